@@ -1,0 +1,20 @@
+"""The errors a person may see. Each message is one line: what was wrong, its value, what would be right."""
+
+
+class WorkbenchError(Exception):
+    """Base of every error that the command line prints as one line with exit code 2."""
+
+
+class DataError(WorkbenchError):
+    """Contact data, a matrix or a file that cannot be used as given."""
+
+
+class ModellingError(WorkbenchError):
+    """A declaration that is not a mixed complementarity problem; the message names the culprit."""
+
+
+class UnknownNameError(WorkbenchError):
+    """A case, formulation, solver or option that does not exist; the message lists those that do."""
+
+    def __init__(self, kind: str, name: str, known: list[str]) -> None:
+        super().__init__(f"unknown {kind} '{name}'; known: {', '.join(known)}")

@@ -1,0 +1,124 @@
+"""Compiled building blocks: the types that let one cached kernel serve every solver and hook, and a small dense LU.
+
+Every pivoting or per-contact method is one compiled function of one signature, `SOLVE`:
+
+    solve(M, q, lower, upper, mu, d, z, info) -> status
+
+M (n, n), q, lower, upper (n,), mu (r,) friction coefficients of a cone problem (empty otherwise), d its number of
+tangential directions; z (n,) receives the answer, info (1,) the number of iterations; status is a `solution.Status`.
+Because a first-class function type hides which method stands behind it, the time stepper is compiled only once.
+"""
+
+import numpy as np
+from numba import njit, types
+
+VECTOR = types.Array(types.float64, 1, "C")
+MATRIX = types.Array(types.float64, 2, "C")
+INDICES = types.Array(types.int64, 1, "C")
+SOLVE = types.int64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.int64, VECTOR, INDICES)
+
+SINGULAR_PIVOT = 1e-13
+"""A pivot below this share of its row's largest original entry counts as zero."""
+
+
+@njit(types.int64(MATRIX, INDICES), cache=True)
+def lu_factor(A, pivots):
+    """Factorise A (n, n) in place with scaled partial pivoting; 0, or 1 + the first column without a pivot."""
+    n = A.shape[0]
+    scale = np.empty(n)
+    for i in range(n):
+        pivots[i] = i
+        largest = 0.0
+        for j in range(n):
+            largest = max(largest, abs(A[i, j]))
+        scale[i] = largest
+    for k in range(n):
+        best, row = 0.0, -1
+        for i in range(k, n):
+            if scale[i] > 0.0 and abs(A[i, k]) / scale[i] > best:
+                best, row = abs(A[i, k]) / scale[i], i
+        if not best > SINGULAR_PIVOT:
+            return k + 1
+        if row != k:
+            for j in range(n):
+                A[k, j], A[row, j] = A[row, j], A[k, j]
+            scale[k], scale[row] = scale[row], scale[k]
+            pivots[k], pivots[row] = pivots[row], pivots[k]
+        for i in range(k + 1, n):
+            if A[i, k] != 0.0:
+                A[i, k] /= A[k, k]
+                f = A[i, k]
+                for j in range(k + 1, n):
+                    A[i, j] -= f * A[k, j]
+    return 0
+
+
+@njit(types.void(MATRIX, INDICES, VECTOR, VECTOR), cache=True)
+def lu_solve(LU, pivots, b, x):
+    """Solve A x = b with the factors of `lu_factor`; b and x (n,) must be different arrays."""
+    n = LU.shape[0]
+    for i in range(n):
+        s = b[pivots[i]]
+        for j in range(i):
+            s -= LU[i, j] * x[j]
+        x[i] = s
+    for i in range(n - 1, -1, -1):
+        s = x[i]
+        for j in range(i + 1, n):
+            s -= LU[i, j] * x[j]
+        x[i] = s / LU[i, i]
+
+
+@njit(types.int64(MATRIX, VECTOR, VECTOR, INDICES, types.boolean), cache=True)
+def solve_on_basis(M, q, z, active, refine):
+    """Solve M_aa z_a = -(q + M z_b)_a, a the indices with active != 0, b the others; z (n,) is updated on a.
+
+    One step of iterative refinement when `refine`. Returns 0, or 1 + the position in a of a missing pivot.
+    """
+    n = M.shape[0]
+    a = np.empty(n, dtype=np.int64)
+    m = 0
+    for i in range(n):
+        if active[i] != 0:
+            a[m] = i
+            m += 1
+    if m == 0:
+        return 0
+    LU = np.empty((m, m))
+    rhs, x, pivots = np.empty(m), np.empty(m), np.empty(m, dtype=np.int64)
+    for i in range(m):
+        s = -q[a[i]]
+        for j in range(n):
+            if active[j] == 0:
+                s -= M[a[i], j] * z[j]
+        rhs[i] = s
+        for j in range(m):
+            LU[i, j] = M[a[i], a[j]]
+    missing = lu_factor(LU, pivots)
+    if missing:
+        return missing
+    lu_solve(LU, pivots, rhs, x)
+    if refine:
+        r, dx = np.empty(m), np.empty(m)
+        for i in range(m):
+            s = rhs[i]
+            for j in range(m):
+                s -= M[a[i], a[j]] * x[j]
+            r[i] = s
+        lu_solve(LU, pivots, r, dx)
+        for i in range(m):
+            x[i] += dx[i]
+    for i in range(m):
+        z[a[i]] = x[i]
+    return 0
+
+
+@njit(types.void(MATRIX, VECTOR, VECTOR, VECTOR), cache=True)
+def affine(M, q, z, w):
+    """w = M z + q, all (n,)."""
+    n = M.shape[0]
+    for i in range(n):
+        s = q[i]
+        for j in range(n):
+            s += M[i, j] * z[j]
+        w[i] = s

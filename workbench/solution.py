@@ -1,0 +1,61 @@
+"""What a solver hands back: a point, and what it claims about it."""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Status(IntEnum):
+    """How a solver, or a step, ended. The integer is what compiled kernels return; `meaning` explains it."""
+
+    SOLVED = 0
+    RAY = 1
+    ITERATION_LIMIT = 2
+    SINGULAR = 3
+    INFEASIBLE = 4
+    NOT_FINITE = 5
+    NO_FIXED_POINT = 6
+    INACCURATE = 7
+    REFUSED = 8
+
+    @property
+    def meaning(self) -> str:
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Status.SOLVED: "the method's own stopping test holds",
+    Status.RAY: "the pivoting path ended on a secondary ray: the method proves neither a solution nor its absence",
+    Status.ITERATION_LIMIT: "the iteration limit was reached",
+    Status.SINGULAR: "a matrix that had to be inverted is singular to working precision",
+    Status.INFEASIBLE: "the method found no point that satisfies the constraints",
+    Status.NOT_FINITE: "the data or an iterate is not finite",
+    Status.NO_FIXED_POINT: "the state-dependent data did not settle within the permitted passes",
+    Status.INACCURATE: "the method stopped short of its own tolerance",
+    Status.REFUSED: "the method does not apply to this problem",
+}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A point z with what its solver says of it.
+
+    `claimed` is the solver's word; `residual` and `verified` are the problem's own
+    (`Problem.residual`, dimensionless), judged against `tolerance`.
+    """
+
+    z: NDArray[np.float64]
+    claimed: Status
+    residual: float
+    tolerance: float
+    iterations: int
+    solve_time: float
+    solver: str
+    reason: str = ""
+    extra: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def verified(self) -> bool:
+        return bool(self.residual <= self.tolerance)

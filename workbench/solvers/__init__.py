@@ -1,0 +1,1 @@
+"""The bundled solvers, one algorithm a file. Adding one is a file and a line in `MODULES`."""
