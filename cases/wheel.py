@@ -1,0 +1,121 @@
+"""The sliding wheel of IDETC2016-60064, Table 1: a thin disc with one contact, thrown and left to slide to rolling.
+
+Coordinates q = (x, y, z, psi, theta, phi), velocities their rates, R = Rz(psi) Rx(theta) Ry(phi): psi turns the heading,
+theta tilts, phi spins about the wheel's axis. In the heading frame the contact point lies at R (0, sin, -cos)(theta)
+from the centre, and with s = sin theta, c = cos theta
+
+    omega = (theta', phi' c, psi' + phi' s)       2 T = m |v|^2 + I_t theta'^2 + I_a (phi' + psi' s)^2 + I_t (psi' c)^2
+    u_n = z' + R s theta'                         u_t = Rz(psi) [-R (phi' + s psi'), R c theta'] + (x', y')
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from workbench.case import Array, Case, Truth, quantity
+from workbench.hooks import CORE
+from workbench.stepping import ADVANCE, FILL
+
+# Positions in `Wheel.data()`; the stick threshold comes first.
+R_, M_, IA, IT, MU, G = range(1, 7)
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Wheel`."""
+    R, m, I_a, I_t = data[R_], data[M_], data[IA], data[IT]
+    c, s = np.cos(q[4]), np.sin(q[4])
+    cp, sp = np.cos(q[3]), np.sin(q[3])
+    dpsi, dtheta, dphi = v[3], v[4], v[5]
+    M, f = core.M, core.f
+    M[:] = 0.0
+    M[0, 0] = M[1, 1] = M[2, 2] = m
+    M[3, 3] = I_a * s * s + I_t * c * c
+    M[3, 5] = M[5, 3] = I_a * s
+    M[4, 4] = I_t
+    M[5, 5] = I_a
+    # Applied minus Coriolis forces, from Lagrange's equations of the kinetic energy above.
+    f[:] = 0.0
+    f[2] = -m * data[G]
+    f[3] = -dtheta * c * (I_a * (2.0 * s * dpsi + dphi) - 2.0 * I_t * s * dpsi)
+    f[4] = dpsi * c * (I_a * (dphi + dpsi * s) - I_t * dpsi * s)
+    f[5] = -I_a * dpsi * c * dtheta
+    J_n, J_t = core.J_n, core.J_t
+    J_n[:] = 0.0
+    J_n[0, 2], J_n[0, 4] = 1.0, R * s
+    J_t[:] = 0.0
+    J_t[0, 0] = J_t[1, 1] = 1.0
+    J_t[0, 3], J_t[1, 3] = -R * s * cp, -R * s * sp
+    J_t[0, 4], J_t[1, 4] = -R * c * sp, R * c * cp
+    J_t[0, 5], J_t[1, 5] = -R * cp, -R * sp
+    core.phi[0] = q[2] - R * c
+    core.mu[0] = data[MU]
+    core.heading[0, 0], core.heading[0, 1] = cp, sp
+
+
+@njit(ADVANCE, cache=True)
+def advance(q, v, h, data, q_next):
+    """q + h v: the velocities are the coordinates' rates."""
+    for i in range(q.shape[0]):
+        q_next[i] = q[i] + h * v[i]
+
+
+@dataclass(frozen=True)
+class Wheel(Case):
+    """IDETC2016-60064, Table 1. I_a > m R^2 is not a physical disc; it is what the paper used."""
+
+    name: ClassVar[str] = "wheel"
+    description: ClassVar[str] = "a tilted wheel thrown along the floor, sliding for two seconds, then rolling"
+    source: ClassVar[str] = "Peiret, Gholami, Kövecses & Font-Llagunes, IDETC2016-60064, Table 1"
+    size: ClassVar[tuple[int, int, int, int]] = (6, 0, 1, 2)
+    duration: ClassVar[float] = 2.2
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 1.98)}
+    fill: ClassVar[Any] = staticmethod(fill)
+    advance: ClassVar[Any] = staticmethod(advance)
+
+    R: float = quantity(0.5, "m", "radius", positive=True)
+    m: float = quantity(1.0, "kg", "mass", positive=True)
+    I_a: float = quantity(0.6, "kg m2", "axial moment of inertia", positive=True)
+    I_t: float = quantity(0.3, "kg m2", "transversal moment of inertia", positive=True)
+    mu: float = quantity(0.3, "-", "friction coefficient")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration")
+    gap: float = quantity(0.0, "m", "initial gap")
+    tilt: float = quantity(20.0, "deg", "initial theta")
+    speed: float = quantity(6.0, "m/s", "initial xdot of the centre")
+    yaw_rate: float = quantity(-2.0, "rad/s", "initial psidot")
+
+    def start(self) -> tuple[Array, Array]:
+        theta = np.radians(self.tilt)
+        q = np.array([0.0, 0.0, self.R * np.cos(theta) + self.gap, 0.0, theta, 0.0])
+        return q, np.array([self.speed, 0.0, 0.0, self.yaw_rate, 0.0, 0.0])
+
+    def centre(self, q: Array) -> Array:
+        return q[..., :3]
+
+    def energy(self, q: Array, v: Array) -> Array:
+        s, c = np.sin(q[..., 4]), np.cos(q[..., 4])
+        spin = self.I_a * (v[..., 5] + v[..., 3] * s) ** 2 + self.I_t * (v[..., 4] ** 2 + (v[..., 3] * c) ** 2)
+        return 0.5 * (self.m * (v[..., :3] ** 2).sum(axis=-1) + spin) + self.m * self.gravity * q[..., 2]
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """Against an adaptive Runge-Kutta solution of the sliding phase (formulary, section 8); first order in h."""
+        if self != Wheel():
+            return []
+        h, t = reference.h, reference.t
+        source = "adaptive Runge-Kutta solution of the sliding phase"
+        truths = []
+        slip = np.linalg.norm(reference.u_t[:, 0], axis=-1)
+        if (slip < 1e-3).any():
+            # The end of the step in which sliding is first slower than 1 mm/s.
+            stop = t[np.argmax(slip < 1e-3)] + h
+            truths.append(Truth("end of sliding", float(stop), 2.006822, max(2e-3, 20 * h), "s", source))
+        k = round(1.0 / h)
+        if k < len(reference.states_q) and abs(k * h - 1.0) < 1e-9:
+            where = self.centre(reference.states_q[k])
+            gap = float(np.linalg.norm(where - np.array([4.580594, -0.047405, 0.301374])))
+            truths.append(Truth("distance of the centre from theory at t = 1 s", gap, 0.0, 7 * h, "m", source))
+            energy = float(self.energy(reference.states_q[k], reference.states_v[k]))
+            truths.append(Truth("energy at t = 1 s", energy, 8.972373, 20 * h, "J", source))
+        return truths

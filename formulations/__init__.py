@@ -1,0 +1,23 @@
+"""The formulations, one file each. Adding one is a file and a line in `FORMULATIONS`."""
+
+from formulations.anitescu_potra import anitescu_potra
+from formulations.box import box_friction
+from formulations.ccp import ccp
+from formulations.coulomb import coulomb
+from formulations.discrete_velocity import discrete_velocity
+from formulations.frictionless import frictionless
+from formulations.hybrid import hybrid
+from formulations.phantom_inertia import phantom_inertia
+from formulations.stewart_trinkle import stewart_trinkle
+
+FORMULATIONS = (
+    frictionless,
+    stewart_trinkle,
+    anitescu_potra,
+    discrete_velocity,
+    phantom_inertia,
+    box_friction,
+    hybrid,
+    ccp,
+    coulomb,
+)

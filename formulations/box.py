@@ -1,0 +1,106 @@
+"""Lacoursiere's box: friction bounds +-mu p_bar from an estimate of the normal impulse, an MLCP with bounds.
+
+bounds=last takes p_bar from the last step (from the frictionless step where there is none), iterated repeats until p_bar
+is the step's own p_n, coupled writes mu p_n itself into the bounds: a pyramid, and another declaration.
+"""
+
+from typing import Literal
+
+import cvxpy as cp
+import numpy as np
+from numba import njit
+
+from workbench.formulation import ContactSymbols, formulation
+from workbench.friction import normal_estimate
+from workbench.hooks import AGAIN, AXES, GIVEN, body_axes, sliding_axes
+from workbench.modelling import Declaration, Hooks, box, complements, declare, equals, free, nonneg
+
+SETTLED = 1e-12
+"""Relative change of p_bar at which iterated bounds have settled (formulary, section 3)."""
+
+
+@formulation(
+    "box",
+    friction="box with bounds from an estimated normal impulse",
+    source="Lacoursière 2006, A regularized time stepper for multibody systems, UMINF 06.04",
+)
+def box_friction(
+    s: ContactSymbols,
+    bounds: Literal["last", "iterated", "coupled"] = "last",
+    axes: Literal["fixed", "sliding", "body"] = "fixed",
+) -> Declaration:
+    if bounds == "coupled":
+        return pyramid(s, axes)
+    return bounded(s, given={"fixed": given_fixed, "sliding": given_sliding, "body": given_body}[axes], bounds=bounds)
+
+
+def bounded(s: ContactSymbols, given, bounds: str, again=None, numbers=(), memory=None) -> Declaration:
+    """Friction within +-limit, whatever sets the limit; the compliance of s.ut is zero for a plain box."""
+    limit = cp.Parameter(s.d * s.r, nonneg=True, name="limit")
+    v, p_n = free("v", s.n), nonneg("p_n", s.r)
+    p_t = box("p_t", s.d * s.r, -limit, limit)
+    hooks = Hooks(given, (again or again_until_settled) if bounds == "iterated" else None, None, (limit,), numbers, memory)
+    return declare(
+        equals(s.balance(v, p_n, p_t)),
+        *s.bilateral(v),
+        complements(s.un(v, p_n), p_n),
+        complements(s.ut(v, p_t), p_t),
+        recover=dict(v=v, p_n=p_n, p_t=p_t),
+        hooks=hooks,
+    )
+
+
+def pyramid(s: ContactSymbols, axes: str) -> Declaration:
+    """|p_t| <= mu p_n entry by entry, with p_t = alpha - mu p_n and alpha in [0, 2 mu p_n]."""
+    S = cp.Constant(np.kron(np.eye(s.r), np.ones((s.d, 1))), name="S")
+    v, p_n, p_t = free("v", s.n), nonneg("p_n", s.r), free("p_t", s.d * s.r)
+    alpha, sigma = nonneg("alpha", s.d * s.r), nonneg("sigma", s.d * s.r)
+    limit = S @ cp.multiply(s.mu, p_n)
+    return declare(
+        equals(s.balance(v, p_n, p_t)),
+        *s.bilateral(v),
+        equals(p_t - alpha + limit),
+        complements(s.un(v, p_n), p_n),
+        complements(s.ut(v, p_t) + sigma, alpha),
+        complements(2 * limit - alpha, sigma),
+        recover=dict(v=v, p_n=p_n, p_t=p_t),
+        hooks=Hooks(given=AXES[axes]),
+    )
+
+
+@njit(GIVEN, cache=True)
+def given_fixed(core, memory, own, numbers):
+    """own = limit (d r)."""
+    r = core.mu.shape[0]
+    d = own.shape[0] // r
+    p_bar = np.zeros(r)
+    normal_estimate(core, memory, p_bar)
+    for i in range(r):
+        own[d * i : d * (i + 1)] = core.mu[i] * p_bar[i]
+
+
+@njit(GIVEN, cache=True)
+def given_sliding(core, memory, own, numbers):
+    """The box turned to the sliding direction."""
+    sliding_axes(core, memory, own, numbers)
+    given_fixed(core, memory, own, numbers)
+
+
+@njit(GIVEN, cache=True)
+def given_body(core, memory, own, numbers):
+    """The box turned to the body's heading."""
+    body_axes(core, memory, own, numbers)
+    given_fixed(core, memory, own, numbers)
+
+
+@njit(AGAIN, cache=True)
+def again_until_settled(core, memory, own, numbers, v, p_n, p_t):
+    """Bounds from this pass's p_n until they stay."""
+    r = core.mu.shape[0]
+    d = own.shape[0] // r
+    change, size = 0.0, 0.0
+    for i in range(r):
+        limit = core.mu[i] * p_n[i]
+        change, size = max(change, abs(limit - own[d * i])), max(size, limit)
+        own[d * i : d * (i + 1)] = limit
+    return change > SETTLED * size

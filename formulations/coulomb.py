@@ -1,0 +1,19 @@
+"""Exact Coulomb friction with Signorini's law, in De Saxce's form: the reference of every comparison."""
+
+from workbench.formulation import ContactSymbols, formulation
+from workbench.modelling import Declaration, complements, declare, equals, free, friction_cone
+
+
+@formulation(
+    "coulomb",
+    friction="exact Coulomb friction",
+    source="de Saxcé & Feng 1998; formulary of CND-17-1068, eq. (5d) without its relaxation term",
+)
+def coulomb(s: ContactSymbols) -> Declaration:
+    v, p = free("v", s.n), friction_cone(s.mu, s.r, s.d)
+    return declare(
+        equals(s.balance(v, p.n, p.t)),
+        *s.bilateral(v),
+        complements((s.un(v, p.n), s.ut(v, p.t)), p, law="coulomb"),
+        recover=dict(v=v, p_n=p.n, p_t=p.t),
+    )

@@ -1,0 +1,19 @@
+"""Moreau's frictionless step: the LCP that remains where nothing rubs; symmetric PSD, hence also a convex QP."""
+
+from workbench.formulation import ContactSymbols, formulation
+from workbench.modelling import Declaration, complements, declare, equals, free, nonneg
+
+
+@formulation(
+    "frictionless",
+    friction="none",
+    source="Moreau 1988, Unilateral contact and dry friction in finite freedom dynamics",
+)
+def frictionless(s: ContactSymbols) -> Declaration:
+    v, p_n = free("v", s.n), nonneg("p_n", s.r)
+    return declare(
+        equals(s.balance(v, p_n)),
+        *s.bilateral(v),
+        complements(s.un(v, p_n), p_n),
+        recover=dict(v=v, p_n=p_n),
+    )

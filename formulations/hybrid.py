@@ -1,0 +1,96 @@
+"""Peiret's hybrid regularised friction: the box with compliance C, a bristle when sticking, viscous across when sliding.
+
+The declaration is the box's: u_t + C (p_t - p~) enters as constraint relaxation, eps_t = C and b_t = r_t - C p~.
+Sticking: C = 1/(k_T h^2), p~ = last friction impulse, axes turned to it. Sliding, axes turned to the sliding direction:
+along, C = 1/(k_T h^2) and p~ = -mu p_bar; across, C = |u_t| / (mu p_bar) and p~ = 0, so that force and velocity stay aligned.
+k_t=inf is C = 0. Without turned axes (fixed, body) there is no sliding direction to act along: every contact is a bristle.
+"""
+
+from typing import Literal
+
+import numpy as np
+from numba import njit
+
+from formulations.box import SETTLED, bounded
+from workbench.errors import ModellingError
+from workbench.formulation import ContactSymbols, formulation
+from workbench.friction import normal_estimate
+from workbench.hooks import AGAIN, GIVEN, body_axes, turn, turn_to_sliding
+from workbench.modelling import Declaration
+
+FIXED, BODY, SLIDING = 0.0, 1.0, 2.0
+
+
+@formulation(
+    "hybrid",
+    friction="regularised box turned to the sliding direction",
+    source="Peiret, Gholami, Kövecses & Font-Llagunes, IDETC2016-60064, eqs. (11)-(31)",
+)
+def hybrid(
+    s: ContactSymbols,
+    bounds: Literal["last", "iterated"] = "last",
+    axes: Literal["sliding", "fixed", "body"] = "sliding",
+    k_t: float = 1e10,
+) -> Declaration:
+    if not k_t > 0:
+        raise ModellingError(f"k_t={k_t}; a positive tangential stiffness [N/m], or inf, is needed")
+    switch = {"fixed": FIXED, "body": BODY, "sliding": SLIDING}[axes]
+    # The last r entries of the memory hold the sliding speeds that `given` found, for `again`; 0 where sticking.
+    memory = s.r * (2 + s.d)
+    return bounded(s, given, bounds, again=again, numbers=(1.0 / k_t, switch), memory=memory)
+
+
+@njit(GIVEN, cache=True)
+def given(core, memory, own, numbers):
+    """own = limit (d r); numbers = [1 / k_T, switch]."""
+    r = core.mu.shape[0]
+    d = own.shape[0] // r
+    bristle = numbers[0] / core.h**2
+    last_p_t, speeds = memory[r : r + d * r], memory[r + d * r :]
+    p_bar = np.zeros(r)
+    normal_estimate(core, memory, p_bar)
+    if numbers[1] == BODY:
+        body_axes(core, memory, own, numbers)
+    for i in range(r):
+        limit = core.mu[i] * p_bar[i]
+        own[d * i : d * (i + 1)] = limit
+        core.eps_t[d * i : d * (i + 1)] += bristle
+        speeds[i] = 0.0
+        if numbers[1] == SLIDING and d == 2:
+            speed = turn_to_sliding(core, i)
+            if speed > core.v_th:
+                speeds[i] = speed
+                core.b_t[2 * i] += bristle * limit
+                core.eps_t[2 * i + 1] += (speed / limit if limit > 0.0 else 0.0) - bristle
+                continue
+            force = np.sqrt(last_p_t[2 * i] ** 2 + last_p_t[2 * i + 1] ** 2)
+            if force > 0.0:
+                turn(core, i, last_p_t[2 * i] / force, last_p_t[2 * i + 1] / force)
+        for j in range(d):
+            p = 0.0
+            if d == 1:
+                p = last_p_t[i]
+            else:
+                c, s = core.frame[i, 0], core.frame[i, 1]
+                x, y = last_p_t[2 * i], last_p_t[2 * i + 1]
+                p = c * x + s * y if j == 0 else c * y - s * x
+            # A first step has no last friction impulse: its memory is nan, and the bristle starts unloaded.
+            core.b_t[d * i + j] -= bristle * (0.0 if np.isnan(p) else p)
+
+
+@njit(AGAIN, cache=True)
+def again(core, memory, own, numbers, v, p_n, p_t):
+    """All that depends on p_bar, from this pass's p_n, until it stays."""
+    r = core.mu.shape[0]
+    d = own.shape[0] // r
+    bristle = numbers[0] / core.h**2
+    change, size = 0.0, 0.0
+    for i in range(r):
+        old, limit = own[d * i], core.mu[i] * p_n[i]
+        change, size = max(change, abs(limit - old)), max(size, limit)
+        own[d * i : d * (i + 1)] = limit
+        speed = memory[r + d * r + i]
+        if speed > 0.0:
+            core.b_t[2 * i] += bristle * (limit - old)
+            core.eps_t[2 * i + 1] += (speed / limit if limit > 0.0 else 0.0) - (speed / old if old > 0.0 else 0.0)
+    return change > SETTLED * size

@@ -1,0 +1,112 @@
+"""Peiret's phantom inertia: Glocker's model with a mass rho between w_up and w_lo that makes the lead matrix regular.
+
+A sliding contact (|u_t| > v_th) turns its axes to the sliding direction and keeps two of them, along and across (chi).
+lateral=none takes the friction across away, mu_i = [mu, 0]; lateral=regularised keeps it, mu_i = [mu, mu], and makes the
+row across compliant, eps_l = |u_t| / (mu p_n) with the last step's p_n (formulary, sections 2 and 4). axes=fixed or body
+has no switch: the model is then the coupled box.
+"""
+
+from typing import Literal
+
+import cvxpy as cp
+import numpy as np
+from numba import njit, types
+
+from workbench.errors import ModellingError
+from workbench.formulation import ContactSymbols, formulation
+from workbench.friction import half_plane
+from workbench.hooks import CORE, GIVEN, body_axes, turn_to_sliding
+from workbench.kernels import lu_factor, lu_solve
+from workbench.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
+
+FIXED, BODY, PLAIN, REGULARISED = 0.0, 1.0, 2.0, 3.0
+
+
+@formulation(
+    "phantom-inertia",
+    friction="polygon circumscribed about the Coulomb disc, axes turned to the sliding direction",
+    source="Peiret, Kövecses & Font-Llagunes, DETC2017-67988",
+)
+def phantom_inertia(
+    s: ContactSymbols,
+    directions: int = 4,
+    axes: Literal["sliding", "fixed", "body"] = "sliding",
+    rho: float | Literal["auto"] = "auto",
+    lateral: Literal["none", "regularised"] = "none",
+) -> Declaration:
+    if rho != "auto" and not (np.isfinite(rho) and rho > 0):
+        raise ModellingError(f"rho={rho}; a positive phantom inertia [kg] is needed (discrete-velocity is rho = 0)")
+    if axes == "sliding" and s.d == 2 and directions % 4:
+        raise ModellingError(f"directions={directions} with axes=sliding; a multiple of 4 is needed, so that one axis lies across")
+    E, S = half_plane(directions, s.r, s.d)
+    k_r = E.shape[1]
+    phantom = cp.Parameter(nonneg=True, name="rho")
+    mu_w, chi = cp.Parameter(k_r, name="mu_w"), cp.Parameter(k_r, name="chi")
+    v, p_n, p_t = free("v", s.n), nonneg("p_n", s.r), free("p_t", s.d * s.r)
+    w_up, w_lo = nonneg("w_up", k_r), nonneg("w_lo", k_r)
+    limit, drive = cp.multiply(mu_w, S @ p_n), cp.multiply(chi, E.T @ p_t)
+    switch = {"fixed": FIXED, "body": BODY}.get(axes, PLAIN if lateral == "none" else REGULARISED)
+    return declare(
+        equals(s.balance(v, p_n, p_t)),
+        *s.bilateral(v),
+        equals(s.ut(v, p_t) - E @ cp.multiply(chi, w_up) + E @ cp.multiply(chi, w_lo)),
+        complements(s.un(v, p_n), p_n),
+        complements(limit + drive + phantom * w_lo, w_up),
+        complements(limit - drive + phantom * w_up, w_lo),
+        recover=dict(v=v, p_n=p_n, p_t=p_t),
+        hooks=Hooks(
+            given=given,
+            own=(phantom, mu_w, chi),
+            numbers=(0.0 if rho == "auto" else float(rho), switch),
+        ),
+    )
+
+
+@njit(types.float64(CORE), cache=True)
+def default_rho(core):
+    """1 / lambda_max(W_tt) [kg]: below 2 / lambda_max, past which the P-property is lost for two axes."""
+    n, t = core.J_t.shape[1], core.J_t.shape[0]
+    LU, pivots = core.M.copy(), np.empty(n, dtype=np.int64)
+    if lu_factor(LU, pivots):
+        return np.nan
+    X, x = np.empty((n, t)), np.empty(n)
+    for j in range(t):
+        lu_solve(LU, pivots, core.J_t[j], x)
+        X[:, j] = x
+    W = np.empty((t, t))
+    for i in range(t):
+        for j in range(t):
+            s = 0.0
+            for k in range(n):
+                s += core.J_t[i, k] * X[k, j]
+            W[i, j] = s
+    largest = np.linalg.eigvalsh(W)[t - 1]
+    return 1.0 / largest if largest > 0.0 else 1.0
+
+
+@njit(GIVEN, cache=True)
+def given(core, memory, own, numbers):
+    """own = [rho, mu_w (k r), chi (k r)]; numbers = [rho or 0 for the default, switch]."""
+    r = core.mu.shape[0]
+    k = (own.shape[0] - 1) // (2 * r)
+    spatial = core.J_t.shape[0] == 2 * r
+    mu_w, chi = own[1 : 1 + k * r], own[1 + k * r :]
+    own[0] = numbers[0] if numbers[0] > 0.0 else default_rho(core)
+    chi[:] = 1.0
+    if numbers[1] == BODY:
+        body_axes(core, memory, own, numbers)
+    for i in range(r):
+        mu_w[k * i : k * (i + 1)] = core.mu[i]
+        if not spatial or numbers[1] < PLAIN:
+            continue
+        speed = turn_to_sliding(core, i)
+        if speed > core.v_th:
+            across = k * i + k // 2
+            for j in range(k * i, k * (i + 1)):
+                if j not in (k * i, across):
+                    chi[j] = 0.0
+            limit = core.mu[i] * memory[i]
+            if numbers[1] == REGULARISED and limit > 0.0:
+                core.eps_t[2 * i + 1] = speed / limit
+            else:
+                mu_w[across] = 0.0

@@ -1,0 +1,99 @@
+"""What a case is: a mechanical system with compiled mechanics, parameters with units, and truths it is checked against."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.errors import DataError, UnknownNameError
+
+Array = NDArray[np.float64]
+
+
+def quantity(default: float, unit: str, meaning: str, positive: bool = False) -> Any:
+    """A parameter of a case: a number with a unit and a meaning; `positive` ones are refused at or below zero."""
+    return field(default=default, metadata={"unit": unit, "meaning": meaning, "positive": positive})
+
+
+@dataclass(frozen=True)
+class Truth:
+    """One analytic truth: what the run gave, what theory says, and how far apart they may be."""
+
+    name: str
+    computed: float
+    theory: float
+    tolerance: float
+    unit: str = ""
+    source: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return bool(abs(self.computed - self.theory) <= self.tolerance)
+
+
+@dataclass(frozen=True)
+class Case(ABC):
+    """A mechanical system with contacts. Subclasses are frozen dataclasses whose fields are `quantity`s.
+
+    size is (n velocities, m bilateral rows, r contacts, d tangential directions); `windows` maps a name to (start,
+    end) in seconds. `fill` and `advance` are compiled (`stepping.FILL`, `stepping.ADVANCE`) and read `data()`.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    source: ClassVar[str]
+    size: ClassVar[tuple[int, int, int, int]]
+    duration: ClassVar[float]
+    windows: ClassVar[dict[str, tuple[float, float]]]
+    fill: ClassVar[Callable]
+    advance: ClassVar[Callable]
+
+    v_th: float = quantity(0.01, "m/s", "speed below which a contact counts as sticking", positive=True)
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if not np.isfinite(value):
+                raise DataError(f"{self.name}: {f.name} = {value}; a finite number [{f.metadata['unit']}] is needed")
+            if f.metadata["positive"] and value <= 0:
+                raise DataError(f"{self.name}: {f.name} = {value:g}; a positive number [{f.metadata['unit']}] is needed")
+
+    def with_parameters(self, **values: float) -> "Case":
+        """The same case with other parameters; raises UnknownNameError for a parameter it does not have."""
+        known = {f.name: f for f in fields(self)}
+        for key in values:
+            if key not in known:
+                raise UnknownNameError(f"parameter of {self.name}", key, list(known))
+        return replace(self, **values)
+
+    @classmethod
+    def parameter_table(cls) -> list[tuple[str, float, str, str]]:
+        """(name, default, unit, meaning) of every parameter."""
+        return [
+            (f.name, f.default, f.metadata["unit"], f.metadata["meaning"])
+            for f in fields(cls)
+            if f.default is not MISSING
+        ]
+
+    def data(self) -> Array:
+        """The parameters in order, as the compiled mechanics read them."""
+        return np.array([float(getattr(self, f.name)) for f in fields(self)])
+
+    @abstractmethod
+    def start(self) -> tuple[Array, Array]:
+        """Initial coordinates q and velocities v."""
+
+    @abstractmethod
+    def centre(self, q: Array) -> Array:
+        """Centre of mass (..., 3) [m] of coordinates q (..., n_q)."""
+
+    @abstractmethod
+    def energy(self, q: Array, v: Array) -> Array:
+        """Mechanical energy (...) [J], potential zero at the floor."""
+
+    @abstractmethod
+    def truths(self, reference: Any) -> list[Truth]:
+        """Analytic truths, computed on a reference run (`simulation.Run` under exact Coulomb friction)."""

@@ -1,0 +1,152 @@
+"""A formulation: a function from contact symbols to a declaration, with a name, a source and options."""
+
+import inspect
+import typing
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from workbench.errors import ModellingError, UnknownNameError
+from workbench.modelling import Declaration, Equals, equals, free
+
+
+class CoreSymbol(cp.Parameter):
+    """A parameter that every formulation shares: contact data of one instant."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContactSymbols:
+    """The symbols of formulary section 1 for n velocities, m bilateral rows, r contacts, d tangential directions.
+
+    b = M v + h f; b_n, b_t, b_b are the constants of the constraint rows (prescribed rates, and the gap term or
+    restitution where the run's normal law has them); eps_* are constraint relaxations, zero for rigid contact.
+    """
+
+    n: int
+    m: int
+    r: int
+    d: int
+
+    def __post_init__(self) -> None:
+        if self.r < 1:
+            raise ModellingError(f"{self.r} contacts; a formulation needs at least one")
+        for name, shape in core_shapes(self.n, self.m, self.r, self.d).items():
+            object.__setattr__(self, name, CoreSymbol(shape, name=name) if 0 not in shape else None)
+        object.__setattr__(self, "p_b", free("p_b", self.m) if self.m else None)
+
+    if typing.TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def balance(self, v: Any, p_n: Any, p_t: Any = None) -> Any:
+        """M v+ - (M v + h f) - J_n^T p_n - J_t^T p_t - J_b^T p_b: zero by the dynamics (D)."""
+        F = self.M @ v - self.b - self.J_n.T @ p_n
+        if p_t is not None:
+            F = F - self.J_t.T @ p_t
+        return F - self.J_b.T @ self.p_b if self.m else F
+
+    def bilateral(self, v: Any) -> tuple[Equals, ...]:
+        """J_b v+ + b_b + eps_b p_b = 0; no rows where there are no bilateral constraints."""
+        if not self.m:
+            return ()
+        return (equals(self.J_b @ v + self.b_b + cp.multiply(self.eps_b, self.p_b)),)
+
+    def un(self, v: Any, p_n: Any) -> Any:
+        """Normal law J_n v+ + b_n + eps_n p_n (r,) [m/s]."""
+        return self.J_n @ v + self.b_n + cp.multiply(self.eps_n, p_n)
+
+    def ut(self, v: Any, p_t: Any) -> Any:
+        """Sliding velocity J_t v+ + b_t + eps_t p_t (d r,) [m/s]."""
+        return self.J_t @ v + self.b_t + cp.multiply(self.eps_t, p_t)
+
+
+def core_shapes(n: int, m: int, r: int, d: int) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of the core parameters, in the order in which they lie in the parameter vector."""
+    return {
+        "M": (n, n), "b": (n,),
+        "J_b": (m, n), "b_b": (m,), "eps_b": (m,),
+        "J_n": (r, n), "b_n": (r,), "eps_n": (r,),
+        "J_t": (d * r, n), "b_t": (d * r,), "eps_t": (d * r,),
+        "mu": (r,),
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """A named declaration with its options; calling `declaration` builds it for one size."""
+
+    name: str
+    build: Callable[..., Declaration]
+    friction: str
+    source: str
+    defaults: dict[str, Any]
+    kinds: dict[str, Any]
+    chosen: dict[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash(self.label)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return self.defaults | self.chosen
+
+    @property
+    def label(self) -> str:
+        """The name with the options that differ from their defaults, as the command line takes it."""
+        chosen = ",".join(f"{k}={_plain(v)}" for k, v in self.chosen.items() if v != self.defaults[k])
+        return f"{self.name}:{chosen}" if chosen else self.name
+
+    def with_options(self, **options: Any) -> "Formulation":
+        """The same formulation with other options; raises UnknownNameError or ModellingError."""
+        for key, value in options.items():
+            if key not in self.defaults:
+                known = [f"{k} (default {_plain(v)})" for k, v in self.defaults.items()]
+                raise UnknownNameError(f"option of {self.name}", key, known or ["none"])
+            options[key] = _option(self.name, key, value, self.kinds[key])
+        return replace(self, chosen=self.chosen | options)
+
+    def declaration(self, n: int, m: int, r: int, d: int) -> Declaration:
+        """The declaration for n velocities, m bilateral rows, r contacts with d tangential directions."""
+        return self.build(ContactSymbols(n, m, r, d), **self.options)
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _option(formulation: str, key: str, value: Any, kind: Any) -> Any:
+    """`value` (perhaps text) as the annotated type: int, float, a Literal of words, or a union of these."""
+    words: list[str] = []
+    for k in typing.get_args(kind) if typing.get_origin(kind) is not typing.Literal and typing.get_args(kind) else (kind,):
+        if typing.get_origin(k) is typing.Literal:
+            words += typing.get_args(k)
+            if value in typing.get_args(k):
+                return value
+        else:
+            words.append({int: "a whole number", float: "a number"}[k])
+            try:
+                number = k(value)
+            except ValueError:
+                continue
+            if number == float(value) and not np.isnan(number):
+                return number
+    raise ModellingError(f"{formulation}: option {key}={value} is not {' or '.join(words)}")
+
+
+def formulation(name: str, *, friction: str, source: str) -> Callable[[Callable[..., Declaration]], Formulation]:
+    """Make a Formulation of a function (s: ContactSymbols, **options) -> Declaration.
+
+    The function's keyword parameters are the options; their annotations (int, float, Literal[...], unions) are the
+    values allowed. `friction` names the friction model in words, `source` the paper and equation.
+    """
+
+    def register(build: Callable[..., Declaration]) -> Formulation:
+        parameters: Sequence[inspect.Parameter] = list(inspect.signature(build).parameters.values())[1:]
+        hints = typing.get_type_hints(build)
+        defaults = {p.name: p.default for p in parameters}
+        return Formulation(name, build, friction, source, defaults, {k: hints[k] for k in defaults})
+
+    return register

@@ -1,0 +1,92 @@
+"""What friction models share: direction sets, and the frictionless estimate of the normal impulse."""
+
+import cvxpy as cp
+import numpy as np
+from numba import njit, types
+
+from workbench.errors import ModellingError
+from workbench.hooks import CORE
+from workbench.kernels import VECTOR, lu_factor, lu_solve
+from workbench.solvers.lemke import lemke_kernel
+
+
+def polygon(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constant]:
+    """A (d r, n_d r), directions spaced by 2 pi / n_d, and E (n_d r, r), ones: p_t = A beta, sum of beta = E^T beta.
+
+    In the plane (d = 1) the pair +-1 is the whole of friction, whatever `directions` says.
+    """
+    if directions < 4 or directions % 2:
+        raise ModellingError(f"directions={directions}; an even number from 4 on is needed")
+    if d == 1:
+        block = np.array([[1.0, -1.0]])
+    else:
+        angle = 2 * np.pi * np.arange(directions) / directions
+        block = _clean(np.array([np.cos(angle), np.sin(angle)]))
+    return cp.Constant(np.kron(np.eye(r), block), name="A"), cp.Constant(np.kron(np.eye(r), np.ones((block.shape[1], 1))), name="E")
+
+
+def half_plane(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constant]:
+    """E (d r, k r), k = directions / 2 axes spaced by pi / k, and S (k r, r) that repeats a contact's entry k times."""
+    if directions < 4 or directions % 2:
+        raise ModellingError(f"directions={directions}; an even number from 4 on is needed")
+    if d == 1:
+        block = np.array([[1.0]])
+    else:
+        k = directions // 2
+        angle = np.pi * np.arange(k) / k
+        block = _clean(np.array([np.cos(angle), np.sin(angle)]))
+    return cp.Constant(np.kron(np.eye(r), block), name="E"), cp.Constant(np.kron(np.eye(r), np.ones((block.shape[1], 1))), name="S")
+
+
+def _clean(x: np.ndarray) -> np.ndarray:
+    # cos(pi/2) is 6e-17 in floating point: an axis that should not see the other one must not.
+    return np.where(np.abs(x) < 1e-15, 0.0, x)
+
+
+@njit(types.int64(CORE, VECTOR), cache=True)
+def frictionless_impulses(core, p_n):
+    """p_n (r,) [N s] of the step without friction: the estimate for a contact without a past (formulary, box); a Status."""
+    n, m, r = core.v.shape[0], core.g.shape[0], p_n.shape[0]
+    K, pivots = np.zeros((n + m, n + m)), np.empty(n + m, dtype=np.int64)
+    K[:n, :n] = core.M
+    for i in range(m):
+        K[n + i, n + i] = core.eps_b[i]
+        for j in range(n):
+            K[j, n + i], K[n + i, j] = -core.J_b[i, j], core.J_b[i, j]
+    if lu_factor(K, pivots):
+        return 3
+    rhs, x = np.zeros(n + m), np.empty(n + m)
+    N, q = np.empty((r, r)), core.b_n.copy()
+    for column in range(r + 1):
+        rhs[n:] = 0.0
+        for j in range(n):
+            rhs[j] = core.J_n[column, j] if column < r else core.b[j]
+        if column == r:
+            rhs[n:] = -core.b_b
+        lu_solve(K, pivots, rhs, x)
+        for i in range(r):
+            s = 0.0
+            for j in range(n):
+                s += core.J_n[i, j] * x[j]
+            if column < r:
+                N[i, column] = s + (core.eps_n[i] if i == column else 0.0)
+            else:
+                q[i] += s
+    none = np.empty(0)
+    return lemke_kernel(N, q, np.zeros(r), np.full(r, np.inf), none, 2, p_n, np.zeros(1, dtype=np.int64))
+
+
+@njit(types.void(CORE, VECTOR, VECTOR), cache=True)
+def normal_estimate(core, memory, p_bar):
+    """p_bar (r,) [N s]: the last step's p_n, and the frictionless one for contacts that were open or are new."""
+    r = p_bar.shape[0]
+    fresh = False
+    for i in range(r):
+        p_bar[i] = memory[i]
+        fresh = fresh or not memory[i] > 0.0
+    if fresh:
+        estimate = np.zeros(r)
+        frictionless_impulses(core, estimate)
+        for i in range(r):
+            if not memory[i] > 0.0:
+                p_bar[i] = estimate[i]

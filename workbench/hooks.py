@@ -1,0 +1,134 @@
+"""State-dependent data of a formulation: the contact data that hooks see, and the signatures they are compiled to.
+
+    given(core, memory, own, numbers)                                before a step
+    again(core, memory, own, numbers, v, p_n, p_t) -> bool           after a solve: is another pass needed?
+    remember(core, v, p_n, p_t, memory)                              after a step
+
+`core` is a `Core`; `own` the formulation's own parameters, `numbers` its constants (`modelling.Hooks`). In `again`,
+v (n,) [m/s, rad/s], p_n (r,), p_t (d r,) [N s] are the pass's solution in the axes of `core`; in `remember`, p_t is
+in the case's own axes, never in turned ones. Memory starts as NaN, which compares false with everything: "no previous
+step". A hook is `njit(GIVEN)`, `njit(AGAIN)` or `njit(REMEMBER)`; being first-class functions they cost no recompilation.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, types
+
+from workbench.kernels import MATRIX, VECTOR
+
+
+class Core(NamedTuple):
+    """Contact data of one instant as the compiled code sees it: formulary section 1, plus what the step derives.
+
+    A case fills M, f, J_b, g, J_n, phi, r_n, J_t, r_t, mu, e, heading (and eps_* for relaxed constraints);
+    `stepping.discretise` derives b, b_b, b_n, b_t; `turn` rotates a contact's tangent axes and notes it in `frame`.
+    """
+
+    h: float  # step [s]
+    gap_law: float  # 1 where the normal law carries phi/h, 0 at velocity level
+    v_th: float  # stick threshold [m/s]
+    v: np.ndarray  # (n,) velocity before the step
+    M: np.ndarray  # (n, n)
+    f: np.ndarray  # (n,) applied minus Coriolis forces
+    b: np.ndarray  # (n,) M v + h f
+    J_b: np.ndarray  # (m, n)
+    g: np.ndarray  # (m,) position error of the bilateral constraints
+    b_b: np.ndarray  # (m,)
+    eps_b: np.ndarray  # (m,)
+    J_n: np.ndarray  # (r, n)
+    phi: np.ndarray  # (r,) gap [m]
+    r_n: np.ndarray  # (r,) prescribed normal rate [m/s]
+    e: np.ndarray  # (r,) restitution
+    b_n: np.ndarray  # (r,)
+    eps_n: np.ndarray  # (r,)
+    J_t: np.ndarray  # (d r, n)
+    r_t: np.ndarray  # (d r,) prescribed sliding rate [m/s]
+    b_t: np.ndarray  # (d r,)
+    eps_t: np.ndarray  # (d r,)
+    mu: np.ndarray  # (r,)
+    heading: np.ndarray  # (r, 2) body-fixed tangent direction in the case's axes
+    frame: np.ndarray  # (r, 2) first axis in use, in the case's axes
+
+
+def _core_type() -> types.Type:
+    kinds = {"h": types.float64, "gap_law": types.float64, "v_th": types.float64}
+    kinds |= dict.fromkeys(("M", "J_b", "J_n", "J_t", "heading", "frame"), MATRIX)
+    return types.NamedTuple([kinds.get(name, VECTOR) for name in Core._fields], Core)
+
+
+CORE = _core_type()
+GIVEN = types.void(CORE, VECTOR, VECTOR, VECTOR)
+AGAIN = types.boolean(CORE, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR)
+REMEMBER = types.void(CORE, VECTOR, VECTOR, VECTOR, VECTOR)
+
+
+@njit(types.void(CORE, types.int64, types.float64, types.float64), cache=True)
+def turn(core, i, c, s):
+    """Turn the tangent axes of contact i by the angle with cosine c and sine s (space: d = 2)."""
+    a, b = 2 * i, 2 * i + 1
+    for j in range(core.J_t.shape[1]):
+        x, y = core.J_t[a, j], core.J_t[b, j]
+        core.J_t[a, j], core.J_t[b, j] = c * x + s * y, c * y - s * x
+    x, y = core.b_t[a], core.b_t[b]
+    core.b_t[a], core.b_t[b] = c * x + s * y, c * y - s * x
+    x, y = core.frame[i, 0], core.frame[i, 1]
+    core.frame[i, 0], core.frame[i, 1] = c * x - s * y, s * x + c * y
+
+
+@njit(types.float64(CORE, types.int64), cache=True)
+def sliding(core, row):
+    """Row of J_t v + r_t before the step [m/s], in the axes in use."""
+    s = core.b_t[row]
+    for j in range(core.v.shape[0]):
+        s += core.J_t[row, j] * core.v[j]
+    return s
+
+
+@njit(types.float64(CORE, types.int64), cache=True)
+def turn_to_sliding(core, i):
+    """Turn contact i to the direction in which it slid before the step; its speed [m/s], axes kept where it sticks."""
+    if core.J_t.shape[0] == core.mu.shape[0]:
+        return abs(sliding(core, i))
+    x, y = sliding(core, 2 * i), sliding(core, 2 * i + 1)
+    speed = np.sqrt(x * x + y * y)
+    if speed > core.v_th:
+        turn(core, i, x / speed, y / speed)
+    return speed
+
+
+@njit(GIVEN, cache=True)
+def given_nothing(core, memory, own, numbers):
+    """Axes fixed in space, no data of its own."""
+
+
+@njit(GIVEN, cache=True)
+def sliding_axes(core, memory, own, numbers):
+    """First tangent axis along the sliding velocity before the step."""
+    for i in range(core.mu.shape[0]):
+        turn_to_sliding(core, i)
+
+
+@njit(GIVEN, cache=True)
+def body_axes(core, memory, own, numbers):
+    """First tangent axis along the body's heading."""
+    if core.J_t.shape[0] == 2 * core.mu.shape[0]:
+        for i in range(core.mu.shape[0]):
+            turn(core, i, core.heading[i, 0], core.heading[i, 1])
+
+
+AXES = {"fixed": given_nothing, "sliding": sliding_axes, "body": body_axes}
+
+
+@njit(AGAIN, cache=True)
+def never_again(core, memory, own, numbers, v, p_n, p_t):
+    """One pass a step."""
+    return False
+
+
+@njit(REMEMBER, cache=True)
+def remember_impulses(core, v, p_n, p_t, memory):
+    """memory = [p_n (r), p_t (d r), whatever else the formulation keeps], the default."""
+    r = p_n.shape[0]
+    memory[:r] = p_n
+    memory[r : r + p_t.shape[0]] = p_t

@@ -1,0 +1,322 @@
+"""Running a formulation: over a case, as a `Run`; or over one `ContactSystem`, as a `ContactSolution`."""
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from workbench import stepping
+from workbench.assembly import Compiled, compiled
+from workbench.case import Case
+from workbench.contact import ContactSolution, ContactSystem
+from workbench.errors import DataError, ModellingError
+from workbench.formulation import Formulation
+from workbench.hooks import Core, given_nothing, never_again, remember_impulses
+from workbench.notation import plain_relation
+from workbench.problems import LCP, MLCP, Array, ConicQP, CoulombNCP, Problem
+from workbench.solution import Solution, Status
+from workbench.solvers.base import KernelSolver, Solver
+
+
+def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu: Array) -> Problem:
+    """The reduced problem (or a batch of them) in the class that the declaration was recognised as."""
+    if c.kind == "LCP":
+        return LCP(M, q)
+    if c.kind == "MLCP":
+        return MLCP(M, q, lower, upper)
+    return (ConicQP if c.kind == "conic QP" else CoulombNCP)(M, q, mu, c.plan.d)
+
+
+class Stepper:
+    """The arrays and hooks of one compiled declaration, ready to pose and finish steps."""
+
+    def __init__(self, c: Compiled, h: float, gap_law: bool, v_th: float) -> None:
+        n, m, r, d = c.size
+        hooks = c.declaration.hooks
+        self.c = c
+        self.work, self.own = c.room()
+        self.core: Core = c.core(self.work, h, gap_law, v_th)
+        self.given = hooks.given or given_nothing
+        self.again = hooks.again or never_again
+        self.remember = hooks.remember or remember_impulses
+        self.own_start, self.numbers = self.own.copy(), np.array(hooks.numbers, dtype=float)
+        self.memory = np.full(r + d * r if hooks.memory is None else hooks.memory, np.nan)
+
+    def problem(self) -> Problem:
+        """The problem that now stands in the work arrays; raises DataError where it cannot be posed."""
+        status = Status(stepping.pose(self.c.plan, self.core, self.work))
+        if status is not Status.SOLVED:
+            raise DataError(why_not_posed(self.c, self.work, status))
+        w = self.work
+        return make_problem(self.c, w.M.copy(), w.q.copy(), w.lower.copy(), w.upper.copy(), w.mu.copy())
+
+    def finish_pass(self, z: Array) -> bool:
+        """Take z as the solution of this pass; whether the formulation asks for another."""
+        self.work.z[:] = z
+        return stepping.finish_pass(self.c.plan, self.core, self.work, self.again, self.memory, self.own, self.numbers)
+
+    def solve(self, solver: Solver) -> tuple[Solution, int, int, float]:
+        """All passes of one step with a solver: the last Solution, iterations, passes, time in the solver [s]."""
+        iterations, seconds = 0, 0.0
+        for passes in range(1, stepping.PASSES + 1):
+            solution = solver.solve(self.problem())
+            iterations += solution.iterations
+            seconds += solution.solve_time
+            if solution.claimed not in (Status.SOLVED, Status.INACCURATE) or not self.finish_pass(solution.z):
+                return solution, iterations, passes, seconds
+        meaning = Status.NO_FIXED_POINT.meaning
+        unsettled = Solution(
+            solution.z, Status.NO_FIXED_POINT, solution.residual, solution.tolerance, iterations, seconds, solver.name, meaning
+        )
+        return unsettled, iterations, stepping.PASSES, seconds
+
+
+def why_not_posed(c: Compiled, work: Any, status: Status) -> str:
+    """One line on why a step's problem could not be posed; for a singular elimination, which rows are dependent."""
+    if status is not Status.SINGULAR:
+        nan = [p.name() for p in c.declaration.hooks.own if np.isnan(work.theta[c.own]).any()]
+        return f"parameter '{nan[0]}' is left without a value" if nan else status.meaning
+    from workbench.diagnostics.rank import dependent_rows
+
+    n_f = c.plan.n_free
+    rows = [i for group in dependent_rows(work.A[:n_f, :n_f].copy()) for i in group]
+    names, start = [], 0
+    for F in c.declaration.equations:
+        local = [i - start for i in rows if start <= i < start + F.size]
+        if local:
+            names.append(f"{', '.join(map(str, local))} of '{plain_relation(F)} = 0'")
+        start += F.size
+    unknowns = ", ".join(u.name() for u in c.declaration.free)
+    return f"free unknowns ({unknowns}) cannot be eliminated: dependent rows {'; '.join(names)}; constraint relaxation (eps > 0) is the way out"
+
+
+def pose(formulation: Formulation, system: ContactSystem) -> Stepper:
+    """Compile a formulation for a system's size and fill in the system's data; `Stepper.problem()` is then posed."""
+    c = compiled(formulation, *system.size)
+    stepper = Stepper(c, system.h, system.gap_law, system.v_th)
+    core = stepper.core
+    for name in ("M", "f", "J_b", "g", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "e", "v", "eps_n", "eps_t", "eps_b"):
+        getattr(core, name)[:] = getattr(system, name)
+    stepping.discretise(core)
+    stepper.own[:] = stepper.own_start
+    stepper.given(core, stepper.memory, stepper.own, stepper.numbers)
+    return stepper
+
+
+def solve_system(formulation: Formulation, system: ContactSystem, solver: Solver) -> tuple[ContactSolution, Solution]:
+    """One step of a given system; raises DataError when it cannot be posed. Impulses in the system's own axes."""
+    n, m, r, d = system.size
+    stepper = pose(formulation, system)
+    solution = stepper.solve(solver)[0]
+    out = stepper.work.out
+    stepping.turn_back(stepper.core, out[n + r : n + r + d * r])
+    v, p_n, p_t, p_b = np.split(out.copy(), [n, n + r, n + r + d * r])
+    return ContactSolution(v, p_n, p_t, p_b), solution
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A trajectory: K finished steps of a case under a formulation, solved by one solver at step h [s].
+
+    Array properties have a leading step axis; velocities u belong to the end of the step, t to its start.
+    """
+
+    case: Case
+    formulation: Formulation
+    solver: str
+    kind: str
+    tolerance: float
+    h: float
+    explicit: bool
+    gap_law: bool
+    status: Status
+    reason: str
+    steps_wanted: int
+    build_time: float
+    solve_time: float
+    record: stepping.Record = field(repr=False)
+    compiled: Compiled | None = field(repr=False, default=None)
+
+    @property
+    def steps(self) -> int:
+        return self.record.p.shape[0]
+
+    @property
+    def t(self) -> Array:
+        """Start of each step [s]."""
+        return self.h * np.arange(self.steps)
+
+    @property
+    def states_q(self) -> Array:
+        """(K + 1, n_q), the start included."""
+        return self.record.q
+
+    @property
+    def states_v(self) -> Array:
+        return self.record.v
+
+    @property
+    def p_n(self) -> Array:
+        """(K, r) [N s]."""
+        return self.record.p[:, : self.case.size[2]]
+
+    @property
+    def p_t(self) -> Array:
+        """(K, r, d) [N s]."""
+        _, _, r, d = self.case.size
+        return self.record.p[:, r : r + d * r].reshape(-1, r, d)
+
+    @cached_property
+    def _u(self) -> Array:
+        return np.einsum("kij,kj->ki", self.record.J, self.record.v[1:]) + self.record.rate
+
+    @property
+    def u_n(self) -> Array:
+        """(K, r) the normal law's J_n v+ + b_n [m/s]."""
+        return self._u[:, : self.case.size[2]]
+
+    @property
+    def u_t(self) -> Array:
+        """(K, r, d) sliding velocity at the end of the step [m/s]."""
+        _, _, r, d = self.case.size
+        return self._u[:, r:].reshape(-1, r, d)
+
+    @cached_property
+    def _delassus(self) -> tuple[Array, Array]:
+        """W = J M^-1 J^T (K, (1+d) r, (1+d) r) and q = J v_f + rates, in the case's axes."""
+        J, M = self.record.J, self.record.mass
+        X = np.linalg.solve(M, np.swapaxes(J, 1, 2))
+        free = np.linalg.solve(M, self.record.b[..., None])
+        return J @ X, (J @ free)[..., 0] + self.record.rate
+
+    @property
+    def W(self) -> Array:
+        return self._delassus[0]
+
+    @property
+    def free_rates(self) -> Array:
+        return self._delassus[1]
+
+    @cached_property
+    def residuals(self) -> Array:
+        """(K,) the solved problems' own residuals."""
+        if not self.steps or self.compiled is None:
+            return np.zeros(0)
+        r = self.record
+        problem = make_problem(self.compiled, r.M, r.q_, r.lower, r.upper, r.mu)
+        return problem.residual(r.z)
+
+
+def simulate(
+    case: Case,
+    formulation: Formulation,
+    solver: Solver,
+    h: float,
+    duration: float | None = None,
+    *,
+    explicit: bool = False,
+    gap_law: bool = False,
+    progress: Any = None,
+) -> Run:
+    """Step a case from its start; failures and refusals are Runs with a status and a reason, never exceptions.
+
+    h, duration in seconds. `explicit` selects the position update q + h Gamma v, `gap_law` the normal law with phi/h.
+    `progress` is called with the number of finished steps now and then. Raises DataError for h <= 0 or no step at all.
+    """
+    duration = case.duration if duration is None else duration
+    if not (np.isfinite(h) and h > 0):
+        raise DataError(f"step {h:g} s; a positive number of seconds is needed")
+    if not (np.isfinite(duration) and duration >= h):
+        raise DataError(f"duration {duration:g} s; at least one step of {h:g} s is needed")
+    steps = round(duration / h)
+    start = time.perf_counter()
+    c = compiled(formulation, *case.size)
+    stepper = Stepper(c, h, gap_law, case.v_th)
+    build_time = time.perf_counter() - start
+    q, v = case.start()
+    record, done = _record(c, q.size, steps), np.zeros(1, dtype=np.int64)
+    start = time.perf_counter()
+    loop = _compiled_loop if isinstance(solver, KernelSolver) else _python_loop
+    status, reason = loop(case, stepper, solver, explicit, steps, q, v, record, done, progress)
+    seconds = time.perf_counter() - start
+    k = int(done[0])
+    if status is not Status.SOLVED and k < steps:
+        reason = f"step {k} (t = {k * h:.4g} s): {reason or status.meaning}"
+    ends = {name: k + 1 if name in ("q", "v") else k for name in record._fields}
+    trimmed = stepping.Record(*(getattr(record, name)[: ends[name]] for name in record._fields))
+    return Run(
+        case, formulation, solver.name, c.kind, solver.tolerance, h, explicit, gap_law, status, reason, steps,
+        build_time, seconds, trimmed, c,
+    )  # fmt: skip
+
+
+def _record(c: Compiled, n_q: int, K: int) -> stepping.Record:
+    n, m, r, d = c.size
+    n_c, t = c.plan.lower.size, r + d * r
+    # empty, not zeros: pages of a failed run are never touched
+    return stepping.Record(
+        q=np.zeros((K + 1, n_q)), v=np.zeros((K + 1, n)), p=np.empty((K, t + m)), mass=np.empty((K, n, n)),
+        b=np.empty((K, n)), J=np.empty((K, t, n)), rate=np.empty((K, t)), phi=np.empty((K, r)),
+        M=np.empty((K, n_c, n_c)), q_=np.empty((K, n_c)), lower=np.empty((K, n_c)), upper=np.empty((K, n_c)),
+        mu=np.empty((K, c.plan.n_cone)), z=np.empty((K, n_c)), count=np.zeros((K, 2), dtype=np.int64),
+    )  # fmt: skip
+
+
+def _refusal(s: Stepper, solver: Solver) -> str | None:
+    """The solver's objection to the problem that stands in the work arrays, if it has one."""
+    try:
+        return solver.why_not(s.problem())
+    except DataError as error:
+        return str(error)
+
+
+def _compiled_loop(case, s, solver, explicit, steps, q, v, record, done, progress) -> tuple[Status, str]:
+    args = (
+        s.c.plan, s.core, s.work, case.fill, case.advance, case.data(), s.given, s.again, s.remember, s.own, s.own_start,
+        s.numbers, s.memory, solver.kernel, explicit,
+    )  # fmt: skip
+    # The objection is asked once, at the first step's problem: kernels themselves never refuse.
+    _begin(case, s, 0, q, v, record)
+    reason = _refusal(s, solver)
+    if reason:
+        return Status.REFUSED, reason
+    chunk = steps if progress is None else max(200, steps // 50)
+    status = Status.SOLVED
+    while done[0] < steps and status is Status.SOLVED:
+        status = Status(stepping.run(*args, min(steps, int(done[0]) + chunk), q, v, record, done))
+        if progress is not None:
+            progress(int(done[0]))
+    if status in (Status.SINGULAR, Status.NOT_FINITE):
+        posed = Status(stepping.pose(s.c.plan, s.core, s.work))
+        return status, why_not_posed(s.c, s.work, posed) if posed is not Status.SOLVED else ""
+    return status, ""
+
+
+def _python_loop(case, s, solver, explicit, steps, q, v, record, done, progress) -> tuple[Status, str]:
+    for k in range(steps):
+        _begin(case, s, k, q, v, record)
+        try:
+            if k == 0 and (reason := solver.why_not(s.problem())):
+                return Status.REFUSED, reason
+            solution, iterations, passes, _ = s.solve(solver)
+        except DataError as error:
+            return Status.SINGULAR, str(error)
+        if solution.claimed not in (Status.SOLVED, Status.INACCURATE):
+            return solution.claimed, solution.reason
+        stepping.end_step(
+            k, s.core, s.work, s.remember, s.memory, case.advance, case.data(), explicit, iterations, passes, q, v, record, done
+        )
+        if progress is not None and k % 100 == 99:
+            progress(k + 1)
+    return Status.SOLVED, ""
+
+
+def _begin(case: Case, s: Stepper, k: int, q: Array, v: Array, record: stepping.Record) -> None:
+    stepping.begin_step(
+        k, s.core, case.fill, case.data(), s.given, s.memory, s.own, s.own_start, s.numbers, q, v, record
+    )
+
+
+__all__ = ["ModellingError", "Run", "Stepper", "make_problem", "pose", "simulate", "solve_system"]

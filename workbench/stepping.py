@@ -1,0 +1,219 @@
+"""One compiled time stepper for every formulation: begin (data, hooks, stamp, eliminate), solve, finish, advance.
+
+The same pieces serve every caller: `run` loops over them compiled; `simulation` loops over them in Python around a
+solver that is not compiled, and takes one step of a `ContactSystem` that a person gives.
+
+    M v+ = M v + h f + J_b^T p_b + J_n^T p_n + J_t^T p_t,     q+ = q + h Gamma(q) v+   (symplectic)
+                                                              q+ = q + h Gamma(q) v    (explicit, as IDETC2016-60064 (7))
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, types
+
+from workbench.assembly import PLAN, WORK, carry_back, eliminate, stamp
+from workbench.hooks import AGAIN, CORE, GIVEN, REMEMBER
+from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR
+from workbench.solution import Status
+
+FILL = types.void(VECTOR, VECTOR, VECTOR, CORE)
+"""A case's mechanics: fill(q, v, data, core) writes M, f, J_b, g, J_n, phi, r_n, J_t, r_t, mu, e, heading."""
+ADVANCE = types.void(VECTOR, VECTOR, types.float64, VECTOR, VECTOR)
+"""A case's kinematics: advance(q, v, h, data, q_next) writes q + h Gamma(q) v."""
+
+PASSES = 50
+"""Cap on the passes of a fixed point (formulary, box: iterated bounds)."""
+
+SOLVED, SINGULAR, NOT_FINITE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.NOT_FINITE)
+NO_FIXED_POINT, INACCURATE = int(Status.NO_FIXED_POINT), int(Status.INACCURATE)
+CUBE = types.Array(types.float64, 3, "C")
+
+
+class Record(NamedTuple):
+    """What a run leaves behind, K steps long: states, impulses and the problems that were solved.
+
+    Impulses p_t and the Jacobians are in the case's own axes; M, q_, lower, upper, mu, z are those of the problem.
+    """
+
+    q: np.ndarray  # (K + 1, n_q)
+    v: np.ndarray  # (K + 1, n)
+    p: np.ndarray  # (K, r + d r + m): p_n, p_t, p_b
+    mass: np.ndarray  # (K, n, n)
+    b: np.ndarray  # (K, n)
+    J: np.ndarray  # (K, r + d r, n): J_n, J_t
+    rate: np.ndarray  # (K, r + d r): b_n, r_t
+    phi: np.ndarray  # (K, r)
+    M: np.ndarray  # (K, n_c, n_c)
+    q_: np.ndarray  # (K, n_c)
+    lower: np.ndarray
+    upper: np.ndarray
+    mu: np.ndarray
+    z: np.ndarray
+    count: np.ndarray  # (K, 2): iterations, passes
+
+
+RECORD = types.NamedTuple(
+    [MATRIX, MATRIX, MATRIX, CUBE, MATRIX, CUBE, MATRIX, MATRIX, CUBE, *[MATRIX] * 5, types.Array(types.int64, 2, "C")],
+    Record,
+)
+
+
+@njit(types.void(CORE), cache=True)
+def discretise(core):
+    """b = M v + h f and the constants of the constraint rows: rates, gap term, Newton restitution, stabilisation."""
+    n = core.v.shape[0]
+    for i in range(n):
+        s = core.h * core.f[i]
+        for j in range(n):
+            s += core.M[i, j] * core.v[j]
+        core.b[i] = s
+    for i in range(core.phi.shape[0]):
+        approach = core.r_n[i]
+        for j in range(n):
+            approach += core.J_n[i, j] * core.v[j]
+        # Newton restitution acts on approaching contacts only (formulary, normal law iii).
+        core.b_n[i] = core.r_n[i] + core.gap_law * core.phi[i] / core.h + core.e[i] * min(0.0, approach)
+    core.b_t[:] = core.r_t
+    for i in range(core.g.shape[0]):
+        core.b_b[i] = core.g[i] / core.h
+    core.frame[:, 0] = 1.0
+    core.frame[:, 1] = 0.0
+
+
+@njit(types.int64(PLAN, CORE, WORK), cache=True)
+def pose(plan, core, work):
+    """Stamp and eliminate: the problem of this pass stands in work; a Status."""
+    stamp(plan, work)
+    if eliminate(plan, work):
+        return SINGULAR
+    if not np.isfinite(work.q.sum() + work.M.sum() + work.mu.sum()):
+        return NOT_FINITE
+    return SOLVED
+
+
+@njit(types.void(CORE, VECTOR), cache=True)
+def turn_back(core, p_t):
+    """Friction impulses from the axes in use to the case's own."""
+    r = core.mu.shape[0]
+    if p_t.shape[0] == 2 * r:
+        for i in range(r):
+            c, s = core.frame[i, 0], core.frame[i, 1]
+            x, y = p_t[2 * i], p_t[2 * i + 1]
+            p_t[2 * i], p_t[2 * i + 1] = c * x - s * y, s * x + c * y
+
+
+@njit(types.void(types.int64, CORE, VECTOR, RECORD), cache=True)
+def note_data(k, core, q, record):
+    """Record step k's data, before hooks turn any axes."""
+    r = core.phi.shape[0]
+    record.q[k] = q
+    record.v[k] = core.v
+    record.mass[k] = core.M
+    record.b[k] = core.b
+    record.J[k, :r] = core.J_n
+    record.J[k, r:] = core.J_t
+    record.rate[k, :r] = core.b_n
+    record.rate[k, r:] = core.r_t
+    record.phi[k] = core.phi
+
+
+@njit(types.void(types.int64, WORK, types.int64, types.int64, types.int64, RECORD), cache=True)
+def note_solution(k, work, n, iterations, passes, record):
+    """Record step k's problem and impulses (p_t already turned back)."""
+    record.p[k] = work.out[n:]
+    record.M[k] = work.M
+    record.q_[k] = work.q
+    record.lower[k] = work.lower
+    record.upper[k] = work.upper
+    record.mu[k] = work.mu
+    record.z[k] = work.z
+    record.count[k, 0] = iterations
+    record.count[k, 1] = passes
+
+
+GIVEN_T, AGAIN_T, REMEMBER_T = (types.FunctionType(t) for t in (GIVEN, AGAIN, REMEMBER))
+FILL_T, ADVANCE_T, SOLVE_T = (types.FunctionType(t) for t in (FILL, ADVANCE, SOLVE))
+I64 = types.int64
+
+
+@njit(types.void(I64, CORE, FILL_T, VECTOR, GIVEN_T, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, RECORD), cache=True)
+def begin_step(k, core, fill, data, given, memory, own, own_start, numbers, q, v, record):
+    """The data of step k at (q, v), recorded, then the formulation's own."""
+    core.v[:] = v
+    # Relaxation is rigid unless the case says otherwise; hooks add to it, so last step's must go.
+    core.eps_b[:] = 0.0
+    core.eps_n[:] = 0.0
+    core.eps_t[:] = 0.0
+    fill(q, v, data, core)
+    discretise(core)
+    note_data(k, core, q, record)
+    own[:] = own_start
+    given(core, memory, own, numbers)
+
+
+@njit(types.boolean(PLAN, CORE, WORK, AGAIN_T, VECTOR, VECTOR, VECTOR), cache=True)
+def finish_pass(plan, core, work, again, memory, own, numbers):
+    """Carry z back to v+ and the impulses; whether the formulation asks for another pass."""
+    n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
+    carry_back(plan, work)
+    return again(core, memory, own, numbers, work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t])
+
+
+@njit(
+    types.void(
+        I64, CORE, WORK, REMEMBER_T, VECTOR, ADVANCE_T, VECTOR, types.boolean, I64, I64, VECTOR, VECTOR, RECORD, INDICES
+    ),
+    cache=True,
+)
+def end_step(k, core, work, remember, memory, advance, data, explicit, iterations, passes, q, v, record, done):
+    """Remember, record and advance: (q, v) become the next state, done[0] = k + 1."""
+    n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
+    out_v, p_n, p_t = work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
+    turn_back(core, p_t)
+    remember(core, out_v, p_n, p_t, memory)
+    note_solution(k, work, n, iterations, passes, record)
+    if explicit:
+        advance(q, v, core.h, data, record.q[k + 1])
+    else:
+        advance(q, out_v, core.h, data, record.q[k + 1])
+    q[:] = record.q[k + 1]
+    v[:] = out_v
+    record.v[k + 1] = v
+    done[0] = k + 1
+
+
+@njit(
+    I64(
+        PLAN, CORE, WORK, FILL_T, ADVANCE_T, VECTOR, GIVEN_T, AGAIN_T, REMEMBER_T, VECTOR, VECTOR, VECTOR, VECTOR,
+        SOLVE_T, types.boolean, I64, VECTOR, VECTOR, RECORD, INDICES,
+    ),
+    cache=True,
+)  # fmt: skip
+def run(
+    plan, core, work, fill, advance, data, given, again, remember, own, own_start, numbers, memory, solve, explicit,
+    steps, q, v, record, done,
+):  # fmt: skip
+    """Step from step done[0] to `steps`, from the state (q, v), which is updated; a Status (INACCURATE if a step was)."""
+    info = np.zeros(1, dtype=np.int64)
+    worst = SOLVED
+    for k in range(done[0], steps):
+        begin_step(k, core, fill, data, given, memory, own, own_start, numbers, q, v, record)
+        iterations, passes, wanted = 0, 0, True
+        while wanted:
+            if passes == PASSES:
+                return NO_FIXED_POINT
+            status = pose(plan, core, work)
+            if status == SOLVED:
+                status = solve(work.M, work.q, work.lower, work.upper, work.mu, plan.d, work.z, info)
+            if status == INACCURATE:
+                worst = INACCURATE
+            elif status != SOLVED:
+                return status
+            iterations += info[0]
+            passes += 1
+            wanted = finish_pass(plan, core, work, again, memory, own, numbers)
+        if not np.isfinite(work.out.sum()):
+            return NOT_FINITE
+        end_step(k, core, work, remember, memory, advance, data, explicit, iterations, passes, q, v, record, done)
+    return worst
