@@ -39,7 +39,9 @@ def bounded(s: ContactSymbols, given, bounds: str, again=None, numbers=(), memor
     limit = cp.Parameter(s.d * s.r, nonneg=True, name="limit")
     v, p_n = free("v", s.n), nonneg("p_n", s.r)
     p_t = box("p_t", s.d * s.r, -limit, limit)
-    hooks = Hooks(given, (again or again_until_settled) if bounds == "iterated" else None, None, (limit,), numbers, memory)
+    hooks = Hooks(
+        given, (again or again_until_settled) if bounds == "iterated" else None, None, (limit,), numbers, memory
+    )
     return declare(
         equals(s.balance(v, p_n, p_t)),
         *s.bilateral(v),

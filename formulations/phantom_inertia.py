@@ -37,7 +37,9 @@ def phantom_inertia(
     if rho != "auto" and not (np.isfinite(rho) and rho > 0):
         raise ModellingError(f"rho={rho}; a positive phantom inertia [kg] is needed (discrete-velocity is rho = 0)")
     if axes == "sliding" and s.d == 2 and directions % 4:
-        raise ModellingError(f"directions={directions} with axes=sliding; a multiple of 4 is needed, so that one axis lies across")
+        raise ModellingError(
+            f"directions={directions} with axes=sliding; a multiple of 4 is needed, so that one axis lies across"
+        )
     E, S = half_plane(directions, s.r, s.d)
     k_r = E.shape[1]
     phantom = cp.Parameter(nonneg=True, name="rho")

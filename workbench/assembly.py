@@ -42,7 +42,9 @@ class Plan(NamedTuple):
     d: int
 
 
-PLAN = types.NamedTuple([INDICES, INDICES, INDICES, VECTOR, VECTOR, VECTOR, types.int64, types.int64, types.int64], Plan)
+PLAN = types.NamedTuple(
+    [INDICES, INDICES, INDICES, VECTOR, VECTOR, VECTOR, types.int64, types.int64, types.int64], Plan
+)
 
 
 class Work(NamedTuple):
@@ -110,7 +112,9 @@ def compiled(formulation: Formulation, n: int, m: int, r: int, d: int) -> Compil
     expressions = [F for F in rows if isinstance(F, cp.Expression)]
     theta, position, own = _parameters(declaration, expressions, n, m, r, d)
     tensor = _tensor(declaration, rows, position, theta.size)
-    plan = Plan(*tensor, *_constant_bounds(declaration), sum(u.size for u in declaration.free), *_cone_size(declaration, d))
+    plan = Plan(
+        *tensor, *_constant_bounds(declaration), sum(u.size for u in declaration.free), *_cone_size(declaration, d)
+    )
     result = Compiled(declaration, plan, _kind(declaration), (n, m, r, d), theta, own)
     _compare_with_direct_evaluation(result, rows, position)
     return result
@@ -120,7 +124,9 @@ def _kind(declaration: Declaration) -> str:
     cones = declaration.cones
     if cones:
         if len(cones) > 1 or len(declaration.partners) != 2:
-            raise ModellingError("a friction cone stands beside other complementarities; one cone relation alone is solved")
+            raise ModellingError(
+                "a friction cone stands beside other complementarities; one cone relation alone is solved"
+            )
         return "Coulomb NCP" if cones[0].coulomb else "conic QP"
     return "LCP" if all(isinstance(u.member_of, Nonneg) for u in declaration.partners) else "MLCP"
 
@@ -179,7 +185,9 @@ def _parameters(declaration, expressions, n, m, r, d) -> tuple[np.ndarray, dict[
     own_start = start
     for p in (*hooks.own, *statics):
         if p.value is None and all(p is not o for o in hooks.own):
-            raise ModellingError(f"parameter '{p.name()}' is left without a value; set .value or list it in Hooks(own=...)")
+            raise ModellingError(
+                f"parameter '{p.name()}' is left without a value; set .value or list it in Hooks(own=...)"
+            )
         position[p.id] = start + np.arange(p.size).reshape(p.shape).ravel(order="F")
         values.append(np.full(p.size, np.nan) if p.value is None else np.ravel(np.asarray(p.value, dtype=float)))
         start += p.size
@@ -253,9 +261,7 @@ def _compare_with_direct_evaluation(c: Compiled, rows: list, position: dict[int,
         work.theta[position[key]] = np.ravel(p.value, order="F")
     stamp(c.plan, work)
     stamped = work.A @ x
-    direct = np.concatenate(
-        [np.atleast_1d(F.value) if isinstance(F, cp.Expression) else np.zeros(F) for F in rows]
-    )
+    direct = np.concatenate([np.atleast_1d(F.value) if isinstance(F, cp.Expression) else np.zeros(F) for F in rows])
     for p, value in kept:
         p.value = value
     scale = np.abs(work.A) @ np.abs(x) + 1.0

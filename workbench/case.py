@@ -59,7 +59,9 @@ class Case(ABC):
             if not np.isfinite(value):
                 raise DataError(f"{self.name}: {f.name} = {value}; a finite number [{f.metadata['unit']}] is needed")
             if f.metadata["positive"] and value <= 0:
-                raise DataError(f"{self.name}: {f.name} = {value:g}; a positive number [{f.metadata['unit']}] is needed")
+                raise DataError(
+                    f"{self.name}: {f.name} = {value:g}; a positive number [{f.metadata['unit']}] is needed"
+                )
 
     def with_parameters(self, **values: float) -> "Case":
         """The same case with other parameters; raises UnknownNameError for a parameter it does not have."""

@@ -120,7 +120,9 @@ def _plain(value: Any) -> str:
 def _option(formulation: str, key: str, value: Any, kind: Any) -> Any:
     """`value` (perhaps text) as the annotated type: int, float, a Literal of words, or a union of these."""
     words: list[str] = []
-    for k in typing.get_args(kind) if typing.get_origin(kind) is not typing.Literal and typing.get_args(kind) else (kind,):
+    for k in (
+        typing.get_args(kind) if typing.get_origin(kind) is not typing.Literal and typing.get_args(kind) else (kind,)
+    ):
         if typing.get_origin(k) is typing.Literal:
             words += typing.get_args(k)
             if value in typing.get_args(k):

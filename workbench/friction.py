@@ -22,7 +22,9 @@ def polygon(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constant]:
     else:
         angle = 2 * np.pi * np.arange(directions) / directions
         block = _clean(np.array([np.cos(angle), np.sin(angle)]))
-    return cp.Constant(np.kron(np.eye(r), block), name="A"), cp.Constant(np.kron(np.eye(r), np.ones((block.shape[1], 1))), name="E")
+    return cp.Constant(np.kron(np.eye(r), block), name="A"), cp.Constant(
+        np.kron(np.eye(r), np.ones((block.shape[1], 1))), name="E"
+    )
 
 
 def half_plane(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constant]:
@@ -35,7 +37,9 @@ def half_plane(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constan
         k = directions // 2
         angle = np.pi * np.arange(k) / k
         block = _clean(np.array([np.cos(angle), np.sin(angle)]))
-    return cp.Constant(np.kron(np.eye(r), block), name="E"), cp.Constant(np.kron(np.eye(r), np.ones((block.shape[1], 1))), name="S")
+    return cp.Constant(np.kron(np.eye(r), block), name="E"), cp.Constant(
+        np.kron(np.eye(r), np.ones((block.shape[1], 1))), name="S"
+    )
 
 
 def _clean(x: np.ndarray) -> np.ndarray:

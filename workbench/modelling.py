@@ -250,14 +250,18 @@ def declare(*relations: Relation, recover: dict[str, Any], hooks: Hooks | None =
     for relation in relations:
         if not isinstance(relation, Relation):
             raise ModellingError(f"declare: {relation!r} is not a relation; use equals(...) or complements(...)")
-    declaration = Declaration(relations, {k: cp.Expression.cast_to_const(e) for k, e in recover.items()}, hooks or Hooks())
+    declaration = Declaration(
+        relations, {k: cp.Expression.cast_to_const(e) for k, e in recover.items()}, hooks or Hooks()
+    )
     names = [u.name() for u in declaration.partners]
     for u in declaration.partners:
         if sum(u is other for other in declaration.partners) > 1:
             raise ModellingError(f"'{u.name()}' is the partner of two relations; an unknown has one")
     for u in declaration.free:
         if not isinstance(u, Unknown):
-            raise ModellingError(f"'{u.name()}' is a bare CVXPY variable; make it with free, nonneg, box or friction_cone")
+            raise ModellingError(
+                f"'{u.name()}' is a bare CVXPY variable; make it with free, nonneg, box or friction_cone"
+            )
         if not isinstance(u.member_of, Free):
             raise ModellingError(f"'{u.name()}' is restricted but no relation has it as partner")
         if u.name() in names:
@@ -265,7 +269,9 @@ def declare(*relations: Relation, recover: dict[str, Any], hooks: Hooks | None =
     unknowns, rows = sum(u.size for u in declaration.free), sum(F.size for F in declaration.equations)
     if unknowns != rows:
         listed = ", ".join(f"{u.name()} ({u.size})" for u in declaration.free) or "none"
-        raise ModellingError(f"free unknowns {listed} make {unknowns} entries but the equals relations have {rows} rows")
+        raise ModellingError(
+            f"free unknowns {listed} make {unknowns} entries but the equals relations have {rows} rows"
+        )
     missing = {"v", "p_n"} - set(recover)
     if missing or set(recover) - {"v", "p_n", "p_t", "p_b"}:
         raise ModellingError(f"recover has {sorted(recover)}; it needs v and p_n, and may have p_t and p_b")

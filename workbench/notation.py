@@ -110,7 +110,11 @@ def _is_unnamed(leaf: cp.Constant) -> bool:
 
 def _text_name(name: str) -> str:
     base, _, sub = name.partition("_")
-    return GREEK.get(base, base) + (f"_{sub}" if sub else "").replace("+", "⁺") if "+" not in name else name.replace("+", "⁺")
+    return (
+        GREEK.get(base, base) + (f"_{sub}" if sub else "").replace("+", "⁺")
+        if "+" not in name
+        else name.replace("+", "⁺")
+    )
 
 
 def latex_name(name: str) -> str:
@@ -147,7 +151,12 @@ def expand(F: Any) -> list[Term]:
         return expand(F.args[0])
     if isinstance(F, transpose):
         return [Term(t.coefficient, tuple(_flip(f) for f in reversed(t.factors))) for t in expand(F.args[0])]
-    if isinstance(F, DivExpression) and F.args[1].is_scalar() and F.args[1].is_constant() and not F.args[1].parameters():
+    if (
+        isinstance(F, DivExpression)
+        and F.args[1].is_scalar()
+        and F.args[1].is_constant()
+        and not F.args[1].parameters()
+    ):
         return _product([Term(1.0 / float(F.args[1].value), ())], expand(F.args[0]))
     if isinstance(F, multiply):
         left, right = F.args if not F.args[0].variables() else F.args[::-1]
@@ -212,7 +221,9 @@ def relation(r: Relation, style: str = "text") -> str:
         return f"{words['K']}{words['inn']}{names}{words['perp']}({F_n}, {second}){words['el']}{words['dual']}{tail}"
     F, x = write_sum(expand(r.F), style), _name(r.x, style)
     if isinstance(r.x.member_of, Box):
-        low, high = (write_sum(expand(cp.Expression.cast_to_const(b)), style) for b in (r.x.member_of.lower, r.x.member_of.upper))
+        low, high = (
+            write_sum(expand(cp.Expression.cast_to_const(b)), style) for b in (r.x.member_of.lower, r.x.member_of.upper)
+        )
         return f"{low}{words['le']}{x}{words['le']}{high}{words['perp']}{F}"
     return f"0{words['le']}{x}{words['perp']}{F}{words['ge']}0"
 
@@ -234,10 +245,15 @@ def sets(declaration: Declaration) -> list[tuple[str, str]]:
     return rows
 
 
-def block_matrix(declaration: Declaration, style: str = "text") -> tuple[list[str], list[str], list[list[str]], list[str]]:
+def block_matrix(
+    declaration: Declaration, style: str = "text"
+) -> tuple[list[str], list[str], list[list[str]], list[str]]:
     """(row labels, column labels, blocks, constant column) of the mixed system, symbols as in the relations."""
     columns = declaration.unknowns
-    partners = {id(F): u for F, u in zip(declaration.expressions[len(declaration.equations) :], declaration.partners, strict=True)}
+    partners = {
+        id(F): u
+        for F, u in zip(declaration.expressions[len(declaration.equations) :], declaration.partners, strict=True)
+    }
     rows, blocks, constants = [], [], []
     for F in declaration.expressions:
         terms = expand(F)
@@ -265,7 +281,12 @@ def text_page(declaration: Declaration, kind: str) -> str:
     lines = ["relations"]
     lines += [f"  {relation(r)}" for r in declaration.relations]
     lines += ["", "unknowns"] + [f"  {name:<8} {words}" for name, words in sets(declaration)]
-    lines += ["", f"problem class  {kind}", "", "block matrix (rows: equations, then the partners' rows; last column: constant)"]
+    lines += [
+        "",
+        f"problem class  {kind}",
+        "",
+        "block matrix (rows: equations, then the partners' rows; last column: constant)",
+    ]
     rows, columns, blocks, constants = block_matrix(declaration)
     table = [["", *columns, "1"]] + [[row, *b, c] for row, b, c in zip(rows, blocks, constants, strict=True)]
     widths = [max(len(line[j]) for line in table) for j in range(len(table[0]))]
@@ -276,7 +297,9 @@ def text_page(declaration: Declaration, kind: str) -> str:
 
 def latex_relations(declaration: Declaration) -> str:
     """All relations as one aligned display."""
-    return "\\begin{gather*}\n" + " \\\\\n".join(relation(r, "latex") for r in declaration.relations) + "\n\\end{gather*}"
+    return (
+        "\\begin{gather*}\n" + " \\\\\n".join(relation(r, "latex") for r in declaration.relations) + "\n\\end{gather*}"
+    )
 
 
 def latex_blocks(declaration: Declaration) -> str:

@@ -1,15 +1,18 @@
 """The problem classes. Each validates its data and owns its residual; solvers never grade themselves.
 
 All four are one statement, *z in K, F(z) = M z + q complementary to it*, over different sets K, and share one
-measure of error, the natural map with a scale-free normaliser:
+measure of error, the natural map with a scale-free normaliser (formulary, section 7):
 
-    residual(z) = |z - P_K(z - rho F(z))|_2 / max(|z|_2, rho |q|_2),     rho = n / tr M
+    residual(z) = |z - P_K(z - rho F(z))|_2 / max(|z|_2, rho |q|_2),     rho = n / tr M          frictional problems
+    residual(z) = |z - P_K(z - rho F(z))|_2 / (rho max(|M z|_2, |q|_2))                          LCP and MLCP
 
 `rho` carries the units of z/F, so that the number does not depend on them; where the trace is not positive, rho = 1.
-For frictional problems the trace is that of the Delassus operator W, hence rho = 3 n_c / tr W. The arrays may carry
-leading batch axes (one problem per time step): `residual` then returns one number per problem.
+For frictional problems the trace is that of the Delassus operator W, hence rho = 3 n_c / tr W. The second normaliser
+does not grow with z along a ray of the homogeneous problem, so that a diverging iterate cannot pass for a solution.
+The arrays may carry leading batch axes (one problem per time step): `residual` then returns one number per problem.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +21,7 @@ from numpy.typing import NDArray
 from workbench.errors import DataError
 
 Array = NDArray[np.float64]
+Map = Callable[[Array], Array]
 
 SYMMETRY_TOLERANCE = 1e-10
 """Relative asymmetry |M - M^T|_max / |M|_max up to which a matrix counts as symmetric."""
@@ -39,14 +43,16 @@ def _square(name: str, M: Array, q: Array) -> None:
         raise DataError(f"q has shape {q.shape}; {name} of shape {M.shape} needs {M.shape[:-1]}")
 
 
-def _natural_map(M: Array, q: Array, z: Array, project, shift=None) -> Array:
+def _natural_map(M: Array, q: Array, z: Array, project: Map, shift: Map | None = None, cone: bool = False) -> Array:
     trace = np.trace(M, axis1=-2, axis2=-1)
     rho = np.where(trace > 0, M.shape[-1] / np.where(trace > 0, trace, 1.0), 1.0)[..., None]
-    w = np.einsum("...ij,...j->...i", M, z) + q
+    Mz = np.einsum("...ij,...j->...i", M, z)
+    w = Mz + q
     if shift is not None:
         w = w + shift(w)
     gap = np.linalg.norm(z - project(z - rho * w), axis=-1)
-    size = np.maximum(np.linalg.norm(z, axis=-1), rho[..., 0] * np.linalg.norm(q, axis=-1))
+    answer = z if cone else rho * Mz
+    size = np.maximum(np.linalg.norm(answer, axis=-1), rho[..., 0] * np.linalg.norm(q, axis=-1))
     # Where both z and q vanish, z = 0 is the solution and the residual is the plain distance.
     value = gap / np.where(size > 0, size, 1.0)
     return np.where(np.isfinite(value), value, np.inf)
@@ -142,7 +148,9 @@ class ConeProblem:
             object.__setattr__(self, name, _finite(name, getattr(self, name)))
         _square("W", self.M, self.q)
         if self.d not in (1, 2) or self.mu.shape[-1] * (1 + self.d) != self.q.shape[-1]:
-            raise DataError(f"{self.mu.shape[-1]} contacts with {self.d} tangential directions do not make {self.size} unknowns")
+            raise DataError(
+                f"{self.mu.shape[-1]} contacts with {self.d} tangential directions do not make {self.size} unknowns"
+            )
         if (self.mu < 0).any():
             raise DataError(f"mu = {self.mu.min()} is negative; a friction coefficient is >= 0")
 
@@ -152,7 +160,7 @@ class ConeProblem:
 
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (..., r(1+d)), dimensionless; one number per problem."""
-        return _natural_map(self.M, self.q, z, lambda y: _project_cone(y, self.mu, self.d))
+        return _natural_map(self.M, self.q, z, lambda y: _project_cone(y, self.mu, self.d), cone=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +189,7 @@ class CoulombNCP(ConeProblem):
             slip = np.linalg.norm(w[..., r:].reshape(*w.shape[:-1], r, self.d), axis=-1)
             return np.concatenate([self.mu * slip, np.zeros_like(w[..., r:])], axis=-1)
 
-        return _natural_map(self.M, self.q, z, lambda y: _project_cone(y, self.mu, self.d), de_saxce)
+        return _natural_map(self.M, self.q, z, lambda y: _project_cone(y, self.mu, self.d), de_saxce, cone=True)
 
 
 Problem = MLCP | ConeProblem

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench import stepping
+from workbench import coulomb, stepping
 from workbench.assembly import Compiled, compiled
 from workbench.case import Case
 from workbench.contact import ContactSolution, ContactSystem
-from workbench.errors import DataError, ModellingError
+from workbench.errors import DataError
 from workbench.formulation import Formulation
 from workbench.hooks import Core, given_nothing, never_again, remember_impulses
 from workbench.notation import plain_relation
@@ -68,7 +68,14 @@ class Stepper:
                 return solution, iterations, passes, seconds
         meaning = Status.NO_FIXED_POINT.meaning
         unsettled = Solution(
-            solution.z, Status.NO_FIXED_POINT, solution.residual, solution.tolerance, iterations, seconds, solver.name, meaning
+            solution.z,
+            Status.NO_FIXED_POINT,
+            solution.residual,
+            solution.tolerance,
+            iterations,
+            seconds,
+            solver.name,
+            meaning,
         )
         return unsettled, iterations, stepping.PASSES, seconds
 
@@ -200,6 +207,13 @@ class Run:
         return self._delassus[1]
 
     @cached_property
+    def judged(self) -> coulomb.Verdict:
+        """The judge's residuals of every step: Signorini, cone, dissipation, natural map."""
+        q_norm = np.linalg.norm(self.free_rates, axis=-1)
+        trace = np.trace(self.W, axis1=1, axis2=2)
+        return coulomb.judge(self.p_n, self.p_t, self.u_n, self.u_t, self.record.friction, trace, q_norm)
+
+    @cached_property
     def residuals(self) -> Array:
         """(K,) the solved problems' own residuals."""
         if not self.steps or self.compiled is None:
@@ -252,13 +266,25 @@ def simulate(
     )  # fmt: skip
 
 
+def first_problem(case: Case, formulation: Formulation, h: float, gap_law: bool) -> Problem | None:
+    """The problem of a run's first step; None where it cannot be posed."""
+    c = compiled(formulation, *case.size)
+    stepper = Stepper(c, h, gap_law, case.v_th)
+    q, v = case.start()
+    _begin(case, stepper, 0, q, v, _record(c, q.size, 1))
+    try:
+        return stepper.problem()
+    except DataError:
+        return None
+
+
 def _record(c: Compiled, n_q: int, K: int) -> stepping.Record:
     n, m, r, d = c.size
     n_c, t = c.plan.lower.size, r + d * r
     # empty, not zeros: pages of a failed run are never touched
     return stepping.Record(
         q=np.zeros((K + 1, n_q)), v=np.zeros((K + 1, n)), p=np.empty((K, t + m)), mass=np.empty((K, n, n)),
-        b=np.empty((K, n)), J=np.empty((K, t, n)), rate=np.empty((K, t)), phi=np.empty((K, r)),
+        b=np.empty((K, n)), J=np.empty((K, t, n)), rate=np.empty((K, t)), phi=np.empty((K, r)), friction=np.empty((K, r)),
         M=np.empty((K, n_c, n_c)), q_=np.empty((K, n_c)), lower=np.empty((K, n_c)), upper=np.empty((K, n_c)),
         mu=np.empty((K, c.plan.n_cone)), z=np.empty((K, n_c)), count=np.zeros((K, 2), dtype=np.int64),
     )  # fmt: skip
@@ -306,7 +332,20 @@ def _python_loop(case, s, solver, explicit, steps, q, v, record, done, progress)
         if solution.claimed not in (Status.SOLVED, Status.INACCURATE):
             return solution.claimed, solution.reason
         stepping.end_step(
-            k, s.core, s.work, s.remember, s.memory, case.advance, case.data(), explicit, iterations, passes, q, v, record, done
+            k,
+            s.core,
+            s.work,
+            s.remember,
+            s.memory,
+            case.advance,
+            case.data(),
+            explicit,
+            iterations,
+            passes,
+            q,
+            v,
+            record,
+            done,
         )
         if progress is not None and k % 100 == 99:
             progress(k + 1)
@@ -317,6 +356,3 @@ def _begin(case: Case, s: Stepper, k: int, q: Array, v: Array, record: stepping.
     stepping.begin_step(
         k, s.core, case.fill, case.data(), s.given, s.memory, s.own, s.own_start, s.numbers, q, v, record
     )
-
-
-__all__ = ["ModellingError", "Run", "Stepper", "make_problem", "pose", "simulate", "solve_system"]

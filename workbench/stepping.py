@@ -4,7 +4,7 @@ The same pieces serve every caller: `run` loops over them compiled; `simulation`
 solver that is not compiled, and takes one step of a `ContactSystem` that a person gives.
 
     M v+ = M v + h f + J_b^T p_b + J_n^T p_n + J_t^T p_t,     q+ = q + h Gamma(q) v+   (symplectic)
-                                                              q+ = q + h Gamma(q) v    (explicit, as IDETC2016-60064 (7))
+                                                              q+ = q + h Gamma(q) v    (explicit, IDETC2016-60064 (7))
 """
 
 from typing import NamedTuple
@@ -44,6 +44,7 @@ class Record(NamedTuple):
     J: np.ndarray  # (K, r + d r, n): J_n, J_t
     rate: np.ndarray  # (K, r + d r): b_n, r_t
     phi: np.ndarray  # (K, r)
+    friction: np.ndarray  # (K, r): mu of the contacts
     M: np.ndarray  # (K, n_c, n_c)
     q_: np.ndarray  # (K, n_c)
     lower: np.ndarray
@@ -54,7 +55,20 @@ class Record(NamedTuple):
 
 
 RECORD = types.NamedTuple(
-    [MATRIX, MATRIX, MATRIX, CUBE, MATRIX, CUBE, MATRIX, MATRIX, CUBE, *[MATRIX] * 5, types.Array(types.int64, 2, "C")],
+    [
+        MATRIX,
+        MATRIX,
+        MATRIX,
+        CUBE,
+        MATRIX,
+        CUBE,
+        MATRIX,
+        MATRIX,
+        MATRIX,
+        CUBE,
+        *[MATRIX] * 5,
+        types.Array(types.int64, 2, "C"),
+    ],
     Record,
 )
 
@@ -116,6 +130,7 @@ def note_data(k, core, q, record):
     record.rate[k, :r] = core.b_n
     record.rate[k, r:] = core.r_t
     record.phi[k] = core.phi
+    record.friction[k] = core.mu
 
 
 @njit(types.void(types.int64, WORK, types.int64, types.int64, types.int64, RECORD), cache=True)
@@ -137,7 +152,9 @@ FILL_T, ADVANCE_T, SOLVE_T = (types.FunctionType(t) for t in (FILL, ADVANCE, SOL
 I64 = types.int64
 
 
-@njit(types.void(I64, CORE, FILL_T, VECTOR, GIVEN_T, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, RECORD), cache=True)
+@njit(
+    types.void(I64, CORE, FILL_T, VECTOR, GIVEN_T, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, RECORD), cache=True
+)
 def begin_step(k, core, fill, data, given, memory, own, own_start, numbers, q, v, record):
     """The data of step k at (q, v), recorded, then the formulation's own."""
     core.v[:] = v
@@ -194,7 +211,7 @@ def run(
     plan, core, work, fill, advance, data, given, again, remember, own, own_start, numbers, memory, solve, explicit,
     steps, q, v, record, done,
 ):  # fmt: skip
-    """Step from step done[0] to `steps`, from the state (q, v), which is updated; a Status (INACCURATE if a step was)."""
+    """Step from step done[0] to `steps`, from the state (q, v), which is updated; a Status."""
     info = np.zeros(1, dtype=np.int64)
     worst = SOLVED
     for k in range(done[0], steps):

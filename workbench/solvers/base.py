@@ -19,10 +19,17 @@ GENERIC = 1e-6
 class Solver(Protocol):
     """`solves` names problem kinds (`Problem.kind`); `guaranteed_for` the matrix classes with a promised answer."""
 
-    name: str
-    solves: frozenset[str]
-    guaranteed_for: str
-    tolerance: float
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def solves(self) -> frozenset[str]: ...
+
+    @property
+    def guaranteed_for(self) -> str: ...
+
+    @property
+    def tolerance(self) -> float: ...
 
     def why_not(self, problem: Problem) -> str | None:
         """The reason, in words, why this solver cannot take the problem; None when it can."""

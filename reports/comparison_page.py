@@ -1,0 +1,123 @@
+"""The comparison report: one HTML file that opens offline, readable without the code."""
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, StrictUndefined
+from latex2mathml.converter import convert
+
+from reports.figures import figures, styled
+from workbench.comparison import Comparison
+
+COLUMNS = [
+    ("friction_rmsd", "friction [%]", "RMS deviation of |p_t|/(μ p_n) from the reference", 100, "{:.4g}"),
+    ("misalignment_rms", "misalign. [°]", "RMS angle between friction and −u_t, over steps that slide", 1, "{:.3g}"),
+    ("position_error", "position [%]", "largest distance from the reference over its path length", 100, "{:.3g}"),
+    ("energy_error", "energy [%]", "largest energy difference over the initial energy", 100, "{:.3g}"),
+    ("discretisation_error", "discret. [%]", "exact Coulomb at this step against the reference", 100, "{:.3g}"),
+    ("formulation_error", "formul. [%]", "formulation to round-off against exact Coulomb at this step", 100, "{:.3g}"),
+    ("solver_error", "solver [%]", "this solver against the formulation to round-off", 100, "{:.2g}"),
+    ("residual", "residual", "the problem's own, largest over the window", 1, "{:.0e}"),
+]
+ROUND_OFF = 1e-12
+"""Errors below this share are printed as 0: they are round-off of the comparison itself."""
+
+
+def cell(value: float, factor: float, form: str, exact: bool = False) -> str:
+    """A number of the table; "–" where it is not defined."""
+    if pd.isna(value):
+        return "–"
+    if not exact and abs(value) < ROUND_OFF:
+        return "0"
+    return form.format(factor * value)
+
+
+def rows_of(runs: pd.DataFrame, window: str) -> list[dict[str, Any]]:
+    """Table rows of one window, formatted."""
+    rows = []
+    for run in runs[runs["window"] == window].to_dict("records"):
+        cells = [cell(run[key], factor, form, key == "residual") for key, _, _, factor, form in COLUMNS]
+        rows.append(run | {"cells": cells, "step_text": f"{1e3 * run['step']:g} ms"})
+    return rows
+
+
+def render(c: Comparison, provenance: dict[str, Any]) -> str:
+    """The whole page as text."""
+    environment = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(files("reports").joinpath("templates/comparison.html.j2").read_text("utf-8"))
+    shown = figures(c)
+    specs = {f.name: styled(f.chart).to_dict() for f in shown}
+    windows = list(dict.fromkeys(c.runs["window"]))
+    return template.render(
+        c=c,
+        provenance=provenance,
+        windows=[
+            {"name": w, "rows": rows_of(c.runs, w), **c.runs[c.runs["window"] == w].iloc[0][["window_start", "window_end", "clipped"]]}
+            for w in windows
+        ],
+        columns=COLUMNS,
+        figures=shown,
+        specs=json.dumps(specs).replace("</", "<\\/"),
+        bundle=_javascript(),
+        cards=[m | {"mathml": [convert(r, display="block") for r in m["relations"]], "matrix": _matrix(m)} for m in c.mathematics],
+        verdicts=_verdicts(c.diagnostics),
+        summary=summary(c),
+    )  # fmt: skip
+
+
+def _matrix(card: dict[str, Any]) -> str:
+    body = card["blocks"].replace("\\begin{equation*}", "").replace("\\end{equation*}", "").strip()
+    return convert(body, display="block")
+
+
+def _verdicts(diagnostics: pd.DataFrame) -> list[dict[str, Any]]:
+    """One row per formulation and step, a column per quantity."""
+    if diagnostics.empty:
+        return []
+    rows = []
+    for (label, step), group in diagnostics.groupby(["formulation", "step"], sort=False):
+        rows.append({"formulation": label, "step": f"{1e3 * step:g} ms", "cells": group.to_dict("records")})
+    return rows
+
+
+def summary(c: Comparison) -> list[str]:
+    """What the numbers say, in sentences made from the numbers."""
+    window = next(iter(c.runs["window"]))
+    first = c.runs[c.runs["window"] == window].drop_duplicates(["formulation", "options", "step"])
+    sentences = []
+    failed = c.runs[(c.runs["window"] == window) & ~c.runs["verified"]]
+    count = len(c.runs[c.runs["window"] == window])
+    sentences.append(
+        f"{count - len(failed)} of {count} runs are verified: every step's own residual is within the stated tolerance."
+        + (
+            f" Not so: {', '.join(f'{r.formulation} by {r.solver}' for r in failed.itertuples())}."
+            if len(failed)
+            else ""
+        )
+    )
+    ranked = first.dropna(subset=["friction_rmsd"]).sort_values("friction_rmsd")
+    ranked = ranked[ranked["formulation"] != "coulomb"]
+    if len(ranked):
+        best, worst = ranked.iloc[0], ranked.iloc[-1]
+        sentences.append(
+            f"In the window “{window}” the friction closest to Coulomb's is that of {best['formulation']} "
+            f"({cell(best['friction_rmsd'], 100, '{:.3g}')} %), the farthest that of {worst['formulation']} "
+            f"({cell(worst['friction_rmsd'], 100, '{:.3g}')} %)."
+        )
+    whole = c.runs[c.runs["window"] == "all"].drop_duplicates(["formulation", "options", "step"])
+    owed = whole[(whole["discretisation_error"] > whole["formulation_error"]) & (whole["formulation"] != "coulomb")]
+    if len(owed):
+        names = ", ".join(dict.fromkeys(owed["formulation"]))
+        sentences.append(
+            f"Over the whole run the deviation of {names} owes more to the step size than to the model: exact Coulomb "
+            f"friction at the same step deviates from the reference by {100 * owed['discretisation_error'].iloc[0]:.2f} % itself."
+        )
+    return sentences
+
+
+def _javascript() -> str:
+    import vl_convert
+
+    return vl_convert.javascript_bundle().replace("</script", "<\\/script")

@@ -1,0 +1,179 @@
+"""Figures of a comparison, as Altair charts: one declaration serves the page and the PDF, SVG or PNG for a paper."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from workbench.comparison import Comparison
+
+POINTS = 500
+"""Points drawn per curve at most; the frames keep every step."""
+
+WIDTH, HEIGHT = 760, 300
+COLOURS = ["#4c6a92", "#e08a1e", "#c8553d", "#5b9e9e", "#3f8f4f", "#b79a20", "#8c5fa8", "#d4739b", "#2b2b2b", "#8d7461"]
+DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
+
+BUDGET = {
+    "friction_rmsd": "total",
+    "discretisation_error": "discretisation",
+    "formulation_error": "formulation",
+    "solver_error": "solver",
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with the words that belong to it. `name` is the file name without ending."""
+
+    name: str
+    title: str
+    caption: str
+    chart: alt.LayerChart | alt.Chart
+
+
+def figures(c: Comparison) -> list[Figure]:
+    """All figures of a comparison, in the order of the page."""
+    curves = _curves(c)
+    window = next(iter(c.runs["window"].unique()), "all")
+    found = [
+        Figure(
+            "friction", "Normalised friction |p_t| / (μ p_n)",
+            "1 is the rim of Coulomb's cone, where a sliding contact must be. Polygon and box leave it as the sliding "
+            "direction turns relative to their axes (Fig. 4 of IDETC2016-60064).",
+            _lines(curves, "normalised_friction", "normalised friction [-]"),
+        ),
+        Figure(
+            "misalignment", "Angle between friction and the direction against sliding",
+            "Coulomb friction opposes sliding: 0°. Drawn where the contact slides faster than the stick threshold (Fig. 5 c).",
+            _lines(curves, "misalignment", "misalignment [°]"),
+        ),
+        Figure(
+            "position", "Distance of the centre of mass from the reference",
+            "Logarithmic. The reference is exact Coulomb friction at the reference step (Fig. 5 a, there relative to the path).",
+            _lines(curves, "position_error", "distance [m]", log=True),
+        ),
+        Figure(
+            "energy", "Difference of mechanical energy from the reference",
+            "Logarithmic; potential zero at the floor (Fig. 5 b).",
+            _lines(curves, "energy_error", "energy difference [J]", log=True),
+        ),
+        Figure(
+            "budget", f"Error budget of the normalised friction, window “{window}”",
+            "Root mean squares over the window: the whole deviation from the reference and the three differences that add "
+            "up to it step by step. Root mean squares do not add up, so the bars stand side by side. Logarithmic; bars below "
+            "1e-6 % are round-off and not drawn.",
+            _budget(c.runs[c.runs["window"] == window]),
+        ),
+        Figure(
+            "painleve", "Smallest principal minor of the sliding matrix",
+            "The matrix A_nn − A_nt [μ ξ] of the sliding contacts. Positive: a P-matrix, so the contact forces of sliding are "
+            "unique at every state passed; at or below zero Painlevé's paradoxes begin.",
+            _lines(curves, "sliding_minor", "smallest minor [1/kg]", zero=True),
+        ),
+    ]  # fmt: skip
+    return found
+
+
+def _curves(c: Comparison) -> pd.DataFrame:
+    """The first solver's run of each formulation and step, thinned for drawing."""
+    frame = c.trajectories
+    frame = frame[frame["role"] == "run"]
+    parts = []
+    for _, group in frame.groupby(["formulation", "step", "contact"], sort=False):
+        first = group[group["solver"] == group["solver"].iloc[0]]
+        parts.append(first.iloc[:: max(1, len(first) // POINTS)])
+    if not parts:
+        return frame
+    thinned = pd.concat(parts, ignore_index=True)
+    thinned["step"] = thinned["step"].map("{:g} s".format)
+    return thinned
+
+
+def _short(x: float) -> float | None:
+    """Five digits are more than a curve shows; fewer bytes for the page."""
+    return float(f"{x:.5g}") if np.isfinite(x) else None
+
+
+def _lines(curves: pd.DataFrame, column: str, title: str, log: bool = False, zero: bool = False) -> alt.LayerChart:
+    keep = ["t", "formulation", "step", "contact", column]
+    data = curves[keep].dropna(subset=[column])
+    if log:
+        data = data[data[column] > 1e-12]
+    data = data.assign(**{column: data[column].map(_short), "t": data["t"].map(_short)})
+    order = list(dict.fromkeys(curves["formulation"]))
+    pick = alt.selection_point(fields=["formulation"], bind="legend")
+    scale = alt.Scale(type="log") if log else alt.Scale(zero=zero)
+    base = alt.Chart(data).encode(
+        x=alt.X("t:Q", title="time [s]"),
+        y=alt.Y(f"{column}:Q", title=title, scale=scale, axis=alt.Axis(format=".0e") if log else alt.Axis()),
+        color=alt.Color("formulation:N", sort=order, scale=alt.Scale(domain=order, range=_palette(order)), title=None),
+        detail=["contact:N"],
+        opacity=alt.condition(pick, alt.value(0.95), alt.value(0.08)),
+    )
+    if data["step"].nunique() > 1:
+        base = base.encode(strokeDash=alt.StrokeDash("step:N", scale=alt.Scale(range=DASHES), title="step"))
+    lines = base.mark_line(strokeWidth=1.6, clip=True).add_params(pick)
+    layers = [lines]
+    if zero:
+        layers.append(alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(color="#b00", strokeDash=[4, 4]).encode(y="y:Q"))
+    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+def _budget(runs: pd.DataFrame) -> alt.Chart:
+    frame = runs.copy()
+    frame["run"] = frame["formulation"] + frame["options"].map(_changed) + ", " + frame["solver"]
+    if frame["step"].nunique() > 1:
+        frame["run"] += frame["step"].map(", {:g} s".format)
+    tidy = frame.melt("run", list(BUDGET), var_name="part", value_name="error").dropna(subset=["error"])
+    tidy["error"] = 100 * tidy["error"]
+    tidy = tidy[tidy["error"] > 1e-6].assign(part=lambda f: f["part"].map(BUDGET))
+    parts = list(BUDGET.values())
+    return (
+        alt.Chart(tidy)
+        .mark_bar()
+        .encode(
+            y=alt.Y("run:N", sort=list(dict.fromkeys(frame["run"])), title=None, axis=alt.Axis(labelLimit=260)),
+            yOffset=alt.YOffset("part:N", sort=parts, scale=alt.Scale(domain=parts)),
+            x=alt.X("error:Q", title="RMS of the normalised friction's deviation [%]", scale=alt.Scale(type="log")),
+            x2=alt.datum(1e-6),
+            color=alt.Color(
+                "part:N", sort=parts, title=None,
+                scale=alt.Scale(domain=parts, range=["#2b2b2b", "#7fa6c9", "#e08a1e", "#8c5fa8"]),
+            ),
+        )
+        .properties(width=WIDTH - 120, height=alt.Step(9))
+    )  # fmt: skip
+
+
+def _changed(options: str) -> str:
+    return f" ({options})" if options else ""
+
+
+def _palette(order: list[str]) -> list[str]:
+    return [COLOURS[i % len(COLOURS)] for i in range(len(order))]
+
+
+def styled(chart: alt.LayerChart | alt.Chart) -> alt.LayerChart | alt.Chart:
+    """The house style: no frame, quiet grid, the page's typeface."""
+    return (
+        chart.configure_view(stroke=None)
+        .configure(font="system-ui, 'DejaVu Sans', sans-serif", background="white")
+        .configure_axis(
+            labelFontSize=12, titleFontSize=12, gridColor="#e6e6e6", domainColor="#888", titleFontWeight="normal"
+        )
+        .configure_legend(labelFontSize=12, symbolStrokeWidth=3, labelLimit=260, titleFontWeight="normal")
+    )
+
+
+def write_figures(c: Comparison, folder: Path, ending: str) -> list[Path]:
+    """Each figure as a file `folder/NAME.ending`, ending "pdf", "svg" or "png"; no browser, no network."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for figure in figures(c):
+        path = folder / f"{figure.name}.{ending}"
+        styled(figure.chart).save(str(path), format=ending, scale_factor=2.0 if ending == "png" else 1.0)
+        paths.append(path)
+    return paths

@@ -1,0 +1,153 @@
+"""The judge against closed forms, known violations, and the problem classes' own residual."""
+
+import numpy as np
+import pytest
+
+from workbench.coulomb import judge, misalignment, normalised_friction
+from workbench.errors import DataError
+from workbench.problems import CoulombNCP
+
+RESIDUALS = ("signorini", "cone", "dissipation", "natural_map")
+M, G, H, MU = 2.0, 9.81, 1e-2, 0.3
+
+
+def block(v_x, v_z=0.0):
+    """A block on a floor, one step of gravity: (p_n, p_t, u_n, u_t, mu, trace_W, q_norm) by Coulomb's law."""
+    q = np.array([v_z - G * H, v_x, 0.0])
+    p_n = max(0.0, -M * q[0])
+    p_x = np.clip(-M * q[1], -MU * p_n, MU * p_n)
+    u_n, u_t = q[0] + p_n / M, [q[1] + p_x / M, 0.0]
+    return [p_n], [[p_x, 0.0]], [u_n], [u_t], [MU], 3 / M, np.linalg.norm(q)
+
+
+@pytest.mark.parametrize("motion", [(0.0, 0.0), (0.02, 0.0), (1.0, 0.0), (-3.0, 0.0), (1.0, 5.0)])
+def test_a_block_that_obeys_the_laws_is_acquitted(motion):
+    verdict = judge(*block(*motion))
+    assert max(getattr(verdict, name) for name in RESIDUALS) <= 1e-15
+
+
+def test_each_violation_is_measured_where_it_belongs():
+    p_n, p_t, u_n, u_t, mu, trace, q_norm = (np.asarray(a) for a in block(1.0))
+    rho, excess = M, 0.01
+    normaliser = judge(p_n, p_t, u_n, u_t, mu, trace, q_norm).normaliser
+    np.testing.assert_allclose(normaliser, rho * q_norm)
+
+    sinking = judge(p_n, p_t, u_n - excess, u_t, mu, trace, q_norm)
+    np.testing.assert_allclose(sinking.signorini, rho * excess / normaliser)
+    assert sinking.cone == 0
+    assert sinking.dissipation <= 1e-16
+
+    adhesive = judge(-p_n, p_t, u_n, u_t, mu, trace, q_norm)
+    np.testing.assert_allclose(adhesive.signorini, p_n[0] / normaliser)
+
+    strong = judge(p_n, p_t * 1.1, u_n, u_t, mu, trace, q_norm)
+    np.testing.assert_allclose(strong.cone, 0.1 * MU * p_n[0])
+    assert strong.signorini <= 1e-16
+
+    weak = judge(p_n, p_t * 0.9, u_n, u_t, mu, trace, q_norm)
+    np.testing.assert_allclose(weak.dissipation, 0.1 * MU * p_n[0] * abs(u_t[0, 0]))
+    assert weak.cone == 0
+
+    askew = judge(p_n, p_t[:, ::-1], u_n, u_t, mu, trace, q_norm)
+    np.testing.assert_allclose(askew.dissipation, MU * p_n[0] * abs(u_t[0, 0]))
+    assert askew.cone <= 1e-16
+    for verdict in (sinking, adhesive, strong, weak, askew):
+        assert verdict.natural_map > 1e-4
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3])
+def test_an_adhesive_impulse_is_no_solution_even_without_friction(mu):
+    verdict = judge([-1.0], [[0.0, 0.0]], [0.0], [[0.0, 0.0]], [mu], 3.0, 1.0)
+    assert verdict.natural_map == 1
+    assert verdict.signorini == 1
+
+
+def random_solutions(rng, steps, r, d):
+    """Arbitrary impulses over systems W, q: the verdict is not zero, and every region of the projection occurs."""
+    n = r * (1 + d)
+    B = rng.normal(size=(steps, n, n + 2))
+    W, q, z = B @ B.transpose(0, 2, 1) / n, rng.normal(size=(steps, n)), rng.normal(size=(steps, n)) * 0.3
+    mu = rng.choice([0.0, 0.3, 1.0, 2.0], size=(steps, r))
+    u = np.einsum("sij,sj->si", W, z) + q
+    z_t, u_t = (a[:, r:].reshape(steps, r, d) for a in (z, u))
+    arguments = (z[:, :r], z_t, u[:, :r], u_t, mu, np.trace(W, axis1=1, axis2=2), np.linalg.norm(q, axis=1))
+    return W, q, z, mu, arguments
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_natural_map_agrees_with_the_problem_class(d):
+    W, q, z, mu, arguments = random_solutions(np.random.default_rng(1), 200, 3, d)
+    np.testing.assert_allclose(judge(*arguments).natural_map, CoulombNCP(W, q, mu, d).residual(z), rtol=1e-12)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_steps_are_judged_one_by_one(d):
+    *_, arguments = random_solutions(np.random.default_rng(2), 7, 4, d)
+    together = judge(*arguments)
+    for k in range(7):
+        alone = judge(*(a[k] for a in arguments))
+        for name in (*RESIDUALS, "rho", "normaliser"):
+            np.testing.assert_allclose(getattr(together, name)[k], getattr(alone, name), rtol=1e-14)
+
+
+def test_units_change_only_the_residuals_that_carry_them():
+    *_, (p_n, p_t, u_n, u_t, mu, trace, q_norm) = random_solutions(np.random.default_rng(3), 20, 3, 2)
+    mass, speed = 1e3, 1e-2
+    p = mass * speed
+    before = judge(p_n, p_t, u_n, u_t, mu, trace, q_norm)
+    after = judge(p * p_n, p * p_t, speed * u_n, speed * u_t, mu, trace / mass, speed * q_norm)
+    for name, factor in zip((*RESIDUALS, "rho", "normaliser"), (1, p, p * speed, 1, mass, p), strict=True):
+        np.testing.assert_allclose(getattr(after, name), factor * getattr(before, name), rtol=1e-12)
+
+
+def test_answers_that_are_not_finite_have_infinite_residuals():
+    p_n, p_t, u_n, u_t, *rest = (np.asarray(a) for a in block(1.0))
+    verdict = judge(np.full_like(p_n, np.nan), p_t, u_n, u_t, *rest)
+    assert all(getattr(verdict, name) == np.inf for name in RESIDUALS)
+    assert judge(p_n, p_t, u_n + np.inf, u_t, *rest).natural_map == np.inf
+
+
+def test_nothing_at_all_is_no_violation():
+    one, two = np.zeros((5, 1)), np.zeros((5, 1, 2))
+    assert not judge(one, two, one, two, 0.3, 1.0, 0.0).natural_map.any()
+    none, nothing = np.zeros((5, 0)), np.zeros((5, 0, 2))
+    assert not judge(none, nothing, none, nothing, np.zeros(0), 0.0, 0.0).natural_map.any()
+
+
+@pytest.mark.parametrize(
+    "shapes", [((2,), (4,), (2,), (4,)), ((2,), (2, 3), (2,), (2, 3)), ((2,), (2, 2), (2,), (2, 1))]
+)
+def test_shapes_that_do_not_belong_together_are_refused(shapes):
+    with pytest.raises(DataError, match="do not belong together"):
+        judge(*(np.zeros(s) for s in shapes), 0.3, 1.0, 1.0)
+
+
+def test_normalised_friction_is_one_on_the_rim_and_zero_without_contact():
+    p_n, mu = np.array([2.0, 5.0, 0.0, 3.0]), np.array([0.3, 0.4, 0.3, 0.0])
+    p_t = np.array([[0.36, -0.48], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
+    np.testing.assert_allclose(normalised_friction(p_n, p_t, mu), [1.0, 0.5, 0.0, 0.0], rtol=1e-15)
+
+
+def test_misalignment_of_known_angles_is_exact_even_near_0_and_180():
+    angle = np.array([0.0, 1e-12, 1e-7, 1e-3, 14.0, 90.0, 179.9999999, 180.0])
+    theta = np.radians(angle)
+    u_t = np.broadcast_to([-3.0, 0.0], (8, 2))
+    for sign in (1, -1):
+        p_t = np.stack([np.cos(theta), sign * np.sin(theta)], axis=-1)
+        np.testing.assert_allclose(misalignment(p_t, u_t, 1e-3), angle, rtol=1e-13)
+
+
+def test_misalignment_is_the_same_in_every_tangent_frame():
+    rng = np.random.default_rng(4)
+    p_t, u_t, turn = rng.normal(size=(50, 3, 2)), rng.normal(size=(50, 3, 2)), rng.uniform(0, 2 * np.pi)
+    R = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    np.testing.assert_allclose(misalignment(p_t @ R.T, u_t @ R.T, 0.0), misalignment(p_t, u_t, 0.0), rtol=1e-12)
+
+
+def test_misalignment_is_defined_only_where_something_slides_and_rubs():
+    p_t, u_t = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]), np.array([[1e-4, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    assert np.isnan(misalignment(p_t, u_t, 1e-3)).tolist() == [True, True, False]
+
+
+def test_misalignment_in_the_plane_is_0_or_180():
+    np.testing.assert_array_equal(misalignment([[-1.0], [1.0]], [[2.0], [2.0]], 0.1), [0.0, 180.0])

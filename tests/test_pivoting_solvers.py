@@ -1,0 +1,399 @@
+"""Pivoting and projected solvers: promised classes, agreement with enumeration, degeneracy, rays, textbook cases."""
+
+import numpy as np
+import pytest
+
+from workbench.errors import DataError
+from workbench.problems import LCP, MLCP
+from workbench.solution import Status
+from workbench.solvers import enumeration, judice_pires, keller, lemke, murty, pgs
+from workbench.solvers.base import kernel_arguments
+
+SOLVERS = {m.SOLVER.name: m.SOLVER for m in (lemke, murty, judice_pires, keller, pgs, enumeration)}
+SAME = 1e-9
+KOSTREVA = np.array([[1.0, 2, 0], [0, 1, 2], [2, 0, 1]])
+
+
+def symmetric_pd(rng, n):
+    A = rng.normal(size=(n, n))
+    return A @ A.T + 0.3 * np.eye(n)
+
+
+def nonsymmetric_pd(rng, n):
+    K = 3 * rng.normal(size=(n, n))
+    return symmetric_pd(rng, n) + K - K.T
+
+
+def p_not_pd(rng, n):
+    """Unit triangular, hence every principal minor is 1; an entry of 5 makes the symmetric part indefinite."""
+    M = np.eye(n) + np.triu(2 * rng.normal(size=(n, n)), 1)
+    M[0, 1] = 5
+    order = rng.permutation(n)
+    return np.ascontiguousarray(M[np.ix_(order, order)])
+
+
+def h_plus(rng, n):
+    """Rows of a strictly diagonally dominant matrix, columns rescaled: H+, no longer dominant."""
+    M = rng.normal(size=(n, n))
+    np.fill_diagonal(M, 0)
+    np.fill_diagonal(M, 1.2 * np.abs(M).sum(1) + 0.1)
+    return M * 10 ** rng.uniform(-1, 1, n)
+
+
+def m_matrix(rng, n):
+    M = -np.abs(h_plus(rng, n))
+    np.fill_diagonal(M, -np.diag(M))
+    return M
+
+
+CLASSES = {
+    symmetric_pd: ("lemke", "murty", "judice-pires", "keller", "pgs"),
+    nonsymmetric_pd: ("lemke", "murty", "judice-pires"),
+    p_not_pd: ("lemke", "murty", "judice-pires"),
+    h_plus: ("lemke", "murty", "judice-pires", "pgs"),
+    m_matrix: ("lemke", "murty", "judice-pires", "pgs"),
+}
+
+
+def assert_solved(solution):
+    assert solution.claimed is Status.SOLVED, solution
+    assert solution.verified, solution
+
+
+@pytest.mark.parametrize(
+    ("family", "name"), [(f, s) for f, names in CLASSES.items() for s in names], ids=lambda x: getattr(x, "__name__", x)
+)
+def test_solves_its_class_and_agrees_with_enumeration(family, name):
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        n = rng.integers(2, 9)
+        problem = LCP(family(rng, n), rng.normal(size=n))
+        solution = SOLVERS[name].solve(problem)
+        assert_solved(solution)
+        (unique,) = enumeration.all_solutions(problem)
+        np.testing.assert_allclose(solution.z, unique, rtol=SAME, atol=SAME * np.abs(unique).max())
+
+
+def random_bounds(rng, n):
+    """Finite, half-infinite either way, free and equal bounds, in random places."""
+    lower, upper = -rng.exponential(size=n), rng.exponential(size=n)
+    kind = rng.integers(0, 5, n)
+    lower[(kind == 1) | (kind == 2)] = -np.inf
+    upper[(kind == 2) | (kind == 3)] = np.inf
+    upper[kind == 4] = lower[kind == 4]
+    return lower, upper
+
+
+@pytest.mark.parametrize(
+    ("family", "name"),
+    [(symmetric_pd, s) for s in ("murty", "judice-pires", "keller", "pgs")]
+    + [(nonsymmetric_pd, s) for s in ("murty", "judice-pires")],
+)
+def test_box_problems_agree_with_enumeration(family, name):
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        n = rng.integers(1, 7)
+        problem = MLCP(family(rng, n), 3 * rng.normal(size=n), *random_bounds(rng, n))
+        solution = SOLVERS[name].solve(problem)
+        assert_solved(solution)
+        assert (solution.z >= problem.lower).all()
+        assert (solution.z <= problem.upper).all()
+        oracle = SOLVERS["enumerate"].solve(problem)
+        assert_solved(oracle)
+        np.testing.assert_allclose(solution.z, oracle.z, rtol=SAME, atol=SAME * (1 + np.abs(oracle.z).max()))
+
+
+def semidefinite(rng, n, whole_numbers):
+    """M = A A^T of any rank; whole numbers make exact dependence and ties."""
+    shape = (n, rng.integers(0, n + 1))
+    A = rng.integers(-2, 3, shape).astype(float) if whole_numbers else rng.normal(size=shape)
+    return A @ A.T
+
+
+@pytest.mark.parametrize("whole_numbers", [False, True])
+@pytest.mark.parametrize("name", ["lemke", "keller"])
+def test_singular_semidefinite_problems_with_a_solution(name, whole_numbers):
+    rng = np.random.default_rng(3)
+    for _ in range(4000):
+        n = rng.integers(1, 9)
+        M = semidefinite(rng, n, whole_numbers)
+        z, w = np.maximum(rng.integers(-2, 3, (2, n)) if whole_numbers else rng.normal(size=(2, n)), 0.0)
+        w[z > 0] = 0
+        solution = SOLVERS[name].solve(LCP(M, w - M @ z))
+        assert_solved(solution)
+        np.testing.assert_allclose(M @ solution.z, M @ z, atol=1e-8 * (1 + np.abs(M @ z).max()))
+
+
+@pytest.mark.parametrize("whole_numbers", [False, True])
+def test_semidefinite_problems_without_a_solution_are_recognised(whole_numbers):
+    rng = np.random.default_rng(4)
+    infeasible = 0
+    for _ in range(1500):
+        n = rng.integers(1, 7)
+        problem = LCP(semidefinite(rng, n, whole_numbers), rng.integers(-2, 3, n))
+        if enumeration.all_solutions(problem):
+            assert_solved(SOLVERS["keller"].solve(problem))
+            assert_solved(SOLVERS["lemke"].solve(problem))
+        else:
+            infeasible += 1
+            assert SOLVERS["keller"].solve(problem).claimed is Status.INFEASIBLE
+            assert SOLVERS["lemke"].solve(problem).claimed is Status.RAY
+            assert SOLVERS["enumerate"].solve(problem).claimed is Status.INFEASIBLE
+    assert infeasible > 200
+
+
+def test_keller_solves_consistent_box_problems_with_redundant_free_rows():
+    rng = np.random.default_rng(5)
+    for _ in range(2000):
+        n = rng.integers(1, 9)
+        M = semidefinite(rng, n, whole_numbers=False)
+        problem = MLCP(M, M @ rng.normal(size=n), *random_bounds(rng, n))
+        assert_solved(SOLVERS["keller"].solve(problem))
+
+
+def test_keller_on_an_indefinite_matrix_reports_a_ray_without_a_certificate():
+    solution = SOLVERS["keller"].solve(LCP([[1.0, -2], [-2, 1]], [-1.0, -1]))
+    assert solution.claimed is Status.RAY
+
+
+def anitescu_potra(J_n, J_t, M_inv, v, mu, directions):
+    """Lead matrix [[W, 0/E], [mu, -E^T, 0]] and q = [J v; 0] of the velocity-level polygon."""
+    r = len(J_n)
+    angle = 2 * np.pi * np.arange(directions) / directions
+    A = np.kron(np.eye(r), [np.cos(angle), np.sin(angle)])
+    E = np.kron(np.eye(r), np.ones((directions, 1)))
+    J = np.vstack([J_n, A.T @ J_t])
+    W, zero = J @ M_inv @ J.T, np.zeros((r, r))
+    M = np.block([[W, np.vstack([zero, E])], [np.diag(mu), -E.T, zero]])
+    return M, np.concatenate([J @ v, np.zeros(r)])
+
+
+def contact_jacobians(rng, r, layout):
+    """J_n (r, 6), J_t (2r, 6) of one rigid body: corners of a box, one point repeated, or points at random."""
+    if layout == "box":
+        points = np.array([[1.0, 1, -0.5], [1, -1, -0.5], [-1, 1, -0.5], [-1, -1, -0.5], [0, 0, -0.5]])[:r]
+    elif layout == "repeated":
+        points = np.tile(rng.normal(size=3), (r, 1))
+    else:
+        points = rng.normal(size=(r, 3))
+    frames = [np.linalg.qr(rng.normal(size=(3, 3)))[0] if layout == "random" else np.eye(3) for _ in points]
+    rows = [[np.concatenate([a, np.cross(x, a)]) for a in frame.T] for x, frame in zip(points, frames, strict=True)]
+    return np.array([row[2] for row in rows]), np.array([t for row in rows for t in row[:2]])
+
+
+@pytest.mark.parametrize("directions", [4, 8, 16])
+@pytest.mark.parametrize("layout", ["box", "repeated", "random"])
+def test_lemke_solves_frictional_contact_with_redundant_contacts(layout, directions):
+    rng = np.random.default_rng(6)
+    for k in range(100):
+        r = 1 + k % 5
+        resting, sliding = [0, 0, -0.0981, 0, 0, 0], [1, 0, -0.0981, 0, 0, 0]
+        v = np.array((rng.normal(size=6), resting, sliding, 1e-6 * rng.normal(size=6))[k % 4])
+        J_n, J_t = contact_jacobians(rng, r, layout)
+        mass, inertia = 10 ** rng.uniform(-3, 3), 10 ** rng.uniform(-2, 2)
+        M_inv = np.diag(1 / (mass * np.concatenate([np.ones(3), inertia * rng.uniform(0.5, 2, 3)])))
+        mu = np.zeros(r) if k % 7 == 0 else rng.uniform(0, 1.5, r)
+        problem = LCP(*anitescu_potra(J_n, J_t, M_inv, v, mu, directions))
+        solution = SOLVERS["lemke"].solve(problem)
+        assert_solved(solution)
+        assert (solution.z >= 0).all()
+
+
+def test_murty_exponential_example():
+    """Murty 1978: with 2 above the unit diagonal and q = -e, least-index pivoting visits all 2^n bases."""
+    for n in range(2, 9):
+        M = np.eye(n) + 2 * np.triu(np.ones((n, n)), 1)
+        problem = LCP(M, -np.ones(n))
+        solution = SOLVERS["murty"].solve(problem)
+        assert_solved(solution)
+        assert solution.iterations == 2**n - 1
+        assert SOLVERS["judice-pires"].solve(problem).iterations <= n
+        np.testing.assert_array_equal(solution.z, np.eye(n)[-1])
+
+
+def test_lemke_needs_exponentially_many_pivots_on_the_transpose():
+    """The transposed example with q_i = -2^n - ... - 2^(n-i+1) (Murty 1978, for Lemke's method)."""
+    n = 8
+    M = np.eye(n) + 2 * np.tril(np.ones((n, n)), -1)
+    solution = SOLVERS["lemke"].solve(LCP(M, -np.cumsum(2.0 ** np.arange(n, 0, -1))))
+    assert_solved(solution)
+    assert solution.iterations >= 2 ** (n - 1)
+
+
+@pytest.mark.parametrize("name", ["lemke", "murty", "judice-pires", "enumerate"])
+def test_kostreva_example(name):
+    """Kostreva 1979: a P-matrix on which Bard's rule, and Lemke's without a rule for ties, can cycle."""
+    solution = SOLVERS[name].solve(LCP(KOSTREVA, -np.ones(3)))
+    assert_solved(solution)
+    np.testing.assert_allclose(solution.z, 1 / 3, rtol=SAME)
+
+
+def test_chandrasekaran_pivots_at_most_n_times():
+    """Chandrasekaran 1970: for an M-matrix no unknown leaves the basis again; Murty's method needs at most n pivots."""
+    rng = np.random.default_rng(8)
+    for _ in range(40):
+        n = rng.integers(2, 30)
+        solution = SOLVERS["murty"].solve(LCP(m_matrix(rng, n), rng.normal(size=n)))
+        assert_solved(solution)
+        assert solution.iterations <= n
+
+
+def block_exchanges_cycle(M, q):
+    active, seen = np.zeros(len(q), dtype=bool), set()
+    while active.tobytes() not in seen:
+        seen.add(active.tobytes())
+        z = np.zeros(len(q))
+        z[active] = np.linalg.solve(M[np.ix_(active, active)], -q[active])
+        wrong = np.where(active, z, M @ z + q) < 0
+        if not wrong.any():
+            return False
+        active ^= wrong
+    return True
+
+
+def test_judice_pires_leaves_the_cycles_of_plain_block_exchanges():
+    rng = np.random.default_rng(9)
+    cycles = 0
+    for _ in range(200):
+        K = rng.normal(size=(12, 12))
+        M, q = np.eye(12) + 3 * (K - K.T), rng.normal(size=12)
+        if block_exchanges_cycle(M, q):
+            cycles += 1
+            assert_solved(SOLVERS["judice-pires"].solve(LCP(M, q)))
+    assert cycles >= 5
+
+
+def test_lemke_rows_stay_lexicographically_positive():
+    """The invariant that excludes cycling: all along, each row of (constants, basis inverse) begins above zero."""
+    rng = np.random.default_rng(13)
+    n, eye = 6, np.eye(6)
+    for _ in range(40):
+        A = rng.integers(-1, 2, (n, 3)).astype(float)
+        for pivots in range(1, 12):
+            T = np.hstack([-A @ A.T, -np.ones((n, 2))])
+            basic, nonbasic = np.arange(n), np.arange(n, 2 * n + 1)
+            where = np.concatenate([basic, -1 - np.arange(n + 1)])
+            # Counting starts so late that the path is cut after the given number of pivots.
+            info = np.array([100 * (n + 10) - pivots])
+            if lemke.follow_path(T, basic, nonbasic, where, info) == Status.SOLVED:
+                break
+            inverse = [eye[k] if k >= 0 else T[:, -1 - k] for k in where[:n]]
+            for row in np.column_stack([T[:, -1], *inverse]):
+                assert row[np.abs(row) > SAME][0] > 0
+
+
+def test_a_ray_is_called_a_ray():
+    """It proves nothing: the last problem has the solution z = (1, 0), w = (0, 1), the others have none."""
+    missed = LCP([[-2.0, -1], [2, -1]], [2.0, -1])
+    for problem in (LCP([[-1.0]], [-1.0]), LCP([[0.0, -1], [-1, 0]], [-1.0, 1]), LCP([[0.0]], [-1.0]), missed):
+        solution = SOLVERS["lemke"].solve(problem)
+        assert solution.claimed is Status.RAY
+        assert not solution.verified
+        assert "neither" in solution.reason
+        assert bool(enumeration.all_solutions(problem)) == (problem is missed)
+
+
+def test_enumeration_lists_every_solution():
+    """M = -I, q = e: each unknown is 0 or 1. The rod of Painleve, a < 0 < b, is the scalar case."""
+    found = enumeration.all_solutions(LCP(-np.eye(3), np.ones(3)))
+    assert {tuple(z) for z in found} == {tuple(z) for z in np.ndindex(2, 2, 2)}
+    box = MLCP([[-1.0]], [0.0], [-1.0], [1.0])
+    assert sorted(float(z[0]) for z in enumeration.all_solutions(box)) == [-1, 0, 1]
+    assert len(enumeration.all_solutions(LCP(np.eye(3), np.zeros(3)))) == 1, "eight bases, one point"
+
+
+@pytest.mark.parametrize("name", list(SOLVERS))
+def test_solution_follows_a_change_of_units(name):
+    """z solves (M, q) if and only if c D^-1 z solves (D M D, c D q)."""
+    rng = np.random.default_rng(10)
+    for _ in range(40):
+        n = rng.integers(2, 9)
+        M, q = symmetric_pd(rng, n), rng.normal(size=n)
+        D, c = 10 ** rng.uniform(-7, 7, n), 10 ** rng.uniform(-6, 6)
+        z = SOLVERS[name].solve(LCP(M, q)).z
+        scaled = SOLVERS[name].solve(LCP(D[:, None] * M * D, c * D * q))
+        assert scaled.claimed is Status.SOLVED
+        np.testing.assert_allclose(scaled.z * D / c, z, rtol=SAME, atol=SAME * np.abs(z).max())
+
+
+@pytest.mark.parametrize("name", list(SOLVERS))
+def test_what_is_claimed_is_true_whatever_the_matrix(name):
+    rng = np.random.default_rng(11)
+    claimed = 0
+    for k in range(300):
+        n = rng.integers(1, 6)
+        M = rng.normal(size=(n, n)) if k % 2 else rng.integers(-2, 3, (n, n)).astype(float)
+        M = (M + M.T) / 2 if k % 3 else M
+        problem = LCP(M, rng.integers(-2, 2, n))
+        solution = SOLVERS[name].solve(problem)
+        if solution.claimed is Status.SOLVED:
+            claimed += 1
+            assert solution.verified
+        else:
+            assert solution.reason
+    assert claimed > 30
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "reason"),
+    [
+        ("lemke", MLCP(np.eye(1), [1.0], [-1.0], [1.0]), "lemke solves LCP, not MLCP"),
+        ("keller", LCP([[1.0, 2], [0, 1]], [1.0, 1]), "symmetric"),
+        ("pgs", LCP([[1.0, 0], [0, 0]], [1.0, 1]), r"M[1, 1] = 0.0"),
+        ("enumerate", LCP(np.eye(13), np.ones(13)), "n = 13"),
+    ],
+)
+def test_refusals_give_their_reason(name, problem, reason):
+    solution = SOLVERS[name].solve(problem)
+    assert solution.claimed is Status.REFUSED
+    assert reason in solution.reason
+    if name == "enumerate":
+        with pytest.raises(DataError, match="n = 13"):
+            enumeration.all_solutions(problem)
+
+
+@pytest.mark.parametrize("name", list(SOLVERS))
+def test_nothing_negative_and_nothing_at_all(name):
+    for q in (np.zeros(0), np.zeros(4), np.ones(4)):
+        solution = SOLVERS[name].solve(LCP(np.eye(len(q)), q))
+        assert_solved(solution)
+        assert not solution.z.any()
+
+
+@pytest.mark.parametrize("name", list(SOLVERS))
+def test_kernels_overwrite_what_z_held(name):
+    M, q = symmetric_pd(np.random.default_rng(12), 5), np.array([-1.0, 1, -1, 1, 0])
+    problem = LCP(M, q)
+    z, info = np.full(5, np.nan), np.full(1, -7)
+    assert SOLVERS[name].kernel(*kernel_arguments(problem), z, info) == Status.SOLVED
+    assert info[0] >= 0
+    np.testing.assert_array_equal(z, SOLVERS[name].solve(problem).z)
+
+
+@pytest.mark.parametrize("name", list(SOLVERS))
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_kernels_stop_at_data_that_are_not_finite(name, bad):
+    kernel, zero, inf = SOLVERS[name].kernel, np.zeros(2), np.full(2, np.inf)
+    z, info = np.zeros(2), np.zeros(1, dtype=np.int64)
+    for M, q, lower in (
+        (np.array([[1, 0], [bad, 1]]), -np.ones(2), zero),
+        (np.eye(2), np.array([-1, bad]), zero),
+        (np.eye(2), -np.ones(2), np.array([0, bad])),
+    ):
+        assert kernel(M, q, lower, inf, np.zeros(0), 2, z, info) == Status.NOT_FINITE
+        assert np.isnan(z).all()
+
+
+def test_pgs_that_diverges_claims_nothing():
+    """A positive definite matrix, but not symmetric: each sweep multiplies the error by -9."""
+    solution = SOLVERS["pgs"].solve(MLCP([[1.0, -3], [3, 1]], [1.0, 1], -np.inf, np.inf))
+    assert solution.claimed is Status.NOT_FINITE
+    assert not solution.verified
+
+
+def test_free_unknowns_with_a_singular_block():
+    """judice-pires and murty need the free block regular; keller solves a consistent one all the same."""
+    problem = MLCP([[1.0, 1], [1, 1]], [1.0, 1], -np.inf, np.inf)
+    assert SOLVERS["judice-pires"].solve(problem).claimed is Status.SINGULAR
+    assert SOLVERS["murty"].solve(problem).claimed is Status.SINGULAR
+    assert_solved(SOLVERS["keller"].solve(problem))

@@ -1,0 +1,322 @@
+"""The command line, and the only module that knows every package. Heavy imports happen inside the commands."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from workbench.errors import UnknownNameError, WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.case import Case
+    from workbench.formulation import Formulation
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors as one line that says what is wrong, exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        raise WorkbenchError(f"{message} (see {self.prog} --help)")
+
+
+NUMERIC = ("--step", "--duration", "--reference-step")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = _Parser(
+        prog="workbench",
+        description="Declare, solve, judge and compare formulations of frictional contact.",
+        allow_abbrev=False,
+    )
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+
+    compare = commands.add_parser(
+        "compare", help="compare formulations on a case and write a report", allow_abbrev=False
+    )
+    compare.add_argument("case", help="name of a case (see: workbench list cases)")
+    compare.add_argument(
+        "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]", help="repeatable; default: all"
+    )
+    compare.add_argument(
+        "--solver",
+        action="append",
+        metavar="NAME",
+        help="repeatable; default: the round-off solver of each formulation, and generic optimisers where it is a convex QP",
+    )
+    compare.add_argument("--step", action="append", metavar="H[,H...]", help="step sizes [s]; default 1e-3")
+    compare.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
+    compare.add_argument(
+        "--reference-step", metavar="H", default="1e-4", help="step of the reference run [s]; default 1e-4"
+    )
+    compare.add_argument(
+        "--position-update",
+        choices=("symplectic", "explicit"),
+        default="symplectic",
+        help="q+ = q + h Gamma v+, or with v as in IDETC2016-60064",
+    )
+    compare.add_argument(
+        "--normal", choices=("velocity", "gap"), default="gap", help="normal law u_n >= 0 or u_n + phi/h >= 0 (default)"
+    )
+    compare.add_argument(
+        "--set", action="append", metavar="NAME=VALUE", default=[], help="a parameter of the case, repeatable"
+    )
+    compare.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-comparison")
+    compare.add_argument("--figures", choices=("pdf", "svg", "png"), help="also write each figure as a file")
+    compare.add_argument("--json", action="store_true", help="print the rows of runs.csv as JSON instead of a table")
+    compare.add_argument("--quiet", action="store_true", help="no progress bar, no table")
+    compare.set_defaults(run=run_compare)
+
+    show = commands.add_parser(
+        "show", help="print the mathematics of a formulation from its declaration", allow_abbrev=False
+    )
+    show.add_argument("formulation", metavar="NAME[:OPTION=VALUE,...]")
+    show.add_argument("--case", help="size and numbers of this case; default: wheel")
+    show.add_argument("--latex", action="store_true", help="a LaTeX document instead of text")
+    show.add_argument("--numbers", action="store_true", help="also the assembled numbers at the case's first step")
+    show.add_argument("--step", default="1e-3", metavar="H", help="step for --numbers [s]; default 1e-3")
+    show.set_defaults(run=run_show)
+
+    check = commands.add_parser(
+        "check", help="rank, definiteness and P-matrix verdict of a matrix in a file", allow_abbrev=False
+    )
+    check.add_argument("file", help="CSV or white-space text (entries may be rationals), .npy, or - for standard input")
+    check.add_argument("--json", action="store_true", help="for programs")
+    check.set_defaults(run=run_check)
+
+    listing = commands.add_parser("list", help="list cases, formulations or solvers", allow_abbrev=False)
+    listing.add_argument("what", nargs="?", choices=("cases", "formulations", "solvers"), help="default: all three")
+    listing.set_defaults(run=run_list)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; 0 on success, 2 on a mistake that is told in one line, 130 when interrupted."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        options = parser().parse_args(_join_numbers(arguments))
+        options.run(options)
+    except WorkbenchError as error:
+        print(f"workbench: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("workbench: interrupted, nothing was written", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output closed it (`| head`); nothing to say, and nobody to say it to.
+        sys.stderr.close()
+        return 0
+    return 0
+
+
+def _join_numbers(arguments: list[str]) -> list[str]:
+    """`--step 1e-3 1e-2` and `--step -1e-3` as `--step=1e-3,1e-2` and `--step=-1e-3`, which argparse understands."""
+    joined: list[str] = []
+    i = 0
+    while i < len(arguments):
+        word = arguments[i]
+        i += 1
+        if word in NUMERIC:
+            values = []
+            while i < len(arguments) and (not values or word == "--step") and _is_number(arguments[i]):
+                values.append(arguments[i])
+                i += 1
+            word = f"{word}={','.join(values)}" if values else word
+        joined.append(word)
+    return joined
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return all(float(part) is not None for part in word.split(","))
+    except ValueError:
+        return False
+
+
+def _number(text: str, what: str, unit: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise WorkbenchError(f"{what} '{text}' is not a number; give a positive number of {unit}") from None
+    if not 0 < value < float("inf"):
+        raise WorkbenchError(f"{what} {text} is out of range; give a positive number of {unit}")
+    return value
+
+
+def find_case(name: str, settings: Sequence[str] = ()) -> "Case":
+    """The case of this name with NAME=VALUE parameters set."""
+    from cases import CASES
+
+    known = {case.name: case for case in CASES}
+    if name not in known:
+        raise UnknownNameError("case", name, list(known))
+    values = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        try:
+            values[key] = float(text)
+        except ValueError:
+            raise WorkbenchError(f"--set {setting}: give NAME=NUMBER") from None
+    return known[name]().with_parameters(**values)
+
+
+def find_formulation(text: str) -> "Formulation":
+    """The formulation NAME or NAME:OPTION=VALUE,OPTION=VALUE."""
+    from formulations import FORMULATIONS
+
+    name, _, rest = text.partition(":")
+    known = {f.name: f for f in FORMULATIONS}
+    if name not in known:
+        raise UnknownNameError("formulation", name, list(known))
+    options = {}
+    for part in rest.split(",") if rest else []:
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise WorkbenchError(f"formulation '{text}': '{part}' is no OPTION=VALUE")
+        options[key] = value
+    return known[name].with_options(**options)
+
+
+def run_compare(o: argparse.Namespace) -> None:
+    """Steps, judges, prints and writes; see `workbench.comparison` and `reports.comparison_page`."""
+    steps = tuple(_number(h, "--step", "seconds") for part in o.step or ["1e-3"] for h in part.split(","))
+    reference_step = _number(o.reference_step, "--reference-step", "seconds")
+    duration = None if o.duration is None else _number(o.duration, "--duration", "seconds")
+    from workbench.output import provenance, staged
+
+    out = Path(o.out or f"{o.case}-comparison")
+    case = find_case(o.case, o.set)
+    from formulations import FORMULATIONS
+
+    chosen = tuple(map(find_formulation, o.formulation)) if o.formulation else FORMULATIONS
+    from workbench.solvers import find_solver
+
+    for name in o.solver or []:
+        find_solver(name)
+    from workbench.comparison import Settings, compare
+
+    settings = Settings(steps, reference_step, duration, o.position_update == "explicit", o.normal == "gap")
+    settings.strides()
+    with staged(out) as stage, _progress(o.quiet) as progress:
+        result = compare(case, chosen, find_formulation("coulomb"), o.solver or (), settings, progress)
+        facts = provenance(
+            case=case.name, parameters=vars(case), settings=vars(settings), formulations=[f.label for f in chosen]
+        )
+        from reports.comparison_page import render
+
+        result.runs.to_csv(stage / "runs.csv", index=False)
+        result.runs.to_parquet(stage / "runs.parquet", index=False)
+        result.trajectories.to_parquet(stage / "trajectories.parquet", index=False)
+        result.diagnostics.to_csv(stage / "diagnostics.csv", index=False)
+        (stage / "provenance.json").write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
+        (stage / "report.html").write_text(render(result, facts), "utf-8")
+        if o.figures:
+            from reports.figures import write_figures
+
+            write_figures(result, stage / "figures", o.figures)
+    if o.json:
+        print(result.runs.to_json(orient="records", indent=2))
+    elif not o.quiet:
+        from reports.terminal import print_table
+
+        print_table(result)
+        print(f"report: {out / 'report.html'}")
+
+
+class _progress:
+    """A progress bar on a terminal, None (nothing) in a pipe or when quiet."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.shown = not quiet and sys.stderr.isatty()
+
+    def __enter__(self) -> Any:
+        if not self.shown:
+            return None
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        task = self.bar.add_task("compiling", total=None)
+        self.bar.start()
+
+        def report(label: str, done: int, total: int) -> None:
+            self.bar.update(task, description=label, completed=done, total=total)
+
+        return report
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown:
+            self.bar.stop()
+
+
+def run_show(o: argparse.Namespace) -> None:
+    """Relations, sets, class and block matrix of a declaration; with --numbers the assembled problem."""
+    case, formulation = find_case(o.case or "wheel"), find_formulation(o.formulation)
+    from workbench.assembly import compiled
+    from workbench.notation import latex_page, text_page
+
+    c = compiled(formulation, *case.size)
+    if o.latex:
+        print(latex_page(c.declaration, f"{formulation.label}: {formulation.friction}"))
+    else:
+        n, m, r, d = case.size
+        print(f"{formulation.label}: {formulation.friction}\n{formulation.source}\n")
+        print(f"size of {case.name}: {n} velocities, {m} bilateral rows, {r} contacts with {d} tangential directions\n")
+        print(text_page(c.declaration, c.kind))
+    if o.numbers:
+        from reports.terminal import problem_text
+        from workbench.simulation import first_problem
+
+        h = _number(o.step, "--step", "seconds")
+        problem = first_problem(case, formulation, h, gap_law=True)
+        comment = "% " if o.latex else ""
+        text = problem_text(problem, f"{case.name}, first step, h = {h:g} s")
+        print("\n".join(comment + line for line in ["", *text.split("\n")]))
+
+
+def run_check(o: argparse.Namespace) -> None:
+    """Verdicts on a matrix; any completed verdict is success."""
+    from workbench.diagnostics.check import check, to_text
+    from workbench.readers.matrix import read_matrix
+
+    result = check(read_matrix(o.file))
+    print(json.dumps(result, indent=2) if o.json else to_text(result))
+
+
+def run_list(o: argparse.Namespace) -> None:
+    """Names with a line each."""
+    if o.what in (None, "cases"):
+        from cases import CASES
+
+        print("cases")
+        for case in CASES:
+            print(f"  {case.name:<20} {case.description}")
+            for name, default, unit, meaning in case.parameter_table():
+                print(f"      {name} = {default:g} {unit:<6} {meaning}")
+    if o.what in (None, "formulations"):
+        from formulations import FORMULATIONS
+
+        print("formulations")
+        for f in FORMULATIONS:
+            options = ", ".join(f"{k}={v}" for k, v in f.options.items())
+            print(f"  {f.name:<20} {f.friction}" + (f"  [{options}]" if options else ""))
+    if o.what in (None, "solvers"):
+        from workbench.solvers import SOLVERS, find_solver
+
+        print("solvers")
+        for name in SOLVERS:
+            solver = find_solver(name)
+            print(f"  {name:<20} {', '.join(sorted(solver.solves))}; guaranteed for {solver.guaranteed_for}")
+        print(f"  {'cvxpy:NAME':<20} any installed CVXPY solver, for problems that are convex (conic) QPs")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

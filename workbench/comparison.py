@@ -1,0 +1,335 @@
+"""The comparator: one case, many formulations, solvers and step sizes, judged against exact Coulomb friction.
+
+The error budget (formulary, section 7) keeps three sources apart, each an RMS of the normalised friction:
+
+    discretisation   exact Coulomb at this step        -  the reference, exact Coulomb at a much smaller step
+    formulation      this formulation to round-off     -  exact Coulomb at this step
+    solver           this solver's answer              -  this formulation to round-off
+
+Step k of a run is compared with the reference step that starts at the same t_k; all runs of a comparison share the
+position update and the normal law.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench import coulomb
+from workbench.assembly import compiled
+from workbench.case import Case, Truth
+from workbench.diagnostics.p_matrix import smallest_minor
+from workbench.diagnostics.rank import rank, ranks
+from workbench.errors import DataError, WorkbenchError
+from workbench.formulation import Formulation
+from workbench.notation import glossary, latex_blocks, relation, sets
+from workbench.problems import Array
+from workbench.simulation import Run, first_problem, simulate
+from workbench.solution import Status
+from workbench.solvers import default_solver, find_solver, is_quadratic_program
+from workbench.solvers.base import Solver
+
+GENERIC_SOLVERS = ("clarabel", "cvxpy:CLARABEL")
+"""Shown beside the pivoting code where a formulation is also a convex QP; Clarabel alone where it has cones."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all runs of a comparison share: steps [s], duration [s], position update, normal law."""
+
+    steps: tuple[float, ...] = (1e-3,)
+    reference_step: float = 1e-4
+    duration: float | None = None
+    explicit: bool = False
+    gap_law: bool = True
+
+    def strides(self) -> dict[float, int]:
+        """How many reference steps make one step; raises DataError where that is no whole number."""
+        found = {}
+        for h in (self.reference_step, *self.steps):
+            if not (np.isfinite(h) and h > 0):
+                raise DataError(f"step {h:g} s; a positive number of seconds is needed")
+        for h in self.steps:
+            stride = h / self.reference_step
+            if stride < 1 or abs(stride - round(stride)) > 1e-9 * stride:
+                raise DataError(f"step {h:g} s is no whole multiple of the reference step {self.reference_step:g} s")
+            found[h] = round(stride)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Tidy frames of a comparison. `runs`: a row per run and window; `trajectories`: per run, step and contact;
+    `diagnostics`: case, formulation, step, quantity, value, verdict, witness. NaN means "not defined".
+    `mathematics` holds each formulation's relations, block matrix and source, printed from its declaration."""
+
+    case: Case
+    settings: Settings
+    formulations: tuple[Formulation, ...]
+    runs: pd.DataFrame
+    trajectories: pd.DataFrame
+    diagnostics: pd.DataFrame
+    truths: tuple[Truth, ...]
+    mathematics: tuple[dict[str, Any], ...]
+
+
+def compare(
+    case: Case,
+    formulations: Sequence[Formulation],
+    exact: Formulation,
+    solvers: Sequence[str] = (),
+    settings: Settings | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Comparison:
+    """Run every formulation with every solver at every step size and judge all of it against `exact`, exact Coulomb.
+
+    Without `solvers` each formulation gets the solver that takes it to round-off and, where it is a convex QP, the
+    generic optimisers too. `progress(label, done, total)` hears of finished steps. Raises WorkbenchError for unusable
+    settings or a reference that its own residual does not verify; a run that fails is a row with its reason.
+    """
+    settings = settings or Settings()
+    strides = settings.strides()
+    duration = case.duration if settings.duration is None else settings.duration
+    plan = [
+        (f, s, h)
+        for h in settings.steps
+        for f in formulations
+        for s in solvers_for(case, f, solvers, h, settings.gap_law)
+    ]
+    tracker = _Tracker(progress, duration, [settings.reference_step] + [h for _, _, h in plan])
+
+    def run(formulation: Formulation, solver: Solver, h: float) -> Run:
+        return simulate(
+            case, formulation, solver, h, duration, explicit=settings.explicit, gap_law=settings.gap_law,
+            progress=tracker.start(f"{formulation.label}, {solver.name}, {h:g} s", h),
+        )  # fmt: skip
+
+    reference = run(exact, default_solver("Coulomb NCP"), settings.reference_step)
+    if reference.steps < reference.steps_wanted or reference.residuals.max() > reference.tolerance:
+        worst = reference.residuals.max(initial=np.inf if not reference.steps else 0.0)
+        raise WorkbenchError(f"the reference run is not verified (residual {worst:.1e}): {reference.reason}")
+    cache: dict[tuple[str, str, float], Run] = {(exact.label, "coulomb-exact", settings.reference_step): reference}
+
+    def cached(formulation: Formulation, solver: Solver, h: float) -> Run:
+        key = (formulation.label, solver.name, h)
+        if key not in cache:
+            cache[key] = run(formulation, solver, h)
+        return cache[key]
+
+    rows, trajectories, diagnostics = [], [_trajectory(reference, "reference")], []
+    for formulation, solver, h in plan:
+        done = cached(formulation, solver, h)
+        at_step = cached(exact, default_solver("Coulomb NCP"), h)
+        to_round_off = cached(formulation, default_solver(done.kind), h)
+        for name, window in _windows(case, duration).items():
+            rows.append(_row(done, reference, at_step, to_round_off, name, window, duration, strides[h]))
+        trajectories.append(_trajectory(done, "run", reference, strides[h]))
+        diagnostics += _diagnostics(done)
+    return Comparison(
+        case, settings, tuple(formulations), pd.DataFrame(rows), pd.concat(trajectories, ignore_index=True),
+        pd.DataFrame(diagnostics).drop_duplicates(["formulation", "step", "quantity"], ignore_index=True),
+        tuple(case.truths(reference)), tuple(mathematics(f, case) for f in formulations),
+    )  # fmt: skip
+
+
+def solvers_for(case: Case, f: Formulation, names: Sequence[str], h: float, gap_law: bool) -> list[Solver]:
+    """The named solvers; without names the round-off one and, for a convex QP, the generic ones."""
+    if names:
+        return [find_solver(name) for name in names]
+    chosen = [default_solver(compiled(f, *case.size).kind)]
+    problem = first_problem(case, f, h, gap_law)
+    if problem is not None and is_quadratic_program(problem):
+        chosen += [
+            find_solver(name) for name in (GENERIC_SOLVERS if problem.kind == "conic QP" else GENERIC_SOLVERS[1:])
+        ]
+    return chosen
+
+
+def mathematics(f: Formulation, case: Case) -> dict[str, Any]:
+    """What a reader needs to know of a formulation, printed from the declaration that is solved."""
+    c = compiled(f, *case.size)
+    return {
+        "label": f.label, "friction": f.friction, "source": f.source, "problem_class": c.kind,
+        "relations": [relation(r, "latex") for r in c.declaration.relations],
+        "sets": sets(c.declaration), "blocks": latex_blocks(c.declaration), "glossary": glossary(c.declaration),
+    }  # fmt: skip
+
+
+class _Tracker:
+    """Adds up finished steps over all runs for a progress bar."""
+
+    def __init__(self, progress: Callable[[str, int, int], None] | None, duration: float, steps: list[float]) -> None:
+        self.progress, self.duration = progress, duration
+        self.total = sum(round(duration / h) for h in steps)
+        self.before = 0
+
+    def start(self, label: str, h: float) -> Callable[[int], None] | None:
+        if self.progress is None:
+            return None
+        base, progress = self.before, self.progress
+        self.before += round(self.duration / h)
+        return lambda k: progress(label, base + k, self.total)
+
+
+def _windows(case: Case, duration: float) -> dict[str, tuple[float, float]]:
+    return dict(case.windows) | {"all": (0.0, duration)}
+
+
+def _in_window(t: Array, window: tuple[float, float]) -> Array:
+    # Half a nanosecond of slack: t_k = k h is not exact.
+    return (t >= window[0] - 5e-10) & (t < window[1] - 5e-10)
+
+
+def rms(x: Array) -> float:
+    """Root mean square of the entries that are defined; nan where none is."""
+    x = x[np.isfinite(x)]
+    return float(np.sqrt(np.mean(x**2))) if x.size else np.nan
+
+
+def friction(run: Run) -> Array:
+    """Normalised friction (K, r); a contact whose impulse is below the run's tolerance counts as open.
+
+    Without that, an interior-point answer's p_n = 1e-10 of a contact in flight would have a random ratio.
+    """
+    noise = run.tolerance * run.judged.normaliser[:, None]
+    return coulomb.normalised_friction(np.where(run.p_n > noise, run.p_n, 0.0), run.p_t, run.record.friction)
+
+
+def _row(
+    run: Run, reference: Run, at_step: Run, to_round_off: Run, name: str, window: tuple[float, float], duration: float,
+    stride: int,
+) -> dict[str, Any]:  # fmt: skip
+    end = min(window[1], duration)
+    inside = _in_window(run.t, (window[0], end))
+    wanted = int(_in_window(run.h * np.arange(run.steps_wanted), (window[0], end)).sum())
+    complete = bool(inside.sum() == wanted and wanted > 0)
+    options = ",".join(f"{k}={v}" for k, v in run.formulation.options.items())
+    residual = float(run.residuals[inside].max(initial=0.0)) if complete else np.nan
+    tolerance = rank(run.record.M[0]).tolerance if run.steps else np.nan
+    row: dict[str, Any] = {
+        "case": run.case.name, "formulation": run.formulation.name, "options": options, "solver": run.solver,
+        "problem_class": run.kind, "step": run.h, "window": name, "window_start": window[0], "window_end": end,
+        "clipped": end < window[1], "steps": int(inside.sum()), "size": run.record.z.shape[1],
+        "rank": int(rank(run.record.M[0]).value) if run.steps else np.nan,
+        "rank_min": int(ranks(run.record.M[inside]).min()) if inside.any() else np.nan, "rank_tolerance": tolerance,
+        "claimed": run.status.name, "verified": complete and residual <= run.tolerance, "residual": residual,
+        "tolerance": run.tolerance, "reason": run.reason,
+        "iterations": int(run.record.count[inside, 0].sum()), "passes_max": int(run.record.count[inside, 1].max(initial=0)),
+        "build_time": run.build_time, "solve_time": run.solve_time,
+    }  # fmt: skip
+    defined = complete and run.status in (Status.SOLVED, Status.INACCURATE)
+    return row | _metrics(run, reference, at_step, to_round_off, inside, stride, defined)
+
+
+def _metrics(run, reference, at_step, to_round_off, inside, stride, defined) -> dict[str, float]:
+    names = (
+        "friction_rmsd", "misalignment_rms", "position_error", "energy_error", "signorini", "cone", "dissipation",
+        "natural_map", "discretisation_error", "formulation_error", "solver_error",
+    )  # fmt: skip
+    if not defined:
+        return dict.fromkeys(names, np.nan)
+    k = np.flatnonzero(inside)
+    case, own, exact_fine = run.case, friction(run)[k], friction(reference)[k * stride]
+    judged = run.judged
+    # States at the ends of the window's steps, beside the reference's states at the same times.
+    here, there = k + 1, (k + 1) * stride
+    centre, centre_ref = case.centre(run.states_q), case.centre(reference.states_q)
+    path = np.linalg.norm(np.diff(centre_ref[k[0] * stride : there[-1] + 1], axis=0), axis=-1).sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        energy, energy_ref = (case.energy(r.states_q, r.states_v) for r in (run, reference))
+        energy_error = np.abs(energy[here] - energy_ref[there]).max() / abs(energy_ref[0])
+        position_error = np.linalg.norm(centre[here] - centre_ref[there], axis=-1).max() / path
+    angle = coulomb.misalignment(run.p_t, run.u_t, case.v_th)[k]
+
+    def budget(a: Array, other: Run) -> float:
+        return rms(a - friction(other)[k]) if other.steps >= run.steps else np.nan
+
+    values = (
+        rms(own - exact_fine), rms(angle), position_error, energy_error, *(
+            float(getattr(judged, name)[k].max()) for name in ("signorini", "cone", "dissipation", "natural_map")
+        ),
+        rms(friction(at_step)[k] - exact_fine),
+        rms(friction(to_round_off)[k] - friction(at_step)[k]) if to_round_off.steps >= run.steps else np.nan,
+        budget(own, to_round_off),
+    )  # fmt: skip
+    return dict(zip(names, map(float, values), strict=True))
+
+
+def sliding_minor(run: Run) -> Array:
+    """(K,) smallest principal minor [1/kg^k] of the sliding matrix A_nn - A_nt [mu xi] of the contacts that slide.
+
+    Positive: the matrix is a P-matrix and the sliding contact forces are unique (formulary, section 5). nan where no
+    contact slides. Directions are those of the velocity before the step.
+    """
+    _, _, r, d = run.case.size
+    before = np.einsum("kij,kj->ki", run.record.J[:, r:], run.states_v[:-1]) + run.record.rate[:, r:]
+    before = before.reshape(-1, r, d)
+    speed = np.linalg.norm(before, axis=-1)
+    slides = speed > run.case.v_th
+    xi = np.where(slides[..., None], before / np.where(slides, speed, 1.0)[..., None], 0.0)
+    W_nt = run.W[:, :r, r:].reshape(-1, r, r, d)
+    D = run.W[:, :r, :r] - np.einsum("kijd,kjd->kij", W_nt, run.record.friction[..., None] * xi)
+    minors = smallest_minor(D)
+    return np.where(slides.any(axis=-1), minors, np.nan)
+
+
+def _trajectory(run: Run, role: str, reference: Run | None = None, stride: int = 1) -> pd.DataFrame:
+    """One row per step and contact; the reference is thinned to every tenth step to keep files small."""
+    if not run.steps:
+        return pd.DataFrame()
+    thin = slice(None, None, 10 if role == "reference" else 1)
+    _, _, r, d = run.case.size
+    ratio, angle, judged = friction(run), coulomb.misalignment(run.p_t, run.u_t, run.case.v_th), run.judged
+    with np.errstate(over="ignore", invalid="ignore"):
+        energy = run.case.energy(run.states_q, run.states_v)[1:]
+    centre = run.case.centre(run.states_q)[1:]
+    minor = sliding_minor(run)
+    frames = []
+    for i in range(r):
+        columns: dict[str, Any] = {
+            "case": run.case.name, "formulation": run.formulation.label, "solver": run.solver, "role": role,
+            "step": run.h, "contact": i, "t": run.t, "x": centre[:, 0], "y": centre[:, 1], "z": centre[:, 2],
+            "gap": run.record.phi[:, i], "p_n": run.p_n[:, i], "u_n": run.u_n[:, i], "normalised_friction": ratio[:, i],
+            "misalignment": angle[:, i], "energy": energy, "sliding_minor": minor, "residual": run.residuals,
+            "natural_map": judged.natural_map, "iterations": run.record.count[:, 0],
+        }  # fmt: skip
+        for j in range(d):
+            columns[f"p_t{j + 1}"], columns[f"u_t{j + 1}"] = run.p_t[:, i, j], run.u_t[:, i, j]
+        if reference is not None:
+            k = (np.arange(run.steps) + 1) * stride
+            columns["position_error"] = np.linalg.norm(centre - run.case.centre(reference.states_q[k]), axis=-1)
+            columns["energy_error"] = np.abs(energy - run.case.energy(reference.states_q[k], reference.states_v[k]))
+        frames.append(pd.DataFrame(columns).iloc[thin])
+    return pd.concat(frames, ignore_index=True)
+
+
+def _diagnostics(run: Run) -> list[dict[str, Any]]:
+    """Rank of the lead matrix and the Painleve line, with their tolerances as witnesses."""
+    if not run.steps:
+        return []
+    base = {"case": run.case.name, "formulation": run.formulation.label, "step": run.h}
+    M = run.record.M
+    first, lowest = rank(M[0]), int(ranks(M).min())
+    n = M.shape[-1]
+    minor = sliding_minor(run)
+    worst = float(np.nanmin(minor)) if np.isfinite(minor).any() else np.nan
+    when = float(run.t[np.nanargmin(minor)]) if np.isfinite(worst) else np.nan
+    gap = "none" if first.gap is None else f"{first.gap:.1e}"
+    return [
+        base | {
+            "quantity": "rank of the reduced lead matrix, first step", "value": float(first.value),
+            "verdict": "full" if first.value == n else f"deficient by {n - first.value}",
+            "witness": f"n = {n}, tolerance {first.tolerance:.1e}, gap {gap}",
+        },
+        base | {
+            "quantity": "smallest rank along the trajectory", "value": float(lowest),
+            "verdict": "full" if lowest == n else f"deficient by {n - lowest}", "witness": f"{run.steps} steps",
+        },
+        base | {
+            "quantity": "smallest minor of the sliding matrix", "value": worst,
+            "verdict": "not defined" if np.isnan(worst) else "P" if worst > 0 else "not P",
+            "witness": "no sliding contact" if np.isnan(worst) else f"at t = {when:.4g} s",
+        },
+    ]  # fmt: skip

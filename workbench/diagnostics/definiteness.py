@@ -1,0 +1,184 @@
+"""Definiteness of the symmetric part of a matrix: exact with directions that prove it, or numerical and marked so.
+
+By Sylvester's law of inertia the pivots of an LDL^T factorisation carry the signs of the eigenvalues. It is run
+without fractions (Bareiss, Math. Comp. 22, 1968) on the integers over a common denominator, hence without rounding.
+Large matrices are proved definite by a floating-point Cholesky factor with a bound on all rounding (the idea of Rump,
+BIT 46, 2006).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from workbench.errors import DataError
+from workbench.readers.matrix import Matrix
+
+EXACT_SIZE = 64
+"""Order up to which the exact factorisation is run; well under a second for doubles of similar magnitude."""
+
+
+@dataclass(frozen=True, eq=False)
+class Signs:
+    """Which signs the form x^T S x takes: a rational x with a positive value, one with a negative value, None where
+    there is none, and whether S is singular (left open, None, once both signs are known)."""
+
+    positive: list[fmpq] | None
+    negative: list[fmpq] | None
+    singular: bool | None
+
+
+@dataclass(frozen=True, eq=False)
+class Definiteness:
+    """Verdict on the quadratic form x^T M x.
+
+    `verdict` is "positive definite", "positive semidefinite" (the zero matrix too), "negative definite", "negative
+    semidefinite", "indefinite" or "undecided". `smallest` and `largest` are the extreme eigenvalues of (M + M^T)/2 in
+    floating point, good to about `tolerance`, all in the unit of M. `exact` tells whether `proof` is one.
+    `positive_direction` is x with x^T M x > 0, `negative_direction` x with x^T M x < 0, exact "p/q"; None where there
+    is none or none was sought.
+    """
+
+    verdict: str
+    smallest: float
+    largest: float
+    tolerance: float
+    exact: bool
+    proof: str
+    positive_direction: list[str] | None = None
+    negative_direction: list[str] | None = None
+
+
+def definiteness(matrix: Matrix) -> Definiteness:
+    """Definiteness of the symmetric part of a square matrix; always decided, exactly, up to order `EXACT_SIZE`.
+
+    Beyond it only definite matrices are proved so; another verdict rests on floating-point eigenvalues further from
+    zero than n eps |lambda|_max, and is "undecided" when they are not (so for every semidefinite matrix). Raises
+    DataError when the matrix is not square.
+    """
+    M = matrix.values
+    n = M.shape[0]
+    if n != M.shape[1]:
+        raise DataError(f"the matrix is {n} x {M.shape[1]}; definiteness needs a square one")
+    eigenvalues = np.linalg.eigvalsh(0.5 * M + 0.5 * M.T)
+    low, high = float(eigenvalues[0]), float(eigenvalues[-1])
+    tolerance = n * float(np.finfo(float).eps) * max(abs(low), abs(high))
+    if n > EXACT_SIZE:
+        for sign, verdict in ((1, "positive definite"), (-1, "negative definite")):
+            if proved_positive_definite(sign * M):
+                return Definiteness(verdict, low, high, tolerance, True, "Cholesky factor with an error bound")
+        verdict = "indefinite" if low < -tolerance and high > tolerance else "undecided"
+        return Definiteness(verdict, low, high, tolerance, False, "floating-point eigenvalues and their tolerance")
+    signs = signs_of_form(symmetric_part(matrix.exact))
+    if signs.positive and signs.negative:
+        verdict, proof = "indefinite", "two exact directions of opposite sign"
+    else:
+        sense = "negative" if signs.negative else "positive"
+        verdict = f"{sense} {'semidefinite' if signs.singular else 'definite'}"
+        proof = f"exact LDL^T: every pivot is {sense}{' or zero' if signs.singular else ''}"
+    directions = as_text(signs.positive), as_text(signs.negative)
+    return Definiteness(verdict, low, high, tolerance, True, proof, *directions)
+
+
+def symmetric_part(M: fmpq_mat) -> fmpq_mat:
+    """(M + M^T)/2, exactly."""
+    return (M + M.transpose()) * fmpq(1, 2)
+
+
+def signs_of_form(S: fmpq_mat) -> Signs:
+    """The signs that x^T S x takes for a symmetric rational S (n, n), by fraction-free symmetric elimination."""
+    A = S.numer_denom()[0].tolist()
+    eliminated: list[int] = []
+    left = list(range(S.nrows()))
+    previous = fmpz(1)
+    found: dict[bool, list[fmpq] | None] = {True: None, False: None}
+    while left and not (found[True] and found[False]):
+        k = next((i for i in left if A[i][i] != 0), None)
+        if k is None:
+            pair = next(((i, j) for i in left for j in left if A[i][j] != 0), None)
+            if pair is None:
+                break
+            # On a zero diagonal one nonzero entry gives both signs: e_i + e_j and e_i - e_j.
+            i, j = pair
+            same = (A[i][j] > 0) == (previous > 0)
+            return Signs(
+                found[True] or lift(S, eliminated, {i: 1, j: 1 if same else -1}),
+                found[False] or lift(S, eliminated, {i: 1, j: -1 if same else 1}),
+                None,
+            )
+        pivot = A[k][k]
+        # Entries of A are minors of S: the Schur complement's pivot is their quotient.
+        positive = (pivot > 0) == (previous > 0)
+        found[positive] = found[positive] or lift(S, eliminated, {k: 1})
+        left.remove(k)
+        for i in left:
+            for j in left:
+                if j <= i:
+                    A[i][j] = A[j][i] = (A[i][j] * pivot - A[i][k] * A[k][j]) // previous
+        eliminated.append(k)
+        previous = pivot
+    both = found[True] is not None and found[False] is not None
+    return Signs(found[True], found[False], None if both else bool(left))
+
+
+def proved_positive_definite(M: NDArray) -> bool:
+    """Whether a rigorous error bound proves x^T M x > 0 for all x != 0; M (n, n) holds exact entries rounded once.
+
+    For S the symmetric part and X a computed inverse of its Cholesky factor (triangular, no zero on the diagonal),
+    |I - X S X^T|_inf < 1 makes X S X^T and so S positive definite. Constants as in `p_matrix._prove_positive`.
+    """
+    n = len(M)
+    diagonal = np.diag(M)
+    # Within these limits, and those on X below, entries lost to underflow cannot matter.
+    if not ((diagonal > 1e-200) & (diagonal < 1e200)).all():
+        return False
+    # Powers of two bring the diagonal near one without rounding.
+    scale = np.exp2(-np.round(0.5 * np.log2(diagonal)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        M = M * scale[:, None] * scale
+        S, size = 0.5 * M + 0.5 * M.T, 0.5 * np.abs(M) + 0.5 * np.abs(M).T
+    if not np.isfinite(size).all():
+        return False
+    try:
+        X = np.tril(solve_triangular(np.linalg.cholesky(S), np.eye(n), lower=True))
+    except np.linalg.LinAlgError:
+        return False
+    if not np.abs(X).max() < 1e50 or not (np.diag(X) > 0).all():
+        return False
+    rounding = (4 * n + 8) * np.finfo(float).eps * (np.abs(X) @ (size @ np.abs(X).sum(axis=0)))
+    return bool((np.abs(X @ S @ X.T - np.eye(n)).sum(axis=1) + rounding < 0.5).all())
+
+
+def lift(M: fmpq_mat, a: list[int], y: dict[int, int]) -> list[fmpq]:
+    """The x (n) equal to y outside a, zero elsewhere, with (M x)_a = 0: x_a = -M_aa^-1 M_ay y, exactly.
+
+    M_aa must be nonsingular. Then x^T M x = y^T (M/M_aa) y for symmetric M, the form of the Schur complement.
+    """
+    x = [fmpq(y.get(i, 0)) for i in range(M.nrows())]
+    if a:
+        rhs = [-sum((M[i, j] * value for j, value in y.items()), fmpq(0)) for i in a]
+        solution = submatrix(M, a).solve(fmpq_mat(len(a), 1, rhs))
+        for position, i in enumerate(a):
+            x[i] = solution[position, 0]
+    return x
+
+
+def submatrix(M: fmpq_mat, a: list[int] | tuple[int, ...]) -> fmpq_mat:
+    """The principal submatrix M_aa."""
+    return fmpq_mat(len(a), len(a), [M[i, j] for i in a for j in a])
+
+
+def as_text(x: list[fmpq] | None) -> list[str] | None:
+    """Rationals as "p/q" strings (whole numbers without a denominator)."""
+    return None if x is None else [str(value) for value in x]
+
+
+def nearest_double(q: fmpq) -> float:
+    """The double nearest to a rational, infinite beyond the range; Python divides integers with a single rounding."""
+    try:
+        return int(q.p) / int(q.q)
+    except OverflowError:
+        return math.inf if q > 0 else -math.inf

@@ -1,0 +1,179 @@
+"""A matrix from a text file, a `.npy` file or standard input, with its entries as floats and as exact rationals.
+
+What counts as exact: a number written in text means what it says, so `0.1` is 1/10 and `4/3` is four thirds; a
+floating-point array means the doubles (or integers) it holds. `Matrix.values` is always the nearest double.
+"""
+
+import re
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+from numpy.typing import NDArray
+
+from workbench.errors import DataError
+
+LARGEST_SIDE = 5000
+"""Rows or columns beyond which a file is refused: a dense diagnosis would take hours."""
+LARGEST_TEXT = 200_000_000
+"""Characters of text read at most; a 5000 x 5000 matrix at 7 characters an entry."""
+LONGEST_ENTRY = 1000
+"""Characters of one number; a double needs at most 767 significant digits."""
+
+# At most four digits of exponent: a longer one lies outside the range of doubles, and expanding it could fill memory.
+_NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?)", re.ASCII)
+_NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A real matrix, n x n or rectangular, at least 1 x 1.
+
+    `values` (m, n) are finite doubles, read-only; `written` holds, for a matrix that came as text, one string per row
+    with the entries as typed, separated by blanks. Raises DataError for another shape or an entry that is not finite.
+    """
+
+    values: NDArray[np.float64]
+    written: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        values = np.array(self.values, dtype=float)
+        if values.ndim != 2 or values.size == 0:
+            raise DataError(f"the array has shape {values.shape}; a matrix has two non-empty dimensions")
+        if not np.isfinite(values).all():
+            i, j = np.argwhere(~np.isfinite(values))[0]
+            raise DataError(f"entry [{i}, {j}] is {values[i, j]}; every entry must be finite")
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+
+    @cached_property
+    def exact(self) -> fmpq_mat:
+        """The entries as rationals (python-flint): as typed where they were text, else the doubles themselves."""
+        if self.written is None:
+            entries = [fmpq(*x.as_integer_ratio()) for x in self.values.ravel().tolist()]
+        else:
+            fractions = (Fraction(entry) for row in self.written for entry in row.split())
+            entries = [fmpq(x.numerator, x.denominator) for x in fractions]
+        rows, columns = self.values.shape
+        return fmpq_mat(rows, columns, entries)
+
+
+def read_matrix(path: str | Path) -> Matrix:
+    """Read a matrix from a text file, from a `.npy` file (by its suffix), or as text from standard input (`-`).
+
+    Text has one row a line, entries separated by commas, semicolons or white space (the first row decides which),
+    as integers, decimals or rationals `p/q`; `#` starts a comment. Raises DataError, in one line with the place and
+    the offending text, for anything else.
+    """
+    if str(path) == "-":
+        return _from_text(_decoded("standard input", lambda: sys.stdin.read(LARGEST_TEXT + 1)), "standard input")
+    path = Path(path)
+    name = path.name or str(path)
+    shown = str(path) if len(str(path)) <= 100 else "..." + str(path)[-100:]
+    try:
+        if path.is_dir():
+            raise DataError(f"{shown} is a folder; name a text or .npy file")
+        if path.suffix.lower() == ".npy":
+            with path.open("rb") as file:
+                return _from_npy(file, path.stat().st_size, name)
+        with path.open(encoding="utf-8-sig") as file:
+            return _from_text(_decoded(name, lambda: file.read(LARGEST_TEXT + 1)), name)
+    except FileNotFoundError:
+        raise DataError(f"{shown} does not exist; name a text or .npy file, or - for standard input") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"{shown!r} cannot be read: {reason}; name a text or .npy file") from None
+
+
+def _decoded(name: str, read) -> str:
+    try:
+        return read()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name}: byte {error.start} is not UTF-8 text; give a text file or a .npy array") from None
+
+
+def _from_text(text: str, name: str) -> Matrix:
+    if len(text) > LARGEST_TEXT:
+        raise DataError(f"{name} is longer than {LARGEST_TEXT // 10**6} million characters; save it as .npy")
+    values: list[NDArray] = []
+    written: list[str] = []
+    separator, first_line = None, 0
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):
+        line = line.partition("#")[0].strip()
+        if not line:
+            continue
+        if not values:
+            separator, first_line = next((s for s in ";," if s in line), None), number
+        entries = [entry.strip() for entry in line.split(separator)]
+        if max(len(entries), len(values) + 1) > LARGEST_SIDE:
+            raise DataError(f"{name}, line {number}: more than {LARGEST_SIDE} x {LARGEST_SIDE} entries; save fewer")
+        places = (f"{name}, line {number}, column {j}" for j in range(1, len(entries) + 1))
+        row = np.array([_value(entry, place) for entry, place in zip(entries, places, strict=True)])
+        if values and len(row) != len(values[0]):
+            raise DataError(
+                f"{name}, line {number} has {len(row)} entries, line {first_line} has {len(values[0])}; "
+                "every row must have the same number"
+            )
+        values.append(row)
+        written.append(" ".join(entries))
+    if not values:
+        raise DataError(f"{name} holds no numbers; write one matrix row a line")
+    return Matrix(np.array(values), tuple(written))
+
+
+def _value(entry: str, place: str) -> float:
+    """The double nearest to an entry of text; `place` names it in a refusal."""
+    shown = repr(entry if len(entry) <= 40 else entry[:37] + "...")
+    if not entry:
+        raise DataError(f"{place} is empty; every row needs a number in every column")
+    if len(entry) > LONGEST_ENTRY:
+        raise DataError(f"{place}: {shown} has {len(entry)} characters; at most {LONGEST_ENTRY} are read")
+    if _NOT_FINITE.fullmatch(entry):
+        raise DataError(f"{place} is {entry}; every entry must be finite")
+    if not _NUMBER.fullmatch(entry):
+        raise DataError(f"{place}: {shown} is not a number; write 2, -0.5, 1e-3 or 4/3")
+    numerator, _, denominator = entry.partition("/")
+    try:
+        # The quotient of two Python integers is correctly rounded, however large they are.
+        value = int(numerator) / int(denominator) if denominator else float(entry)
+    except ZeroDivisionError:
+        raise DataError(f"{place}: {shown} divides by zero; give a nonzero denominator") from None
+    except OverflowError:
+        value = np.inf
+    if not np.isfinite(value):
+        raise DataError(f"{place}: {shown} exceeds the largest double, 1.8e308; change the units")
+    return value
+
+
+def _from_npy(file: BinaryIO, file_size: int, name: str) -> Matrix:
+    """The header is judged against the file's size before anything is allocated; nothing is ever unpickled."""
+    try:
+        version = np.lib.format.read_magic(file)
+        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        if version not in readers:
+            raise DataError(f"{name} has .npy format {version}; save a plain numeric array, format (1, 0) or (2, 0)")
+        shape, fortran_order, dtype = readers[version](file)
+    except (ValueError, TypeError, MemoryError, RecursionError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0][:80]
+        raise DataError(f"{name} is not a readable .npy file: {reason}") from None
+    if dtype.kind not in "biuf" or not np.can_cast(dtype, np.float64):
+        raise DataError(f"{name} holds entries of type {str(dtype)[:40]}; real numbers of at most 64 bits are needed")
+    if len(shape) != 2 or min(shape) < 1:
+        raise DataError(f"{name} holds an array of shape {str(shape)[:60]}; a matrix has two non-empty dimensions")
+    if max(shape) > LARGEST_SIDE:
+        raise DataError(f"{name} says {str(shape)[:60]}; at most {LARGEST_SIDE} x {LARGEST_SIDE} can be read")
+    needed, present = shape[0] * shape[1] * dtype.itemsize, file_size - file.tell()
+    if present != needed:
+        raise DataError(f"{name} has {present} bytes of data where {shape} entries of {dtype} need {needed}")
+    array = np.frombuffer(file.read(needed), dtype).reshape(shape, order="F" if fortran_order else "C")
+    if dtype.kind in "iu" and ((array > 2**53) | (array < -(2**53))).any():
+        raise DataError(f"{name} holds integers beyond 2^53, which doubles cannot hold; save it as text")
+    try:
+        return Matrix(array)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None

@@ -1,0 +1,314 @@
+"""Friction-cone problems to round-off: the Coulomb NCP and the CCP over r contacts, planar or spatial.
+
+Method: block Gauss-Seidel sweeps whose blocks are solved exactly (`one_contact`; Jourdan, Alart & Jean 1998),
+alternated with a semismooth Newton method on the natural map (Acary, Bremond & Huber 2018), Levenberg-Marquardt
+regularised where redundant contacts make W singular. Sweeps find the modes (open, stick, slide), Newton's method, which
+is quadratic once they are right, the digits. The best iterate is kept and graded by its natural-map residual.
+
+Guarantees: the CCP with W symmetric PSD is convex, and has an answer if it is strictly feasible. Coulomb's problem
+has one under the criterion of Acary, Cadoux, Lemarechal & Malick (2011), not always unique, and no method is proven to
+find it: hence the grade. Cost: O(n^2) a sweep, O(n^3) a Newton step, n = r (1 + d).
+"""
+
+import numpy as np
+from numba import njit, types
+
+from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, affine, lu_factor, lu_solve
+from workbench.solution import Status
+from workbench.solvers.base import KernelSolver
+from workbench.solvers.one_contact import natural_map, one_contact
+
+CLAIM = 1e-12
+"""Natural-map residual up to which the method claims SOLVED."""
+ENOUGH, NEARLY_ENOUGH = 2e-15, 1e-14
+"""Residuals at which Newton's method and the alternation stop: below them there is only round-off to gain."""
+PROXIMAL_CLAIM = 1e-10
+"""Residual up to which a proximal subproblem counts as solved."""
+FIRST_SWEEPS, CYCLES, NEWTON_STEPS, PROXIMAL_STEPS, FIXED_POINTS = 4, 5, 20, 100, 100
+
+SOLVED, INACCURATE, NOT_FINITE = int(Status.SOLVED), int(Status.INACCURATE), int(Status.NOT_FINITE)
+
+
+@njit(types.void(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR), cache=True)
+def sweep(W, q, mu, d, associated, z):
+    """One block Gauss-Seidel sweep: each contact solved exactly with the others held; z (r (1 + d),) is updated."""
+    n, r = q.shape[0], mu.shape[0]
+    rows = np.empty(1 + d, dtype=np.int64)
+    block, free, own = np.empty((1 + d, 1 + d)), np.empty(1 + d), np.empty(1 + d)
+    for i in range(r):
+        rows[0] = i
+        for k in range(d):
+            rows[1 + k] = r + d * i + k
+        for k in range(1 + d):
+            free[k] = q[rows[k]]
+            for j in range(n):
+                free[k] += W[rows[k], j] * z[j]
+            for j in range(1 + d):
+                block[k, j] = W[rows[k], rows[j]]
+                free[k] -= block[k, j] * z[rows[j]]
+        one_contact(block, free, mu[i : i + 1], associated, own)
+        for k in range(1 + d):
+            z[rows[k]] = own[k]
+
+
+@njit(types.void(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, MATRIX), cache=True)
+def natural_map_jacobian(W, q, mu, d, associated, z, A):
+    """An element A (n, n) of the generalised Jacobian of the natural map at z: I - DP (I - rho D(u + shift))."""
+    n, r = q.shape[0], mu.shape[0]
+    u = np.empty(n)
+    affine(W, q, z, u)
+    trace = 0.0
+    for i in range(n):
+        trace += W[i, i]
+    rho = n / trace if trace > 0.0 else 1.0
+    # A first takes I - rho D(u + shift), then, block row by block row, I - DP A.
+    for i in range(n):
+        for j in range(n):
+            A[i, j] = -rho * W[i, j]
+        A[i, i] += 1.0
+    y, P, old = np.empty(1 + d), np.empty((1 + d, 1 + d)), np.empty(1 + d)
+    for i in range(r):
+        first = r + d * i
+        slip = 0.0
+        for k in range(d):
+            slip += u[first + k] ** 2
+        slip = np.sqrt(slip)
+        u_n = u[i]
+        if not associated and slip > 0.0:
+            u_n += mu[i] * slip
+            for k in range(d):
+                for j in range(n):
+                    A[i, j] -= rho * mu[i] * u[first + k] / slip * W[first + k, j]
+        y[0] = z[i] - rho * u_n
+        radius = 0.0
+        for k in range(d):
+            y[1 + k] = z[first + k] - rho * u[first + k]
+            radius += y[1 + k] ** 2
+        radius = np.sqrt(radius)
+        for k in range(1 + d):
+            for m in range(1 + d):
+                P[k, m] = 0.0
+        if mu[i] * radius > -y[0] and radius <= mu[i] * y[0]:
+            for k in range(1 + d):
+                P[k, k] = 1.0
+        elif mu[i] * radius > -y[0]:
+            share = 1.0 / (1.0 + mu[i] ** 2)
+            p_n = (y[0] + mu[i] * radius) * share
+            P[0, 0] = share
+            if radius > 0.0:
+                for k in range(1, 1 + d):
+                    P[0, k] = P[k, 0] = mu[i] * share * y[k] / radius
+                    for j in range(1, 1 + d):
+                        e_kj = y[k] * y[j] / radius**2
+                        P[k, j] = mu[i] ** 2 * share * e_kj + mu[i] * p_n / radius * ((1.0 if j == k else 0.0) - e_kj)
+        for j in range(n):
+            old[0] = A[i, j]
+            for k in range(d):
+                old[1 + k] = A[first + k, j]
+            for k in range(1 + d):
+                s = 0.0
+                for m in range(1 + d):
+                    s -= P[k, m] * old[m]
+                A[i if k == 0 else first + k - 1, j] = s
+    for i in range(n):
+        A[i, i] += 1.0
+
+
+@njit(types.boolean(MATRIX, VECTOR, types.float64, VECTOR), cache=True)
+def _newton_direction(A, gap, damping, step):
+    """step = -A^-1 gap, or with damping > 0 the Levenberg-Marquardt step; False where A is singular."""
+    n = gap.shape[0]
+    pivots, rhs = np.empty(n, dtype=np.int64), np.empty(n)
+    if damping == 0.0:
+        LU = A.copy()
+        for i in range(n):
+            rhs[i] = -gap[i]
+    else:
+        LU = np.zeros((n, n))
+        for i in range(n):
+            rhs[i] = 0.0
+            for k in range(n):
+                rhs[i] -= A[k, i] * gap[k]
+        for k in range(n):
+            for i in range(n):
+                if A[k, i] != 0.0:
+                    for j in range(n):
+                        LU[i, j] += A[k, i] * A[k, j]
+        for i in range(n):
+            LU[i, i] += damping
+    if lu_factor(LU, pivots) != 0:
+        return False
+    lu_solve(LU, pivots, rhs, step)
+    return True
+
+
+@njit(types.void(VECTOR, VECTOR), cache=True)
+def copy(x, y):
+    """y = x, both (n,); numba's slice assignment would double the compile time."""
+    for i in range(x.shape[0]):
+        y[i] = x[i]
+
+
+@njit(types.float64(VECTOR), cache=True)
+def norm(x):
+    """|x|_2 of x (n,)."""
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i] ** 2
+    return np.sqrt(s)
+
+
+@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES), cache=True)
+def newton(W, q, mu, d, associated, z, info):
+    """Semismooth Newton with backtracking on |gap|_2 from z, in place, until it no longer falls. Returns the residual.
+
+    A pure step is tried first. Where A is singular or its step useless, the damping ~ |gap|^2 of Levenberg-Marquardt
+    keeps the convergence fast although the solutions of redundant contacts are not isolated; a strong one comes last.
+    """
+    n = q.shape[0]
+    A = np.empty((n, n))
+    gap, ahead, step, trial = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    residual = natural_map(W, q, mu, d, associated, z, gap)
+    for _ in range(NEWTON_STEPS):
+        if residual <= ENOUGH:
+            break
+        natural_map_jacobian(W, q, mu, d, associated, z, A)
+        info[0] += 1
+        error = norm(gap)
+        found = False
+        for damping in (0.0, 1e-13 + 1e-3 * min(residual, 1.0) ** 2, 1e-12 + min(residual, 1.0)):
+            if not _newton_direction(A, gap, damping, step):
+                continue
+            length = 1.0
+            for _ in range(12):
+                for i in range(n):
+                    trial[i] = z[i] + length * step[i]
+                reached = natural_map(W, q, mu, d, associated, trial, ahead)
+                found = norm(ahead) < (1.0 - 1e-3 * length) * error
+                if found:
+                    break
+                length *= 0.5
+            if found:
+                break
+        if not found:
+            break
+        residual = reached
+        copy(trial, z)
+        copy(ahead, gap)
+    return residual
+
+
+@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES), cache=True)
+def alternate(W, q, mu, d, associated, z, info):
+    """From z = 0 sweeps and Newton's method in turn, more sweeps each time; for one contact a sweep is the solution.
+
+    z (n,) takes the best iterate, whose residual is returned: inf at once where the data are not finite. Newton's
+    method works on a copy: the sweeps go on from where they were, out of reach of its local minima.
+    """
+    n = q.shape[0]
+    gap, iterate, trial = np.empty(n), np.zeros(n), np.empty(n)
+    copy(iterate, z)
+    info[0] = 0
+    best = natural_map(W, q, mu, d, associated, z, gap) if np.isfinite(norm(mu)) else np.inf
+    sweeps = FIRST_SWEEPS
+    for _ in range(CYCLES):
+        for _ in range(sweeps):
+            if best <= NEARLY_ENOUGH or best == np.inf:
+                return best
+            sweep(W, q, mu, d, associated, iterate)
+            info[0] += 1
+            residual = natural_map(W, q, mu, d, associated, iterate, gap)
+            if residual < best:
+                best = residual
+                copy(iterate, z)
+        copy(iterate, trial)
+        residual = newton(W, q, mu, d, associated, trial, info)
+        if residual < best:
+            best = residual
+            copy(trial, z)
+        sweeps *= 2
+    return best
+
+
+@njit(SOLVE, cache=True)
+def ccp_kernel(M, q, lower, upper, mu, d, z, info):
+    """The CCP (conic QP), M = W: `alternate`, then the proximal point method; lower and upper are not used.
+
+    The proximal point method (Rockafellar 1976) solves the CCP of W + eps I, q - eps z for the next z: convergent for
+    every eps, and positive definite however redundant the contacts. eps falls while that succeeds, and rises if not.
+    """
+    n = q.shape[0]
+    best = alternate(M, q, mu, d, True, z, info)
+    if best == np.inf:
+        return NOT_FINITE
+    center, trial = np.zeros(n), np.empty(n)
+    W_eps, q_eps = M.copy(), np.empty(n)
+    eps, factor = 0.0, 0.2
+    for i in range(n):
+        eps += M[i, i] / n
+    for _ in range(PROXIMAL_STEPS):
+        if best <= CLAIM:
+            return SOLVED
+        for i in range(n):
+            W_eps[i, i] = M[i, i] + eps
+            q_eps[i] = q[i] - eps * center[i]
+        copy(center, trial)
+        residual = newton(W_eps, q_eps, mu, d, True, trial, info)
+        if residual > PROXIMAL_CLAIM:
+            for _ in range(FIRST_SWEEPS):
+                sweep(W_eps, q_eps, mu, d, True, trial)
+            info[0] += FIRST_SWEEPS
+            residual = newton(W_eps, q_eps, mu, d, True, trial, info)
+        if residual > PROXIMAL_CLAIM:
+            eps, factor = 8.0 * eps, np.sqrt(factor)
+            continue
+        eps *= factor
+        copy(trial, center)
+        residual = newton(M, q, mu, d, True, trial, info)
+        if residual < best:
+            best = residual
+            copy(trial, z)
+    return SOLVED if best <= CLAIM else INACCURATE
+
+
+@njit(SOLVE, cache=True)
+def coulomb_kernel(M, q, lower, upper, mu, d, z, info):
+    """The Coulomb NCP, M = W: `alternate`, then De Saxce's fixed point; lower and upper are not used.
+
+    The fixed point iterates on s = mu |u_t|: the CCP with q_n + s is solved, and gives u_t and with it the next s
+    (Acary, Cadoux, Lemarechal & Malick 2011). Every CCP answer is a start for Newton's method on Coulomb's own map.
+    """
+    n, r = q.shape[0], mu.shape[0]
+    best = alternate(M, q, mu, d, False, z, info)
+    if best == np.inf:
+        return NOT_FINITE
+    iterate, q_s, u, inner = np.empty(n), q.copy(), np.empty(n), np.zeros(1, dtype=np.int64)
+    for _ in range(FIXED_POINTS):
+        if best <= CLAIM:
+            return SOLVED
+        ccp_kernel(M, q_s, lower, upper, mu, d, iterate, inner)
+        info[0] += inner[0]
+        affine(M, q, iterate, u)
+        for i in range(r):
+            q_s[i] = q[i] + mu[i] * norm(u[r + d * i : r + d * (i + 1)])
+        residual = newton(M, q, mu, d, False, iterate, info)
+        if residual < best:
+            best = residual
+            copy(iterate, z)
+    return SOLVED if best <= CLAIM else INACCURATE
+
+
+COULOMB = KernelSolver(
+    name="coulomb-exact",
+    kernel=coulomb_kernel,
+    solves=frozenset({"Coulomb NCP"}),
+    guaranteed_for="one contact with W positive definite; several contacts: no proof, graded by the residual",
+    source="de Saxce & Feng 1998; Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018",
+)
+CCP = KernelSolver(
+    name="ccp-exact",
+    kernel=ccp_kernel,
+    solves=frozenset({"conic QP"}),
+    guaranteed_for="strictly feasible problems with W symmetric PSD, by convexity; graded by the residual",
+    source="Anitescu & Tasora 2010; Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018",
+)

@@ -1,0 +1,79 @@
+"""Block principal pivoting for LCPs and MLCPs with bounds.
+
+All infeasible unknowns change place at once, as long as this lowers the number of infeasibilities; after `PATIENCE`
+block exchanges without a new minimum the method takes Murty's single exchanges of least index until there is one.
+Bounds may be infinite; free unknowns are basic throughout, unknowns with equal bounds never.
+
+Source: J. J. Júdice and F. M. Pires, Basic-set algorithm for a generalized linear complementarity problem, JOTA 74
+(1992), and A block principal pivoting algorithm for large-scale strictly monotone linear complementarity problems,
+Computers & Operations Research 21 (1994). Guarantee: finite for every q when M is a P-matrix. Outside that class a
+block exchange into a singular basis is taken back and single exchanges are tried instead.
+Cost: one LU factorisation of the basic block per exchange, typically five to twenty whatever n.
+"""
+
+import numpy as np
+from numba import njit
+
+from workbench.kernels import SOLVE, solve_on_basis
+from workbench.solution import Status
+from workbench.solvers.base import KernelSolver
+from workbench.solvers.murty import SIGN_TOLERANCE, clip, exchange, first_basis, infeasibilities, usable
+
+SOLVED = int(Status.SOLVED)
+ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
+SINGULAR = int(Status.SINGULAR)
+NOT_FINITE = int(Status.NOT_FINITE)
+
+PATIENCE = 10
+"""Block exchanges allowed without a new minimum of the number of infeasibilities."""
+
+
+@njit(SOLVE, cache=True)
+def judice_pires_kernel(M, q, lower, upper, mu, d, z, info):
+    """See the module; info[0] counts exchanges, block or single, at most 1000 + 20 n."""
+    n = M.shape[0]
+    info[0] = 0
+    z[:] = np.nan
+    if not usable(M, q, lower, upper):
+        return NOT_FINITE
+    active, side = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    last_z, last_active = np.empty(n), np.empty(n, dtype=np.int64)
+    first_basis(lower, upper, z, active)
+    if solve_on_basis(M, q, z, active, True):
+        return SINGULAR
+    fewest, patience = n + 1, PATIENCE
+    count = infeasibilities(M, q, lower, upper, SIGN_TOLERANCE, z, active, side)
+    while count > 0:
+        if info[0] >= 1000 + 20 * n:
+            return ITERATION_LIMIT
+        if count < fewest:
+            fewest, patience = count, PATIENCE
+        else:
+            patience -= 1
+        last_z[:], last_active[:] = z, active
+        block = patience > 0
+        for i in range(n):
+            if side[i] != 0:
+                exchange(lower, upper, z, active, side, i)
+                if not block:
+                    break
+        info[0] += 1
+        if solve_on_basis(M, q, z, active, True):
+            if not block:
+                return SINGULAR
+            # Without patience the next pass is a single exchange from the last regular basis.
+            z[:], active[:] = last_z, last_active
+            patience = 0
+        else:
+            count = infeasibilities(M, q, lower, upper, SIGN_TOLERANCE, z, active, side)
+    clip(lower, upper, z)
+    return SOLVED
+
+
+SOLVER = KernelSolver(
+    name="judice-pires",
+    kernel=judice_pires_kernel,
+    solves=frozenset({"LCP", "MLCP"}),
+    guaranteed_for="P-matrices",
+    source="Júdice & Pires 1992, 1994",
+)

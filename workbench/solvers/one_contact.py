@@ -1,0 +1,288 @@
+"""One contact with friction, solved exactly, and the natural map that every contact solver here measures itself by.
+
+Both flow rules are one problem with a switch kappa: K contains z perp u + (1 - kappa) mu |u_t| n in K*, u = W z + q.
+
+    kappa = 0   Coulomb's law in De Saxce's form (de Saxce & Feng 1998): a sliding contact has u_n = 0
+    kappa = 1   associated flow, the CCP (Anitescu & Tasora 2010): a sliding contact has u_n = mu |u_t|
+
+Take-off (z = 0) and stick (u = 0) are linear. In a slide p_t = mu p_n e and u_t = -s e with a unit vector e(theta),
+s >= 0, and u_n + kappa mu e.u_t = 0 gives p_n = -c/a with
+
+    a = W_nn + mu W_nt.e + kappa mu e.b,     b = W_tn + mu W_tt e,     c = q_n + kappa mu e.q_t.
+
+What is left, u_t parallel to e, is the slide equation f(theta) = a (e x q_t) - c (e x b) = 0, a trigonometric
+polynomial of degree 2 (Coulomb) or 3 (CCP). With t = tan(theta/2) it is a real polynomial of degree 4 or 6, whose
+real roots are separated by those of its derivative. Every root is a candidate; the natural map decides.
+"""
+
+import numpy as np
+from numba import njit, types
+
+from workbench.kernels import MATRIX, VECTOR, affine, lu_factor, lu_solve
+
+ROUND_OFF = 1e-13
+"""Natural-map residual below which two candidates are equally good; the one of smaller impulse is then preferred."""
+
+TIKHONOV = 1e-8
+"""Share of tr W that regularises a singular W: the square root of round-off, so that errors of both kinds are small."""
+
+
+def _tangent_half_angle(degree: int) -> np.ndarray:
+    """Matrix from samples of f at -pi + 2 pi j / N, N = 2 degree + 1, to the coefficients of f(t) (1 + t^2)^degree.
+
+    Column m of its inverse holds sin^m cos^(2 degree - m) of the half angle, that is t^m / (1 + t^2)^degree.
+    """
+    N = 2 * degree + 1
+    half = (-np.pi + 2 * np.pi * np.arange(N) / N) / 2
+    m = np.arange(N)
+    return np.linalg.inv(np.sin(half)[:, None] ** m * np.cos(half)[:, None] ** (N - 1 - m))
+
+
+QUARTIC, SEXTIC = _tangent_half_angle(2), _tangent_half_angle(3)
+
+
+@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR), cache=True)
+def natural_map(W, q, mu, d, associated, z, gap):
+    """gap = z - P_K(z - rho (u + (1 - kappa) mu |u_t| n)), all (r (1 + d),); returns the residual of `problems`.
+
+    The residual is |gap|_2 / max(|z|_2, rho |q|_2), dimensionless, with rho = r (1 + d) / tr W; inf if not finite.
+    """
+    n, r = q.shape[0], mu.shape[0]
+    affine(W, q, z, gap)
+    trace = 0.0
+    for i in range(n):
+        trace += W[i, i]
+    rho = n / trace if trace > 0.0 else 1.0
+    error, size_z, size_q = 0.0, 0.0, 0.0
+    for i in range(r):
+        first = r + d * i
+        slip, radius = 0.0, 0.0
+        for j in range(first, first + d):
+            slip += gap[j] ** 2
+            gap[j] = z[j] - rho * gap[j]
+            radius += gap[j] ** 2
+        slip, radius = np.sqrt(slip), np.sqrt(radius)
+        y_n = z[i] - rho * (gap[i] if associated else gap[i] + mu[i] * slip)
+        # The polar cone first: with mu = 0 and y_t = 0 a negative y_n would pass for inside.
+        if mu[i] * radius <= -y_n:
+            p_n, share = 0.0, 0.0
+        elif radius <= mu[i] * y_n:
+            p_n, share = y_n, 1.0
+        else:
+            p_n = (y_n + mu[i] * radius) / (1.0 + mu[i] ** 2)
+            share = mu[i] * p_n / radius if radius > 0.0 else 0.0
+        gap[i] = z[i] - p_n
+        for j in range(first, first + d):
+            gap[j] = z[j] - share * gap[j]
+    for i in range(n):
+        error += gap[i] ** 2
+        size_z += z[i] ** 2
+        size_q += q[i] ** 2
+    size = max(np.sqrt(size_z), rho * np.sqrt(size_q))
+    value = np.sqrt(error) / size if size > 0.0 else np.sqrt(error)
+    return value if np.isfinite(value + size) else np.inf
+
+
+@njit(types.float64(VECTOR, types.int64, types.int64, types.float64), cache=True)
+def _derivative(c, degree, order, t):
+    """The order-th derivative over order! of sum c[m] t^m at t: a polynomial with binomially weighted coefficients."""
+    value = 0.0
+    for m in range(degree, order - 1, -1):
+        weight = 1.0
+        for k in range(order):
+            weight *= (m - k) / (order - k)
+        value = value * t + weight * c[m]
+    return value
+
+
+@njit(types.int64(VECTOR, types.int64, VECTOR), cache=True)
+def real_roots(c, degree, roots):
+    """All real roots of sum c[m] t^m, c[degree] != 0, ascending in roots (2 degree,); returns their number.
+
+    The roots of each derivative separate those of the one before, from the linear one up; between two of them a sign
+    change is closed in on by Newton's method inside a bracket. A turning point at which the polynomial vanishes to
+    round-off is a (nearly) double root and is returned as well, so near-double roots are never lost.
+    """
+    largest = 0.0
+    for m in range(degree):
+        largest = max(largest, abs(c[m]))
+    bound = 1.0 + largest / abs(c[degree])
+    turning = np.empty(degree + 1)
+    turns = 0
+    count = 0
+    for order in range(degree - 1, -1, -1):
+        count = 0
+        left, f_left = -bound, _derivative(c, degree, order, -bound)
+        for k in range(turns + 1):
+            right = turning[k] if k < turns else bound
+            f_right = _derivative(c, degree, order, right)
+            if f_left * f_right < 0.0:
+                low, high = left, right
+                t, before = 0.5 * (low + high), high - low
+                for _ in range(120):
+                    f = _derivative(c, degree, order, t)
+                    if (f < 0.0) == (f_left < 0.0):
+                        low = t
+                    else:
+                        high = t
+                    slope = (order + 1) * _derivative(c, degree, order + 1, t)
+                    step = -f / slope if slope != 0.0 else np.inf
+                    # Newton's step is taken where it stays inside and at least halves: it cannot cycle.
+                    if not (low < t + step < high and abs(step) <= 0.5 * before):
+                        step = 0.5 * (low + high) - t
+                    t, before = t + step, abs(step)
+                    if before <= 4e-16 * max(abs(t), 1e-8):
+                        break
+                roots[count] = t
+                count += 1
+            if order == 0 and k < turns:
+                size, power = 0.0, 1.0
+                for m in range(degree + 1):
+                    size += abs(c[m] * power)
+                    power *= right
+                if abs(f_right) <= 1e-13 * size:
+                    roots[count] = right
+                    count += 1
+            elif f_right == 0.0 and k < turns:
+                roots[count] = right
+                count += 1
+            left, f_left = right, f_right
+        turns = count
+        for k in range(turns):
+            turning[k] = roots[k]
+    return count
+
+
+@njit(types.UniTuple(types.float64, 3)(MATRIX, VECTOR, types.float64, types.boolean, types.float64), cache=True)
+def slide(W, q, mu, associated, theta):
+    """(p_n, f, df/dtheta) of a slide with friction towards theta, spatial contact; p_n = nan where a = 0."""
+    x, y = np.cos(theta), np.sin(theta)
+    kappa = mu if associated else 0.0
+    b_x, b_y = W[1, 0] + mu * (W[1, 1] * x + W[1, 2] * y), W[2, 0] + mu * (W[2, 1] * x + W[2, 2] * y)
+    db_x, db_y = mu * (W[1, 2] * x - W[1, 1] * y), mu * (W[2, 2] * x - W[2, 1] * y)
+    a = W[0, 0] + mu * (W[0, 1] * x + W[0, 2] * y) + kappa * (x * b_x + y * b_y)
+    da = mu * (W[0, 2] * x - W[0, 1] * y) + kappa * (x * b_y - y * b_x + x * db_x + y * db_y)
+    c, dc = q[0] + kappa * (x * q[1] + y * q[2]), kappa * (x * q[2] - y * q[1])
+    e_q, de_q = x * q[2] - y * q[1], -(x * q[1] + y * q[2])
+    e_b, de_b = x * b_y - y * b_x, x * db_y - y * db_x - (x * b_x + y * b_y)
+    p_n = -c / a if a != 0.0 else np.nan
+    return p_n, a * e_q - c * e_b, da * e_q + a * de_q - dc * e_b - c * de_b
+
+
+@njit(types.int64(MATRIX, VECTOR, types.float64, types.boolean, VECTOR), cache=True)
+def slide_angles(W, q, mu, associated, angles):
+    """The zeros of the slide equation, polished, in angles (12,); returns their number, 0 if it vanishes throughout.
+
+    The samples are turned so that the largest stands at t = infinity: the leading coefficient is then never small.
+    """
+    degree = 3 if associated else 2
+    N = 2 * degree + 1
+    table = SEXTIC if associated else QUARTIC
+    samples, c = np.empty(N), np.zeros(N)
+    top = 0
+    for j in range(N):
+        samples[j] = slide(W, q, mu, associated, 2 * np.pi * j / N)[1]
+        if abs(samples[j]) > abs(samples[top]):
+            top = j
+    if samples[top] == 0.0:
+        return 0
+    for m in range(N):
+        for j in range(N):
+            c[m] += table[m, j] * samples[(top + j) % N]
+    count = real_roots(c, N - 1, angles)
+    for k in range(count):
+        theta = 2 * np.pi * top / N + np.pi + 2 * np.arctan(angles[k])
+        _, f, slope = slide(W, q, mu, associated, theta)
+        for _ in range(3):
+            if f == 0.0 or slope == 0.0:
+                break
+            closer = theta - f / slope
+            _, f_closer, slope_closer = slide(W, q, mu, associated, closer)
+            if not abs(f_closer) < abs(f):
+                break
+            theta, f, slope = closer, f_closer, slope_closer
+        angles[k] = theta
+    return count
+
+
+@njit(types.float64(MATRIX, VECTOR, VECTOR, types.boolean, VECTOR, VECTOR, types.float64, VECTOR), cache=True)
+def _better(W, q, mu, associated, candidate, gap, best, z):
+    """Keep the candidate in z if it beats the residual `best`; returns the better residual."""
+    residual = natural_map(W, q, mu, q.shape[0] - 1, associated, candidate, gap)
+    tied = max(residual, best) <= ROUND_OFF
+    if not (abs(candidate[0]) < abs(z[0]) if tied else residual < best):
+        return best
+    for i in range(q.shape[0]):
+        z[i] = candidate[i]
+    return residual
+
+
+@njit(types.void(MATRIX, VECTOR, VECTOR), cache=True)
+def _stick(W, q, z):
+    """z = -W^-1 q, refined; where W is singular, iterated Tikhonov regularisation towards the smallest such z.
+
+    A direction in which the bodies cannot move (W_tt singular) then carries no friction, rather than an arbitrary one.
+    """
+    n = q.shape[0]
+    LU, pivots, u, step = W.copy(), np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
+    passes = 2
+    if lu_factor(LU, pivots) != 0:
+        passes = 4
+        trace = 0.0
+        for i in range(n):
+            trace += W[i, i]
+        for i in range(n):
+            for j in range(n):
+                LU[i, j] = W[i, j] + (TIKHONOV * trace if i == j else 0.0)
+        if lu_factor(LU, pivots) != 0:
+            return
+    for i in range(n):
+        z[i] = 0.0
+    for _ in range(passes):
+        affine(W, q, z, u)
+        lu_solve(LU, pivots, u, step)
+        for i in range(n):
+            z[i] -= step[i]
+
+
+@njit(types.float64(MATRIX, VECTOR, VECTOR, types.boolean, VECTOR), cache=True)
+def one_contact(W, q, mu, associated, z):
+    """Solve one contact: W (1+d, 1+d), q (1+d,), mu (1,), d in {1, 2}; z (1+d,) = [p_n, p_t]. Returns the residual.
+
+    Modes are tried in the order take-off, stick, slide, and the first that holds to round-off is the answer; among
+    slides that of smallest impulse. A residual above round-off says that no mode holds, which for a W with positive
+    definite symmetric part does not happen.
+    """
+    n = q.shape[0]
+    candidate, gap = np.zeros(n), np.empty(n)
+    for i in range(n):
+        z[i] = 0.0
+    best = natural_map(W, q, mu, n - 1, associated, z, gap)
+    if best <= ROUND_OFF:
+        return best
+    if mu[0] == 0.0:
+        if W[0, 0] > 0.0:
+            candidate[0] = -q[0] / W[0, 0]
+            best = _better(W, q, mu, associated, candidate, gap, best, z)
+        return best
+    _stick(W, q, candidate)
+    best = _better(W, q, mu, associated, candidate, gap, best, z)
+    if best <= ROUND_OFF:
+        return best
+    if n == 2:
+        for e in (-1.0, 1.0):
+            kappa = mu[0] * e if associated else 0.0
+            a = W[0, 0] + mu[0] * e * W[0, 1] + kappa * (W[1, 0] + mu[0] * e * W[1, 1])
+            if a != 0.0:
+                candidate[0] = -(q[0] + kappa * q[1]) / a
+                candidate[1] = mu[0] * e * candidate[0]
+                best = _better(W, q, mu, associated, candidate, gap, best, z)
+        return best
+    angles = np.empty(12)
+    for k in range(slide_angles(W, q, mu[0], associated, angles)):
+        p_n = slide(W, q, mu[0], associated, angles[k])[0]
+        if p_n > 0.0:
+            candidate[0] = p_n
+            candidate[1], candidate[2] = mu[0] * p_n * np.cos(angles[k]), mu[0] * p_n * np.sin(angles[k])
+            best = _better(W, q, mu, associated, candidate, gap, best, z)
+    return best
