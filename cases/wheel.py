@@ -1,8 +1,8 @@
-"""The sliding wheel of IDETC2016-60064, Table 1: a thin disc with one contact, thrown and left to slide to rolling.
+"""The sliding wheel of IDETC2016-60064, Table 1: a thin disc with one contact, thrown, sliding until it rolls.
 
-Coordinates q = (x, y, z, psi, theta, phi), velocities their rates, R = Rz(psi) Rx(theta) Ry(phi): psi turns the heading,
-theta tilts, phi spins about the wheel's axis. In the heading frame the contact point lies at R (0, sin, -cos)(theta)
-from the centre, and with s = sin theta, c = cos theta
+Coordinates q = (x, y, z, psi, theta, phi), velocities their rates, R = Rz(psi) Rx(theta) Ry(phi): psi turns the
+heading, theta tilts, phi spins about the wheel's axis. With s = sin theta, c = cos theta the contact point lies, in the
+heading frame, at R (0, s, -c) from the centre, and
 
     omega = (theta', phi' c, psi' + phi' s)       2 T = m |v|^2 + I_t theta'^2 + I_a (phi' + psi' s)^2 + I_t (psi' c)^2
     u_n = z' + R s theta'                         u_t = Rz(psi) [-R (phi' + s psi'), R c theta'] + (x', y')
@@ -15,7 +15,6 @@ import numpy as np
 from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
-from workbench.hooks import CORE
 from workbench.stepping import ADVANCE, FILL
 
 # Positions in `Wheel.data()`; the stick threshold comes first.

@@ -1,7 +1,7 @@
 """Lacoursiere's box: friction bounds +-mu p_bar from an estimate of the normal impulse, an MLCP with bounds.
 
-bounds=last takes p_bar from the last step (from the frictionless step where there is none), iterated repeats until p_bar
-is the step's own p_n, coupled writes mu p_n itself into the bounds: a pyramid, and another declaration.
+bounds=last takes p_bar from the last step (from the frictionless step where there is none), iterated repeats until
+p_bar is the step's own p_n, coupled writes mu p_n itself into the bounds: a pyramid, and another declaration.
 """
 
 from typing import Literal

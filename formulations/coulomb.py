@@ -7,7 +7,7 @@ from workbench.modelling import Declaration, complements, declare, equals, free,
 @formulation(
     "coulomb",
     friction="exact Coulomb friction",
-    source="de Saxcé & Feng 1998; formulary of CND-17-1068, eq. (5d) without its relaxation term",
+    source="de Saxcé & Feng 1998; CND-17-1068, eq. (5d) without its relaxation term",
 )
 def coulomb(s: ContactSymbols) -> Declaration:
     v, p = free("v", s.n), friction_cone(s.mu, s.r, s.d)

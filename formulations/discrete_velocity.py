@@ -1,4 +1,4 @@
-"""Glocker's discrete-velocity model: sliding velocity resolved along axes, friction polygon circumscribed about the disc.
+"""Glocker's discrete-velocity model: sliding velocity along axes, friction polygon circumscribed about the disc.
 
 The lead matrix is rank deficient, since w_up and w_lo enter through the same columns; phantom inertia mends that.
 """

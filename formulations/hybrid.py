@@ -1,9 +1,10 @@
-"""Peiret's hybrid regularised friction: the box with compliance C, a bristle when sticking, viscous across when sliding.
+"""Peiret's hybrid regularised friction: the box with compliance C, a bristle in stick, viscous across the slide.
 
 The declaration is the box's: u_t + C (p_t - p~) enters as constraint relaxation, eps_t = C and b_t = r_t - C p~.
 Sticking: C = 1/(k_T h^2), p~ = last friction impulse, axes turned to it. Sliding, axes turned to the sliding direction:
-along, C = 1/(k_T h^2) and p~ = -mu p_bar; across, C = |u_t| / (mu p_bar) and p~ = 0, so that force and velocity stay aligned.
-k_t=inf is C = 0. Without turned axes (fixed, body) there is no sliding direction to act along: every contact is a bristle.
+along, C = 1/(k_T h^2) and p~ = -mu p_bar; across, C = |u_t| / (mu p_bar) and p~ = 0, so that force and velocity stay
+aligned. k_t=inf is C = 0. Without turned axes (fixed, body) there is no sliding direction to act along: every contact
+is a bristle.
 """
 
 from typing import Literal

@@ -1,9 +1,9 @@
 """Peiret's phantom inertia: Glocker's model with a mass rho between w_up and w_lo that makes the lead matrix regular.
 
-A sliding contact (|u_t| > v_th) turns its axes to the sliding direction and keeps two of them, along and across (chi).
-lateral=none takes the friction across away, mu_i = [mu, 0]; lateral=regularised keeps it, mu_i = [mu, mu], and makes the
-row across compliant, eps_l = |u_t| / (mu p_n) with the last step's p_n (formulary, sections 2 and 4). axes=fixed or body
-has no switch: the model is then the coupled box.
+A sliding contact (|u_t| > v_th) turns its axes to the sliding direction and keeps two of them, along and across
+(chi). lateral=none takes the friction across away, mu_i = [mu, 0]; lateral=regularised keeps it, mu_i = [mu, mu], and
+makes the row across compliant, eps_l = |u_t| / (mu p_n) with the last step's p_n (DETC2017-67988, eq. (43)).
+axes=fixed or body has no switch: the model is then the coupled box.
 """
 
 from typing import Literal

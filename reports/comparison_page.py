@@ -37,7 +37,8 @@ def cell(value: float, factor: float, form: str, exact: bool = False) -> str:
 def rows_of(runs: pd.DataFrame, window: str) -> list[dict[str, Any]]:
     """Table rows of one window, formatted."""
     rows = []
-    for run in runs[runs["window"] == window].to_dict("records"):
+    for record in runs[runs["window"] == window].to_dict("records"):
+        run = {str(key): value for key, value in record.items()}
         cells = [cell(run[key], factor, form, key == "residual") for key, _, _, factor, form in COLUMNS]
         rows.append(run | {"cells": cells, "step_text": f"{1e3 * run['step']:g} ms"})
     return rows
@@ -53,23 +54,21 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
     return template.render(
         c=c,
         provenance=provenance,
-        windows=[
-            {"name": w, "rows": rows_of(c.runs, w), **c.runs[c.runs["window"] == w].iloc[0][["window_start", "window_end", "clipped"]]}
-            for w in windows
-        ],
+        windows=[{"name": w, "rows": rows_of(c.runs, w)} for w in windows],
         columns=COLUMNS,
         figures=shown,
         specs=json.dumps(specs).replace("</", "<\\/"),
         bundle=_javascript(),
-        cards=[m | {"mathml": [convert(r, display="block") for r in m["relations"]], "matrix": _matrix(m)} for m in c.mathematics],
+        cards=[
+            m | {"mathml": [_mathml(r) for r in m["relations"]], "matrix": _mathml(m["blocks"])} for m in c.mathematics
+        ],
         verdicts=_verdicts(c.diagnostics),
         summary=summary(c),
     )  # fmt: skip
 
 
-def _matrix(card: dict[str, Any]) -> str:
-    body = card["blocks"].replace("\\begin{equation*}", "").replace("\\end{equation*}", "").strip()
-    return convert(body, display="block")
+def _mathml(latex: str) -> str:
+    return convert(latex, display="block")
 
 
 def _verdicts(diagnostics: pd.DataFrame) -> list[dict[str, Any]]:
@@ -77,8 +76,10 @@ def _verdicts(diagnostics: pd.DataFrame) -> list[dict[str, Any]]:
     if diagnostics.empty:
         return []
     rows = []
-    for (label, step), group in diagnostics.groupby(["formulation", "step"], sort=False):
-        rows.append({"formulation": label, "step": f"{1e3 * step:g} ms", "cells": group.to_dict("records")})
+    for label, by_label in diagnostics.groupby("formulation", sort=False):
+        for h in by_label["step"].unique():
+            cells = by_label[by_label["step"] == h].to_dict("records")
+            rows.append({"formulation": label, "step": f"{1e3 * h:g} ms", "cells": cells})
     return rows
 
 
@@ -112,7 +113,7 @@ def summary(c: Comparison) -> list[str]:
         names = ", ".join(dict.fromkeys(owed["formulation"]))
         sentences.append(
             f"Over the whole run the deviation of {names} owes more to the step size than to the model: exact Coulomb "
-            f"friction at the same step deviates from the reference by {100 * owed['discretisation_error'].iloc[0]:.2f} % itself."
+            f"friction at the same step deviates by {100 * owed['discretisation_error'].iloc[0]:.2f} % itself."
         )
     return sentences
 
@@ -120,4 +121,4 @@ def summary(c: Comparison) -> list[str]:
 def _javascript() -> str:
     import vl_convert
 
-    return vl_convert.javascript_bundle().replace("</script", "<\\/script")
+    return vl_convert.javascript_bundle(None).replace("</script", "<\\/script")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import altair as alt
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from workbench.comparison import Comparison
 
-POINTS = 500
+POINTS = 400
 """Points drawn per curve at most; the frames keep every step."""
 
 WIDTH, HEIGHT = 760, 300
@@ -24,6 +25,9 @@ BUDGET = {
 }
 
 
+Chart = alt.LayerChart | alt.FacetChart | alt.Chart
+
+
 @dataclass(frozen=True)
 class Figure:
     """A chart with the words that belong to it. `name` is the file name without ending."""
@@ -31,14 +35,13 @@ class Figure:
     name: str
     title: str
     caption: str
-    chart: alt.LayerChart | alt.Chart
+    chart: Chart
 
 
 def figures(c: Comparison) -> list[Figure]:
     """All figures of a comparison, in the order of the page."""
     curves = _curves(c)
-    window = next(iter(c.runs["window"].unique()), "all")
-    found = [
+    return [
         Figure(
             "friction", "Normalised friction |p_t| / (μ p_n)",
             "1 is the rim of Coulomb's cone, where a sliding contact must be. Polygon and box leave it as the sliding "
@@ -47,12 +50,14 @@ def figures(c: Comparison) -> list[Figure]:
         ),
         Figure(
             "misalignment", "Angle between friction and the direction against sliding",
-            "Coulomb friction opposes sliding: 0°. Drawn where the contact slides faster than the stick threshold (Fig. 5 c).",
+            "Coulomb friction opposes sliding: 0°. Drawn where the contact slides faster than the stick threshold "
+            "(Fig. 5 c).",
             _lines(curves, "misalignment", "misalignment [°]"),
         ),
         Figure(
             "position", "Distance of the centre of mass from the reference",
-            "Logarithmic. The reference is exact Coulomb friction at the reference step (Fig. 5 a, there relative to the path).",
+            "Logarithmic. The reference is exact Coulomb friction at the reference step (Fig. 5 a, there relative to "
+            "the path).",
             _lines(curves, "position_error", "distance [m]", log=True),
         ),
         Figure(
@@ -61,20 +66,19 @@ def figures(c: Comparison) -> list[Figure]:
             _lines(curves, "energy_error", "energy difference [J]", log=True),
         ),
         Figure(
-            "budget", f"Error budget of the normalised friction, window “{window}”",
-            "Root mean squares over the window: the whole deviation from the reference and the three differences that add "
-            "up to it step by step. Root mean squares do not add up, so the bars stand side by side. Logarithmic; bars below "
-            "1e-6 % are round-off and not drawn.",
-            _budget(c.runs[c.runs["window"] == window]),
+            "budget", "Error budget of the normalised friction",
+            "Root mean squares over each window: the whole deviation from the reference, and the three differences "
+            "that add up to it step by step. Root mean squares do not add up, so the bars stand side by side. "
+            "Logarithmic; below 1e-6 % is round-off and not drawn.",
+            _budget(c.runs),
         ),
         Figure(
             "painleve", "Smallest principal minor of the sliding matrix",
-            "The matrix A_nn − A_nt [μ ξ] of the sliding contacts. Positive: a P-matrix, so the contact forces of sliding are "
-            "unique at every state passed; at or below zero Painlevé's paradoxes begin.",
+            "The matrix A_nn − A_nt [μ ξ] of the sliding contacts. Positive: a P-matrix, so the contact forces of "
+            "sliding are unique at every state passed; at or below zero Painlevé's paradoxes begin.",
             _lines(curves, "sliding_minor", "smallest minor [1/kg]", zero=True),
         ),
     ]  # fmt: skip
-    return found
 
 
 def _curves(c: Comparison) -> pd.DataFrame:
@@ -97,9 +101,9 @@ def _short(x: float) -> float | None:
     return float(f"{x:.5g}") if np.isfinite(x) else None
 
 
-def _lines(curves: pd.DataFrame, column: str, title: str, log: bool = False, zero: bool = False) -> alt.LayerChart:
-    keep = ["t", "formulation", "step", "contact", column]
-    data = curves[keep].dropna(subset=[column])
+def _lines(curves: pd.DataFrame, column: str, title: str, log: bool = False, zero: bool = False) -> Chart:
+    several = [name for name in ("step", "contact") if len(curves[name].unique()) > 1]
+    data = curves[["t", "formulation", *several, column]].dropna(subset=[column])
     if log:
         data = data[data[column] > 1e-12]
     data = data.assign(**{column: data[column].map(_short), "t": data["t"].map(_short)})
@@ -107,13 +111,15 @@ def _lines(curves: pd.DataFrame, column: str, title: str, log: bool = False, zer
     pick = alt.selection_point(fields=["formulation"], bind="legend")
     scale = alt.Scale(type="log") if log else alt.Scale(zero=zero)
     base = alt.Chart(data).encode(
-        x=alt.X("t:Q", title="time [s]"),
-        y=alt.Y(f"{column}:Q", title=title, scale=scale, axis=alt.Axis(format=".0e") if log else alt.Axis()),
+        x=alt.X("t:Q", title="time [s]", axis=alt.Axis(tickCount=11)),
+        y=alt.Y(
+            f"{column}:Q", title=title, scale=scale, axis=alt.Axis(format=".0e", tickCount=8) if log else alt.Axis()
+        ),
         color=alt.Color("formulation:N", sort=order, scale=alt.Scale(domain=order, range=_palette(order)), title=None),
-        detail=["contact:N"],
+        detail=[f"{name}:N" for name in several],
         opacity=alt.condition(pick, alt.value(0.95), alt.value(0.08)),
     )
-    if data["step"].nunique() > 1:
+    if "step" in several:
         base = base.encode(strokeDash=alt.StrokeDash("step:N", scale=alt.Scale(range=DASHES), title="step"))
     lines = base.mark_line(strokeWidth=1.6, clip=True).add_params(pick)
     layers = [lines]
@@ -122,41 +128,41 @@ def _lines(curves: pd.DataFrame, column: str, title: str, log: bool = False, zer
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
 
-def _budget(runs: pd.DataFrame) -> alt.Chart:
+def _budget(runs: pd.DataFrame) -> alt.FacetChart:
     frame = runs.copy()
-    frame["run"] = frame["formulation"] + frame["options"].map(_changed) + ", " + frame["solver"]
-    if frame["step"].nunique() > 1:
+    frame["run"] = frame["label"] + ", " + frame["solver"]
+    if len(frame["step"].unique()) > 1:
         frame["run"] += frame["step"].map(", {:g} s".format)
-    tidy = frame.melt("run", list(BUDGET), var_name="part", value_name="error").dropna(subset=["error"])
+    tidy = frame.melt(["run", "window"], list(BUDGET), var_name="part", value_name="error").dropna(subset=["error"])
     tidy["error"] = 100 * tidy["error"]
-    tidy = tidy[tidy["error"] > 1e-6].assign(part=lambda f: f["part"].map(BUDGET))
-    parts = list(BUDGET.values())
+    tidy = tidy[tidy["error"] > 1e-6].assign(part=lambda f: f["part"].map(BUDGET), floor=1e-6)
+    parts, windows = list(BUDGET.values()), list(dict.fromkeys(frame["window"]))
     return (
         alt.Chart(tidy)
         .mark_bar()
         .encode(
-            y=alt.Y("run:N", sort=list(dict.fromkeys(frame["run"])), title=None, axis=alt.Axis(labelLimit=260)),
+            y=alt.Y("run:N", sort=list(dict.fromkeys(frame["run"])), title=None, axis=alt.Axis(labelLimit=300)),
             yOffset=alt.YOffset("part:N", sort=parts, scale=alt.Scale(domain=parts)),
-            x=alt.X("error:Q", title="RMS of the normalised friction's deviation [%]", scale=alt.Scale(type="log")),
-            x2=alt.datum(1e-6),
+            x=alt.X(
+                "error:Q", title="RMS [%]", scale=alt.Scale(type="log", domainMin=1e-6),
+                axis=alt.Axis(format="~g", values=[1e-6, 1e-4, 1e-2, 1, 100]),
+            ),
+            x2="floor:Q",
             color=alt.Color(
                 "part:N", sort=parts, title=None,
                 scale=alt.Scale(domain=parts, range=["#2b2b2b", "#7fa6c9", "#e08a1e", "#8c5fa8"]),
             ),
         )
-        .properties(width=WIDTH - 120, height=alt.Step(9))
+        .properties(width=(WIDTH - 220) // len(windows), height=alt.Step(7))
+        .facet(column=alt.Column("window:N", sort=windows, title=None, header=alt.Header(labelFontSize=12)))
     )  # fmt: skip
-
-
-def _changed(options: str) -> str:
-    return f" ({options})" if options else ""
 
 
 def _palette(order: list[str]) -> list[str]:
     return [COLOURS[i % len(COLOURS)] for i in range(len(order))]
 
 
-def styled(chart: alt.LayerChart | alt.Chart) -> alt.LayerChart | alt.Chart:
+def styled(chart: Chart) -> Chart:
     """The house style: no frame, quiet grid, the page's typeface."""
     return (
         chart.configure_view(stroke=None)
@@ -168,7 +174,7 @@ def styled(chart: alt.LayerChart | alt.Chart) -> alt.LayerChart | alt.Chart:
     )
 
 
-def write_figures(c: Comparison, folder: Path, ending: str) -> list[Path]:
+def write_figures(c: Comparison, folder: Path, ending: Literal["pdf", "svg", "png"]) -> list[Path]:
     """Each figure as a file `folder/NAME.ending`, ending "pdf", "svg" or "png"; no browser, no network."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []

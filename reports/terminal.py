@@ -3,14 +3,18 @@
 from typing import Any
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from reports.comparison_page import COLUMNS, rows_of
 from workbench.comparison import Comparison
 
-PIPE_WIDTH = 140
+PIPE_WIDTH = 120
 """Width of the table where no terminal says otherwise."""
+
+LEFT_OUT_FIRST = ["energy_error", "position_error", "residual", "discretisation_error"]
+"""Columns that a narrow terminal does without, in this order; the report has them all."""
 
 
 def print_table(c: Comparison) -> None:
@@ -20,31 +24,48 @@ def print_table(c: Comparison) -> None:
         console = Console(width=PIPE_WIDTH)
     window = next(iter(c.runs["window"]))
     rows = rows_of(c.runs, window)
-    end = rows[0]["window_end"]
+    several = len({r["step"] for r in rows}) > 1
+    shown = _columns_that_fit(console.width, rows, several)
     clipped = ", clipped to the run" if rows[0]["clipped"] else ""
     law = "gap" if c.settings.gap_law else "velocity"
     update = "explicit" if c.settings.explicit else "symplectic"
-    table = Table(
-        title=f"{c.case.name}, window {window} ({rows[0]['window_start']:g} to {end:g} s{clipped}), {update} update, {law} normal law",
-        caption=f"errors against exact Coulomb friction at {c.settings.reference_step:g} s; budget: RMS of the normalised friction",
-        title_justify="left", caption_justify="left",
+    console.print(
+        f"{c.case.name}, window '{window}': {rows[0]['window_start']:g} to {rows[0]['window_end']:g} s{clipped}; "
+        f"step {', '.join(f'{1e3 * h:g}' for h in c.settings.steps)} ms; {update} update, {law} normal law",
+        markup=False, highlight=False,
     )  # fmt: skip
-    table.add_column("formulation", overflow="fold", min_width=12)
-    table.add_column("solver", overflow="fold")
-    for name in ("step", *(title for _, title, *_ in COLUMNS)):
-        table.add_column(name, justify="right", overflow="fold")
-    table.add_column("verified")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("formulation", no_wrap=True)
+    table.add_column("solver", no_wrap=True)
+    if several:
+        table.add_column("step", justify="right", no_wrap=True)
+    for i in shown:
+        table.add_column(COLUMNS[i][1].replace(" ", "\n"), justify="right", no_wrap=True)
+    table.add_column("ok", no_wrap=True)
     for r in rows:
-        verified = "[green]yes[/]" if r["verified"] else f"[red]no: {r['claimed']}[/]"
-        table.add_row(_label(r), r["solver"], r["step_text"], *r["cells"], verified)
+        verified = "[green]yes[/]" if r["verified"] else "[red]no[/]"
+        step = [r["step_text"]] if several else []
+        table.add_row(r["label"], r["solver"], *step, *(r["cells"][i] for i in shown), verified)
     console.print(table)
     for r in rows:
-        if r["reason"]:
-            console.print(f"{r['formulation']}, {r['solver']}: {r['reason']}", markup=False)
+        if not r["verified"]:
+            reason = r["reason"] or f"residual {r['residual']:.1e} above {r['tolerance']:.0e}"
+            console.print(f"{r['label']}, {r['solver']}: {r['claimed']}: {reason}", markup=False, highlight=False)
+    console.print(
+        f"Errors against exact Coulomb friction at {1e3 * c.settings.reference_step:g} ms; discret., formul., solver: "
+        "the parts of the friction's error.\nok: every step's own residual is within the solver's tolerance.",
+        markup=False, highlight=False,
+    )  # fmt: skip
 
 
-def _label(row: dict[str, Any]) -> str:
-    return row["formulation"] + (f"\n  {row['options'].replace(',', ' ')}" if row["options"] else "")
+def _columns_that_fit(width: int, rows: list[dict[str, Any]], several: bool) -> list[int]:
+    shown = list(range(len(COLUMNS)))
+    names = max(len(r["label"]) for r in rows) + max(len(r["solver"]) for r in rows) + (9 if several else 0) + 8
+    for key in LEFT_OUT_FIRST:
+        if names + 10 * len(shown) <= width:
+            break
+        shown.remove(next(i for i, column in enumerate(COLUMNS) if column[0] == key))
+    return shown
 
 
 def problem_text(problem: Any, title: str) -> str:

@@ -187,7 +187,7 @@ def test_every_strictly_feasible_system_is_solved_and_verified(solver, problem, 
 
 @pytest.mark.parametrize("d", [1, 2])
 def test_coulomb_copes_with_strong_coupling(d):
-    """Normals in all directions and mu = 2: sweeps cycle on some of these, and De Saxce's fixed point has to finish."""
+    """Normals in all directions and mu = 2: the sweeps cycle on some of these."""
     rng = np.random.default_rng(16)
     for _ in range(500):
         r = int(rng.integers(4, 9))
@@ -196,7 +196,7 @@ def test_coulomb_copes_with_strong_coupling(d):
 
 
 def test_ccp_copes_with_large_internal_stress():
-    """Few bodies under many contacts in all directions: the alternation stalls on some, the proximal point does not."""
+    """Few bodies under many contacts in all directions: the alternation stalls on some."""
     rng = np.random.default_rng(17)
     for _ in range(300):
         r = int(rng.integers(4, 9))

@@ -11,7 +11,6 @@ from workbench.solvers.base import kernel_arguments
 
 SOLVERS = {m.SOLVER.name: m.SOLVER for m in (lemke, murty, judice_pires, keller, pgs, enumeration)}
 SAME = 1e-9
-KOSTREVA = np.array([[1.0, 2, 0], [0, 1, 2], [2, 0, 1]])
 
 
 def symmetric_pd(rng, n):
@@ -96,24 +95,25 @@ def test_box_problems_agree_with_enumeration(family, name):
         problem = MLCP(family(rng, n), 3 * rng.normal(size=n), *random_bounds(rng, n))
         solution = SOLVERS[name].solve(problem)
         assert_solved(solution)
-        assert (solution.z >= problem.lower).all()
-        assert (solution.z <= problem.upper).all()
+        np.testing.assert_array_equal(solution.z, np.clip(solution.z, problem.lower, problem.upper))
         oracle = SOLVERS["enumerate"].solve(problem)
         assert_solved(oracle)
         np.testing.assert_allclose(solution.z, oracle.z, rtol=SAME, atol=SAME * (1 + np.abs(oracle.z).max()))
 
 
 def semidefinite(rng, n, whole_numbers):
-    """M = A A^T of any rank; whole numbers make exact dependence and ties."""
+    """M = A A^T of any rank, often with two opposed contacts (a pinched body); whole numbers make exact ties."""
     shape = (n, rng.integers(0, n + 1))
     A = rng.integers(-2, 3, shape).astype(float) if whole_numbers else rng.normal(size=shape)
+    if rng.random() < 0.5 and n > 1:
+        A[-1] = -A[0]
     return A @ A.T
 
 
 @pytest.mark.parametrize("whole_numbers", [False, True])
 @pytest.mark.parametrize("name", ["lemke", "keller"])
 def test_singular_semidefinite_problems_with_a_solution(name, whole_numbers):
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(15)
     for _ in range(4000):
         n = rng.integers(1, 9)
         M = semidefinite(rng, n, whole_numbers)
@@ -136,7 +136,9 @@ def test_semidefinite_problems_without_a_solution_are_recognised(whole_numbers):
             assert_solved(SOLVERS["lemke"].solve(problem))
         else:
             infeasible += 1
-            assert SOLVERS["keller"].solve(problem).claimed is Status.INFEASIBLE
+            ray = SOLVERS["keller"].solve(problem)
+            assert ray.claimed is Status.INFEASIBLE
+            assert np.abs(ray.z).max() < 1e8, "rounding was taken for a blocking unknown far along the ray"
             assert SOLVERS["lemke"].solve(problem).claimed is Status.RAY
             assert SOLVERS["enumerate"].solve(problem).claimed is Status.INFEASIBLE
     assert infeasible > 200
@@ -194,9 +196,7 @@ def test_lemke_solves_frictional_contact_with_redundant_contacts(layout, directi
         M_inv = np.diag(1 / (mass * np.concatenate([np.ones(3), inertia * rng.uniform(0.5, 2, 3)])))
         mu = np.zeros(r) if k % 7 == 0 else rng.uniform(0, 1.5, r)
         problem = LCP(*anitescu_potra(J_n, J_t, M_inv, v, mu, directions))
-        solution = SOLVERS["lemke"].solve(problem)
-        assert_solved(solution)
-        assert (solution.z >= 0).all()
+        assert_solved(SOLVERS["lemke"].solve(problem))
 
 
 def test_murty_exponential_example():
@@ -223,7 +223,7 @@ def test_lemke_needs_exponentially_many_pivots_on_the_transpose():
 @pytest.mark.parametrize("name", ["lemke", "murty", "judice-pires", "enumerate"])
 def test_kostreva_example(name):
     """Kostreva 1979: a P-matrix on which Bard's rule, and Lemke's without a rule for ties, can cycle."""
-    solution = SOLVERS[name].solve(LCP(KOSTREVA, -np.ones(3)))
+    solution = SOLVERS[name].solve(LCP([[1.0, 2, 0], [0, 1, 2], [2, 0, 1]], -np.ones(3)))
     assert_solved(solution)
     np.testing.assert_allclose(solution.z, 1 / 3, rtol=SAME)
 

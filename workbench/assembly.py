@@ -111,10 +111,10 @@ def compiled(formulation: Formulation, n: int, m: int, r: int, d: int) -> Compil
     rows = _rows(declaration, n, m, r, d)
     expressions = [F for F in rows if isinstance(F, cp.Expression)]
     theta, position, own = _parameters(declaration, expressions, n, m, r, d)
-    tensor = _tensor(declaration, rows, position, theta.size)
-    plan = Plan(
-        *tensor, *_constant_bounds(declaration), sum(u.size for u in declaration.free), *_cone_size(declaration, d)
-    )
+    row, col, par, val = _tensor(declaration, rows, position, theta.size)
+    lower, upper = _constant_bounds(declaration)
+    n_free = sum(u.size for u in declaration.free)
+    plan = Plan(row, col, par, val, lower, upper, n_free, *_cone_size(declaration, d))
     result = Compiled(declaration, plan, _kind(declaration), (n, m, r, d), theta, own)
     _compare_with_direct_evaluation(result, rows, position)
     return result
@@ -250,7 +250,7 @@ def _compare_with_direct_evaluation(c: Compiled, rows: list, position: dict[int,
     work, _ = c.room()
     parameters = {p.id: p for F in rows if isinstance(F, cp.Expression) for p in F.parameters()}
     kept = [(p, p.value) for p in parameters.values()]
-    x = rng.standard_normal(work.A.shape[1])
+    x = rng.standard_normal((work.A.shape[1],))
     x[-1] = 1.0
     start = 0
     for u in c.declaration.unknowns:
@@ -261,7 +261,9 @@ def _compare_with_direct_evaluation(c: Compiled, rows: list, position: dict[int,
         work.theta[position[key]] = np.ravel(p.value, order="F")
     stamp(c.plan, work)
     stamped = work.A @ x
-    direct = np.concatenate([np.atleast_1d(F.value) if isinstance(F, cp.Expression) else np.zeros(F) for F in rows])
+    direct = np.concatenate(
+        [np.atleast_1d(np.asarray(F.value)) if isinstance(F, cp.Expression) else np.zeros(F) for F in rows]
+    )
     for p, value in kept:
         p.value = value
     scale = np.abs(work.A) @ np.abs(x) + 1.0

@@ -1,4 +1,4 @@
-"""What a case is: a mechanical system with compiled mechanics, parameters with units, and truths it is checked against."""
+"""What a case is: a system with compiled mechanics, parameters with units, and truths it is checked against."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

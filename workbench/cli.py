@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
         "--solver",
         action="append",
         metavar="NAME",
-        help="repeatable; default: the round-off solver of each formulation, and generic optimisers where it is a convex QP",
+        help="repeatable; default: each formulation's round-off solver, and generic optimisers for convex QPs",
     )
     compare.add_argument("--step", action="append", metavar="H[,H...]", help="step sizes [s]; default 1e-3")
     compare.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
@@ -119,7 +120,7 @@ def _join_numbers(arguments: list[str]) -> list[str]:
         word = arguments[i]
         i += 1
         if word in NUMERIC:
-            values = []
+            values: list[str] = []
             while i < len(arguments) and (not values or word == "--step") and _is_number(arguments[i]):
                 values.append(arguments[i])
                 i += 1
@@ -154,7 +155,7 @@ def find_case(name: str, settings: Sequence[str] = ()) -> "Case":
         raise UnknownNameError("case", name, list(known))
     values = {}
     for setting in settings:
-        key, equals, text = setting.partition("=")
+        key, _, text = setting.partition("=")
         try:
             values[key] = float(text)
         except ValueError:
@@ -199,8 +200,10 @@ def run_compare(o: argparse.Namespace) -> None:
 
     settings = Settings(steps, reference_step, duration, o.position_update == "explicit", o.normal == "gap")
     settings.strides()
-    with staged(out) as stage, _progress(o.quiet) as progress:
-        result = compare(case, chosen, find_formulation("coulomb"), o.solver or (), settings, progress)
+    with staged(out) as stage, _Progress(o.quiet) as progress:
+        result = compare(
+            case, chosen, find_formulation("coulomb"), o.solver or (), settings, progress, os.cpu_count() or 1
+        )
         facts = provenance(
             case=case.name, parameters=vars(case), settings=vars(settings), formulations=[f.label for f in chosen]
         )
@@ -225,7 +228,7 @@ def run_compare(o: argparse.Namespace) -> None:
         print(f"report: {out / 'report.html'}")
 
 
-class _progress:
+class _Progress:
     """A progress bar on a terminal, None (nothing) in a pipe or when quiet."""
 
     def __init__(self, quiet: bool) -> None:
@@ -269,7 +272,7 @@ def run_show(o: argparse.Namespace) -> None:
     else:
         n, m, r, d = case.size
         print(f"{formulation.label}: {formulation.friction}\n{formulation.source}\n")
-        print(f"size of {case.name}: {n} velocities, {m} bilateral rows, {r} contacts with {d} tangential directions\n")
+        print(f"size of {case.name}: n = {n} velocities, m = {m} bilateral rows, r = {r} contacts, d = {d} tangents\n")
         print(text_page(c.declaration, c.kind))
     if o.numbers:
         from reports.terminal import problem_text
@@ -306,8 +309,7 @@ def run_list(o: argparse.Namespace) -> None:
 
         print("formulations")
         for f in FORMULATIONS:
-            options = ", ".join(f"{k}={v}" for k, v in f.options.items())
-            print(f"  {f.name:<20} {f.friction}" + (f"  [{options}]" if options else ""))
+            print(f"  {f.name:<20} {f.friction}" + (f"  [{f.listed_options}]" if f.options else ""))
     if o.what in (None, "solvers"):
         from workbench.solvers import SOLVERS, find_solver
 

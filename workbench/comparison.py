@@ -11,11 +11,14 @@ position update and the normal law.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from workbench import coulomb
 from workbench.assembly import compiled
@@ -28,8 +31,10 @@ from workbench.notation import glossary, latex_blocks, relation, sets
 from workbench.problems import Array
 from workbench.simulation import Run, first_problem, simulate
 from workbench.solution import Status
-from workbench.solvers import default_solver, find_solver, is_quadratic_program
-from workbench.solvers.base import Solver
+from workbench.solvers import ROUND_OFF, find_solver, is_quadratic_program
+from workbench.solvers.base import KernelSolver
+
+Progress = Callable[[str, int, int], None]
 
 GENERIC_SOLVERS = ("clarabel", "cvxpy:CLARABEL")
 """Shown beside the pivoting code where a formulation is also a convex QP; Clarabel alone where it has cones."""
@@ -59,6 +64,18 @@ class Settings:
         return found
 
 
+@dataclass(frozen=True)
+class Job:
+    """One run of a comparison: formulation, solver by name, step [s]."""
+
+    formulation: Formulation
+    solver: str
+    h: float
+
+    def __str__(self) -> str:
+        return f"{self.formulation.label}, {self.solver}, {self.h:g} s"
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Tidy frames of a comparison. `runs`: a row per run and window; `trajectories`: per run, step and contact;
@@ -81,52 +98,38 @@ def compare(
     exact: Formulation,
     solvers: Sequence[str] = (),
     settings: Settings | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
+    workers: int = 1,
 ) -> Comparison:
     """Run every formulation with every solver at every step size and judge all of it against `exact`, exact Coulomb.
 
     Without `solvers` each formulation gets the solver that takes it to round-off and, where it is a convex QP, the
-    generic optimisers too. `progress(label, done, total)` hears of finished steps. Raises WorkbenchError for unusable
-    settings or a reference that its own residual does not verify; a run that fails is a row with its reason.
+    generic optimisers too. `progress(label, done, total)` hears of finished steps. With `workers` > 1 the runs whose
+    solvers are not compiled go to that many processes. Raises WorkbenchError for unusable settings or a reference that
+    its own residual does not verify; a run that fails is a row with its reason.
     """
     settings = settings or Settings()
     strides = settings.strides()
     duration = case.duration if settings.duration is None else settings.duration
     plan = [
-        (f, s, h)
-        for h in settings.steps
-        for f in formulations
-        for s in solvers_for(case, f, solvers, h, settings.gap_law)
+        Job(f, s, h) for h in settings.steps for f in formulations for s in solvers_for(case, f, solvers, h, settings)
     ]
-    tracker = _Tracker(progress, duration, [settings.reference_step] + [h for _, _, h in plan])
-
-    def run(formulation: Formulation, solver: Solver, h: float) -> Run:
-        return simulate(
-            case, formulation, solver, h, duration, explicit=settings.explicit, gap_law=settings.gap_law,
-            progress=tracker.start(f"{formulation.label}, {solver.name}, {h:g} s", h),
-        )  # fmt: skip
-
-    reference = run(exact, default_solver("Coulomb NCP"), settings.reference_step)
+    fine = Job(exact, ROUND_OFF["Coulomb NCP"], settings.reference_step)
+    needed = {fine: None}
+    for job in plan:
+        needed |= dict.fromkeys((job, _to_round_off(case, job), replace(fine, h=job.h)))
+    runs = run_jobs(case, list(needed), settings, progress, workers)
+    reference = runs[fine]
     if reference.steps < reference.steps_wanted or reference.residuals.max() > reference.tolerance:
-        worst = reference.residuals.max(initial=np.inf if not reference.steps else 0.0)
+        worst = reference.residuals.max(initial=0.0)
         raise WorkbenchError(f"the reference run is not verified (residual {worst:.1e}): {reference.reason}")
-    cache: dict[tuple[str, str, float], Run] = {(exact.label, "coulomb-exact", settings.reference_step): reference}
-
-    def cached(formulation: Formulation, solver: Solver, h: float) -> Run:
-        key = (formulation.label, solver.name, h)
-        if key not in cache:
-            cache[key] = run(formulation, solver, h)
-        return cache[key]
-
     rows, trajectories, diagnostics = [], [_trajectory(reference, "reference")], []
-    for formulation, solver, h in plan:
-        done = cached(formulation, solver, h)
-        at_step = cached(exact, default_solver("Coulomb NCP"), h)
-        to_round_off = cached(formulation, default_solver(done.kind), h)
+    for job in plan:
+        run, at_step, to_round_off = runs[job], runs[replace(fine, h=job.h)], runs[_to_round_off(case, job)]
         for name, window in _windows(case, duration).items():
-            rows.append(_row(done, reference, at_step, to_round_off, name, window, duration, strides[h]))
-        trajectories.append(_trajectory(done, "run", reference, strides[h]))
-        diagnostics += _diagnostics(done)
+            rows.append(_row(run, reference, at_step, to_round_off, name, window, duration, strides[job.h]))
+        trajectories.append(_trajectory(run, "run", reference, strides[job.h]))
+        diagnostics += _diagnostics(run)
     return Comparison(
         case, settings, tuple(formulations), pd.DataFrame(rows), pd.concat(trajectories, ignore_index=True),
         pd.DataFrame(diagnostics).drop_duplicates(["formulation", "step", "quantity"], ignore_index=True),
@@ -134,16 +137,62 @@ def compare(
     )  # fmt: skip
 
 
-def solvers_for(case: Case, f: Formulation, names: Sequence[str], h: float, gap_law: bool) -> list[Solver]:
+def _to_round_off(case: Case, job: Job) -> Job:
+    return replace(job, solver=ROUND_OFF[compiled(job.formulation, *case.size).kind])
+
+
+def run_jobs(
+    case: Case, jobs: list[Job], settings: Settings, progress: Progress | None = None, workers: int = 1
+) -> dict[Job, Run]:
+    """A Run for every job; those with solvers that are not compiled in `workers` processes when there are several."""
+    steps = {job: round((settings.duration or case.duration) / job.h) for job in jobs}
+    total, before = sum(steps.values()), 0
+    slow = [job for job in jobs if not isinstance(find_solver(job.solver), KernelSolver)]
+    if workers == 1 or len(slow) < 2:
+        slow = []
+    runs: dict[Job, Run] = {}
+    pool = ProcessPoolExecutor(min(workers, len(slow)), get_context("spawn")) if slow else None
+    try:
+        waiting = {pool.submit(_remote, case, job, settings): job for job in slow} if pool else {}
+        for job in [j for j in jobs if j not in slow]:
+            runs[job] = _simulate(case, job, settings, _from(progress, job, before, total))
+            before += steps[job]
+        for future in as_completed(waiting):
+            job = waiting[future]
+            runs[job] = replace(future.result(), compiled=compiled(job.formulation, *case.size))
+            before += steps[job]
+            if progress:
+                progress(str(job), before, total)
+    finally:
+        if pool:
+            pool.shutdown(wait=False, cancel_futures=True)
+    return runs
+
+
+def _from(progress: Progress | None, job: Job, before: int, total: int) -> Callable[[int], None] | None:
+    return None if progress is None else lambda k: progress(str(job), before + k, total)
+
+
+def _simulate(case: Case, job: Job, settings: Settings, progress: Callable[[int], None] | None = None) -> Run:
+    return simulate(
+        case, job.formulation, find_solver(job.solver), job.h, settings.duration, explicit=settings.explicit,
+        gap_law=settings.gap_law, progress=progress,
+    )  # fmt: skip
+
+
+def _remote(case: Case, job: Job, settings: Settings) -> Run:
+    # The compiled declaration holds CVXPY objects, which stay in their process.
+    return replace(_simulate(case, job, settings), compiled=None)
+
+
+def solvers_for(case: Case, f: Formulation, names: Sequence[str], h: float, settings: Settings) -> list[str]:
     """The named solvers; without names the round-off one and, for a convex QP, the generic ones."""
     if names:
-        return [find_solver(name) for name in names]
-    chosen = [default_solver(compiled(f, *case.size).kind)]
-    problem = first_problem(case, f, h, gap_law)
+        return [find_solver(name).name for name in names]
+    chosen = [ROUND_OFF[compiled(f, *case.size).kind]]
+    problem = first_problem(case, f, h, settings.gap_law)
     if problem is not None and is_quadratic_program(problem):
-        chosen += [
-            find_solver(name) for name in (GENERIC_SOLVERS if problem.kind == "conic QP" else GENERIC_SOLVERS[1:])
-        ]
+        chosen += GENERIC_SOLVERS if problem.kind == "conic QP" else GENERIC_SOLVERS[1:]
     return chosen
 
 
@@ -157,27 +206,11 @@ def mathematics(f: Formulation, case: Case) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class _Tracker:
-    """Adds up finished steps over all runs for a progress bar."""
-
-    def __init__(self, progress: Callable[[str, int, int], None] | None, duration: float, steps: list[float]) -> None:
-        self.progress, self.duration = progress, duration
-        self.total = sum(round(duration / h) for h in steps)
-        self.before = 0
-
-    def start(self, label: str, h: float) -> Callable[[int], None] | None:
-        if self.progress is None:
-            return None
-        base, progress = self.before, self.progress
-        self.before += round(self.duration / h)
-        return lambda k: progress(label, base + k, self.total)
-
-
 def _windows(case: Case, duration: float) -> dict[str, tuple[float, float]]:
     return dict(case.windows) | {"all": (0.0, duration)}
 
 
-def _in_window(t: Array, window: tuple[float, float]) -> Array:
+def _in_window(t: Array, window: tuple[float, float]) -> NDArray[np.bool_]:
     # Half a nanosecond of slack: t_k = k h is not exact.
     return (t >= window[0] - 5e-10) & (t < window[1] - 5e-10)
 
@@ -188,13 +221,22 @@ def rms(x: Array) -> float:
     return float(np.sqrt(np.mean(x**2))) if x.size else np.nan
 
 
-def friction(run: Run) -> Array:
-    """Normalised friction (K, r); a contact whose impulse is below the run's tolerance counts as open.
+def _closed(run: Run) -> NDArray[np.bool_]:
+    """Whether each contact (K, r) carries more than the run's tolerance.
 
-    Without that, an interior-point answer's p_n = 1e-10 of a contact in flight would have a random ratio.
+    Without that, the friction ratio and angle of an interior-point answer's p_n = 1e-10 in flight would be random.
     """
-    noise = run.tolerance * run.judged.normaliser[:, None]
-    return coulomb.normalised_friction(np.where(run.p_n > noise, run.p_n, 0.0), run.p_t, run.record.friction)
+    return run.p_n > run.tolerance * run.judged.normaliser[:, None]
+
+
+def friction(run: Run) -> Array:
+    """Normalised friction (K, r); 0 for contacts that are open."""
+    return coulomb.normalised_friction(np.where(_closed(run), run.p_n, 0.0), run.p_t, run.record.friction)
+
+
+def misalignment(run: Run) -> Array:
+    """Angle between friction and -u_t (K, r) [deg]; nan for contacts that are open or do not slide."""
+    return np.where(_closed(run), coulomb.misalignment(run.p_t, run.u_t, run.case.v_th), np.nan)
 
 
 def _row(
@@ -203,20 +245,21 @@ def _row(
 ) -> dict[str, Any]:  # fmt: skip
     end = min(window[1], duration)
     inside = _in_window(run.t, (window[0], end))
-    wanted = int(_in_window(run.h * np.arange(run.steps_wanted), (window[0], end)).sum())
+    wanted = int(_in_window(run.h * np.arange(run.steps_wanted, dtype=float), (window[0], end)).sum())
     complete = bool(inside.sum() == wanted and wanted > 0)
-    options = ",".join(f"{k}={v}" for k, v in run.formulation.options.items())
     residual = float(run.residuals[inside].max(initial=0.0)) if complete else np.nan
     tolerance = rank(run.record.M[0]).tolerance if run.steps else np.nan
     row: dict[str, Any] = {
-        "case": run.case.name, "formulation": run.formulation.name, "options": options, "solver": run.solver,
+        "case": run.case.name, "formulation": run.formulation.name, "label": run.formulation.label,
+        "options": run.formulation.listed_options, "solver": run.solver,
         "problem_class": run.kind, "step": run.h, "window": name, "window_start": window[0], "window_end": end,
         "clipped": end < window[1], "steps": int(inside.sum()), "size": run.record.z.shape[1],
         "rank": int(rank(run.record.M[0]).value) if run.steps else np.nan,
         "rank_min": int(ranks(run.record.M[inside]).min()) if inside.any() else np.nan, "rank_tolerance": tolerance,
         "claimed": run.status.name, "verified": complete and residual <= run.tolerance, "residual": residual,
         "tolerance": run.tolerance, "reason": run.reason,
-        "iterations": int(run.record.count[inside, 0].sum()), "passes_max": int(run.record.count[inside, 1].max(initial=0)),
+        "iterations": int(run.record.effort[inside, 0].sum()),
+        "passes_max": int(run.record.effort[inside, 1].max(initial=0)),
         "build_time": run.build_time, "solve_time": run.solve_time,
     }  # fmt: skip
     defined = complete and run.status in (Status.SOLVED, Status.INACCURATE)
@@ -241,7 +284,7 @@ def _metrics(run, reference, at_step, to_round_off, inside, stride, defined) -> 
         energy, energy_ref = (case.energy(r.states_q, r.states_v) for r in (run, reference))
         energy_error = np.abs(energy[here] - energy_ref[there]).max() / abs(energy_ref[0])
         position_error = np.linalg.norm(centre[here] - centre_ref[there], axis=-1).max() / path
-    angle = coulomb.misalignment(run.p_t, run.u_t, case.v_th)[k]
+    angle = misalignment(run)[k]
 
     def budget(a: Array, other: Run) -> float:
         return rms(a - friction(other)[k]) if other.steps >= run.steps else np.nan
@@ -281,7 +324,7 @@ def _trajectory(run: Run, role: str, reference: Run | None = None, stride: int =
         return pd.DataFrame()
     thin = slice(None, None, 10 if role == "reference" else 1)
     _, _, r, d = run.case.size
-    ratio, angle, judged = friction(run), coulomb.misalignment(run.p_t, run.u_t, run.case.v_th), run.judged
+    ratio, angle, judged = friction(run), misalignment(run), run.judged
     with np.errstate(over="ignore", invalid="ignore"):
         energy = run.case.energy(run.states_q, run.states_v)[1:]
     centre = run.case.centre(run.states_q)[1:]
@@ -293,7 +336,7 @@ def _trajectory(run: Run, role: str, reference: Run | None = None, stride: int =
             "step": run.h, "contact": i, "t": run.t, "x": centre[:, 0], "y": centre[:, 1], "z": centre[:, 2],
             "gap": run.record.phi[:, i], "p_n": run.p_n[:, i], "u_n": run.u_n[:, i], "normalised_friction": ratio[:, i],
             "misalignment": angle[:, i], "energy": energy, "sliding_minor": minor, "residual": run.residuals,
-            "natural_map": judged.natural_map, "iterations": run.record.count[:, 0],
+            "natural_map": judged.natural_map, "iterations": run.record.effort[:, 0],
         }  # fmt: skip
         for j in range(d):
             columns[f"p_t{j + 1}"], columns[f"u_t{j + 1}"] = run.p_t[:, i, j], run.u_t[:, i, j]

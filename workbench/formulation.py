@@ -4,6 +4,7 @@ import inspect
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 import cvxpy as cp
@@ -89,6 +90,11 @@ class Formulation:
     def __hash__(self) -> int:
         return hash(self.label)
 
+    def __reduce__(self) -> tuple:
+        # By reference: the module attribute of the function's name is the Formulation that the decorator left there.
+        where = (self.build.__module__, self.build.__name__)
+        return _restore, (*where, dict(name=self.name, friction=self.friction, source=self.source, chosen=self.chosen))
+
     @property
     def options(self) -> dict[str, Any]:
         return self.defaults | self.chosen
@@ -96,8 +102,13 @@ class Formulation:
     @property
     def label(self) -> str:
         """The name with the options that differ from their defaults, as the command line takes it."""
-        chosen = ",".join(f"{k}={_plain(v)}" for k, v in self.chosen.items() if v != self.defaults[k])
+        chosen = _listed({k: v for k, v in self.chosen.items() if v != self.defaults[k]})
         return f"{self.name}:{chosen}" if chosen else self.name
+
+    @property
+    def listed_options(self) -> str:
+        """All options, defaults too, as the command line takes them."""
+        return _listed(self.options)
 
     def with_options(self, **options: Any) -> "Formulation":
         """The same formulation with other options; raises UnknownNameError or ModellingError."""
@@ -111,6 +122,14 @@ class Formulation:
     def declaration(self, n: int, m: int, r: int, d: int) -> Declaration:
         """The declaration for n velocities, m bilateral rows, r contacts with d tangential directions."""
         return self.build(ContactSymbols(n, m, r, d), **self.options)
+
+
+def _restore(module: str, name: str, fields: dict[str, Any]) -> Formulation:
+    return replace(getattr(import_module(module), name), **fields)
+
+
+def _listed(options: dict[str, Any]) -> str:
+    return ",".join(f"{k}={_plain(v)}" for k, v in options.items())
 
 
 def _plain(value: Any) -> str:

@@ -49,7 +49,7 @@ def _clean(x: np.ndarray) -> np.ndarray:
 
 @njit(types.int64(CORE, VECTOR), cache=True)
 def frictionless_impulses(core, p_n):
-    """p_n (r,) [N s] of the step without friction: the estimate for a contact without a past (formulary, box); a Status."""
+    """p_n (r,) [N s] of the step without friction: the estimate for a contact without a past; a Status."""
     n, m, r = core.v.shape[0], core.g.shape[0], p_n.shape[0]
     K, pivots = np.zeros((n + m, n + m)), np.empty(n + m, dtype=np.int64)
     K[:n, :n] = core.M

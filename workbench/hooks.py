@@ -7,7 +7,8 @@
 `core` is a `Core`; `own` the formulation's own parameters, `numbers` its constants (`modelling.Hooks`). In `again`,
 v (n,) [m/s, rad/s], p_n (r,), p_t (d r,) [N s] are the pass's solution in the axes of `core`; in `remember`, p_t is
 in the case's own axes, never in turned ones. Memory starts as NaN, which compares false with everything: "no previous
-step". A hook is `njit(GIVEN)`, `njit(AGAIN)` or `njit(REMEMBER)`; being first-class functions they cost no recompilation.
+step". A hook is `njit(GIVEN)`, `njit(AGAIN)` or `njit(REMEMBER)`; being first-class functions, hooks cost no
+recompilation of the stepper.
 """
 
 from typing import NamedTuple
@@ -52,9 +53,9 @@ class Core(NamedTuple):
 
 
 def _core_type() -> types.Type:
-    kinds = {"h": types.float64, "gap_law": types.float64, "v_th": types.float64}
-    kinds |= dict.fromkeys(("M", "J_b", "J_n", "J_t", "heading", "frame"), MATRIX)
-    return types.NamedTuple([kinds.get(name, VECTOR) for name in Core._fields], Core)
+    scalars, matrices = ("h", "gap_law", "v_th"), ("M", "J_b", "J_n", "J_t", "heading", "frame")
+    kinds = [types.float64 if name in scalars else MATRIX if name in matrices else VECTOR for name in Core._fields]
+    return types.NamedTuple(kinds, Core)
 
 
 CORE = _core_type()

@@ -11,7 +11,7 @@ in, and that set says what complementary means:
 CVXPY's tree is the only expression tree: it is printed by `notation`, compiled by `assembly`, never written twice.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -134,7 +134,7 @@ def _affine(F: Any, where: str) -> cp.Expression:
     return F
 
 
-def _postorder(F: cp.Expression):
+def _postorder(F: Any) -> Iterator[Any]:
     for arg in F.args:
         yield from _postorder(arg)
     yield F

@@ -18,11 +18,12 @@ from cvxpy.atoms.affine.transpose import transpose
 from cvxpy.atoms.affine.unary_operators import NegExpression
 
 from workbench.errors import ModellingError
-from workbench.modelling import Box, Complements, ConeComplements, Declaration, Equals, Free, Nonneg, Relation
+from workbench.modelling import Box, ConeComplements, Declaration, Equals, Free, Nonneg, Relation
 
 GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eps": "ε", "theta": "θ", "kappa": "κ", "lambda": "λ",
-    "mu": "μ", "nu": "ν", "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "psi": "ψ", "omega": "ω",
+    "mu": "μ", "nu": "ν", "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ",
+    "omega": "ω",
 }  # fmt: skip
 
 MEANINGS = {
@@ -73,6 +74,13 @@ class Factor:
             return f"{base}_{sub}^{{\\top}}" if sub else f"{base}^{{\\top}}"
         return name + (r" \circ" if self.diagonal else "")
 
+    def matrix(self, style: str) -> str:
+        """As a block of a matrix."""
+        if not self.diagonal:
+            return self.text() if style == "text" else self.latex()
+        name = _text_name(self.name) if style == "text" else latex_name(self.name)
+        return f"diag({name})" if style == "text" else rf"\operatorname{{diag}}({name})"
+
 
 @dataclass(frozen=True)
 class Term:
@@ -88,16 +96,13 @@ class Term:
 
     @property
     def value(self) -> Any:
-        return self.coefficient * reduce(lambda a, b: a @ b, (f.value for f in self.factors))
+        return self.coefficient * reduce(np.dot, (f.value for f in self.factors), np.float64(1.0))
 
     def write(self, style: str, skip_unknown: bool = False) -> str:
         """The product without its sign, in "text" or "latex"; without the unknown for a block of the matrix."""
         factors = self.factors[:-1] if skip_unknown and self.unknown is not None else self.factors
-        parts = [getattr(f, style)() for f in factors]
-        if skip_unknown and parts and factors[-1].diagonal:
-            # A diagonal factor with nothing to act on is written as the diagonal matrix it is.
-            name = _text_name(factors[-1].name) if style == "text" else latex_name(factors[-1].name)
-            parts[-1] = f"diag({name})" if style == "text" else rf"\operatorname{{diag}}({name})"
+        # In a block nothing is there to multiply entry by entry: a diagonal factor is the diagonal matrix it is.
+        parts = [f.matrix(style) if skip_unknown else getattr(f, style)() for f in factors]
         size = abs(self.coefficient)
         if size != 1 or not parts:
             parts.insert(0, f"{size:g}" if size != 1 else ("I" if skip_unknown else "1"))
@@ -161,7 +166,7 @@ def expand(F: Any) -> list[Term]:
     if isinstance(F, multiply):
         left, right = F.args if not F.args[0].variables() else F.args[::-1]
         terms = expand(left)
-        if left.is_scalar():
+        if left.is_scalar() or isinstance(left, Promote):
             return _product(terms, expand(right))
         return _product([Term(t.coefficient, _diagonal(t.factors)) for t in terms], expand(right))
     if isinstance(F, MulExpression):
@@ -217,7 +222,7 @@ def relation(r: Relation, style: str = "text") -> str:
             F_n += f" + {mu} |u_t|" if style == "text" else rf" + {mu} \lVert u_t \rVert"
         names = f"({_name(r.x.n, style)}, {_name(r.x.t, style)})"
         tail = (", u_t = " if style == "text" else r",\quad u_t = ") + F_t if r.coulomb else ""
-        second = ("u_t" if r.coulomb else F_t) if style == "text" else ("u_t" if r.coulomb else F_t)
+        second = "u_t" if r.coulomb else F_t
         return f"{words['K']}{words['inn']}{names}{words['perp']}({F_n}, {second}){words['el']}{words['dual']}{tail}"
     F, x = write_sum(expand(r.F), style), _name(r.x, style)
     if isinstance(r.x.member_of, Box):
@@ -308,15 +313,17 @@ def latex_blocks(declaration: Declaration) -> str:
     matrix = " \\\\\n".join(" & ".join(row) for row in blocks)
     x, a = (" \\\\ ".join(v) for v in (columns, constants))
     return (
-        "\\begin{equation*}\n"
         f"\\begin{{bmatrix}}\n{matrix}\n\\end{{bmatrix}}\n\\begin{{bmatrix}} {x} \\end{{bmatrix}}\n+ "
-        f"\\begin{{bmatrix}} {a} \\end{{bmatrix}}\n\\end{{equation*}}"
+        f"\\begin{{bmatrix}} {a} \\end{{bmatrix}}"
     )
 
 
 def latex_page(declaration: Declaration, title: str) -> str:
     """A complete LaTeX document."""
-    return (
-        "\\documentclass{article}\n\\usepackage{amsmath,amssymb}\n\\begin{document}\n"
-        f"\\section*{{{title.replace('_', chr(92) + '_')}}}\n{latex_relations(declaration)}\n{latex_blocks(declaration)}\n\\end{{document}}"
-    )
+    lines = [
+        "\\documentclass{article}", "\\usepackage{amsmath,amssymb}", "\\setcounter{MaxMatrixCols}{20}",
+        "\\begin{document}", f"\\section*{{{title.replace('_', chr(92) + '_')}}}",
+        latex_relations(declaration), "\\begin{equation*}", latex_blocks(declaration), "\\end{equation*}",
+        "\\end{document}",
+    ]  # fmt: skip
+    return "\n".join(lines)

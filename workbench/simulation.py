@@ -1,7 +1,7 @@
 """Running a formulation: over a case, as a `Run`; or over one `ContactSystem`, as a `ContactSolution`."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,7 +33,7 @@ class Stepper:
     """The arrays and hooks of one compiled declaration, ready to pose and finish steps."""
 
     def __init__(self, c: Compiled, h: float, gap_law: bool, v_th: float) -> None:
-        n, m, r, d = c.size
+        _, _, r, d = c.size
         hooks = c.declaration.hooks
         self.c = c
         self.work, self.own = c.room()
@@ -57,27 +57,16 @@ class Stepper:
         self.work.z[:] = z
         return stepping.finish_pass(self.c.plan, self.core, self.work, self.again, self.memory, self.own, self.numbers)
 
-    def solve(self, solver: Solver) -> tuple[Solution, int, int, float]:
-        """All passes of one step with a solver: the last Solution, iterations, passes, time in the solver [s]."""
-        iterations, seconds = 0, 0.0
+    def solve(self, solver: Solver) -> tuple[Solution, int, int]:
+        """All passes of one step with a solver: the last Solution, iterations over all passes, passes."""
+        iterations = 0
         for passes in range(1, stepping.PASSES + 1):
             solution = solver.solve(self.problem())
             iterations += solution.iterations
-            seconds += solution.solve_time
             if solution.claimed not in (Status.SOLVED, Status.INACCURATE) or not self.finish_pass(solution.z):
-                return solution, iterations, passes, seconds
-        meaning = Status.NO_FIXED_POINT.meaning
-        unsettled = Solution(
-            solution.z,
-            Status.NO_FIXED_POINT,
-            solution.residual,
-            solution.tolerance,
-            iterations,
-            seconds,
-            solver.name,
-            meaning,
-        )
-        return unsettled, iterations, stepping.PASSES, seconds
+                return solution, iterations, passes
+        status = Status.NO_FIXED_POINT
+        return replace(solution, claimed=status, reason=status.meaning), iterations, stepping.PASSES
 
 
 def why_not_posed(c: Compiled, work: Any, status: Status) -> str:
@@ -96,7 +85,10 @@ def why_not_posed(c: Compiled, work: Any, status: Status) -> str:
             names.append(f"{', '.join(map(str, local))} of '{plain_relation(F)} = 0'")
         start += F.size
     unknowns = ", ".join(u.name() for u in c.declaration.free)
-    return f"free unknowns ({unknowns}) cannot be eliminated: dependent rows {'; '.join(names)}; constraint relaxation (eps > 0) is the way out"
+    return (
+        f"free unknowns ({unknowns}) cannot be eliminated: dependent rows {'; '.join(names)}; "
+        "constraint relaxation (eps > 0) is the way out"
+    )
 
 
 def pose(formulation: Formulation, system: ContactSystem) -> Stepper:
@@ -114,7 +106,7 @@ def pose(formulation: Formulation, system: ContactSystem) -> Stepper:
 
 def solve_system(formulation: Formulation, system: ContactSystem, solver: Solver) -> tuple[ContactSolution, Solution]:
     """One step of a given system; raises DataError when it cannot be posed. Impulses in the system's own axes."""
-    n, m, r, d = system.size
+    n, _, r, d = system.size
     stepper = pose(formulation, system)
     solution = stepper.solve(solver)[0]
     out = stepper.work.out
@@ -153,7 +145,7 @@ class Run:
     @property
     def t(self) -> Array:
         """Start of each step [s]."""
-        return self.h * np.arange(self.steps)
+        return self.h * np.arange(self.steps, dtype=float)
 
     @property
     def states_q(self) -> Array:
@@ -281,75 +273,64 @@ def first_problem(case: Case, formulation: Formulation, h: float, gap_law: bool)
 def _record(c: Compiled, n_q: int, K: int) -> stepping.Record:
     n, m, r, d = c.size
     n_c, t = c.plan.lower.size, r + d * r
-    # empty, not zeros: pages of a failed run are never touched
+    # empty, not zeros: the pages of a run that fails early are never touched.
     return stepping.Record(
         q=np.zeros((K + 1, n_q)), v=np.zeros((K + 1, n)), p=np.empty((K, t + m)), mass=np.empty((K, n, n)),
-        b=np.empty((K, n)), J=np.empty((K, t, n)), rate=np.empty((K, t)), phi=np.empty((K, r)), friction=np.empty((K, r)),
+        b=np.empty((K, n)), J=np.empty((K, t, n)), rate=np.empty((K, t)), phi=np.empty((K, r)),
+        friction=np.empty((K, r)),
         M=np.empty((K, n_c, n_c)), q_=np.empty((K, n_c)), lower=np.empty((K, n_c)), upper=np.empty((K, n_c)),
-        mu=np.empty((K, c.plan.n_cone)), z=np.empty((K, n_c)), count=np.zeros((K, 2), dtype=np.int64),
+        mu=np.empty((K, c.plan.n_cone)), z=np.empty((K, n_c)), effort=np.zeros((K, 2), dtype=np.int64),
     )  # fmt: skip
-
-
-def _refusal(s: Stepper, solver: Solver) -> str | None:
-    """The solver's objection to the problem that stands in the work arrays, if it has one."""
-    try:
-        return solver.why_not(s.problem())
-    except DataError as error:
-        return str(error)
 
 
 def _compiled_loop(case, s, solver, explicit, steps, q, v, record, done, progress) -> tuple[Status, str]:
-    args = (
-        s.c.plan, s.core, s.work, case.fill, case.advance, case.data(), s.given, s.again, s.remember, s.own, s.own_start,
-        s.numbers, s.memory, solver.kernel, explicit,
-    )  # fmt: skip
     # The objection is asked once, at the first step's problem: kernels themselves never refuse.
     _begin(case, s, 0, q, v, record)
-    reason = _refusal(s, solver)
+    try:
+        reason = solver.why_not(s.problem())
+    except DataError as error:
+        return Status.SINGULAR, str(error)
     if reason:
         return Status.REFUSED, reason
+    args = (
+        s.c.plan, s.core, s.work, case.fill, case.advance, case.data(), s.given, s.again, s.remember, s.own,
+        s.own_start, s.numbers, s.memory, solver.kernel, explicit,
+    )  # fmt: skip
     chunk = steps if progress is None else max(200, steps // 50)
-    status = Status.SOLVED
-    while done[0] < steps and status is Status.SOLVED:
+    worst = Status.SOLVED
+    while done[0] < steps:
         status = Status(stepping.run(*args, min(steps, int(done[0]) + chunk), q, v, record, done))
         if progress is not None:
             progress(int(done[0]))
-    if status in (Status.SINGULAR, Status.NOT_FINITE):
-        posed = Status(stepping.pose(s.c.plan, s.core, s.work))
-        return status, why_not_posed(s.c, s.work, posed) if posed is not Status.SOLVED else ""
-    return status, ""
+        if status is Status.INACCURATE:
+            worst = status
+        elif status is not Status.SOLVED:
+            posed = Status(stepping.pose(s.c.plan, s.core, s.work))
+            return status, why_not_posed(s.c, s.work, posed) if posed is not Status.SOLVED else ""
+    return worst, ""
 
 
 def _python_loop(case, s, solver, explicit, steps, q, v, record, done, progress) -> tuple[Status, str]:
+    worst = Status.SOLVED
     for k in range(steps):
         _begin(case, s, k, q, v, record)
         try:
             if k == 0 and (reason := solver.why_not(s.problem())):
                 return Status.REFUSED, reason
-            solution, iterations, passes, _ = s.solve(solver)
+            solution, iterations, passes = s.solve(solver)
         except DataError as error:
             return Status.SINGULAR, str(error)
-        if solution.claimed not in (Status.SOLVED, Status.INACCURATE):
+        if solution.claimed is Status.INACCURATE:
+            worst = Status.INACCURATE
+        elif solution.claimed is not Status.SOLVED:
             return solution.claimed, solution.reason
         stepping.end_step(
-            k,
-            s.core,
-            s.work,
-            s.remember,
-            s.memory,
-            case.advance,
-            case.data(),
-            explicit,
-            iterations,
-            passes,
-            q,
-            v,
-            record,
-            done,
-        )
+            k, s.core, s.work, s.remember, s.memory, case.advance, case.data(), explicit, iterations, passes, q, v,
+            record, done,
+        )  # fmt: skip
         if progress is not None and k % 100 == 99:
             progress(k + 1)
-    return Status.SOLVED, ""
+    return worst, ""
 
 
 def _begin(case: Case, s: Stepper, k: int, q: Array, v: Array, record: stepping.Record) -> None:

@@ -51,7 +51,7 @@ class Record(NamedTuple):
     upper: np.ndarray
     mu: np.ndarray
     z: np.ndarray
-    count: np.ndarray  # (K, 2): iterations, passes
+    effort: np.ndarray  # (K, 2): iterations, passes
 
 
 RECORD = types.NamedTuple(
@@ -143,8 +143,8 @@ def note_solution(k, work, n, iterations, passes, record):
     record.upper[k] = work.upper
     record.mu[k] = work.mu
     record.z[k] = work.z
-    record.count[k, 0] = iterations
-    record.count[k, 1] = passes
+    record.effort[k, 0] = iterations
+    record.effort[k, 1] = passes
 
 
 GIVEN_T, AGAIN_T, REMEMBER_T = (types.FunctionType(t) for t in (GIVEN, AGAIN, REMEMBER))

@@ -3,7 +3,8 @@
 Method: block Gauss-Seidel sweeps whose blocks are solved exactly (`one_contact`; Jourdan, Alart & Jean 1998),
 alternated with a semismooth Newton method on the natural map (Acary, Bremond & Huber 2018), Levenberg-Marquardt
 regularised where redundant contacts make W singular. Sweeps find the modes (open, stick, slide), Newton's method, which
-is quadratic once they are right, the digits. The best iterate is kept and graded by its natural-map residual.
+is quadratic once they are right, the digits. Where both stall, the proximal point method goes on (Rockafellar
+1976). The best iterate is kept and graded by its natural-map residual.
 
 Guarantees: the CCP with W symmetric PSD is convex, and has an answer if it is strictly feasible. Coulomb's problem
 has one under the criterion of Acary, Cadoux, Lemarechal & Malick (2011), not always unique, and no method is proven to
@@ -24,7 +25,7 @@ ENOUGH, NEARLY_ENOUGH = 2e-15, 1e-14
 """Residuals at which Newton's method and the alternation stop: below them there is only round-off to gain."""
 PROXIMAL_CLAIM = 1e-10
 """Residual up to which a proximal subproblem counts as solved."""
-FIRST_SWEEPS, CYCLES, NEWTON_STEPS, PROXIMAL_STEPS, FIXED_POINTS = 4, 5, 20, 100, 100
+FIRST_SWEEPS, CYCLES, NEWTON_STEPS, PROXIMAL_STEPS = 4, 5, 20, 100
 
 SOLVED, INACCURATE, NOT_FINITE = int(Status.SOLVED), int(Status.INACCURATE), int(Status.NOT_FINITE)
 
@@ -230,72 +231,64 @@ def alternate(W, q, mu, d, associated, z, info):
     return best
 
 
-@njit(SOLVE, cache=True)
-def ccp_kernel(M, q, lower, upper, mu, d, z, info):
-    """The CCP (conic QP), M = W: `alternate`, then the proximal point method; lower and upper are not used.
+@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES), cache=True)
+def approach(W, q, mu, d, associated, z, info):
+    """`alternate`, then the proximal point method; z (n,) takes the best iterate, whose residual is returned.
 
-    The proximal point method (Rockafellar 1976) solves the CCP of W + eps I, q - eps z for the next z: convergent for
-    every eps, and positive definite however redundant the contacts. eps falls while that succeeds, and rises if not.
+    The proximal point method (Rockafellar 1976) solves the problem of W + eps I, q - eps z for the next z: positive
+    definite however redundant the contacts, and for the CCP convergent for every eps. eps falls while that succeeds,
+    and rises if not.
     """
     n = q.shape[0]
-    best = alternate(M, q, mu, d, True, z, info)
-    if best == np.inf:
-        return NOT_FINITE
+    best = alternate(W, q, mu, d, associated, z, info)
     center, trial = np.zeros(n), np.empty(n)
-    W_eps, q_eps = M.copy(), np.empty(n)
+    W_eps, q_eps = W.copy(), np.empty(n)
     eps, factor = 0.0, 0.2
     for i in range(n):
-        eps += M[i, i] / n
+        eps += W[i, i] / n
     for _ in range(PROXIMAL_STEPS):
-        if best <= CLAIM:
-            return SOLVED
+        if best <= CLAIM or best == np.inf:
+            break
         for i in range(n):
-            W_eps[i, i] = M[i, i] + eps
+            W_eps[i, i] = W[i, i] + eps
             q_eps[i] = q[i] - eps * center[i]
         copy(center, trial)
-        residual = newton(W_eps, q_eps, mu, d, True, trial, info)
+        residual = newton(W_eps, q_eps, mu, d, associated, trial, info)
         if residual > PROXIMAL_CLAIM:
             for _ in range(FIRST_SWEEPS):
-                sweep(W_eps, q_eps, mu, d, True, trial)
+                sweep(W_eps, q_eps, mu, d, associated, trial)
             info[0] += FIRST_SWEEPS
-            residual = newton(W_eps, q_eps, mu, d, True, trial, info)
+            residual = newton(W_eps, q_eps, mu, d, associated, trial, info)
         if residual > PROXIMAL_CLAIM:
             eps, factor = 8.0 * eps, np.sqrt(factor)
             continue
         eps *= factor
         copy(trial, center)
-        residual = newton(M, q, mu, d, True, trial, info)
+        residual = newton(W, q, mu, d, associated, trial, info)
         if residual < best:
             best = residual
             copy(trial, z)
-    return SOLVED if best <= CLAIM else INACCURATE
+    return best
+
+
+@njit(types.int64(types.float64), cache=True)
+def _grade(residual):
+    """The status that the best residual earns; `approach` returns inf for data that are not finite."""
+    if residual == np.inf:
+        return NOT_FINITE
+    return SOLVED if residual <= CLAIM else INACCURATE
 
 
 @njit(SOLVE, cache=True)
 def coulomb_kernel(M, q, lower, upper, mu, d, z, info):
-    """The Coulomb NCP, M = W: `alternate`, then De Saxce's fixed point; lower and upper are not used.
+    """The Coulomb NCP: M = W, z = [p_n, p_t]; lower and upper are not used."""
+    return _grade(approach(M, q, mu, d, False, z, info))
 
-    The fixed point iterates on s = mu |u_t|: the CCP with q_n + s is solved, and gives u_t and with it the next s
-    (Acary, Cadoux, Lemarechal & Malick 2011). Every CCP answer is a start for Newton's method on Coulomb's own map.
-    """
-    n, r = q.shape[0], mu.shape[0]
-    best = alternate(M, q, mu, d, False, z, info)
-    if best == np.inf:
-        return NOT_FINITE
-    iterate, q_s, u, inner = np.empty(n), q.copy(), np.empty(n), np.zeros(1, dtype=np.int64)
-    for _ in range(FIXED_POINTS):
-        if best <= CLAIM:
-            return SOLVED
-        ccp_kernel(M, q_s, lower, upper, mu, d, iterate, inner)
-        info[0] += inner[0]
-        affine(M, q, iterate, u)
-        for i in range(r):
-            q_s[i] = q[i] + mu[i] * norm(u[r + d * i : r + d * (i + 1)])
-        residual = newton(M, q, mu, d, False, iterate, info)
-        if residual < best:
-            best = residual
-            copy(iterate, z)
-    return SOLVED if best <= CLAIM else INACCURATE
+
+@njit(SOLVE, cache=True)
+def ccp_kernel(M, q, lower, upper, mu, d, z, info):
+    """The CCP (conic QP): M = W, z = [p_n, p_t]; lower and upper are not used."""
+    return _grade(approach(M, q, mu, d, True, z, info))
 
 
 COULOMB = KernelSolver(

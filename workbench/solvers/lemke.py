@@ -150,14 +150,15 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
     if not usable(M, q, lower, upper):
         return NOT_FINITE
     z[:] = 0.0
-    D = np.empty(n)
+    least = 0.0
+    for i in range(n):
+        least = min(least, q[i])
+    if least == 0.0:
+        return SOLVED
+    D, size = np.empty(n), 0.0
     equilibrate(M, D)
-    size, negative = 0.0, False
     for i in range(n):
         size = max(size, D[i] * abs(q[i]))
-        negative = negative or q[i] < 0.0
-    if not negative:
-        return SOLVED
     T = np.empty((n, n + 2))
     basic, nonbasic, where = np.arange(n), np.arange(n, 2 * n + 1), np.empty(2 * n + 1, dtype=np.int64)
     where[2 * n] = -1 - n
