@@ -12,7 +12,7 @@ from numba import njit
 
 from workbench.formulation import ContactSymbols, formulation
 from workbench.friction import normal_estimate
-from workbench.hooks import AGAIN, AXES, GIVEN, body_axes, sliding_axes
+from workbench.hooks import AGAIN, AXES, GIVEN, turn_axes
 from workbench.modelling import Declaration, Hooks, box, complements, declare, equals, free, nonneg
 
 SETTLED = 1e-12
@@ -31,17 +31,15 @@ def box_friction(
 ) -> Declaration:
     if bounds == "coupled":
         return pyramid(s, axes)
-    return bounded(s, given={"fixed": given_fixed, "sliding": given_sliding, "body": given_body}[axes], bounds=bounds)
+    return bounded(s, given, bounds, again_until_settled, (AXES[axes],))
 
 
-def bounded(s: ContactSymbols, given, bounds: str, again=None, numbers=(), memory=None) -> Declaration:
+def bounded(s: ContactSymbols, given, bounds: str, again, numbers: tuple[float, ...], memory=None) -> Declaration:
     """Friction within +-limit, whatever sets the limit; the compliance of s.ut is zero for a plain box."""
     limit = cp.Parameter(s.d * s.r, nonneg=True, name="limit")
     v, p_n = free("v", s.n), nonneg("p_n", s.r)
     p_t = box("p_t", s.d * s.r, -limit, limit)
-    hooks = Hooks(
-        given, (again or again_until_settled) if bounds == "iterated" else None, None, (limit,), numbers, memory
-    )
+    hooks = Hooks(given, again if bounds == "iterated" else None, None, (limit,), numbers, memory)
     return declare(
         equals(s.balance(v, p_n, p_t)),
         *s.bilateral(v),
@@ -66,33 +64,20 @@ def pyramid(s: ContactSymbols, axes: str) -> Declaration:
         complements(s.ut(v, p_t) + sigma, alpha),
         complements(2 * limit - alpha, sigma),
         recover=dict(v=v, p_n=p_n, p_t=p_t),
-        hooks=Hooks(given=AXES[axes]),
+        hooks=Hooks(numbers=(AXES[axes],)),
     )
 
 
 @njit(GIVEN, cache=True)
-def given_fixed(core, memory, own, numbers):
-    """own = limit (d r)."""
+def given(core, memory, own, numbers):
+    """own = limit (d r); numbers = [axes]."""
+    turn_axes(core, numbers[0])
     r = core.mu.shape[0]
     d = own.shape[0] // r
     p_bar = np.zeros(r)
     normal_estimate(core, memory, p_bar)
-    for i in range(r):
-        own[d * i : d * (i + 1)] = core.mu[i] * p_bar[i]
-
-
-@njit(GIVEN, cache=True)
-def given_sliding(core, memory, own, numbers):
-    """The box turned to the sliding direction."""
-    sliding_axes(core, memory, own, numbers)
-    given_fixed(core, memory, own, numbers)
-
-
-@njit(GIVEN, cache=True)
-def given_body(core, memory, own, numbers):
-    """The box turned to the body's heading."""
-    body_axes(core, memory, own, numbers)
-    given_fixed(core, memory, own, numbers)
+    for i in range(d * r):
+        own[i] = core.mu[i // d] * p_bar[i // d]
 
 
 @njit(AGAIN, cache=True)
@@ -104,5 +89,6 @@ def again_until_settled(core, memory, own, numbers, v, p_n, p_t):
     for i in range(r):
         limit = core.mu[i] * p_n[i]
         change, size = max(change, abs(limit - own[d * i])), max(size, limit)
-        own[d * i : d * (i + 1)] = limit
+        for j in range(d):
+            own[d * i + j] = limit
     return change > SETTLED * size

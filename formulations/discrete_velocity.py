@@ -34,5 +34,5 @@ def discrete_velocity(
         complements(limit + E.T @ p_t, w_up),
         complements(limit - E.T @ p_t, w_lo),
         recover=dict(v=v, p_n=p_n, p_t=p_t),
-        hooks=Hooks(given=AXES[axes]),
+        hooks=Hooks(numbers=(AXES[axes],)),
     )

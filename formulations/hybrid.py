@@ -16,10 +16,8 @@ from formulations.box import SETTLED, bounded
 from workbench.errors import ModellingError
 from workbench.formulation import ContactSymbols, formulation
 from workbench.friction import normal_estimate
-from workbench.hooks import AGAIN, GIVEN, body_axes, turn, turn_to_sliding
+from workbench.hooks import AGAIN, AXES, BODY, GIVEN, SLIDING, turn, turn_axes, turn_to_sliding
 from workbench.modelling import Declaration
-
-FIXED, BODY, SLIDING = 0.0, 1.0, 2.0
 
 
 @formulation(
@@ -35,15 +33,14 @@ def hybrid(
 ) -> Declaration:
     if not k_t > 0:
         raise ModellingError(f"k_t={k_t}; a positive tangential stiffness [N/m], or inf, is needed")
-    switch = {"fixed": FIXED, "body": BODY, "sliding": SLIDING}[axes]
     # The last r entries of the memory hold the sliding speeds that `given` found, for `again`; 0 where sticking.
     memory = s.r * (2 + s.d)
-    return bounded(s, given, bounds, again=again, numbers=(1.0 / k_t, switch), memory=memory)
+    return bounded(s, given, bounds, again, (1.0 / k_t, AXES[axes]), memory)
 
 
 @njit(GIVEN, cache=True)
 def given(core, memory, own, numbers):
-    """own = limit (d r); numbers = [1 / k_T, switch]."""
+    """own = limit (d r); numbers = [1 / k_T, axes]."""
     r = core.mu.shape[0]
     d = own.shape[0] // r
     bristle = numbers[0] / core.h**2
@@ -51,11 +48,12 @@ def given(core, memory, own, numbers):
     p_bar = np.zeros(r)
     normal_estimate(core, memory, p_bar)
     if numbers[1] == BODY:
-        body_axes(core, memory, own, numbers)
+        turn_axes(core, BODY)
     for i in range(r):
         limit = core.mu[i] * p_bar[i]
-        own[d * i : d * (i + 1)] = limit
-        core.eps_t[d * i : d * (i + 1)] += bristle
+        for j in range(d * i, d * (i + 1)):
+            own[j] = limit
+            core.eps_t[j] += bristle
         speeds[i] = 0.0
         if numbers[1] == SLIDING and d == 2:
             speed = turn_to_sliding(core, i)
@@ -89,7 +87,8 @@ def again(core, memory, own, numbers, v, p_n, p_t):
     for i in range(r):
         old, limit = own[d * i], core.mu[i] * p_n[i]
         change, size = max(change, abs(limit - old)), max(size, limit)
-        own[d * i : d * (i + 1)] = limit
+        for j in range(d * i, d * (i + 1)):
+            own[j] = limit
         speed = memory[r + d * r + i]
         if speed > 0.0:
             core.b_t[2 * i] += bristle * (limit - old)

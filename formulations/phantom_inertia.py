@@ -15,11 +15,9 @@ from numba import njit, types
 from workbench.errors import ModellingError
 from workbench.formulation import ContactSymbols, formulation
 from workbench.friction import half_plane
-from workbench.hooks import CORE, GIVEN, body_axes, turn_to_sliding
+from workbench.hooks import AXES, BODY, CORE, GIVEN, SLIDING, turn_axes, turn_to_sliding
 from workbench.kernels import lu_factor, lu_solve
 from workbench.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
-
-FIXED, BODY, PLAIN, REGULARISED = 0.0, 1.0, 2.0, 3.0
 
 
 @formulation(
@@ -47,7 +45,6 @@ def phantom_inertia(
     v, p_n, p_t = free("v", s.n), nonneg("p_n", s.r), free("p_t", s.d * s.r)
     w_up, w_lo = nonneg("w_up", k_r), nonneg("w_lo", k_r)
     limit, drive = cp.multiply(mu_w, S @ p_n), cp.multiply(chi, E.T @ p_t)
-    switch = {"fixed": FIXED, "body": BODY}.get(axes, PLAIN if lateral == "none" else REGULARISED)
     return declare(
         equals(s.balance(v, p_n, p_t)),
         *s.bilateral(v),
@@ -59,7 +56,7 @@ def phantom_inertia(
         hooks=Hooks(
             given=given,
             own=(phantom, mu_w, chi),
-            numbers=(0.0 if rho == "auto" else float(rho), switch),
+            numbers=(0.0 if rho == "auto" else float(rho), AXES[axes], float(lateral == "regularised")),
         ),
     )
 
@@ -74,7 +71,8 @@ def default_rho(core):
     X, x = np.empty((n, t)), np.empty(n)
     for j in range(t):
         lu_solve(LU, pivots, core.J_t[j], x)
-        X[:, j] = x
+        for i in range(n):
+            X[i, j] = x[i]
     W = np.empty((t, t))
     for i in range(t):
         for j in range(t):
@@ -88,18 +86,18 @@ def default_rho(core):
 
 @njit(GIVEN, cache=True)
 def given(core, memory, own, numbers):
-    """own = [rho, mu_w (k r), chi (k r)]; numbers = [rho or 0 for the default, switch]."""
+    """own = [rho, mu_w (k r), chi (k r)]; numbers = [rho or 0 for the default, axes, regularised]."""
     r = core.mu.shape[0]
     k = (own.shape[0] - 1) // (2 * r)
     spatial = core.J_t.shape[0] == 2 * r
     mu_w, chi = own[1 : 1 + k * r], own[1 + k * r :]
     own[0] = numbers[0] if numbers[0] > 0.0 else default_rho(core)
-    chi[:] = 1.0
     if numbers[1] == BODY:
-        body_axes(core, memory, own, numbers)
+        turn_axes(core, BODY)
     for i in range(r):
-        mu_w[k * i : k * (i + 1)] = core.mu[i]
-        if not spatial or numbers[1] < PLAIN:
+        for j in range(k * i, k * (i + 1)):
+            mu_w[j], chi[j] = core.mu[i], 1.0
+        if not spatial or numbers[1] != SLIDING:
             continue
         speed = turn_to_sliding(core, i)
         if speed > core.v_th:
@@ -108,7 +106,7 @@ def given(core, memory, own, numbers):
                 if j not in (k * i, across):
                     chi[j] = 0.0
             limit = core.mu[i] * memory[i]
-            if numbers[1] == REGULARISED and limit > 0.0:
+            if numbers[2] == 1.0 and limit > 0.0:
                 core.eps_t[2 * i + 1] = speed / limit
             else:
                 mu_w[across] = 0.0

@@ -32,5 +32,5 @@ def stewart_trinkle(
         complements(A.T @ s.ut(v, p_t) + E @ sigma, beta),
         complements(cp.multiply(s.mu, p_n) - E.T @ beta, sigma),
         recover=dict(v=v, p_n=p_n, p_t=p_t),
-        hooks=Hooks(given=AXES[axes]),
+        hooks=Hooks(numbers=(AXES[axes],)),
     )

@@ -121,4 +121,4 @@ def summary(c: Comparison) -> list[str]:
 def _javascript() -> str:
     import vl_convert
 
-    return vl_convert.javascript_bundle(None).replace("</script", "<\\/script")
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")

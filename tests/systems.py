@@ -74,14 +74,14 @@ def random_system(
 
 
 def particle(slip: tuple[float, float], mu: float = 0.5, fall: float = -1.0) -> ContactSystem:
-    """A particle of 2 kg that meets a floor with the sliding velocity `slip` and falls at `fall` m/s, without forces."""
+    """A force-free particle of 2 kg that meets a floor, sliding at `slip` [m/s], falling at `fall` [m/s]."""
     axes = np.eye(3)
     return ContactSystem(2.0 * axes, np.array([*slip, fall]), np.zeros(3), 0.01, axes[2:], axes[:2], mu)
 
 
 def delassus(system: ContactSystem) -> tuple[Array, Array]:
     """W of the rows [J_n; J_t] and their free rates q, the bilateral rows holding whatever the contacts do."""
-    n, m, r, _ = system.size
+    n, m = system.size[:2]
     J = np.vstack([system.J_n, system.J_t])
     K = np.block([[system.M, -system.J_b.T], [system.J_b, np.diag(system.eps_b)]])
     X = np.linalg.solve(K, np.vstack([J.T, np.zeros((m, len(J)))]))[:n]
@@ -90,7 +90,7 @@ def delassus(system: ContactSystem) -> tuple[Array, Array]:
 
 
 def normal_law(system: ContactSystem, v: Array, p_n: Array | float = 0.0) -> Array:
-    """What is complementary to p_n, (r,) [m/s]: rate, gap term, Newton restitution of approaching contacts, relaxation."""
+    """What is complementary to p_n, (r,) [m/s]: rate, gap term, restitution of approaching contacts, relaxation."""
     gap = system.phi / system.h if system.gap_law else 0.0
     rebound = system.e * np.minimum(0.0, system.J_n @ system.v + system.r_n)
     return system.J_n @ v + system.r_n + gap + rebound + system.eps_n * p_n

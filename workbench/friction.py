@@ -6,8 +6,11 @@ from numba import njit, types
 
 from workbench.errors import ModellingError
 from workbench.hooks import CORE
-from workbench.kernels import VECTOR, lu_factor, lu_solve
+from workbench.kernels import VECTOR, lu_factor, lu_solve, put
+from workbench.solution import Status
 from workbench.solvers.lemke import lemke_kernel
+
+SINGULAR = int(Status.SINGULAR)
 
 
 def polygon(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constant]:
@@ -52,32 +55,32 @@ def frictionless_impulses(core, p_n):
     """p_n (r,) [N s] of the step without friction: the estimate for a contact without a past; a Status."""
     n, m, r = core.v.shape[0], core.g.shape[0], p_n.shape[0]
     K, pivots = np.zeros((n + m, n + m)), np.empty(n + m, dtype=np.int64)
-    K[:n, :n] = core.M
+    for i in range(n):
+        put(core.M[i], K[i, :n])
     for i in range(m):
         K[n + i, n + i] = core.eps_b[i]
         for j in range(n):
             K[j, n + i], K[n + i, j] = -core.J_b[i, j], core.J_b[i, j]
     if lu_factor(K, pivots):
-        return 3
-    rhs, x = np.zeros(n + m), np.empty(n + m)
-    N, q = np.empty((r, r)), core.b_n.copy()
+        return SINGULAR
+    N, q, rhs, x = np.empty((r, r)), np.empty(r), np.zeros(n + m), np.empty(n + m)
     for column in range(r + 1):
-        rhs[n:] = 0.0
+        free = column == r
         for j in range(n):
-            rhs[j] = core.J_n[column, j] if column < r else core.b[j]
-        if column == r:
-            rhs[n:] = -core.b_b
+            rhs[j] = core.b[j] if free else core.J_n[column, j]
+        for j in range(m):
+            rhs[n + j] = -core.b_b[j] if free else 0.0
         lu_solve(K, pivots, rhs, x)
         for i in range(r):
-            s = 0.0
+            s = core.b_n[i] if free else core.eps_n[i] if i == column else 0.0
             for j in range(n):
                 s += core.J_n[i, j] * x[j]
-            if column < r:
-                N[i, column] = s + (core.eps_n[i] if i == column else 0.0)
+            if free:
+                q[i] = s
             else:
-                q[i] += s
-    none = np.empty(0)
-    return lemke_kernel(N, q, np.zeros(r), np.full(r, np.inf), none, 2, p_n, np.zeros(1, dtype=np.int64))
+                N[i, column] = s
+    lower, upper = np.zeros(r), np.full(r, np.inf)
+    return lemke_kernel(N, q, lower, upper, np.empty(0), 2, p_n, np.zeros(1, dtype=np.int64))
 
 
 @njit(types.void(CORE, VECTOR, VECTOR), cache=True)

@@ -98,27 +98,28 @@ def turn_to_sliding(core, i):
     return speed
 
 
-@njit(GIVEN, cache=True)
-def given_nothing(core, memory, own, numbers):
-    """Axes fixed in space, no data of its own."""
+FIXED, BODY, SLIDING = 0.0, 1.0, 2.0
+AXES = {"fixed": FIXED, "body": BODY, "sliding": SLIDING}
+"""Tangent axes: fixed in space; along the body's heading; along the sliding velocity before the step."""
 
 
-@njit(GIVEN, cache=True)
-def sliding_axes(core, memory, own, numbers):
-    """First tangent axis along the sliding velocity before the step."""
+@njit(types.void(CORE, types.float64), cache=True)
+def turn_axes(core, axes):
+    """Turn the tangent axes of every contact of a spatial system as `AXES` says."""
+    if core.J_t.shape[0] == core.mu.shape[0]:
+        return
     for i in range(core.mu.shape[0]):
-        turn_to_sliding(core, i)
+        if axes == BODY:
+            turn(core, i, core.heading[i, 0], core.heading[i, 1])
+        elif axes == SLIDING:
+            turn_to_sliding(core, i)
 
 
 @njit(GIVEN, cache=True)
-def body_axes(core, memory, own, numbers):
-    """First tangent axis along the body's heading."""
-    if core.J_t.shape[0] == 2 * core.mu.shape[0]:
-        for i in range(core.mu.shape[0]):
-            turn(core, i, core.heading[i, 0], core.heading[i, 1])
-
-
-AXES = {"fixed": given_nothing, "sliding": sliding_axes, "body": body_axes}
+def given_axes(core, memory, own, numbers):
+    """The default: no data of its own; numbers = [axes], or nothing for axes fixed in space."""
+    if numbers.shape[0] > 0:
+        turn_axes(core, numbers[0])
 
 
 @njit(AGAIN, cache=True)
@@ -131,5 +132,7 @@ def never_again(core, memory, own, numbers, v, p_n, p_t):
 def remember_impulses(core, v, p_n, p_t, memory):
     """memory = [p_n (r), p_t (d r), whatever else the formulation keeps], the default."""
     r = p_n.shape[0]
-    memory[:r] = p_n
-    memory[r : r + p_t.shape[0]] = p_t
+    for i in range(r):
+        memory[i] = p_n[i]
+    for i in range(p_t.shape[0]):
+        memory[r + i] = p_t[i]

@@ -113,6 +113,28 @@ def solve_on_basis(M, q, z, active, refine):
     return 0
 
 
+@njit(types.void(VECTOR, VECTOR), cache=True)
+def put(x, y):
+    """y = x. Numba compiles a loop ten times faster than a slice assignment with its shape checks."""
+    for i in range(y.shape[0]):
+        y[i] = x[i]
+
+
+@njit(types.void(MATRIX, types.int64, MATRIX), cache=True)
+def put_rows(X, first, Y):
+    """The rows of X into Y from row `first` on."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            Y[first + i, j] = X[i, j]
+
+
+@njit(types.void(VECTOR), cache=True)
+def zero(y):
+    """y = 0."""
+    for i in range(y.shape[0]):
+        y[i] = 0.0
+
+
 @njit(types.void(MATRIX, VECTOR, VECTOR, VECTOR), cache=True)
 def affine(M, q, z, w):
     """w = M z + q, all (n,)."""

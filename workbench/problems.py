@@ -28,7 +28,7 @@ SYMMETRY_TOLERANCE = 1e-10
 
 
 def _finite(name: str, value: Array) -> Array:
-    value = np.ascontiguousarray(value, dtype=float)
+    value = np.array(value, dtype=float, order="C")
     if not np.isfinite(value).all():
         where = np.argwhere(~np.isfinite(value))[0]
         raise DataError(f"{name}{where.tolist()} is {value[tuple(where)]}; every entry must be finite")
@@ -123,7 +123,8 @@ def _project_cone(y: Array, mu: Array, d: int) -> Array:
     y_n = y[..., :r]
     y_t = y[..., r:].reshape(*y.shape[:-1], r, d)
     size = np.linalg.norm(y_t, axis=-1)
-    inside, polar = size <= mu * y_n, mu * size <= -y_n
+    # The sign counts where mu = 0 and nothing pulls sideways: there 0 <= mu y_n holds for every y_n.
+    inside, polar = (size <= mu * y_n) & (y_n >= 0), mu * size <= -y_n
     p_n = np.where(inside, y_n, np.where(polar, 0.0, (y_n + mu * size) / (1 + mu**2)))
     shrink = np.where(inside, 1.0, mu * p_n / np.where(size > 0, size, 1.0))
     return np.concatenate([p_n, (shrink[..., None] * y_t).reshape(*y.shape[:-1], r * d)], axis=-1)

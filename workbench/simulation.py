@@ -13,7 +13,7 @@ from workbench.case import Case
 from workbench.contact import ContactSolution, ContactSystem
 from workbench.errors import DataError
 from workbench.formulation import Formulation
-from workbench.hooks import Core, given_nothing, never_again, remember_impulses
+from workbench.hooks import Core, given_axes, never_again, remember_impulses
 from workbench.notation import plain_relation
 from workbench.problems import LCP, MLCP, Array, ConicQP, CoulombNCP, Problem
 from workbench.solution import Solution, Status
@@ -38,7 +38,7 @@ class Stepper:
         self.c = c
         self.work, self.own = c.room()
         self.core: Core = c.core(self.work, h, gap_law, v_th)
-        self.given = hooks.given or given_nothing
+        self.given = hooks.given or given_axes
         self.again = hooks.again or never_again
         self.remember = hooks.remember or remember_impulses
         self.own_start, self.numbers = self.own.copy(), np.array(hooks.numbers, dtype=float)

@@ -14,7 +14,7 @@ from numba import njit, types
 
 from workbench.assembly import PLAN, WORK, carry_back, eliminate, stamp
 from workbench.hooks import AGAIN, CORE, GIVEN, REMEMBER
-from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR
+from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, put, put_rows, zero
 from workbench.solution import Status
 
 FILL = types.void(VECTOR, VECTOR, VECTOR, CORE)
@@ -88,11 +88,11 @@ def discretise(core):
             approach += core.J_n[i, j] * core.v[j]
         # Newton restitution acts on approaching contacts only (formulary, normal law iii).
         core.b_n[i] = core.r_n[i] + core.gap_law * core.phi[i] / core.h + core.e[i] * min(0.0, approach)
-    core.b_t[:] = core.r_t
+    put(core.r_t, core.b_t)
     for i in range(core.g.shape[0]):
         core.b_b[i] = core.g[i] / core.h
-    core.frame[:, 0] = 1.0
-    core.frame[:, 1] = 0.0
+    for i in range(core.frame.shape[0]):
+        core.frame[i, 0], core.frame[i, 1] = 1.0, 0.0
 
 
 @njit(types.int64(PLAN, CORE, WORK), cache=True)
@@ -121,28 +121,28 @@ def turn_back(core, p_t):
 def note_data(k, core, q, record):
     """Record step k's data, before hooks turn any axes."""
     r = core.phi.shape[0]
-    record.q[k] = q
-    record.v[k] = core.v
-    record.mass[k] = core.M
-    record.b[k] = core.b
-    record.J[k, :r] = core.J_n
-    record.J[k, r:] = core.J_t
-    record.rate[k, :r] = core.b_n
-    record.rate[k, r:] = core.r_t
-    record.phi[k] = core.phi
-    record.friction[k] = core.mu
+    put(q, record.q[k])
+    put(core.v, record.v[k])
+    put_rows(core.M, 0, record.mass[k])
+    put(core.b, record.b[k])
+    put_rows(core.J_n, 0, record.J[k])
+    put_rows(core.J_t, r, record.J[k])
+    put(core.b_n, record.rate[k, :r])
+    put(core.r_t, record.rate[k, r:])
+    put(core.phi, record.phi[k])
+    put(core.mu, record.friction[k])
 
 
 @njit(types.void(types.int64, WORK, types.int64, types.int64, types.int64, RECORD), cache=True)
 def note_solution(k, work, n, iterations, passes, record):
     """Record step k's problem and impulses (p_t already turned back)."""
-    record.p[k] = work.out[n:]
-    record.M[k] = work.M
-    record.q_[k] = work.q
-    record.lower[k] = work.lower
-    record.upper[k] = work.upper
-    record.mu[k] = work.mu
-    record.z[k] = work.z
+    put(work.out[n:], record.p[k])
+    put_rows(work.M, 0, record.M[k])
+    put(work.q, record.q_[k])
+    put(work.lower, record.lower[k])
+    put(work.upper, record.upper[k])
+    put(work.mu, record.mu[k])
+    put(work.z, record.z[k])
     record.effort[k, 0] = iterations
     record.effort[k, 1] = passes
 
@@ -157,15 +157,15 @@ I64 = types.int64
 )
 def begin_step(k, core, fill, data, given, memory, own, own_start, numbers, q, v, record):
     """The data of step k at (q, v), recorded, then the formulation's own."""
-    core.v[:] = v
+    put(v, core.v)
     # Relaxation is rigid unless the case says otherwise; hooks add to it, so last step's must go.
-    core.eps_b[:] = 0.0
-    core.eps_n[:] = 0.0
-    core.eps_t[:] = 0.0
+    zero(core.eps_b)
+    zero(core.eps_n)
+    zero(core.eps_t)
     fill(q, v, data, core)
     discretise(core)
     note_data(k, core, q, record)
-    own[:] = own_start
+    put(own_start, own)
     given(core, memory, own, numbers)
 
 
@@ -194,9 +194,9 @@ def end_step(k, core, work, remember, memory, advance, data, explicit, iteration
         advance(q, v, core.h, data, record.q[k + 1])
     else:
         advance(q, out_v, core.h, data, record.q[k + 1])
-    q[:] = record.q[k + 1]
-    v[:] = out_v
-    record.v[k + 1] = v
+    put(record.q[k + 1], q)
+    put(out_v, v)
+    put(out_v, record.v[k + 1])
     done[0] = k + 1
 
 

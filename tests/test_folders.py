@@ -1,0 +1,97 @@
+"""The folders and the registries say the same: no formulation, case or solver lies in a file that nothing lists."""
+
+from importlib import import_module
+from inspect import isabstract
+from pathlib import Path
+
+import pytest
+
+import cases
+import formulations
+import workbench.solvers
+from cases import CASES
+from formulations import FORMULATIONS
+from workbench.case import Case
+from workbench.cli import find_case, find_formulation
+from workbench.formulation import Formulation
+from workbench.problems import LCP, MLCP, ConicQP, CoulombNCP
+from workbench.solvers import ROUND_OFF, SOLVERS, default_solver, find_solver
+
+
+def modules(package):
+    """Every module of a package's folder, imported."""
+    names = sorted(path.stem for path in Path(package.__file__).parent.glob("*.py") if path.stem != "__init__")
+    assert names
+    return [import_module(f"{package.__name__}.{name}") for name in names]
+
+
+def is_solver(thing) -> bool:
+    """Whether it is an object that can be asked to solve, not a class or an interface."""
+    return not isinstance(thing, type) and all(hasattr(thing, a) for a in ("name", "solves", "why_not", "solve"))
+
+
+def test_every_formulation_in_the_folder_is_registered_and_the_other_way_round():
+    found = {f.name: f for module in modules(formulations) for f in vars(module).values() if isinstance(f, Formulation)}
+    assert set(found) == {f.name for f in FORMULATIONS}
+    assert all(found[f.name] is f for f in FORMULATIONS)
+    assert len(found) == len(FORMULATIONS)
+
+
+def test_every_file_of_formulations_holds_one():
+    for module in modules(formulations):
+        assert any(isinstance(f, Formulation) for f in vars(module).values()), module.__name__
+
+
+def test_every_case_in_the_folder_is_registered_and_the_other_way_round():
+    found = {
+        thing
+        for module in modules(cases)
+        for thing in vars(module).values()
+        if isinstance(thing, type) and issubclass(thing, Case) and not isabstract(thing)
+    }
+    assert found == set(CASES)
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_every_solver_in_the_folder_is_registered_and_the_other_way_round():
+    found = {
+        thing.name: thing
+        for module in modules(workbench.solvers)
+        for thing in vars(module).values()
+        if is_solver(thing)
+    }
+    assert set(found) == set(SOLVERS)
+    assert all(find_solver(name) is solver for name, solver in found.items())
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_solver_is_called_what_the_registry_calls_it_and_says_what_it_is(name):
+    solver = find_solver(name)
+    assert solver.name == name
+    assert solver.solves <= {kind.kind for kind in (LCP, MLCP, ConicQP, CoulombNCP)}
+    assert solver.guaranteed_for
+    assert solver.source
+    assert solver.tolerance > 0
+
+
+@pytest.mark.parametrize("kind", [LCP.kind, MLCP.kind, ConicQP.kind, CoulombNCP.kind])
+def test_every_kind_of_problem_has_a_solver_that_takes_it_to_round_off(kind):
+    assert ROUND_OFF[kind] in SOLVERS
+    assert kind in default_solver(kind).solves
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: f.name)
+def test_the_command_line_knows_a_formulation_by_its_name_and_by_its_label(formulation):
+    assert find_formulation(formulation.name) is formulation or find_formulation(formulation.name) == formulation
+    assert formulation.label == formulation.name
+    assert formulation.friction.strip()
+    assert formulation.source.strip()
+    for option, default in formulation.defaults.items():
+        assert find_formulation(f"{formulation.name}:{option}={default}").options == formulation.options
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_the_command_line_knows_a_case_by_its_name(case):
+    assert type(find_case(case.name)) is case
+    assert case.description.strip()
+    assert case.source.strip()

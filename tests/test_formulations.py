@@ -1,0 +1,388 @@
+"""Every formulation on random systems: dynamics, contact laws, agreement of solvers, limits, invariances, refusals."""
+
+import itertools
+import typing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from formulations import FORMULATIONS
+from workbench import stepping
+from workbench.assembly import compiled
+from workbench.contact import ContactSolution, ContactSystem
+from workbench.coulomb import judge
+from workbench.diagnostics.rank import rank
+from workbench.errors import DataError
+from workbench.formulation import Formulation
+from workbench.simulation import Stepper, pose, solve_system
+from workbench.solution import Solution, Status
+from workbench.solvers import SOLVERS, default_solver, find_solver
+
+NUMBERS = {"directions": (4, 8, 16), "rho": ("auto", 0.1, 10.0), "k_t": (1e10, np.inf)}
+"""Values of the options that are not words; of words, all are taken."""
+BY_NAME = {f.name: f for f in FORMULATIONS}
+CONVEX = {"frictionless", "box", "hybrid", "ccp"}
+"""Formulations whose v+ is unique: a convex programme once the bounds are given."""
+NOT_REDUNDANT = {"discrete-velocity", "phantom-inertia"}
+"""Formulations that eliminate p_t, which redundant contacts leave undetermined."""
+
+
+def chosen(name: str, **options: typing.Any) -> Formulation:
+    return BY_NAME[name].with_options(**options)
+
+
+def variants(f: Formulation) -> list[Formulation]:
+    """All combinations of a formulation's options; where these are many, one option at a time."""
+    values = {k: NUMBERS[k] if k in NUMBERS else typing.get_args(kind) for k, kind in f.kinds.items()}
+    combinations = [dict(zip(values, c, strict=True)) for c in itertools.product(*values.values())]
+    if len(combinations) > 12:
+        combinations = [{}] + [{k: x} for k in values for x in values[k] if x != f.defaults[k]]
+    return [f.with_options(**c) for c in combinations]
+
+
+def is_convex(f: Formulation) -> bool:
+    return f.name in CONVEX and f.options.get("bounds") != "coupled"
+
+
+VARIANTS = [v for f in FORMULATIONS for v in variants(f)]
+
+
+# At module scope all tests of a variant run together, and find it compiled.
+@pytest.fixture(scope="module", params=VARIANTS, ids=lambda f: f.label)
+def formulation(request) -> Formulation:
+    return request.param
+
+
+def solve(formulation: Formulation, system: ContactSystem) -> ContactSolution:
+    """The step, by the solver that takes it to round-off; it must be a verified solution."""
+    answer, solution = solve_system(formulation, system, default_solver(compiled(formulation, *system.size).kind))
+    assert solution.claimed is Status.SOLVED, solution.reason
+    assert solution.verified
+    return answer
+
+
+def with_past(formulation: Formulation, system: ContactSystem, last: tuple) -> tuple[ContactSolution, Solution]:
+    """A step that remembers the impulses p_n (r,), p_t (r, d) of the one before it."""
+    stepper = pose(formulation, system)
+    impulses = np.concatenate([last[0], last[1].ravel()])
+    stepper.memory[: impulses.size] = impulses
+    # What hooks change is data again, before they see the memory.
+    for name in ("J_t", "eps_t"):
+        getattr(stepper.core, name)[:] = getattr(system, name)
+    stepping.discretise(stepper.core)
+    stepper.own[:] = stepper.own_start
+    stepper.given(stepper.core, stepper.memory, stepper.own, stepper.numbers)
+    solution = stepper.solve(default_solver(stepper.c.kind))[0]
+    return recovered(stepper), solution
+
+
+def recovered(stepper: Stepper) -> ContactSolution:
+    """v+ and the impulses that stand in a stepper, friction in the system's own axes."""
+    n, _, r, d = stepper.c.size
+    out = stepper.work.out.copy()
+    stepping.turn_back(stepper.core, out[n + r : n + r + d * r])
+    return ContactSolution(*np.split(out, [n, n + r, n + r + d * r]))
+
+
+def obeys_the_laws(systems, formulation, system, answer, estimate, last=None) -> None:
+    s, a = system, answer
+    parts = [s.M @ a.v, s.M @ s.v, s.h * s.f, s.J_n.T @ a.p_n, s.J_t.T @ a.p_t, s.J_b.T @ a.p_b]
+    balance = parts[0] - sum(parts[1:])
+    assert np.abs(balance).max() <= 1e-10 * max(np.abs(x).max() for x in parts)
+    np.testing.assert_allclose(s.J_b @ a.v, -s.g / s.h, rtol=0, atol=1e-10)
+    lift = systems.normal_law(s, a.v, a.p_n)
+    assert min(a.p_n.min(), lift.min()) >= -1e-10
+    if formulation.name != "ccp":
+        assert np.minimum(a.p_n, lift).max() <= 1e-10
+    for contact in systems.contacts(formulation, s, a, estimate, last):
+        assert systems.LAWS[formulation.name](formulation.options, contact, s.h) <= 1e-9
+
+
+@pytest.mark.parametrize("past", [False, True], ids=["first step", "later step"])
+def test_a_step_obeys_the_dynamics_and_its_own_contact_laws(systems, formulation, past):
+    for shape, seed in itertools.product(systems.SHAPES.values(), range(2)):
+        system = systems.random_system(seed, gap_law=bool(seed), mu=(0.05, 0.5), **shape)
+        *_, r, d = system.size
+        estimate, last = solve(BY_NAME["frictionless"], system).p_n, None
+        if past:
+            rng = np.random.default_rng(seed)
+            p_n = rng.uniform(0.1, 2.0, r) * np.where(np.arange(r) == 1, 0.0, 1.0)
+            last = p_n, 0.5 * (system.mu * p_n)[:, None] * rng.uniform(-1, 1, (r, d))
+            estimate = np.where(p_n > 0, p_n, estimate)
+            answer, solution = with_past(formulation, system, last)
+        else:
+            answer, solution = solve_system(
+                formulation, system, default_solver(compiled(formulation, *system.size).kind)
+            )
+        if formulation.options.get("bounds") == "iterated" and solution.claimed is Status.NO_FIXED_POINT:
+            # A strong coupling of normal and tangent can keep the bounds from settling; one pass's laws hold no less.
+            assert "settle" in solution.reason
+            continue
+        assert solution.claimed is Status.SOLVED
+        assert solution.verified
+        obeys_the_laws(systems, formulation, system, answer, estimate, last)
+
+
+SOLVER_NAMES = [*SOLVERS, "cvxpy:CLARABEL"]
+POLISHED = set(SOLVERS) - {"clarabel"}
+
+
+def test_solvers_agree_on_the_velocity(systems, formulation):
+    """Of one problem, the bounds given: on the unique v+, that is for convex programmes and for little friction."""
+    shapes = [*systems.SHAPES.values(), dict(r=2, d=1, duplicates=1), dict(r=1, d=2, duplicates=1)]
+    for seed, shape in enumerate(shapes):
+        if "duplicates" in shape and formulation.name in NOT_REDUNDANT:
+            continue
+        system = systems.random_system(seed, mu=(0.3, 1.0) if is_convex(formulation) else (0.01, 0.1), **shape)
+        stepper = pose(formulation, system)
+        problem, own = stepper.problem(), stepper.own.copy()
+        polished, generic = [], []
+        for solver in map(find_solver, SOLVER_NAMES):
+            refusal = solver.why_not(problem)
+            solution = solver.solve(problem)
+            if refusal is not None:
+                assert solution.claimed is Status.REFUSED
+                assert solution.reason == refusal
+                assert not solution.verified
+                continue
+            if solution.claimed is not Status.SOLVED:
+                assert solution.reason
+                # Outside the class for which a method promises an answer it may stop, and says how.
+                may_stop = not is_convex(formulation) and solver.name != "lemke"
+                assert may_stop or (solution.claimed is Status.INACCURATE and solver.name not in POLISHED)
+                continue
+            assert solution.verified
+            assert solution.residual == problem.residual(solution.z)
+            stepper.finish_pass(solution.z)
+            stepper.own[:] = own
+            (polished if solver.name in POLISHED else generic).append(recovered(stepper).v)
+        assert polished
+        for v in polished[1:]:
+            np.testing.assert_allclose(v, polished[0], rtol=0, atol=1e-9)
+        for v in generic:
+            np.testing.assert_allclose(v, polished[0], rtol=0, atol=1e-4)
+        assert bool(generic) == is_convex(formulation)
+
+
+def test_a_solver_that_does_not_apply_answers_with_a_reason_and_no_solution(systems):
+    _, solution = solve_system(BY_NAME["coulomb"], systems.random_system(0, r=1, d=2), find_solver("lemke"))
+    assert solution.claimed is Status.REFUSED
+    assert "Coulomb NCP" in solution.reason
+    assert not solution.verified
+
+
+@pytest.mark.parametrize("axes", ["fixed", "sliding"])
+@pytest.mark.parametrize("bounds", ["box", "hybrid"])
+def test_iterated_bounds_settle_on_mu_times_the_step_s_own_normal_impulse(systems, bounds, axes):
+    for shape, seed in itertools.product(systems.SHAPES.values(), range(4)):
+        system = systems.random_system(seed, mu=(0.01, 0.1), **shape)
+        stepper = pose(chosen(bounds, bounds="iterated", axes=axes), system)
+        solution = stepper.solve(default_solver("MLCP"))[0]
+        assert solution.claimed is Status.SOLVED
+        r, d = len(system.mu), stepper.c.plan.d
+        limit = np.repeat(system.mu * stepper.work.out[system.n : system.n + r], d)
+        np.testing.assert_allclose(stepper.work.upper[r:], limit, rtol=0, atol=2e-12 * limit.max())
+        np.testing.assert_array_equal(stepper.work.lower[r:], -stepper.work.upper[r:])
+
+
+@pytest.mark.parametrize("name", ["phantom-inertia", "discrete-velocity"])
+def test_fixed_axes_of_the_half_plane_models_are_the_coupled_box(systems, name):
+    one = [systems.random_system(seed, r=1, d=2) for seed in range(12)]
+    several = [systems.random_system(seed, mu=(0.01, 0.1), **shape) for seed in range(4) for shape in
+               (dict(r=2, d=2, m=1), dict(r=3, d=2))]  # fmt: skip
+    for system in one + several:
+        v = solve(chosen(name, axes="fixed"), system).v
+        np.testing.assert_allclose(v, solve(chosen("box", bounds="coupled"), system).v, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("axes", ["fixed", "sliding"])
+def test_phantom_inertia_does_not_show_in_the_velocity(systems, axes):
+    for shape in (dict(r=1, d=2), dict(r=3, d=1, m=2), dict(r=2, d=2, m=1)):
+        system = systems.random_system(3, mu=(0.01, 0.3 if shape["r"] == 1 else 0.1), **shape)
+        v = solve(chosen("phantom-inertia", axes=axes), system).v
+        for rho in np.geomspace(1e-3, 1e3, 5):
+            other = solve(chosen("phantom-inertia", axes=axes, rho=rho), system).v
+            np.testing.assert_allclose(other, v, rtol=0, atol=1e-8)
+
+
+def test_the_hybrid_without_compliance_in_fixed_axes_is_the_box(systems):
+    hybrid = chosen("hybrid", k_t=np.inf, axes="fixed")
+    for shape, seed in itertools.product(systems.SHAPES.values(), range(3)):
+        system = systems.random_system(seed, **shape)
+        r, d = len(system.mu), len(system.J_t) // len(system.mu)
+        last = np.linspace(0.0, 1.0, r), np.full((r, d), 0.1)
+        np.testing.assert_allclose(solve(hybrid, system).v, solve(BY_NAME["box"], system).v, rtol=0, atol=1e-9)
+        v = [with_past(f, system, last)[0].v for f in (hybrid, BY_NAME["box"])]
+        np.testing.assert_allclose(v[0], v[1], rtol=0, atol=1e-9)
+
+
+def test_exact_coulomb_friction_satisfies_the_judge(systems):
+    for shape, seed in itertools.product(systems.SHAPES.values(), range(6)):
+        system = systems.random_system(seed, gap_law=bool(seed % 2), **shape)
+        answer = solve(BY_NAME["coulomb"], system)
+        W, q = systems.delassus(system)
+        u_n, u_t = systems.normal_law(system, answer.v), systems.slip(system, answer.v)
+        p_t = answer.p_t.reshape(u_t.shape)
+        verdict = judge(answer.p_n, p_t, u_n, u_t, system.mu, np.trace(W), np.linalg.norm(q))
+        assert max(verdict.signorini, verdict.natural_map) <= 1e-11
+        assert verdict.cone <= 1e-11 * verdict.normaliser
+        assert verdict.dissipation <= 1e-11 * verdict.normaliser * np.linalg.norm(q)
+
+
+@pytest.mark.parametrize("name", ["coulomb", "ccp"])
+def test_the_cone_models_do_not_see_the_tangent_frame(systems, name):
+    rng = np.random.default_rng(5)
+    for shape in (dict(r=1, d=2), dict(r=2, d=2, m=1), dict(r=3, d=2)):
+        system = systems.random_system(4, mu=(0.05, 0.3), **shape)
+        answer = solve(BY_NAME[name], system)
+        c, s = np.cos(angle := rng.uniform(0, 2 * np.pi, shape["r"])), np.sin(angle)
+        T = np.zeros((2 * len(c), 2 * len(c)))
+        for i in range(len(c)):
+            T[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = [[c[i], s[i]], [-s[i], c[i]]]
+        turned = solve(BY_NAME[name], replace(system, J_t=T @ system.J_t, r_t=T @ system.r_t))
+        np.testing.assert_allclose(turned.v, answer.v, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(turned.p_t, T @ answer.p_t, rtol=0, atol=1e-9)
+
+
+def test_a_sliding_contact_of_the_ccp_lifts_off_at_mu_times_its_sliding_velocity(systems):
+    sliding = 0
+    for shape, seed in itertools.product(systems.SHAPES.values(), range(6)):
+        system = systems.random_system(seed, **shape)
+        answer = solve(BY_NAME["ccp"], system)
+        u_n, speed = systems.normal_law(system, answer.v), np.linalg.norm(systems.slip(system, answer.v), axis=1)
+        slides = (answer.p_n > 1e-6) & (speed > 1e-6)
+        np.testing.assert_allclose(u_n[slides], (system.mu * speed)[slides], rtol=0, atol=1e-9)
+        sliding += slides.sum()
+    assert sliding >= 10
+
+
+def test_without_friction_every_formulation_is_frictionless(systems, formulation):
+    for shape, seed in itertools.product(systems.SHAPES.values(), range(2)):
+        system = systems.random_system(seed, mu=(0.0, 0.0), **shape)
+        v = solve(BY_NAME["frictionless"], system).v
+        np.testing.assert_allclose(solve(formulation, system).v, v, rtol=0, atol=1e-9)
+        r, d = len(system.mu), len(system.J_t) // len(system.mu)
+        later, solution = with_past(formulation, system, (np.ones(r), np.zeros((r, d))))
+        assert solution.verified
+        np.testing.assert_allclose(later.v, v, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("f", FORMULATIONS, ids=lambda f: f.name)
+def test_a_particle_meeting_a_floor_loses_mu_times_its_fall(systems, f):
+    """Coulomb's particle slides on with |u_t| - mu |u_n|, or stops; the CCP's lifts off, u_n = mu |u_t|."""
+    f = f.with_options(k_t=np.inf) if f.name == "hybrid" else f
+    mu = 0.5
+    for slip in (1.5, 0.3):
+        v = solve(f, systems.particle((slip, 0.0), mu)).v
+        # Of the velocities in the dual cone, that nearest to (slip, fall = -1): at the apex, or on its rim.
+        along = max(0.0, (slip - mu) / (1 + mu**2))
+        expected = {"ccp": [along, 0.0, mu * along], "frictionless": [slip, 0.0, 0.0]}
+        np.testing.assert_allclose(v, expected.get(f.name, [max(0.0, slip - mu), 0.0, 0.0]), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("directions", [4, 8, 16])
+@pytest.mark.parametrize("name", ["stewart-trinkle", "anitescu-potra", "discrete-velocity", "phantom-inertia"])
+def test_a_friction_polygon_misses_the_sliding_direction_by_at_most_pi_over_n(systems, name, directions):
+    formulation, worst = chosen(name, directions=directions, axes="fixed"), 0.0
+    heading = np.random.default_rng(6).uniform(0, 2 * np.pi, 40)
+    particles = [systems.particle((2 * np.cos(a), 2 * np.sin(a)), 0.2) for a in heading]
+    bodies = [systems.random_system(seed, r=1, d=2, mu=(0.05, 0.2)) for seed in range(8)]
+    for system in particles + bodies:
+        answer = solve(formulation, system)
+        x, y = answer.p_t, -systems.slip(system, answer.v)[0]
+        if np.linalg.norm(y) > 1e-6:
+            angle = abs(np.arctan2(x[0] * y[1] - x[1] * y[0], x @ y))
+            assert angle <= np.pi / directions + 1e-9
+            worst = max(worst, angle)
+    # The bound is attained, so that more directions are what makes the error smaller.
+    assert worst >= 0.8 * np.pi / directions
+
+
+@pytest.mark.parametrize("directions", [4, 8, 16])
+def test_ranks_of_the_reduced_lead_matrices(systems, directions):
+    """Formulary, section 2: deficiency r (n_d - 3) of the polygon, none of phantom inertia, rank 3 r without it."""
+    for shape in (dict(r=1, d=2), dict(r=2, d=2, m=1), dict(r=3, d=2)):
+        system, r = systems.random_system(0, mu=(0.1, 0.5), **shape), shape["r"]
+
+        def lead(name, system=system, **options):
+            problem = pose(chosen(name, directions=directions, axes="fixed", **options), system).problem()
+            return problem.size, rank(problem.M)
+
+        size, polygon = lead("anitescu-potra")
+        assert polygon.value == size - r * (directions - 3)
+        size, phantom = lead("phantom-inertia")
+        assert phantom.value == size == r * (1 + directions)
+        size, glocker = lead("discrete-velocity")
+        assert glocker.value == 3 * r < size
+        assert min(polygon.gap, glocker.gap) > 1e6
+    for r in (1, 3):
+        planar = systems.random_system(0, r=r, d=1)
+        problem = pose(chosen("anitescu-potra", directions=directions), planar).problem()
+        assert rank(problem.M).value == problem.size == 4 * r
+
+
+@pytest.mark.parametrize("r", [1, 2, 3])
+def test_in_the_plane_polygon_box_and_coulomb_are_one(systems, r):
+    polyhedral = [chosen(name) for name in ("stewart-trinkle", "anitescu-potra", "discrete-velocity",
+                                            "phantom-inertia")] + [chosen("box", bounds="coupled")]  # fmt: skip
+    for seed in range(8):
+        system = systems.random_system(seed, r=r, d=1, mu=(0.02, 0.2), gap_law=bool(seed % 2))
+        v = solve(BY_NAME["coulomb"], system).v
+        for formulation in polyhedral:
+            np.testing.assert_allclose(solve(formulation, system).v, v, rtol=0, atol=1e-9)
+
+
+HOSTILE = {
+    "M nan": dict(M=np.diag([1.0, np.nan, 1.0])),
+    "M not square": dict(M=np.ones((2, 3))),
+    "M not symmetric": dict(M=np.eye(3) + np.eye(3, k=1)),
+    "M singular": dict(M=np.diag([1.0, 1.0, 0.0])),
+    "M indefinite": dict(M=np.diag([1.0, 1.0, -1.0])),
+    "v infinite": dict(v=np.array([0.0, np.inf, 0.0])),
+    "v too short": dict(v=np.zeros(2)),
+    "f nan": dict(f=np.full(3, np.nan)),
+    "J_n too wide": dict(J_n=np.ones((1, 4))),
+    "J_n nan": dict(J_n=np.full((1, 3), np.nan)),
+    "J_n a vector": dict(J_n=np.ones(3)),
+    "no contacts": dict(J_n=np.zeros((0, 3)), J_t=np.zeros((0, 3)), mu=np.zeros(0)),
+    "J_t of three tangents": dict(J_t=np.eye(3)),
+    "J_b too narrow": dict(J_b=np.ones((1, 2)), g=np.zeros(1)),
+    "g too long": dict(g=np.zeros(2)),
+    "mu negative": dict(mu=-0.1),
+    "mu nan": dict(mu=np.nan),
+    "mu too long": dict(mu=np.ones(2)),
+    "phi nan": dict(phi=np.nan),
+    "e negative": dict(e=-0.5),
+    "eps_t negative": dict(eps_t=-1.0),
+    "h zero": dict(h=0.0),
+    "h negative": dict(h=-0.01),
+    "h nan": dict(h=np.nan),
+}
+
+
+@pytest.mark.parametrize("defect", HOSTILE)
+def test_hostile_data_are_refused_in_one_line_that_names_them(systems, defect):
+    with pytest.raises(DataError) as refusal:
+        replace(systems.particle((1.0, 0.0)), **HOSTILE[defect])
+    message = str(refusal.value)
+    assert "\n" not in message
+    assert ("J_n" if defect == "no contacts" else defect.split()[0]) in message
+
+
+@pytest.mark.parametrize("name", sorted(NOT_REDUNDANT))
+def test_redundant_contacts_are_refused_with_the_dependent_rows_until_they_are_relaxed(systems, name):
+    redundant = systems.random_system(1, r=1, d=2, duplicates=1)
+    formulation = chosen(name, axes="fixed")
+    with pytest.raises(DataError, match=r"dependent rows 0, 2, 1, 3 of 'J_t .*relaxation"):
+        pose(formulation, redundant).problem()
+    relaxed = solve(formulation, replace(redundant, eps_t=1e-7))
+    v = solve(chosen("box", bounds="coupled"), redundant).v
+    np.testing.assert_allclose(relaxed.v, v, rtol=0, atol=1e-5)
+
+
+def test_redundant_constraints_are_refused_with_the_dependent_rows(systems):
+    system = systems.random_system(0, r=1, d=2, m=1)
+    twice = replace(system, J_b=np.repeat(system.J_b, 2, axis=0), g=np.repeat(system.g, 2), eps_b=0.0)
+    with pytest.raises(DataError, match=r"dependent rows 0, 1 of 'J_b "):
+        solve_system(BY_NAME["coulomb"], twice, default_solver("Coulomb NCP"))

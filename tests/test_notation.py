@@ -1,0 +1,367 @@
+"""What is printed is what is solved: terms, text, LaTeX and block matrices are read back and held to the numbers."""
+
+import re
+import shutil
+import subprocess
+import unicodedata
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from latex2mathml.converter import convert
+
+from formulations import FORMULATIONS
+from workbench import notation
+from workbench.assembly import compiled, stamp
+from workbench.errors import ModellingError
+from workbench.modelling import box, complements, declare, equals, free, friction_cone, nonneg
+
+OTHER_OPTIONS = {
+    "stewart-trinkle": [dict(directions=6)],
+    "phantom-inertia": [dict(directions=8, lateral="regularised")],
+    "box": [dict(bounds="coupled"), dict(bounds="iterated", axes="sliding")],
+}
+SPREAD = [f.with_options(**options) for f in FORMULATIONS for options in ({}, *OTHER_OPTIONS.get(f.name, []))]
+SIZES = [(3, 0, 1, 1), (6, 1, 1, 2), (5, 2, 2, 1), (9, 1, 3, 2)]
+
+each_formulation = pytest.mark.parametrize("f", SPREAD, ids=lambda f: f.label)
+each_size = pytest.mark.parametrize("size", SIZES, ids=lambda s: "n{} m{} r{} d{}".format(*s))
+
+
+def leaves(declaration) -> list:
+    """Every parameter, unknown and constant that is printed, each once."""
+    found = {}
+    for F in printed(declaration):
+        for leaf in (*F.parameters(), *F.variables(), *F.constants()):
+            found.setdefault(id(leaf), leaf)
+    return list(found.values())
+
+
+def printed(declaration) -> list[cp.Expression]:
+    """Left-hand sides, bounds and friction coefficients."""
+    sets = [u.member_of for u in declaration.partners]
+    bounds = [getattr(x, side) for x in sets for side in ("lower", "upper") if hasattr(x, side)]
+    coefficients = [r.x.mu for r in declaration.cones]
+    return [*declaration.expressions, *(cp.Expression.cast_to_const(F) for F in (*bounds, *coefficients))]
+
+
+def fill(expressions, seed: int) -> None:
+    """Random positive values for all parameters and random ones for all unknowns."""
+    rng = np.random.default_rng(seed)
+    for F in expressions:
+        for p in F.parameters():
+            p.value = rng.uniform(0.1, 1, p.shape)
+        for u in F.variables():
+            u.value = rng.standard_normal(u.shape)
+
+
+# A reader of the print, which knows mathematics and names but not CVXPY
+
+
+def table(declaration) -> dict[str, np.ndarray]:
+    """Printed name: value."""
+    values = {}
+    for leaf in leaves(declaration):
+        value = leaf.value.toarray() if hasattr(leaf.value, "toarray") else np.asarray(leaf.value)
+        name = printed_name(leaf) if isinstance(leaf, cp.Variable) else greek(leaf.name())
+        assert np.array_equal(values.get(name, value), value), f"two leaves print as {name}"
+        values[name] = value
+    return values
+
+
+def printed_name(u: cp.Variable) -> str:
+    return "v⁺" if u.name() == "v" else greek(u.name())
+
+
+def greek(name: str) -> str:
+    base, _, sub = name.partition("_")
+    base = {"eps": "epsilon"}.get(base, base)
+    letter = unicodedata.lookup(f"GREEK SMALL LETTER {base.upper()}") if base in GREEK_NAMES else base
+    return letter + (f"_{sub}" if sub else "")
+
+
+GREEK_NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "theta", "mu", "rho", "sigma", "phi", "chi", "omega")
+
+
+def read_factor(token: str, values: dict[str, np.ndarray]):
+    """A number, the unit matrix as 1, a matrix, or diag(x) for an entrywise factor; what has one entry is a number."""
+    if re.fullmatch(r"[\d.]+(e-?\d+)?", token):
+        return float(token)
+    if token == "I":
+        return 1.0
+    diagonal = re.fullmatch(r"diag\((.*)\)", token) or re.fullmatch(r"(.*)∘", token)
+    value = values[diagonal[1] if diagonal else token.removesuffix("ᵀ")]
+    if value.size == 1:
+        return value.item()
+    if diagonal:
+        assert value.ndim == 1
+        return np.diag(value)
+    assert value.ndim == 2 or not token.endswith("ᵀ")
+    return value.T if token.endswith("ᵀ") else value
+
+
+def read_sum(text: str, values: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """The value of every term of a printed sum."""
+    terms = []
+    for sign, body in re.findall(r"(?:^| )([−+] |^−|(?<=^))([^−+ ]+(?: [^−+ ]+)*)", text):
+        product = -1.0 if "−" in sign else 1.0
+        for token in body.replace("∘", "∘ ").split():
+            product = np.dot(product, read_factor(token, values))
+        terms.append(np.asarray(product))
+    assert len(terms) == 1 + len(re.findall(r" [−+] ", text)), text
+    return terms
+
+
+def read_vector(text: str, values: dict[str, np.ndarray], size: int) -> np.ndarray:
+    return sum(np.broadcast_to(np.ravel(term), size) for term in read_sum(text, values))
+
+
+def read_block(text: str, values: dict[str, np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+    """A block as the matrix it stands for; a number or a scalar symbol is a multiple of the unit matrix."""
+    if text == "0":
+        return np.zeros(shape)
+    return sum(term.reshape(shape) if term.size > 1 else term * np.eye(*shape) for term in read_sum(text, values))
+
+
+def as_text(latex: str) -> str:
+    """LaTeX of a sum in the spelling of the text."""
+    letters = {"varepsilon": "epsilon"}
+    latex = latex.replace(r"v^{+}", "v⁺").replace(r"^{\top}", "ᵀ").replace(r" \circ ", "∘").replace("-", "−")
+    latex = latex.replace(r"\operatorname{diag}", "diag")
+    latex = re.sub(r"\\(?:mathrm|text)\{([^{}]*)\}", r"\1", latex)
+    latex = re.sub(r"_\{([^{}]*)\}", r"_\1", latex)
+    return re.sub(
+        r"\\([a-z]+)", lambda m: unicodedata.lookup(f"GREEK SMALL LETTER {letters.get(m[1], m[1]).upper()}"), latex
+    )
+
+
+# Terms
+
+
+@each_size
+@each_formulation
+def test_terms_sum_to_the_expression(f, size):
+    declaration = f.declaration(*size)
+    fill(printed(declaration), 0)
+    for F in printed(declaration):
+        terms = notation.expand(F)
+        assert terms
+        total = sum(np.broadcast_to(t.value, F.shape) for t in terms)
+        np.testing.assert_allclose(total, F.value, rtol=1e-12, atol=1e-12)
+        for t in terms:
+            unknowns = [factor.leaf for factor in t.factors if isinstance(factor.leaf, cp.Variable)]
+            assert unknowns == [t.unknown][: len(unknowns)]
+
+
+def expressions() -> dict[str, cp.Expression]:
+    x, w, c = free("x", 3), cp.Parameter(3, name="w"), cp.Parameter(name="c")
+    P, C = cp.Parameter((3, 3), name="P"), cp.Constant(np.arange(9.0).reshape(3, 3), name="C")
+    return {
+        "x": x, "w": w, "-x": -x, "-1 (-x)": -1 * (-x), "x - w": x - w, "-(x - w)": -(x - w), "x + 1": x + 1,
+        "2 x": 2 * x,        "-2.5 P x": -2.5 * (P @ x), "3 (2 x)": 3 * (2 * x), "2 w": 2 * w, "c x": c * x, "P.T x": P.T @ x,
+        "P C x": P @ (C @ x), "(P C).T x": (P @ C).T @ x, "P.T.T x": P.T.T @ x, "w o x": cp.multiply(w, x),
+        "x o w": cp.multiply(x, w), "w o C x": cp.multiply(w, C @ x), "C (w o x)": C @ cp.multiply(w, x),
+        "C (x - w o x) + w": C @ (x - cp.multiply(w, x)) + w, "x P": x @ P, "0 x + w": 0 * x + w,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", expressions())
+def test_terms_of_every_known_node(name):
+    F = expressions()[name]
+    fill([F], 1)
+    total = sum(np.broadcast_to(t.value, F.shape) for t in notation.expand(F))
+    np.testing.assert_allclose(total, F.value, rtol=1e-12, atol=1e-12)
+
+
+def test_nothing_is_printed_for_zero():
+    x = free("x", 2)
+    assert notation.plain_relation(cp.Constant(np.zeros(2))) == "0"
+    assert notation.plain_relation(x + np.zeros(2)) == "x"
+    assert notation.plain_relation(np.zeros((2, 2)) @ x) == "0"
+
+
+@pytest.mark.parametrize(
+    "node",
+    [cp.sum, cp.cumsum, lambda x: x[:2], lambda x: cp.hstack([x, x]), lambda x: cp.reshape(x, (3, 1), "C")],
+)
+def test_an_unknown_node_is_named(node):
+    x, A = free("x", 3), cp.Parameter((3, 3), name="A")
+    F = node(A @ x)
+    for wrapped in (F, -F, 2 * F, F + 1):
+        with pytest.raises(ModellingError, match=rf"\b{type(F).__name__}\b"):
+            notation.expand(wrapped)
+    with pytest.raises(ModellingError, match=rf"\b{type(F).__name__}\b"):
+        notation.plain_relation(F)
+
+
+def test_a_product_that_has_no_notation_is_refused():
+    x, w = free("x", 3), cp.Parameter(3, name="w")
+    for F in (cp.multiply(w + 1, x), cp.multiply(np.ones((3, 3)) @ w, x)):
+        with pytest.raises(ModellingError, match="entrywise"):
+            notation.expand(F)
+
+
+# Text
+
+
+@each_size
+@each_formulation
+def test_relations_read_as_the_numbers(f, size):
+    declaration = f.declaration(*size)
+    fill(printed(declaration), 2)
+    values = table(declaration)
+    for r in declaration.relations:
+        text = notation.relation(r)
+        assert "constant" not in text
+        if hasattr(r, "F_n"):
+            found = re.fullmatch(r"K_μ ∋ \((.*), (.*)\)  ⊥  \((.*), (.*)\) ∈ K_μ\*(?:, u_t = (.*))?", text)
+            assert found
+            x_n, x_t, F_n, F_t, u_t = found.groups()
+            assert (x_n, x_t) == (greek(r.x.n.name()), greek(r.x.t.name()))
+            assert (F_t == "u_t", u_t is not None) == (r.coulomb, r.coulomb)
+            assert F_n.endswith(" + μ |u_t|") == r.coulomb
+            sides = [(r.F_n, F_n.removesuffix(" + μ |u_t|")), (r.F_t, u_t or F_t)]
+        elif not hasattr(r, "x"):
+            sides = [(r.F, text.removesuffix(" = 0"))]
+            assert text.endswith(" = 0")
+        elif hasattr(r.x.member_of, "lower"):
+            low, x, high, F = re.fullmatch(r"(.*) ≤ (.*) ≤ (.*)  ⊥  (.*)", text).groups()
+            assert x == greek(r.x.name())
+            bounds = (r.x.member_of.lower, r.x.member_of.upper)
+            sides = [(r.F, F), *zip((cp.Expression.cast_to_const(b) for b in bounds), (low, high), strict=True)]
+        else:
+            x, F = re.fullmatch(r"0 ≤ (.*)  ⊥  (.*) ≥ 0", text).groups()
+            assert x == greek(r.x.name())
+            sides = [(r.F, F)]
+        for F, side in sides:
+            np.testing.assert_allclose(read_vector(side, values, F.size), F.value, rtol=1e-12, atol=1e-12)
+
+
+@each_size
+@each_formulation
+def test_block_matrix_reads_as_the_stamped_matrix(f, size):
+    c = compiled(f, *size)
+    declaration = c.declaration
+    fill(printed(declaration), 3)
+    work, own = c.room()
+    core = c.core(work, 0.01, False, 0.0)
+    for leaf in leaves(declaration):
+        if isinstance(leaf, cp.Parameter) and hasattr(core, leaf.name()):
+            getattr(core, leaf.name())[:] = leaf.value
+    if own.size:
+        own[:] = np.concatenate([np.ravel(p.value) for p in declaration.hooks.own])
+    stamp(c.plan, work)
+    values = table(declaration)
+    labels, columns, blocks, constants = notation.block_matrix(declaration)
+    unknowns, rows = declaration.unknowns, declaration.expressions
+    assert columns == [printed_name(u) for u in unknowns]
+    partners = [
+        u for r in declaration.relations if hasattr(r, "x") for u in ([r.x.n, r.x.t] if hasattr(r, "F_n") else [r.x])
+    ]
+    assert labels == ["0"] * len(declaration.equations) + [greek(u.name()) for u in partners]
+    assert [len(line) for line in blocks] == [len(unknowns)] * len(rows)
+    i = 0
+    for F, line, constant in zip(rows, blocks, constants, strict=True):
+        j = 0
+        for u, text in zip(unknowns, line, strict=True):
+            block = read_block(text, values, (F.size, u.size))
+            np.testing.assert_allclose(work.A[i : i + F.size, j : j + u.size], block, rtol=1e-12, atol=1e-12)
+            j += u.size
+        expected = read_vector(constant, values, F.size)
+        np.testing.assert_allclose(work.A[i : i + F.size, j], expected, rtol=1e-12, atol=1e-12)
+        i += F.size
+
+
+def test_names_are_printed_in_greek_and_with_their_subscripts():
+    for name, text, latex in (
+        ("p_n", "p_n", "p_{n}"), ("v+", "v⁺", "v^{+}"), ("sigma", "σ", r"\sigma"), ("eps_n", "ε_n", r"\varepsilon_{n}"),
+        ("w_up", "w_up", r"w_{\mathrm{up}}"), ("limit", "limit", r"\mathrm{limit}"), ("M", "M", "M"),
+    ):  # fmt: skip
+        assert notation.latex_name(name) == latex
+        assert notation.plain_relation(free(name, 2)) == text
+
+
+def test_labels_of_rows_that_share_an_expression():
+    v, p, q = free("v", 2), nonneg("p", 2), nonneg("q", 2)
+    F = v - p + q
+    declaration = declare(equals(F), complements(F, p), complements(F, q), recover=dict(v=v, p_n=p))
+    assert notation.block_matrix(declaration)[0] == ["0", "p", "q"]
+
+
+def test_constant_bounds_and_friction_are_printed():
+    x = box("x", 1, -np.inf, 2.0)
+    assert re.fullmatch(r"(−inf|−∞) ≤ x ≤ 2  ⊥  x", notation.relation(complements(x, x)))
+    cone = friction_cone(0.5, 1, 1)
+    text = notation.relation(complements((cone.n, cone.t), cone, law="coulomb"))
+    assert "0.5 |u_t|" in text
+
+
+@each_formulation
+def test_text_page_holds_everything(f):
+    declaration = f.declaration(6, 1, 2, 2)
+    page = notation.text_page(declaration, "a class of problems")
+    for expected in (*map(notation.relation, declaration.relations), "a class of problems"):
+        assert expected in page
+    data = [leaf for leaf in leaves(declaration) if isinstance(leaf, cp.Parameter)]
+    shown = {name for name, meaning in notation.glossary(declaration) if meaning}
+    left_hand = {p.id for F in declaration.expressions for p in F.parameters()}
+    assert {greek(p.name()) for p in data if p.id in left_hand} <= shown
+    assert "constant" not in " ".join(map(notation.relation, declaration.relations))
+    words = dict(notation.sets(declaration))
+    assert len(words) == len(declaration.unknowns)
+    assert all(str(u.size) in words[printed_name(u)] for u in declaration.unknowns)
+
+
+# LaTeX
+
+
+@each_formulation
+def test_latex_says_the_same_as_the_text(f):
+    declaration = f.declaration(6, 1, 2, 2)
+    for F in printed(declaration):
+        terms = notation.expand(F)
+        assert as_text(notation.write_sum(terms, "latex")) == notation.write_sum(terms, "text")
+    text, latex = (notation.block_matrix(declaration, style) for style in ("text", "latex"))
+    for one, other in zip(text[:2] + text[3:], latex[:2] + latex[3:], strict=True):
+        assert one == [as_text(cell) for cell in other]
+    assert text[2] == [[as_text(cell) for cell in line] for line in latex[2]]
+
+
+@each_formulation
+def test_latex_is_balanced(f):
+    page = notation.latex_page(f.declaration(6, 1, 2, 2), f.label)
+    depth = np.cumsum([{"{": 1, "}": -1}.get(character, 0) for character in page])
+    assert depth.min() >= 0
+    assert depth[-1] == 0
+    environments = []
+    for command, name in re.findall(r"\\(begin|end)\{([^}]*)\}", page):
+        if command == "begin":
+            environments.append(name)
+        else:
+            assert environments.pop() == name
+    assert environments == []
+    assert page.isascii() or "\\usepackage" in page
+
+
+@each_formulation
+def test_latex_becomes_mathml(f):
+    declaration = f.declaration(6, 1, 2, 2)
+    pieces = [notation.relation(r, "latex") for r in declaration.relations]
+    for piece in (*pieces, notation.latex_blocks(declaration)):
+        mathml = convert(piece)
+        assert mathml.startswith("<math")
+        # A command that the converter does not know would be left as it is.
+        assert "\\" not in mathml
+
+
+@each_formulation
+def test_latex_compiles(f, tmp_path):
+    program = shutil.which("pdflatex") or shutil.which("latex")
+    if program is None:
+        pytest.skip("neither pdflatex nor latex is on the path")
+    (tmp_path / "page.tex").write_text(notation.latex_page(f.declaration(6, 1, 2, 2), f.label), encoding="utf-8")
+    command = [program, "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "page.log").exists()
+    assert list(tmp_path.glob("page.pdf")) or list(tmp_path.glob("page.dvi"))
