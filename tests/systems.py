@@ -98,7 +98,7 @@ def normal_law(system: ContactSystem, v: Array, p_n: Array | float = 0.0) -> Arr
 
 def slip(system: ContactSystem, v: Array) -> Array:
     """(r, d) sliding velocities J_t v + r_t [m/s]."""
-    return (system.J_t @ v + system.r_t).reshape(len(system.mu), -1)
+    return (system.J_t @ v + system.r_t).reshape(system.size[2], -1)
 
 
 def corners(sides: int, radius: float, Q: Array, circumscribed: bool) -> Array:
@@ -152,10 +152,9 @@ class Contact:
         return float(np.abs(p - np.clip(p - (u + C * (p - rest)), -limit, limit)).max())
 
     def cone(self, shift: float) -> float:
-        """Cone, dual cone and orthogonality, with De Saxce's shift of the normal rate."""
-        size = np.linalg.norm(self.u)
-        work = self.p_n * (self.lift + shift) + self.p @ self.u
-        return max(np.linalg.norm(self.p) - self.limit, self.mu * size - self.lift - shift, abs(work))
+        """Violation of the cone, its dual and orthogonality, with De Saxce's shift of the normal rate."""
+        friction, size, lift = float(np.linalg.norm(self.p)), float(np.linalg.norm(self.u)), self.lift + shift
+        return max(friction - self.limit, self.mu * size - lift, abs(self.p_n * lift + float(self.p @ self.u)))
 
 
 def _phantom(o: dict[str, Any], c: Contact) -> float:
@@ -215,7 +214,7 @@ def contacts(
         if turned and along.any():
             c, s = along / np.linalg.norm(along)
             Q = np.array([[c, s], [-s, c]])
-        mu, p_n = float(system.mu[i]), float(answer.p_n[i])
+        mu, p_n = float(np.asarray(system.mu)[i]), float(answer.p_n[i])
         found.append(
             Contact(p_n, p[i], lift[i], u[i], mu, mu * p_n, Q, turned, speed, estimate[i], last_n[i], last_t[i])
         )

@@ -137,7 +137,8 @@ def test_solvers_agree_on_the_velocity(systems, formulation):
         system = systems.random_system(seed, mu=(0.3, 1.0) if is_convex(formulation) else (0.01, 0.1), **shape)
         stepper = pose(formulation, system)
         problem, own = stepper.problem(), stepper.own.copy()
-        polished, generic = [], []
+        polished: list[np.ndarray] = []
+        generic: list[np.ndarray] = []
         for solver in map(find_solver, SOLVER_NAMES):
             refusal = solver.why_not(problem)
             solution = solver.solve(problem)
@@ -333,7 +334,7 @@ def test_in_the_plane_polygon_box_and_coulomb_are_one(systems, r):
             np.testing.assert_allclose(solve(formulation, system).v, v, rtol=0, atol=1e-9)
 
 
-HOSTILE = {
+HOSTILE: dict[str, dict[str, typing.Any]] = {
     "M nan": dict(M=np.diag([1.0, np.nan, 1.0])),
     "M not square": dict(M=np.ones((2, 3))),
     "M not symmetric": dict(M=np.eye(3) + np.eye(3, k=1)),

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import unicodedata
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -16,7 +17,7 @@ from workbench.assembly import compiled, stamp
 from workbench.errors import ModellingError
 from workbench.modelling import box, complements, declare, equals, free, friction_cone, nonneg
 
-OTHER_OPTIONS = {
+OTHER_OPTIONS: dict[str, list[dict[str, Any]]] = {
     "stewart-trinkle": [dict(directions=6)],
     "phantom-inertia": [dict(directions=8, lateral="regularised")],
     "box": [dict(bounds="coupled"), dict(bounds="iterated", axes="sliding")],
@@ -30,7 +31,7 @@ each_size = pytest.mark.parametrize("size", SIZES, ids=lambda s: "n{} m{} r{} d{
 
 def leaves(declaration) -> list:
     """Every parameter, unknown and constant that is printed, each once."""
-    found = {}
+    found: dict[int, cp.Expression] = {}
     for F in printed(declaration):
         for leaf in (*F.parameters(), *F.variables(), *F.constants()):
             found.setdefault(id(leaf), leaf)
@@ -60,7 +61,7 @@ def fill(expressions, seed: int) -> None:
 
 def table(declaration) -> dict[str, np.ndarray]:
     """Printed name: value."""
-    values = {}
+    values: dict[str, np.ndarray] = {}
     for leaf in leaves(declaration):
         value = leaf.value.toarray() if hasattr(leaf.value, "toarray") else np.asarray(leaf.value)
         name = printed_name(leaf) if isinstance(leaf, cp.Variable) else greek(leaf.name())
@@ -103,12 +104,12 @@ def read_factor(token: str, values: dict[str, np.ndarray]):
 def read_sum(text: str, values: dict[str, np.ndarray]) -> list[np.ndarray]:
     """The value of every term of a printed sum."""
     terms = []
-    for sign, body in re.findall(r"(?:^| )([−+] |^−|(?<=^))([^−+ ]+(?: [^−+ ]+)*)", text):
-        product = -1.0 if "−" in sign else 1.0
+    pieces = re.split(r"(?:^| )([−+]) ?", text if text.startswith("−") else f"+ {text}")[1:]
+    for sign, body in zip(pieces[::2], pieces[1::2], strict=True):
+        product = {"+": 1.0, "−": -1.0}[sign]
         for token in body.replace("∘", "∘ ").split():
             product = np.dot(product, read_factor(token, values))
         terms.append(np.asarray(product))
-    assert len(terms) == 1 + len(re.findall(r" [−+] ", text)), text
     return terms
 
 
@@ -158,7 +159,8 @@ def expressions() -> dict[str, cp.Expression]:
     P, C = cp.Parameter((3, 3), name="P"), cp.Constant(np.arange(9.0).reshape(3, 3), name="C")
     return {
         "x": x, "w": w, "-x": -x, "-1 (-x)": -1 * (-x), "x - w": x - w, "-(x - w)": -(x - w), "x + 1": x + 1,
-        "2 x": 2 * x,        "-2.5 P x": -2.5 * (P @ x), "3 (2 x)": 3 * (2 * x), "2 w": 2 * w, "c x": c * x, "P.T x": P.T @ x,
+        "2 x": 2 * x, "-2.5 P x": -2.5 * (P @ x), "3 (2 x)": 3 * (2 * x), "2 w": 2 * w, "c x": c * x,
+        "P.T x": P.T @ x,
         "P C x": P @ (C @ x), "(P C).T x": (P @ C).T @ x, "P.T.T x": P.T.T @ x, "w o x": cp.multiply(w, x),
         "x o w": cp.multiply(x, w), "w o C x": cp.multiply(w, C @ x), "C (w o x)": C @ cp.multiply(w, x),
         "C (x - w o x) + w": C @ (x - cp.multiply(w, x)) + w, "x P": x @ P, "0 x + w": 0 * x + w,

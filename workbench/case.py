@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from workbench.errors import DataError, UnknownNameError
 Array = NDArray[np.float64]
 
 
-def quantity(default: float, unit: str, meaning: str, positive: bool = False) -> Any:
-    """A parameter of a case: a number with a unit and a meaning; `positive` ones are refused at or below zero."""
-    return field(default=default, metadata={"unit": unit, "meaning": meaning, "positive": positive})
+def quantity(default: float, unit: str, meaning: str, sign: Literal["any", "nonnegative", "positive"] = "any") -> Any:
+    """A parameter of a case: a number with a unit, a meaning and the sign it must have."""
+    return field(default=default, metadata={"unit": unit, "meaning": meaning, "sign": sign})
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,16 @@ class Case(ABC):
     fill: ClassVar[Callable]
     advance: ClassVar[Callable]
 
-    v_th: float = quantity(0.01, "m/s", "speed below which a contact counts as sticking", positive=True)
+    v_th: float = quantity(0.01, "m/s", "speed below which a contact counts as sticking", "positive")
 
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
-            if not np.isfinite(value):
-                raise DataError(f"{self.name}: {f.name} = {value}; a finite number [{f.metadata['unit']}] is needed")
-            if f.metadata["positive"] and value <= 0:
-                raise DataError(
-                    f"{self.name}: {f.name} = {value:g}; a positive number [{f.metadata['unit']}] is needed"
-                )
+            sign = f.metadata["sign"]
+            wrong = (sign == "positive" and value <= 0) or (sign == "nonnegative" and value < 0)
+            if wrong or not np.isfinite(value):
+                kind = "finite" if sign == "any" else sign
+                raise DataError(f"{self.name}: {f.name} = {value:g}; a {kind} number [{f.metadata['unit']}] is needed")
 
     def with_parameters(self, **values: float) -> "Case":
         """The same case with other parameters; raises UnknownNameError for a parameter it does not have."""

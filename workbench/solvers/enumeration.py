@@ -17,7 +17,7 @@ from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, solve_on_basis
 from workbench.problems import MLCP, Array, Problem
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver, kernel_arguments
-from workbench.solvers.murty import SIGN_TOLERANCE, clip, infeasibilities, usable
+from workbench.solvers.bases import SIGN_TOLERANCE, clip, infeasibilities, usable
 
 SOLVED = int(Status.SOLVED)
 INFEASIBLE = int(Status.INFEASIBLE)

@@ -17,7 +17,7 @@ from numba import njit
 from workbench.kernels import SOLVE, solve_on_basis
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
-from workbench.solvers.murty import SIGN_TOLERANCE, clip, exchange, first_basis, infeasibilities, usable
+from workbench.solvers.bases import SIGN_TOLERANCE, clip, exchange, first_basis, infeasibilities, usable
 
 SOLVED = int(Status.SOLVED)
 ITERATION_LIMIT = int(Status.ITERATION_LIMIT)

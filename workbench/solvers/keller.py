@@ -22,7 +22,7 @@ from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, affine, solve_on_b
 from workbench.problems import Problem, is_symmetric
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
-from workbench.solvers.murty import SIGN_TOLERANCE, backward_error, clip, first_basis, infeasibilities, usable
+from workbench.solvers.bases import SIGN_TOLERANCE, backward_error, clip, first_basis, infeasibilities, usable
 
 SOLVED = int(Status.SOLVED)
 RAY = int(Status.RAY)

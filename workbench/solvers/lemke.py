@@ -24,7 +24,7 @@ from numba import njit, types
 from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, solve_on_basis
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
-from workbench.solvers.murty import backward_error, clip, usable
+from workbench.solvers.bases import backward_error, clip, usable
 
 SOLVED = int(Status.SOLVED)
 RAY = int(Status.RAY)

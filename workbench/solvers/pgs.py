@@ -20,7 +20,7 @@ from workbench.kernels import MATRIX, SOLVE, VECTOR
 from workbench.problems import Problem
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
-from workbench.solvers.murty import usable
+from workbench.solvers.bases import usable
 
 SOLVED = int(Status.SOLVED)
 ITERATION_LIMIT = int(Status.ITERATION_LIMIT)

@@ -1,0 +1,162 @@
+"""The command line: what it writes, and one clear line for every mistake."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from workbench.cli import main
+
+SHORT = ["--duration", "0.05", "--reference-step", "5e-4"]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A short comparison of three formulations, one of which cannot be solved by one of the solvers."""
+    out = tmp_path_factory.mktemp("cli") / "result"
+    arguments = ["compare", "wheel", *SHORT, "-f", "box", "-f", "anitescu-potra:directions=8", "-f", "coulomb"]
+    arguments += ["--solver", "judice-pires", "--solver", "lemke", "--solver", "coulomb-exact"]
+    assert main([*arguments, "--step", "1e-3", "5e-3", "--out", str(out), "--quiet", "--figures", "svg"]) == 0
+    return out
+
+
+def test_compare_writes_what_it_promises(written):
+    runs = pd.read_csv(written / "runs.csv")
+    columns = (
+        "case formulation options solver step window size rank rank_min claimed verified residual tolerance reason",
+        "iterations build_time solve_time friction_rmsd misalignment_rms position_error energy_error signorini cone",
+        "dissipation discretisation_error formulation_error solver_error rank_tolerance",
+    )
+    assert {name for line in columns for name in line.split()} <= set(runs.columns)
+    assert len(runs) == 3 * 3 * 2 * 2  # formulations x solvers x steps x windows
+    assert set(runs["window"]) == {"sliding", "all"}
+    assert runs["clipped"][runs["window"] == "sliding"].all()
+    assert len(pd.read_parquet(written / "runs.parquet")) == len(runs)
+    steps = pd.read_parquet(written / "trajectories.parquet")
+    box = steps[(steps["formulation"] == "box") & (steps["step"] == 1e-3) & (steps["role"] == "run")]
+    assert len(box) == 50
+    facts = json.loads((written / "provenance.json").read_text())
+    assert facts["settings"]["steps"] == [1e-3, 5e-3]
+    assert "numpy" in facts["versions"]
+    assert {p.name for p in (written / "figures").iterdir()} >= {"friction.svg", "budget.svg", "painleve.svg"}
+
+
+def test_refused_runs_are_rows_with_a_reason(written):
+    runs = pd.read_csv(written / "runs.csv")
+    refused = runs[runs["claimed"] == "REFUSED"]
+    takes = {"box": ["judice-pires"], "anitescu-potra": ["lemke", "judice-pires"], "coulomb": ["coulomb-exact"]}
+    for run in runs.itertuples():
+        assert (run.claimed != "REFUSED") == (run.solver in takes[run.formulation]), run
+    assert refused["reason"].str.contains("solves").all()
+    assert not refused["verified"].any()
+    assert refused["friction_rmsd"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["compare", "whell"], ["whell", "wheel"]),
+        (["compare", "wheel", "-f", "bax"], ["bax", "box", "coulomb"]),
+        (["compare", "wheel", "-f", "box:bonds=last"], ["bonds", "bounds"]),
+        (["compare", "wheel", "-f", "box:bounds=lost"], ["lost", "iterated"]),
+        (["compare", "wheel", "-f", "anitescu-potra:directions=5"], ["directions=5", "even"]),
+        (["compare", "wheel", "-f", "phantom-inertia:rho=-1"], ["rho=-1", "positive"]),
+        (["compare", "wheel", "-f", "box:bounds"], ["bounds", "OPTION=VALUE"]),
+        (["compare", "wheel", "--solver", "lemkee"], ["lemkee", "lemke"]),
+        (["compare", "wheel", "--solver", "cvxpy:NOSUCH"], ["NOSUCH", "CLARABEL"]),
+        (["compare", "wheel", "--step", "-1e-3"], ["--step", "-1e-3", "positive"]),
+        (["compare", "wheel", "--step", "abc"], ["--step", "abc"]),
+        (["compare", "wheel", "--step", "1.5e-4"], ["0.00015", "reference"]),
+        (["compare", "wheel", "--step", "nan"], ["nan"]),
+        (["compare", "wheel", "--duration", "0"], ["--duration", "0"]),
+        (["compare", "wheel", "--duration", "1e-6"], ["duration", "at least one step"]),
+        (["compare", "wheel", "--set", "mas=2"], ["mas", "gravity"]),
+        (["compare", "wheel", "--set", "m=-2"], ["m = -2", "positive"]),
+        (["compare", "wheel", "--set", "mu=-0.1"], ["mu", "-0.1"]),
+        (["compare", "wheel", "--set", "m=heavy"], ["m=heavy"]),
+        (["compare", "wheel", "--normal", "sideways"], ["sideways", "gap"]),
+        (["compare", "wheel", "--out", "{file}/below"], ["cannot write"]),
+        (["compare", "wheel", "--out", "{file}"], ["is a file"]),
+        (["compare", "wheel", "--no-such-option"], ["no-such-option"]),
+        (["compare"], ["case"]),
+        (["show", "nothing"], ["nothing", "stewart-trinkle"]),
+        (["check", "{file}.missing"], ["missing"]),
+        ([], ["COMMAND"]),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("not a folder")
+    arguments = [a.replace("{file}", str(tmp_path / "file")) for a in arguments]
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.strip().split("\n")) == 1
+    assert all(word in err for word in words), err
+    assert [p.name for p in tmp_path.iterdir()] == ["file"], "nothing may be half-written"
+
+
+def test_interruption_leaves_nothing(tmp_path, monkeypatch, capsys):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("workbench.comparison.compare", interrupted)
+    assert main(["compare", "wheel", "--out", str(tmp_path / "out"), "--quiet"]) == 130
+    assert list(tmp_path.iterdir()) == []
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_show_prints_the_declaration(capsys):
+    assert main(["show", "stewart-trinkle"]) == 0
+    text = capsys.readouterr().out
+    assert "0 ≤ p_n  ⊥  J_n v⁺ + b_n" in text
+    assert "problem class  LCP" in text
+    assert main(["show", "stewart-trinkle", "--latex"]) == 0
+    latex = capsys.readouterr().out
+    assert latex.startswith("\\documentclass")
+    assert "\\perp" in latex
+    assert main(["show", "box", "--numbers", "--case", "wheel"]) == 0
+    numbers = capsys.readouterr().out
+    assert "M =" in numbers
+    assert "lower" in numbers
+
+
+def test_check_speaks_json(tmp_path, capsys):
+    path = tmp_path / "m.csv"
+    path.write_text("1,2\n2,1\n")
+    assert main(["check", str(path), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["n"] == 2
+    assert result["rank"]["value"] == 2
+    assert result["rank"]["tolerance"] > 0
+    assert result["p_matrix"]["verdict"] == "not P"
+    assert result["p_matrix"]["witness"]["index_set"] == [0, 1]
+    assert result["p_matrix"]["witness"]["minor"] == "-3"
+    assert main(["check", str(path)]) == 0
+    assert "not a P-matrix" in capsys.readouterr().out
+
+
+def test_list_names_everything(capsys):
+    from cases import CASES
+    from formulations import FORMULATIONS
+    from workbench.solvers import SOLVERS
+
+    assert main(["list"]) == 0
+    text = capsys.readouterr().out
+    for name in [c.name for c in CASES] + [f.name for f in FORMULATIONS] + list(SOLVERS):
+        assert f"  {name} " in text
+
+
+def test_no_progress_bar_and_no_traceback_in_a_pipe(tmp_path):
+    """As a process, in a folder with decoys: the installed packages are used, stderr stays empty in a pipe."""
+    for name in ("cases", "reports"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('decoy')")
+    command = [os.path.join(os.path.dirname(sys.executable), "workbench"), "compare", "wheel", *SHORT, "-f", "coulomb"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "coulomb-exact" in done.stdout
+    assert (tmp_path / "wheel-comparison" / "report.html").stat().st_size > 100_000
