@@ -1,0 +1,217 @@
+"""The comparator: what its numbers mean, what it does with failures, and a formulation that is not in the package."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from cases.wheel import Wheel
+from formulations import FORMULATIONS
+from workbench.comparison import Job, Settings, compare, rms, run_jobs, sliding_minor
+from workbench.errors import DataError, WorkbenchError
+from workbench.formulation import formulation
+from workbench.modelling import complements, declare, equals, free, friction_cone, nonneg
+from workbench.solution import Status
+
+BY_NAME = {f.name: f for f in FORMULATIONS}
+COULOMB = BY_NAME["coulomb"]
+SETTINGS = Settings(steps=(1e-3,), reference_step=2e-4, duration=0.2)
+
+
+@formulation("viscous", friction="p_t = -c u_t up to a declared coefficient", source="this test")
+def viscous(s, c: float = 0.05):
+    """A formulation of the reader's own: Newtonian friction, no bound; a frictionless LCP with a damper."""
+    v, p_n, p_t = free("v", s.n), nonneg("p_n", s.r), free("p_t", s.d * s.r)
+    return declare(
+        equals(s.balance(v, p_n, p_t)),
+        *s.bilateral(v),
+        equals(p_t + c * s.ut(v, p_t)),
+        complements(s.un(v, p_n), p_n),
+        recover={"v": v, "p_n": p_n, "p_t": p_t},
+    )
+
+
+@pytest.fixture(scope="module")
+def result():
+    chosen = [BY_NAME["box"], BY_NAME["anitescu-potra"], COULOMB, viscous]
+    return compare(Wheel(), chosen, COULOMB, ["judice-pires", "lemke", "coulomb-exact"], SETTINGS)
+
+
+def only(runs, label, solver, window="all"):
+    rows = runs[(runs["label"] == label) & (runs["solver"] == solver) & (runs["window"] == window)]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def curve(result, label, solver, role="run"):
+    t = result.trajectories
+    return t[(t["formulation"] == label) & (t["solver"] == solver) & (t["role"] == role)]
+
+
+def test_friction_rmsd_is_what_the_formulary_says(result):
+    """RMS over the window of |p_t|/(mu p_n) minus the reference's at the step that starts at the same time."""
+    row, own = only(result.runs, "box", "judice-pires"), curve(result, "box", "judice-pires")
+    ratio = np.hypot(own["p_t1"], own["p_t2"]) / (0.3 * own["p_n"])
+    fine = run_jobs(Wheel(), [Job(COULOMB, "coulomb-exact", 2e-4)], SETTINGS)
+    reference = next(iter(fine.values()))
+    ref_ratio = np.linalg.norm(reference.p_t[:, 0], axis=-1) / (0.3 * reference.p_n[:, 0])
+    assert np.allclose(reference.t[::5], own["t"], atol=1e-12)
+    assert row["friction_rmsd"] == pytest.approx(np.sqrt(np.mean((ratio - ref_ratio[::5]) ** 2)), rel=1e-12)
+    energy = reference.case.energy(reference.states_q, reference.states_v)
+    assert row["energy_error"] == pytest.approx(np.abs(own["energy"] - energy[5::5]).max() / energy[0], rel=1e-12)
+    path = np.linalg.norm(np.diff(reference.states_q[:, :3], axis=0), axis=1).sum()
+    apart = np.linalg.norm(own[["x", "y", "z"]].to_numpy() - reference.states_q[5::5, :3], axis=1)
+    assert row["position_error"] == pytest.approx(apart.max() / path, rel=1e-12)
+    dot = -(own["p_t1"] * own["u_t1"] + own["p_t2"] * own["u_t2"])
+    cosine = dot / np.hypot(own["p_t1"], own["p_t2"]) / np.hypot(own["u_t1"], own["u_t2"])
+    assert row["misalignment_rms"] == pytest.approx(np.degrees(rms(np.arccos(np.minimum(cosine, 1.0)))), rel=1e-6)
+
+
+def test_the_budget_parts_bound_the_total(result):
+    """The three series add up to the total step by step, hence the triangle inequality for their RMS."""
+    parts = result.runs[["discretisation_error", "formulation_error", "solver_error"]].sum(axis=1, skipna=False)
+    total = result.runs["friction_rmsd"]
+    assert (total <= parts + 1e-12)[total.notna() & parts.notna()].all()
+    exact = only(result.runs, "coulomb", "coulomb-exact")
+    assert exact["formulation_error"] == 0
+    assert exact["solver_error"] == 0
+    assert exact["friction_rmsd"] == exact["discretisation_error"]
+
+
+def test_the_same_lcp_by_two_solvers_is_one_trajectory(result):
+    """A refused pairing is a row with its reason; a possible one agrees with the round-off solver."""
+    refused = only(result.runs, "coulomb", "lemke")
+    assert refused["claimed"] == "REFUSED"
+    assert "Coulomb NCP" in refused["reason"]
+    assert not refused["verified"]
+    assert np.isnan(refused["friction_rmsd"])
+    lcp = only(result.runs, "viscous", "judice-pires")
+    assert lcp["verified"]
+    a, b = curve(result, "viscous", "lemke"), curve(result, "viscous", "judice-pires")
+    assert np.allclose(a[["x", "y", "z"]], b[["x", "y", "z"]], atol=1e-12)
+
+
+def test_a_declared_formulation_gets_everything(result):
+    """Not in the package: compiled stepping, a comparison row, a rank and its mathematics, from the one declaration."""
+    row, own = only(result.runs, "viscous", "lemke"), curve(result, "viscous", "lemke")
+    assert (row["claimed"], row["verified"], row["rank"]) == ("SOLVED", True, 1)
+    assert np.allclose(own[["p_t1", "p_t2"]], -0.05 * own[["u_t1", "u_t2"]].to_numpy(), atol=1e-13)
+    card = next(m for m in result.mathematics if m["label"] == "viscous")
+    assert any("0.05" in r and "p_{t}" in r for r in card["relations"])
+    assert card["problem_class"] == "LCP"
+
+
+def test_windows_are_clipped_and_flagged(result):
+    sliding = result.runs[result.runs["window"] == "sliding"]
+    assert sliding["clipped"].all()
+    assert (sliding["window_end"] == 0.2).all()
+    assert not result.runs[result.runs["window"] == "all"]["clipped"].any()
+
+
+def test_a_run_that_fails_midway_is_a_row(monkeypatch):
+    """Two tangential impulses for one direction: the elimination is singular, which is said with the rows."""
+
+    @formulation("doubled", friction="the same friction twice", source="this test")
+    def doubled(s):
+        v, p_n, a, b = free("v", s.n), nonneg("p_n", s.r), free("a", s.d * s.r), free("b", s.d * s.r)
+        return declare(
+            equals(s.balance(v, p_n, a + b)),
+            equals(s.ut(v, a)),
+            equals(s.ut(v, b)),
+            complements(s.un(v, p_n), p_n),
+            recover={"v": v, "p_n": p_n, "p_t": a},
+        )
+
+    result = compare(Wheel(), [doubled], COULOMB, settings=SETTINGS)
+    row = only(result.runs, "doubled", "lemke")
+    assert row["claimed"] == "SINGULAR"
+    assert "dependent rows" in row["reason"]
+    assert "step 0" in row["reason"]
+    assert np.isnan(row["friction_rmsd"])
+
+
+def test_a_reference_is_accepted_on_its_residual_only():
+    """A wrong 'exact' formulation whose solver leaves a residual must not become the reference."""
+
+    @formulation("coulomb", friction="a cone nobody can satisfy: mu p_n drives the contact apart", source="this test")
+    def unsolvable(s):
+        v, p = free("v", s.n), friction_cone(s.mu, s.r, s.d)
+        return declare(
+            equals(s.balance(v, p.n, p.t)),
+            complements((-s.un(v, p.n) - 10.0, s.ut(v, p.t)), p, law="coulomb"),
+            recover={"v": v, "p_n": p.n, "p_t": p.t},
+        )
+
+    with pytest.raises(WorkbenchError, match="not verified"):
+        compare(Wheel(speed=0.0), [COULOMB], unsolvable, settings=SETTINGS)
+
+
+def test_workers_give_the_same_rows():
+    chosen = [BY_NAME["ccp"], BY_NAME["frictionless"]]
+    settings = Settings(steps=(5e-3,), reference_step=1e-3, duration=0.1)
+    alone, together = (compare(Wheel(), chosen, COULOMB, settings=settings, workers=w) for w in (1, 2))
+    assert {"clarabel", "cvxpy:CLARABEL"} <= set(alone.runs["solver"])
+    timed = ["build_time", "solve_time"]
+    assert alone.runs.drop(columns=timed).equals(together.runs.drop(columns=timed))
+
+
+def test_generic_solvers_appear_where_the_problem_is_a_convex_qp():
+    settings = Settings(steps=(5e-3,), reference_step=5e-3, duration=0.05)
+    runs = compare(Wheel(), list(FORMULATIONS), COULOMB, settings=settings).runs
+    generic = set(runs[runs["solver"] == "cvxpy:CLARABEL"]["formulation"])
+    assert generic == {"frictionless", "box", "hybrid", "ccp"}
+    assert runs["verified"].all()
+    assert (runs["solver_error"].dropna() < 1e-5).all()
+
+
+def test_sliding_minor_is_the_scalar_of_a_single_contact():
+    """W_nn - mu W_nt.u_t/|u_t|, here from the wheel's mass matrix and Jacobians directly."""
+    (run,) = run_jobs(Wheel(), [Job(COULOMB, "coulomb-exact", 1e-3)], SETTINGS).values()
+    k = 120
+    J, M = run.record.J[k], run.record.mass[k]
+    u = J[1:] @ run.states_v[k]
+    W = J @ np.linalg.inv(M) @ J.T
+    assert sliding_minor(run)[k] == pytest.approx(W[0, 0] - 0.3 * W[0, 1:] @ u / np.linalg.norm(u), rel=1e-12)
+    assert run.status is Status.SOLVED
+
+
+@pytest.mark.parametrize("steps", [(1.5e-4,), (0.0,), (-1e-3,), (np.nan,), (1e-5,)])
+def test_unusable_steps_are_refused(steps):
+    with pytest.raises(DataError, match="step"):
+        compare(Wheel(), [COULOMB], COULOMB, settings=Settings(steps=steps, reference_step=1e-4, duration=0.1))
+
+
+def test_changing_one_sign_changes_print_matrix_and_verdict_together():
+    from workbench.assembly import compiled
+    from workbench.diagnostics.check import check
+    from workbench.notation import relation
+    from workbench.readers.matrix import Matrix
+    from workbench.simulation import first_problem
+
+    def declared(sign):
+        @formulation(f"signed{sign:+d}", friction="none", source="this test")
+        def build(s):
+            v, p_n = free("v", s.n), nonneg("p_n", s.r)
+            balance = s.M @ v - s.b - sign * (s.J_n.T @ p_n)
+            return declare(equals(balance), complements(s.un(v, p_n), p_n), recover={"v": v, "p_n": p_n})
+
+        return build
+
+    seen = []
+    for sign in (1, -1):
+        f = declared(sign)
+        problem = first_problem(Wheel(), f, 1e-3, gap_law=True)
+        words = relation(compiled(f, *Wheel.size).declaration.relations[0])
+        verdict = check(Matrix(np.array(problem.M), None))["p_matrix"]["verdict"]
+        seen.append((words, float(problem.M[0, 0]), verdict))
+    (plus_words, plus, plus_verdict), (minus_words, minus, minus_verdict) = seen
+    assert "− J_nᵀ p_n" in plus_words
+    assert "+ J_nᵀ p_n" in minus_words
+    assert plus == pytest.approx(-minus)
+    assert plus_verdict == "P"
+    assert minus_verdict == "not P"
+
+
+def test_cvxpy_is_the_expression_tree():
+    """The declaration's expressions are CVXPY's own: evaluating them with .value is the definition of the numbers."""
+    declaration = viscous.declaration(6, 0, 1, 2)
+    assert all(isinstance(F, cp.Expression) for F in declaration.expressions)

@@ -1,0 +1,124 @@
+"""The report: complete, offline, and drawn by a browser."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from cases.wheel import Wheel
+from formulations import FORMULATIONS
+from reports.comparison_page import COLUMNS, render
+from reports.figures import figures, write_figures
+from reports.terminal import print_table
+from workbench.comparison import Settings, compare
+from workbench.output import provenance, staged
+
+BY_NAME = {f.name: f for f in FORMULATIONS}
+
+
+@pytest.fixture(scope="module")
+def result():
+    chosen = [f for f in FORMULATIONS if f.name not in ("frictionless", "discrete-velocity")]
+    settings = Settings(steps=(2e-3, 1e-3), reference_step=1e-3, duration=0.1)
+    return compare(Wheel(), chosen, BY_NAME["coulomb"], ["lemke", "judice-pires", "coulomb-exact"], settings)
+
+
+@pytest.fixture(scope="module")
+def page(result):
+    return render(result, provenance(case="wheel"))
+
+
+def outside_scripts(page):
+    return re.sub(r"<script>.*?</script>", "", page, flags=re.S)
+
+
+def test_the_page_loads_nothing_from_anywhere(page):
+    text = outside_scripts(page)
+    assert not re.search(r"""(src|href)\s*=|@import|url\(""", text)
+    assert page.count("<script>") == page.count("</script>") == 2
+
+
+def test_every_run_has_its_row_and_every_failure_its_reason(result, page):
+    text = outside_scripts(page)
+    assert text.count('<td class="name">') == len(result.runs) + len(
+        result.diagnostics.drop_duplicates(["formulation", "step"])
+    )
+    refused = result.runs[result.runs["claimed"] == "REFUSED"]
+    assert len(refused)
+    assert all(reason.split(":")[0] in text for reason in refused["reason"])
+
+
+def test_the_mathematics_is_that_of_the_declarations(result, page):
+    text = outside_scripts(page)
+    assert text.count("<details") == len(result.mathematics)
+    relations = sum(len(m["relations"]) for m in result.mathematics)
+    assert text.count("<math") == relations + len(result.mathematics)
+    assert "&lt;math" not in text
+
+
+def test_headings_say_what_a_reader_looks_for(page):
+    for heading in ("What was compared", "The table", "Error budget", "Smallest principal minor", "Provenance"):
+        assert heading in page
+    for _, title, *_ in COLUMNS:
+        assert title in page
+
+
+def test_figures_as_files(result, tmp_path):
+    paths = write_figures(result, tmp_path, "svg")
+    assert [p.stem for p in paths] == [f.name for f in figures(result)]
+    for path in paths:
+        text = path.read_text()
+        assert text.startswith("<svg")
+        assert "NaN" not in text
+
+
+def test_specs_are_strict_json(page):
+    spec = re.search(r"const specs = (.*?);\nadd", page, flags=re.S).group(1)
+    json.loads(spec.replace("<\\/", "</"), parse_constant=lambda name: pytest.fail(f"{name} in a figure"))
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+def test_a_browser_draws_every_figure(result, page, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(page, "utf-8")
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000", "--dump-dom"]
+    done = subprocess.run([*command, path.as_uri()], capture_output=True, text=True, timeout=120, check=True)
+    dom = outside_scripts(done.stdout)
+    for figure in figures(result):
+        drawn = re.search(rf'id="figure-{figure.name}"[^>]*>(.*?)</figure>', dom, flags=re.S).group(1)
+        assert "<svg" in drawn, figure.name
+        assert "<path" in drawn, figure.name
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_the_table_fits_the_terminal(result, width, capsys, monkeypatch):
+    monkeypatch.setattr("reports.terminal.PIPE_WIDTH", width)
+    print_table(result)
+    table = capsys.readouterr().out.split("\n")
+    rows = [line for line in table if "ms" in line and ("lemke" in line or "judice-pires" in line)]
+    assert all(len(line) <= width for line in table)
+    assert any("phantom-inertia" in line and "lemke" in line for line in rows), "names must not be cut off"
+
+
+def test_staging_replaces_whole_files_or_nothing(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "kept.txt").write_text("old")
+
+    def interrupted():
+        with staged(out) as stage:
+            (stage / "kept.txt").write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        interrupted()
+    assert (out / "kept.txt").read_text() == "old"
+    with staged(out) as stage:
+        (stage / "kept.txt").write_text("new")
+        (stage / "sub").mkdir()
+        (stage / "sub" / "more.txt").write_text("x")
+    assert (out / "kept.txt").read_text() == "new"
+    assert (out / "sub" / "more.txt").exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
