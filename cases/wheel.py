@@ -112,7 +112,7 @@ class Wheel(Case):
         if (slip < 1e-3).any():
             # The end of the step in which sliding is first slower than 1 mm/s.
             stop = t[np.argmax(slip < 1e-3)] + h
-            truths.append(Truth("end of sliding", float(stop), 2.006822, max(2e-3, 20 * h), "s", source))
+            truths.append(Truth("end of sliding", float(stop), 2.006823, max(2e-3, 20 * h), "s", source))
         k = round(1.0 / h)
         if k < len(reference.states_q) and abs(k * h - 1.0) < 1e-9:
             where = self.centre(reference.states_q[k])

@@ -63,7 +63,7 @@ def phantom_inertia(
 
 @njit(types.float64(CORE), cache=True)
 def default_rho(core):
-    """1 / lambda_max(W_tt) [kg]: below 2 / lambda_max, past which the P-property is lost for two axes."""
+    """1 / lambda_max(W_tt + diag eps_t) [kg]: half the value past which the P-property is lost for two axes."""
     n, t = core.J_t.shape[1], core.J_t.shape[0]
     LU, pivots = core.M.copy(), np.empty(n, dtype=np.int64)
     if lu_factor(LU, pivots):
@@ -76,7 +76,7 @@ def default_rho(core):
     W = np.empty((t, t))
     for i in range(t):
         for j in range(t):
-            s = 0.0
+            s = core.eps_t[i] if i == j else 0.0
             for k in range(n):
                 s += core.J_t[i, k] * X[k, j]
             W[i, j] = s
@@ -91,7 +91,6 @@ def given(core, memory, own, numbers):
     k = (own.shape[0] - 1) // (2 * r)
     spatial = core.J_t.shape[0] == 2 * r
     mu_w, chi = own[1 : 1 + k * r], own[1 + k * r :]
-    own[0] = numbers[0] if numbers[0] > 0.0 else default_rho(core)
     if numbers[1] == BODY:
         turn_axes(core, BODY)
     for i in range(r):
@@ -107,6 +106,8 @@ def given(core, memory, own, numbers):
                     chi[j] = 0.0
             limit = core.mu[i] * memory[i]
             if numbers[2] == 1.0 and limit > 0.0:
-                core.eps_t[2 * i + 1] = speed / limit
+                core.eps_t[2 * i + 1] += speed / limit
             else:
                 mu_w[across] = 0.0
+    # Last, since it depends on the axes and on the compliance that the switch has set.
+    own[0] = numbers[0] if numbers[0] > 0.0 else default_rho(core)

@@ -129,6 +129,20 @@ def test_a_run_that_fails_midway_is_a_row(monkeypatch):
     assert np.isnan(row["friction_rmsd"])
 
 
+def test_a_run_that_fails_after_a_window_has_solved_that_window():
+    """Block pivoting loses the polygon's rank-deficient LCP at the end of sliding; until then its answer counts."""
+    f = BY_NAME["anitescu-potra"].with_options(directions=16)
+    settings = Settings(steps=(1e-3,), reference_step=1e-3)
+    runs = compare(Wheel(), [f], COULOMB, ["judice-pires", "lemke"], settings).runs
+    within, whole = (only(runs, f.label, "judice-pires", w) for w in ("sliding", "all"))
+    assert (within["claimed"], within["verified"], within["reason"]) == ("SOLVED", True, "")
+    assert within["friction_rmsd"] == pytest.approx(only(runs, f.label, "lemke", "sliding")["friction_rmsd"], rel=1e-6)
+    assert whole["claimed"] != "SOLVED"
+    assert not whole["verified"]
+    assert "t = 2.0" in whole["reason"]
+    assert np.isnan(whole["friction_rmsd"])
+
+
 def test_a_reference_is_accepted_on_its_residual_only():
     """A wrong 'exact' formulation whose solver leaves a residual must not become the reference."""
 
