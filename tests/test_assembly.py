@@ -45,13 +45,29 @@ OTHER_OPTIONS: dict[str, list[dict[str, Any]]] = {
     "box": [dict(bounds="iterated", axes="sliding"), dict(bounds="coupled", axes="body")],
     "hybrid": [dict(bounds="iterated", k_t=1e5), dict(axes="body", k_t=float("inf"))],
 }
+
+
+def frictionless(name, law=None, balance=None, hooks=None, more=None, adhesion=0.0):
+    """A frictionless step to which law(s, p_n), balance(s, v), relations more(s, p_n) or an adhesion are added."""
+
+    def build(s: ContactSymbols) -> Declaration:
+        v, p = free("v", s.n), nonneg("p", s.r)
+        p_n = p - adhesion if adhesion else p
+        D, F = s.balance(v, p_n), s.un(v, p_n)
+        rows = equals(D + balance(s, v) if balance else D), *s.bilateral(v), *(more(s, p) if more else ())
+        return declare(*rows, complements(F + law(s, p) if law else F, p), recover=dict(v=v, p_n=p_n), hooks=hooks)
+
+    return formulation(name, friction="none", source="this test")(build)
+
+
 SPREAD = [f.with_options(**options) for f in FORMULATIONS for options in ({}, *OTHER_OPTIONS.get(f.name, []))]
+SPREAD.append(frictionless("adhesive", adhesion=0.25))
 SIZES = [(3, 0, 1, 1), (6, 1, 1, 2), (4, 2, 2, 1), (8, 0, 2, 2), (7, 1, 4, 1), (12, 2, 4, 2)]
 """(n, m, r, d) with at least as many velocities as bilateral and tangential rows."""
 
 cast: Any = cp.Expression.cast_to_const
 each_formulation = pytest.mark.parametrize("f", SPREAD, ids=lambda f: f.label)
-each_size = pytest.mark.parametrize("size", SIZES, ids=lambda s: "n{} m{} r{} d{}".format(*s))
+each_size = pytest.mark.parametrize("size", SIZES, ids=lambda s: "n{}-m{}-r{}-d{}".format(*s))
 
 
 def spd(rng, n: int) -> np.ndarray:
@@ -67,19 +83,6 @@ def system_of(rng, n, m, r, d, **given) -> ContactSystem:
         r_t=rng.standard_normal(d * r), e=rng.uniform(0, 1, r),
     )  # fmt: skip
     return ContactSystem(**(data | given))
-
-
-def frictionless(name, law=None, balance=None, hooks=None, more=None):
-    """A frictionless step to which law(s, p_n), balance(s, v) or the relations more(s, p_n) are added."""
-
-    def build(s: ContactSymbols) -> Declaration:
-        v, p_n = free("v", s.n), nonneg("p_n", s.r)
-        D, F = s.balance(v, p_n), s.un(v, p_n)
-        rows = equals(D + balance(s, v) if balance else D), *(more(s, p_n) if more else ())
-        law_row = complements(F + law(s, p_n) if law else F, p_n)
-        return declare(*rows, law_row, recover=dict(v=v, p_n=p_n), hooks=hooks)
-
-    return formulation(name, friction="none", source="this test")(build)
 
 
 class Instance:
@@ -114,9 +117,9 @@ class Instance:
 
     def rows(self):
         """Equations, then the partners' rows, straight from the relations."""
-        cones = [(r, isinstance(r, ConeComplements)) for r in self.D.relations if not isinstance(r, Equals)]
-        laws = [F for r, cone in cones for F in ((r.F_n, r.F_t) if cone else (r.F,))]
-        return [r.F for r in self.D.relations if isinstance(r, Equals)] + laws
+        equations = [r.F for r in self.D.relations if isinstance(r, Equals)]
+        laws = [r for r in self.D.relations if not isinstance(r, Equals)]
+        return equations + [F for r in laws for F in ([r.F_n, r.F_t] if isinstance(r, ConeComplements) else [r.F])]
 
     def outputs(self):
         n, m, r, d = self.size
@@ -148,7 +151,7 @@ def test_stamped_matrix_is_the_declaration_evaluated(f, size):
     x = Instance(f, size)
     n_x = sum(u.size for u in x.D.unknowns)
     expected = x.direct([*x.rows(), *x.outputs()])
-    assert expected.shape[0] == n_x + x.work.out.size
+    assert len(expected) == n_x + x.work.out.size
     np.testing.assert_allclose(x.work.A[: len(expected)], expected, rtol=1e-12, atol=1e-12)
     for stamped, data in ((x.work.lower, x.bounds["lower"]), (x.work.upper, x.bounds["upper"]), (x.work.mu, x.mu)):
         np.testing.assert_allclose(stamped, x.at(np.zeros(n_x), data), rtol=1e-14)
@@ -167,9 +170,7 @@ def test_elimination_is_the_schur_complement_and_carrying_back_solves_the_equati
     assert tolerance < 1e-8
     np.testing.assert_allclose(x.work.M, A_cc - A_cf @ np.linalg.solve(A_ff, A_fc), rtol=0, atol=tolerance)
     np.testing.assert_allclose(x.work.q, a_c - A_cf @ np.linalg.solve(A_ff, a_f), rtol=0, atol=tolerance)
-
-    z = 10 * x.rng.standard_normal(x.work.z.size)
-    x.work.z[:] = z
+    x.work.z[:] = z = 10 * x.rng.standard_normal(x.work.z.size)
     carry_back(x.c.plan, x.work)
     whole = np.concatenate([-np.linalg.solve(A_ff, A_fc @ z + a_f), z])
     np.testing.assert_allclose(x.work.out, x.at(whole, x.outputs()), rtol=1e-9, atol=100 * tolerance)
@@ -236,8 +237,7 @@ def dependent(f, system) -> dict[str, set[int]]:
 
 
 def test_redundant_contacts_are_named():
-    rng = np.random.default_rng(4)
-    f = NAMED["phantom-inertia"].with_options(axes="fixed")
+    rng, f = np.random.default_rng(4), NAMED["phantom-inertia"].with_options(axes="fixed")
     J_t = rng.standard_normal((6, 9))
     J_t[4:] = J_t[:2]
     assert dependent(f, system_of(rng, 9, 0, 3, 2, J_t=J_t)) == {"J_t": {0, 1, 4, 5}}
@@ -261,7 +261,7 @@ def test_only_the_dependent_rows_are_named():
 @pytest.mark.parametrize(("E", "rows"), [(0 * np.eye(2), {0, 1}), (np.ones((2, 2)), {0, 1}), (np.diag([1, 0]), {1})])
 def test_an_equation_that_determines_nothing_is_named(E, rows):
     build = frictionless("slack", more=lambda s, p_n: [equals(cp.Constant(E, name="E") @ free("y", 2) - p_n)])
-    assert dependent(build, system_of(np.random.default_rng(7), 4, 0, 2, 1)) == {"E" if E.any() else "p_n": rows}
+    assert dependent(build, system_of(np.random.default_rng(7), 4, 0, 2, 1)) == {"E" if E.any() else "p": rows}
 
 
 def test_a_parameter_that_no_hook_sets_is_named():
@@ -298,8 +298,7 @@ def test_a_sign_changes_print_matrix_and_verdict_together(law, balance):
     np.testing.assert_allclose(stepper.work.A[:5, 5:7], -balance * system.J_n.T, rtol=1e-14)
     N = system.J_n @ np.linalg.solve(system.M, system.J_n.T)
     np.testing.assert_allclose(problem.M, law * balance * N, rtol=1e-12)
-    verdict = check(Matrix(problem.M))["p_matrix"]["verdict"]
-    assert verdict == ("P" if law * balance > 0 else "not P")
+    assert check(Matrix(problem.M))["p_matrix"]["verdict"] == ("P" if law * balance > 0 else "not P")
 
 
 # A declaration of the user's own

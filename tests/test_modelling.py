@@ -1,6 +1,6 @@
 """Misuse of the modelling language: every refusal names the culprit, and says what would be right."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import cvxpy as cp
 import numpy as np
@@ -74,9 +74,10 @@ def test_a_relation_is_what_the_set_of_its_unknown_says():
     v, p, F = free("v", 2), nonneg("p", 2), np.ones(2)
     cone = friction_cone(0.5, 2, 2)
     assert isinstance(complements(F, v), Equals)
-    assert isinstance(complements(F, p), Complements)
-    assert isinstance(complements(F, p).x.member_of, Nonneg)
-    laws = [complements((cone.n, cone.t), cone, **law) for law in ({}, {"law": "cone"}, {"law": "coulomb"})]
+    relation = complements(F, p)
+    assert isinstance(relation, Complements)
+    assert isinstance(relation.x.member_of, Nonneg)
+    laws: list[Any] = [complements((cone.n, cone.t), cone, **law) for law in ({}, {"law": "cone"}, {"law": "coulomb"})]
     assert all(isinstance(relation, ConeComplements) for relation in laws)
     assert [relation.coulomb for relation in laws] == [False, False, True]
 
@@ -154,11 +155,28 @@ def test_a_bound_is_data(side):
     for bound in (p_n, 0.5 * p_n, w + cp.multiply(w, p_n)):
         message = refusal(box, "gamma", 2, **(others | {side: bound}))
         assert_names(message, side, "'gamma'", "'p_n'", "data")
-    for bound in (np.zeros(3), cp.Parameter(3, name="w"), np.zeros((2, 2))):
+    for bound in (np.zeros(3), cp.Parameter(3, name="w")):
         message = refusal(box, "gamma", 2, **(others | {side: bound}))
         assert_names(message, side, "'gamma'", f"{bound.size} entries", "2")
-    for bound in (0.0, np.inf, [0.0, 1.0], w, -w, cp.Parameter(name="c")):
+    message = refusal(box, "gamma", 2, **(others | {side: np.zeros((2, 2))}))
+    assert_names(message, side, "'gamma'", "(2, 2)", "vectors")
+    for bound in (0.0, others[side] * np.inf, [0.0, 1.0], w, -w, cp.Parameter(name="c")):
         box("gamma", 2, **(others | {side: bound}))
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(1.0, 0.0), (np.nan, 1.0), ([0.0, 2.0], [1.0, 1.0])])
+def test_bounds_out_of_order_are_refused(lower, upper):
+    assert_names(refusal(box, "gamma", 2, lower, upper), "'gamma'", "lower <= upper")
+
+
+def test_friction_coefficients_are_data_of_the_right_size():
+    for mu, words in [(np.zeros(3), "3 entries"), (nonneg("p_n", 2), "'p_n'")]:
+        assert_names(refusal(friction_cone, mu, 2, 2), "friction coefficient", words)
+
+
+@pytest.mark.parametrize("value", [None, [4], float("inf"), "four"])
+def test_an_option_of_the_wrong_type_is_refused(value):
+    assert_names(refusal(NAMED["anitescu-potra"].with_options, directions=value), "directions", "a whole number")
 
 
 def test_law_of_a_cone():

@@ -26,7 +26,7 @@ SPREAD = [f.with_options(**options) for f in FORMULATIONS for options in ({}, *O
 SIZES = [(3, 0, 1, 1), (6, 1, 1, 2), (5, 2, 2, 1), (9, 1, 3, 2)]
 
 each_formulation = pytest.mark.parametrize("f", SPREAD, ids=lambda f: f.label)
-each_size = pytest.mark.parametrize("size", SIZES, ids=lambda s: "n{} m{} r{} d{}".format(*s))
+each_size = pytest.mark.parametrize("size", SIZES, ids=lambda s: "n{}-m{}-r{}-d{}".format(*s))
 
 
 def leaves(declaration) -> list:
@@ -38,7 +38,7 @@ def leaves(declaration) -> list:
     return list(found.values())
 
 
-def printed(declaration) -> list[cp.Expression]:
+def printed(declaration) -> list[Any]:
     """Left-hand sides, bounds and friction coefficients."""
     sets = [u.member_of for u in declaration.partners]
     bounds = [getattr(x, side) for x in sets for side in ("lower", "upper") if hasattr(x, side)]
@@ -114,14 +114,15 @@ def read_sum(text: str, values: dict[str, np.ndarray]) -> list[np.ndarray]:
 
 
 def read_vector(text: str, values: dict[str, np.ndarray], size: int) -> np.ndarray:
-    return sum(np.broadcast_to(np.ravel(term), size) for term in read_sum(text, values))
+    return np.sum([np.broadcast_to(np.ravel(term), size) for term in read_sum(text, values)], axis=0)
 
 
 def read_block(text: str, values: dict[str, np.ndarray], shape: tuple[int, int]) -> np.ndarray:
     """A block as the matrix it stands for; a number or a scalar symbol is a multiple of the unit matrix."""
     if text == "0":
         return np.zeros(shape)
-    return sum(term.reshape(shape) if term.size > 1 else term * np.eye(*shape) for term in read_sum(text, values))
+    terms = read_sum(text, values)
+    return np.sum([x.reshape(shape) if x.size > 1 else x * np.eye(*shape) for x in terms], axis=0)
 
 
 def as_text(latex: str) -> str:
@@ -154,7 +155,7 @@ def test_terms_sum_to_the_expression(f, size):
             assert unknowns == [t.unknown][: len(unknowns)]
 
 
-def expressions() -> dict[str, cp.Expression]:
+def expressions() -> dict[str, Any]:
     x, w, c = free("x", 3), cp.Parameter(3, name="w"), cp.Parameter(name="c")
     P, C = cp.Parameter((3, 3), name="P"), cp.Constant(np.arange(9.0).reshape(3, 3), name="C")
     return {
@@ -206,6 +207,12 @@ def test_a_product_that_has_no_notation_is_refused():
 # Text
 
 
+def parts(pattern: str, text: str) -> tuple[str | Any, ...]:
+    found = re.fullmatch(pattern, text)
+    assert found, text
+    return found.groups()
+
+
 @each_size
 @each_formulation
 def test_relations_read_as_the_numbers(f, size):
@@ -216,9 +223,7 @@ def test_relations_read_as_the_numbers(f, size):
         text = notation.relation(r)
         assert "constant" not in text
         if hasattr(r, "F_n"):
-            found = re.fullmatch(r"K_μ ∋ \((.*), (.*)\)  ⊥  \((.*), (.*)\) ∈ K_μ\*(?:, u_t = (.*))?", text)
-            assert found
-            x_n, x_t, F_n, F_t, u_t = found.groups()
+            x_n, x_t, F_n, F_t, u_t = parts(r"K_μ ∋ \((.*), (.*)\)  ⊥  \((.*), (.*)\) ∈ K_μ\*(?:, u_t = (.*))?", text)
             assert (x_n, x_t) == (greek(r.x.n.name()), greek(r.x.t.name()))
             assert (F_t == "u_t", u_t is not None) == (r.coulomb, r.coulomb)
             assert F_n.endswith(" + μ |u_t|") == r.coulomb
@@ -227,12 +232,12 @@ def test_relations_read_as_the_numbers(f, size):
             sides = [(r.F, text.removesuffix(" = 0"))]
             assert text.endswith(" = 0")
         elif hasattr(r.x.member_of, "lower"):
-            low, x, high, F = re.fullmatch(r"(.*) ≤ (.*) ≤ (.*)  ⊥  (.*)", text).groups()
+            low, x, high, F = parts(r"(.*) ≤ (.*) ≤ (.*)  ⊥  (.*)", text)
             assert x == greek(r.x.name())
             bounds = (r.x.member_of.lower, r.x.member_of.upper)
             sides = [(r.F, F), *zip((cp.Expression.cast_to_const(b) for b in bounds), (low, high), strict=True)]
         else:
-            x, F = re.fullmatch(r"0 ≤ (.*)  ⊥  (.*) ≥ 0", text).groups()
+            x, F = parts(r"0 ≤ (.*)  ⊥  (.*) ≥ 0", text)
             assert x == greek(r.x.name())
             sides = [(r.F, F)]
         for F, side in sides:
@@ -243,7 +248,7 @@ def test_relations_read_as_the_numbers(f, size):
 @each_formulation
 def test_block_matrix_reads_as_the_stamped_matrix(f, size):
     c = compiled(f, *size)
-    declaration = c.declaration
+    declaration: Any = c.declaration
     fill(printed(declaration), 3)
     work, own = c.room()
     core = c.core(work, 0.01, False, 0.0)

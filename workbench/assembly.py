@@ -203,7 +203,7 @@ def _tensor(declaration: Declaration, rows: list, position: dict[int, np.ndarray
     parameters = {p.id: p for F in expressions for p in F.parameters()}.values()
     kept = [(p, p.value) for p in parameters]
     for p in parameters:
-        p.value = rng.uniform(0.5, 1.5, p.shape)
+        p.value = p.project(rng.uniform(0.5, 1.5, p.shape))
     data = cp.Problem(cp.Minimize(0), [F == 0 for F in expressions]).get_problem_data(cp.CLARABEL)[0]
     for p, value in kept:
         p.value = value
@@ -257,7 +257,7 @@ def _compare_with_direct_evaluation(c: Compiled, rows: list, position: dict[int,
         u.value = x[start : start + u.size]
         start += u.size
     for key, p in parameters.items():
-        p.value = rng.uniform(0.5, 1.5, p.shape)
+        p.value = p.project(rng.uniform(0.5, 1.5, p.shape))
         work.theta[position[key]] = np.ravel(p.value, order="F")
     stamp(c.plan, work)
     stamped = work.A @ x

@@ -32,6 +32,8 @@ class ContactSymbols:
     d: int
 
     def __post_init__(self) -> None:
+        if self.d not in (1, 2):
+            raise ModellingError(f"d = {self.d} tangential directions; 1 in the plane or 2 in space is needed")
         if self.r < 1:
             raise ModellingError(f"{self.r} contacts; a formulation needs at least one")
         for name, shape in core_shapes(self.n, self.m, self.r, self.d).items():
@@ -150,7 +152,7 @@ def _option(formulation: str, key: str, value: Any, kind: Any) -> Any:
             words.append({int: "a whole number", float: "a number"}[k])
             try:
                 number = k(value)
-            except ValueError:
+            except (TypeError, ValueError, OverflowError):
                 continue
             if number == float(value) and not np.isnan(number):
                 return number

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 import cvxpy as cp
+import numpy as np
 
 from workbench.errors import ModellingError
 
@@ -62,15 +63,30 @@ def nonneg(name: str, size: int) -> Unknown:
 def box(name: str, size: int, lower: Any, upper: Any) -> Unknown:
     """A bounded unknown; `lower`, `upper` are CVXPY expressions in parameters only, arrays or numbers."""
     for side, bound in (("lower", lower), ("upper", upper)):
-        bound = cp.Expression.cast_to_const(bound)
-        if bound.variables():
-            raise ModellingError(
-                f"the {side} bound of '{name}' contains the unknown '{bound.variables()[0].name()}'; "
-                "a bound is data, so declare the coupling as relations of its own"
-            )
-        if bound.size not in (1, size):
-            raise ModellingError(f"the {side} bound of '{name}' has {bound.size} entries; '{name}' has {size}")
-    return Unknown(name, size, Box(lower, upper))
+        _data(bound, size, f"the {side} bound of '{name}'")
+    unknown = Unknown(name, size, Box(lower, upper))
+    if not (_is_parametric(lower) or _is_parametric(upper)):
+        low, high = (np.broadcast_to(np.ravel(cp.Expression.cast_to_const(b).value), size) for b in (lower, upper))
+        for i in np.flatnonzero(~(low <= high)):
+            raise ModellingError(f"'{name}' has bounds {low[i]:g} and {high[i]:g}; lower <= upper is needed")
+    return unknown
+
+
+def _data(value: Any, size: int, what: str) -> cp.Expression:
+    """`value` as an expression affine in parameters only, with one or `size` entries."""
+    F = _affine(value, what)
+    if F.variables():
+        raise ModellingError(
+            f"{what} contains the unknown '{F.variables()[0].name()}'; "
+            "it is data, so declare the coupling as relations of its own"
+        )
+    if F.size not in (1, size):
+        raise ModellingError(f"{what} has {F.size} entries; {size} are needed")
+    return F
+
+
+def _is_parametric(value: Any) -> bool:
+    return bool(cp.Expression.cast_to_const(value).parameters())
 
 
 @dataclass(frozen=True)
@@ -87,7 +103,8 @@ class FrictionCone:
 
 
 def friction_cone(mu: Any, r: int, d: int, names: tuple[str, str] = ("p_n", "p_t")) -> FrictionCone:
-    """Impulses of r contacts with d tangential directions each, in their friction cones."""
+    """Impulses of r contacts with d tangential directions each, in their friction cones; mu is data."""
+    mu = _data(mu, r, f"the friction coefficient of {names}")
     return FrictionCone(Unknown(names[0], r, Free()), Unknown(names[1], d * r, Free()), mu)
 
 
@@ -120,7 +137,10 @@ Relation = Equals | Complements | ConeComplements
 
 
 def _affine(F: Any, where: str) -> cp.Expression:
-    F = cp.Expression.cast_to_const(F)
+    try:
+        F = cp.Expression.cast_to_const(F)
+    except (TypeError, ValueError):
+        raise ModellingError(f"{where}: {F!r} is not a CVXPY expression") from None
     if F.ndim > 1:
         raise ModellingError(f"{where}: the expression has shape {F.shape}; relations are between vectors")
     for node in _postorder(F):
@@ -159,6 +179,8 @@ def complements(F: Any, x: Any, law: str = "cone") -> Complements | ConeCompleme
         for f, u in zip(parts, (x.n, x.t), strict=True):
             _same_size(f, u)
         return ConeComplements(parts[0], parts[1], x, law == "coulomb")
+    if law != "cone":
+        raise ModellingError(f"complements: law '{law}' belongs to a friction cone, not to '{x}'")
     if not isinstance(x, Unknown):
         raise ModellingError(
             f"complements: the right-hand side is {type(x).__name__} {x}; it must be an unknown made by free, nonneg, "
@@ -250,10 +272,8 @@ def declare(*relations: Relation, recover: dict[str, Any], hooks: Hooks | None =
     for relation in relations:
         if not isinstance(relation, Relation):
             raise ModellingError(f"declare: {relation!r} is not a relation; use equals(...) or complements(...)")
-    declaration = Declaration(
-        relations, {k: cp.Expression.cast_to_const(e) for k, e in recover.items()}, hooks or Hooks()
-    )
-    names = [u.name() for u in declaration.partners]
+    recovered = {k: _affine(e, f"recover['{k}']") for k, e in recover.items()}
+    declaration = Declaration(relations, recovered, hooks or Hooks())
     for u in declaration.partners:
         if sum(u is other for other in declaration.partners) > 1:
             raise ModellingError(f"'{u.name()}' is the partner of two relations; an unknown has one")
@@ -264,8 +284,10 @@ def declare(*relations: Relation, recover: dict[str, Any], hooks: Hooks | None =
             )
         if not isinstance(u.member_of, Free):
             raise ModellingError(f"'{u.name()}' is restricted but no relation has it as partner")
-        if u.name() in names:
-            raise ModellingError(f"two different unknowns are called '{u.name()}'")
+    names = [u.name() for u in declaration.unknowns]
+    for name in names:
+        if names.count(name) > 1:
+            raise ModellingError(f"two different unknowns are called '{name}'")
     unknowns, rows = sum(u.size for u in declaration.free), sum(F.size for F in declaration.equations)
     if unknowns != rows:
         listed = ", ".join(f"{u.name()} ({u.size})" for u in declaration.free) or "none"

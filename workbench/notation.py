@@ -105,7 +105,8 @@ class Term:
         parts = [f.matrix(style) if skip_unknown else getattr(f, style)() for f in factors]
         size = abs(self.coefficient)
         if size != 1 or not parts:
-            parts.insert(0, f"{size:g}" if size != 1 else ("I" if skip_unknown else "1"))
+            number = f"{size:g}" if np.isfinite(size) else "∞" if style == "text" else r"\infty"
+            parts.insert(0, number if size != 1 else ("I" if skip_unknown else "1"))
         return " ".join(parts).replace("∘ ", "∘")
 
 
@@ -156,17 +157,14 @@ def expand(F: Any) -> list[Term]:
         return expand(F.args[0])
     if isinstance(F, transpose):
         return [Term(t.coefficient, tuple(_flip(f) for f in reversed(t.factors))) for t in expand(F.args[0])]
-    if (
-        isinstance(F, DivExpression)
-        and F.args[1].is_scalar()
-        and F.args[1].is_constant()
-        and not F.args[1].parameters()
-    ):
-        return _product([Term(1.0 / float(F.args[1].value), ())], expand(F.args[0]))
+    if isinstance(F, DivExpression):
+        divisor = F.args[1].args[0] if isinstance(F.args[1], Promote) else F.args[1]
+        if isinstance(divisor, cp.Constant) and divisor.is_scalar():
+            return _product([Term(1.0 / float(divisor.value), ())], expand(F.args[0]))
     if isinstance(F, multiply):
         left, right = F.args if not F.args[0].variables() else F.args[::-1]
         terms = expand(left)
-        if left.is_scalar() or isinstance(left, Promote):
+        if left.ndim == 0 or isinstance(left, Promote):
             return _product(terms, expand(right))
         return _product([Term(t.coefficient, _diagonal(t.factors)) for t in terms], expand(right))
     if isinstance(F, MulExpression):
@@ -255,14 +253,10 @@ def block_matrix(
 ) -> tuple[list[str], list[str], list[list[str]], list[str]]:
     """(row labels, column labels, blocks, constant column) of the mixed system, symbols as in the relations."""
     columns = declaration.unknowns
-    partners = {
-        id(F): u
-        for F, u in zip(declaration.expressions[len(declaration.equations) :], declaration.partners, strict=True)
-    }
-    rows, blocks, constants = [], [], []
+    rows = ["0"] * len(declaration.equations) + [_name(u, style) for u in declaration.partners]
+    blocks, constants = [], []
     for F in declaration.expressions:
         terms = expand(F)
-        rows.append(_name(partners[id(F)], style) if id(F) in partners else "0")
         blocks.append([write_sum([t for t in terms if t.unknown is u], style, skip_unknown=True) for u in columns])
         constants.append(write_sum([t for t in terms if t.unknown is None], style))
     return rows, [_name(u, style) for u in columns], blocks, constants

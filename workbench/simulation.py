@@ -71,13 +71,17 @@ class Stepper:
 
 def why_not_posed(c: Compiled, work: Any, status: Status) -> str:
     """One line on why a step's problem could not be posed; for a singular elimination, which rows are dependent."""
-    if status is not Status.SINGULAR:
-        nan = [p.name() for p in c.declaration.hooks.own if np.isnan(work.theta[c.own]).any()]
-        return f"parameter '{nan[0]}' is left without a value" if nan else status.meaning
+    start = c.own.start
+    for p in c.declaration.hooks.own:
+        if not np.isfinite(work.theta[start : start + p.size]).all():
+            return f"parameter '{p.name()}' is left without a value (it is not finite)"
+        start += p.size
+    if status is not Status.SINGULAR or not np.isfinite(work.A).all():
+        return Status.NOT_FINITE.meaning
     from workbench.diagnostics.rank import dependent_rows
 
     n_f = c.plan.n_free
-    rows = [i for group in dependent_rows(work.A[:n_f, :n_f].copy()) for i in group]
+    rows = sorted({i for group in dependent_rows(work.A[:n_f, :n_f].copy()) for i in group})
     names, start = [], 0
     for F in c.declaration.equations:
         local = [i - start for i in rows if start <= i < start + F.size]
@@ -284,12 +288,15 @@ def _record(c: Compiled, n_q: int, K: int) -> stepping.Record:
 
 
 def _compiled_loop(case, s, solver, explicit, steps, q, v, record, done, progress) -> tuple[Status, str]:
-    # The objection is asked once, at the first step's problem: kernels themselves never refuse.
+    # The objection is asked once, at the first step's problem: kernels themselves never refuse. `run` begins that step
+    # again, so what its hooks have noted must not stay.
+    memory = s.memory.copy()
     _begin(case, s, 0, q, v, record)
+    s.memory[:] = memory
     try:
         reason = solver.why_not(s.problem())
     except DataError as error:
-        return Status.SINGULAR, str(error)
+        return _posing_failure(s), str(error)
     if reason:
         return Status.REFUSED, reason
     args = (
@@ -306,8 +313,14 @@ def _compiled_loop(case, s, solver, explicit, steps, q, v, record, done, progres
             worst = status
         elif status is not Status.SOLVED:
             posed = Status(stepping.pose(s.c.plan, s.core, s.work))
-            return status, why_not_posed(s.c, s.work, posed) if posed is not Status.SOLVED else ""
+            if posed is Status.SOLVED:
+                return status, ""
+            return _posing_failure(s), why_not_posed(s.c, s.work, posed)
     return worst, ""
+
+
+def _posing_failure(s: Stepper) -> Status:
+    return Status.SINGULAR if np.isfinite(s.work.A).all() else Status.NOT_FINITE
 
 
 def _python_loop(case, s, solver, explicit, steps, q, v, record, done, progress) -> tuple[Status, str]:
@@ -319,7 +332,7 @@ def _python_loop(case, s, solver, explicit, steps, q, v, record, done, progress)
                 return Status.REFUSED, reason
             solution, iterations, passes = s.solve(solver)
         except DataError as error:
-            return Status.SINGULAR, str(error)
+            return _posing_failure(s), str(error)
         if solution.claimed is Status.INACCURATE:
             worst = Status.INACCURATE
         elif solution.claimed is not Status.SOLVED:
