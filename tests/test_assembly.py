@@ -232,8 +232,10 @@ def dependent(f, system) -> dict[str, set[int]]:
     assert "\n" not in message
     assert "cannot be eliminated" in message
     assert "relaxation" in message
-    found = re.findall(r"((?:\d+, )*\d+) of '[−+]?(\w+)[^']* = 0'", message)
-    return {symbol: {int(i) for i in rows.split(", ")} for rows, symbol in found}
+    found: dict[str, set[int]] = {}
+    for rows, symbol in re.findall(r"((?:\d+, )*\d+) of '[−+]?(\w+)[^']* = 0'", message):
+        found.setdefault(symbol, set()).update(int(i) for i in rows.split(", "))
+    return found
 
 
 def test_redundant_contacts_are_named():

@@ -1,6 +1,7 @@
 """Every formulation on random systems: dynamics, contact laws, agreement of solvers, limits, invariances, refusals."""
 
 import itertools
+import re
 import typing
 from dataclasses import replace
 
@@ -46,6 +47,8 @@ def is_convex(f: Formulation) -> bool:
 
 
 VARIANTS = [v for f in FORMULATIONS for v in variants(f)]
+# Only here would axes that a sliding contact gives up show: they would cut the corners of its box.
+VARIANTS.append(chosen("phantom-inertia", directions=8, lateral="regularised"))
 
 
 # At module scope all tests of a variant run together, and find it compiled.
@@ -375,8 +378,9 @@ def test_hostile_data_are_refused_in_one_line_that_names_them(systems, defect):
 def test_redundant_contacts_are_refused_with_the_dependent_rows_until_they_are_relaxed(systems, name):
     redundant = systems.random_system(1, r=1, d=2, duplicates=1)
     formulation = chosen(name, axes="fixed")
-    with pytest.raises(DataError, match=r"dependent rows 0, 2, 1, 3 of 'J_t .*relaxation"):
+    with pytest.raises(DataError, match="relaxation") as refusal:
         pose(formulation, redundant).problem()
+    assert sorted(re.findall(r"(\d), (\d) of 'J_t ", str(refusal.value))) == [("0", "2"), ("1", "3")]
     relaxed = solve(formulation, replace(redundant, eps_t=1e-7))
     v = solve(chosen("box", bounds="coupled"), redundant).v
     np.testing.assert_allclose(relaxed.v, v, rtol=0, atol=1e-5)
@@ -385,5 +389,5 @@ def test_redundant_contacts_are_refused_with_the_dependent_rows_until_they_are_r
 def test_redundant_constraints_are_refused_with_the_dependent_rows(systems):
     system = systems.random_system(0, r=1, d=2, m=1)
     twice = replace(system, J_b=np.repeat(system.J_b, 2, axis=0), g=np.repeat(system.g, 2), eps_b=0.0)
-    with pytest.raises(DataError, match=r"dependent rows 0, 1 of 'J_b "):
+    with pytest.raises(DataError, match=r"dependent rows \D*0\D*1\D* of 'J_b "):
         solve_system(BY_NAME["coulomb"], twice, default_solver("Coulomb NCP"))

@@ -8,7 +8,8 @@ import pytest
 
 from formulations import FORMULATIONS
 from workbench.assembly import compiled
-from workbench.errors import ModellingError, UnknownNameError
+from workbench.contact import ContactSystem
+from workbench.errors import DataError, ModellingError, UnknownNameError
 from workbench.formulation import ContactSymbols, formulation
 from workbench.hooks import never_again
 from workbench.modelling import (
@@ -26,6 +27,9 @@ from workbench.modelling import (
     friction_cone,
     nonneg,
 )
+from workbench.simulation import solve_system
+from workbench.solution import Status
+from workbench.solvers import find_solver
 
 NAMED = {f.name: f for f in FORMULATIONS}
 
@@ -364,3 +368,42 @@ def test_hooks_are_kept_with_the_declaration():
     hooks = Hooks(again=never_again, numbers=(1.0, 2.0))
     assert compile_plain(hooks=hooks).declaration.hooks is hooks
     assert compile_plain().declaration.hooks == Hooks()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("M", "heavy"),
+        ("M", [[1.0, 2.0], [3.0]]),
+        ("M", 1j * np.eye(3)),
+        ("h", None),
+        ("h", np.nan),
+        ("v_th", -1.0),
+        ("v_th", np.nan),
+        ("J_b", 0.5),
+        ("J_b", np.ones(3)),
+        ("mu", [0.1, 0.2]),
+        ("f", [np.inf, 0.0, 0.0]),
+    ],
+)
+def test_contact_data_that_is_no_data(name, value):
+    data = dict(M=np.eye(3), v=np.zeros(3), f=np.zeros(3), h=1e-2, J_n=[[0, 0, 1]], J_t=[[1, 0, 0], [0, 1, 0]], mu=0.5)
+    assert_names(refusal(ContactSystem, error=DataError, **(data | {name: value})), name)
+
+
+def test_no_answer_is_nan():
+    """A refusal must not look like a body at rest."""
+    data = dict(M=np.eye(3), v=np.ones(3), f=np.zeros(3), h=1e-2, J_n=[[0, 0, 1]], J_t=[[1, 0, 0], [0, 1, 0]], mu=0.5)
+    answer, solution = solve_system(NAMED["coulomb"], ContactSystem(**data), find_solver("lemke"))
+    assert solution.claimed is Status.REFUSED
+    assert np.isnan(answer.v).all()
+    assert np.isnan(answer.p_n).all()
+
+
+def test_unequal_relaxation_does_not_survive_turned_axes():
+    data = dict(M=np.eye(3), v=np.ones(3), f=np.zeros(3), h=1e-2, J_n=[[0, 0, 1]], J_t=[[1, 0, 0], [0, 1, 0]], mu=0.5)
+    system = ContactSystem(**data, eps_t=[0.0, 5.0])
+    solve_system(NAMED["box"], system, find_solver("judice-pires"))
+    turned = NAMED["box"].with_options(axes="sliding")
+    message = refusal(solve_system, turned, system, find_solver("judice-pires"), error=DataError)
+    assert_names(message, "eps_t", "turn")

@@ -1,6 +1,7 @@
 """Contact data of one instant, as a person gives it, and the answer to it."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,18 @@ from numpy.typing import NDArray
 from workbench.errors import DataError
 
 Array = NDArray[np.float64]
+
+
+def _real(name: str, value: Any) -> Array:
+    """`value` as an array of doubles; DataError where it is ragged, complex or no number at all."""
+    try:
+        array = np.asarray(value)
+        if np.iscomplexobj(array):
+            raise TypeError
+        return array.astype(float)
+    except (TypeError, ValueError):
+        shown = " ".join(repr(value).split())[:80]
+        raise DataError(f"{name} = {shown} is not an array of real numbers") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +54,7 @@ class ContactSystem:
     gap_law: bool = False
 
     def __post_init__(self) -> None:
-        M, J_n, J_t = (np.asarray(a, dtype=float) for a in (self.M, self.J_n, self.J_t))
+        M, J_n, J_t, J_b = (_real(name, getattr(self, name)) for name in ("M", "J_n", "J_t", "J_b"))
         if M.ndim != 2 or M.shape[0] != M.shape[1] or not M.size:
             raise DataError(f"M has shape {M.shape}; a square mass matrix is needed")
         n = M.shape[0]
@@ -50,8 +63,9 @@ class ContactSystem:
         r = J_n.shape[0]
         if J_t.ndim != 2 or J_t.shape not in ((r, n), (2 * r, n)):
             raise DataError(f"J_t has shape {J_t.shape}; ({r}, {n}) in the plane or ({2 * r}, {n}) in space is needed")
-        J_b = np.asarray(self.J_b, dtype=float)
         J_b = J_b if J_b.size else np.zeros((0, n))
+        if J_b.ndim != 2 or J_b.shape[1] != n:
+            raise DataError(f"J_b has shape {J_b.shape}; (m, {n}) is needed")
         m, t = J_b.shape[0], J_t.shape[0]
         shapes = {
             "M": (n, n), "v": (n,), "f": (n,), "J_n": (r, n), "J_t": (t, n), "mu": (r,), "phi": (r,), "r_n": (r,),
@@ -59,7 +73,7 @@ class ContactSystem:
         }  # fmt: skip
         given = {name: getattr(self, name) for name in shapes} | {"J_b": J_b}
         for name, shape in shapes.items():
-            value = np.asarray(given[name], dtype=float)
+            value = _real(name, given[name])
             if value.shape != shape and value.ndim:
                 raise DataError(f"{name} has shape {value.shape}; {shape} is needed")
             value = np.ascontiguousarray(np.broadcast_to(value, shape))
@@ -70,8 +84,11 @@ class ContactSystem:
         self._check_physics()
 
     def _check_physics(self) -> None:
-        if not (np.isfinite(self.h) and self.h > 0):
-            raise DataError(f"h = {self.h}; a positive step [s] is needed")
+        for name, least in (("h", np.nextafter(0, 1)), ("v_th", 0.0)):
+            value = _real(name, getattr(self, name))
+            if value.ndim or not (np.isfinite(value) and value >= least):
+                sign = "positive" if least else "nonnegative"
+                raise DataError(f"{name} = {getattr(self, name)}; a {sign} number is needed")
         for name in ("mu", "e", "eps_n", "eps_t", "eps_b"):
             value = getattr(self, name)
             if (value < 0).any():

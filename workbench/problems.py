@@ -4,11 +4,12 @@ All four are one statement, *z in K, F(z) = M z + q complementary to it*, over d
 measure of error, the natural map with a scale-free normaliser (formulary, section 7):
 
     residual(z) = |z - P_K(z - rho F(z))|_2 / max(|z|_2, rho |q|_2),     rho = n / tr M          frictional problems
-    residual(z) = |z - P_K(z - rho F(z))|_2 / (rho max(|M z|_2, |q|_2))                          LCP and MLCP
+    residual(z) = |z - P_K(z - rho F(z))|_2 / max(rho |M z|_2, rho |q|_2, |z_B|_2)               LCP and MLCP
 
 `rho` carries the units of z/F, so that the number does not depend on them; where the trace is not positive, rho = 1.
 For frictional problems the trace is that of the Delassus operator W, hence rho = 3 n_c / tr W. The second normaliser
-does not grow with z along a ray of the homogeneous problem, so that a diverging iterate cannot pass for a solution.
+does not grow with z along a ray of the homogeneous problem, so that a diverging iterate cannot pass for a solution;
+z_B are the entries with two finite bounds, which cannot diverge.
 The arrays may carry leading batch axes (one problem per time step): `residual` then returns one number per problem.
 """
 
@@ -43,19 +44,22 @@ def _square(name: str, M: Array, q: Array) -> None:
         raise DataError(f"q has shape {q.shape}; {name} of shape {M.shape} needs {M.shape[:-1]}")
 
 
-def _natural_map(M: Array, q: Array, z: Array, project: Map, shift: Map | None = None, cone: bool = False) -> Array:
+def _natural_map(M: Array, q: Array, z: Array, project: Map, extent: Map, shift: Map | None = None) -> Array:
     trace = np.trace(M, axis1=-2, axis2=-1)
     rho = np.where(trace > 0, M.shape[-1] / np.where(trace > 0, trace, 1.0), 1.0)[..., None]
     Mz = np.einsum("...ij,...j->...i", M, z)
     w = Mz + q
     if shift is not None:
         w = w + shift(w)
-    gap = np.linalg.norm(z - project(z - rho * w), axis=-1)
-    answer = z if cone else rho * Mz
-    size = np.maximum(np.linalg.norm(answer, axis=-1), rho[..., 0] * np.linalg.norm(q, axis=-1))
-    # Where both z and q vanish, z = 0 is the solution and the residual is the plain distance.
+    gap = _norm(z - project(z - rho * w))
+    size = np.maximum(extent(rho * Mz), rho[..., 0] * _norm(q))
+    # Where nothing sets a scale, z = 0 is the solution and the residual is the plain distance.
     value = gap / np.where(size > 0, size, 1.0)
     return np.where(np.isfinite(value), value, np.inf)
+
+
+def _norm(z: Array) -> Array:
+    return np.linalg.norm(z, axis=-1)
 
 
 def is_symmetric(M: Array) -> bool:
@@ -105,7 +109,12 @@ class MLCP:
 
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (..., n), dimensionless; one number per problem."""
-        return _natural_map(self.M, self.q, z, lambda y: np.clip(y, self.lower, self.upper))
+        bounded = np.where(np.isfinite(self.lower) & np.isfinite(self.upper), z, 0.0)
+
+        def extent(step: Array) -> Array:
+            return np.maximum(_norm(step), _norm(bounded))
+
+        return _natural_map(self.M, self.q, z, lambda y: np.clip(y, self.lower, self.upper), extent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +170,7 @@ class ConeProblem:
 
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (..., r(1+d)), dimensionless; one number per problem."""
-        return _natural_map(self.M, self.q, z, lambda y: _project_cone(y, self.mu, self.d), cone=True)
+        return _natural_map(self.M, self.q, z, lambda y: _project_cone(y, self.mu, self.d), lambda _: _norm(z))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +199,9 @@ class CoulombNCP(ConeProblem):
             slip = np.linalg.norm(w[..., r:].reshape(*w.shape[:-1], r, self.d), axis=-1)
             return np.concatenate([self.mu * slip, np.zeros_like(w[..., r:])], axis=-1)
 
-        return _natural_map(self.M, self.q, z, lambda y: _project_cone(y, self.mu, self.d), de_saxce, cone=True)
+        return _natural_map(
+            self.M, self.q, z, lambda y: _project_cone(y, self.mu, self.d), lambda _: _norm(z), de_saxce
+        )
 
 
 Problem = MLCP | ConeProblem

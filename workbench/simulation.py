@@ -19,6 +19,11 @@ from workbench.problems import LCP, MLCP, Array, ConicQP, CoulombNCP, Problem
 from workbench.solution import Solution, Status
 from workbench.solvers.base import KernelSolver, Solver
 
+# The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
+begin_step = stepping.begin_step.py_func
+finish_pass = stepping.finish_pass.py_func
+end_step = stepping.end_step.py_func
+
 
 def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu: Array) -> Problem:
     """The reduced problem (or a batch of them) in the class that the declaration was recognised as."""
@@ -55,7 +60,7 @@ class Stepper:
     def finish_pass(self, z: Array) -> bool:
         """Take z as the solution of this pass; whether the formulation asks for another."""
         self.work.z[:] = z
-        return stepping.finish_pass(self.c.plan, self.core, self.work, self.again, self.memory, self.own, self.numbers)
+        return finish_pass(self.c.plan, self.core, self.work, self.again, self.memory, self.own, self.numbers)
 
     def solve(self, solver: Solver) -> tuple[Solution, int, int]:
         """All passes of one step with a solver: the last Solution, iterations over all passes, passes."""
@@ -81,13 +86,13 @@ def why_not_posed(c: Compiled, work: Any, status: Status) -> str:
     from workbench.diagnostics.rank import dependent_rows
 
     n_f = c.plan.n_free
-    rows = sorted({i for group in dependent_rows(work.A[:n_f, :n_f].copy()) for i in group})
-    names, start = [], 0
-    for F in c.declaration.equations:
-        local = [i - start for i in rows if start <= i < start + F.size]
-        if local:
-            names.append(f"{', '.join(map(str, local))} of '{plain_relation(F)} = 0'")
-        start += F.size
+    place = [(i, F) for F in c.declaration.equations for i in range(F.size)]
+    names = []
+    for group in dependent_rows(work.A[:n_f, :n_f].copy()):
+        rows: dict[str, list[str]] = {}
+        for i, F in (place[k] for k in sorted(group)):
+            rows.setdefault(plain_relation(F), []).append(str(i))
+        names.append(" with ".join(f"{', '.join(some)} of '{words} = 0'" for words, some in rows.items()))
     unknowns = ", ".join(u.name() for u in c.declaration.free)
     return (
         f"free unknowns ({unknowns}) cannot be eliminated: dependent rows {'; '.join(names)}; "
@@ -105,15 +110,23 @@ def pose(formulation: Formulation, system: ContactSystem) -> Stepper:
     stepping.discretise(core)
     stepper.own[:] = stepper.own_start
     stepper.given(core, stepper.memory, stepper.own, stepper.numbers)
+    d = system.size[3]
+    if d == 2 and (core.frame[:, 1] != 0).any() and np.any(np.diff(np.reshape(system.eps_t, (-1, 2)))):
+        raise DataError("eps_t differs between the two tangents of a contact, but the axes turn; give both the same")
     return stepper
 
 
 def solve_system(formulation: Formulation, system: ContactSystem, solver: Solver) -> tuple[ContactSolution, Solution]:
-    """One step of a given system; raises DataError when it cannot be posed. Impulses in the system's own axes."""
+    """One step of a given system; impulses in the system's own axes, nan where the solver gave no answer.
+
+    Raises DataError when the problem cannot be posed.
+    """
     n, _, r, d = system.size
     stepper = pose(formulation, system)
     solution = stepper.solve(solver)[0]
     out = stepper.work.out
+    if solution.claimed not in (Status.SOLVED, Status.INACCURATE):
+        out[:] = np.nan
     stepping.turn_back(stepper.core, out[n + r : n + r + d * r])
     v, p_n, p_t, p_b = np.split(out.copy(), [n, n + r, n + r + d * r])
     return ContactSolution(v, p_n, p_t, p_b), solution
@@ -337,7 +350,7 @@ def _python_loop(case, s, solver, explicit, steps, q, v, record, done, progress)
             worst = Status.INACCURATE
         elif solution.claimed is not Status.SOLVED:
             return solution.claimed, solution.reason
-        stepping.end_step(
+        end_step(
             k, s.core, s.work, s.remember, s.memory, case.advance, case.data(), explicit, iterations, passes, q, v,
             record, done,
         )  # fmt: skip
@@ -347,6 +360,4 @@ def _python_loop(case, s, solver, explicit, steps, q, v, record, done, progress)
 
 
 def _begin(case: Case, s: Stepper, k: int, q: Array, v: Array, record: stepping.Record) -> None:
-    stepping.begin_step(
-        k, s.core, case.fill, case.data(), s.given, s.memory, s.own, s.own_start, s.numbers, q, v, record
-    )
+    begin_step(k, s.core, case.fill, case.data(), s.given, s.memory, s.own, s.own_start, s.numbers, q, v, record)

@@ -54,22 +54,9 @@ class Record(NamedTuple):
     effort: np.ndarray  # (K, 2): iterations, passes
 
 
+COUNTS = types.Array(types.int64, 2, "C")
 RECORD = types.NamedTuple(
-    [
-        MATRIX,
-        MATRIX,
-        MATRIX,
-        CUBE,
-        MATRIX,
-        CUBE,
-        MATRIX,
-        MATRIX,
-        MATRIX,
-        CUBE,
-        *[MATRIX] * 5,
-        types.Array(types.int64, 2, "C"),
-    ],
-    Record,
+    [CUBE if name in ("mass", "J", "M") else COUNTS if name == "effort" else MATRIX for name in Record._fields], Record
 )
 
 
