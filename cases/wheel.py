@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
-from workbench.kernels import zero
+from workbench.kernels import spread
 from workbench.stepping import ADVANCE, FILL
 
 # Positions in `Wheel.data()`; the stick threshold comes first.
@@ -31,23 +31,23 @@ def fill(q, v, data, core):
     dpsi, dtheta, dphi = v[3], v[4], v[5]
     M, f = core.M, core.f
     for i in range(6):
-        zero(M[i])
+        spread(0.0, M[i])
     M[0, 0] = M[1, 1] = M[2, 2] = m
     M[3, 3] = I_a * s * s + I_t * c * c
     M[3, 5] = M[5, 3] = I_a * s
     M[4, 4] = I_t
     M[5, 5] = I_a
     # Applied minus Coriolis forces, from Lagrange's equations of the kinetic energy above.
-    zero(f)
+    spread(0.0, f)
     f[2] = -m * data[G]
     f[3] = -dtheta * c * (I_a * (2.0 * s * dpsi + dphi) - 2.0 * I_t * s * dpsi)
     f[4] = dpsi * c * (I_a * (dphi + dpsi * s) - I_t * dpsi * s)
     f[5] = -I_a * dpsi * c * dtheta
     J_n, J_t = core.J_n, core.J_t
-    zero(J_n[0])
+    spread(0.0, J_n[0])
     J_n[0, 2], J_n[0, 4] = 1.0, R * s
-    zero(J_t[0])
-    zero(J_t[1])
+    spread(0.0, J_t[0])
+    spread(0.0, J_t[1])
     J_t[0, 0] = J_t[1, 1] = 1.0
     J_t[0, 3], J_t[1, 3] = -R * s * cp, -R * s * sp
     J_t[0, 4], J_t[1, 4] = -R * c * sp, R * c * cp

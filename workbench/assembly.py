@@ -20,7 +20,7 @@ from numba import njit, types
 from workbench.errors import ModellingError
 from workbench.formulation import CoreSymbol, Formulation, core_shapes
 from workbench.hooks import Core
-from workbench.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve, zero
+from workbench.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve, spread
 from workbench.modelling import Box, Declaration, Nonneg
 
 KINDS = ("LCP", "MLCP", "conic QP", "Coulomb NCP")
@@ -277,7 +277,7 @@ def stamp(plan, work):
     """A = T theta, and the bounds."""
     A, theta = work.A, work.theta
     for i in range(A.shape[0]):
-        zero(A[i])
+        spread(0.0, A[i])
     for k in range(plan.row.size):
         A[plan.row[k], plan.col[k]] += plan.val[k] * theta[plan.par[k]]
     n_c = plan.lower.size

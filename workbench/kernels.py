@@ -128,11 +128,21 @@ def put_rows(X, first, Y):
             Y[first + i, j] = X[i, j]
 
 
-@njit(types.void(VECTOR), cache=True)
-def zero(y):
-    """y = 0."""
+@njit(types.void(types.float64, VECTOR), cache=True)
+def spread(value, y):
+    """Every entry of y = value."""
     for i in range(y.shape[0]):
-        y[i] = 0.0
+        y[i] = value
+
+
+@njit(types.boolean(VECTOR), cache=True)
+def is_finite(x):
+    """Whether no entry of x is nan or infinite."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        # An entry times zero is zero unless it is not finite.
+        total += 0.0 * x[i]
+    return total == 0.0
 
 
 @njit(types.void(MATRIX, VECTOR, VECTOR, VECTOR), cache=True)

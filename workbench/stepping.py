@@ -14,7 +14,7 @@ from numba import njit, types
 
 from workbench.assembly import PLAN, WORK, carry_back, eliminate, stamp
 from workbench.hooks import AGAIN, CORE, GIVEN, REMEMBER
-from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, put, put_rows, zero
+from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, is_finite, put, put_rows, spread
 from workbench.solution import Status
 
 FILL = types.void(VECTOR, VECTOR, VECTOR, CORE)
@@ -88,9 +88,10 @@ def pose(plan, core, work):
     stamp(plan, work)
     if eliminate(plan, work):
         return SINGULAR
-    if not np.isfinite(work.q.sum() + work.M.sum() + work.mu.sum()):
-        return NOT_FINITE
-    return SOLVED
+    finite = is_finite(work.q) and is_finite(work.mu)
+    for i in range(work.M.shape[0]):
+        finite = finite and is_finite(work.M[i])
+    return SOLVED if finite else NOT_FINITE
 
 
 @njit(types.void(CORE, VECTOR), cache=True)
@@ -146,9 +147,9 @@ def begin_step(k, core, fill, data, given, memory, own, own_start, numbers, q, v
     """The data of step k at (q, v), recorded, then the formulation's own."""
     put(v, core.v)
     # Relaxation is rigid unless the case says otherwise; hooks add to it, so last step's must go.
-    zero(core.eps_b)
-    zero(core.eps_n)
-    zero(core.eps_t)
+    spread(0.0, core.eps_b)
+    spread(0.0, core.eps_n)
+    spread(0.0, core.eps_t)
     fill(q, v, data, core)
     discretise(core)
     note_data(k, core, q, record)
@@ -217,7 +218,7 @@ def run(
             iterations += info[0]
             passes += 1
             wanted = finish_pass(plan, core, work, again, memory, own, numbers)
-        if not np.isfinite(work.out.sum()):
+        if not is_finite(work.out):
             return NOT_FINITE
         end_step(k, core, work, remember, memory, advance, data, explicit, iterations, passes, q, v, record, done)
     return worst

@@ -6,7 +6,7 @@ In a basis every unknown is basic (its row holds as an equation) or sits at one 
 import numpy as np
 from numba import njit, types
 
-from workbench.kernels import INDICES, MATRIX, VECTOR
+from workbench.kernels import INDICES, MATRIX, VECTOR, is_finite
 
 SIGN_TOLERANCE = 1e-12
 """Share of a row's activity |q_i| + sum_j |M_ij z_j| up to which a wrong sign is taken for rounding."""
@@ -18,15 +18,10 @@ ROUNDING = 1e-15
 def usable(M, q, lower, upper):
     """Whether M (n, n) and q (n,) are finite and the bounds (n,) leave every unknown a finite value."""
     n = M.shape[0]
-    total = 0.0
     for i in range(n):
-        if not (lower[i] < np.inf and upper[i] > -np.inf):
+        if not (lower[i] < np.inf and upper[i] > -np.inf and is_finite(M[i])):
             return False
-        # A sum of entries times zero is zero unless one of them is not finite.
-        total += 0.0 * q[i]
-        for j in range(n):
-            total += 0.0 * M[i, j]
-    return total == 0.0
+    return is_finite(q)
 
 
 @njit(types.void(VECTOR, VECTOR, VECTOR, INDICES), cache=True)

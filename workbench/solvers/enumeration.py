@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit, types
 
 from workbench.errors import DataError
-from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, solve_on_basis
+from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, solve_on_basis, spread
 from workbench.problems import MLCP, Array, Problem
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver, kernel_arguments
@@ -71,7 +71,7 @@ def enumerate_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts the bases looked at. z is nan unless a solution is found."""
     n = M.shape[0]
     info[0] = 0
-    z[:] = np.nan
+    spread(np.nan, z)
     if n > LARGEST:
         return REFUSED
     if not usable(M, q, lower, upper):
@@ -85,7 +85,7 @@ def enumerate_kernel(M, q, lower, upper, mu, d, z, info):
         if basis_solves(M, q, lower, upper, SIGN_TOLERANCE, places, z):
             return SOLVED
         more = next_basis(lower, upper, places)
-    z[:] = np.nan
+    spread(np.nan, z)
     return INFEASIBLE
 
 

@@ -14,7 +14,7 @@ Cost: one LU factorisation of the basic block per exchange, typically five to tw
 import numpy as np
 from numba import njit
 
-from workbench.kernels import SOLVE, solve_on_basis
+from workbench.kernels import SOLVE, solve_on_basis, spread
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
 from workbench.solvers.bases import SIGN_TOLERANCE, clip, exchange, first_basis, infeasibilities, usable
@@ -33,7 +33,7 @@ def judice_pires_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts exchanges, block or single, at most 1000 + 20 n."""
     n = M.shape[0]
     info[0] = 0
-    z[:] = np.nan
+    spread(np.nan, z)
     if not usable(M, q, lower, upper):
         return NOT_FINITE
     active, side = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -50,7 +50,8 @@ def judice_pires_kernel(M, q, lower, upper, mu, d, z, info):
             fewest, patience = count, PATIENCE
         else:
             patience -= 1
-        last_z[:], last_active[:] = z, active
+        for i in range(n):
+            last_z[i], last_active[i] = z[i], active[i]
         block = patience > 0
         for i in range(n):
             if side[i] != 0:
@@ -62,7 +63,8 @@ def judice_pires_kernel(M, q, lower, upper, mu, d, z, info):
             if not block:
                 return SINGULAR
             # Without patience the next pass is a single exchange from the last regular basis.
-            z[:], active[:] = last_z, last_active
+            for i in range(n):
+                z[i], active[i] = last_z[i], last_active[i]
             patience = 0
         else:
             count = infeasibilities(M, q, lower, upper, SIGN_TOLERANCE, z, active, side)

@@ -18,7 +18,7 @@ a solution or a proof that there is none. Cost: an updated Cholesky factor, n^2 
 import numpy as np
 from numba import njit, types
 
-from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, affine, solve_on_basis
+from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, affine, solve_on_basis, spread
 from workbench.problems import Problem, is_symmetric
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
@@ -158,14 +158,15 @@ def keller_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts pivots, at most 50 (n + 10). M must be symmetric."""
     n = M.shape[0]
     info[0] = 0
-    z[:] = np.nan
+    spread(np.nan, z)
     if not usable(M, q, lower, upper):
         return NOT_FINITE
     w, L, basis = np.empty(n), np.zeros((n, n)), np.empty(n, dtype=np.int64)
     active, side = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     first_basis(lower, upper, z, active)
     # Free unknowns too start outside the basis, at zero: their block may be singular.
-    active[:] = 0
+    for k in range(n):
+        active[k] = 0
     m = 0
     while info[0] < 50 * (n + 10):
         infeasibilities(M, q, lower, upper, SIGN_TOLERANCE, z, active, side)
@@ -176,7 +177,8 @@ def keller_kernel(M, q, lower, upper, mu, d, z, info):
         m = drive(M, L, lower, upper, basis, m, i, w[i], z, info)
         if m < 0:
             return -m
-        active[:] = 0
+        for k in range(n):
+            active[k] = 0
         for k in range(m):
             active[basis[k]] = 1
     else:

@@ -21,7 +21,7 @@ to 3 n pivots, 2^n at worst.
 import numpy as np
 from numba import njit, types
 
-from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, solve_on_basis
+from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, put, solve_on_basis, spread
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
 from workbench.solvers.bases import backward_error, clip, usable
@@ -146,10 +146,10 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts pivots, at most 100 (n + 10). The bounds are those of an LCP, 0 and inf."""
     n = M.shape[0]
     info[0] = 0
-    z[:] = np.nan
+    spread(np.nan, z)
     if not usable(M, q, lower, upper):
         return NOT_FINITE
-    z[:] = 0.0
+    spread(0.0, z)
     least = 0.0
     for i in range(n):
         least = min(least, q[i])
@@ -160,9 +160,12 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
     for i in range(n):
         size = max(size, D[i] * abs(q[i]))
     T = np.empty((n, n + 2))
-    basic, nonbasic, where = np.arange(n), np.arange(n, 2 * n + 1), np.empty(2 * n + 1, dtype=np.int64)
+    basic, nonbasic = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    where = np.empty(2 * n + 1, dtype=np.int64)
+    nonbasic[n] = 2 * n
     where[2 * n] = -1 - n
     for i in range(n):
+        basic[i], nonbasic[i] = i, n + i
         where[i], where[n + i] = i, -1 - i
         for j in range(n):
             T[i, j] = -D[i] * M[i, j] * D[j]
@@ -189,7 +192,8 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
         clip(lower, upper, on_path)
         error_on_path = backward_error(M, q, lower, upper, on_path)
         if error_on_path < error:
-            z[:], error = on_path, error_on_path
+            put(on_path, z)
+            error = error_on_path
     if error <= ACCEPTED:
         return SOLVED
     return INACCURATE if status == SOLVED else status

@@ -13,7 +13,7 @@ Cost: one LU factorisation of the basic block per pivot, so that no error is car
 import numpy as np
 from numba import njit
 
-from workbench.kernels import SOLVE, solve_on_basis
+from workbench.kernels import SOLVE, solve_on_basis, spread
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
 from workbench.solvers.bases import SIGN_TOLERANCE, clip, exchange, first_basis, infeasibilities, usable
@@ -29,7 +29,7 @@ def murty_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts pivots, at most 1000 + 20 n."""
     n = M.shape[0]
     info[0] = 0
-    z[:] = np.nan
+    spread(np.nan, z)
     if not usable(M, q, lower, upper):
         return NOT_FINITE
     active, side = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)

@@ -16,7 +16,7 @@ falls with the condition number.
 import numpy as np
 from numba import njit, types
 
-from workbench.kernels import MATRIX, SOLVE, VECTOR
+from workbench.kernels import MATRIX, SOLVE, VECTOR, spread
 from workbench.problems import Problem
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
@@ -59,7 +59,7 @@ def pgs_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts sweeps. SINGULAR where a diagonal entry is not positive, z nan if it diverges."""
     n = M.shape[0]
     info[0] = 0
-    z[:] = np.nan
+    spread(np.nan, z)
     if not usable(M, q, lower, upper):
         return NOT_FINITE
     for i in range(n):
@@ -70,7 +70,7 @@ def pgs_kernel(M, q, lower, upper, mu, d, z, info):
         step = relative_step(M, q, lower, upper, z, True)
         info[0] += 1
         if step == np.inf:
-            z[:] = np.nan
+            spread(np.nan, z)
             return NOT_FINITE
         if step <= TOLERANCE:
             if relative_step(M, q, lower, upper, z, False) <= TOLERANCE:
