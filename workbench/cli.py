@@ -3,8 +3,10 @@
 import argparse
 import json
 import os
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -182,6 +184,11 @@ def find_formulation(text: str) -> "Formulation":
 
 def run_compare(o: argparse.Namespace) -> None:
     """Steps, judges, prints and writes; see `workbench.comparison` and `reports.comparison_page`."""
+    with _compiling_alongside() as ready:
+        _compare(o, ready)
+
+
+def _compare(o: argparse.Namespace, ready: Callable[[], object]) -> None:
     steps = tuple(_number(h, "--step", "seconds") for part in o.step or ["1e-3"] for h in part.split(","))
     reference_step = _number(o.reference_step, "--reference-step", "seconds")
     duration = None if o.duration is None else _number(o.duration, "--duration", "seconds")
@@ -201,6 +208,7 @@ def run_compare(o: argparse.Namespace) -> None:
     settings = Settings(steps, reference_step, duration, o.position_update == "explicit", o.normal == "gap")
     settings.strides()
     with staged(out) as stage, _Progress(o.quiet) as progress:
+        ready()
         result = compare(
             case, chosen, find_formulation("coulomb"), o.solver or (), settings, progress, os.cpu_count() or 1
         )
@@ -226,6 +234,26 @@ def run_compare(o: argparse.Namespace) -> None:
 
         print_table(result)
         print(f"report: {out / 'report.html'}")
+
+
+@contextmanager
+def _compiling_alongside() -> Iterator[Callable[[], object]]:
+    """On the first run after installation, compile the cone solvers in a second process while this one does the rest.
+
+    They find their way here through numba's cache on disk; should the other process fail, nothing is lost but time.
+    """
+    from workbench.kernels import lu_factor
+
+    if lu_factor.stats.cache_hits:
+        yield lambda: None
+        return
+    command = [sys.executable, "-P", "-c", "import workbench.solvers.coulomb_exact, workbench.solvers.judice_pires"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield process.wait
+    finally:
+        process.kill()
+        process.wait()
 
 
 class _Progress:

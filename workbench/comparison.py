@@ -157,6 +157,8 @@ def run_jobs(
         for job in [j for j in jobs if j not in slow]:
             runs[job] = _simulate(case, job, settings, _from(progress, job, before, total))
             before += steps[job]
+        if progress and waiting:
+            progress("optimisers in other processes", before, total)
         for future in as_completed(waiting):
             job = waiting[future]
             runs[job] = replace(future.result(), compiled=compiled(job.formulation, *case.size))
