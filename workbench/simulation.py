@@ -19,6 +19,9 @@ from workbench.problems import LCP, MLCP, Array, ConicQP, CoulombNCP, Problem
 from workbench.solution import Solution, Status
 from workbench.solvers.base import KernelSolver, Solver
 
+MEMORY = 2e9
+"""Bytes that the record of one run may take."""
+
 # The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
 begin_step = stepping.begin_step.py_func
 finish_pass = stepping.finish_pass.py_func
@@ -253,7 +256,7 @@ def simulate(
         raise DataError(f"step {h:g} s; a positive number of seconds is needed")
     if not (np.isfinite(duration) and duration >= h):
         raise DataError(f"duration {duration:g} s; at least one step of {h:g} s is needed")
-    steps = round(duration / h)
+    steps = round(min(duration / h, 1e15))
     start = time.perf_counter()
     c = compiled(formulation, *case.size)
     stepper = Stepper(c, h, gap_law, case.v_th)
@@ -290,6 +293,9 @@ def first_problem(case: Case, formulation: Formulation, h: float, gap_law: bool)
 def _record(c: Compiled, n_q: int, K: int) -> stepping.Record:
     n, m, r, d = c.size
     n_c, t = c.plan.lower.size, r + d * r
+    room = 8 * K * (n_q + 3 * n + m + (3 + n) * t + n * n + n_c * (n_c + 4))
+    if room > MEMORY:
+        raise DataError(f"{K} steps need {room / 1e9:.3g} GB for their record; at most {MEMORY / 1e9:g} GB are used")
     # empty, not zeros: the pages of a run that fails early are never touched.
     return stepping.Record(
         q=np.zeros((K + 1, n_q)), v=np.zeros((K + 1, n)), p=np.empty((K, t + m)), mass=np.empty((K, n, n)),
