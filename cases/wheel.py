@@ -16,7 +16,7 @@ from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
 from workbench.kernels import spread
-from workbench.stepping import ADVANCE, FILL
+from workbench.stepping import FILL, advance_by_rates
 
 # Positions in `Wheel.data()`; the stick threshold comes first.
 R_, M_, IA, IT, MU, G = range(1, 7)
@@ -57,13 +57,6 @@ def fill(q, v, data, core):
     core.heading[0, 0], core.heading[0, 1] = cp, sp
 
 
-@njit(ADVANCE, cache=True)
-def advance(q, v, h, data, q_next):
-    """q + h v: the velocities are the coordinates' rates."""
-    for i in range(q.shape[0]):
-        q_next[i] = q[i] + h * v[i]
-
-
 @dataclass(frozen=True)
 class Wheel(Case):
     """IDETC2016-60064, Table 1. I_a > m R^2 is not a physical disc; it is what the paper used."""
@@ -75,7 +68,7 @@ class Wheel(Case):
     duration: ClassVar[float] = 2.2
     windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 1.98)}
     fill: ClassVar[Any] = staticmethod(fill)
-    advance: ClassVar[Any] = staticmethod(advance)
+    advance: ClassVar[Any] = staticmethod(advance_by_rates)
 
     R: float = quantity(0.5, "m", "radius", "positive")
     m: float = quantity(1.0, "kg", "mass", "positive")

@@ -21,7 +21,7 @@ SETTLED = 1e-12
 
 @formulation(
     "box",
-    friction="box with bounds from an estimated normal impulse",
+    friction="box: each friction component within its own bound",
     source="Lacoursière 2006, A regularized time stepper for multibody systems, UMINF 06.04",
 )
 def box_friction(

@@ -22,7 +22,7 @@ from workbench.modelling import Declaration
 
 @formulation(
     "hybrid",
-    friction="regularised box turned to the sliding direction",
+    friction="box regularised by a bristle in stick and by viscosity across the slide",
     source="Peiret, Gholami, Kövecses & Font-Llagunes, IDETC2016-60064, eqs. (11)-(31)",
 )
 def hybrid(

@@ -22,7 +22,7 @@ from workbench.modelling import Declaration, Hooks, complements, declare, equals
 
 @formulation(
     "phantom-inertia",
-    friction="polygon circumscribed about the Coulomb disc, axes turned to the sliding direction",
+    friction="polygon circumscribed about the Coulomb disc, with phantom inertia",
     source="Peiret, Kövecses & Font-Llagunes, DETC2017-67988",
 )
 def phantom_inertia(

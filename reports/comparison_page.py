@@ -76,7 +76,7 @@ def _verdicts(diagnostics: pd.DataFrame) -> list[dict[str, Any]]:
     if diagnostics.empty:
         return []
     rows = []
-    for label, by_label in diagnostics.groupby("formulation", sort=False):
+    for label, by_label in diagnostics.groupby("label", sort=False):
         for h in by_label["step"].unique():
             cells = by_label[by_label["step"] == h].to_dict("records")
             rows.append({"formulation": label, "step": f"{1e3 * h:g} ms", "cells": cells})
@@ -86,36 +86,49 @@ def _verdicts(diagnostics: pd.DataFrame) -> list[dict[str, Any]]:
 def summary(c: Comparison) -> list[str]:
     """What the numbers say, in sentences made from the numbers."""
     window = next(iter(c.runs["window"]))
-    first = c.runs[c.runs["window"] == window].drop_duplicates(["formulation", "options", "step"])
-    sentences = []
-    failed = c.runs[(c.runs["window"] == window) & ~c.runs["verified"]]
-    count = len(c.runs[c.runs["window"] == window])
-    sentences.append(
-        f"{count - len(failed)} of {count} runs are verified: every step's own residual is within the stated tolerance."
-        + (
-            f" Not so: {', '.join(f'{r.formulation} by {r.solver}' for r in failed.itertuples())}."
-            if len(failed)
-            else ""
-        )
-    )
-    ranked = first.dropna(subset=["friction_rmsd"]).sort_values("friction_rmsd")
-    ranked = ranked[ranked["formulation"] != "coulomb"]
-    if len(ranked):
-        best, worst = ranked.iloc[0], ranked.iloc[-1]
-        sentences.append(
-            f"In the window “{window}” the friction closest to Coulomb's is that of {best['formulation']} "
-            f"({cell(best['friction_rmsd'], 100, '{:.3g}')} %), the farthest that of {worst['formulation']} "
-            f"({cell(worst['friction_rmsd'], 100, '{:.3g}')} %)."
-        )
-    whole = c.runs[c.runs["window"] == "all"].drop_duplicates(["formulation", "options", "step"])
-    owed = whole[(whole["discretisation_error"] > whole["formulation_error"]) & (whole["formulation"] != "coulomb")]
-    if len(owed):
-        names = ", ".join(dict.fromkeys(owed["formulation"]))
-        sentences.append(
-            f"Over the whole run the deviation of {names} owes more to the step size than to the model: exact Coulomb "
-            f"friction at the same step deviates by {100 * owed['discretisation_error'].iloc[0]:.2f} % itself."
-        )
+    rows = c.runs[c.runs["window"] == window]
+    failed = [f"{r.label} by {r.solver}" for r in rows[~rows["verified"]].itertuples()]
+    sentences = [
+        f"{len(rows) - len(failed)} of {len(rows)} runs are verified: every step's own residual is within the stated "
+        "tolerance." + (f" Not so: {', '.join(failed)}." if failed else "")
+    ]
+    for h in c.settings.steps:
+        at = f"At {1e3 * h:g} ms, " if len(c.settings.steps) > 1 else ""
+        sentences += [_capital(at + text) for text in (_ranking(rows[rows["step"] == h], window), _owed(c, h)) if text]
     return sentences
+
+
+def _ranking(rows: pd.DataFrame, window: str) -> str:
+    """Which formulation comes closest to Coulomb's friction and which stays farthest."""
+    ranked = rows[rows["formulation"] != "coulomb"].dropna(subset=["friction_rmsd"]).drop_duplicates("label")
+    if len(ranked) < 2 or ranked["friction_rmsd"].max() < ROUND_OFF:
+        return ""
+    ranked = ranked.sort_values("friction_rmsd")
+    names, errors = ranked["label"].tolist(), ranked["friction_rmsd"].tolist()
+    least, most = (cell(errors[i], 100, "{:.3g}") for i in (0, -1))
+    return (
+        f"in the window “{window}” the friction closest to Coulomb's is that of {names[0]} ({least} %), the farthest "
+        f"that of {names[-1]} ({most} %)."
+    )
+
+
+def _owed(c: Comparison, h: float) -> str:
+    """Which formulations' error over the whole run is mostly the step size's."""
+    whole = c.runs[(c.runs["window"] == "all") & (c.runs["step"] == h) & (c.runs["formulation"] != "coulomb")]
+    owed = whole[
+        (whole["discretisation_error"] > whole["formulation_error"]) & (whole["discretisation_error"] > ROUND_OFF)
+    ].drop_duplicates("label")
+    if owed.empty:
+        return ""
+    own = 100 * owed["discretisation_error"].iloc[0]
+    return (
+        f"over the whole run the deviation of {', '.join(owed['label'])} owes more to the step size than to the model: "
+        f"exact Coulomb friction at the same step deviates by {own:.3g} % itself."
+    )
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _javascript() -> str:

@@ -25,6 +25,9 @@ BUDGET = {
 }
 
 
+NAMES = ("friction", "misalignment", "position", "energy", "budget", "painleve")
+"""File names of the figures, without ending."""
+
 Chart = alt.LayerChart | alt.FacetChart | alt.Chart
 
 
@@ -86,7 +89,7 @@ def _curves(c: Comparison) -> pd.DataFrame:
     frame = c.trajectories
     frame = frame[frame["role"] == "run"]
     parts = []
-    for _, group in frame.groupby(["formulation", "step", "contact"], sort=False):
+    for _, group in frame.groupby(["label", "step", "contact"], sort=False):
         first = group[group["solver"] == group["solver"].iloc[0]]
         parts.append(first.iloc[:: max(1, len(first) // POINTS)])
     if not parts:
@@ -103,19 +106,19 @@ def _short(x: float) -> float | None:
 
 def _lines(curves: pd.DataFrame, column: str, title: str, log: bool = False, zero: bool = False) -> Chart:
     several = [name for name in ("step", "contact") if len(curves[name].unique()) > 1]
-    data = curves[["t", "formulation", *several, column]].dropna(subset=[column])
+    data = curves[["t", "label", *several, column]].dropna(subset=[column])
     if log:
         data = data[data[column] > 1e-12]
     data = data.assign(**{column: data[column].map(_short), "t": data["t"].map(_short)})
-    order = list(dict.fromkeys(curves["formulation"]))
-    pick = alt.selection_point(fields=["formulation"], bind="legend")
+    order = list(dict.fromkeys(curves["label"]))
+    pick = alt.selection_point(fields=["label"], bind="legend")
     scale = alt.Scale(type="log") if log else alt.Scale(zero=zero)
     base = alt.Chart(data).encode(
         x=alt.X("t:Q", title="time [s]", axis=alt.Axis(tickCount=11)),
         y=alt.Y(
             f"{column}:Q", title=title, scale=scale, axis=alt.Axis(format=".0e", tickCount=8) if log else alt.Axis()
         ),
-        color=alt.Color("formulation:N", sort=order, scale=alt.Scale(domain=order, range=_palette(order)), title=None),
+        color=alt.Color("label:N", sort=order, scale=alt.Scale(domain=order, range=_palette(order)), title=None),
         detail=[f"{name}:N" for name in several],
         opacity=alt.condition(pick, alt.value(0.95), alt.value(0.08)),
     )
@@ -183,3 +186,14 @@ def write_figures(c: Comparison, folder: Path, ending: Literal["pdf", "svg", "pn
         styled(figure.chart).save(str(path), format=ending, scale_factor=2.0 if ending == "png" else 1.0)
         paths.append(path)
     return paths
+
+
+def remove_figures(folder: Path, keep: str | None) -> None:
+    """Take away an earlier report's figures, all but the ending `keep`, and the folder if that leaves it empty."""
+    if not folder.is_dir():
+        return
+    for name in NAMES:
+        for ending in {"pdf", "svg", "png"} - {keep}:
+            (folder / f"{name}.{ending}").unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -100,6 +101,53 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments, words, tmp_path, monke
     assert len(err.strip().split("\n")) == 1
     assert all(word in err for word in words), err
     assert [p.name for p in tmp_path.iterdir()] == ["file"], "nothing may be half-written"
+
+
+@pytest.mark.parametrize("obstacle", ["report.html/", "figures"])
+def test_an_obstacle_in_the_folder_is_named_and_nothing_replaced(obstacle, tmp_path, capsys):
+    (tmp_path / "runs.csv").write_text("old")
+    (tmp_path / obstacle).mkdir() if obstacle.endswith("/") else (tmp_path / obstacle).write_text("in the way")
+    arguments = ["compare", "wheel", *SHORT, "-f", "box", "--quiet", "--figures", "svg", "--out", str(tmp_path)]
+    assert main(arguments) == 2
+    assert obstacle.strip("/") in capsys.readouterr().err
+    assert (tmp_path / "runs.csv").read_text() == "old"
+
+
+def test_folders_made_in_vain_are_taken_back(tmp_path):
+    assert main(["compare", "wheel", "--set", "tilt=90", "--quiet", "--out", str(tmp_path / "a" / "b" / "c")]) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_old_figures_do_not_stay_beside_a_new_report(tmp_path):
+    arguments = ["compare", "wheel", *SHORT, "-f", "coulomb", "--quiet", "--out", str(tmp_path)]
+    assert main([*arguments, "--figures", "svg"]) == 0
+    assert (tmp_path / "figures" / "friction.svg").exists()
+    (tmp_path / "figures" / "mine.txt").write_text("kept")
+    assert main(arguments) == 0
+    assert [p.name for p in (tmp_path / "figures").iterdir()] == ["mine.txt"]
+
+
+def test_json_loses_no_digits(tmp_path, capsys):
+    arguments = ["compare", "wheel", *SHORT, "-f", "box", "--json", "--out", str(tmp_path)]
+    assert main(arguments) == 0
+    rows = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    runs = pd.read_csv(tmp_path / "runs.csv")
+    for name in ("rank_tolerance", "residual", "signorini", "friction_rmsd"):
+        assert [row[name] for row in rows] == pytest.approx(list(runs[name]), rel=1e-14, abs=0)
+    assert 0 < rows[0]["rank_tolerance"] < 1e-9
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+def test_terminated_politely_leaves_neither_files_nor_processes(tmp_path):
+    command = [sys.executable, "-m", "workbench.cli", "compare", "wheel", "--duration", "20", "--out", "result"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    while process.poll() is None and not list(tmp_path.glob(".result-*")):
+        pass
+    process.send_signal(signal.SIGTERM)
+    # The pipe ends when the last process that holds it has ended.
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_interruption_leaves_nothing(tmp_path, monkeypatch, capsys):

@@ -44,7 +44,7 @@ def only(runs, label, solver, window="all"):
 
 def curve(result, label, solver, role="run"):
     t = result.trajectories
-    return t[(t["formulation"] == label) & (t["solver"] == solver) & (t["role"] == role)]
+    return t[(t["label"] == label) & (t["solver"] == solver) & (t["role"] == role)]
 
 
 def test_friction_rmsd_is_what_the_formulary_says(result):
@@ -229,3 +229,31 @@ def test_cvxpy_is_the_expression_tree():
     """The declaration's expressions are CVXPY's own: evaluating them with .value is the definition of the numbers."""
     declaration = viscous.declaration(6, 0, 1, 2)
     assert all(isinstance(F, cp.Expression) for F in declaration.expressions)
+
+
+@pytest.mark.parametrize(("h", "duration"), [(7e-4, 0.1), (3e-4, 0.05), (1e-3, 0.0106), (1e-3, 0.0104)])
+def test_durations_that_are_no_whole_number_of_steps(h, duration):
+    runs = compare(Wheel(), [BY_NAME["box"]], COULOMB, settings=Settings((h,), 1e-4, duration)).runs
+    steps = runs[runs["window"] == "all"]["steps"]
+    assert (steps == int(duration / h + 1e-3)).all()
+    assert runs["friction_rmsd"].notna().all()
+
+
+def test_no_friction_has_no_direction():
+    runs = compare(Wheel(mu=0.0), list(FORMULATIONS), COULOMB, settings=Settings((1e-3,), 1e-3, 0.05)).runs
+    assert runs["verified"].all()
+    assert runs["misalignment_rms"].isna().all()
+
+
+def test_a_contact_without_impulses_stays_solvable():
+    """The wheel falls upwards: impulses of pure rounding must not become compliances."""
+    settings = Settings((1e-3,), 1e-3, 0.1)
+    runs = compare(Wheel(gravity=-1.0), [BY_NAME["hybrid"], BY_NAME["box"]], COULOMB, settings=settings).runs
+    assert (runs["claimed"] == "SOLVED").all()
+    assert runs["verified"].all()
+
+
+def test_build_time_is_that_of_compiling():
+    """Also where the declaration was compiled before; CVXPY's canonicalisation alone takes ten milliseconds."""
+    runs = compare(Wheel(), [BY_NAME["box"]], COULOMB, settings=Settings((1e-3,), 1e-3, 0.01)).runs
+    assert (runs["build_time"] > 1e-3).all()

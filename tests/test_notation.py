@@ -107,6 +107,9 @@ def read_sum(text: str, values: dict[str, np.ndarray]) -> list[np.ndarray]:
     pieces = re.split(r"(?:^| )([−+]) ?", text if text.startswith("−") else f"+ {text}")[1:]
     for sign, body in zip(pieces[::2], pieces[1::2], strict=True):
         product = {"+": 1.0, "−": -1.0}[sign]
+        # Products associate to the right, so brackets only help the reader.
+        while body != (body := re.sub(r"(?<!diag)\(([^()]*)\)", r"\1", body)):
+            pass
         for token in body.replace("∘", "∘ ").split():
             product = np.dot(product, read_factor(token, values))
         terms.append(np.asarray(product))

@@ -43,7 +43,7 @@ def test_the_page_loads_nothing_from_anywhere(page):
 def test_every_run_has_its_row_and_every_failure_its_reason(result, page):
     text = outside_scripts(page)
     assert text.count('<td class="name">') == len(result.runs) + len(
-        result.diagnostics.drop_duplicates(["formulation", "step"])
+        result.diagnostics.drop_duplicates(["label", "step"])
     )
     refused = result.runs[result.runs["claimed"] == "REFUSED"]
     assert len(refused)

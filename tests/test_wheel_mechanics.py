@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from cases.wheel import Wheel, advance, fill
+from cases.wheel import Wheel, fill
 from workbench.hooks import Core
 
 EPS = 1e-30
@@ -168,7 +168,7 @@ def test_what_only_the_parameters_decide():
         core = filled(Wheel(mu=0.45), q, v)
         assert core.mu[0] == 0.45
         end = np.empty(6)
-        advance(q, v, 0.25, Wheel().data(), end)
+        Wheel.advance(q, v, 0.25, Wheel().data(), end)
         np.testing.assert_allclose(end, q + 0.25 * v, rtol=1e-15)
 
 

@@ -9,7 +9,8 @@ over the columns [ free unknowns | partners | constant ]. Compiling happens once
 Free unknowns x_f leave by Schur complement, M = A_cc - A_cf A_ff^-1 A_fc, and come back with the solution.
 """
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -67,7 +68,7 @@ WORK = types.NamedTuple([VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR,
 
 @dataclass(frozen=True)
 class Compiled:
-    """A declaration compiled for one size (n, m, r, d), ready to be stamped."""
+    """A declaration compiled for one size (n, m, r, d), ready to be stamped; `seconds` is what that took."""
 
     declaration: Declaration
     plan: Plan
@@ -75,6 +76,7 @@ class Compiled:
     size: tuple[int, int, int, int]
     theta: np.ndarray
     own: slice
+    seconds: float
 
     def room(self) -> tuple[Work, np.ndarray]:
         """Fresh arrays for stepping, and the view of theta that holds the formulation's own parameters."""
@@ -107,6 +109,7 @@ class Compiled:
 @lru_cache(maxsize=256)
 def compiled(formulation: Formulation, n: int, m: int, r: int, d: int) -> Compiled:
     """Compile a formulation for n velocities, m bilateral rows, r contacts, d tangential directions (cached)."""
+    start = time.perf_counter()
     declaration = formulation.declaration(n, m, r, d)
     rows = _rows(declaration, n, m, r, d)
     expressions = [F for F in rows if isinstance(F, cp.Expression)]
@@ -115,9 +118,9 @@ def compiled(formulation: Formulation, n: int, m: int, r: int, d: int) -> Compil
     lower, upper = _constant_bounds(declaration)
     n_free = sum(u.size for u in declaration.free)
     plan = Plan(row, col, par, val, lower, upper, n_free, *_cone_size(declaration, d))
-    result = Compiled(declaration, plan, _kind(declaration), (n, m, r, d), theta, own)
+    result = Compiled(declaration, plan, _kind(declaration), (n, m, r, d), theta, own, 0.0)
     _compare_with_direct_evaluation(result, rows, position)
-    return result
+    return replace(result, seconds=time.perf_counter() - start)
 
 
 def _kind(declaration: Declaration) -> str:

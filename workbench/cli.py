@@ -3,8 +3,11 @@
 import argparse
 import json
 import os
+import shlex
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,8 +101,11 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; 0 on success, 2 on a mistake that is told in one line, 130 when interrupted."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if threading.current_thread() is threading.main_thread():
+        # Ending politely means taking temporary folders and worker processes along.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        options = parser().parse_args(_join_numbers(arguments))
+        options = parser().parse_args(_join_numbers(arguments), argparse.Namespace(words=arguments))
         options.run(options)
     except WorkbenchError as error:
         print(f"workbench: {error}", file=sys.stderr)
@@ -213,9 +219,11 @@ def _compare(o: argparse.Namespace, ready: Callable[[], object]) -> None:
             case, chosen, find_formulation("coulomb"), o.solver or (), settings, progress, os.cpu_count() or 1
         )
         facts = provenance(
-            case=case.name, parameters=vars(case), settings=vars(settings), formulations=[f.label for f in chosen]
-        )
+            case=case.name, parameters=vars(case), settings=vars(settings), formulations=[f.label for f in chosen],
+            solvers=list(dict.fromkeys(result.runs["solver"])), command=f"workbench {shlex.join(o.words)}",
+        )  # fmt: skip
         from reports.comparison_page import render
+        from reports.figures import remove_figures
 
         result.runs.to_csv(stage / "runs.csv", index=False)
         result.runs.to_parquet(stage / "runs.parquet", index=False)
@@ -227,8 +235,10 @@ def _compare(o: argparse.Namespace, ready: Callable[[], object]) -> None:
             from reports.figures import write_figures
 
             write_figures(result, stage / "figures", o.figures)
+    remove_figures(out / "figures", keep=o.figures)
     if o.json:
-        print(result.runs.to_json(orient="records", indent=2))
+        records = result.runs.astype(object).where(result.runs.notna(), None).to_dict("records")
+        print(json.dumps(records, indent=2, default=float))
     elif not o.quiet:
         from reports.terminal import print_table
 
@@ -309,7 +319,8 @@ def run_show(o: argparse.Namespace) -> None:
         h = _number(o.step, "--step", "seconds")
         problem = first_problem(case, formulation, h, gap_law=True)
         comment = "% " if o.latex else ""
-        text = problem_text(problem, f"{case.name}, first step, h = {h:g} s")
+        entries = [f"{u.name()}[{i}]" for u in c.declaration.partners for i in range(u.size)]
+        text = problem_text(problem, f"{case.name}, first step, h = {h:g} s", entries)
         print("\n".join(comment + line for line in ["", *text.split("\n")]))
 
 

@@ -13,7 +13,7 @@ position update and the normal law.
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from workbench.errors import DataError, WorkbenchError
 from workbench.formulation import Formulation
 from workbench.notation import glossary, latex_blocks, relation, sets
 from workbench.problems import Array
-from workbench.simulation import Run, first_problem, simulate
+from workbench.simulation import Run, first_problem, simulate, whole_steps
 from workbench.solution import Status
 from workbench.solvers import ROUND_OFF, find_solver, is_quadratic_program
 from workbench.solvers.base import KernelSolver
@@ -114,6 +114,8 @@ def compare(
     plan = [
         Job(f, s, h) for h in settings.steps for f in formulations for s in solvers_for(case, f, solvers, h, settings)
     ]
+    # Before any run: a declaration that cannot be printed should not cost a comparison.
+    cards = tuple(mathematics(f, case) for f in formulations)
     fine = Job(exact, ROUND_OFF["Coulomb NCP"], settings.reference_step)
     needed = {fine: None}
     for job in plan:
@@ -121,8 +123,8 @@ def compare(
     runs = run_jobs(case, list(needed), settings, progress, workers)
     reference = runs[fine]
     if reference.steps < reference.steps_wanted or reference.residuals.max() > reference.tolerance:
-        worst = reference.residuals.max(initial=0.0)
-        raise WorkbenchError(f"the reference run is not verified (residual {worst:.1e}): {reference.reason}")
+        worst = f"residual {reference.residuals.max():.1e}" if reference.steps else "no step was made"
+        raise WorkbenchError(f"the reference run is not verified ({worst}): {reference.reason}")
     rows, trajectories, diagnostics = [], [_trajectory(reference, "reference")], []
     for job in plan:
         run, at_step, to_round_off = runs[job], runs[replace(fine, h=job.h)], runs[_to_round_off(case, job)]
@@ -132,8 +134,8 @@ def compare(
         diagnostics += _diagnostics(run)
     return Comparison(
         case, settings, tuple(formulations), pd.DataFrame(rows), pd.concat(trajectories, ignore_index=True),
-        pd.DataFrame(diagnostics).drop_duplicates(["formulation", "step", "quantity"], ignore_index=True),
-        tuple(case.truths(reference)), tuple(mathematics(f, case) for f in formulations),
+        pd.DataFrame(diagnostics).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
+        tuple(case.truths(reference)), cards,
     )  # fmt: skip
 
 
@@ -145,7 +147,7 @@ def run_jobs(
     case: Case, jobs: list[Job], settings: Settings, progress: Progress | None = None, workers: int = 1
 ) -> dict[Job, Run]:
     """A Run for every job; those with solvers that are not compiled in `workers` processes when there are several."""
-    steps = {job: round((settings.duration or case.duration) / job.h) for job in jobs}
+    steps = {job: whole_steps(settings.duration or case.duration, job.h) for job in jobs}
     total, before = sum(steps.values()), 0
     slow = [job for job in jobs if not isinstance(find_solver(job.solver), KernelSolver)]
     if workers == 1 or len(slow) < 2:
@@ -165,6 +167,11 @@ def run_jobs(
             before += steps[job]
             if progress:
                 progress(str(job), before, total)
+    except BaseException:
+        # Interrupted or failed: the other processes must not work on, or outlive this one.
+        for process in active_children():
+            process.terminate()
+        raise
     finally:
         if pool:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -237,8 +244,9 @@ def friction(run: Run) -> Array:
 
 
 def misalignment(run: Run) -> Array:
-    """Angle between friction and -u_t (K, r) [deg]; nan for contacts that are open or do not slide."""
-    return np.where(_closed(run), coulomb.misalignment(run.p_t, run.u_t, run.case.v_th), np.nan)
+    """Angle between friction and -u_t (K, r) [deg]; nan where a contact is open, does not slide or has no friction."""
+    rubs = np.linalg.norm(run.p_t, axis=-1) > run.tolerance * run.judged.normaliser[:, None]
+    return np.where(_closed(run) & rubs, coulomb.misalignment(run.p_t, run.u_t, run.case.v_th), np.nan)
 
 
 def _row(
@@ -333,7 +341,8 @@ def _trajectory(run: Run, role: str, reference: Run | None = None, stride: int =
     frames = []
     for i in range(r):
         columns: dict[str, Any] = {
-            "case": run.case.name, "formulation": run.formulation.label, "solver": run.solver, "role": role,
+            "case": run.case.name, "formulation": run.formulation.name, "label": run.formulation.label, "role": role,
+            "solver": run.solver,
             "step": run.h, "contact": i, "t": run.t, "x": centre[:, 0], "y": centre[:, 1], "z": centre[:, 2],
             "gap": run.record.phi[:, i], "p_n": run.p_n[:, i], "u_n": run.u_n[:, i], "normalised_friction": ratio[:, i],
             "misalignment": angle[:, i], "energy": energy, "sliding_minor": minor, "residual": run.residuals,
@@ -353,7 +362,9 @@ def _diagnostics(run: Run) -> list[dict[str, Any]]:
     """Rank of the lead matrix and the Painleve line, with their tolerances as witnesses."""
     if not run.steps:
         return []
-    base = {"case": run.case.name, "formulation": run.formulation.label, "step": run.h}
+    base = {
+        "case": run.case.name, "formulation": run.formulation.name, "label": run.formulation.label, "step": run.h,
+    }  # fmt: skip
     M = run.record.M
     first, lowest = rank(M[0]), int(ranks(M).min())
     n = M.shape[-1]

@@ -126,6 +126,13 @@ class Formulation:
         return self.build(ContactSymbols(n, m, r, d), **self.options)
 
 
+def _is_option_type(kind: Any) -> bool:
+    if typing.get_origin(kind) is typing.Literal:
+        return True
+    members = typing.get_args(kind)
+    return all(map(_is_option_type, members)) if members else kind in (int, float)
+
+
 def _restore(module: str, name: str, fields: dict[str, Any]) -> Formulation:
     return replace(getattr(import_module(module), name), **fields)
 
@@ -169,6 +176,11 @@ def formulation(name: str, *, friction: str, source: str) -> Callable[[Callable[
     def register(build: Callable[..., Declaration]) -> Formulation:
         parameters: Sequence[inspect.Parameter] = list(inspect.signature(build).parameters.values())[1:]
         hints = typing.get_type_hints(build)
+        for p in parameters:
+            if p.default is inspect.Parameter.empty or not _is_option_type(hints.get(p.name)):
+                raise ModellingError(
+                    f"{name}: option '{p.name}' needs a default and an annotation: int, float, Literal[...] or a union"
+                )
         defaults = {p.name: p.default for p in parameters}
         return Formulation(name, build, friction, source, defaults, {k: hints[k] for k in defaults})
 

@@ -12,6 +12,9 @@ from workbench.solvers.lemke import lemke_kernel
 
 SINGULAR = int(Status.SINGULAR)
 
+NEGLIGIBLE = 1e-12
+"""An impulse below this share of the momentum M v + h f is an open contact's rounding."""
+
 
 def polygon(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constant]:
     """A (d r, n_d r), directions spaced by 2 pi / n_d, and E (n_d r, r), ones: p_t = A beta, sum of beta = E^T beta.
@@ -87,13 +90,16 @@ def frictionless_impulses(core, p_n):
 def normal_estimate(core, memory, p_bar):
     """p_bar (r,) [N s]: the last step's p_n, and the frictionless one for contacts that were open or are new."""
     r = p_bar.shape[0]
+    nothing = 0.0
+    for j in range(core.b.shape[0]):
+        nothing = max(nothing, NEGLIGIBLE * abs(core.b[j]))
     fresh = False
     for i in range(r):
         p_bar[i] = memory[i]
-        fresh = fresh or not memory[i] > 0.0
+        fresh = fresh or not memory[i] > nothing
     if fresh:
         estimate = np.zeros(r)
         frictionless_impulses(core, estimate)
         for i in range(r):
-            if not memory[i] > 0.0:
+            if not memory[i] > nothing:
                 p_bar[i] = estimate[i]

@@ -44,6 +44,8 @@ class Unknown(cp.Variable):
     """A CVXPY variable (vector) that knows its set."""
 
     def __init__(self, name: str, size: int, member_of: Any) -> None:
+        if not isinstance(size, int | np.integer):
+            raise ModellingError(f"unknown '{name}' has size {size!r}; a whole number is needed")
         if size < 1:
             raise ModellingError(f"unknown '{name}' has {size} entries; it needs at least one")
         self.member_of = member_of
@@ -139,6 +141,8 @@ Relation = Equals | Complements | ConeComplements
 def _affine(F: Any, where: str) -> cp.Expression:
     try:
         F = cp.Expression.cast_to_const(F)
+        if F.is_constant() and not F.parameters():
+            np.asarray(F.value, dtype=float)
     except (TypeError, ValueError):
         raise ModellingError(f"{where}: {F!r} is not a CVXPY expression") from None
     if F.ndim > 1:
@@ -211,6 +215,14 @@ class Hooks:
     own: tuple[cp.Parameter, ...] = ()
     numbers: tuple[float, ...] = ()
     memory: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("given", "again", "remember"):
+            hook = getattr(self, name)
+            if hook is not None and not hasattr(hook, "py_func"):
+                raise ModellingError(
+                    f"hook {name} is not compiled; decorate it with njit({name.upper()}) of workbench.hooks"
+                )
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,10 @@ MEANINGS = {
     "eps_t": "tangential constraint relaxation (0: rigid)",
     "eps_b": "bilateral constraint relaxation (0: rigid)",
     "mu": "friction coefficients",
+    "limit": "bounds of the friction impulses, from an estimate of p_n",
+    "rho": "phantom inertia",
+    "mu_w": "friction coefficient of each axis",
+    "chi": "which axes are in use: 1 or 0",
 }
 
 
@@ -72,7 +76,7 @@ class Factor:
         if self.transposed:
             base, _, sub = name.partition("_")
             return f"{base}_{sub}^{{\\top}}" if sub else f"{base}^{{\\top}}"
-        return name + (r" \circ" if self.diagonal else "")
+        return name + (r" \circ " if self.diagonal else "")
 
     def matrix(self, style: str) -> str:
         """As a block of a matrix."""
@@ -101,13 +105,31 @@ class Term:
     def write(self, style: str, skip_unknown: bool = False) -> str:
         """The product without its sign, in "text" or "latex"; without the unknown for a block of the matrix."""
         factors = self.factors[:-1] if skip_unknown and self.unknown is not None else self.factors
-        # In a block nothing is there to multiply entry by entry: a diagonal factor is the diagonal matrix it is.
-        parts = [f.matrix(style) if skip_unknown else getattr(f, style)() for f in factors]
+        out = _product_of_blocks(factors, style) if skip_unknown else _product_of_vectors(factors, style)
         size = abs(self.coefficient)
-        if size != 1 or not parts:
-            number = f"{size:g}" if np.isfinite(size) else "∞" if style == "text" else r"\infty"
-            parts.insert(0, number if size != 1 else ("I" if skip_unknown else "1"))
-        return " ".join(parts).replace("∘ ", "∘")
+        if size == 1 and out:
+            return out
+        number = f"{size:g}" if np.isfinite(size) else "∞" if style == "text" else r"\infty"
+        return f"{number} {out}".strip() if size != 1 else ("I" if skip_unknown else "1")
+
+
+def _product_of_blocks(factors: tuple[Factor, ...], style: str) -> str:
+    """A block of a matrix: there is nothing to multiply entry by entry, so a diagonal factor is a diagonal matrix."""
+    parts = [f.matrix(style) for f in factors]
+    return " ".join([*parts, "I"] if parts and all(f.leaf.ndim == 0 for f in factors) else parts)
+
+
+def _product_of_vectors(factors: tuple[Factor, ...], style: str) -> str:
+    """A product that ends in a vector, with brackets round what an entrywise product takes together."""
+    out, entrywise = "", False
+    for f in reversed(factors):
+        if not out:
+            out = f.text() if style == "text" else f.latex()
+        elif f.diagonal:
+            out, entrywise = getattr(f, style)() + (f"({out})" if " " in out.replace(" ∘ ", "∘") else out), True
+        else:
+            out, entrywise = f"{getattr(f, style)()} ({out})" if entrywise else f"{getattr(f, style)()} {out}", False
+    return out
 
 
 def _is_unnamed(leaf: cp.Constant) -> bool:
@@ -265,7 +287,13 @@ def block_matrix(
 def glossary(declaration: Declaration) -> list[tuple[str, str]]:
     """(symbol, meaning) of the data in the declaration, in order of appearance."""
     seen: dict[str, str] = {}
-    for F in declaration.expressions:
+    bounds = [
+        cp.Expression.cast_to_const(bound)
+        for u in declaration.partners
+        if isinstance(u.member_of, Box)
+        for bound in (u.member_of.lower, u.member_of.upper)
+    ]
+    for F in [*declaration.expressions, *bounds, *(cp.Expression.cast_to_const(c.x.mu) for c in declaration.cones)]:
         for t in expand(F):
             for f in t.factors:
                 if isinstance(f.leaf, cp.Parameter):

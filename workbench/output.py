@@ -5,7 +5,7 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -30,11 +30,13 @@ PACKAGES = (
 def staged(out: Path) -> Iterator[Path]:
     """A temporary folder beside `out` whose files replace those of `out` when the block ends without an error.
 
-    Raises WorkbenchError at once when `out` cannot be written, before any work is done.
+    Raises WorkbenchError at once when `out` cannot be written, before any work is done; folders made on the way are
+    taken back when nothing comes of it.
     """
     out = out.absolute()
     if out.exists() and not out.is_dir():
         raise WorkbenchError(f"cannot write to '{out}': it is a file; --out needs a folder")
+    missing = [p for p in (out.parent, *out.parent.parents) if not p.exists()]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         if out.exists():
@@ -45,12 +47,40 @@ def staged(out: Path) -> Iterator[Path]:
         raise WorkbenchError(f"cannot write to '{out}': {error.strerror}; choose another folder with --out") from error
     try:
         yield stage
-        for path in sorted(p for p in stage.rglob("*") if p.is_file()):
-            target = out / path.relative_to(stage)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(path, target)
+        _move(stage, out)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+        for folder in missing:
+            with suppress(OSError):
+                # Only an empty folder can be removed, hence only where nothing was written.
+                folder.rmdir()
+
+
+def _move(stage: Path, out: Path) -> None:
+    """Rename every file of `stage` to its place in `out`, having seen first that each place can take it."""
+    moves = [(path, out / path.relative_to(stage)) for path in sorted(stage.rglob("*")) if path.is_file()]
+    for _, target in moves:
+        inside = [p for p in target.parents if out in (p, *p.parents)]
+        blocked = next((p for p in inside if p.exists() and not p.is_dir()), target if target.is_dir() else None)
+        if blocked:
+            raise WorkbenchError(
+                f"cannot write '{target}': '{blocked}' is in the way; remove it or choose another --out"
+            )
+    try:
+        for path, target in moves:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(path, target)
+    except OSError as error:
+        raise WorkbenchError(f"cannot write to '{out}': {error.strerror}; choose another folder with --out") from error
+
+
+def _processor() -> str:
+    """The processor's name, where the system tells."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").split("\n"):
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "processor unknown"
 
 
 def provenance(**settings: Any) -> dict[str, Any]:
@@ -64,7 +94,7 @@ def provenance(**settings: Any) -> dict[str, Any]:
     return {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
-        "platform": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+        "platform": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors, {_processor()}",
         "versions": versions,
         **settings,
     }

@@ -1,19 +1,17 @@
 """The problem classes. Each validates its data and owns its residual; solvers never grade themselves.
 
-All four are one statement, *z in K, F(z) = M z + q complementary to it*, over different sets K, and share one
-measure of error, the natural map with a scale-free normaliser (formulary, section 7):
+All four are one statement, *z in K, F(z) = M z + q complementary to it*, over different sets K, and share one measure
+of error, the natural map over a normaliser, made so that units do not matter (formulary, section 7):
 
-    residual(z) = |z - P_K(z - rho F(z))|_2 / max(|z|_2, rho |q|_2),     rho = n / tr M          frictional problems
-    residual(z) = |z - P_K(z - rho F(z))|_2 / max(rho |M z|_2, rho |q|_2, |z_B|_2)               LCP and MLCP
+    frictional problems    |z - P_K(z - rho F(z))|_2 / max(|z|_2, rho |q|_2),  rho = n / tr W, that is 3 n_c / tr W
+    LCP and MLCP           |y - P(y - D F)|_2 / max(|D M z|_2, |D q|_2, |y_B|_2),  z = D y
 
-`rho` carries the units of z/F, so that the number does not depend on them; where the trace is not positive, rho = 1.
-For frictional problems the trace is that of the Delassus operator W, hence rho = 3 n_c / tr W. The second normaliser
-does not grow with z along a ray of the homogeneous problem, so that a diverging iterate cannot pass for a solution;
-z_B are the entries with two finite bounds, which cannot diverge.
+The unknowns of an LCP may have different units (impulses, velocities), hence the diagonal D of `equilibration`, which
+makes D M D dimensionless. Its normaliser does not grow with z along a ray of the homogeneous problem, so that a
+diverging iterate cannot pass for a solution; y_B are the entries with two finite bounds, which cannot diverge.
 The arrays may carry leading batch axes (one problem per time step): `residual` then returns one number per problem.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +20,6 @@ from numpy.typing import NDArray
 from workbench.errors import DataError
 
 Array = NDArray[np.float64]
-Map = Callable[[Array], Array]
 
 SYMMETRY_TOLERANCE = 1e-10
 """Relative asymmetry |M - M^T|_max / |M|_max up to which a matrix counts as symmetric."""
@@ -44,35 +41,54 @@ def _square(name: str, M: Array, q: Array) -> None:
         raise DataError(f"q has shape {q.shape}; {name} of shape {M.shape} needs {M.shape[:-1]}")
 
 
-def _natural_map(M: Array, q: Array, z: Array, project: Map, extent: Map, shift: Map | None = None) -> Array:
-    trace = np.trace(M, axis1=-2, axis2=-1)
-    rho = np.where(trace > 0, M.shape[-1] / np.where(trace > 0, trace, 1.0), 1.0)[..., None]
-    Mz = np.einsum("...ij,...j->...i", M, z)
-    w = Mz + q
-    if shift is not None:
-        w = w + shift(w)
-    gap = _norm(z - project(z - rho * w))
-    size = np.maximum(extent(rho * Mz), rho[..., 0] * _norm(q))
+def _divide(gap: Array, size: Array) -> Array:
     # Where nothing sets a scale, z = 0 is the solution and the residual is the plain distance.
     value = gap / np.where(size > 0, size, 1.0)
     return np.where(np.isfinite(value), value, np.inf)
+
+
+def equilibration(M: Array) -> Array:
+    """D (..., n) with D M D free of units: unit diagonal where M has one, else entries of at most one.
+
+    Exactly equivariant: E M E with a positive diagonal E gives D / E. A diagonal entry that is rounding beside
+    |M_ij M_ji / M_jj| counts as zero; such rows take their scale from the rows they meet, or
+    D = 1 where none of them has one.
+    """
+    size = np.abs(M)
+    diagonal = np.diagonal(size, axis1=-2, axis2=-1)
+    both = np.maximum(size, np.swapaxes(size, -1, -2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        met = np.where(diagonal[..., None, :] > 0, both**2 / diagonal[..., None, :], 0.0).max(axis=-1, initial=0.0)
+        known = diagonal > 1e-12 * met
+        D = np.where(known, 1.0 / np.sqrt(diagonal), 0.0)
+        while True:
+            reach = (both * D[..., None, :]).max(axis=-1, initial=0.0)
+            new = ~known & (reach > 0)
+            if not new.any():
+                return np.where(known, D, 1.0)
+            D, known = np.where(new, 1.0 / reach, D), known | new
 
 
 def _norm(z: Array) -> Array:
     return np.linalg.norm(z, axis=-1)
 
 
+def _scaled(M: Array) -> Array:
+    D = equilibration(M)
+    return D[..., :, None] * M * D[..., None, :]
+
+
 def is_symmetric(M: Array) -> bool:
-    """Whether |M - M^T|_max <= SYMMETRY_TOLERANCE |M|_max, for every matrix of the batch."""
-    size = np.abs(M).max(initial=0.0)
-    return bool(np.abs(M - np.swapaxes(M, -1, -2)).max(initial=0.0) <= SYMMETRY_TOLERANCE * size)
+    """Whether |S - S^T|_max <= SYMMETRY_TOLERANCE |S|_max, S = D M D equilibrated, for every matrix of the batch."""
+    S = _scaled(M)
+    return bool(np.abs(S - np.swapaxes(S, -1, -2)).max(initial=0.0) <= SYMMETRY_TOLERANCE * np.abs(S).max(initial=0.0))
 
 
 def is_psd(M: Array) -> bool:
-    """Whether M is symmetric with no eigenvalue below -n eps |M|_2 (numerical, hence not a certificate)."""
+    """Whether M is symmetric with no eigenvalue of D M D below -n eps |D M D|_2 (numerical, hence no certificate)."""
     if not is_symmetric(M):
         return False
-    w = np.linalg.eigvalsh(M)
+    w = np.linalg.eigvalsh(_scaled(M))
     return bool(np.all(w[..., 0] >= -M.shape[-1] * np.finfo(float).eps * np.abs(w).max(axis=-1, initial=0.0)))
 
 
@@ -109,12 +125,12 @@ class MLCP:
 
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (..., n), dimensionless; one number per problem."""
-        bounded = np.where(np.isfinite(self.lower) & np.isfinite(self.upper), z, 0.0)
-
-        def extent(step: Array) -> Array:
-            return np.maximum(_norm(step), _norm(bounded))
-
-        return _natural_map(self.M, self.q, z, lambda y: np.clip(y, self.lower, self.upper), extent)
+        D = equilibration(self.M)
+        Mz = np.einsum("...ij,...j->...i", self.M, z)
+        y, lower, upper = z / D, self.lower / D, self.upper / D
+        gap = _norm(y - np.clip(y - D * (Mz + self.q), lower, upper))
+        bounded = np.where(np.isfinite(self.lower) & np.isfinite(self.upper), y, 0.0)
+        return _divide(gap, np.maximum(np.maximum(_norm(D * Mz), _norm(D * self.q)), _norm(bounded)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,9 +184,18 @@ class ConeProblem:
     def size(self) -> int:
         return self.q.shape[-1]
 
+    def shift(self, w: Array) -> Array | float:
+        """What the law adds to F = W z + q before it is held against the dual cone."""
+        return 0.0
+
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (..., r(1+d)), dimensionless; one number per problem."""
-        return _natural_map(self.M, self.q, z, lambda y: _project_cone(y, self.mu, self.d), lambda _: _norm(z))
+        trace = np.trace(self.M, axis1=-2, axis2=-1)
+        rho = np.where(trace > 0, self.size / np.where(trace > 0, trace, 1.0), 1.0)
+        w = np.einsum("...ij,...j->...i", self.M, z) + self.q
+        step = rho[..., None] * (w + self.shift(w))
+        gap = _norm(z - _project_cone(z - step, self.mu, self.d))
+        return _divide(gap, np.maximum(_norm(z), rho * _norm(self.q)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,17 +216,11 @@ class CoulombNCP(ConeProblem):
 
     kind = "Coulomb NCP"
 
-    def residual(self, z: Array) -> Array:
-        """Natural-map residual with u~ = u + mu |u_t| n, dimensionless; one number per problem."""
+    def shift(self, w: Array) -> Array | float:
+        """De Saxce's mu |u_t| along each normal."""
         r = self.mu.shape[-1]
-
-        def de_saxce(w: Array) -> Array:
-            slip = np.linalg.norm(w[..., r:].reshape(*w.shape[:-1], r, self.d), axis=-1)
-            return np.concatenate([self.mu * slip, np.zeros_like(w[..., r:])], axis=-1)
-
-        return _natural_map(
-            self.M, self.q, z, lambda y: _project_cone(y, self.mu, self.d), lambda _: _norm(z), de_saxce
-        )
+        slip = _norm(w[..., r:].reshape(*w.shape[:-1], r, self.d))
+        return np.concatenate([self.mu * slip, np.zeros_like(w[..., r:])], axis=-1)
 
 
 Problem = MLCP | ConeProblem

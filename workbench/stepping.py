@@ -60,6 +60,13 @@ RECORD = types.NamedTuple(
 )
 
 
+@njit(ADVANCE, cache=True)
+def advance_by_rates(q, v, h, data, q_next):
+    """q + h v, for cases whose velocities are the rates of their coordinates."""
+    for i in range(q.shape[0]):
+        q_next[i] = q[i] + h * v[i]
+
+
 @njit(types.void(CORE), cache=True)
 def discretise(core):
     """b = M v + h f and the constants of the constraint rows: rates, gap term, Newton restitution, stabilisation."""

@@ -1,0 +1,107 @@
+"""A rigid block that slides on a rough floor and comes to rest; it translates and does not turn.
+
+Coordinates q = (x, y, z) of the centre, velocities their rates; the block rests where z is half its height. Friction
+takes mu g from the speed, so that |v| = max(0, v_0 - mu g t). The time stepping meets these speeds exactly at the ends
+of its steps, and its distance is their sum: off by h v_0/2 at first order, and known to round-off.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from workbench.case import Array, Case, Truth, quantity
+from workbench.kernels import spread
+from workbench.stepping import FILL, advance_by_rates
+
+# Positions in `Block.data()`; the stick threshold comes first.
+M_, HEIGHT, MU, G = range(1, 5)
+
+AT_REST = 1e-9
+"""Share of the initial speed below which a body counts as stopped: above round-off, far below one step's loss."""
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Block`."""
+    m = data[M_]
+    for i in range(3):
+        spread(0.0, core.M[i])
+        core.M[i, i] = m
+    spread(0.0, core.f)
+    core.f[2] = -m * data[G]
+    spread(0.0, core.J_n[0])
+    spread(0.0, core.J_t[0])
+    spread(0.0, core.J_t[1])
+    core.J_n[0, 2] = core.J_t[0, 0] = core.J_t[1, 1] = 1.0
+    core.phi[0] = q[2] - 0.5 * data[HEIGHT]
+    core.mu[0] = data[MU]
+    core.heading[0, 0], core.heading[0, 1] = 1.0, 0.0
+
+
+@dataclass(frozen=True)
+class Block(Case):
+    """The plainest sliding: one contact, one direction, one constant force."""
+
+    name: ClassVar[str] = "block"
+    description: ClassVar[str] = "a block sliding on a rough floor until it rests"
+    source: ClassVar[str] = "textbook: uniform deceleration mu g"
+    size: ClassVar[tuple[int, int, int, int]] = (3, 0, 1, 2)
+    duration: ClassVar[float] = 0.8
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.67)}
+    fill: ClassVar[Any] = staticmethod(fill)
+    advance: ClassVar[Any] = staticmethod(advance_by_rates)
+
+    m: float = quantity(1.0, "kg", "mass", "positive")
+    height: float = quantity(0.2, "m", "height of the block", "positive")
+    mu: float = quantity(0.3, "-", "friction coefficient", "nonnegative")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
+    speed: float = quantity(2.0, "m/s", "initial speed", "positive")
+    direction: float = quantity(30.0, "deg", "direction of the initial velocity, from the x axis")
+
+    def start(self) -> tuple[Array, Array]:
+        angle = np.radians(self.direction)
+        v = self.speed * np.array([np.cos(angle), np.sin(angle), 0.0])
+        return np.array([0.0, 0.0, 0.5 * self.height]), v
+
+    def centre(self, q: Array) -> Array:
+        return q
+
+    def energy(self, q: Array, v: Array) -> Array:
+        return 0.5 * self.m * (v**2).sum(axis=-1) + self.m * self.gravity * q[..., 2]
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """Stopping time and distance, and the distance of the time stepping itself; none where it does not stop.
+
+        The tolerances are bounds: sliding ends within a step, and the time stepping integrates the speed by a
+        rectangle rule, which with one kink is off by at most h v_0/2 + mu g h^2/8.
+        """
+        stopped = np.linalg.norm(reference.u_t[:, 0], axis=-1) <= AT_REST * self.speed
+        if self.mu == 0 or not stopped.any():
+            return []
+        h, slowing, source = reference.h, self.mu * self.gravity, "uniform deceleration mu g"
+        stop = h * (np.argmax(stopped) + 1)
+        travelled = float(np.linalg.norm(reference.states_q[-1] - reference.states_q[0]))
+        stopping, distance = self.speed / slowing, self.speed**2 / (2 * slowing)
+        bound = 0.5 * h * self.speed + slowing * h**2 / 8
+        stepped = self.stepped_distance(h, reference.explicit)
+        return [
+            Truth("stopping time", float(stop), stopping, h, "s", source),
+            Truth("stopping distance", travelled, distance, bound, "m", source),
+            Truth(
+                "stopping distance at this step", travelled, stepped, 1e-11 * (distance + bound), "m",
+                "sum of the speeds at the ends (explicit update: starts) of the steps",
+            ),
+        ]  # fmt: skip
+
+    def stepped_distance(self, h: float, explicit: bool) -> float:
+        """Distance [m] in which time stepping with step h [s] stops the block, free of round-off; needs mu > 0.
+
+        The steps k = 1 ... K, K = floor(v_0 / (mu g h)), are slid in full and end at v_0 - k mu g h; the next one ends
+        at rest. The symplectic update moves the block by its speed at the end of each step, the explicit one by that
+        at its start, which adds h v_0.
+        """
+        slowing = self.mu * self.gravity
+        K = np.floor(self.speed / (slowing * h))
+        return float(h * self.speed * (K + explicit) - 0.5 * slowing * h**2 * K * (K + 1))

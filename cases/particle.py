@@ -1,0 +1,107 @@
+"""A particle thrown onto a rough plane: parabola, impact without rebound, sliding, rest. The plane case (d = 1).
+
+Coordinates q = (x, z), velocities their rates; u_n = z', u_t = x'. The impact takes the approach speed |u_n-|, and
+Coulomb's law for impulses with it mu |u_n-| of the sliding speed, or all of it where that is less.
+
+The normal law with the gap spreads the impact over two steps: the first ends on the plane, the second at rest against
+it. The normal impulses up to any later time are then what the momentum of the fall and the weight ask for, so that the
+time stepping meets the sliding speeds of the continuous motion exactly from there on. The law at velocity level keeps
+every contact closed, and a particle in flight from falling: it is not for this case. Nor is the explicit position
+update with the gap law: it moves on at the old velocity and rebounds from its own penetration.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from workbench.case import Array, Case, Truth, quantity
+from workbench.kernels import spread
+from workbench.stepping import FILL, advance_by_rates
+
+# Positions in `Particle.data()`; the stick threshold comes first.
+M_, MU, G = range(1, 4)
+
+AT_REST = 1e-9
+"""Share of the initial speed below which the particle counts as stopped: above round-off, far below a step's loss."""
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Particle`."""
+    m = data[M_]
+    for i in range(2):
+        spread(0.0, core.M[i])
+        core.M[i, i] = m
+    core.f[0], core.f[1] = 0.0, -m * data[G]
+    core.J_n[0, 0], core.J_n[0, 1] = 0.0, 1.0
+    core.J_t[0, 0], core.J_t[0, 1] = 1.0, 0.0
+    core.phi[0] = q[1]
+    core.mu[0] = data[MU]
+    core.heading[0, 0], core.heading[0, 1] = 1.0, 0.0
+
+
+@dataclass(frozen=True)
+class Particle(Case):
+    """An impact with friction that can be worked out by hand."""
+
+    name: ClassVar[str] = "particle"
+    description: ClassVar[str] = "a particle thrown onto a rough plane: flight, impact, sliding, rest"
+    source: ClassVar[str] = "textbook; Moreau 1988, inelastic impact under Coulomb's law for impulses"
+    size: ClassVar[tuple[int, int, int, int]] = (2, 0, 1, 1)
+    duration: ClassVar[float] = 1.3
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.45, 1.11)}
+    fill: ClassVar[Any] = staticmethod(fill)
+    advance: ClassVar[Any] = staticmethod(advance_by_rates)
+
+    m: float = quantity(1.0, "kg", "mass", "positive")
+    mu: float = quantity(0.3, "-", "friction coefficient", "nonnegative")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
+    height: float = quantity(0.5, "m", "initial height", "positive")
+    speed: float = quantity(3.0, "m/s", "initial xdot")
+    climb: float = quantity(1.0, "m/s", "initial zdot")
+
+    def start(self) -> tuple[Array, Array]:
+        return np.array([0.0, self.height]), np.array([self.speed, self.climb])
+
+    def centre(self, q: Array) -> Array:
+        return np.stack([q[..., 0], np.zeros_like(q[..., 0]), q[..., 1]], axis=-1)
+
+    def energy(self, q: Array, v: Array) -> Array:
+        return self.m * (0.5 * (v**2).sum(axis=-1) + self.gravity * q[..., 1])
+
+    def impact(self) -> tuple[float, float, float]:
+        """Time [s] of the impact, approach speed |u_n-| and sliding velocity u_t+ after it [m/s]."""
+        approach = np.sqrt(self.climb**2 + 2 * self.gravity * self.height)
+        after = np.sign(self.speed) * max(0.0, abs(self.speed) - self.mu * approach)
+        return float((self.climb + approach) / self.gravity), float(approach), float(after)
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """The impact, the velocity after it, and where sliding ends; only what the run gets to and mu > 0 defines.
+
+        The tolerances are bounds for the symplectic update and the gap law: its parabola reaches the plane less than a
+        step before the true one, the impact takes until the end of the next step, and the rest is a rectangle rule.
+        """
+        closed = np.flatnonzero(reference.p_n[:, 0] > 0)
+        if not closed.size or closed[0] + 1 >= reference.steps:
+            return []
+        first, h, slowing = closed[0], reference.h, self.mu * self.gravity
+        time, _, after = self.impact()
+        impulsive, sliding = "Coulomb's law for impulses, no rebound", "uniform deceleration mu g"
+        found, bound = float(reference.u_t[first + 1, 0, 0]), 2 * h * slowing + 1e-11 * abs(self.speed)
+        truths = [
+            Truth("time of impact", float(h * (first + 1)), time, h, "s", "parabola"),
+            Truth("sliding velocity after impact", found, after, bound, "m/s", impulsive),
+        ]
+        rests = np.abs(reference.u_t[first:, 0, 0]) <= AT_REST * abs(self.speed)
+        if slowing == 0 or after == 0 or not rests.any():
+            return truths
+        stop = h * (first + np.argmax(rests) + 1)
+        slid = float(abs(reference.states_q[-1, 0] - reference.states_q[first + 1, 0]))
+        distance, bound = after**2 / (2 * slowing), 1.5 * h * abs(after) + 1.2 * slowing * h**2
+        return [
+            *truths,
+            Truth("end of sliding", float(stop), time + abs(after) / slowing, 2 * h, "s", sliding),
+            Truth("sliding distance", slid, distance, bound, "m", sliding),
+        ]
