@@ -6,9 +6,10 @@ import pytest
 
 from cases.wheel import Wheel
 from formulations import FORMULATIONS
-from workbench.comparison import Job, Settings, compare, rms, run_jobs, sliding_minor
+from workbench.comparison import compare, rms, sliding_minor
 from workbench.errors import DataError, WorkbenchError
 from workbench.formulation import formulation
+from workbench.jobs import Job, Settings, run_jobs
 from workbench.modelling import complements, declare, equals, free, friction_cone, nonneg
 from workbench.solution import Status
 
@@ -161,8 +162,9 @@ def test_a_reference_is_accepted_on_its_residual_only():
 
 def test_workers_give_the_same_rows():
     chosen = [BY_NAME["ccp"], BY_NAME["frictionless"]]
+    names = ["clarabel", "cvxpy:CLARABEL", "lemke"]
     settings = Settings(steps=(5e-3,), reference_step=1e-3, duration=0.1)
-    alone, together = (compare(Wheel(), chosen, COULOMB, settings=settings, workers=w) for w in (1, 2))
+    alone, together = (compare(Wheel(), chosen, COULOMB, names, settings, workers=w) for w in (1, 2))
     assert {"clarabel", "cvxpy:CLARABEL"} <= set(alone.runs["solver"])
     timed = ["build_time", "solve_time"]
     assert alone.runs.drop(columns=timed).equals(together.runs.drop(columns=timed))

@@ -12,7 +12,8 @@ from formulations import FORMULATIONS
 from reports.comparison_page import COLUMNS, render
 from reports.figures import figures, write_figures
 from reports.terminal import print_table
-from workbench.comparison import Settings, compare
+from workbench.comparison import compare
+from workbench.jobs import Settings
 from workbench.output import provenance, staged
 
 BY_NAME = {f.name: f for f in FORMULATIONS}

@@ -13,9 +13,10 @@ from flint import fmpq, fmpq_mat
 from cases.wheel import Wheel
 from workbench.assembly import compiled
 from workbench.cli import find_formulation
-from workbench.comparison import Settings, compare
+from workbench.comparison import compare
 from workbench.coulomb import normalised_friction
 from workbench.diagnostics.p_matrix import p_verdict
+from workbench.jobs import Settings
 from workbench.simulation import simulate
 from workbench.solution import Status
 from workbench.solvers import ROUND_OFF, default_solver

@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
         "--solver",
         action="append",
         metavar="NAME",
-        help="repeatable; default: each formulation's round-off solver, and generic optimisers for convex QPs",
+        help="repeatable; default: each formulation's round-off solver, and cvxpy:CLARABEL for convex QPs",
     )
     compare.add_argument("--step", action="append", metavar="H[,H...]", help="step sizes [s]; default 1e-3")
     compare.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
@@ -209,7 +209,8 @@ def _compare(o: argparse.Namespace, ready: Callable[[], object]) -> None:
 
     for name in o.solver or []:
         find_solver(name)
-    from workbench.comparison import Settings, compare
+    from workbench.comparison import compare
+    from workbench.jobs import Settings
 
     settings = Settings(steps, reference_step, duration, o.position_update == "explicit", o.normal == "gap")
     settings.strides()

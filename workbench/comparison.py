@@ -10,10 +10,8 @@ Step k of a run is compared with the reference step that starts at the same t_k;
 position update and the normal law.
 """
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import active_children, get_context
 from typing import Any
 
 import numpy as np
@@ -25,55 +23,17 @@ from workbench.assembly import compiled
 from workbench.case import Case, Truth
 from workbench.diagnostics.p_matrix import smallest_minor
 from workbench.diagnostics.rank import rank, ranks
-from workbench.errors import DataError, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.formulation import Formulation
+from workbench.jobs import Job, Progress, Settings, run_jobs
 from workbench.notation import glossary, latex_blocks, relation, sets
 from workbench.problems import Array
-from workbench.simulation import Run, first_problem, simulate, whole_steps
+from workbench.simulation import Run, first_problem
 from workbench.solution import Status
 from workbench.solvers import ROUND_OFF, find_solver, is_quadratic_program
-from workbench.solvers.base import KernelSolver
 
-Progress = Callable[[str, int, int], None]
-
-GENERIC_SOLVERS = ("clarabel", "cvxpy:CLARABEL")
-"""Shown beside the pivoting code where a formulation is also a convex QP; Clarabel alone where it has cones."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What all runs of a comparison share: steps [s], duration [s], position update, normal law."""
-
-    steps: tuple[float, ...] = (1e-3,)
-    reference_step: float = 1e-4
-    duration: float | None = None
-    explicit: bool = False
-    gap_law: bool = True
-
-    def strides(self) -> dict[float, int]:
-        """How many reference steps make one step; raises DataError where that is no whole number."""
-        found = {}
-        for h in (self.reference_step, *self.steps):
-            if not (np.isfinite(h) and h > 0):
-                raise DataError(f"step {h:g} s; a positive number of seconds is needed")
-        for h in self.steps:
-            stride = h / self.reference_step
-            if stride < 1 or abs(stride - round(stride)) > 1e-9 * stride:
-                raise DataError(f"step {h:g} s is no whole multiple of the reference step {self.reference_step:g} s")
-            found[h] = round(stride)
-        return found
-
-
-@dataclass(frozen=True)
-class Job:
-    """One run of a comparison: formulation, solver by name, step [s]."""
-
-    formulation: Formulation
-    solver: str
-    h: float
-
-    def __str__(self) -> str:
-        return f"{self.formulation.label}, {self.solver}, {self.h:g} s"
+GENERIC_SOLVER = "cvxpy:CLARABEL"
+"""Shown beside the round-off solver where a formulation is also a convex (conic) QP."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +63,8 @@ def compare(
 ) -> Comparison:
     """Run every formulation with every solver at every step size and judge all of it against `exact`, exact Coulomb.
 
-    Without `solvers` each formulation gets the solver that takes it to round-off and, where it is a convex QP, the
-    generic optimisers too. `progress(label, done, total)` hears of finished steps. With `workers` > 1 the runs whose
+    Without `solvers` each formulation gets the solver that takes it to round-off and, where it is a convex QP,
+    a generic optimiser too. `progress(label, done, total)` hears of finished steps. With `workers` > 1 the runs whose
     solvers are not compiled go to that many processes. Raises WorkbenchError for unusable settings or a reference that
     its own residual does not verify; a run that fails is a row with its reason.
     """
@@ -143,65 +103,14 @@ def _to_round_off(case: Case, job: Job) -> Job:
     return replace(job, solver=ROUND_OFF[compiled(job.formulation, *case.size).kind])
 
 
-def run_jobs(
-    case: Case, jobs: list[Job], settings: Settings, progress: Progress | None = None, workers: int = 1
-) -> dict[Job, Run]:
-    """A Run for every job; those with solvers that are not compiled in `workers` processes when there are several."""
-    steps = {job: whole_steps(settings.duration or case.duration, job.h) for job in jobs}
-    total, before = sum(steps.values()), 0
-    slow = [job for job in jobs if not isinstance(find_solver(job.solver), KernelSolver)]
-    if workers == 1 or len(slow) < 2:
-        slow = []
-    runs: dict[Job, Run] = {}
-    pool = ProcessPoolExecutor(min(workers, len(slow)), get_context("spawn")) if slow else None
-    try:
-        waiting = {pool.submit(_remote, case, job, settings): job for job in slow} if pool else {}
-        for job in [j for j in jobs if j not in slow]:
-            runs[job] = _simulate(case, job, settings, _from(progress, job, before, total))
-            before += steps[job]
-        if progress and waiting:
-            progress("optimisers in other processes", before, total)
-        for future in as_completed(waiting):
-            job = waiting[future]
-            runs[job] = replace(future.result(), compiled=compiled(job.formulation, *case.size))
-            before += steps[job]
-            if progress:
-                progress(str(job), before, total)
-    except BaseException:
-        # Interrupted or failed: the other processes must not work on, or outlive this one.
-        for process in active_children():
-            process.terminate()
-        raise
-    finally:
-        if pool:
-            pool.shutdown(wait=False, cancel_futures=True)
-    return runs
-
-
-def _from(progress: Progress | None, job: Job, before: int, total: int) -> Callable[[int], None] | None:
-    return None if progress is None else lambda k: progress(str(job), before + k, total)
-
-
-def _simulate(case: Case, job: Job, settings: Settings, progress: Callable[[int], None] | None = None) -> Run:
-    return simulate(
-        case, job.formulation, find_solver(job.solver), job.h, settings.duration, explicit=settings.explicit,
-        gap_law=settings.gap_law, progress=progress,
-    )  # fmt: skip
-
-
-def _remote(case: Case, job: Job, settings: Settings) -> Run:
-    # The compiled declaration holds CVXPY objects, which stay in their process.
-    return replace(_simulate(case, job, settings), compiled=None)
-
-
 def solvers_for(case: Case, f: Formulation, names: Sequence[str], h: float, settings: Settings) -> list[str]:
-    """The named solvers; without names the round-off one and, for a convex QP, the generic ones."""
+    """The named solvers; without names the round-off one and, for a convex QP, the generic one."""
     if names:
         return [find_solver(name).name for name in names]
     chosen = [ROUND_OFF[compiled(f, *case.size).kind]]
     problem = first_problem(case, f, h, settings.gap_law)
     if problem is not None and is_quadratic_program(problem):
-        chosen += GENERIC_SOLVERS if problem.kind == "conic QP" else GENERIC_SOLVERS[1:]
+        chosen.append(GENERIC_SOLVER)
     return chosen
 
 

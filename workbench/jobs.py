@@ -1,0 +1,106 @@
+"""The runs of a comparison: what they share, and running them, the slow ones in several processes."""
+
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from multiprocessing import active_children, get_context
+
+import numpy as np
+
+from workbench.assembly import compiled
+from workbench.case import Case
+from workbench.errors import DataError
+from workbench.formulation import Formulation
+from workbench.simulation import Run, simulate, whole_steps
+from workbench.solvers import find_solver
+from workbench.solvers.base import KernelSolver
+
+Progress = Callable[[str, int, int], None]
+"""progress(label, finished steps, all steps)."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all runs of a comparison share: steps [s], duration [s], position update, normal law."""
+
+    steps: tuple[float, ...] = (1e-3,)
+    reference_step: float = 1e-4
+    duration: float | None = None
+    explicit: bool = False
+    gap_law: bool = True
+
+    def strides(self) -> dict[float, int]:
+        """How many reference steps make one step; raises DataError where that is no whole number."""
+        found = {}
+        for h in (self.reference_step, *self.steps):
+            if not (np.isfinite(h) and h > 0):
+                raise DataError(f"step {h:g} s; a positive number of seconds is needed")
+        for h in self.steps:
+            stride = h / self.reference_step
+            if stride < 1 or abs(stride - round(stride)) > 1e-9 * stride:
+                raise DataError(f"step {h:g} s is no whole multiple of the reference step {self.reference_step:g} s")
+            found[h] = round(stride)
+        return found
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a comparison: formulation, solver by name, step [s]."""
+
+    formulation: Formulation
+    solver: str
+    h: float
+
+    def __str__(self) -> str:
+        return f"{self.formulation.label}, {self.solver}, {self.h:g} s"
+
+
+def run_jobs(
+    case: Case, jobs: list[Job], settings: Settings, progress: Progress | None = None, workers: int = 1
+) -> dict[Job, Run]:
+    """A Run for every job; those with solvers that are not compiled in `workers` processes when there are several."""
+    steps = {job: whole_steps(settings.duration or case.duration, job.h) for job in jobs}
+    total, before = sum(steps.values()), 0
+    slow = [job for job in jobs if not isinstance(find_solver(job.solver), KernelSolver)]
+    if workers == 1 or len(slow) < 2:
+        slow = []
+    runs: dict[Job, Run] = {}
+    pool = ProcessPoolExecutor(min(workers, len(slow)), get_context("spawn")) if slow else None
+    try:
+        waiting = {pool.submit(_remote, case, job, settings): job for job in slow} if pool else {}
+        for job in [j for j in jobs if j not in slow]:
+            runs[job] = _simulate(case, job, settings, _from(progress, job, before, total))
+            before += steps[job]
+        if progress and waiting:
+            progress("optimisers in other processes", before, total)
+        for future in as_completed(waiting):
+            job = waiting[future]
+            runs[job] = replace(future.result(), compiled=compiled(job.formulation, *case.size))
+            before += steps[job]
+            if progress:
+                progress(str(job), before, total)
+    except BaseException:
+        # Interrupted or failed: the other processes must not work on, or outlive this one.
+        for process in active_children():
+            process.terminate()
+        raise
+    finally:
+        if pool:
+            pool.shutdown(wait=False, cancel_futures=True)
+    return runs
+
+
+def _from(progress: Progress | None, job: Job, before: int, total: int) -> Callable[[int], None] | None:
+    return None if progress is None else lambda k: progress(str(job), before + k, total)
+
+
+def _simulate(case: Case, job: Job, settings: Settings, progress: Callable[[int], None] | None = None) -> Run:
+    return simulate(
+        case, job.formulation, find_solver(job.solver), job.h, settings.duration, explicit=settings.explicit,
+        gap_law=settings.gap_law, progress=progress,
+    )  # fmt: skip
+
+
+def _remote(case: Case, job: Job, settings: Settings) -> Run:
+    # The compiled declaration holds CVXPY objects, which stay in their process.
+    return replace(_simulate(case, job, settings), compiled=None)
