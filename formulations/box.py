@@ -21,7 +21,7 @@ SETTLED = 1e-12
 
 @formulation(
     "box",
-    friction="box: each friction component within its own bound",
+    friction="each friction component within a bound of its own",
     source="Lacoursière 2006, A regularized time stepper for multibody systems, UMINF 06.04",
 )
 def box_friction(

@@ -14,16 +14,9 @@ from typing import Any
 from workbench.errors import WorkbenchError
 
 PACKAGES = (
-    "contact-workbench",
-    "numpy",
-    "scipy",
-    "pandas",
-    "numba",
-    "cvxpy",
-    "clarabel",
-    "altair",
-    "vl-convert-python",
-)
+    "contact-workbench", "numpy", "scipy", "pandas", "pyarrow", "numba", "python-flint", "cvxpy", "clarabel", "scs",
+    "altair", "vl-convert-python", "rich",
+)  # fmt: skip
 
 
 @contextmanager
