@@ -13,6 +13,7 @@ from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
 from workbench.kernels import spread
+from workbench.sketch import Arrow, Outline, Shape, floor
 from workbench.stepping import FILL, advance_by_rates
 
 # Positions in `Block.data()`; the stick threshold comes first.
@@ -70,6 +71,11 @@ class Block(Case):
 
     def energy(self, q: Array, v: Array) -> Array:
         return 0.5 * self.m * (v**2).sum(axis=-1) + self.m * self.gravity * q[..., 2]
+
+    def sketch(self) -> list[Shape]:
+        a, b = self.height, 0.5 * self.height
+        block = Outline([(-a, 0.0), (a, 0.0), (a, 2 * b), (-a, 2 * b)])
+        return [floor((-2 * a, 5 * a)), block, Arrow((a, b), (2.5 * a, b), "v₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Stopping time and distance, and the distance of the time stepping itself; none where it does not stop.

@@ -18,6 +18,7 @@ from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
 from workbench.kernels import spread
+from workbench.sketch import Arrow, Disc, Shape, floor
 from workbench.stepping import FILL, advance_by_rates
 
 # Positions in `Particle.data()`; the stick threshold comes first.
@@ -76,6 +77,13 @@ class Particle(Case):
         approach = np.sqrt(self.climb**2 + 2 * self.gravity * self.height)
         after = np.sign(self.speed) * max(0.0, abs(self.speed) - self.mu * approach)
         return float((self.climb + approach) / self.gravity), float(approach), float(after)
+
+    def sketch(self) -> list[Shape]:
+        scale = 0.3 * self.height
+        head = (scale * self.speed / 3, self.height + scale * self.climb / 3)
+        return [
+            floor((-scale, 4 * scale)), Disc((0.0, self.height), 0.1 * scale), Arrow((0.0, self.height), head, "v₀")
+        ]  # fmt: skip
 
     def truths(self, reference: Any) -> list[Truth]:
         """The impact, the velocity after it, and where sliding ends; only what the run gets to and mu > 0 defines.

@@ -19,6 +19,7 @@ from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
 from workbench.kernels import spread
+from workbench.sketch import Arrow, Disc, Shape, floor
 from workbench.stepping import ADVANCE, FILL
 
 # Positions in `Sphere.data()`; the stick threshold comes first.
@@ -101,6 +102,10 @@ class Sphere(Case):
     def energy(self, q: Array, v: Array) -> Array:
         kinetic = (v[..., :3] ** 2).sum(axis=-1) + 0.4 * self.R**2 * (v[..., 3:] ** 2).sum(axis=-1)
         return self.m * (0.5 * kinetic + self.gravity * q[..., 2])
+
+    def sketch(self) -> list[Shape]:
+        R = self.R
+        return [floor((-2 * R, 6 * R)), Disc((0.0, R), R), Arrow((R, R), (3.5 * R, R), "v₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """When it rolls, how fast, what that cost, and how far the centre gets; none where it does not come to roll.

@@ -16,6 +16,7 @@ from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
 from workbench.kernels import spread
+from workbench.sketch import Arrow, Line, Outline, Shape, floor, seen
 from workbench.stepping import FILL, advance_by_rates
 
 # Positions in `Wheel.data()`; the stick threshold comes first.
@@ -93,6 +94,16 @@ class Wheel(Case):
         s, c = np.sin(q[..., 4]), np.cos(q[..., 4])
         spin = self.I_a * (v[..., 5] + v[..., 3] * s) ** 2 + self.I_t * (v[..., 4] ** 2 + (v[..., 3] * c) ** 2)
         return 0.5 * (self.m * (v[..., :3] ** 2).sum(axis=-1) + spin) + self.m * self.gravity * q[..., 2]
+
+    def sketch(self) -> list[Shape]:
+        theta, turn = np.radians(self.tilt), np.linspace(0.0, 2 * np.pi, 41)
+        s, c = np.sin(theta), np.cos(theta)
+        rim = self.R * np.stack([np.sin(turn), s * np.cos(turn), c * (1 - np.cos(turn)) + 0 * turn], axis=-1)
+        centre, axle = np.array([0.0, 0.0, self.R * c]), self.R * np.array([0.0, -c, -s])
+        return [
+            floor((-1.5 * self.R, 4 * self.R)), Outline(seen(rim)), Line(seen([centre, centre + 0.4 * axle])),
+            Arrow(seen(centre), seen(centre + np.array([2.5 * self.R, 0.0, 0.0])), "v₀"),
+        ]  # fmt: skip
 
     def truths(self, reference: Any) -> list[Truth]:
         """Against an adaptive Runge-Kutta solution of the sliding phase (formulary, section 8); first order in h."""

@@ -16,7 +16,7 @@ from formulations.box import SETTLED, bounded
 from workbench.errors import ModellingError
 from workbench.formulation import ContactSymbols, formulation
 from workbench.friction import normal_estimate
-from workbench.hooks import AGAIN, AXES, BODY, GIVEN, SLIDING, turn, turn_axes, turn_to_sliding
+from workbench.hooks import AGAIN, AXES, BODY, GIVEN, SLIDING, across_row, rate, turn, turn_axes, turn_to_sliding
 from workbench.modelling import Declaration
 
 
@@ -43,13 +43,14 @@ def given(core, memory, own, numbers):
     """own = limit (d r); numbers = [1 / k_T, axes]."""
     r = core.mu.shape[0]
     d = own.shape[0] // r
-    bristle = numbers[0] / core.h**2
     last_p_t, speeds = memory[r : r + d * r], memory[r + d * r :]
     p_bar = np.zeros(r)
     normal_estimate(core, memory, p_bar)
     if numbers[1] == BODY:
         turn_axes(core, BODY)
     for i in range(r):
+        # Where the run's relaxation makes friction compliant already, its bristle stands in for that of k_T.
+        bristle = numbers[0] / core.h**2 if core.eps_t[d * i] == 0.0 else 0.0
         limit = core.mu[i] * p_bar[i]
         for j in range(d * i, d * (i + 1)):
             own[j] = limit
@@ -59,8 +60,8 @@ def given(core, memory, own, numbers):
             speed = turn_to_sliding(core, i)
             if speed > core.v_th:
                 speeds[i] = speed
-                core.b_t[2 * i] += bristle * limit
-                core.eps_t[2 * i + 1] += (speed / limit if limit > 0.0 else 0.0) - bristle
+                core.b_t[2 * i] = rate(core, 2 * i) + core.eps_t[2 * i] * limit
+                across_row(core, i, speed / limit if limit > 0.0 else 0.0)
                 continue
             force = np.sqrt(last_p_t[2 * i] ** 2 + last_p_t[2 * i + 1] ** 2)
             if force > 0.0:
@@ -82,7 +83,6 @@ def again(core, memory, own, numbers, v, p_n, p_t):
     """All that depends on p_bar, from this pass's p_n, until it stays."""
     r = core.mu.shape[0]
     d = own.shape[0] // r
-    bristle = numbers[0] / core.h**2
     change, size = 0.0, 0.0
     for i in range(r):
         old, limit = own[d * i], core.mu[i] * p_n[i]
@@ -91,6 +91,6 @@ def again(core, memory, own, numbers, v, p_n, p_t):
             own[j] = limit
         speed = memory[r + d * r + i]
         if speed > 0.0:
-            core.b_t[2 * i] += bristle * (limit - old)
-            core.eps_t[2 * i + 1] += (speed / limit if limit > 0.0 else 0.0) - (speed / old if old > 0.0 else 0.0)
+            core.b_t[2 * i] += core.eps_t[2 * i] * (limit - old)
+            across_row(core, i, speed / limit if limit > 0.0 else 0.0)
     return change > SETTLED * size

@@ -15,7 +15,7 @@ from numba import njit, types
 from workbench.errors import ModellingError
 from workbench.formulation import ContactSymbols, formulation
 from workbench.friction import half_plane
-from workbench.hooks import AXES, BODY, CORE, GIVEN, SLIDING, turn_axes, turn_to_sliding
+from workbench.hooks import AXES, BODY, CORE, GIVEN, SLIDING, across_row, turn_axes, turn_to_sliding
 from workbench.kernels import lu_factor, lu_solve
 from workbench.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
 
@@ -106,7 +106,7 @@ def given(core, memory, own, numbers):
                     chi[j] = 0.0
             limit = core.mu[i] * memory[i]
             if numbers[2] == 1.0 and limit > 0.0:
-                core.eps_t[2 * i + 1] += speed / limit
+                across_row(core, i, speed / limit)
             else:
                 mu_w[across] = 0.0
     # Last, since it depends on the axes and on the compliance that the switch has set.

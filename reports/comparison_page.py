@@ -8,6 +8,7 @@ import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from latex2mathml.converter import convert
 
+from reports.drawing import drawing
 from reports.figures import figures, styled
 from workbench.comparison import Comparison
 
@@ -64,6 +65,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
         ],
         verdicts=_verdicts(c.diagnostics),
         summary=summary(c),
+        sketch=drawing(c.case.sketch(), f"{c.case.name} at its start"),
     )  # fmt: skip
 
 

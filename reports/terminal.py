@@ -27,11 +27,12 @@ def print_table(c: Comparison) -> None:
     several = len({r["step"] for r in rows}) > 1
     shown = _columns_that_fit(console.width, rows, several)
     clipped = ", clipped to the run" if rows[0]["clipped"] else ""
-    law = "gap" if c.settings.gap_law else "velocity"
+    law = c.settings.normal
     update = "explicit" if c.settings.explicit else "symplectic"
     console.print(
         f"{c.case.name}, window '{window}': {rows[0]['window_start']:g} to {rows[0]['window_end']:g} s{clipped}; "
-        f"step {', '.join(f'{1e3 * h:g}' for h in c.settings.steps)} ms; {update} update, {law} normal law",
+        f"step {', '.join(f'{1e3 * h:g}' for h in c.settings.steps)} ms; {update} update, {law} normal law, "
+        f"relaxation {c.settings.relaxation}",
         markup=False, highlight=False,
     )  # fmt: skip
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))

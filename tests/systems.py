@@ -91,7 +91,7 @@ def delassus(system: ContactSystem) -> tuple[Array, Array]:
 
 def normal_law(system: ContactSystem, v: Array, p_n: Array | float = 0.0) -> Array:
     """What is complementary to p_n, (r,) [m/s]: rate, gap term, restitution of approaching contacts, relaxation."""
-    gap = system.phi / system.h if system.gap_law else 0.0
+    gap = system.phi / system.h if system.normal == "gap" else 0.0
     rebound = system.e * np.minimum(0.0, system.J_n @ system.v + system.r_n)
     return system.J_n @ v + system.r_n + gap + rebound + system.eps_n * p_n
 

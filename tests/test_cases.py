@@ -51,7 +51,8 @@ def filled(case, q, v):
     """The compiled mechanics' data, from rubbish where a case has to write, so that an entry left unwritten shows."""
     n, m, r, d = case.size
     written = dict(M=(n, n), f=n, J_b=(m, n), g=m, J_n=(r, n), phi=r, J_t=(d * r, n), mu=r, heading=(r, 2))
-    zero = dict(v=n, b=n, b_b=m, eps_b=m, r_n=r, e=r, b_n=r, eps_n=r, r_t=d * r, b_t=d * r, eps_t=d * r, frame=(r, 2))
+    zero = dict(v=n, b=n, r_b=m, b_b=m, eps_b=m, r_n=r, e=r, b_n=r, eps_n=r, r_t=d * r, b_t=d * r, eps_t=d * r)
+    zero |= dict(mu_s=r, frame=(r, 2))
     arrays = {name: np.full(shape, 7.0) for name, shape in written.items()}
     core = Core(1e-3, 0.0, case.v_th, **arrays, **{name: np.zeros(shape) for name, shape in zero.items()})
     case.fill(q, v, case.data(), core)
@@ -82,14 +83,14 @@ def rate(case, function, q, v, h=1e-4):
 
 def laws(case):
     """The normal laws that make sense: at velocity level a contact that starts open could never close."""
-    return (False, True) if (filled(case, *case.start()).phi <= 1e-12).all() else (True,)
+    return ("velocity", "gap") if (filled(case, *case.start()).phi <= 1e-12).all() else ("gap",)
 
 
 def run(case, h, label="coulomb", **options):
     """simulate with the round-off solver; all of it done, and verified by the problems' own residuals."""
     formulation = find_formulation(label)
     solver = default_solver(compiled(formulation, *case.size).kind)
-    r = simulate(case, formulation, solver, h, **{"gap_law": True, **options})
+    r = simulate(case, formulation, solver, h, **{"normal": "gap", **options})
     assert r.steps == r.steps_wanted, r.reason
     assert r.residuals.max() <= r.tolerance
     return r
@@ -170,8 +171,8 @@ def test_every_parameter_has_a_unit_and_a_meaning_and_refuses_what_it_cannot_be(
 @EVERY_CASE
 @pytest.mark.parametrize("h", [1e-3, 1e-4])
 def test_the_truths_hold_for_exact_coulomb(case, h):
-    for gap_law in laws(case):
-        truths = case.truths(run(case, h, gap_law=gap_law))
+    for normal in laws(case):
+        truths = case.truths(run(case, h, normal=normal))
         assert (truths != [], failing(truths)) == (True, set())
         assert all(t.name and t.unit and t.source and 0 < t.tolerance < np.inf for t in truths)
 
@@ -191,8 +192,8 @@ def test_the_contact_slides_throughout_the_sliding_window(case):
 @EVERY_CASE
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: f.name)
 def test_every_formulation_is_solved_to_round_off_on_every_case(case, formulation):
-    for gap_law in laws(case):
-        run(case, 1e-3, formulation.label, gap_law=gap_law)
+    for normal in laws(case):
+        run(case, 1e-3, formulation.label, normal=normal)
 
 
 def thrown(kind, rng):
@@ -207,13 +208,13 @@ def thrown(kind, rng):
 
 @pytest.mark.parametrize("kind", [Block, Sphere], ids=lambda k: k.name)
 @pytest.mark.parametrize("explicit", [False, True])
-@pytest.mark.parametrize("gap_law", [False, True])
-def test_the_truths_hold_for_any_throw_under_both_updates_and_laws(kind, explicit, gap_law):
-    rng = np.random.default_rng([7, explicit, gap_law])
+@pytest.mark.parametrize("normal", ["velocity", "gap"])
+def test_the_truths_hold_for_any_throw_under_both_updates_and_laws(kind, explicit, normal):
+    rng = np.random.default_rng([7, explicit, normal == "gap"])
     for _ in range(10):
         case, end = thrown(kind, rng)
         h = end / rng.uniform(30, 600)
-        truths = case.truths(run(case, h, duration=1.3 * end + 2 * h, explicit=explicit, gap_law=gap_law))
+        truths = case.truths(run(case, h, duration=1.3 * end + 2 * h, explicit=explicit, normal=normal))
         assert (len(truths), failing(truths)) == (3 if kind is Block else 4, set())
         # Sliding is over at the end of the step in which it stops, never before.
         assert truths[0].computed >= truths[0].theory == pytest.approx(end)
@@ -389,7 +390,7 @@ def test_the_truths_of_the_particle_are_those_that_its_parameters_define():
 def test_the_velocity_law_holds_the_particle_up_and_the_explicit_update_throws_it_back():
     """Why the particle is for the gap law and the symplectic update, and that its truths notice."""
     case = Particle()
-    held = run(case, 1e-3, gap_law=False)
+    held = run(case, 1e-3, normal="velocity")
     apex = case.height + case.climb**2 / (2 * case.gravity)
     assert held.states_q[-1, 1] == pytest.approx(apex, abs=1e-3)
     assert "time of impact" in failing(case.truths(held))

@@ -215,7 +215,7 @@ def test_changing_one_sign_changes_print_matrix_and_verdict_together():
     seen = []
     for sign in (1, -1):
         f = declared(sign)
-        problem = first_problem(Wheel(), f, 1e-3, gap_law=True)
+        problem = first_problem(Wheel(), f, 1e-3, normal="gap")
         words = relation(compiled(f, *Wheel.size).declaration.relations[0])
         verdict = check(Matrix(np.array(problem.M), None))["p_matrix"]["verdict"]
         seen.append((words, float(problem.M[0, 0]), verdict))

@@ -25,8 +25,8 @@ WHEEL = Wheel()
 # The same throw turned by 180 degrees about the vertical: friction meets the other bounds of fixed axes.
 HALF_TURN = Wheel(speed=-6.0, tilt=-20.0)
 ROUND_OFF_SOLVERS = ("coulomb-exact", "lemke", "judice-pires")
-INTEGRATORS = [(explicit, gap_law) for explicit in (False, True) for gap_law in (False, True)]
-BOTH_LAWS = pytest.mark.parametrize("gap_law", [False, True], ids=["velocity law", "gap law"])
+INTEGRATORS = [(explicit, normal) for explicit in (False, True) for normal in ("velocity", "gap")]
+BOTH_LAWS = pytest.mark.parametrize("normal", ["velocity", "gap"])
 
 # Deviation from exact Coulomb [%] and misalignment [deg] of the sliding window at 1 ms, whatever the integrator.
 SLIDING = {
@@ -49,10 +49,10 @@ def run():
     """simulate with the round-off solver; every run is made once."""
 
     @cache
-    def simulated(label, h, gap_law=True, case=WHEEL, explicit=False):
+    def simulated(label, h, normal="gap", case=WHEEL, explicit=False):
         formulation = find_formulation(label)
         solver = default_solver(compiled(formulation, *case.size).kind)
-        result = simulate(case, formulation, solver, h, explicit=explicit, gap_law=gap_law)
+        result = simulate(case, formulation, solver, h, explicit=explicit, normal=normal)
         assert result.status is Status.SOLVED, result.reason
         assert result.residuals.max() <= result.tolerance
         return result
@@ -66,8 +66,8 @@ def compared():
     """compare over `labels` with round-off solvers only; every comparison is made once."""
 
     @cache
-    def comparison(labels, explicit, gap_law, steps=(1e-3,), duration=None):
-        settings = Settings(steps, 1e-4, duration, explicit, gap_law)
+    def comparison(labels, explicit, normal, steps=(1e-3,), duration=None):
+        settings = Settings(steps, 1e-4, duration, explicit, normal)
         coulomb = find_formulation("coulomb")
         return compare(WHEEL, [find_formulation(x) for x in labels], coulomb, ROUND_OFF_SOLVERS, settings)
 
@@ -78,7 +78,7 @@ def compared():
 @pytest.fixture(scope="module")
 def paper(compared):
     """The published experiment: explicit position update, velocity law, about 5 s at 1 ms, all of it."""
-    return compared(PAPER, True, False, duration=5.0)
+    return compared(PAPER, True, "velocity", duration=5.0)
 
 
 def row(comparison, label, window="sliding", step=1e-3):
@@ -105,16 +105,16 @@ def ratio(r):
 
 
 @BOTH_LAWS
-def test_exact_coulomb_stops_sliding_when_the_continuous_wheel_does(run, gap_law):
-    r = run("coulomb", 1e-4, gap_law)
+def test_exact_coulomb_stops_sliding_when_the_continuous_wheel_does(run, normal):
+    r = run("coulomb", 1e-4, normal)
     assert r.t[np.argmax(slip(r) < 1e-3)] + r.h == pytest.approx(2.006822, abs=2e-3)
 
 
 @BOTH_LAWS
-def test_exact_coulomb_converges_to_the_continuous_wheel_to_first_order(run, gap_law):
+def test_exact_coulomb_converges_to_the_continuous_wheel_to_first_order(run, normal):
     error = {}
     for h in (1e-3, 1e-4):
-        at_1s = run("coulomb", h, gap_law).states_q[round(1 / h)]
+        at_1s = run("coulomb", h, normal).states_q[round(1 / h)]
         error[h] = np.linalg.norm(at_1s[:3] - [4.580594, -0.047405, 0.301374])
     assert error[1e-4] <= 7e-4
     assert error[1e-3] <= 7e-3
@@ -122,8 +122,8 @@ def test_exact_coulomb_converges_to_the_continuous_wheel_to_first_order(run, gap
 
 
 @BOTH_LAWS
-def test_the_truths_of_the_wheel_hold_for_exact_coulomb_and_not_without_friction(run, gap_law):
-    r = run("coulomb", 1e-4, gap_law)
+def test_the_truths_of_the_wheel_hold_for_exact_coulomb_and_not_without_friction(run, normal):
+    r = run("coulomb", 1e-4, normal)
     truths = WHEEL.truths(r)
     assert [t.name for t in truths if t.holds] == [t.name for t in truths]
     assert [t.computed for t in truths] == pytest.approx(
@@ -134,16 +134,16 @@ def test_the_truths_of_the_wheel_hold_for_exact_coulomb_and_not_without_friction
         ]
     )
     # Without friction the wheel never stops, and is elsewhere with another energy after one second.
-    missed = WHEEL.truths(run("frictionless", 1e-4, gap_law))
+    missed = WHEEL.truths(run("frictionless", 1e-4, normal))
     assert [t.name for t in missed] == [t.name for t in truths if t.name != "end of sliding"]
     assert not any(t.holds for t in missed)
     other = Wheel(speed=5.0)
-    assert other.truths(run("coulomb", 1e-3, gap_law, other)) == []
+    assert other.truths(run("coulomb", 1e-3, normal, other)) == []
 
 
-@pytest.mark.parametrize(("explicit", "gap_law"), INTEGRATORS)
-def test_exact_coulomb_slides_then_rolls_and_the_judge_agrees(run, explicit, gap_law):
-    r = run("coulomb", 1e-3, gap_law, explicit=explicit)
+@pytest.mark.parametrize(("explicit", "normal"), INTEGRATORS)
+def test_exact_coulomb_slides_then_rolls_and_the_judge_agrees(run, explicit, normal):
+    r = run("coulomb", 1e-3, normal, explicit=explicit)
     slides, rolls = r.t < 1.98, r.t > 2.02
     np.testing.assert_allclose(ratio(r)[slides], 1, rtol=1e-9)
     assert slip(r)[rolls].max() <= 1e-9
@@ -156,16 +156,16 @@ def test_exact_coulomb_slides_then_rolls_and_the_judge_agrees(run, explicit, gap
 
 
 @pytest.mark.parametrize("label", SLIDING)
-@pytest.mark.parametrize(("explicit", "gap_law"), INTEGRATORS)
-def test_friction_and_its_direction_while_sliding(compared, explicit, gap_law, label):
-    found = row(compared(tuple(SLIDING), explicit, gap_law), label)
+@pytest.mark.parametrize(("explicit", "normal"), INTEGRATORS)
+def test_friction_and_its_direction_while_sliding(compared, explicit, normal, label):
+    found = row(compared(tuple(SLIDING), explicit, normal), label)
     (least, most), (least_angle, most_angle) = SLIDING[label]
     assert least <= 100 * found.friction_rmsd <= most
     assert least_angle <= found.misalignment_rms <= most_angle
 
 
 def test_stewart_trinkle_and_anitescu_potra_differ_by_their_normal_law_alone(compared):
-    velocity, gap = (compared(tuple(SLIDING), False, gap_law) for gap_law in (False, True))
+    velocity, gap = (compared(tuple(SLIDING), False, normal) for normal in ("velocity", "gap"))
     with_gap, without = row(gap, "stewart-trinkle"), row(velocity, "anitescu-potra")
     assert 100 * with_gap.friction_rmsd == pytest.approx(100 * without.friction_rmsd, abs=0.01)
     assert row(gap, "anitescu-potra").friction_rmsd == with_gap.friction_rmsd
@@ -174,7 +174,7 @@ def test_stewart_trinkle_and_anitescu_potra_differ_by_their_normal_law_alone(com
 
 def test_polygon_and_box_keep_their_error_at_a_tenth_of_the_step_and_the_one_pass_hybrid_does_not(compared):
     labels = ("anitescu-potra", "box", "hybrid")
-    found = compared(labels, False, True, (1e-3, 1e-4))
+    found = compared(labels, False, "gap", (1e-3, 1e-4))
     coarse, fine = ({x: row(found, x, step=h).friction_rmsd for x in labels} for h in (1e-3, 1e-4))
     assert fine["anitescu-potra"] >= 0.85 * coarse["anitescu-potra"]
     assert fine["box"] >= 0.95 * coarse["box"]
@@ -212,8 +212,8 @@ def test_most_of_the_papers_deviation_of_the_hybrid_model_is_discretisation(pape
 @BOTH_LAWS
 @pytest.mark.parametrize("case", [WHEEL, HALF_TURN], ids=["as published", "turned by 180 degrees"])
 @pytest.mark.parametrize("label", ["phantom-inertia:axes=fixed", "discrete-velocity"])
-def test_without_turned_axes_phantom_inertia_is_the_coupled_box(run, label, case, gap_law):
-    box, other, turned = (run(x, 1e-3, gap_law, case) for x in ("box:bounds=coupled", label, "phantom-inertia"))
+def test_without_turned_axes_phantom_inertia_is_the_coupled_box(run, label, case, normal):
+    box, other, turned = (run(x, 1e-3, normal, case) for x in ("box:bounds=coupled", label, "phantom-inertia"))
     np.testing.assert_allclose(other.states_v, box.states_v, rtol=0, atol=1e-9)
     # The axes matter: turned to the sliding direction, phantom inertia goes elsewhere.
     assert np.abs(turned.states_v - box.states_v).max() > 0.1
@@ -249,10 +249,10 @@ def test_the_p_window_of_rho(run, rho, verdict):
 
 
 @BOTH_LAWS
-def test_without_friction_energy_is_conserved_to_first_order(run, gap_law):
+def test_without_friction_energy_is_conserved_to_first_order(run, normal):
     error = []
     for h in (4e-4, 2e-4, 1e-4):
-        r = run("frictionless", h, gap_law)
+        r = run("frictionless", h, normal)
         energy = WHEEL.energy(r.states_q, r.states_v)
         error.append(np.abs(energy - energy[0]).max())
     np.testing.assert_allclose(np.divide(error[:-1], error[1:]), 2, atol=0.1)
@@ -293,7 +293,7 @@ def test_ccp_started_at_its_own_gap_slides_there_like_coulomb(run):
 
 def test_the_columns_are_those_of_the_formulary(compared, run):
     """From the runs themselves: step k beside the reference's step 10 k, states at the ends of the steps."""
-    found = row(compared(tuple(SLIDING), False, True), "box")
+    found = row(compared(tuple(SLIDING), False, "gap"), "box")
     r, reference, exact = run("box", 1e-3), run("coulomb", 1e-4), run("coulomb", 1e-3)
     k = np.arange(1980)
     friction = {x: np.hypot(*x.p_t[:, 0].T) / (WHEEL.mu * x.p_n[:, 0]) for x in (r, reference, exact)}
@@ -316,7 +316,7 @@ def test_the_columns_are_those_of_the_formulary(compared, run):
 @pytest.mark.parametrize("window", ["sliding", "all"])
 def test_the_error_budget_is_consistent(compared, paper, window):
     """The three difference series add up to the whole; of their RMS parts that leaves the triangle inequality."""
-    for comparison in (compared(tuple(SLIDING), False, True), paper):
+    for comparison in (compared(tuple(SLIDING), False, "gap"), paper):
         runs = comparison.runs[(comparison.runs.window == window) & (comparison.runs.claimed == "SOLVED")]
         parts = runs.discretisation_error + runs.formulation_error + runs.solver_error
         assert (runs.friction_rmsd <= parts + 1e-14).all()

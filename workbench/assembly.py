@@ -91,7 +91,7 @@ class Compiled:
         )  # fmt: skip
         return work, theta[self.own]
 
-    def core(self, work: Work, h: float, gap_law: bool, v_th: float) -> Core:
+    def core(self, work: Work, h: float, law: float, v_th: float) -> Core:
         """Contact data whose shared parameters are views into `work.theta`."""
         n, m, r, d = self.size
         views, start = {}, 0
@@ -100,8 +100,8 @@ class Compiled:
             views[name] = work.theta[start : start + length].reshape(shape)
             start += length
         return Core(
-            h=float(h), gap_law=float(gap_law), v_th=float(v_th), v=np.zeros(n), f=np.zeros(n), g=np.zeros(m),
-            phi=np.zeros(r), r_n=np.zeros(r), e=np.zeros(r), r_t=np.zeros(d * r),
+            h=float(h), law=law, v_th=float(v_th), v=np.zeros(n), f=np.zeros(n), g=np.zeros(m), r_b=np.zeros(m),
+            phi=np.zeros(r), r_n=np.zeros(r), e=np.zeros(r), r_t=np.zeros(d * r), mu_s=np.zeros(r),
             heading=np.tile([1.0, 0.0], (r, 1)), frame=np.tile([1.0, 0.0], (r, 1)), **views,
         )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """What a case is: a system with compiled mechanics, parameters with units, and truths it is checked against."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal
 
@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.errors import DataError, UnknownNameError
+from workbench.relaxation import RIGID, Relaxation
+from workbench.sketch import Shape
 
 Array = NDArray[np.float64]
 
@@ -39,7 +41,8 @@ class Case(ABC):
     """A mechanical system with contacts. Subclasses are frozen dataclasses whose fields are `quantity`s.
 
     size is (n velocities, m bilateral rows, r contacts, d tangential directions); `windows` maps a name to (start,
-    end) in seconds. `fill` and `advance` are compiled (`stepping.FILL`, `stepping.ADVANCE`) and read `data()`.
+    end) in seconds; `normal` is the normal law that suits it (`hooks.NORMAL_LAWS`). `fill` and `advance` are compiled
+    (`stepping.FILL`, `stepping.ADVANCE`) and read `data()`.
     """
 
     name: ClassVar[str]
@@ -48,6 +51,7 @@ class Case(ABC):
     size: ClassVar[tuple[int, int, int, int]]
     duration: ClassVar[float]
     windows: ClassVar[dict[str, tuple[float, float]]]
+    normal: ClassVar[str] = "gap"
     fill: ClassVar[Callable]
     advance: ClassVar[Callable]
 
@@ -83,6 +87,11 @@ class Case(ABC):
         """The parameters in order, as the compiled mechanics read them."""
         return np.array([float(getattr(self, f.name)) for f in fields(self)])
 
+    @property
+    def relaxation(self) -> Relaxation:
+        """Compliance of the constraint rows unless the run says otherwise."""
+        return RIGID
+
     @abstractmethod
     def start(self) -> tuple[Array, Array]:
         """Initial coordinates q and velocities v."""
@@ -94,6 +103,10 @@ class Case(ABC):
     @abstractmethod
     def energy(self, q: Array, v: Array) -> Array:
         """Mechanical energy (...) [J], potential zero at the floor."""
+
+    @abstractmethod
+    def sketch(self) -> Sequence[Shape]:
+        """The case at its start, as plane shapes in metres."""
 
     @abstractmethod
     def truths(self, reference: Any) -> list[Truth]:

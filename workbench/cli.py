@@ -18,6 +18,7 @@ from workbench.errors import UnknownNameError, WorkbenchError
 if TYPE_CHECKING:
     from workbench.case import Case
     from workbench.formulation import Formulation
+    from workbench.relaxation import Relaxation
 
 
 class _Parser(argparse.ArgumentParser):
@@ -64,7 +65,14 @@ def parser() -> argparse.ArgumentParser:
         help="q+ = q + h Gamma v+, or with v as in IDETC2016-60064",
     )
     compare.add_argument(
-        "--normal", choices=("velocity", "gap"), default="gap", help="normal law u_n >= 0 or u_n + phi/h >= 0 (default)"
+        "--normal",
+        choices=("velocity", "gap", "moreau"),
+        help="normal law u_n >= 0, u_n + phi/h >= 0, or u_n >= 0 on closed contacts; default: the case's",
+    )
+    compare.add_argument(
+        "--relax",
+        metavar="NAME=VALUE[,...]",
+        help="compliance k_n, b_n, k_t, b_t, k_b, b_b, lateral of all constraint rows, or rigid; default: the case's",
     )
     compare.add_argument(
         "--set", action="append", metavar="NAME=VALUE", default=[], help="a parameter of the case, repeatable"
@@ -188,6 +196,20 @@ def find_formulation(text: str) -> "Formulation":
     return known[name].with_options(**options)
 
 
+def find_relaxation(text: str) -> "Relaxation":
+    """The relaxation NAME=VALUE,NAME=VALUE, or rigid."""
+    from workbench.relaxation import RIGID
+
+    values = {}
+    for part in text.split(",") if text != "rigid" else []:
+        key, _, value = part.partition("=")
+        try:
+            values[key] = float(value)
+        except ValueError:
+            raise WorkbenchError(f"--relax {part}: give NAME=NUMBER, or rigid") from None
+    return RIGID.with_values(**values)
+
+
 def run_compare(o: argparse.Namespace) -> None:
     """Steps, judges, prints and writes; see `workbench.comparison` and `reports.comparison_page`."""
     with _compiling_alongside() as ready:
@@ -212,7 +234,9 @@ def _compare(o: argparse.Namespace, ready: Callable[[], object]) -> None:
     from workbench.comparison import compare
     from workbench.jobs import Settings
 
-    settings = Settings(steps, reference_step, duration, o.position_update == "explicit", o.normal == "gap")
+    relaxation = None if o.relax is None else find_relaxation(o.relax)
+    settings = Settings(steps, reference_step, duration, o.position_update == "explicit", o.normal, relaxation)
+    settings = settings.of_case(case)
     settings.strides()
     with staged(out) as stage, _Progress(o.quiet) as progress:
         ready()
@@ -220,7 +244,8 @@ def _compare(o: argparse.Namespace, ready: Callable[[], object]) -> None:
             case, chosen, find_formulation("coulomb"), o.solver or (), settings, progress, os.cpu_count() or 1
         )
         facts = provenance(
-            case=case.name, parameters=vars(case), settings=vars(settings), formulations=[f.label for f in chosen],
+            case=case.name, parameters=vars(case),
+            settings=vars(settings) | {"relaxation": str(settings.relaxation)}, formulations=[f.label for f in chosen],
             solvers=list(dict.fromkeys(result.runs["solver"])), command=f"workbench {shlex.join(o.words)}",
         )  # fmt: skip
         from reports.comparison_page import render
@@ -318,7 +343,7 @@ def run_show(o: argparse.Namespace) -> None:
         from workbench.simulation import first_problem
 
         h = _number(o.step, "--step", "seconds")
-        problem = first_problem(case, formulation, h, gap_law=True)
+        problem = first_problem(case, formulation, h, case.normal)
         comment = "% " if o.latex else ""
         entries = [f"{u.name()}[{i}]" for u in c.declaration.partners for i in range(u.size)]
         text = problem_text(problem, f"{case.name}, first step, h = {h:g} s", entries)

@@ -68,9 +68,8 @@ def compare(
     solvers are not compiled go to that many processes. Raises WorkbenchError for unusable settings or a reference that
     its own residual does not verify; a run that fails is a row with its reason.
     """
-    settings = settings or Settings()
-    strides = settings.strides()
-    duration = case.duration if settings.duration is None else settings.duration
+    settings = (settings or Settings()).of_case(case)
+    strides, duration = settings.strides(), settings.duration or case.duration
     plan = [
         Job(f, s, h) for h in settings.steps for f in formulations for s in solvers_for(case, f, solvers, h, settings)
     ]
@@ -108,7 +107,7 @@ def solvers_for(case: Case, f: Formulation, names: Sequence[str], h: float, sett
     if names:
         return [find_solver(name).name for name in names]
     chosen = [ROUND_OFF[compiled(f, *case.size).kind]]
-    problem = first_problem(case, f, h, settings.gap_law)
+    problem = first_problem(case, f, h, settings.normal or case.normal, settings.relaxation)
     if problem is not None and is_quadratic_program(problem):
         chosen.append(GENERIC_SOLVER)
     return chosen
@@ -225,7 +224,7 @@ def sliding_minor(run: Run) -> Array:
     contact slides. Directions are those of the velocity before the step.
     """
     _, _, r, d = run.case.size
-    before = np.einsum("kij,kj->ki", run.record.J[:, r:], run.states_v[:-1]) + run.record.rate[:, r:]
+    before = np.einsum("kij,kj->ki", run.record.J[:, r:], run.states_v[:-1]) + run.record.r_t
     before = before.reshape(-1, r, d)
     speed = np.linalg.norm(before, axis=-1)
     slides = speed > run.case.v_th

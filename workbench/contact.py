@@ -30,7 +30,8 @@ class ContactSystem:
     M (n, n) SPD [kg, kg m2]; v, f (n,); h [s]; J_n (r, n), J_t (d r, n) ordered contact by contact; mu (r,) or number;
     phi (r,) gap [m]; r_n (r,), r_t (d r,) prescribed rates [m/s]; J_b (m, n), g (m,) bilateral constraints and their
     position error [m]; e (r,) restitution; eps_n, eps_t, eps_b constraint relaxation [1/kg], zero when rigid; v_th
-    stick threshold [m/s]; gap_law True where the normal law carries phi/h (formulary, normal law ii).
+    stick threshold [m/s]; normal the normal law (`hooks.NORMAL_LAWS`); r_b (m,) prescribed rates of the bilateral
+    constraints; mu_s (r,) static friction coefficient, used where it exceeds mu and the contact sticks.
     Arrays are stored read-only. Raises DataError naming the array, its value and what would be right.
     """
 
@@ -51,7 +52,9 @@ class ContactSystem:
     eps_t: Array | float = 0.0
     eps_b: Array | float = 0.0
     v_th: float = 0.0
-    gap_law: bool = False
+    normal: str = "velocity"
+    r_b: Array | float = 0.0
+    mu_s: Array | float = 0.0
 
     def __post_init__(self) -> None:
         M, J_n, J_t, J_b = (_real(name, getattr(self, name)) for name in ("M", "J_n", "J_t", "J_b"))
@@ -70,6 +73,7 @@ class ContactSystem:
         shapes = {
             "M": (n, n), "v": (n,), "f": (n,), "J_n": (r, n), "J_t": (t, n), "mu": (r,), "phi": (r,), "r_n": (r,),
             "r_t": (t,), "J_b": (m, n), "g": (m,), "e": (r,), "eps_n": (r,), "eps_t": (t,), "eps_b": (m,),
+            "r_b": (m,), "mu_s": (r,),
         }  # fmt: skip
         given = {name: getattr(self, name) for name in shapes} | {"J_b": J_b}
         for name, shape in shapes.items():
@@ -89,7 +93,7 @@ class ContactSystem:
             if value.ndim or not (np.isfinite(value) and value >= least):
                 sign = "positive" if least else "nonnegative"
                 raise DataError(f"{name} = {getattr(self, name)}; a {sign} number is needed")
-        for name in ("mu", "e", "eps_n", "eps_t", "eps_b"):
+        for name in ("mu", "mu_s", "e", "eps_n", "eps_t", "eps_b"):
             value = getattr(self, name)
             if (value < 0).any():
                 raise DataError(f"{name} = {value.min():g} is negative; {name} >= 0 is needed")

@@ -22,12 +22,13 @@ from workbench.kernels import MATRIX, VECTOR
 class Core(NamedTuple):
     """Contact data of one instant as the compiled code sees it: formulary section 1, plus what the step derives.
 
-    A case fills M, f, J_b, g, J_n, phi, r_n, J_t, r_t, mu, e, heading (and eps_* for relaxed constraints);
-    `stepping.discretise` derives b, b_b, b_n, b_t; `turn` rotates a contact's tangent axes and notes it in `frame`.
+    A case fills M, f, J_b, g, r_b, J_n, phi, r_n, J_t, r_t, mu, mu_s, e, heading; what it leaves out of r_b, r_n, r_t,
+    mu_s, e, heading stays as it is (zero at first, heading (1, 0)). `stepping.discretise` derives b, b_b, b_n, b_t,
+    `relaxation.relax` the compliances; `turn` rotates a contact's tangent axes and notes it in `frame`.
     """
 
     h: float  # step [s]
-    gap_law: float  # 1 where the normal law carries phi/h, 0 at velocity level
+    law: float  # normal law, one of `NORMAL_LAWS`
     v_th: float  # stick threshold [m/s]
     v: np.ndarray  # (n,) velocity before the step
     M: np.ndarray  # (n, n)
@@ -35,6 +36,7 @@ class Core(NamedTuple):
     b: np.ndarray  # (n,) M v + h f
     J_b: np.ndarray  # (m, n)
     g: np.ndarray  # (m,) position error of the bilateral constraints
+    r_b: np.ndarray  # (m,) prescribed rate dg/dt at fixed configuration
     b_b: np.ndarray  # (m,)
     eps_b: np.ndarray  # (m,)
     J_n: np.ndarray  # (r, n)
@@ -47,18 +49,24 @@ class Core(NamedTuple):
     r_t: np.ndarray  # (d r,) prescribed sliding rate [m/s]
     b_t: np.ndarray  # (d r,)
     eps_t: np.ndarray  # (d r,)
-    mu: np.ndarray  # (r,)
+    mu: np.ndarray  # (r,) friction coefficient, kinetic where there is a static one
+    mu_s: np.ndarray  # (r,) static friction coefficient; below mu (zero) it is not used
     heading: np.ndarray  # (r, 2) body-fixed tangent direction in the case's axes
     frame: np.ndarray  # (r, 2) first axis in use, in the case's axes
 
 
 def _core_type() -> types.Type:
-    scalars, matrices = ("h", "gap_law", "v_th"), ("M", "J_b", "J_n", "J_t", "heading", "frame")
+    scalars, matrices = ("h", "law", "v_th"), ("M", "J_b", "J_n", "J_t", "heading", "frame")
     kinds = [types.float64 if name in scalars else MATRIX if name in matrices else VECTOR for name in Core._fields]
     return types.NamedTuple(kinds, Core)
 
 
 CORE = _core_type()
+
+VELOCITY, GAP, MOREAU = 0.0, 1.0, 2.0
+NORMAL_LAWS = {"velocity": VELOCITY, "gap": GAP, "moreau": MOREAU}
+"""u_n >= 0 on every contact; u_n + phi/h >= 0; u_n >= 0 on contacts that are closed (phi <= 0). All with Newton's
+restitution e min(0, u_n-), which for flight and rebound wants Moreau's law."""
 GIVEN = types.void(CORE, VECTOR, VECTOR, VECTOR)
 AGAIN = types.boolean(CORE, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR)
 REMEMBER = types.void(CORE, VECTOR, VECTOR, VECTOR, VECTOR)
@@ -77,10 +85,40 @@ def turn(core, i, c, s):
     core.frame[i, 0], core.frame[i, 1] = c * x - s * y, s * x + c * y
 
 
+@njit(types.void(CORE, types.int64), cache=True)
+def open_contact(core, i):
+    """Contact i exerts nothing, under any formulation: no normal row, and no friction cone.
+
+    Its tangent rows stay, since some formulations eliminate p_t and need them independent.
+    """
+    for j in range(core.J_n.shape[1]):
+        core.J_n[i, j] = 0.0
+    core.b_n[i] = core.phi[i] / core.h
+    core.mu[i] = 0.0
+
+
+@njit(types.float64(CORE, types.int64), cache=True)
+def rate(core, row):
+    """Prescribed sliding rate r_t of a row [m/s], in the axes in use."""
+    if core.J_t.shape[0] == core.mu.shape[0]:
+        return core.r_t[row]
+    i = row // 2
+    x, y = core.r_t[2 * i], core.r_t[2 * i + 1]
+    c, s = core.frame[i, 0], core.frame[i, 1]
+    return c * x + s * y if row == 2 * i else c * y - s * x
+
+
+@njit(types.void(CORE, types.int64, types.float64), cache=True)
+def across_row(core, i, eps):
+    """The row across the sliding direction of contact i, axes turned to it, becomes viscous: compliance eps [1/kg]."""
+    core.eps_t[2 * i + 1] = eps
+    core.b_t[2 * i + 1] = rate(core, 2 * i + 1)
+
+
 @njit(types.float64(CORE, types.int64), cache=True)
 def sliding(core, row):
     """Row of J_t v + r_t before the step [m/s], in the axes in use."""
-    s = core.b_t[row]
+    s = rate(core, row)
     for j in range(core.v.shape[0]):
         s += core.J_t[row, j] * core.v[j]
     return s

@@ -11,6 +11,7 @@ from workbench.assembly import compiled
 from workbench.case import Case
 from workbench.errors import DataError
 from workbench.formulation import Formulation
+from workbench.relaxation import Relaxation
 from workbench.simulation import Run, simulate, whole_steps
 from workbench.solvers import find_solver
 from workbench.solvers.base import KernelSolver
@@ -21,13 +22,26 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Settings:
-    """What all runs of a comparison share: steps [s], duration [s], position update, normal law."""
+    """What all runs of a comparison share: steps [s], duration [s], position update, normal law, relaxation.
+
+    None stands for the case's own duration, normal law and relaxation; `of_case` puts these in its place.
+    """
 
     steps: tuple[float, ...] = (1e-3,)
     reference_step: float = 1e-4
     duration: float | None = None
     explicit: bool = False
-    gap_law: bool = True
+    normal: str | None = None
+    relaxation: Relaxation | None = None
+
+    def of_case(self, case: Case) -> "Settings":
+        """The same settings with the case's own in place of None."""
+        return replace(
+            self,
+            duration=case.duration if self.duration is None else self.duration,
+            normal=self.normal or case.normal,
+            relaxation=case.relaxation if self.relaxation is None else self.relaxation,
+        )
 
     def strides(self) -> dict[float, int]:
         """How many reference steps make one step; raises DataError where that is no whole number."""
@@ -97,7 +111,7 @@ def _from(progress: Progress | None, job: Job, before: int, total: int) -> Calla
 def _simulate(case: Case, job: Job, settings: Settings, progress: Callable[[int], None] | None = None) -> Run:
     return simulate(
         case, job.formulation, find_solver(job.solver), job.h, settings.duration, explicit=settings.explicit,
-        gap_law=settings.gap_law, progress=progress,
+        normal=settings.normal, relaxation=settings.relaxation, progress=progress,
     )  # fmt: skip
 
 

@@ -11,11 +11,12 @@ from workbench import coulomb, stepping
 from workbench.assembly import Compiled, compiled
 from workbench.case import Case
 from workbench.contact import ContactSolution, ContactSystem
-from workbench.errors import DataError
+from workbench.errors import DataError, UnknownNameError
 from workbench.formulation import Formulation
-from workbench.hooks import Core, given_axes, never_again, remember_impulses
+from workbench.hooks import NORMAL_LAWS, Core, given_axes, never_again, remember_impulses
 from workbench.notation import plain_relation
 from workbench.problems import LCP, MLCP, Array, ConicQP, CoulombNCP, Problem
+from workbench.relaxation import Relaxation
 from workbench.solution import Solution, Status
 from workbench.solvers.base import KernelSolver, Solver
 
@@ -37,15 +38,22 @@ def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu
     return (ConicQP if c.kind == "conic QP" else CoulombNCP)(M, q, mu, c.plan.d)
 
 
+def normal_law(name: str) -> float:
+    """The number of a normal law; raises UnknownNameError."""
+    if name not in NORMAL_LAWS:
+        raise UnknownNameError("normal law", name, list(NORMAL_LAWS))
+    return NORMAL_LAWS[name]
+
+
 class Stepper:
     """The arrays and hooks of one compiled declaration, ready to pose and finish steps."""
 
-    def __init__(self, c: Compiled, h: float, gap_law: bool, v_th: float) -> None:
+    def __init__(self, c: Compiled, h: float, normal: str, v_th: float) -> None:
         _, _, r, d = c.size
         hooks = c.declaration.hooks
         self.c = c
         self.work, self.own = c.room()
-        self.core: Core = c.core(self.work, h, gap_law, v_th)
+        self.core: Core = c.core(self.work, h, normal_law(normal), v_th)
         self.given = hooks.given or given_axes
         self.again = hooks.again or never_again
         self.remember = hooks.remember or remember_impulses
@@ -103,12 +111,17 @@ def why_not_posed(c: Compiled, work: Any, status: Status) -> str:
     )
 
 
+SYSTEM_DATA = (
+    "M", "f", "v", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "mu_s", "e", "eps_n", "eps_t", "eps_b",
+)  # fmt: skip
+
+
 def pose(formulation: Formulation, system: ContactSystem) -> Stepper:
     """Compile a formulation for a system's size and fill in the system's data; `Stepper.problem()` is then posed."""
     c = compiled(formulation, *system.size)
-    stepper = Stepper(c, system.h, system.gap_law, system.v_th)
+    stepper = Stepper(c, system.h, system.normal, system.v_th)
     core = stepper.core
-    for name in ("M", "f", "J_b", "g", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "e", "v", "eps_n", "eps_t", "eps_b"):
+    for name in SYSTEM_DATA:
         getattr(core, name)[:] = getattr(system, name)
     stepping.discretise(core)
     stepper.own[:] = stepper.own_start
@@ -149,7 +162,8 @@ class Run:
     tolerance: float
     h: float
     explicit: bool
-    gap_law: bool
+    normal: str
+    relaxation: Relaxation
     status: Status
     reason: str
     steps_wanted: int
@@ -188,27 +202,33 @@ class Run:
         return self.record.p[:, r : r + d * r].reshape(-1, r, d)
 
     @cached_property
-    def _u(self) -> Array:
-        return np.einsum("kij,kj->ki", self.record.J, self.record.v[1:]) + self.record.rate
+    def _Jv(self) -> Array:
+        return np.einsum("kij,kj->ki", self.record.J, self.record.v[1:])
+
+    @cached_property
+    def _law(self) -> Array:
+        """The contact rows J v+ + b + eps p, which Signorini's and Coulomb's laws are about."""
+        t = self.record.rate.shape[1]
+        return self._Jv + self.record.rate + self.record.eps * self.record.p[:, :t]
 
     @property
     def u_n(self) -> Array:
-        """(K, r) the normal law's J_n v+ + b_n [m/s]."""
-        return self._u[:, : self.case.size[2]]
+        """(K, r) the normal law's J_n v+ + b_n + eps_n p_n [m/s]."""
+        return self._law[:, : self.case.size[2]]
 
     @property
     def u_t(self) -> Array:
         """(K, r, d) sliding velocity at the end of the step [m/s]."""
         _, _, r, d = self.case.size
-        return self._u[:, r:].reshape(-1, r, d)
+        return (self._Jv[:, r:] + self.record.r_t).reshape(-1, r, d)
 
     @cached_property
     def _delassus(self) -> tuple[Array, Array]:
-        """W = J M^-1 J^T (K, (1+d) r, (1+d) r) and q = J v_f + rates, in the case's axes."""
-        J, M = self.record.J, self.record.mass
+        """W = J M^-1 J^T + diag(eps) (K, (1+d) r, (1+d) r) and q = J v_f + b, in the case's axes."""
+        J, M, eps = self.record.J, self.record.mass, self.record.eps
         X = np.linalg.solve(M, np.swapaxes(J, 1, 2))
         free = np.linalg.solve(M, self.record.b[..., None])
-        return J @ X, (J @ free)[..., 0] + self.record.rate
+        return J @ X + eps[..., None] * np.eye(eps.shape[1]), (J @ free)[..., 0] + self.record.rate
 
     @property
     def W(self) -> Array:
@@ -220,10 +240,12 @@ class Run:
 
     @cached_property
     def judged(self) -> coulomb.Verdict:
-        """The judge's residuals of every step: Signorini, cone, dissipation, natural map."""
+        """The judge's residuals of every step: Signorini, cone, dissipation, natural map; of relaxed rows if so."""
+        r = self.case.size[2]
         q_norm = np.linalg.norm(self.free_rates, axis=-1)
         trace = np.trace(self.W, axis1=1, axis2=2)
-        return coulomb.judge(self.p_n, self.p_t, self.u_n, self.u_t, self.record.friction, trace, q_norm)
+        law_t = self._law[:, r:].reshape(self.p_t.shape)
+        return coulomb.judge(self.p_n, self.p_t, self.u_n, law_t, self.record.friction, trace, q_norm)
 
     @cached_property
     def residuals(self) -> Array:
@@ -248,12 +270,14 @@ def simulate(
     duration: float | None = None,
     *,
     explicit: bool = False,
-    gap_law: bool = False,
+    normal: str | None = None,
+    relaxation: Relaxation | None = None,
     progress: Any = None,
 ) -> Run:
     """Step a case from its start; failures and refusals are Runs with a status and a reason, never exceptions.
 
-    h, duration in seconds. `explicit` selects the position update q + h Gamma v, `gap_law` the normal law with phi/h.
+    h, duration in seconds. `explicit` selects the position update q + h Gamma v, `normal` the normal law
+    (`hooks.NORMAL_LAWS`), `relaxation` the compliance of the constraint rows; None is the case's own.
     `progress` is called with the number of finished steps now and then. Raises DataError for h <= 0 or no step at all.
     """
     duration = case.duration if duration is None else duration
@@ -263,12 +287,14 @@ def simulate(
         raise DataError(f"duration {duration:g} s; at least one step of {h:g} s is needed")
     steps = whole_steps(duration, h)
     c = compiled(formulation, *case.size)
-    stepper = Stepper(c, h, gap_law, case.v_th)
+    normal = case.normal if normal is None else normal
+    stepper = Stepper(c, h, normal, case.v_th)
+    relaxation = case.relaxation if relaxation is None else relaxation
     q, v = case.start()
     record, done = _record(c, q.size, steps), np.zeros(1, dtype=np.int64)
     start = time.perf_counter()
     loop = _compiled_loop if isinstance(solver, KernelSolver) else _python_loop
-    status, reason = loop(case, stepper, solver, explicit, steps, q, v, record, done, progress)
+    status, reason = loop(case, stepper, relaxation.data(), solver, explicit, steps, q, v, record, done, progress)
     seconds = time.perf_counter() - start
     k = int(done[0])
     if status is not Status.SOLVED and k < steps:
@@ -276,17 +302,20 @@ def simulate(
     ends = {name: k + 1 if name in ("q", "v") else k for name in record._fields}
     trimmed = stepping.Record(*(getattr(record, name)[: ends[name]] for name in record._fields))
     return Run(
-        case, formulation, solver.name, c.kind, solver.tolerance, h, explicit, gap_law, status, reason, steps,
-        c.seconds, seconds, trimmed, c,
+        case, formulation, solver.name, c.kind, solver.tolerance, h, explicit, normal, relaxation, status, reason,
+        steps, c.seconds, seconds, trimmed, c,
     )  # fmt: skip
 
 
-def first_problem(case: Case, formulation: Formulation, h: float, gap_law: bool) -> Problem | None:
+def first_problem(
+    case: Case, formulation: Formulation, h: float, normal: str, relaxation: Relaxation | None = None
+) -> Problem | None:
     """The problem of a run's first step; None where it cannot be posed."""
     c = compiled(formulation, *case.size)
-    stepper = Stepper(c, h, gap_law, case.v_th)
+    stepper = Stepper(c, h, normal, case.v_th)
+    numbers = (case.relaxation if relaxation is None else relaxation).data()
     q, v = case.start()
-    _begin(case, stepper, 0, q, v, _record(c, q.size, 1))
+    _begin(case, stepper, numbers, 0, q, v, _record(c, q.size, 1))
     try:
         return stepper.problem()
     except DataError:
@@ -296,24 +325,24 @@ def first_problem(case: Case, formulation: Formulation, h: float, gap_law: bool)
 def _record(c: Compiled, n_q: int, K: int) -> stepping.Record:
     n, m, r, d = c.size
     n_c, t = c.plan.lower.size, r + d * r
-    room = 8 * K * (n_q + 3 * n + m + (3 + n) * t + n * n + n_c * (n_c + 4))
+    room = 8 * K * (n_q + 3 * n + m + (6 + n) * t + n * n + n_c * (n_c + 4))
     if room > MEMORY:
         raise DataError(f"{K} steps need {room / 1e9:.3g} GB for their record; at most {MEMORY / 1e9:g} GB are used")
     # empty, not zeros: the pages of a run that fails early are never touched.
     return stepping.Record(
         q=np.zeros((K + 1, n_q)), v=np.zeros((K + 1, n)), p=np.empty((K, t + m)), mass=np.empty((K, n, n)),
-        b=np.empty((K, n)), J=np.empty((K, t, n)), rate=np.empty((K, t)), phi=np.empty((K, r)),
-        friction=np.empty((K, r)),
+        b=np.empty((K, n)), J=np.empty((K, t, n)), rate=np.empty((K, t)), eps=np.empty((K, t)),
+        r_t=np.empty((K, d * r)), phi=np.empty((K, r)), friction=np.empty((K, r)),
         M=np.empty((K, n_c, n_c)), q_=np.empty((K, n_c)), lower=np.empty((K, n_c)), upper=np.empty((K, n_c)),
         mu=np.empty((K, c.plan.n_cone)), z=np.empty((K, n_c)), effort=np.zeros((K, 2), dtype=np.int64),
     )  # fmt: skip
 
 
-def _compiled_loop(case, s, solver, explicit, steps, q, v, record, done, progress) -> tuple[Status, str]:
+def _compiled_loop(case, s, relaxation, solver, explicit, steps, q, v, record, done, progress) -> tuple[Status, str]:
     # The objection is asked once, at the first step's problem: kernels themselves never refuse. `run` begins that step
     # again, so what its hooks have noted must not stay.
     memory = s.memory.copy()
-    _begin(case, s, 0, q, v, record)
+    _begin(case, s, relaxation, 0, q, v, record)
     s.memory[:] = memory
     try:
         reason = solver.why_not(s.problem())
@@ -322,8 +351,8 @@ def _compiled_loop(case, s, solver, explicit, steps, q, v, record, done, progres
     if reason:
         return Status.REFUSED, reason
     args = (
-        s.c.plan, s.core, s.work, case.fill, case.advance, case.data(), s.given, s.again, s.remember, s.own,
-        s.own_start, s.numbers, s.memory, solver.kernel, explicit,
+        s.c.plan, s.core, s.work, case.fill, case.advance, case.data(), relaxation, s.given, s.again,
+        s.remember, s.own, s.own_start, s.numbers, s.memory, solver.kernel, explicit,
     )  # fmt: skip
     chunk = steps if progress is None else max(200, steps // 50)
     worst = Status.SOLVED
@@ -345,10 +374,10 @@ def _posing_failure(s: Stepper) -> Status:
     return Status.SINGULAR if np.isfinite(s.work.A).all() else Status.NOT_FINITE
 
 
-def _python_loop(case, s, solver, explicit, steps, q, v, record, done, progress) -> tuple[Status, str]:
+def _python_loop(case, s, relaxation, solver, explicit, steps, q, v, record, done, progress) -> tuple[Status, str]:
     worst = Status.SOLVED
     for k in range(steps):
-        _begin(case, s, k, q, v, record)
+        _begin(case, s, relaxation, k, q, v, record)
         try:
             if k == 0 and (reason := solver.why_not(s.problem())):
                 return Status.REFUSED, reason
@@ -368,5 +397,7 @@ def _python_loop(case, s, solver, explicit, steps, q, v, record, done, progress)
     return worst, ""
 
 
-def _begin(case: Case, s: Stepper, k: int, q: Array, v: Array, record: stepping.Record) -> None:
-    begin_step(k, s.core, case.fill, case.data(), s.given, s.memory, s.own, s.own_start, s.numbers, q, v, record)
+def _begin(case: Case, s: Stepper, relaxation: Array, k: int, q: Array, v: Array, record: stepping.Record) -> None:
+    begin_step(
+        k, s.core, case.fill, case.data(), relaxation, s.given, s.memory, s.own, s.own_start, s.numbers, q, v, record
+    )

@@ -13,12 +13,13 @@ import numpy as np
 from numba import njit, types
 
 from workbench.assembly import PLAN, WORK, carry_back, eliminate, stamp
-from workbench.hooks import AGAIN, CORE, GIVEN, REMEMBER
+from workbench.hooks import AGAIN, CORE, GAP, GIVEN, MOREAU, REMEMBER, open_contact, sliding
 from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, is_finite, put, put_rows, spread
+from workbench.relaxation import relax, relax_across
 from workbench.solution import Status
 
 FILL = types.void(VECTOR, VECTOR, VECTOR, CORE)
-"""A case's mechanics: fill(q, v, data, core) writes M, f, J_b, g, J_n, phi, r_n, J_t, r_t, mu, e, heading."""
+"""A case's mechanics: fill(q, v, data, core) writes what `hooks.Core` names."""
 ADVANCE = types.void(VECTOR, VECTOR, types.float64, VECTOR, VECTOR)
 """A case's kinematics: advance(q, v, h, data, q_next) writes q + h Gamma(q) v."""
 
@@ -42,7 +43,9 @@ class Record(NamedTuple):
     mass: np.ndarray  # (K, n, n)
     b: np.ndarray  # (K, n)
     J: np.ndarray  # (K, r + d r, n): J_n, J_t
-    rate: np.ndarray  # (K, r + d r): b_n, r_t
+    rate: np.ndarray  # (K, r + d r): b_n, b_t
+    eps: np.ndarray  # (K, r + d r): compliance of these rows
+    r_t: np.ndarray  # (K, d r)
     phi: np.ndarray  # (K, r)
     friction: np.ndarray  # (K, r): mu of the contacts
     M: np.ndarray  # (K, n_c, n_c)
@@ -69,7 +72,8 @@ def advance_by_rates(q, v, h, data, q_next):
 
 @njit(types.void(CORE), cache=True)
 def discretise(core):
-    """b = M v + h f and the constants of the constraint rows: rates, gap term, Newton restitution, stabilisation."""
+    """b = M v + h f, the constants of the constraint rows (rates, gap term, Newton restitution, stabilisation), the
+    friction coefficient that is in force, and Moreau's law's open contacts."""
     n = core.v.shape[0]
     for i in range(n):
         s = core.h * core.f[i]
@@ -81,12 +85,23 @@ def discretise(core):
         for j in range(n):
             approach += core.J_n[i, j] * core.v[j]
         # Newton restitution acts on approaching contacts only (formulary, normal law iii).
-        core.b_n[i] = core.r_n[i] + core.gap_law * core.phi[i] / core.h + core.e[i] * min(0.0, approach)
+        core.b_n[i] = core.r_n[i] + core.e[i] * min(0.0, approach)
+        if core.law == GAP:
+            core.b_n[i] += core.phi[i] / core.h
     put(core.r_t, core.b_t)
     for i in range(core.g.shape[0]):
-        core.b_b[i] = core.g[i] / core.h
-    for i in range(core.frame.shape[0]):
+        core.b_b[i] = core.r_b[i] + core.g[i] / core.h
+    d = core.b_t.shape[0] // core.mu.shape[0]
+    for i in range(core.mu.shape[0]):
         core.frame[i, 0], core.frame[i, 1] = 1.0, 0.0
+        if core.mu_s[i] > core.mu[i]:
+            speed = 0.0
+            for j in range(d * i, d * (i + 1)):
+                speed += sliding(core, j) ** 2
+            if speed <= core.v_th**2:
+                core.mu[i] = core.mu_s[i]
+        if core.law == MOREAU and core.phi[i] > 0.0:
+            open_contact(core, i)
 
 
 @njit(types.int64(PLAN, CORE, WORK), cache=True)
@@ -123,7 +138,10 @@ def note_data(k, core, q, record):
     put_rows(core.J_n, 0, record.J[k])
     put_rows(core.J_t, r, record.J[k])
     put(core.b_n, record.rate[k, :r])
-    put(core.r_t, record.rate[k, r:])
+    put(core.b_t, record.rate[k, r:])
+    put(core.eps_n, record.eps[k, :r])
+    put(core.eps_t, record.eps[k, r:])
+    put(core.r_t, record.r_t[k])
     put(core.phi, record.phi[k])
     put(core.mu, record.friction[k])
 
@@ -148,18 +166,25 @@ I64 = types.int64
 
 
 @njit(
-    types.void(I64, CORE, FILL_T, VECTOR, GIVEN_T, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, RECORD), cache=True
+    types.void(I64, CORE, FILL_T, VECTOR, VECTOR, GIVEN_T, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, RECORD),
+    cache=True,
 )
-def begin_step(k, core, fill, data, given, memory, own, own_start, numbers, q, v, record):
+def begin_step(k, core, fill, data, relaxation, given, memory, own, own_start, numbers, q, v, record):
     """The data of step k at (q, v), recorded, then the formulation's own."""
     put(v, core.v)
-    # Relaxation is rigid unless the case says otherwise; hooks add to it, so last step's must go.
+    # Hooks add to the compliances, so last step's must go.
     spread(0.0, core.eps_b)
     spread(0.0, core.eps_n)
     spread(0.0, core.eps_t)
     fill(q, v, data, core)
     discretise(core)
+    r, t = core.mu.shape[0], core.b_t.shape[0]
+    last = np.full(r + t, np.nan)
+    if k > 0:
+        put(record.p[k - 1, : r + t], last)
+    relax(core, relaxation, last[r:])
     note_data(k, core, q, record)
+    relax_across(core, relaxation, last[:r])
     put(own_start, own)
     given(core, memory, own, numbers)
 
@@ -197,20 +222,20 @@ def end_step(k, core, work, remember, memory, advance, data, explicit, iteration
 
 @njit(
     I64(
-        PLAN, CORE, WORK, FILL_T, ADVANCE_T, VECTOR, GIVEN_T, AGAIN_T, REMEMBER_T, VECTOR, VECTOR, VECTOR, VECTOR,
-        SOLVE_T, types.boolean, I64, VECTOR, VECTOR, RECORD, INDICES,
+        PLAN, CORE, WORK, FILL_T, ADVANCE_T, VECTOR, VECTOR, GIVEN_T, AGAIN_T, REMEMBER_T, VECTOR, VECTOR, VECTOR,
+        VECTOR, SOLVE_T, types.boolean, I64, VECTOR, VECTOR, RECORD, INDICES,
     ),
     cache=True,
 )  # fmt: skip
 def run(
-    plan, core, work, fill, advance, data, given, again, remember, own, own_start, numbers, memory, solve, explicit,
-    steps, q, v, record, done,
+    plan, core, work, fill, advance, data, relaxation, given, again, remember, own, own_start, numbers, memory, solve,
+    explicit, steps, q, v, record, done,
 ):  # fmt: skip
     """Step from step done[0] to `steps`, from the state (q, v), which is updated; a Status."""
     info = np.zeros(1, dtype=np.int64)
     worst = SOLVED
     for k in range(done[0], steps):
-        begin_step(k, core, fill, data, given, memory, own, own_start, numbers, q, v, record)
+        begin_step(k, core, fill, data, relaxation, given, memory, own, own_start, numbers, q, v, record)
         iterations, passes, wanted = 0, 0, True
         while wanted:
             if passes == PASSES:
