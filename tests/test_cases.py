@@ -1,35 +1,24 @@
-"""Every registered case: its mechanics against energy, gap and material points, its truths, all formulations on it.
-
-Then what is special about the block, the sphere and the particle: their time stepping is known in closed form.
-"""
-
-from dataclasses import fields
+"""The wheel, the block, the sphere and the particle: their contact as a material point of theirs; and what is special
+about the last three, whose time stepping is known in closed form."""
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from cases import CASES
 from cases.block import Block
 from cases.particle import Particle
 from cases.sphere import Sphere
+from cases.wheel import Wheel
 from formulations import FORMULATIONS
+from tests.mechanics import failing, filled, moved, rate, scaled, states
 from workbench.assembly import compiled
 from workbench.cli import find_formulation
-from workbench.errors import DataError
-from workbench.hooks import Core
 from workbench.simulation import simulate
 from workbench.solvers import default_solver
 
-
-def scaled(case):
-    """Every parameter changed by up to a fifth, so that none hides behind a default of one."""
-    rng = np.random.default_rng(0)
-    return case.with_parameters(**{name: value * rng.uniform(0.8, 1.2) for name, value, *_ in case.parameter_table()})
-
-
-EVERY_CASE = pytest.mark.parametrize("case", [kind() for kind in CASES], ids=lambda c: c.name)
-EVERY_MECHANICS = pytest.mark.parametrize("case", [scaled(kind()) for kind in CASES], ids=lambda c: c.name)
+SINGLE = (Wheel, Block, Sphere, Particle)
+EVERY_CASE = pytest.mark.parametrize("case", [kind() for kind in SINGLE], ids=lambda c: c.name)
+EVERY_MECHANICS = pytest.mark.parametrize("case", [scaled(kind()) for kind in SINGLE], ids=lambda c: c.name)
 
 ATTITUDE = {
     "wheel": lambda q: Rotation.from_euler("ZXY", q[3:]).as_matrix(),
@@ -47,40 +36,6 @@ ARM = {
 """From the centre to the point in contact (3,) [m], world axes."""
 
 
-def filled(case, q, v):
-    """The compiled mechanics' data, from rubbish where a case has to write, so that an entry left unwritten shows."""
-    n, m, r, d = case.size
-    written = dict(M=(n, n), f=n, J_b=(m, n), g=m, J_n=(r, n), phi=r, J_t=(d * r, n), mu=r, heading=(r, 2))
-    zero = dict(v=n, b=n, r_b=m, b_b=m, eps_b=m, r_n=r, e=r, b_n=r, eps_n=r, r_t=d * r, b_t=d * r, eps_t=d * r)
-    zero |= dict(mu_s=r, frame=(r, 2))
-    arrays = {name: np.full(shape, 7.0) for name, shape in written.items()}
-    core = Core(1e-3, 0.0, case.v_th, **arrays, **{name: np.zeros(shape) for name, shape in zero.items()})
-    case.fill(q, v, case.data(), core)
-    return core
-
-
-def moved(case, q, v, h):
-    end = np.empty_like(q)
-    case.advance(q, v, h, case.data(), end)
-    return end
-
-
-def states(case, seed, count=20):
-    """Random velocities, and coordinates that random motions from the start lead to."""
-    rng = np.random.default_rng(seed)
-    for _ in range(count):
-        q, v = case.start()
-        for _ in range(3):
-            q = moved(case, q, rng.uniform(-3, 3, v.size), 0.1)
-        yield q, rng.uniform(-5, 5, v.size)
-
-
-def rate(case, function, q, v, h=1e-4):
-    """d/dt function(q) along v, by central differences of second order in h, extrapolated to fourth."""
-    near, far = ((function(moved(case, q, v, x)) - function(moved(case, q, v, -x))) / (2 * x) for x in (h, 2 * h))
-    return (4 * near - far) / 3
-
-
 def laws(case):
     """The normal laws that make sense: at velocity level a contact that starts open could never close."""
     return ("velocity", "gap") if (filled(case, *case.start()).phi <= 1e-12).all() else ("gap",)
@@ -94,35 +49,6 @@ def run(case, h, label="coulomb", **options):
     assert r.steps == r.steps_wanted, r.reason
     assert r.residuals.max() <= r.tolerance
     return r
-
-
-def failing(truths):
-    return {t.name for t in truths if not t.holds}
-
-
-@EVERY_MECHANICS
-def test_the_mass_matrix_is_spd_and_the_hessian_of_the_energy(case):
-    for q, v in states(case, 1):
-        M = filled(case, q, v).M
-        np.testing.assert_array_equal(M, M.T)
-        np.linalg.cholesky(M)
-        axes = np.eye(v.size)
-        E_0, E = case.energy(q, 0 * v), [case.energy(q, x) for x in axes]
-        hessian = [[case.energy(q, x + y) - E[j] - E[k] + E_0 for k, y in enumerate(axes)] for j, x in enumerate(axes)]
-        np.testing.assert_allclose(M, hessian, rtol=1e-12, atol=1e-13 * (1 + abs(E_0)))
-
-
-@EVERY_MECHANICS
-def test_motion_without_contact_keeps_the_energy_and_contact_forces_do_their_work(case):
-    rng = np.random.default_rng(2)
-    for q, v in states(case, 3):
-        core = filled(case, q, v)
-        J = np.vstack([core.J_n, core.J_t])
-        for force in (np.zeros(len(J)), rng.uniform(-5, 5, len(J))):
-            a = np.linalg.solve(core.M, core.f + J.T @ force)
-            # dE/dq along v, and dE/dv along a, where dE/dv = M v since M is the energy's Hessian.
-            power = rate(case, lambda x, v=v: case.energy(x, v), q, v) + v @ core.M @ a
-            assert power == pytest.approx(force @ J @ v, abs=1e-8 * (np.abs(core.f) @ np.abs(v) + 1))
 
 
 @EVERY_MECHANICS
@@ -146,38 +72,6 @@ def test_friction_and_heading_are_what_the_parameters_and_the_plane_allow(case):
 
 
 @EVERY_CASE
-def test_energy_and_centre_take_whole_trajectories(case):
-    r = run(case, 1e-2)
-    q, v = r.states_q, r.states_v
-    singly = [case.energy(*state) for state in zip(q, v, strict=True)]
-    np.testing.assert_allclose(case.energy(q, v), singly, rtol=1e-14)
-    np.testing.assert_array_equal(case.centre(q), [case.centre(x) for x in q])
-    assert case.centre(q).shape == (r.steps + 1, 3)
-
-
-@EVERY_CASE
-def test_every_parameter_has_a_unit_and_a_meaning_and_refuses_what_it_cannot_be(case):
-    table = case.parameter_table()
-    assert [row[0] for row in table] == [f.name for f in fields(case)]
-    np.testing.assert_array_equal(case.data(), [row[1] for row in table])
-    for f, (name, _, unit, meaning) in zip(fields(case), table, strict=True):
-        assert all((unit.strip(), meaning.strip()))
-        wrong = {"positive": [0.0, -1.0], "nonnegative": [-1e-9], "any": []}[f.metadata["sign"]]
-        for value in [*wrong, np.nan, np.inf]:
-            with pytest.raises(DataError, match=f"{case.name}: {name} = "):
-                case.with_parameters(**{name: value})
-
-
-@EVERY_CASE
-@pytest.mark.parametrize("h", [1e-3, 1e-4])
-def test_the_truths_hold_for_exact_coulomb(case, h):
-    for normal in laws(case):
-        truths = case.truths(run(case, h, normal=normal))
-        assert (truths != [], failing(truths)) == (True, set())
-        assert all(t.name and t.unit and t.source and 0 < t.tolerance < np.inf for t in truths)
-
-
-@EVERY_CASE
 def test_the_contact_slides_throughout_the_sliding_window(case):
     start, end = case.windows["sliding"]
     assert 0 <= start < end < case.duration
@@ -187,13 +81,6 @@ def test_the_contact_slides_throughout_the_sliding_window(case):
     assert (np.linalg.norm(r.u_t[inside], axis=-1) > case.v_th).all()
     # Nor does the window stop long before sliding does.
     assert np.linalg.norm(r.u_t[r.t >= end + 0.05], axis=-1).max() <= case.v_th
-
-
-@EVERY_CASE
-@pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: f.name)
-def test_every_formulation_is_solved_to_round_off_on_every_case(case, formulation):
-    for normal in laws(case):
-        run(case, 1e-3, formulation.label, normal=normal)
 
 
 def thrown(kind, rng):

@@ -1,0 +1,49 @@
+"""Mechanics of a case for tests: its compiled data at a state, random states, rates along its kinematics."""
+
+import numpy as np
+
+from workbench.hooks import Core
+
+
+def scaled(case):
+    """Every parameter changed by up to a fifth, so that none hides behind a default of one."""
+    rng = np.random.default_rng(0)
+    return case.with_parameters(**{name: value * rng.uniform(0.8, 1.2) for name, value, *_ in case.parameter_table()})
+
+
+def filled(case, q, v):
+    """The compiled mechanics' data, from rubbish where a case has to write, so that an entry left unwritten shows."""
+    n, m, r, d = case.size
+    written = dict(M=(n, n), f=n, J_b=(m, n), g=m, J_n=(r, n), phi=r, J_t=(d * r, n), mu=r, heading=(r, 2))
+    zero = dict(v=n, b=n, r_b=m, b_b=m, eps_b=m, r_n=r, e=r, b_n=r, eps_n=r, r_t=d * r, b_t=d * r, eps_t=d * r)
+    zero |= dict(mu_s=r, frame=(r, 2))
+    arrays = {name: np.full(shape, 7.0) for name, shape in written.items()}
+    core = Core(1e-3, 0.0, case.v_th, **arrays, **{name: np.zeros(shape) for name, shape in zero.items()})
+    case.fill(q, v, case.data(), core)
+    return core
+
+
+def moved(case, q, v, h):
+    end = np.empty_like(q)
+    case.advance(q, v, h, case.data(), end)
+    return end
+
+
+def states(case, seed, count=20):
+    """Random velocities, and coordinates that random motions from the start lead to."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        q, v = case.start()
+        for _ in range(3):
+            q = moved(case, q, rng.uniform(-3, 3, v.size), 0.1)
+        yield q, rng.uniform(-5, 5, v.size)
+
+
+def rate(case, function, q, v, h=1e-4):
+    """d/dt function(q) along v, by central differences of second order in h, extrapolated to fourth."""
+    near, far = ((function(moved(case, q, v, x)) - function(moved(case, q, v, -x))) / (2 * x) for x in (h, 2 * h))
+    return (4 * near - far) / 3
+
+
+def failing(truths):
+    return {t.name for t in truths if not t.holds}
