@@ -44,18 +44,21 @@ class ContactSymbols:
 
         def __getattr__(self, name: str) -> Any: ...
 
-    def balance(self, v: Any, p_n: Any, p_t: Any = None) -> Any:
-        """M v+ - (M v + h f) - J_n^T p_n - J_t^T p_t - J_b^T p_b: zero by the dynamics (D)."""
+    def balance(self, v: Any, p_n: Any, p_t: Any = None, p_b: Any = None) -> Any:
+        """M v+ - (M v + h f) - J_n^T p_n - J_t^T p_t - J_b^T p_b: zero by the dynamics (D).
+
+        p_b is the step's own unless another is given, for a second velocity of the same step.
+        """
         F = self.M @ v - self.b - self.J_n.T @ p_n
         if p_t is not None:
             F = F - self.J_t.T @ p_t
-        return F - self.J_b.T @ self.p_b if self.m else F
+        return F - self.J_b.T @ (self.p_b if p_b is None else p_b) if self.m else F
 
-    def bilateral(self, v: Any) -> tuple[Equals, ...]:
-        """J_b v+ + b_b + eps_b p_b = 0; no rows where there are no bilateral constraints."""
+    def bilateral(self, v: Any, p_b: Any = None) -> tuple[Equals, ...]:
+        """J_b v+ + b_b + eps_b p_b = 0, p_b as in `balance`; no rows where there are no bilateral constraints."""
         if not self.m:
             return ()
-        return (equals(self.J_b @ v + self.b_b + cp.multiply(self.eps_b, self.p_b)),)
+        return (equals(self.J_b @ v + self.b_b + cp.multiply(self.eps_b, self.p_b if p_b is None else p_b)),)
 
     def un(self, v: Any, p_n: Any) -> Any:
         """Normal law J_n v+ + b_n + eps_n p_n (r,) [m/s]."""
