@@ -7,7 +7,9 @@ from formulations.coulomb import coulomb
 from formulations.discrete_velocity import discrete_velocity
 from formulations.frictionless import frictionless
 from formulations.hybrid import hybrid
+from formulations.mujoco import mujoco
 from formulations.phantom_inertia import phantom_inertia
+from formulations.staggered import staggered
 from formulations.stewart_trinkle import stewart_trinkle
 
 FORMULATIONS = (
@@ -19,5 +21,7 @@ FORMULATIONS = (
     box_friction,
     hybrid,
     ccp,
+    mujoco,
+    staggered,
     coulomb,
 )

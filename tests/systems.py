@@ -101,6 +101,33 @@ def slip(system: ContactSystem, v: Array) -> Array:
     return (system.J_t @ v + system.r_t).reshape(system.size[2], -1)
 
 
+def rates(formulation: Formulation, system: ContactSystem, answer: ContactSolution) -> tuple[Array, Array]:
+    """What is complementary to p_n, (r,), and to p_t, (r, d) [m/s]: velocities, or MuJoCo's h (a + R f - a_ref).
+
+    Of MuJoCo's contacts those with phi > 0 are open: their rate is the gap's, and nothing slides.
+    """
+    lift, u = normal_law(system, answer.v, answer.p_n), slip(system, answer.v)
+    if formulation.name != "mujoco":
+        return lift, u
+    s, o, p_t = system, formulation.options, answer.p_t.reshape(u.shape)
+    timeconst = max(o["timeconst"], 2 * s.h)
+    b, k = 2 / (o["dmax"] * timeconst), 1 / (o["dmax"] * timeconst * o["dampratio"]) ** 2
+    before_n, before_t = s.J_n @ s.v + s.r_n, slip(s, s.v)
+    phi = np.asarray(s.phi)
+    for i in range(len(phi)):
+        if phi[i] > 0:
+            lift[i], u[i] = phi[i] / s.h, 0.0
+            continue
+        x = min(1.0, -phi[i] / o["width"])
+        sigmoid = x**2 / 0.5 if x <= 0.5 else 1 - (1 - x) ** 2 / 0.5
+        d = o["dmin"] + sigmoid * (o["dmax"] - o["dmin"])
+        R = (1 - d) / d * s.J_n[i] @ np.linalg.solve(s.M, s.J_n[i])
+        a_n, a_t = (s.J_n[i] @ answer.v + s.r_n[i] - before_n[i]) / s.h, (u[i] - before_t[i]) / s.h
+        lift[i] = s.h * (a_n + R * answer.p_n[i] / s.h + b * before_n[i] + k * d * phi[i])
+        u[i] = s.h * (a_t + R / o["impratio"] * p_t[i] / s.h + b * before_t[i])
+    return lift, u
+
+
 def corners(sides: int, radius: float, Q: Array, circumscribed: bool) -> Array:
     """Corners (sides, d) of the friction polygon in or about the disc of this radius, in the system's axes."""
     if len(Q) == 1:
@@ -186,6 +213,8 @@ LAWS: dict[str, Callable[[dict[str, Any], Contact, float], float]] = {
     "box": lambda o, c, h: c.box(_bound(o, c)),
     "hybrid": _hybrid,
     "ccp": lambda o, c, h: c.cone(0.0),
+    "mujoco": lambda o, c, h: c.cone(0.0),
+    "staggered": lambda o, c, h: c.polygon(o["directions"], circumscribed=False),
     "coulomb": lambda o, c, h: c.cone(c.mu * float(np.linalg.norm(c.u))),
 }
 """Name of a formulation: the error of a contact in its friction law, from its options, the contact and h."""
@@ -199,10 +228,11 @@ def contacts(
     last: tuple[Array, Array] | None = None,
 ) -> list[Contact]:
     """The contacts after a step; `estimate` (r,) as in `Contact`, `last` the last step's p_n (r,) and p_t (r, d)."""
-    u, before = slip(system, answer.v), slip(system, system.v)
+    before = slip(system, system.v)
+    lift, u = rates(formulation, system, answer)
     r, d = u.shape
     last_n, last_t = (np.zeros(r), np.zeros((r, d))) if last is None else last
-    lift, p = normal_law(system, answer.v, answer.p_n), answer.p_t.reshape(r, d)
+    p = answer.p_t.reshape(r, d)
     # In the plane there is nothing to turn.
     turned = formulation.options.get("axes") == "sliding" and d == 2
     found = []

@@ -157,7 +157,11 @@ def test_other_friction_misses_the_truths_except_those_that_friction_has_no_say_
     assert "time of impact" in failing(Particle().truths(run(Particle(gravity=9.0), 1e-3)))
 
 
-@pytest.mark.parametrize("f", [f for f in FORMULATIONS if f.name != "frictionless"], ids=lambda f: f.name)
+# MuJoCo's friction is viscous in the end: its sphere never quite rolls, and has a test of its own.
+ROLLING = [f for f in FORMULATIONS if f.name not in ("frictionless", "mujoco")]
+
+
+@pytest.mark.parametrize("f", ROLLING, ids=lambda f: f.name)
 def test_the_sphere_rolls_at_five_sevenths_whatever_the_law_of_friction(f):
     """Angular momentum about the floor knows no friction; not even the CCP's hop changes that."""
     rng = np.random.default_rng(10)

@@ -16,14 +16,19 @@ from workbench.coulomb import judge
 from workbench.diagnostics.rank import rank
 from workbench.errors import DataError
 from workbench.formulation import Formulation
+from workbench.friction import open_contact
 from workbench.simulation import Stepper, pose, solve_system
 from workbench.solution import Solution, Status
 from workbench.solvers import SOLVERS, default_solver, find_solver
 
-NUMBERS = {"directions": (4, 8, 16), "rho": ("auto", 0.1, 10.0), "k_t": (1e10, np.inf)}
+NUMBERS = {
+    "directions": (4, 8, 16), "rho": ("auto", 0.1, 10.0), "k_t": (1e10, np.inf),
+    "timeconst": (0.02, 0.1), "dampratio": (1.0, 0.5), "dmin": (0.9, 0.5), "dmax": (0.95, 0.99), "width": (1e-3, 5e-3),
+    "impratio": (1.0, 10.0),
+}  # fmt: skip
 """Values of the options that are not words; of words, all are taken."""
 BY_NAME = {f.name: f for f in FORMULATIONS}
-CONVEX = {"frictionless", "box", "hybrid", "ccp"}
+CONVEX = {"frictionless", "box", "hybrid", "ccp", "mujoco"}
 """Formulations whose v+ is unique: a convex programme once the bounds are given."""
 LAWS = ("velocity", "gap")
 NOT_REDUNDANT = {"discrete-velocity", "phantom-inertia"}
@@ -68,17 +73,22 @@ def solve(formulation: Formulation, system: ContactSystem) -> ContactSolution:
 
 def with_past(formulation: Formulation, system: ContactSystem, last: tuple) -> tuple[ContactSolution, Solution]:
     """A step that remembers the impulses p_n (r,), p_t (r, d) of the one before it."""
-    stepper = pose(formulation, system)
-    impulses = np.concatenate([last[0], last[1].ravel()])
-    stepper.memory[: impulses.size] = impulses
-    # What hooks change is data again, before they see the memory.
-    for name in ("J_t", "eps_t"):
-        getattr(stepper.core, name)[:] = getattr(system, name)
-    stepping.discretise(stepper.core)
-    stepper.own[:] = stepper.own_start
+    stepper = begun_again(formulation, system, last)
     stepper.given(stepper.core, stepper.memory, stepper.own, stepper.numbers)
     solution = stepper.solve(default_solver(stepper.c.kind))[0]
     return recovered(stepper), solution
+
+
+def begun_again(formulation: Formulation, system: ContactSystem, last: tuple) -> Stepper:
+    """A stepper with a memory, whose data hooks have not seen yet."""
+    stepper = pose(formulation, system)
+    impulses = np.concatenate([last[0], last[1].ravel()])
+    stepper.memory[: impulses.size] = impulses
+    for name in ("J_n", "eps_n", "mu", "J_t", "eps_t"):
+        getattr(stepper.core, name)[:] = getattr(system, name)
+    stepping.discretise(stepper.core)
+    stepper.own[:] = stepper.own_start
+    return stepper
 
 
 def recovered(stepper: Stepper) -> ContactSolution:
@@ -95,9 +105,9 @@ def obeys_the_laws(systems, formulation, system, answer, estimate, last=None) ->
     balance = parts[0] - sum(parts[1:])
     assert np.abs(balance).max() <= 1e-10 * max(np.abs(x).max() for x in parts)
     np.testing.assert_allclose(s.J_b @ a.v, -s.g / s.h, rtol=0, atol=1e-10)
-    lift = systems.normal_law(s, a.v, a.p_n)
+    lift = systems.rates(formulation, s, a)[0]
     assert min(a.p_n.min(), lift.min()) >= -1e-10
-    if formulation.name != "ccp":
+    if formulation.name not in ("ccp", "mujoco"):
         assert np.minimum(a.p_n, lift).max() <= 1e-10
     for contact in systems.contacts(formulation, s, a, estimate, last):
         assert systems.LAWS[formulation.name](formulation.options, contact, s.h) <= 1e-9
@@ -119,8 +129,9 @@ def test_a_step_obeys_the_dynamics_and_its_own_contact_laws(systems, formulation
             answer, solution = solve_system(
                 formulation, system, default_solver(compiled(formulation, *system.size).kind)
             )
-        if formulation.options.get("bounds") == "iterated" and solution.claimed is Status.NO_FIXED_POINT:
-            # A strong coupling of normal and tangent can keep the bounds from settling; one pass's laws hold no less.
+        iterated = formulation.options.get("bounds") == "iterated" or formulation.name == "staggered"
+        if iterated and solution.claimed is Status.NO_FIXED_POINT:
+            # A strong coupling of normal and tangent can keep the passes from settling.
             assert "settle" in solution.reason
             continue
         assert solution.claimed is Status.SOLVED
@@ -235,7 +246,7 @@ def test_exact_coulomb_friction_satisfies_the_judge(systems):
         assert verdict.dissipation <= 1e-11 * verdict.normaliser * np.linalg.norm(q)
 
 
-@pytest.mark.parametrize("name", ["coulomb", "ccp"])
+@pytest.mark.parametrize("name", ["coulomb", "ccp", "mujoco"])
 def test_the_cone_models_do_not_see_the_tangent_frame(systems, name):
     rng = np.random.default_rng(5)
     for shape in (dict(r=1, d=2), dict(r=2, d=2, m=1), dict(r=3, d=2)):
@@ -248,6 +259,20 @@ def test_the_cone_models_do_not_see_the_tangent_frame(systems, name):
         turned = solve(BY_NAME[name], replace(system, J_t=T @ system.J_t, r_t=T @ system.r_t))
         np.testing.assert_allclose(turned.v, answer.v, rtol=0, atol=1e-9)
         np.testing.assert_allclose(turned.p_t, T @ answer.p_t, rtol=0, atol=1e-9)
+
+
+def test_a_contact_that_is_opened_exerts_nothing(systems, formulation):
+    """Whatever the last step left behind."""
+    system = systems.random_system(2, r=2, d=2, m=1, mu=(0.1, 0.3))
+    system = replace(system, phi=np.array([1e-3, -1e-4]))
+    stepper = begun_again(formulation, system, (np.ones(2), np.full((2, 2), 0.05)))
+    open_contact(stepper.core, 0)
+    stepper.given(stepper.core, stepper.memory, stepper.own, stepper.numbers)
+    solution = stepper.solve(default_solver(stepper.c.kind))[0]
+    assert solution.verified
+    answer = recovered(stepper)
+    np.testing.assert_allclose([answer.p_n[0], *answer.p_t[:2]], 0.0, atol=1e-14)
+    assert answer.p_n[1] > 0.01
 
 
 def test_a_sliding_contact_of_the_ccp_lifts_off_at_mu_times_its_sliding_velocity(systems):
@@ -263,6 +288,8 @@ def test_a_sliding_contact_of_the_ccp_lifts_off_at_mu_times_its_sliding_velocity
 
 
 def test_without_friction_every_formulation_is_frictionless(systems, formulation):
+    if formulation.name == "mujoco":
+        pytest.skip("its normal law is compliant, with friction or without")
     for shape, seed in itertools.product(systems.SHAPES.values(), range(2)):
         system = systems.random_system(seed, mu=(0.0, 0.0), **shape)
         v = solve(BY_NAME["frictionless"], system).v
@@ -275,14 +302,21 @@ def test_without_friction_every_formulation_is_frictionless(systems, formulation
 
 @pytest.mark.parametrize("f", FORMULATIONS, ids=lambda f: f.name)
 def test_a_particle_meeting_a_floor_loses_mu_times_its_fall(systems, f):
-    """Coulomb's particle slides on with |u_t| - mu |u_n|, or stops; the CCP's lifts off, u_n = mu |u_t|."""
+    """Coulomb's particle slides on with |u_t| - mu |u_n|, or stops; the CCP's lifts off, u_n = mu |u_t|.
+
+    MuJoCo's goes a part of the CCP's way: d h b = 2 h dmin / (dmax timeconst) = 0.9/0.95 at this step, 10 ms.
+    """
     f = f.with_options(k_t=np.inf) if f.name == "hybrid" else f
     mu = 0.5
     for slip in (1.5, 0.3):
         v = solve(f, systems.particle((slip, 0.0), mu)).v
         # Of the velocities in the dual cone, that nearest to (slip, fall = -1): at the apex, or on its rim.
         along = max(0.0, (slip - mu) / (1 + mu**2))
-        expected = {"ccp": [along, 0.0, mu * along], "frictionless": [slip, 0.0, 0.0]}
+        associated, before = np.array([along, 0.0, mu * along]), np.array([slip, 0.0, -1.0])
+        expected = {
+            "ccp": associated, "frictionless": [slip, 0.0, 0.0],
+            "mujoco": before + 0.9 / 0.95 * (associated - before),
+        }  # fmt: skip
         np.testing.assert_allclose(v, expected.get(f.name, [max(0.0, slip - mu), 0.0, 0.0]), rtol=0, atol=1e-9)
 
 

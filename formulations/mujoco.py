@@ -1,0 +1,110 @@
+"""MuJoCo's soft contact with elliptic cones: the CCP with a compliance and a spring and damper of its own.
+
+With A = J M^-1 J^T and the reference acceleration a_ref = -b u - k d phi (no k in the tangents), a closed contact has
+K contains f perp a + R f - a_ref in K*. Times h, with a = (u+ - u)/h and p = h f, that is the CCP's own row with
+
+    eps = R,    R_n = (1 - d)/d A_nn,    R_t = R_n / impratio
+    u_n+ + eps_n p_n - (1 - h b) u_n + h k d phi            b = 2 / (dmax timeconst)
+    u_t+ + eps_t p_t - (1 - h b) u_t                        k = 1 / (dmax timeconst dampratio)^2
+
+The impedance d(phi) rises from dmin to dmax over a penetration of `width` [m]; timeconst [s] is at least 2 h
+(refsafe). An open contact, phi > 0, exerts nothing (margin 0).
+
+Taken over: the above, from mj_makeImpedance and mj_referenceConstraint, with MuJoCo's defaults, among them the
+sigmoid of midpoint 1/2 and power 2. Not taken over: A_nn is exact (MuJoCo's flag diagexact) where MuJoCo by default
+takes the bodies' mean translational mobility in the first configuration; a contact at phi = 0 is closed, as MuJoCo's
+documentation says and its code does not; no solreffriction, no negative solref, no torsional or rolling friction.
+The restitution and the gap term of the run's normal law give way to the spring and damper; bilateral constraints stay
+rigid.
+
+The associated flow of a slip at u_t asks for a height of about phi = mu b |u_t| / (k d), where spring and damper are in
+balance; above phi = 0 there is no contact, so that a sliding contact hops. A sticking one creeps at R_t |f_t| / b.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numba import njit, types
+
+from formulations.ccp import ccp
+from workbench.errors import ModellingError
+from workbench.formulation import ContactSymbols, formulation
+from workbench.friction import open_contact
+from workbench.hooks import CORE, GIVEN, sliding
+from workbench.kernels import VECTOR, lu_factor, lu_solve, spread
+from workbench.modelling import Declaration, Hooks
+
+IMPEDANCES = 0.0001, 0.9999
+"""MuJoCo's mjMINIMP and mjMAXIMP."""
+
+
+@formulation(
+    "mujoco",
+    friction="Coulomb's cone with associated flow, softened by MuJoCo's regulariser",
+    source="Todorov 2014, ICRA, doi 10.1109/ICRA.2014.6907751; MuJoCo documentation, Computation and Solver parameters",
+)
+def mujoco(
+    s: ContactSymbols,
+    timeconst: float = 0.02,
+    dampratio: float = 1.0,
+    dmin: float = 0.9,
+    dmax: float = 0.95,
+    width: float = 0.001,
+    impratio: float = 1.0,
+) -> Declaration:
+    for name, value in dict(timeconst=timeconst, dampratio=dampratio, width=width, impratio=impratio).items():
+        if not (np.isfinite(value) and value > 0):
+            raise ModellingError(f"{name}={value:g}; a positive number is needed")
+    for name, d in dict(dmin=dmin, dmax=dmax).items():
+        if not IMPEDANCES[0] <= d <= IMPEDANCES[1]:
+            raise ModellingError(f"{name}={d:g}; an impedance from {IMPEDANCES[0]:g} to {IMPEDANCES[1]:g} is needed")
+    hooks = Hooks(given, numbers=(timeconst, dampratio, dmin, dmax, width, impratio))
+    return replace(ccp.build(s), hooks=hooks)
+
+
+@njit(types.float64(types.float64, types.float64, types.float64, types.float64), cache=True)
+def impedance(depth, dmin, dmax, width):
+    """d at a penetration `depth` >= 0 [m]: two parabolas that meet half-way."""
+    x = min(depth / width, 1.0)
+    return dmin + (dmax - dmin) * (2.0 * x * x if x <= 0.5 else 1.0 - 2.0 * (1.0 - x) ** 2)
+
+
+@njit(types.void(CORE, VECTOR), cache=True)
+def mobilities(core, A):
+    """A (r,) [1/kg]: the diagonal of J_n M^-1 J_n^T; nan where M is singular."""
+    n = core.v.shape[0]
+    LU, pivots, x = core.M.copy(), np.empty(n, dtype=np.int64), np.empty(n)
+    if lu_factor(LU, pivots):
+        spread(np.nan, A)
+        return
+    for i in range(A.shape[0]):
+        A[i] = 0.0
+        lu_solve(LU, pivots, core.J_n[i], x)
+        for j in range(n):
+            A[i] += core.J_n[i, j] * x[j]
+
+
+@njit(GIVEN, cache=True)
+def given(core, memory, own, numbers):
+    """numbers = [timeconst, dampratio, dmin, dmax, width, impratio]."""
+    dampratio, dmin, dmax, width, impratio = numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]
+    timeconst = max(numbers[0], 2.0 * core.h)
+    k, b = 1.0 / (dmax * timeconst * dampratio) ** 2, 2.0 / (dmax * timeconst)
+    r = core.mu.shape[0]
+    d_t = core.J_t.shape[0] // r
+    A = np.empty(r)
+    mobilities(core, A)
+    for i in range(r):
+        if core.phi[i] > 0.0:
+            open_contact(core, i)
+            continue
+        d = impedance(-core.phi[i], dmin, dmax, width)
+        R = (1.0 - d) / d * A[i]
+        u_n = core.r_n[i]
+        for j in range(core.v.shape[0]):
+            u_n += core.J_n[i, j] * core.v[j]
+        core.eps_n[i] += R
+        core.b_n[i] = core.r_n[i] - (1.0 - core.h * b) * u_n + core.h * k * d * core.phi[i]
+        for j in range(d_t * i, d_t * (i + 1)):
+            core.eps_t[j] += R / impratio
+            core.b_t[j] -= (1.0 - core.h * b) * sliding(core, j)

@@ -1,0 +1,63 @@
+"""Staggered projections: normal impulses for given friction, then friction for these, until they stay.
+
+One pass is one LCP, triangular by blocks. The normal projection sees the last pass's friction `last`; the friction
+projection, the most dissipation within the polygon of mu p_n, sees the p_n just found. The first pass starts from the
+last step's friction. A pass that repeats itself solves Stewart and Trinkle's LCP; strong coupling of normal and
+tangent can keep the passes from settling.
+"""
+
+import cvxpy as cp
+import numpy as np
+from numba import njit
+
+from formulations.box import SETTLED
+from workbench.formulation import ContactSymbols, formulation
+from workbench.friction import polygon
+from workbench.hooks import AGAIN, GIVEN
+from workbench.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
+
+
+@formulation(
+    "staggered",
+    friction="polygon inscribed in the Coulomb disc, by staggered projections",
+    source="Kaufman, Sueda, James & Pai 2008, ACM Trans. Graph. 27(5), doi 10.1145/1409060.1409117",
+)
+def staggered(s: ContactSymbols, directions: int = 4) -> Declaration:
+    A, E = polygon(directions, s.r, s.d)
+    last = cp.Parameter(s.d * s.r, name="last")
+    v, v_1, p_n, p_t1 = free("v", s.n), free("v_1", s.n), nonneg("p_n", s.r), free("p_t1", s.d * s.r)
+    p_b1 = free("p_b1", s.m) if s.m else None
+    beta, sigma = nonneg("beta", A.shape[1]), nonneg("sigma", s.r)
+    p_t = A @ beta
+    return declare(
+        equals(p_t1 - last),
+        equals(s.balance(v_1, p_n, p_t1, p_b1)),
+        *s.bilateral(v_1, p_b1),
+        complements(s.un(v_1, p_n), p_n),
+        equals(s.balance(v, p_n, p_t)),
+        *s.bilateral(v),
+        complements(A.T @ s.ut(v, p_t) + E @ sigma, beta),
+        complements(cp.multiply(s.mu, p_n) - E.T @ beta, sigma),
+        recover=dict(v=v, p_n=p_n, p_t=p_t),
+        hooks=Hooks(given, again, own=(last,)),
+    )
+
+
+@njit(GIVEN, cache=True)
+def given(core, memory, own, numbers):
+    """own = last (d r): the last step's friction, none in the first step."""
+    r = core.mu.shape[0]
+    for i in range(own.shape[0]):
+        own[i] = 0.0 if np.isnan(memory[r + i]) else memory[r + i]
+
+
+@njit(AGAIN, cache=True)
+def again(core, memory, own, numbers, v, p_n, p_t):
+    """The next pass sees this one's friction, until that stays relative to the largest impulse."""
+    change, size = 0.0, 0.0
+    for i in range(p_n.shape[0]):
+        size = max(size, p_n[i])
+    for i in range(own.shape[0]):
+        change, size = max(change, abs(p_t[i] - own[i])), max(size, abs(p_t[i]))
+        own[i] = p_t[i]
+    return change > SETTLED * size
