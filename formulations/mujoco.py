@@ -29,8 +29,7 @@ from numba import njit, types
 from formulations.ccp import ccp
 from workbench.errors import ModellingError
 from workbench.formulation import ContactSymbols, formulation
-from workbench.friction import open_contact
-from workbench.hooks import CORE, GIVEN, sliding
+from workbench.hooks import CORE, GIVEN, open_contact, rate, sliding
 from workbench.kernels import VECTOR, lu_factor, lu_solve, spread
 from workbench.modelling import Declaration, Hooks
 
@@ -103,8 +102,9 @@ def given(core, memory, own, numbers):
         u_n = core.r_n[i]
         for j in range(core.v.shape[0]):
             u_n += core.J_n[i, j] * core.v[j]
-        core.eps_n[i] += R
+        # Its own compliance, in the place of whatever the run relaxes.
+        core.eps_n[i] = R
         core.b_n[i] = core.r_n[i] - (1.0 - core.h * b) * u_n + core.h * k * d * core.phi[i]
         for j in range(d_t * i, d_t * (i + 1)):
-            core.eps_t[j] += R / impratio
-            core.b_t[j] -= (1.0 - core.h * b) * sliding(core, j)
+            core.eps_t[j] = R / impratio
+            core.b_t[j] = rate(core, j) - (1.0 - core.h * b) * sliding(core, j)

@@ -111,12 +111,15 @@ def test_the_sketch_can_be_drawn(kind):
 @EVERY_CASE
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: f.name)
 def test_every_formulation_is_solved_or_refused_with_the_way_out(kind, formulation):
-    """Refused only where redundant contacts leave what the formulation eliminates undetermined."""
+    """Refused only where redundant contacts leave what the formulation eliminates undetermined; iterations may not
+    settle, and then say so."""
     case = kind()
     r = run(case, formulation.label, 1e-3, 100, check=False)
     if r.status is Status.SINGULAR:
         assert "constraint relaxation" in r.reason
         assert formulation.name in ("discrete-velocity", "phantom-inertia")
+    elif r.status is Status.NO_FIXED_POINT:
+        assert formulation.name == "staggered"
     else:
         assert (r.status, r.steps) == (Status.SOLVED, r.steps_wanted), r.reason
         assert r.residuals.max() <= r.tolerance

@@ -16,7 +16,7 @@ from workbench.coulomb import judge
 from workbench.diagnostics.rank import rank
 from workbench.errors import DataError
 from workbench.formulation import Formulation
-from workbench.friction import open_contact
+from workbench.hooks import open_contact
 from workbench.simulation import Stepper, pose, solve_system
 from workbench.solution import Solution, Status
 from workbench.solvers import SOLVERS, default_solver, find_solver

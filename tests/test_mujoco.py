@@ -148,7 +148,7 @@ def test_an_open_contact_exerts_nothing_and_a_touching_one_does():
 def test_the_run_s_normal_law_and_restitution_give_way_to_the_spring_and_damper():
     system = particle(0.01, 0.5, -1e-4, (1.0, 0.0, -1.0))
     v = step(MUJOCO, system).v
-    np.testing.assert_array_equal(step(MUJOCO, replace(system, gap_law=True, e=0.7)).v, v)
+    np.testing.assert_array_equal(step(MUJOCO, replace(system, normal="gap", e=0.7)).v, v)
 
 
 def test_a_moving_floor_is_a_moving_frame():

@@ -14,7 +14,8 @@ from workbench.relaxation import RIGID, Relaxation
 from workbench.simulation import simulate
 from workbench.solvers import default_solver
 
-RUBS = [f.name for f in FORMULATIONS if f.name not in ("frictionless", "mujoco")]
+RUBS = [f.name for f in FORMULATIONS if f.name not in ("frictionless", "mujoco", "staggered")]
+"""Those whose friction is Coulomb's in some approximation, to whose rows the compliance is added, in one pass."""
 G = 9.81
 
 
@@ -112,7 +113,7 @@ def test_a_relaxation_is_named_as_the_command_line_takes_it():
 def test_moreaus_law_lets_a_particle_fly_and_land_under_every_formulation():
     case = Particle()
     for f in FORMULATIONS:
-        if f.name == "ccp":  # its associated flow makes an oblique impact rebound at mu |u_t|
+        if f.name in ("ccp", "mujoco"):  # associated flow makes an oblique impact rebound at mu |u_t|
             continue
         r = run(case, f.name, normal="moreau", duration=0.6)
         flying = r.record.phi[:, 0] > 0

@@ -63,7 +63,7 @@ def test_where_the_passes_settle_the_step_is_stewart_and_trinkle_s(systems, dire
     settled = 0
     f, of_one_piece = (BY_NAME[name].with_options(directions=directions) for name in ("staggered", "stewart-trinkle"))
     for shape, seed in itertools.product(systems.SHAPES.values(), range(8)):
-        system = systems.random_system(seed, mu=(0.01, 0.3), gap_law=bool(seed % 2), **shape)
+        system = systems.random_system(seed, mu=(0.01, 0.3), normal=("velocity", "gap")[seed % 2], **shape)
         answer, solution = solve_system(f, system, LEMKE)
         if solution.claimed is Status.NO_FIXED_POINT:
             continue

@@ -6,7 +6,7 @@ from numba import njit, types
 
 from workbench.errors import ModellingError
 from workbench.hooks import CORE
-from workbench.kernels import VECTOR, lu_factor, lu_solve, put, spread
+from workbench.kernels import VECTOR, lu_factor, lu_solve, put
 from workbench.solution import Status
 from workbench.solvers.lemke import lemke_kernel
 
@@ -103,14 +103,3 @@ def normal_estimate(core, memory, p_bar):
         for i in range(r):
             if not memory[i] > nothing:
                 p_bar[i] = estimate[i]
-
-
-@njit(types.void(CORE, types.int64), cache=True)
-def open_contact(core, i):
-    """Let contact i, of gap phi > 0, exert nothing: its normal row is phi/h > 0 whatever moves, and mu is zero.
-
-    J_t stays, since some formulations eliminate p_t.
-    """
-    spread(0.0, core.J_n[i])
-    core.b_n[i] = core.phi[i] / core.h
-    core.mu[i] = 0.0
