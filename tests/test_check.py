@@ -211,7 +211,7 @@ def samples():
         "random": Matrix(rng.standard_normal((14, 14)) + 4 * np.eye(14)),
         "huge": Matrix(np.array([[1e308, 1e308], [-1e308, 1e308]])),
         "tiny": Matrix(np.array([[5e-324, 0], [1e308, 5e-324]])),
-        "undecided": Matrix(np.tril(10.0 ** rng.uniform(-8, 8, (24, 24)))),
+        "undecided": Matrix(np.eye(61) + 1.999 * np.roll(np.eye(61), 1, axis=1)),
         "large": Matrix(rng.standard_normal((300, 300))),
     }
 

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
-from workbench.diagnostics.p_matrix import _prove_positive, p_verdict, smallest_minor
+from workbench.diagnostics.p_matrix import p_verdict, smallest_minor
+from workbench.diagnostics.p_minors import _prove_positive
+from workbench.diagnostics.p_witness import verified
 from workbench.errors import DataError
 from workbench.readers.matrix import Matrix
 
@@ -232,23 +234,41 @@ def test_entries_beyond_doubles():
     assert (verdict.verdict, verdict.smallest_relative_minor) == ("not P", -np.inf)
 
 
-@pytest.mark.parametrize("kind", ["error bounds suffice", "exact arithmetic needed"])
-def test_time_limit_is_undecided_with_what_was_done(kind):
-    """P, not definite, with more minors than one look at the clock allows; ones + delta I defeats every error bound."""
-    rng, n = np.random.default_rng(50), 24
-    easy = kind == "error bounds suffice"
-    delta = Fraction(1, 10**20)
-    if easy:
-        rows = (np.eye(n) + np.triu(rng.uniform(0, 2, (n, n)), 1)).tolist()
-    else:
-        rows = [[100**i * (1 + delta * (i == j)) for j in range(n)] for i in range(n)]
-    verdict = p_verdict(exact(rows), seconds=0)
+def test_time_limit_is_undecided_with_what_was_done():
+    """Not diagonally stable, irreducible, with a tree that no single look at the clock sees through."""
+    n = 61
+    verdict = p_verdict(exact((np.eye(n) + 1.999 * np.roll(np.eye(n), 1, axis=1)).tolist()), seconds=0)
     assert verdict.verdict == "undecided"
-    assert "0 s" in verdict.reason
-    assert f"{verdict.minors_checked} of 2^{n} - 1" in verdict.reason
-    assert (verdict.minors_checked > n) == easy
-    assert verdict.minors_checked < 2**n - 1
+    assert "the limit of 0 s" in verdict.reason
     assert verdict.proof is verdict.index_set is None
+
+
+def test_ones_and_a_speck_on_the_diagonal_defeat_every_error_bound_and_are_decided_all_the_same():
+    n, speck = 16, Fraction(1, 10**20)
+    rows = [[100**i * (1 + speck * (i == j)) for j in range(n)] for i in range(n)]
+    verdict = p_verdict(exact(rows))
+    assert verdict.verdict == "P"
+    assert verified(exact(rows), verdict)
+
+
+def test_a_block_triangular_matrix_is_what_its_blocks_are():
+    rng = np.random.default_rng(4)
+    for bad in (False, True):
+        blocks = [np.eye(n) + 1.7 * np.roll(np.eye(n), 1, axis=1) for n in (5, 7, 9)]
+        if bad:
+            blocks[1] = np.array([[1.0, 2.0], [2.0, 1.0]])
+        n = sum(map(len, blocks))
+        M, start = np.triu(10.0 ** rng.uniform(-8, 8, (n, n)), 1), 0
+        for b in blocks:
+            M[start : start + len(b), start : start + len(b)] = b
+            start += len(b)
+        shuffle = rng.permutation(n)
+        M = M[np.ix_(shuffle, shuffle)]
+        verdict = p_verdict(exact(M.tolist()))
+        assert verdict.verdict == ("not P" if bad else "P")
+        assert verified(exact(M.tolist()), verdict)
+        if not bad:
+            assert sorted(len(block) for block, _ in verdict.tree[1]) == [5, 7, 9]
 
 
 def test_p_verdict_refuses_a_rectangle():

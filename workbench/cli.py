@@ -109,6 +109,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; 0 on success, 2 on a mistake that is told in one line, 130 when interrupted."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    # Matrices here are small and work is shared out between processes: threads of the BLAS would wait on each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if threading.current_thread() is threading.main_thread():
         # Ending politely means taking temporary folders and worker processes along.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

@@ -1,0 +1,209 @@
+"""The P-property by walks, diagonal stability and the tree of principal pivots; distance to the non-P matrices."""
+
+import itertools
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from workbench.diagnostics.diagonal_stability import FOUND, NONE, find_diagonal, proved_diagonal
+from workbench.diagnostics.distance import distance
+from workbench.diagnostics.p_large import Scaled, Tree, by_walk_and_tree
+from workbench.diagnostics.p_matrix import p_verdict
+from workbench.diagnostics.p_minors import by_minors
+from workbench.diagnostics.p_tree import DONE, MINORS
+from workbench.diagnostics.p_witness import verified
+from workbench.errors import DataError
+from workbench.readers.matrix import Matrix
+
+
+def exact(M):
+    return Matrix(M).exact
+
+
+def in_time(M, method=by_walk_and_tree, seconds=10.0):
+    return method(exact(M), time.monotonic() + seconds, seconds)
+
+
+def samples(count, seed):
+    """Matrices with positive diagonals near the boundary, every third one of half integers: many minors vanish."""
+    rng = np.random.default_rng(seed)
+    while count:
+        n = int(rng.integers(2, 9))
+        M = rng.normal(size=(n, n)) + np.eye(n) * rng.uniform(0, 1.6 * np.sqrt(n))
+        if count % 3 == 0:
+            M = np.round(2 * M) / 2
+        if count % 7 == 0:
+            M[0] = M[1]
+        if (np.diag(M) > 0).all():
+            count -= 1
+            yield M
+
+
+def test_walks_and_tree_agree_with_all_minors_and_every_verdict_is_verified():
+    verdicts = set()
+    for M in samples(400, 1):
+        expected, found = in_time(M, by_minors), in_time(M)
+        assert found.verdict == expected.verdict
+        assert verified(exact(M), found)
+        verdicts.add(found.verdict)
+    assert verdicts == {"P", "not P"}
+
+
+def test_the_tree_alone_decides_and_its_proofs_have_branches():
+    """Without the walk and the diagonal W of the whole matrix, which settle most small ones before."""
+    verdicts, kinds = set(), set()
+    for M in samples(300, 2):
+        tree = Tree(exact(M), Scaled.of(exact(M)))
+        found = tree.grow(time.monotonic() + 10)
+        assert found.verdict == in_time(M, by_minors).verdict
+        assert verified(exact(M), found)
+        verdicts.add(found.verdict)
+        kinds.add(found.tree and found.tree[0])
+    assert (verdicts, kinds) == ({"P", "not P"}, {None, "minors"})
+    found = Tree(exact(cyclic(15, 1.8)), Scaled.of(exact(cyclic(15, 1.8)))).grow(time.monotonic() + 10)
+    assert found.tree[0] == "branch"
+    assert verified(exact(cyclic(15, 1.8)), found)
+
+
+def cyclic(n, c):
+    """I + c (cyclic shift): all minors are 1 but the last, 1 - (-c)^n; P for c > 1 if and only if n is odd."""
+    return np.eye(n) + c * np.roll(np.eye(n), 1, axis=1)
+
+
+@pytest.mark.parametrize(
+    ("n", "c", "verdict"), [(15, 1.5, "P"), (16, 1.5, "not P"), (17, 1.9, "P"), (20, 1.9, "not P")]
+)
+def test_the_cyclic_matrix_has_one_minor_that_can_be_negative(n, c, verdict):
+    found = p_verdict(exact(cyclic(n, c)))
+    assert found.verdict == verdict
+    assert verified(exact(cyclic(n, c)), found)
+    if verdict == "not P":
+        assert found.index_set == tuple(range(n))
+        assert fmpq(found.minor) == 1 - fmpq(*c.as_integer_ratio()) ** n
+
+
+def test_what_rounding_leaves_open_is_settled_exactly():
+    """A minor of 2^-60 beside entries of one, and one of exactly zero: no float can tell."""
+    n = 15
+    for gap, verdict in ((2.0**-60, "P"), (0.0, "not P")):
+        M = cyclic(n, 1.7)
+        M[:2, :2] = [[1.0, 1.0], [1.0 - gap, 1.0]] if gap == 0 else [[2.0**30, 1.0], [2.0**30, 1.0 + 2.0**-50]]
+        found = p_verdict(exact(M))
+        assert found.verdict == verdict
+        assert verified(exact(M), found)
+
+
+def test_proofs_and_witnesses_that_are_tampered_with_do_not_verify():
+    M = cyclic(15, 1.8)
+    proof = p_verdict(exact(M))
+    worse = M.copy()
+    worse[0, 0] = -1e-9
+    assert not verified(exact(worse), proof)
+    assert not verified(exact(cyclic(15, -1.8)), proof)
+    loss = p_verdict(exact(cyclic(16, 1.8)))
+    assert not verified(exact(M), loss)
+    assert not verified(exact(cyclic(16, 1.8)), replace(loss, sign_reversal=["0"] * 16))
+    assert not verified(exact(cyclic(16, 1.8)), replace(loss, minor="-1"))
+
+
+@pytest.mark.parametrize("n", [16, 24, 40])
+def test_scaled_structured_matrices_are_proved_by_one_diagonal(n):
+    rng = np.random.default_rng(n)
+    K = rng.uniform(size=(n, n))
+    np.fill_diagonal(K, 0.0)
+    H = 1.001 * np.abs(np.linalg.eigvals(K)).max() * np.eye(n) + K * rng.choice([-1, 1], (n, n))
+    A, S = rng.normal(size=(2, n, n))
+    for M in (H, A @ A.T / n + 0.01 * np.eye(n) + S - S.T):
+        scaled = np.exp(2 * rng.normal(size=n))[:, None] * M * np.exp(2 * rng.normal(size=n))
+        found = p_verdict(exact(scaled))
+        assert found.verdict == "P"
+        assert found.tree[0] == "diagonal"
+        assert verified(exact(scaled), found)
+
+
+def test_a_hidden_negative_minor_is_found():
+    rng, n = np.random.default_rng(5), 60
+    B = rng.normal(size=(n, n))
+    M = B @ B.T / n + 0.5 * np.eye(n) + rng.normal(size=(n, n)) / np.sqrt(n)
+    a = np.ix_(*2 * [np.sort(rng.choice(n, 20, replace=False))])
+    U, s, V = np.linalg.svd(M[a])
+    M[a] -= s[-1] * (1 + 1e-6) * np.outer(U[:, -1], V[-1])
+    found = p_verdict(exact(M), 20.0)
+    assert found.verdict == "not P"
+    assert verified(exact(M), found)
+
+
+def test_a_matrix_that_is_not_diagonally_stable_is_told_from_one_that_is():
+    w = np.empty(3)
+    for c, expected in ((1.9, FOUND), (2.1, NONE)):
+        # I + c (shift of three) is diagonally stable for c < 2, since W = I is best by symmetry.
+        assert find_diagonal(cyclic(3, c), w, np.empty(3), 100) == expected
+        assert proved_diagonal(exact(cyclic(3, c)), [fmpq(1)] * 3) == (expected == FOUND)
+
+
+def test_undecided_says_what_was_reached():
+    rng = np.random.default_rng(3)
+    M = rng.normal(size=(60, 60)) + 8.0 * np.eye(60)
+    found = p_verdict(exact(cyclic(61, 1.999) + 0 * M[0, 0]), 0.0)
+    assert found.verdict in ("undecided", "P")
+    if found.verdict == "undecided":
+        assert "limit of 0 s" in found.reason
+
+
+KNOWN = [
+    (np.eye(4), 1.0),
+    ([[2, 1], [1, 2]], 1.0),
+    ([[1, -3], [0, 1]], (3 + np.sqrt(13)) / 2),
+    ([[1, 2, 0], [0, 1, 2], [2, 0, 1]], 1 + np.sqrt(2)),
+]
+
+
+@pytest.mark.parametrize(("M", "beta"), KNOWN)
+def test_known_values_of_beta_2(M, beta):
+    assert distance(M).beta_2 == pytest.approx(beta, rel=1e-13)
+
+
+def test_beta_2_is_its_maximum_over_the_box_and_at_a_vertex():
+    """Chen and Xiang's definition, sampled: no D in [0, 1]^n exceeds it, and the bound is never below."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        n = int(rng.integers(2, 6))
+        M = rng.normal(size=(n, n)) + 1.3 * np.sqrt(n) * np.eye(n)
+        if p_verdict(exact(M)).verdict != "P":
+            continue
+        d = distance(M)
+        vertices = [np.diag(v).astype(float) for v in itertools.product((0, 1), repeat=n)]
+        inside = [np.diag(rng.uniform(size=n)) for _ in range(200)]
+        norms = [np.linalg.norm(np.linalg.solve(np.eye(n) - D + D @ M, D), 2) for D in vertices + inside]
+        assert max(norms) == pytest.approx(d.beta_2, rel=1e-10)
+        assert d.lower_bound is None or d.lower_bound <= d.value
+        a = np.ix_(d.index_set, d.index_set)
+        U, s, V = np.linalg.svd(M[a])
+        nearest = M.copy()
+        nearest[a] -= s[-1] * np.outer(U[:, -1], V[-1])
+        assert abs(np.linalg.det(nearest[a])) < 1e-12
+        assert np.linalg.norm(nearest - M, 2) == pytest.approx(d.value, rel=1e-10)
+
+
+def test_the_bound_reaches_beyond_enumeration_and_stays_below_what_is_sampled():
+    rng = np.random.default_rng(1)
+    for n in (20, 30):
+        M = rng.normal(size=(n, n)) + 1.5 * np.sqrt(n) * np.eye(n)
+        d = distance(M)
+        assert d.value is None
+        sets = [rng.choice(n, rng.integers(1, n + 1), replace=False) for _ in range(300)]
+        assert 0 < d.lower_bound <= min(np.linalg.svd(M[np.ix_(a, a)], compute_uv=False)[-1] for a in sets)
+
+
+def test_a_distance_needs_a_square_matrix():
+    with pytest.raises(DataError, match=r"\(2, 3\)"):
+        distance(np.ones((2, 3)))
+
+
+def test_a_finished_tree_says_done_once():
+    tree = Tree(exact(np.eye(3)), Scaled.of(exact(np.eye(3))))
+    assert tree.search() == DONE
+    assert tree.log[: tree.state[1]].tolist() == [MINORS, 3]
