@@ -1,4 +1,4 @@
-"""The formulations, one file each. Adding one is a file and a line in `FORMULATIONS`."""
+"""The formulations, one file each. Adding one is a file and a line in `FORMULATIONS` (time steps) or `SLIDING`."""
 
 from formulations.anitescu_potra import anitescu_potra
 from formulations.box import box_friction
@@ -8,6 +8,7 @@ from formulations.discrete_velocity import discrete_velocity
 from formulations.frictionless import frictionless
 from formulations.hybrid import hybrid
 from formulations.phantom_inertia import phantom_inertia
+from formulations.sliding_lcp import sliding_lcp
 from formulations.stewart_trinkle import stewart_trinkle
 
 FORMULATIONS = (
@@ -21,3 +22,6 @@ FORMULATIONS = (
     ccp,
     coulomb,
 )
+
+SLIDING = (sliding_lcp,)
+"""Formulations of one instant, at acceleration level: they make no time steps."""
