@@ -264,8 +264,9 @@ def _option(formulation: str, key: str, value: Any, kind: Any) -> Any:
 def formulation(name: str, *, friction: str, source: str) -> Callable[[Callable[..., Declaration]], Formulation]:
     """Make a Formulation of a function (s: ContactSymbols or SlidingSymbols, **options) -> Declaration.
 
-    What the formulation is over is the annotation of the first parameter. The function's keyword parameters are the options; their annotations (int, float, Literal[...], unions) are the
-    values allowed. `friction` names the friction model in words, `source` the paper and equation.
+    What the formulation is over is the annotation of the first parameter. The other parameters are the options; their
+    annotations (int, float, Literal[...], unions) are the values allowed. `friction` names the friction model in words,
+    `source` the paper and equation.
     """
 
     def register(build: Callable[..., Declaration]) -> Formulation:

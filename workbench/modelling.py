@@ -1,7 +1,7 @@
 """The modelling language: CVXPY expressions plus one relation, `complements`.
 
-A formulation is a function that takes symbols (`ContactSymbols`, `SlidingSymbols`) and returns a `Declaration`. Unknowns
-carry the set they live in, and that set says what complementary means:
+A formulation is a function that takes symbols (such as `ContactSymbols`) and returns a `Declaration`. Unknowns carry
+the set they live in, and that set says what complementary means:
 
     free            F = 0
     nonneg          0 <= F  perp  x >= 0

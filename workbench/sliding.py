@@ -1,4 +1,4 @@
-"""Contacts that slide, at one instant: accelerations and forces under Coulomb friction at bilateral and unilateral rows.
+"""Contacts that slide, at one instant: accelerations and forces, with friction at bilateral and unilateral contacts.
 
     M a = f + J_nb^T lambda_nb + J_nu^T lambda_nu + J_tb^T lambda_tb + J_tu^T lambda_tu
     J_nb a + w_nb = 0,    0 <= lambda_nu  perp  J_nu a + w_nu >= 0,    lambda_t = -mu xi |lambda_n|
@@ -22,7 +22,7 @@ from workbench.contact import Array, _real
 from workbench.diagnostics.rank import dependent_rows
 from workbench.diagnostics.rank import rank as numerical_rank
 from workbench.errors import DataError
-from workbench.formulation import Formulation, SlidingSymbols
+from workbench.formulation import Formulation
 from workbench.problems import LCP
 from workbench.solution import Solution, Status
 from workbench.solvers.base import Solver
@@ -226,8 +226,9 @@ class SlidingSystem:
     def acceleration(self, multipliers: Multipliers) -> Array:
         """a (n,) [m/s2, rad/s2] under these multipliers, by the dynamics."""
         t = self.friction(multipliers)
-        force = self.f + self.J_nb.T @ multipliers[0] + self.J_nu.T @ multipliers[1]
-        return np.linalg.solve(self.M, force + self.J_tb.T @ t[0] + self.J_tu.T @ t[1])
+        normal = self.J_nb.T @ multipliers[0] + self.J_nu.T @ multipliers[1]
+        force: Array = self.f + normal + self.J_tb.T @ t[0] + self.J_tu.T @ t[1]
+        return np.linalg.solve(self.M, force)
 
     def multipliers(self, z: Array) -> Multipliers:
         """lambda_nb and lambda_nu of a solution z = (lambda-, lambda_nu) of the LCP (4)."""

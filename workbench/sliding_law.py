@@ -15,7 +15,7 @@ from workbench.sliding import SlidingSystem
 
 @dataclass(frozen=True)
 class LawResidual:
-    """Largest relative residuals of the dynamics, the bilateral constraints, and 0 <= lambda_nu perp J_nu a + w >= 0."""
+    """Largest relative residuals of the dynamics, the bilateral rows, and 0 <= lambda_nu perp J_nu a + w_nu >= 0."""
 
     dynamics: float
     bilateral: float

@@ -66,7 +66,7 @@ class Proposition:
 
 
 def proposition(system: SlidingSystem) -> Proposition:
-    """Proposition 1 for a sliding system; bounds are None where the constraints are dependent. DataError if too large."""
+    """Proposition 1 for a sliding system; no bounds where the constraints are dependent. DataError if too large."""
     if system.m_u > LARGEST:
         raise DataError(f"m_u = {system.m_u} unilateral contacts; beta_2 takes 2^m_u index sets, m_u <= {LARGEST}")
     try:
@@ -124,8 +124,8 @@ def beta_2(M: Array, fixed: int = 0) -> float:
     for k in range(1, n - fixed + 1):
         for free in itertools.combinations(range(fixed, n), k):
             a = [*range(fixed), *free]
-            largest = max(largest, 1 / np.linalg.norm(M[np.ix_(a, a)], -2))
-    return float(largest)
+            largest = max(largest, 1 / float(np.linalg.norm(M[np.ix_(a, a)], -2)))
+    return largest
 
 
 def guaranteed_scale(system: SlidingSystem, mu_max_b: float, beta: float) -> float:
@@ -166,7 +166,7 @@ def _safe_step(room: float, slope: float, bend: float, t: float) -> float:
     """The largest x with slope x + bend x^2 / (1 - x t) <= room and x t < 1; inf where nothing limits it."""
     if room <= 0:
         return 0.0
-    # (bend - slope t) x^2 + (slope + room t) x - room = 0, its root that is smallest and positive, without cancellation.
+    # (bend - slope t) x^2 + (slope + room t) x - room = 0, its least positive root, without cancellation.
     p, q = bend - slope * t, slope + room * t
     denominator = q + np.sqrt(max(q * q + 4 * p * room, 0.0))
     return 2 * room / denominator if denominator > 0 else np.inf
