@@ -228,7 +228,7 @@ class SlidingSystem:
         t = self.friction(multipliers)
         normal = self.J_nb.T @ multipliers[0] + self.J_nu.T @ multipliers[1]
         force: Array = self.f + normal + self.J_tb.T @ t[0] + self.J_tu.T @ t[1]
-        return np.linalg.solve(self.M, force)
+        return np.asarray(np.linalg.solve(self.M, force), dtype=float)
 
     def multipliers(self, z: Array) -> Multipliers:
         """lambda_nb and lambda_nu of a solution z = (lambda-, lambda_nu) of the LCP (4)."""
