@@ -335,7 +335,7 @@ def test_sets_that_hold_the_whole_bilateral_block_suffice_for_beta(size):
 
 def test_subsets_of_the_unilateral_block_are_needed():
     """The largest index set alone would not do: a smaller one can have the larger inverse."""
-    M = np.array([[1.0, -10.0, -10.0], [0.0, 1.0, 0.9], [0.0, 0.9, 1.0]])
+    M = np.array([[1.0, -100.0, -100.0], [0.0, 1.0, 0.9], [0.0, 0.9, 1.0]])
     assert beta_2(M, 1) == pytest.approx(1 / np.linalg.norm(M[:2, :2], -2), rel=1e-12)
     assert beta_2(M, 1) > 1.1 / np.linalg.norm(M, -2)
 
@@ -398,6 +398,10 @@ def test_balancing_keeps_the_verdict_and_forgets_units_while_the_plain_bound_doe
         assert other.balanced.scale == pytest.approx(p.balanced.scale, rel=1e-6)
         assert other.balanced.beta == pytest.approx(p.balanced.beta, rel=1e-9)
         differs += abs(other.plain.scale / p.plain.scale - 1) > 0.1
+        same = balanced(s)
+        close(np.concatenate([np.diag(same.inverse.nb), np.diag(same.inverse.nu)]), np.ones(3))
+        if p.verdict.verdict == "P":
+            close(*(solve_sliding(sliding_lcp, x, ENUMERATE)[1] for x in (same, s)), 1e-11)
     assert differs > 10
 
 
