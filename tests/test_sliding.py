@@ -26,6 +26,7 @@ from workbench.readers.matrix import Matrix
 from workbench.simulation import simulate
 from workbench.sliding import Multipliers, SlidingSystem, pose_sliding, sliding_signs, solve_sliding
 from workbench.sliding_law import law_residual
+from workbench.sliding_motion import steps_sliding
 from workbench.solution import Status
 from workbench.solvers import default_solver, find_solver
 from workbench.solvers.enumeration import all_solutions
@@ -597,3 +598,16 @@ def test_the_rod_in_its_guide_loses_the_p_property_and_gains_it_back_as_friction
         lcp: LCP = case.sliding_system(*case.start()).lcp
         counts[angle, mu_guide, mu_wall] = len(all_solutions(lcp))
     assert list(counts.values()) == [1, 0, 2, 3]
+
+
+def test_truths_end_where_the_slip_stops_or_the_wall_is_left():
+    stopping, leaving = Rod(speed=-0.1), RodInGuide()
+    for case, closed, duration in ((stopping, 0, 0.3), (leaving, 2, 0.6)):
+        r = run(case, 1e-3, duration=duration)
+        steps = steps_sliding(r, [closed])
+        assert 10 < steps < r.steps
+        # The step after the last that counts either does not slide on or is open.
+        assert r.p_n[steps, closed] == 0 or (r.u_t[steps, :, 0] * r.u_t[0, :, 0]).min() <= 0
+        assert all(t.holds for t in case.truths(r))
+    # Compliance leaves at most one side of the guide loaded.
+    assert np.min(r.p_n[:, :2], axis=1).max() == 0
