@@ -3,7 +3,9 @@
 from cases.block import Block
 from cases.cube import Cube
 from cases.particle import Particle
+from cases.rod import Rod
+from cases.rod_in_guide import RodInGuide
 from cases.sphere import Sphere
 from cases.wheel import Wheel
 
-CASES = (Wheel, Cube, Block, Sphere, Particle)
+CASES = (Wheel, Cube, Block, Sphere, Particle, Rod, RodInGuide)

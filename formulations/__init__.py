@@ -1,4 +1,4 @@
-"""The formulations, one file each. Adding one is a file and a line in `FORMULATIONS`."""
+"""The formulations, one file each. Adding one is a file and a line in `FORMULATIONS` (time steps) or `SLIDING`."""
 
 from formulations.anitescu_potra import anitescu_potra
 from formulations.box import box_friction
@@ -9,6 +9,7 @@ from formulations.frictionless import frictionless
 from formulations.hybrid import hybrid
 from formulations.mujoco import mujoco
 from formulations.phantom_inertia import phantom_inertia
+from formulations.sliding_lcp import sliding_lcp
 from formulations.staggered import staggered
 from formulations.stewart_trinkle import stewart_trinkle
 
@@ -25,3 +26,6 @@ FORMULATIONS = (
     staggered,
     coulomb,
 )
+
+SLIDING = (sliding_lcp,)
+"""Formulations of one instant, at acceleration level: they make no time steps."""

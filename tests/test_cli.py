@@ -192,12 +192,12 @@ def test_check_speaks_json(tmp_path, capsys):
 
 def test_list_names_everything(capsys):
     from cases import CASES
-    from formulations import FORMULATIONS
+    from formulations import FORMULATIONS, SLIDING
     from workbench.solvers import SOLVERS
 
     assert main(["list"]) == 0
     text = capsys.readouterr().out
-    for name in [c.name for c in CASES] + [f.name for f in FORMULATIONS] + list(SOLVERS):
+    for name in [c.name for c in CASES] + [f.name for f in (*FORMULATIONS, *SLIDING)] + list(SOLVERS):
         assert f"  {name} " in text
 
 

@@ -10,7 +10,7 @@ import cases
 import formulations
 import workbench.solvers
 from cases import CASES
-from formulations import FORMULATIONS
+from formulations import FORMULATIONS, SLIDING
 from workbench.case import Case
 from workbench.cli import find_case, find_formulation
 from workbench.formulation import Formulation
@@ -37,8 +37,9 @@ def objects(package) -> list:
 
 def test_every_formulation_in_the_folder_is_registered_and_the_other_way_round():
     found = [thing for thing in objects(formulations) if isinstance(thing, Formulation)]
-    assert {id(f) for f in found} == {id(f) for f in FORMULATIONS}, sorted(f.name for f in found)
-    assert len({f.name for f in FORMULATIONS}) == len(FORMULATIONS)
+    listed = (*FORMULATIONS, *SLIDING)
+    assert {id(f) for f in found} == {id(f) for f in listed}, sorted(f.name for f in found)
+    assert len({f.name for f in listed}) == len(listed)
 
 
 def test_every_case_in_the_folder_is_registered_and_the_other_way_round():
@@ -68,7 +69,7 @@ def test_every_kind_of_problem_has_a_solver_that_takes_it_to_round_off(kind):
     assert kind in default_solver(kind).solves
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: f.name)
+@pytest.mark.parametrize("formulation", [*FORMULATIONS, *SLIDING], ids=lambda f: f.name)
 def test_the_command_line_knows_a_formulation_by_its_name_and_by_its_label(formulation):
     assert find_formulation(formulation.name) == formulation
     assert formulation.label == formulation.name

@@ -255,7 +255,11 @@ def test_what_recover_needs():
     v, p, other = free("v", 2), nonneg("p", 2), free("gamma", 2)
 
     def with_recover(**recover):
-        return declare(equals(v - p), complements(v, p), recover=recover)
+        @formulation("plain", friction="none", source="this test")
+        def build(s: ContactSymbols) -> Declaration:
+            return declare(equals(v - p), complements(v, p), recover=recover)
+
+        return build.declaration(2, 0, 2, 1)
 
     with_recover(v=v, p_n=p, p_t=np.zeros(2), p_b=2 * v)
     for recover in ({}, {"v": v}, {"p_n": p}, {"v": v, "p_t": p}):

@@ -1,11 +1,12 @@
 """From a declaration to numbers: CVXPY's own canonicalisation gives a sparse tensor T with (A, a) = T theta.
 
-theta holds the values of all parameters: the core parameters in the order of `formulation.core_shapes`, the
-formulation's own, and a final 1. The rows of (A, a) are
+theta holds the values of all parameters: the core parameters in the order of `Symbols.shapes`, the formulation's own,
+and a final 1. The rows of (A, a) are
 
-    [ equations | partners' rows | v+ | p_n | p_t | p_b | lower bounds | upper bounds | friction coefficients ]
+    [ equations | partners' rows | answer | lower bounds | upper bounds | friction coefficients ]
 
-over the columns [ free unknowns | partners | constant ]. Compiling happens once per size; a step only stamps.
+over the columns [ free unknowns | partners | constant ]; the answer, for a time step v+, p_n, p_t, p_b, is
+`Symbols.answer`. Compiling happens once per size; a step only stamps.
 Free unknowns x_f leave by Schur complement, M = A_cc - A_cf A_ff^-1 A_fc, and come back with the solution.
 """
 
@@ -19,7 +20,7 @@ import numpy as np
 from numba import njit, types
 
 from workbench.errors import ModellingError
-from workbench.formulation import CoreSymbol, Formulation, core_shapes
+from workbench.formulation import CoreSymbol, Formulation, Symbols
 from workbench.hooks import Core
 from workbench.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve, spread
 from workbench.modelling import Box, Declaration, Nonneg
@@ -60,7 +61,7 @@ class Work(NamedTuple):
     upper: np.ndarray
     mu: np.ndarray  # (n_cone,)
     z: np.ndarray  # (n_partner,)
-    out: np.ndarray  # v+, p_n, p_t, p_b one after the other
+    out: np.ndarray  # the answer's parts one after the other
 
 
 WORK = types.NamedTuple([VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR], Work)
@@ -68,22 +69,22 @@ WORK = types.NamedTuple([VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR,
 
 @dataclass(frozen=True)
 class Compiled:
-    """A declaration compiled for one size (n, m, r, d), ready to be stamped; `seconds` is what that took."""
+    """A declaration compiled for one size, (n, m, r, d) for a time step; `seconds` is what that took."""
 
     declaration: Declaration
+    symbols: Symbols
     plan: Plan
     kind: str
-    size: tuple[int, int, int, int]
+    size: tuple[int, ...]
     theta: np.ndarray
     own: slice
     seconds: float
 
     def room(self) -> tuple[Work, np.ndarray]:
         """Fresh arrays for stepping, and the view of theta that holds the formulation's own parameters."""
-        n, m, r, d = self.size
         n_f, n_c = self.plan.n_free, self.plan.lower.size
         theta = self.theta.copy()
-        outputs = n + r + d * r + m
+        outputs = sum(self.symbols.answer.values())
         rows = n_f + n_c + outputs + 2 * n_c + self.plan.n_cone
         work = Work(
             theta, np.zeros((rows, n_f + n_c + 1)), np.zeros((n_f, n_c + 1)), np.zeros((n_c, n_c)), np.zeros(n_c),
@@ -91,34 +92,38 @@ class Compiled:
         )  # fmt: skip
         return work, theta[self.own]
 
-    def core(self, work: Work, h: float, law: float, v_th: float) -> Core:
-        """Contact data whose shared parameters are views into `work.theta`."""
-        n, m, r, d = self.size
+    def views(self, work: Work) -> dict[str, np.ndarray]:
+        """The shared parameters by name, as views into `work.theta`."""
         views, start = {}, 0
-        for name, shape in core_shapes(n, m, r, d).items():
+        for name, shape in self.symbols.shapes.items():
             length = int(np.prod(shape))
             views[name] = work.theta[start : start + length].reshape(shape)
             start += length
+        return views
+
+    def core(self, work: Work, h: float, law: float, v_th: float) -> Core:
+        """Contact data of a time step whose shared parameters are views into `work.theta`."""
+        n, m, r, d = self.size
         return Core(
             h=float(h), law=law, v_th=float(v_th), v=np.zeros(n), f=np.zeros(n), g=np.zeros(m), r_b=np.zeros(m),
             phi=np.zeros(r), r_n=np.zeros(r), e=np.zeros(r), r_t=np.zeros(d * r), mu_s=np.zeros(r),
-            heading=np.tile([1.0, 0.0], (r, 1)), frame=np.tile([1.0, 0.0], (r, 1)), **views,
+            heading=np.tile([1.0, 0.0], (r, 1)), frame=np.tile([1.0, 0.0], (r, 1)), **self.views(work),
         )  # fmt: skip
 
 
 @lru_cache(maxsize=256)
-def compiled(formulation: Formulation, n: int, m: int, r: int, d: int) -> Compiled:
-    """Compile a formulation for n velocities, m bilateral rows, r contacts, d tangential directions (cached)."""
+def compiled(formulation: Formulation, *size: int) -> Compiled:
+    """Compile a formulation for one size: for a time step n velocities, m bilateral rows, r contacts, d tangents."""
     start = time.perf_counter()
-    declaration = formulation.declaration(n, m, r, d)
-    rows = _rows(declaration, n, m, r, d)
+    declaration, symbols = formulation.declaration(*size), formulation.symbols(*size)
+    rows = _rows(declaration, symbols)
     expressions = [F for F in rows if isinstance(F, cp.Expression)]
-    theta, position, own = _parameters(declaration, expressions, n, m, r, d)
+    theta, position, own = _parameters(declaration, expressions, symbols)
     row, col, par, val = _tensor(declaration, rows, position, theta.size)
     lower, upper = _constant_bounds(declaration)
     n_free = sum(u.size for u in declaration.free)
-    plan = Plan(row, col, par, val, lower, upper, n_free, *_cone_size(declaration, d))
-    result = Compiled(declaration, plan, _kind(declaration), (n, m, r, d), theta, own, 0.0)
+    plan = Plan(row, col, par, val, lower, upper, n_free, *_cone_size(declaration, getattr(symbols, "d", 0)))
+    result = Compiled(declaration, symbols, plan, _kind(declaration), size, theta, own, 0.0)
     _compare_with_direct_evaluation(result, rows, position)
     return replace(result, seconds=time.perf_counter() - start)
 
@@ -138,12 +143,12 @@ def _cone_size(declaration: Declaration, d: int) -> tuple[int, int]:
     return (declaration.cones[0].x.n.size, d) if declaration.cones else (0, d)
 
 
-def _rows(declaration: Declaration, n: int, m: int, r: int, d: int) -> list:
+def _rows(declaration: Declaration, symbols: Symbols) -> list:
     """Expressions, or a number of empty rows, in the order of the module docstring."""
     rows: list = list(declaration.expressions)
     p_b = next((u for u in declaration.free if u.name() == "p_b"), None)
     recover = {"p_b": p_b} | declaration.recover
-    for key, length in (("v", n), ("p_n", r), ("p_t", d * r), ("p_b", m)):
+    for key, length in symbols.answer.items():
         F = recover.get(key)
         if F is not None and F.size != length:
             raise ModellingError(f"recover['{key}'] has {F.size} entries; the system has {length}")
@@ -172,17 +177,17 @@ def _constant_bounds(declaration: Declaration) -> tuple[np.ndarray, np.ndarray]:
     return sides[0], sides[1]
 
 
-def _parameters(declaration, expressions, n, m, r, d) -> tuple[np.ndarray, dict[int, np.ndarray], slice]:
+def _parameters(declaration, expressions, symbols) -> tuple[np.ndarray, dict[int, np.ndarray], slice]:
     """theta with its constants, the positions in it of every parameter (in Fortran order, CVXPY's), the own part."""
     used = {p.id: p for F in expressions for p in F.parameters()}
     values, position, start = [], {}, 0
-    symbols = {p.name(): p for p in used.values() if isinstance(p, CoreSymbol)}
+    core = {p.name(): p for p in used.values() if isinstance(p, CoreSymbol)}
     hooks = declaration.hooks
     statics = [p for p in used.values() if not isinstance(p, CoreSymbol) and all(p is not o for o in hooks.own)]
-    for name, shape in core_shapes(n, m, r, d).items():
+    for name, shape in symbols.shapes.items():
         length = int(np.prod(shape))
-        if name in symbols:
-            position[symbols[name].id] = start + np.arange(length).reshape(shape).ravel(order="F")
+        if name in core:
+            position[core[name].id] = start + np.arange(length).reshape(shape).ravel(order="F")
         values.append(np.zeros(length))
         start += length
     own_start = start
@@ -325,7 +330,7 @@ def eliminate(plan, work):
 
 @njit(types.void(PLAN, WORK), cache=True)
 def carry_back(plan, work):
-    """v+, p_n, p_t, p_b of the reduced solution z, into work.out."""
+    """The answer that belongs to the reduced solution z, into work.out."""
     A, X, z, n_f, n_c = work.A, work.X, work.z, plan.n_free, plan.lower.size
     x = np.empty(n_f)
     for i in range(n_f):

@@ -183,10 +183,10 @@ def find_case(name: str, settings: Sequence[str] = ()) -> "Case":
 
 def find_formulation(text: str) -> "Formulation":
     """The formulation NAME or NAME:OPTION=VALUE,OPTION=VALUE."""
-    from formulations import FORMULATIONS
+    from formulations import FORMULATIONS, SLIDING
 
     name, _, rest = text.partition(":")
-    known = {f.name: f for f in FORMULATIONS}
+    known = {f.name: f for f in (*FORMULATIONS, *SLIDING)}
     if name not in known:
         raise UnknownNameError("formulation", name, list(known))
     options = {}
@@ -328,28 +328,44 @@ class _Progress:
 
 def run_show(o: argparse.Namespace) -> None:
     """Relations, sets, class and block matrix of a declaration; with --numbers the assembled problem."""
-    case, formulation = find_case(o.case or "wheel"), find_formulation(o.formulation)
+    formulation = find_formulation(o.formulation)
     from workbench.assembly import compiled
+    from workbench.formulation import ContactSymbols
     from workbench.notation import latex_page, text_page
 
-    c = compiled(formulation, *case.size)
+    steps = formulation.symbols is ContactSymbols
+    case = find_case(o.case or ("wheel" if steps else "rod-in-guide"))
+    c = compiled(formulation, *(case.size if steps else _sliding_system(case).size))
     if o.latex:
         print(latex_page(c.declaration, f"{formulation.label}: {formulation.friction}"))
     else:
-        n, m, r, d = case.size
         print(f"{formulation.label}: {formulation.friction}\n{formulation.source}\n")
-        print(f"size of {case.name}: n = {n} velocities, m = {m} bilateral rows, r = {r} contacts, d = {d} tangents\n")
+        print(f"size of {case.name}: {c.symbols}\n")
         print(text_page(c.declaration, c.kind))
     if o.numbers:
         from reports.terminal import problem_text
         from workbench.simulation import first_problem
+        from workbench.sliding import pose_sliding
 
         h = _number(o.step, "--step", "seconds")
-        problem = first_problem(case, formulation, h, case.normal)
+        if steps:
+            problem, where = first_problem(case, formulation, h, case.normal), f"first step, h = {h:g} s"
+        else:
+            problem, where = pose_sliding(formulation, _sliding_system(case))[0], "at the start"
         comment = "% " if o.latex else ""
         entries = [f"{u.name()}[{i}]" for u in c.declaration.partners for i in range(u.size)]
-        text = problem_text(problem, f"{case.name}, first step, h = {h:g} s", entries)
+        text = problem_text(problem, f"{case.name}, {where}", entries)
         print("\n".join(comment + line for line in ["", *text.split("\n")]))
+
+
+def _sliding_system(case: "Case") -> Any:
+    """The sliding contacts of a case at its start."""
+    from cases import CASES
+
+    if not hasattr(case, "sliding_system"):
+        able = ", ".join(c.name for c in CASES if hasattr(c, "sliding_system"))
+        raise WorkbenchError(f"{case.name} does not give its sliding contacts; cases that do: {able}")
+    return case.sliding_system(*case.start())
 
 
 def run_check(o: argparse.Namespace) -> None:
@@ -372,10 +388,10 @@ def run_list(o: argparse.Namespace) -> None:
             for name, default, unit, meaning in case.parameter_table():
                 print(f"      {name} = {default:g} {unit:<6} {meaning}")
     if o.what in (None, "formulations"):
-        from formulations import FORMULATIONS
+        from formulations import FORMULATIONS, SLIDING
 
         print("formulations")
-        for f in FORMULATIONS:
+        for f in (*FORMULATIONS, *SLIDING):
             print(f"  {f.name:<20} {f.friction}" + (f"  [{f.listed_options}]" if f.options else ""))
     if o.what in (None, "solvers"):
         from workbench.solvers import SOLVERS, find_solver

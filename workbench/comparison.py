@@ -24,7 +24,7 @@ from workbench.case import Case, Truth
 from workbench.diagnostics.p_matrix import smallest_minor
 from workbench.diagnostics.rank import rank, ranks
 from workbench.errors import WorkbenchError
-from workbench.formulation import Formulation
+from workbench.formulation import ContactSymbols, Formulation
 from workbench.jobs import Job, Progress, Settings, run_jobs
 from workbench.notation import glossary, latex_blocks, relation, sets
 from workbench.problems import Array
@@ -68,6 +68,9 @@ def compare(
     solvers are not compiled go to that many processes. Raises WorkbenchError for unusable settings or a reference that
     its own residual does not verify; a run that fails is a row with its reason.
     """
+    for f in formulations:
+        if f.symbols is not ContactSymbols:
+            raise WorkbenchError(f"{f.label} is about {f.symbols.about} and makes no time steps to compare")
     settings = (settings or Settings()).of_case(case)
     strides, duration = settings.strides(), settings.duration or case.duration
     plan = [

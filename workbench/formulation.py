@@ -2,24 +2,48 @@
 
 import inspect
 import typing
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 import cvxpy as cp
 import numpy as np
 
 from workbench.errors import ModellingError, UnknownNameError
-from workbench.modelling import Declaration, Equals, equals, free
+from workbench.modelling import Declaration, Equals, equals, free, nonneg
 
 
 class CoreSymbol(cp.Parameter):
     """A parameter that every formulation shares: contact data of one instant."""
 
 
+class Symbols(ABC):
+    """What a formulation is written over: sizes (the fields), data as CVXPY parameters, the names of an answer."""
+
+    about: ClassVar[str]
+    needed: ClassVar[frozenset[str]] = frozenset()
+    """What every declaration recovers; the rest of `answer` it may."""
+
+    @property
+    @abstractmethod
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the parameters, in the order in which they lie in the parameter vector."""
+
+    @property
+    @abstractmethod
+    def answer(self) -> dict[str, int]:
+        """Names and lengths of what a declaration recovers, in the order in which they lie in `Work.out`."""
+
+    @classmethod
+    def sizes(cls) -> str:
+        """The names of the sizes, as in (n, m, r, d)."""
+        return f"({', '.join(f.name for f in fields(cls))})"  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
-class ContactSymbols:
+class ContactSymbols(Symbols):
     """The symbols of formulary section 1 for n velocities, m bilateral rows, r contacts, d tangential directions.
 
     b = M v + h f; b_n, b_t, b_b are the constants of the constraint rows (prescribed rates, and the gap term or
@@ -30,19 +54,32 @@ class ContactSymbols:
     m: int
     r: int
     d: int
+    about = "one time step"
+    needed = frozenset({"v", "p_n"})
 
     def __post_init__(self) -> None:
         if self.d not in (1, 2):
             raise ModellingError(f"d = {self.d} tangential directions; 1 in the plane or 2 in space is needed")
         if self.r < 1:
             raise ModellingError(f"{self.r} contacts; a formulation needs at least one")
-        for name, shape in core_shapes(self.n, self.m, self.r, self.d).items():
+        for name, shape in self.shapes.items():
             object.__setattr__(self, name, CoreSymbol(shape, name=name) if 0 not in shape else None)
         object.__setattr__(self, "p_b", free("p_b", self.m) if self.m else None)
 
     if typing.TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
+
+    def __str__(self) -> str:
+        return f"n = {self.n} velocities, m = {self.m} bilateral rows, r = {self.r} contacts, d = {self.d} tangents"
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return core_shapes(self.n, self.m, self.r, self.d)
+
+    @property
+    def answer(self) -> dict[str, int]:
+        return {"v": self.n, "p_n": self.r, "p_t": self.d * self.r, "p_b": self.m}
 
     def balance(self, v: Any, p_n: Any, p_t: Any = None, p_b: Any = None) -> Any:
         """M v+ - (M v + h f) - J_n^T p_n - J_t^T p_t - J_b^T p_b: zero by the dynamics (D).
@@ -80,6 +117,49 @@ def core_shapes(n: int, m: int, r: int, d: int) -> dict[str, tuple[int, ...]]:
     }  # fmt: skip
 
 
+@dataclass(frozen=True, eq=False)
+class SlidingSymbols(Symbols):
+    """The blocks of formulary section 5 for m_b bilateral and m_u unilateral contacts, all of them sliding.
+
+    `lambda_plus`, `lambda_minus` are the parts of the bilateral multipliers, `lambda_nu` the unilateral ones. Where a
+    size is zero, blocks and unknowns are empty arrays, which drop out of every sum.
+    """
+
+    m_b: int
+    m_u: int
+    about = "sliding contacts at one instant"
+
+    def __post_init__(self) -> None:
+        if self.m_b + self.m_u < 1:
+            raise ModellingError("no contact at all; a sliding problem needs at least one")
+        for name, shape in self.shapes.items():
+            object.__setattr__(self, name, CoreSymbol(shape, name=name) if 0 not in shape else np.zeros(shape))
+        for name, symbol, make, size in (
+            ("lambda_plus", "lambda+", free, self.m_b),
+            ("lambda_minus", "lambda-", nonneg, self.m_b),
+            ("lambda_nu", "lambda_nu", nonneg, self.m_u),
+        ):
+            object.__setattr__(self, name, make(symbol, size) if size else np.zeros(0))
+
+    if typing.TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __str__(self) -> str:
+        return f"m_b = {self.m_b} bilateral contacts, m_u = {self.m_u} unilateral contacts, all of them sliding"
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        b, u = self.m_b, self.m_u
+        return {
+            "A": (b, b), "Abar": (b, b), "B": (b, u), "w_1": (b,), "C": (u, b), "Cbar": (u, b), "D": (u, u), "w_2": (u,)
+        }  # fmt: skip
+
+    @property
+    def answer(self) -> dict[str, int]:
+        return {"lambda_nb": self.m_b, "lambda_nu": self.m_u}
+
+
 @dataclass(frozen=True)
 class Formulation:
     """A named declaration with its options; calling `declaration` builds it for one size."""
@@ -90,6 +170,7 @@ class Formulation:
     source: str
     defaults: dict[str, Any]
     kinds: dict[str, Any]
+    symbols: type[Symbols] = ContactSymbols
     chosen: dict[str, Any] = field(default_factory=dict)
 
     def __hash__(self) -> int:
@@ -124,9 +205,23 @@ class Formulation:
             options[key] = _option(self.name, key, value, self.kinds[key])
         return replace(self, chosen=self.chosen | options)
 
-    def declaration(self, n: int, m: int, r: int, d: int) -> Declaration:
-        """The declaration for n velocities, m bilateral rows, r contacts with d tangential directions."""
-        return self.build(ContactSymbols(n, m, r, d), **self.options)
+    def declaration(self, *size: int) -> Declaration:
+        """The declaration for one size, which for a time step is (n, m, r, d); raises ModellingError."""
+        if len(size) != len(fields(self.symbols)):  # type: ignore[arg-type]
+            raise ModellingError(
+                f"{self.name} is about {self.symbols.about}, of size {self.symbols.sizes()}; {size} was given"
+            )
+        s = self.symbols(*size)
+        declaration = self.build(s, **self.options)
+        answer, given = {name for name, length in s.answer.items() if length}, set(declaration.recover)
+        needed = s.needed or answer
+        if not needed <= given <= set(s.answer):
+            others = sorted(set(s.answer) - needed)
+            may = f", and may have {' and '.join(others)}" if others else ""
+            raise ModellingError(
+                f"{self.name}: recover has {sorted(given)}; it needs {' and '.join(sorted(needed, reverse=True))}{may}"
+            )
+        return declaration
 
 
 def _is_option_type(kind: Any) -> bool:
@@ -170,14 +265,16 @@ def _option(formulation: str, key: str, value: Any, kind: Any) -> Any:
 
 
 def formulation(name: str, *, friction: str, source: str) -> Callable[[Callable[..., Declaration]], Formulation]:
-    """Make a Formulation of a function (s: ContactSymbols, **options) -> Declaration.
+    """Make a Formulation of a function (s: ContactSymbols or SlidingSymbols, **options) -> Declaration.
 
-    The function's keyword parameters are the options; their annotations (int, float, Literal[...], unions) are the
-    values allowed. `friction` names the friction model in words, `source` the paper and equation.
+    What the formulation is over is the annotation of the first parameter. The other parameters are the options; their
+    annotations (int, float, Literal[...], unions) are the values allowed. `friction` names the friction model in words,
+    `source` the paper and equation.
     """
 
     def register(build: Callable[..., Declaration]) -> Formulation:
-        parameters: Sequence[inspect.Parameter] = list(inspect.signature(build).parameters.values())[1:]
+        first, *rest = inspect.signature(build).parameters.values()
+        parameters: Sequence[inspect.Parameter] = rest
         hints = typing.get_type_hints(build)
         for p in parameters:
             if p.default is inspect.Parameter.empty or not _is_option_type(hints.get(p.name)):
@@ -185,6 +282,7 @@ def formulation(name: str, *, friction: str, source: str) -> Callable[[Callable[
                     f"{name}: option '{p.name}' needs a default and an annotation: int, float, Literal[...] or a union"
                 )
         defaults = {p.name: p.default for p in parameters}
-        return Formulation(name, build, friction, source, defaults, {k: hints[k] for k in defaults})
+        symbols = hints.get(first.name, ContactSymbols)
+        return Formulation(name, build, friction, source, defaults, {k: hints[k] for k in defaults}, symbols)
 
     return register

@@ -1,7 +1,7 @@
 """The modelling language: CVXPY expressions plus one relation, `complements`.
 
-A formulation is a function that takes `ContactSymbols` and returns a `Declaration`. Unknowns carry the set they live
-in, and that set says what complementary means:
+A formulation is a function that takes symbols (such as `ContactSymbols`) and returns a `Declaration`. Unknowns carry
+the set they live in, and that set says what complementary means:
 
     free            F = 0
     nonneg          0 <= F  perp  x >= 0
@@ -278,7 +278,8 @@ class Declaration:
 def declare(*relations: Relation, recover: dict[str, Any], hooks: Hooks | None = None) -> Declaration:
     """Collect relations into a Declaration and check that it is one.
 
-    `recover` maps "v", "p_n" and, where there is friction, "p_t" to expressions in the unknowns. Raises ModellingError
+    `recover` maps the names of an answer (`formulation.Symbols.answer`; for a time step "v", "p_n" and, where there is
+    friction, "p_t") to expressions in the unknowns. Raises ModellingError
     naming the culprit: an unknown with two partners or none, free unknowns that do not match the equations in number.
     """
     for relation in relations:
@@ -306,9 +307,6 @@ def declare(*relations: Relation, recover: dict[str, Any], hooks: Hooks | None =
         raise ModellingError(
             f"free unknowns {listed} make {unknowns} entries but the equals relations have {rows} rows"
         )
-    missing = {"v", "p_n"} - set(recover)
-    if missing or set(recover) - {"v", "p_n", "p_t", "p_b"}:
-        raise ModellingError(f"recover has {sorted(recover)}; it needs v and p_n, and may have p_t and p_b")
     known = {u.id for u in declaration.unknowns}
     for key, F in declaration.recover.items():
         strangers = [u.name() for u in F.variables() if u.id not in known]

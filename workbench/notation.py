@@ -40,6 +40,14 @@ MEANINGS = {
     "eps_b": "bilateral constraint relaxation (0: rigid)",
     "mu": "friction coefficients",
     "limit": "bounds of the friction impulses, from an estimate of p_n",
+    "A": "A_nb − A_tb diag(μ_b ξ_b): bilateral accelerations from bilateral forces > 0 and their friction",
+    "Abar": "A_nb + A_tb diag(μ_b ξ_b): the same from bilateral forces < 0",
+    "B": "A_nbnu − A_nbtu diag(μ_u ξ_u): bilateral accelerations from unilateral forces and their friction",
+    "C": "A_nunb − A_nutb diag(μ_b ξ_b): unilateral accelerations from bilateral forces > 0 and their friction",
+    "Cbar": "A_nunb + A_nutb diag(μ_b ξ_b): the same from bilateral forces < 0",
+    "D": "A_nu − A_tu diag(μ_u ξ_u): unilateral accelerations from unilateral forces and their friction",
+    "w_1": "bilateral accelerations without contact forces",
+    "w_2": "unilateral accelerations without contact forces",
     "rho": "phantom inertia",
     "mu_w": "friction coefficient of each axis",
     "chi": "which axes are in use: 1 or 0",
@@ -136,29 +144,32 @@ def _is_unnamed(leaf: cp.Constant) -> bool:
     return getattr(leaf, "_name", None) is None
 
 
-def _text_name(name: str) -> str:
+def _parts(name: str) -> tuple[str, str, str]:
+    """Base, subscript and sign of a name such as w_up, v+, lambda-."""
     base, _, sub = name.partition("_")
-    return (
-        GREEK.get(base, base) + (f"_{sub}" if sub else "").replace("+", "⁺")
-        if "+" not in name
-        else name.replace("+", "⁺")
-    )
+    sign = base[-1:] if base[-1:] in ("+", "-") else ""
+    return base.removesuffix(sign), sub, sign
+
+
+def _text_name(name: str) -> str:
+    base, sub, sign = _parts(name)
+    return GREEK.get(base, base) + {"+": "⁺", "-": "⁻", "": ""}[sign] + (f"_{sub}" if sub else "")
 
 
 def latex_name(name: str) -> str:
-    """LaTeX of a name such as p_n, J_n, w_up, sigma, v+."""
-    base, _, sub = name.partition("_")
-    plus = base.endswith("+")
-    base = base.removesuffix("+")
+    """LaTeX of a name such as p_n, J_n, w_up, sigma, v+, lambda-, Abar."""
+    base, sub, sign = _parts(name)
     if " " in base:
         base = rf"\text{{[{base}]}}"
     elif base in GREEK:
         base = r"\varepsilon" if base == "eps" else f"\\{base}"
+    elif len(base) == 4 and base.endswith("bar"):
+        base = rf"\bar{{{base[0]}}}"
     elif len(base) > 1:
         base = rf"\mathrm{{{base}}}"
     sub = sub.replace("_", ",")
     subscript = "" if not sub else f"_{{{sub}}}" if len(sub) == 1 else rf"_{{\mathrm{{{sub}}}}}"
-    return base + subscript + ("^{+}" if plus else "")
+    return base + subscript + (f"^{{{sign}}}" if sign else "")
 
 
 def expand(F: Any) -> list[Term]:

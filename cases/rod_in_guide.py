@@ -1,0 +1,152 @@
+"""A uniform rod whose foot A runs in a level guide and whose head B leans on a wall: a ladder that keeps its foot.
+
+Coordinates q = (x, z, theta): x of B (the wall is x = 0), z of A (the guide is z = 0) and the angle from the guide, so
+A = (x - 2 l cos theta, z) and B = (x, z + 2 l sin theta). Both normal directions are coordinates, so that no bias
+accelerations arise. The guide holds its foot from either side and rubs on both: a bilateral contact with friction.
+Rising (spin > 0) with enough friction it jams: the sliding forces cease to exist, or there are several.
+
+The time stepping knows the guide as a pair of opposing unilateral contacts with zero gap. A rigid pair could bear any
+preload, and rub under it; the least compliance of its two sides, u_n + eps p_n >= 0, leaves at most one of them loaded.
+Their two friction rows are equal as well; compliance eps_t keeps them apart, and has no say in the forces of sliding.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from workbench.case import Array, Case, Truth, quantity
+from workbench.errors import DataError
+from workbench.kernels import spread
+from workbench.sketch import Arrow, Disc, Line, Shape, floor
+from workbench.sliding import Multipliers, SlidingSystem, sliding_signs
+from workbench.sliding_motion import sliding_motion, steps_sliding, unique_multipliers
+from workbench.stepping import FILL, advance_by_rates
+
+# Positions in `RodInGuide.data()`; the stick threshold comes first.
+M_, L_, KAPPA, MU_GUIDE, MU_WALL, G, EPS, EPS_T = range(1, 9)
+ABOVE, BELOW, WALL = range(3)
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `RodInGuide`."""
+    m, l = data[M_], data[L_]
+    c, s = np.cos(q[2]), np.sin(q[2])
+    for i in range(2):
+        spread(0.0, core.M[i])
+        core.M[i, i] = m
+    core.M[0, 2] = core.M[2, 0] = m * l * s
+    core.M[1, 2] = core.M[2, 1] = m * l * c
+    core.M[2, 2] = (1.0 + data[KAPPA]) * m * l * l
+    core.f[0] = -m * l * c * v[2] ** 2
+    core.f[1] = m * l * s * v[2] ** 2 - m * data[G]
+    core.f[2] = -m * data[G] * l * c
+    for i in range(3):
+        spread(0.0, core.J_n[i])
+        spread(0.0, core.J_t[i])
+        core.mu[i] = data[MU_WALL] if i == WALL else data[MU_GUIDE]
+        core.heading[i, 0], core.heading[i, 1] = 1.0, 0.0
+    core.J_n[ABOVE, 1], core.J_n[BELOW, 1], core.J_n[WALL, 0] = 1.0, -1.0, -1.0
+    core.phi[ABOVE], core.phi[BELOW], core.phi[WALL] = q[1], -q[1], -q[0]
+    for i in (ABOVE, BELOW):
+        core.J_t[i, 0], core.J_t[i, 2] = 1.0, 2.0 * l * s
+        core.eps_n[i], core.eps_t[i] = data[EPS], data[EPS_T]
+    core.J_t[WALL, 1], core.J_t[WALL, 2] = 1.0, 2.0 * l * c
+
+
+@dataclass(frozen=True)
+class RodInGuide(Case):
+    """One bilateral and one unilateral contact, both rough: the smallest system of hal-01224915."""
+
+    name: ClassVar[str] = "rod-in-guide"
+    description: ClassVar[str] = "a rod with its foot in a rough guide and its head on a rough wall"
+    source: ClassVar[str] = "after Blumentals, Brogliato & Bertails-Descoubes 2015, hal-01224915"
+    size: ClassVar[tuple[int, int, int, int]] = (3, 0, 3, 1)
+    duration: ClassVar[float] = 0.3
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.25)}
+    fill: ClassVar[Any] = staticmethod(fill)
+    advance: ClassVar[Any] = staticmethod(advance_by_rates)
+
+    m: float = quantity(1.0, "kg", "mass", "positive")
+    l: float = quantity(1.0, "m", "half length", "positive")
+    kappa: float = quantity(1 / 3, "-", "inertia about the centre over m l^2", "positive")
+    mu_guide: float = quantity(0.2, "-", "friction coefficient of the guide", "nonnegative")
+    mu_wall: float = quantity(0.2, "-", "friction coefficient of the wall", "nonnegative")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
+    eps: float = quantity(1e-6, "1/kg", "compliance of the guide's two sides, which leaves no preload", "positive")
+    eps_t: float = quantity(1e-2, "1/kg", "compliance of the guide's two friction rows", "nonnegative")
+    angle: float = quantity(60.0, "deg", "initial angle of the rod from the guide")
+    spin: float = quantity(-1.0, "rad/s", "initial rate of the angle; negative: the rod comes down")
+
+    def start(self) -> tuple[Array, Array]:
+        return np.array([0.0, 0.0, np.radians(self.angle)]), np.array([0.0, 0.0, self.spin])
+
+    def centre(self, q: Array) -> Array:
+        x = q[..., 0] - self.l * np.cos(q[..., 2])
+        return np.stack([x, np.zeros_like(x), q[..., 1] + self.l * np.sin(q[..., 2])], axis=-1)
+
+    def energy(self, q: Array, v: Array) -> Array:
+        x = v[..., 0] + self.l * np.sin(q[..., 2]) * v[..., 2]
+        z = v[..., 1] + self.l * np.cos(q[..., 2]) * v[..., 2]
+        height = q[..., 1] + self.l * np.sin(q[..., 2])
+        kinetic = 0.5 * (x**2 + z**2 + self.kappa * self.l**2 * v[..., 2] ** 2)
+        return self.m * (kinetic + self.gravity * height)
+
+    def sliding_system(self, q: Array, v: Array) -> SlidingSystem:
+        """Guide and wall at a state in which both slide, written without the time stepping's compiled mechanics."""
+        m, l, c, s = self.m, self.l, np.cos(q[2]), np.sin(q[2])
+        M = m * np.array([[1, 0, l * s], [0, 1, l * c], [l * s, l * c, (1 + self.kappa) * l**2]])
+        f = m * np.array([-l * c * v[2] ** 2, l * s * v[2] ** 2 - self.gravity, -self.gravity * l * c])
+        guide, wall = np.array([[1.0, 0.0, 2 * l * s]]), np.array([[0.0, 1.0, 2 * l * c]])
+        return SlidingSystem(
+            M, f, np.array([[0.0, 1.0, 0.0]]), guide, self.mu_guide, sliding_signs(guide @ v), 0.0,
+            np.array([[-1.0, 0.0, 0.0]]), wall, self.mu_wall, sliding_signs(wall @ v), 0.0,
+        )  # fmt: skip
+
+    def yielding(self, s: SlidingSystem, lam: Multipliers) -> Array:
+        """Change (2,) [N] of the multipliers (guide, wall) by the guide's compliance, to first order in eps."""
+        b, pushes = s.blocks, lam.lambda_nb[0] >= 0
+        column = (b.A, b.C) if pushes else (b.Abar, b.Cbar)
+        if lam.lambda_nu[0] == 0:
+            return np.array([-self.eps * lam.lambda_nb[0] / column[0][0, 0], 0.0])
+        K = np.block([[column[0], b.B], [column[1], b.D]])
+        return np.linalg.solve(K, [-self.eps * lam.lambda_nb[0], 0.0])
+
+    def sketch(self) -> list[Shape]:
+        c, s = 2 * self.l * np.cos(np.radians(self.angle)), 2 * self.l * np.sin(np.radians(self.angle))
+        foot, head, gap = np.array([-c, 0.0]), np.array([0.0, s]), 0.06 * self.l
+        sides = [floor((-2 * c, 0.2), -gap), Line([(0.2, gap), (-2 * c, gap)], ground=True)]
+        sense = np.sign(self.spin) * np.array([0.0, 0.5 * self.l])
+        wall = Line([(0.0, -0.2 * self.l), (0.0, 1.4 * s)], ground=True)
+        centre = Disc(0.5 * (foot + head), 0.04 * self.l)
+        return [*sides, wall, Line([foot, head]), centre, Arrow(head, head + sense, "v")]
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """The first step's forces against the sliding LCP, where that has one solution, and the angle while it slides.
+
+        The forces agree at any h up to the guide's compliance, whose effect, doubled, is their tolerance; that of the
+        angle is what it changes in two steps, a measure and no bound. No truths where both contacts do not slide on.
+        """
+        steps = steps_sliding(reference, [WALL])
+        if self.spin == 0 or not steps:
+            return []
+        h, (q, v) = reference.h, self.start()
+        try:
+            system = self.sliding_system(q, v)
+            lam = unique_multipliers(system)
+            end, rate = sliding_motion(self.sliding_system, q, v, h * steps)
+        except DataError:
+            return []
+        force = reference.p_n[0] / h
+        off = 2 * np.abs(self.yielding(system, lam)) + 1e-8 * self.m * self.gravity
+        guide, source = float(force[ABOVE] - force[BELOW]), "sliding LCP"
+        angle, turned = float(reference.states_q[steps, 2]), h * float(abs(v[2]) + abs(rate[2])) + 1e-9
+        return [
+            Truth("force of the guide, first step", guide, float(lam.lambda_nb[0]), float(off[0]), "N", source),
+            Truth(
+                "force of the wall, first step", float(force[WALL]), float(lam.lambda_nu[0]), float(off[1]), "N", source
+            ),
+            Truth("angle at the end of sliding", angle, float(end[2]), turned, "rad", "sliding motion"),
+        ]

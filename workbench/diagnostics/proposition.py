@@ -1,0 +1,176 @@
+"""Proposition 1 of Blumentals, Brogliato and Bertails-Descoubes: friction low enough for unique sliding forces.
+
+For a positive definite M and independent constraints, max mu_b < mu_max_b = sigma_min(A_nb) / sigma_max(A_tb) and
+|Theta|_2 < 1 / beta_2(M_0) make M_mu a P-matrix. The conditions are sufficient only, and neither is invariant under
+scaling of the contact rows (M_mu mixes forces and accelerations: they change with the unit of mass), while the
+P-property is. They are therefore given as they stand and for rows balanced to unit effective mass, and beside them the
+exact verdict on M_mu.
+
+Sources: hal-01224915; Chen and Xiang, SIAM J. Optim. 18 (2007) for beta_2.
+"""
+
+import itertools
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workbench.contact import Array
+from workbench.diagnostics.p_matrix import PVerdict, p_verdict
+from workbench.diagnostics.rank import dependent_rows
+from workbench.errors import DataError
+from workbench.readers.matrix import Matrix
+from workbench.sliding import SlidingSystem
+
+LARGEST = 14
+"""Unilateral contacts at most: beta_2 takes 2^m_u index sets."""
+SETTLED = 1e-10
+"""Relative length of a step at which the march along the friction counts as having arrived."""
+STEPS = 20_000
+"""Cap on the steps of a march, which then ends early: on the safe side."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Proposition 1 for one scaling of the contact rows.
+
+    `mu_max_b` (inf where no bilateral friction acts), |Theta|_2, beta_2(M_0), whether the two inequalities hold, and
+    `scale`: for every s in [0, scale) they hold with all friction coefficients times s. At `scale` one of them fails
+    (or the march was cut short, and `scale` is a lower bound of that); beyond it they may hold again. Theta and holds
+    are None, False where A is singular; scale is inf where no friction can violate the conditions.
+    """
+
+    mu_max_b: float
+    theta: float | None
+    beta: float
+    holds: bool
+    scale: float
+
+
+@dataclass(frozen=True)
+class Proposition:
+    """The hypotheses of Proposition 1, plain and with balanced rows, beside the exact verdict on M_mu.
+
+    `independent`: whether all constraints are, by `diagnostics.rank`. `verdict` is None where A is singular and there
+    is no M_mu.
+    """
+
+    independent: bool
+    plain: Bounds | None
+    balanced: Bounds | None
+    verdict: PVerdict | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether Proposition 1 proves uniqueness, in either scaling."""
+        return any(b is not None and b.holds for b in (self.plain, self.balanced))
+
+
+def proposition(system: SlidingSystem) -> Proposition:
+    """Proposition 1 for a sliding system; no bounds where the constraints are dependent. DataError if too large."""
+    if system.m_u > LARGEST:
+        raise DataError(f"m_u = {system.m_u} unilateral contacts; beta_2 takes 2^m_u index sets, m_u <= {LARGEST}")
+    try:
+        verdict = p_verdict(Matrix(system.M_mu).exact)
+    except DataError:
+        verdict = None
+    if dependent_rows(np.vstack([system.J_nb, system.J_nu])):
+        return Proposition(False, None, None, verdict)
+    return Proposition(True, bounds(system), bounds(balanced(system)), verdict)
+
+
+def balanced(system: SlidingSystem) -> SlidingSystem:
+    """The same contacts with rows scaled to (J_n M^-1 J_n^T)_ii = 1, free of the units of mass and length.
+
+    The forces of contact i are divided by d_i, its accelerations multiplied: M_mu becomes the similar-looking
+    diag(1/d_b, d_u) M_mu diag(d_b, d_u), positive diagonals on both sides, which no sign of a minor notices.
+    """
+    d_b, d_u = (1 / np.sqrt(np.diag(A)) for A in (system.inverse.nb, system.inverse.nu))
+    return replace(
+        system,
+        J_nb=d_b[:, None] * system.J_nb, J_tb=d_b[:, None] * system.J_tb, w_nb=d_b * system.w_nb,
+        J_nu=d_u[:, None] * system.J_nu, J_tu=d_u[:, None] * system.J_tu, w_nu=d_u * system.w_nu,
+    )  # fmt: skip
+
+
+def bounds(system: SlidingSystem) -> Bounds:
+    """The inequalities of Proposition 1 as they stand for these rows; the constraints must be independent."""
+    mu_max_b, beta = bilateral_limit(system), beta_2(system.M_0, system.m_b)
+    low = bool(np.max(system.mu_b, initial=0.0) < mu_max_b)
+    try:
+        theta = float(np.linalg.norm(system.Theta, 2))
+    except DataError:
+        theta = None
+    holds = low and theta is not None and theta < 1 / beta
+    return Bounds(mu_max_b, theta, beta, holds, guaranteed_scale(system, mu_max_b, beta))
+
+
+def bilateral_limit(system: SlidingSystem) -> float:
+    """mu_max_b = sigma_min(A_nb) / sigma_max(A_tb); inf where there is nothing to divide by."""
+    A_nb, A_tb = system.inverse.nb, system.inverse.tb
+    largest = np.linalg.norm(A_tb, 2) if system.m_b else 0.0
+    return float(np.linalg.norm(A_nb, -2) / largest) if largest > 0 else np.inf
+
+
+def beta_2(M: Array, fixed: int = 0) -> float:
+    """max over d in [0, 1]^n of |(I - [d] + [d] M)^-1 [d]|_2 of a P-matrix M (n, n), over its index sets.
+
+    The maximum is at a vertex: t = 1/d_i - 1 >= 0 moves (M + diag t)^-1 along a straight line, on which a norm is
+    convex, so that beta_2 = max over index sets a of |M_aa^-1|_2. The first `fixed` rows of M may be [I, -G] over
+    [0, A_c] as in M_0: then a set (b, c) has M_aa^-1 = [[I, G_bc A_cc^-1], [0, A_cc^-1]], part of the matrix for all of
+    b, and only sets with all the fixed indices count, 2^(n - fixed) of them.
+    """
+    n = len(M)
+    largest = 1.0 if fixed else 0.0
+    for k in range(1, n - fixed + 1):
+        for free in itertools.combinations(range(fixed, n), k):
+            a = [*range(fixed), *free]
+            largest = max(largest, 1 / float(np.linalg.norm(M[np.ix_(a, a)], -2)))
+    return largest
+
+
+def guaranteed_scale(system: SlidingSystem, mu_max_b: float, beta: float) -> float:
+    """The end of the interval [0, s) on which Proposition 1 holds with s mu in the place of mu.
+
+    |Theta| need not grow with s, so the way is marched in steps too short to miss a violation. With X = A(s)^-1,
+    T = A_tb [mu_b xi_b], Y = X [Abar, -B] and primes for d/ds, M_mu = P + Q Y, Q = [I; C], and exactly
+
+        M_mu(s + x) - M_mu(s) = x (P' + Q' Y) + x (Q + x Q') (I - x X T)^-1 Z,    Z = X [Abar', -B'] + X T Y,
+
+    in norm at most x |M_mu'| + x^2 (|Q| t + |Q'|) |Z| / (1 - x t), t = |X T|. A step up to which that bound stays
+    within the room 1 / beta - |Theta(s)| is safe, and so is all of A's range s max mu_b < mu_max_b.
+    """
+    end = mu_max_b / np.max(system.mu_b, initial=0.0) if np.max(system.mu_b, initial=0.0) > 0 else np.inf
+    m, n = system.m_b, system.m_b + system.m_u
+    a, xb, xu = system.inverse, system.mu_b * system.xi_b, system.mu_u * system.xi_u
+    T, U, V, N = a.tb * xb, a.nbtu * xu, a.nutb * xb, a.tu * xu
+    P_rate = np.block([[np.zeros((m, n))], [-V, -N]])
+    Q_rate = np.vstack([np.zeros((m, m)), -V])
+    R_rate = np.hstack([T, U])
+    s = 0.0
+    for _ in range(STEPS):
+        X = np.linalg.inv(a.nb - s * T)
+        Y = X @ np.hstack([a.nb + s * T, s * U - a.nbnu])
+        Q = np.vstack([np.eye(m), a.nunb - s * V])
+        Z = X @ R_rate + X @ T @ Y
+        P = np.block([[np.zeros((m, n))], [-a.nunb - s * V, a.nu - s * N]])
+        room = 1 / beta - _norm(P + Q @ Y - system.M_0)
+        t, slope = _norm(X @ T), _norm(P_rate + Q_rate @ Y + Q @ Z)
+        step = _safe_step(room, slope, (_norm(Q) * t + _norm(Q_rate)) * _norm(Z), t)
+        if s + step >= end or not step > SETTLED * s:
+            return float(min(s + max(step, 0.0), end))
+        s += step
+    return s
+
+
+def _safe_step(room: float, slope: float, bend: float, t: float) -> float:
+    """The largest x with slope x + bend x^2 / (1 - x t) <= room and x t < 1; inf where nothing limits it."""
+    if room <= 0:
+        return 0.0
+    # (bend - slope t) x^2 + (slope + room t) x - room = 0, its least positive root, without cancellation.
+    p, q = bend - slope * t, slope + room * t
+    denominator = q + np.sqrt(max(q * q + 4 * p * room, 0.0))
+    return 2 * room / denominator if denominator > 0 else np.inf
+
+
+def _norm(M: Array) -> float:
+    return float(np.linalg.norm(M, 2)) if M.size else 0.0
