@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from functools import cache
+from typing import Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from latex2mathml.converter import convert
@@ -26,23 +27,29 @@ def environment() -> Environment:
     return found
 
 
-def mathml(latex: str) -> Markup:
-    """Displayed mathematics."""
-    return Markup(convert(latex, display="block"))
+def mathml(latex: str, display: Literal["block", "inline"] = "block") -> Markup:
+    """LaTeX as MathML, displayed or within a line."""
+    # As an operator a bar would be spaced like one, and |u| is no sum.
+    return Markup(convert(latex, display=display).replace(">&#x0007C;</mo>", ' lspace="0" rspace="0">&#x0007C;</mo>'))
 
 
 def prose(text: str) -> Markup:
     """Plain text, escaped, with LaTeX between dollar signs as inline mathematics."""
     parts = re.split(r"\$([^$]+)\$", text)
-    return Markup("").join(Markup(convert(part)) if i % 2 else escape(part) for i, part in enumerate(parts))
+    return Markup("").join(mathml(part, "inline") if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
 def scripts(figures: Sequence[Figure]) -> dict[str, Markup]:
     """What `scripts.html.j2` needs: the drawing library and the charts, to be drawn into `#figure-NAME`."""
     if not figures:
         return {"bundle": Markup(""), "specs": Markup("{}")}
+    specs = json.dumps({f.name: styled(f.chart).to_dict() for f in figures}).replace("</", "<\\/")
+    return {"bundle": _drawing_library(), "specs": Markup(specs)}
+
+
+@cache
+def _drawing_library() -> Markup:
+    # Bundling takes seconds and gives the same for every page.
     import vl_convert
 
-    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")
-    specs = json.dumps({f.name: styled(f.chart).to_dict() for f in figures}).replace("</", "<\\/")
-    return {"bundle": Markup(bundle), "specs": Markup(specs)}
+    return Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script"))

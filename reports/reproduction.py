@@ -126,8 +126,10 @@ class Reproduction:
 
 
 def number_text(x: float, form: str = ".4g") -> str:
-    """A number as printed; "–" where it is not defined."""
-    return "–" if np.isnan(x) else format(x + 0.0, form)
+    """A number as printed; "–" where it is not defined, and zero without digits or sign."""
+    if np.isnan(x):
+        return "–"
+    return "0" if x == 0 else format(x, form)
 
 
 def claims_frame(name: str, r: Reproduction) -> pd.DataFrame:
