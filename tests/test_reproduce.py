@@ -33,7 +33,7 @@ from workbench.errors import WorkbenchError
 from workbench.jobs import Settings
 from workbench.output import provenance
 
-TIME = pd.DataFrame({"t": [0.0, 1.0, 2.0], "label": "a <b>", "y": [1.0, 0.0, 100.0]})
+TIME = pd.DataFrame({"t": [0.0, 1.0, 2.0], "label": "a <b></script>", "y": [1.0, 0.0, 100.0]})
 TOY = Reproduction(
     "Toys & <b>tops</b>",
     "A. Author: “<i>”",
@@ -324,4 +324,9 @@ def test_the_page_of_the_ccp_explains_what_it_does_not_confirm():
         "Started at its own gap, it slides like Coulomb",
     ]
     assert (open_ones["why"] != "Not explained yet.").all()
+    # The frame's verdicts once more from its own columns, by other code.
+    sign = made.claims["relation"].map({"=": 0, "≤": 1, "≥": -1})
+    off = made.claims["computed"] - made.claims["published"]
+    within = np.where(sign == 0, off.abs(), sign * off) <= made.claims["tolerance"]
+    assert list(within) == list(made.claims["verdict"] == "confirmed")
     assert made.counts["confirmed"] >= 36

@@ -258,9 +258,9 @@ def over_time(paper: Comparison) -> Section:
         position=100 * curves["position_error"] / away, joule=100 * curves["energy_error"] / energy,
     )  # fmt: skip
     ratio = {
-        name: float(row(paper, box_friction, "sliding")[name]) / float(row(paper, anitescu_potra, "sliding")[name])
-        for name in ("position_error", "energy_error", "misalignment_rms")
-    }
+        (name, w): float(row(paper, box_friction, w)[name]) / float(row(paper, anitescu_potra, w)[name])
+        for name in ("position_error", "energy_error", "misalignment_rms") for w in ("sliding", "all")
+    }  # fmt: skip
     best = {
         name.partition("_")[0]: max(float(row(paper, f)[name]) for f in (hybrid, ITERATED))
         / min(float(row(paper, f)[name]) for f in (anitescu_potra, box_friction))
@@ -268,17 +268,20 @@ def over_time(paper: Comparison) -> Section:
     }
     return Section(
         "Over time: Figures 4 and 5",
-        "“Similar” and “roughly the same” are read as: within a quarter. Comparisons of polygon and box are made "
-        "while the wheel slides, 0 to 1.98 s; those with the regularised model over the whole run, its worse variant "
-        "against the better of the two others.",
+        "“Similar” and “roughly the same” are read as: within a quarter. Errors in position and energy are the largest "
+        "of the run, 0 to 5 s, unless it says: while sliding, 0 to 1.98 s. The regularised model enters with its worse "
+        "variant, against the better of the two others.",
         claims=(
             *(Claim(f"Regularised model better than both others: ratio of the errors in {words}", 1.0, value,
                     relation="≤") for words, value in best.items()),
-            Claim("Polygon and box have roughly the same position error: ratio", 1.0, ratio["position_error"],
-                  tolerance=0.25),
-            Claim("The polygon has less energy error than the box: ratio box to polygon", 1.0, ratio["energy_error"],
-                  relation="≥"),
-            Claim("The misalignment of polygon and box is similar: ratio", 1.0, ratio["misalignment_rms"],
+            Claim("Polygon and box have roughly the same position error: ratio box to polygon, while sliding", 1.0,
+                  ratio["position_error", "sliding"], tolerance=0.25),
+            Claim("The same over the whole run", 1.0, ratio["position_error", "all"], tolerance=0.25,
+                  why="The box's error swings to both sides of the polygon's, which is steady (Fig. 5 a below); its "
+                  "largest value is larger."),
+            Claim("The polygon has less energy error than the box: ratio box to polygon", 1.0,
+                  ratio["energy_error", "all"], relation="≥"),
+            Claim("The misalignment of polygon and box is similar: ratio", 1.0, ratio["misalignment_rms", "all"],
                   tolerance=0.25),
         ),
         figures=(
@@ -290,13 +293,12 @@ def over_time(paper: Comparison) -> Section:
             ),
             Figure(
                 "position", "Fig. 5 a: position error",
-                "Distance of the centre from the reference, over the distance from the start.",
+                "The centre's distance from the reference over that from its own start.",
                 lines(curves, "position", "position error [%]"),
             ),
             Figure(
                 "energy", "Fig. 5 b: energy error",
-                "Relative to the initial mechanical energy, potential zero at the floor.",
-                lines(curves, "joule", "energy error [%]"),
+                "Over the initial energy, potential zero at the floor.", lines(curves, "joule", "energy error [%]"),
             ),
             Figure(
                 "misalignment", "Fig. 5 c: misalignment of friction",
@@ -307,16 +309,11 @@ def over_time(paper: Comparison) -> Section:
     )  # fmt: skip
 
 
-def span(values: list[float], form: str) -> str:
-    least, most = (format(x, form) for x in (min(values), max(values)))
-    return least if least == most else f"{least} – {most}"
-
-
 def robust(sliding: list[Comparison]) -> Section:
     claims, rows = [], []
     for f, limits in INDEPENDENT.items():
         both = [[percent(c, f) for c in sliding], [float(row(c, f)["misalignment_rms"]) for c in sliding]]
-        rows.append((f.label, span(both[0], ".4f"), span(both[1], ".3f")))
+        rows.append((f.label, *(f"{min(values):.4f} – {max(values):.4f}" for values in both)))
         for what, unit, values, (least, most) in zip(
             ("deviation", "misalignment"), ("%", "°"), both, limits, strict=True
         ):
