@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from types import ModuleType
 
 import numpy as np
@@ -255,11 +256,24 @@ def test_pages_come_in_the_order_asked_for_and_report_their_progress(toys):
 
 
 def test_pages_made_side_by_side_come_in_order_too(toys, monkeypatch):
-    heard = []
+    heard, second_is_done = [], Event()
+
+    def last(progress):
+        assert second_is_done.wait(60)
+        return TOY
+
+    monkeypatch.setattr(sys.modules["reports.reproductions.toy_two"], "reproduce", last)
     monkeypatch.setattr("reports.reproduction_page.processes", ThreadPoolExecutor)
-    pages = make_pages(["toy-two", "toy"], provenance(), lambda *said: heard.append(said), workers=2)
+
+    def hear(*said):
+        heard.append(said)
+        if said[0] == "toy":
+            second_is_done.set()
+
+    pages = make_pages(["toy-two", "toy"], provenance(), hear, workers=2)
     assert [page.name for page in pages] == ["toy-two", "toy"]
     assert [said[1:] for said in heard] == [(0, 2), (1, 2), (2, 2)]
+    assert [said[0] for said in heard[1:]] == ["toy", "toy-two"]
 
 
 # What the pages compute
