@@ -47,7 +47,7 @@ INDEPENDENT = {
     anitescu_potra.with_options(directions=16): ((0.445, 0.455), (4.85, 4.95)),
     box_friction: ((4.57, 4.76), (13.97, 14.37)),
 }
-"""Deviation [%] and misalignment [deg] while sliding, least and most of independent runs under several integrators."""
+"""Deviation [%], misalignment [deg] while sliding: ranges of independent runs, or a figure and half its last digit."""
 
 
 def compared(
@@ -215,9 +215,9 @@ def angles(paper: Comparison, sliding: list[Comparison]) -> Section:
     polygon, box = ([float(row(c, f)["misalignment_rms"]) for c in sliding] for f in (anitescu_potra, box_friction))
     swapped = "Very probably the two printed numbers changed places; see the two rows below."
     cause = (
-        "Not settled. The figure hangs on the last few steps before the wheel stops, and so on which of them count. Down "
-        "to 1 mm/s it fits with one pass but not with iterated bounds, which are what fits the 1.67 %; 1 mm/s was picked "
-        "among the thresholds of the table because it comes closest."
+        "Not settled. The figure hangs on the last few steps before the wheel stops, and on which of them count. Down "
+        "to 1 mm/s it fits with one pass but not with iterated bounds, which are what fits the 1.67 %; 1 mm/s was "
+        "picked among the thresholds of the table because it comes closest."
     )
     return Section(
         "How far friction is from opposing the motion: two numbers changed places",
