@@ -1,15 +1,12 @@
 """The comparison report: one HTML file that opens offline, readable without the code."""
 
-import json
-from importlib.resources import files
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, StrictUndefined
-from latex2mathml.converter import convert
 
 from reports.drawing import drawing
-from reports.figures import figures, styled
+from reports.figures import figures
+from reports.page import environment, scripts
 from workbench.comparison import Comparison
 
 COLUMNS = [
@@ -47,30 +44,23 @@ def rows_of(runs: pd.DataFrame, window: str) -> list[dict[str, Any]]:
 
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
-    environment = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(files("reports").joinpath("templates/comparison.html.j2").read_text("utf-8"))
     shown = figures(c)
-    specs = {f.name: styled(f.chart).to_dict() for f in shown}
     windows = list(dict.fromkeys(c.runs["window"]))
-    return template.render(
-        c=c,
-        provenance=provenance,
-        windows=[{"name": w, "rows": rows_of(c.runs, w)} for w in windows],
-        columns=COLUMNS,
-        figures=shown,
-        specs=json.dumps(specs).replace("</", "<\\/"),
-        bundle=_javascript(),
-        cards=[
-            m | {"mathml": [_mathml(r) for r in m["relations"]], "matrix": _mathml(m["blocks"])} for m in c.mathematics
-        ],
-        verdicts=_verdicts(c.diagnostics),
-        summary=summary(c),
-        sketch=drawing(c.case.sketch(), f"{c.case.name} at its start"),
-    )  # fmt: skip
-
-
-def _mathml(latex: str) -> str:
-    return convert(latex, display="block")
+    return (
+        environment()
+        .get_template("comparison.html.j2")
+        .render(
+            c=c,
+            provenance=provenance,
+            windows=[{"name": w, "rows": rows_of(c.runs, w)} for w in windows],
+            columns=COLUMNS,
+            figures=shown,
+            verdicts=_verdicts(c.diagnostics),
+            summary=summary(c),
+            sketch=drawing(c.case.sketch(), f"{c.case.name} at its start"),
+            **scripts(shown),
+        )
+    )
 
 
 def _verdicts(diagnostics: pd.DataFrame) -> list[dict[str, Any]]:
@@ -131,9 +121,3 @@ def _owed(c: Comparison, h: float) -> str:
 
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _javascript() -> str:
-    import vl_convert
-
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")

@@ -43,30 +43,30 @@ class Figure:
 
 def figures(c: Comparison) -> list[Figure]:
     """All figures of a comparison, in the order of the page."""
-    curves = _curves(c)
+    curves = curves_of(c)
     return [
         Figure(
             "friction", "Normalised friction |p_t| / (μ p_n)",
             "1 is the rim of Coulomb's cone, where a sliding contact must be. Polygon and box leave it as the sliding "
             "direction turns relative to their axes (Fig. 4 of IDETC2016-60064).",
-            _lines(curves, "normalised_friction", "normalised friction [-]"),
+            lines(curves, "normalised_friction", "normalised friction [-]"),
         ),
         Figure(
             "misalignment", "Angle between friction and the direction against sliding",
             "Coulomb friction opposes sliding: 0°. Drawn where the contact slides faster than the stick threshold "
             "(Fig. 5 c).",
-            _lines(curves, "misalignment", "misalignment [°]"),
+            lines(curves, "misalignment", "misalignment [°]"),
         ),
         Figure(
             "position", "Distance of the centre of mass from the reference",
             "Logarithmic. The reference is exact Coulomb friction at the reference step (Fig. 5 a, there relative to "
             "the path).",
-            _lines(curves, "position_error", "distance [m]", log=True),
+            lines(curves, "position_error", "distance [m]", log=True),
         ),
         Figure(
             "energy", "Difference of mechanical energy from the reference",
             "Logarithmic; potential zero at the floor (Fig. 5 b).",
-            _lines(curves, "energy_error", "energy difference [J]", log=True),
+            lines(curves, "energy_error", "energy difference [J]", log=True),
         ),
         Figure(
             "budget", "Error budget of the normalised friction",
@@ -79,12 +79,12 @@ def figures(c: Comparison) -> list[Figure]:
             "painleve", "Smallest principal minor of the sliding matrix",
             "The matrix A_nn − A_nt [μ ξ] of the sliding contacts. Positive: a P-matrix, so the contact forces of "
             "sliding are unique at every state passed; at or below zero Painlevé's paradoxes begin.",
-            _lines(curves, "sliding_minor", "smallest minor [1/kg]", zero=True),
+            lines(curves, "sliding_minor", "smallest minor [1/kg]", zero=True),
         ),
     ]  # fmt: skip
 
 
-def _curves(c: Comparison) -> pd.DataFrame:
+def curves_of(c: Comparison) -> pd.DataFrame:
     """The first solver's run of each formulation and step, thinned for drawing."""
     frame = c.trajectories
     frame = frame[frame["role"] == "run"]
@@ -104,17 +104,24 @@ def _short(x: float) -> float | None:
     return float(f"{x:.5g}") if np.isfinite(x) else None
 
 
-def _lines(curves: pd.DataFrame, column: str, title: str, log: bool = False, zero: bool = False) -> Chart:
-    several = [name for name in ("step", "contact") if len(curves[name].unique()) > 1]
-    data = curves[["t", "label", *several, column]].dropna(subset=[column])
+def lines(
+    curves: pd.DataFrame, column: str, title: str, x: str = "t", x_title: str = "time [s]", log: bool = False,
+    zero: bool = False,
+) -> Chart:  # fmt: skip
+    """A curve of `column` over `x` for every "label", dashed by "step" and apart by "contact" where there are several.
+
+    A click in the legend singles out a curve. `zero` adds the line 0 and keeps it in view.
+    """
+    several = [name for name in ("step", "contact") if name in curves and len(curves[name].unique()) > 1]
+    data = curves[[x, "label", *several, column]].dropna(subset=[column])
     if log:
         data = data[data[column] > 1e-12]
-    data = data.assign(**{column: data[column].map(_short), "t": data["t"].map(_short)})
+    data = data.assign(**{column: data[column].map(_short), x: data[x].map(_short)})
     order = list(dict.fromkeys(curves["label"]))
     pick = alt.selection_point(fields=["label"], bind="legend")
     scale = alt.Scale(type="log") if log else alt.Scale(zero=zero)
     base = alt.Chart(data).encode(
-        x=alt.X("t:Q", title="time [s]", axis=alt.Axis(tickCount=11)),
+        x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickCount=11)),
         y=alt.Y(
             f"{column}:Q", title=title, scale=scale, axis=alt.Axis(format=".0e", tickCount=8) if log else alt.Axis()
         ),

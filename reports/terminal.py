@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from reports.comparison_page import COLUMNS, rows_of
@@ -19,9 +21,7 @@ LEFT_OUT_FIRST = ["energy_error", "position_error", "residual", "discretisation_
 
 def print_table(c: Comparison) -> None:
     """One row per run over the case's first window; failures with their reason below the table."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=PIPE_WIDTH)
+    console = _console()
     window = next(iter(c.runs["window"]))
     rows = rows_of(c.runs, window)
     several = len({r["step"] for r in rows}) > 1
@@ -59,6 +59,11 @@ def print_table(c: Comparison) -> None:
     )  # fmt: skip
 
 
+def _console() -> Console:
+    console = Console()
+    return console if console.is_terminal else Console(width=PIPE_WIDTH)
+
+
 def _columns_that_fit(width: int, rows: list[dict[str, Any]], several: bool) -> list[int]:
     shown = list(range(len(COLUMNS)))
     names = max(len(r["label"]) for r in rows) + max(len(r["solver"]) for r in rows) + (9 if several else 0) + 8
@@ -67,6 +72,24 @@ def _columns_that_fit(width: int, rows: list[dict[str, Any]], several: bool) -> 
             break
         shown.remove(next(i for i, column in enumerate(COLUMNS) if column[0] == key))
     return shown
+
+
+def print_claims(claims: pd.DataFrame) -> None:
+    """One row per claim of every paper; why claims fail is on the page and in claims.csv."""
+    console = _console()
+    colours = {"confirmed": "green", "differs": "yellow", "not confirmed": "red"}
+    for paper, rows in claims.groupby("paper", sort=False):
+        console.print(f"{paper}: {(rows['verdict'] == 'confirmed').sum()} of {len(rows)} claims confirmed")
+        table = Table("claim", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        for name in ("published", "computed"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for name in ("unit", "verdict"):
+            table.add_column(name, no_wrap=True)
+        for c in rows.to_dict("records"):
+            published = f"{c['published']:.4g}" if c["relation"] == "=" else f"{c['relation']} {c['published']:.4g}"
+            verdict = f"[{colours[c['verdict']]}]{c['verdict']}[/]"
+            table.add_row(escape(c["statement"]), published, f"{c['computed']:.4g}", c["unit"], verdict)
+        console.print(table)
 
 
 def problem_text(problem: Any, title: str, unknowns: list[str]) -> str:

@@ -79,9 +79,16 @@ def parser() -> argparse.ArgumentParser:
     )
     compare.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-comparison")
     compare.add_argument("--figures", choices=("pdf", "svg", "png"), help="also write each figure as a file")
-    compare.add_argument("--json", action="store_true", help="print the rows of runs.csv as JSON instead of a table")
-    compare.add_argument("--quiet", action="store_true", help="no progress bar, no table")
     compare.set_defaults(run=run_compare)
+
+    reproduce = commands.add_parser("reproduce", help="a paper's figures beside the computed ones", allow_abbrev=False)
+    reproduce.add_argument("names", nargs="*", metavar="NAME", help="reproductions (see: workbench list reproductions)")
+    reproduce.add_argument("--all", action="store_true", help="all of them, in several processes")
+    reproduce.add_argument("--out", metavar="FOLDER", help="default: NAME-reproduction, or reproductions for several")
+    reproduce.set_defaults(run=run_reproduce)
+    for command, name in ((compare, "runs.csv"), (reproduce, "claims.csv")):
+        command.add_argument("--json", action="store_true", help=f"print the rows of {name} as JSON instead of a table")
+        command.add_argument("--quiet", action="store_true", help="no progress bar, no table")
 
     show = commands.add_parser(
         "show", help="print the mathematics of a formulation from its declaration", allow_abbrev=False
@@ -100,8 +107,8 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true", help="for programs")
     check.set_defaults(run=run_check)
 
-    listing = commands.add_parser("list", help="list cases, formulations or solvers", allow_abbrev=False)
-    listing.add_argument("what", nargs="?", choices=("cases", "formulations", "solvers"), help="default: all three")
+    listing = commands.add_parser("list", help="list cases, formulations, solvers, reproductions", allow_abbrev=False)
+    listing.add_argument("what", nargs="?", choices=("cases", "formulations", "solvers", "reproductions"))
     listing.set_defaults(run=run_list)
     return top
 
@@ -222,7 +229,7 @@ def _compare(o: argparse.Namespace, ready: Callable[[], object]) -> None:
     steps = tuple(_number(h, "--step", "seconds") for part in o.step or ["1e-3"] for h in part.split(","))
     reference_step = _number(o.reference_step, "--reference-step", "seconds")
     duration = None if o.duration is None else _number(o.duration, "--duration", "seconds")
-    from workbench.output import provenance, staged
+    from workbench.output import json_rows, provenance, staged
 
     out = Path(o.out or f"{o.case}-comparison")
     case = find_case(o.case, o.set)
@@ -265,13 +272,37 @@ def _compare(o: argparse.Namespace, ready: Callable[[], object]) -> None:
             write_figures(result, stage / "figures", o.figures)
     remove_figures(out / "figures", keep=o.figures)
     if o.json:
-        records = result.runs.astype(object).where(result.runs.notna(), None).to_dict("records")
-        print(json.dumps(records, indent=2, default=float))
+        print(json_rows(result.runs))
     elif not o.quiet:
         from reports.terminal import print_table
 
         print_table(result)
         print(f"report: {out / 'report.html'}")
+
+
+def run_reproduce(o: argparse.Namespace) -> None:
+    """Pages, claims and provenance; see `reports.reproduction_page`."""
+    from reports.reproductions import REPRODUCTIONS, known_names
+
+    if o.all == bool(o.names):
+        raise WorkbenchError(f"give either names or --all; known: {', '.join(REPRODUCTIONS)}")
+    names = known_names(REPRODUCTIONS if o.all else o.names)
+    from reports.reproduction_page import make_pages, write_pages
+    from workbench.output import json_rows, provenance, staged
+
+    out = Path(o.out or (f"{names[0]}-reproduction" if len(names) == 1 else "reproductions"))
+    with _compiling_alongside() as ready, staged(out) as stage, _Progress(o.quiet) as progress:
+        ready()
+        facts = provenance(command=f"workbench {shlex.join(o.words)}")
+        pages = make_pages(names, facts, progress, os.cpu_count() or 1)
+        claims = write_pages(pages, stage, facts)
+    if o.json:
+        print(json_rows(claims))
+    elif not o.quiet:
+        from reports.terminal import print_claims
+
+        print_claims(claims)
+        print(f"page: {out / ('index' if len(names) > 1 else names[0])}.html")
 
 
 @contextmanager
@@ -401,6 +432,10 @@ def run_list(o: argparse.Namespace) -> None:
             solver = find_solver(name)
             print(f"  {name:<20} {', '.join(sorted(solver.solves))}; guaranteed for {solver.guaranteed_for}")
         print(f"  {'cvxpy:NAME':<20} any installed CVXPY solver, for problems that are convex (conic) QPs")
+    if o.what in (None, "reproductions"):
+        from reports.reproductions import REPRODUCTIONS
+
+        print("\n  ".join(["reproductions", *REPRODUCTIONS]))
 
 
 if __name__ == "__main__":

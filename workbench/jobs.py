@@ -1,7 +1,8 @@
 """The runs of a comparison: what they share, and running them, the slow ones in several processes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import active_children, get_context
 
@@ -79,9 +80,8 @@ def run_jobs(
     if workers == 1 or len(slow) < 2:
         slow = []
     runs: dict[Job, Run] = {}
-    pool = ProcessPoolExecutor(min(workers, len(slow)), get_context("spawn")) if slow else None
-    try:
-        waiting = {pool.submit(_remote, case, job, settings): job for job in slow} if pool else {}
+    with processes(min(workers, max(len(slow), 1))) as pool:
+        waiting = {pool.submit(_remote, case, job, settings): job for job in slow}
         for job in [j for j in jobs if j not in slow]:
             runs[job] = _simulate(case, job, settings, _from(progress, job, before, total))
             before += steps[job]
@@ -93,15 +93,22 @@ def run_jobs(
             before += steps[job]
             if progress:
                 progress(str(job), before, total)
+    return runs
+
+
+@contextmanager
+def processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool of fresh processes, started when work comes; they end with the block, at once where it fails."""
+    pool = ProcessPoolExecutor(workers, get_context("spawn"))
+    try:
+        yield pool
     except BaseException:
         # Interrupted or failed: the other processes must not work on, or outlive this one.
         for process in active_children():
             process.terminate()
         raise
     finally:
-        if pool:
-            pool.shutdown(wait=False, cancel_futures=True)
-    return runs
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _from(progress: Progress | None, job: Job, before: int, total: int) -> Callable[[int], None] | None:

@@ -1,5 +1,6 @@
 """Writing results so that an interruption loses nothing: everything into a temporary folder first, then renamed."""
 
+import json
 import os
 import platform
 import shutil
@@ -9,9 +10,12 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PACKAGES = (
     "contact-workbench", "numpy", "scipy", "pandas", "pyarrow", "numba", "python-flint", "cvxpy", "clarabel", "scs",
@@ -91,3 +95,8 @@ def provenance(**settings: Any) -> dict[str, Any]:
         "versions": versions,
         **settings,
     }
+
+
+def json_rows(frame: "pd.DataFrame") -> str:
+    """The rows of a frame as JSON; what is not defined becomes null."""
+    return json.dumps(frame.astype(object).where(frame.notna(), None).to_dict("records"), indent=2, default=float)

@@ -1,0 +1,55 @@
+"""What all pages share: templates, mathematics, and figures that draw themselves in a browser without a network."""
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Literal
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from latex2mathml.converter import convert
+from markupsafe import Markup, escape
+
+from reports.figures import Figure, styled
+
+
+@cache
+def environment() -> Environment:
+    """The templates of `reports/templates`; text is escaped unless it is `Markup`, unknown names are errors."""
+    found = Environment(
+        loader=PackageLoader("reports"),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= {"mathml": mathml, "prose": prose}
+    return found
+
+
+def mathml(latex: str, display: Literal["block", "inline"] = "block") -> Markup:
+    """LaTeX as MathML, displayed or within a line."""
+    # As an operator a bar would be spaced like one, and |u| is no sum.
+    return Markup(convert(latex, display=display).replace(">&#x0007C;</mo>", ' lspace="0" rspace="0">&#x0007C;</mo>'))
+
+
+def prose(text: str) -> Markup:
+    """Plain text, escaped, with LaTeX between dollar signs as inline mathematics."""
+    parts = re.split(r"\$([^$]+)\$", text)
+    return Markup("").join(mathml(part, "inline") if i % 2 else escape(part) for i, part in enumerate(parts))
+
+
+def scripts(figures: Sequence[Figure]) -> dict[str, Markup]:
+    """What `scripts.html.j2` needs: the drawing library and the charts, to be drawn into `#figure-NAME`."""
+    if not figures:
+        return {"bundle": Markup(""), "specs": Markup("{}")}
+    specs = json.dumps({f.name: styled(f.chart).to_dict() for f in figures}).replace("</", "<\\/")
+    return {"bundle": _drawing_library(), "specs": Markup(specs)}
+
+
+@cache
+def _drawing_library() -> Markup:
+    # Bundling takes seconds and gives the same for every page.
+    import vl_convert
+
+    return Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script"))

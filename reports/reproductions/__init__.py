@@ -1,0 +1,35 @@
+"""The reproductions, one file per paper. Adding one is a file and a line in `REPRODUCTIONS`.
+
+The file is the name with underscores, and holds `reproduce(progress)`, which computes and returns a `Reproduction`.
+Pages are imported when first asked for: they bring the cases, formulations and solvers of their paper along. What a
+page needs beside its file lies in modules whose names start with an underscore.
+"""
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from workbench.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from reports.reproduction import Reproduction
+    from workbench.jobs import Progress
+
+REPRODUCTIONS = (
+    "idetc2016-60064",
+    "cnd-17-1068",
+)
+
+
+def known_names(names: Iterable[str]) -> list[str]:
+    """The names, each once. Raises UnknownNameError, which lists the known ones, for one that is not among them."""
+    for name in names:
+        if name not in REPRODUCTIONS:
+            raise UnknownNameError("reproduction", name, list(REPRODUCTIONS))
+    return list(dict.fromkeys(names))
+
+
+def find_reproduction(name: str) -> "Callable[[Progress], Reproduction]":
+    """The `reproduce` function of this name. Raises UnknownNameError."""
+    known_names([name])
+    return import_module(f"reports.reproductions.{name.replace('-', '_')}").reproduce

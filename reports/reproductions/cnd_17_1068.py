@@ -1,0 +1,370 @@
+"""CND-17-1068: Negrut, Serban & Tasora's cone complementarity problem, its artefact, and its redundant impulses."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from cases.block import Block
+from cases.sphere import Sphere
+from cases.wheel import Wheel
+from formulations.ccp import ccp
+from formulations.coulomb import coulomb
+from reports.figures import Figure, lines
+from reports.reproduction import Claim, Reproduction, Section, Table
+from reports.reproductions._conic import (
+    EXACT,
+    GRAVITY,
+    STEP,
+    SYSTEMS,
+    box_on_corners,
+    normal_range,
+    relaxed_verdict,
+    reordered,
+)  # fmt: skip
+from workbench.case import Array, Case, quantity
+from workbench.diagnostics.rank import rank
+from workbench.jobs import Progress
+from workbench.simulation import Run, pose, simulate, solve_system
+from workbench.solvers import find_solver
+
+FINE = 1e-4
+FLIGHT = 0.1
+"""Where no force at all is drawn on a logarithmic axis of force over weight."""
+OPTIMISERS = ("clarabel", "cvxpy:CLARABEL")
+ROUND_OFF = 1e-9
+"""Relative difference up to which two answers are the same."""
+LEVER = {Block: 1.0, Sphere: 3.5}
+"""m times the tangential mobility of the contact point: 1 for a body that does not turn, 1 + m R^2/I for a sphere."""
+
+
+@dataclass(frozen=True)
+class RaisedSphere(Sphere):
+    """The sphere above (or in) the floor."""
+
+    gap: float = quantity(0.0, "m", "initial gap")
+
+    def start(self) -> tuple[Array, Array]:
+        q, v = super().start()
+        q[2] += self.gap
+        return q, v
+
+
+def run(case: Case, h: float = STEP, formulation=ccp, duration: float | None = None) -> Run:
+    """The case under the paper's time stepping: symplectic update, gap over step in the normal law."""
+    solver = find_solver(EXACT if formulation is ccp else "coulomb-exact")
+    return simulate(case, formulation, solver, h, duration, normal="gap")
+
+
+def slip(r: Run) -> Array:
+    """(K,) |u_t| [m/s] at the ends of the steps."""
+    return np.linalg.norm(r.u_t[:, 0], axis=-1)
+
+
+def gaps(r: Run) -> Array:
+    """(K,) gap [m] at the ends of the steps; the record has those at their starts."""
+    # At the end of the last step it is h (J_n v+ + phi/h), the gap of a sphere or a block being linear in z.
+    return np.append(r.record.phi[1:, 0], r.h * r.u_n[-1, 0])
+
+
+def load(r: Run) -> Array:
+    """(K,) normal force over weight."""
+    return r.p_n[:, 0] / (r.case.m * r.case.gravity * r.h)  # type: ignore[attr-defined]
+
+
+def reproduce(progress: Progress) -> Reproduction:
+    """All sections, in a few seconds with warm kernels."""
+    sections = []
+    parts = (programme, lift_off, settled, vanishing, penetration, redundancy)
+    for k, part in enumerate(parts):
+        progress(part.__name__.replace("_", " "), k, len(parts))
+        sections.append(part())
+    return Reproduction(
+        "Contact as a cone complementarity problem",
+        "Negrut, Serban & Tasora: Posing Multibody Dynamics With Friction and Contact as a Differential "
+        "Complementarity Problem, J. Comput. Nonlinear Dynam. 13(1), 014503, CND-17-1068",
+        "The paper relaxes Coulomb's law so that each time step becomes a convex optimisation problem. We test what "
+        "it says about that problem, and measure the price that it names: a sliding contact keeps a gap of its own.",
+        tuple(sections),
+    )
+
+
+# The optimisation problem
+
+
+def programme() -> Section:
+    rows, worst = [], {name: dict(residual=0.0, gap=0.0, objective=0.0, law=0.0) for name in (EXACT, *OPTIMISERS)}
+    for title, system in SYSTEMS.items():
+        problem = pose(ccp, system).problem()
+        best = np.nan
+        for name, w in worst.items():
+            answer, solution = solve_system(ccp, system, find_solver(name))
+            z = solution.z
+            objective, gap = float(0.5 * z @ problem.M @ z + problem.q @ z), float(z @ (problem.M @ z + problem.q))
+            best = objective if name == EXACT else best
+            law = relaxed_verdict(system, answer)
+            found = dict(
+                residual=float(solution.residual), gap=abs(gap / best), objective=abs(objective / best - 1), law=law
+            )
+            for key, value in found.items():
+                w[key] = max(w[key], value)
+            rows.append((title, name, f"{objective:.9g}", *(f"{found[k]:.0e}" for k in ("gap", "residual", "law"))))
+    optimum = max(worst[name]["objective"] for name in OPTIMISERS)
+    return Section(
+        "One step is a convex optimisation problem",
+        "Two roads lead to the impulses $\\gamma$: minimise the quadratic programme (11) with a general optimiser, "
+        "or solve the complementarity problem (7) directly. The paper proves that both are the same. We take "
+        "Clarabel for the first (called directly and through CVXPY), and a solver of our own for the second, which "
+        "knows nothing of optimisation.\n\nThe residual is the natural map, free of units, zero for a solution of "
+        "(7). The duality gap is zero for a minimiser of (11). The last column checks the three conditions of (5d) "
+        "one by one on the velocity that comes out.",
+        (
+            r"\min_{\gamma_i \in K_i}\ \tfrac12 \gamma^T N \gamma + p^T \gamma"
+            r"\qquad\Longleftrightarrow\qquad K_i \ni \gamma_i \perp d_i = (N\gamma + p)_i \in K_i^*",
+            r"K = \{\mu \gamma_n \ge |\gamma_t|\}, \qquad K^* = \{d_n \ge \mu |d_t|\}, \qquad "
+            r"d = \left(u_n + \tfrac{\Phi}{h},\ u_t\right)",
+        ),
+        claims=(
+            *(Claim(f"A minimiser of (11) solves the CCP (10): largest residual, {name}", 0.0, worst[name]["residual"],
+                    tolerance=find_solver(name).tolerance, form=".1e") for name in OPTIMISERS),
+            Claim("A solution of the CCP minimises (11): largest relative difference of the objectives", 0.0, optimum,
+                  tolerance=ROUND_OFF, form=".1e"),
+            Claim("No duality gap at the solution of the CCP: largest gap over objective", 0.0, worst[EXACT]["gap"],
+                  tolerance=ROUND_OFF, form=".1e"),
+            Claim("Eq. (5d) and the CCP (7) agree: largest residual of the three conditions of (5d)", 0.0,
+                  worst[EXACT]["law"], tolerance=ROUND_OFF, form=".1e"),
+        ),
+        tables=(
+            Table(
+                "Both roads on five systems",
+                ("system", "solver", "objective [J]", "gap / objective", "CCP residual", "residual of (5d)"),
+                tuple(rows),
+            ),
+        ),
+    )  # fmt: skip
+
+
+# The artefact of a sliding contact
+
+
+def first_step(case: Block | Sphere, h: float) -> tuple[float, float]:
+    """Sliding speed [m/s] and normal impulse [N s] of a first step from zero gap, in closed form."""
+    k = LEVER[Block if isinstance(case, Block) else Sphere]
+    after = (case.speed - k * case.mu * case.gravity * h) / (1 + k * case.mu**2)
+    return after, case.m * (case.mu * after + case.gravity * h)
+
+
+def lift_off() -> Section:
+    claims = []
+    runs = {(kind, h): run(kind(), h, duration=0.8) for kind in (Sphere, Block) for h in (STEP, FINE)}
+    for kind in (Sphere, Block):
+        case, r = kind(), runs[kind, STEP]
+        after, impulse = first_step(case, STEP)
+        pressed = np.flatnonzero(r.p_n[:, 0] > 0)
+        own = np.abs(gaps(r)[pressed] - case.mu * STEP * slip(r)[pressed]).max()
+        weight = case.m * case.gravity * STEP
+        claims += [
+            Claim(f"{kind.name}: upward velocity $\\mu|u_t|$ in the first step from zero gap", case.mu * after,
+                  float(r.u_n[0, 0]), "m/s", 1e-9, origin="closed form"),
+            Claim(f"{kind.name}: excess normal impulse of that step, as a multiple of the weight's",
+                  impulse / weight - 1,
+                  float(load(r)[0] - 1), "-", 1e-6, origin="closed form"),
+            Claim(f"{kind.name}: a numerical gap equal in size to $\\mu h |u_t|$ at the end of every step that "
+                  "presses: "
+                  "largest difference", 0.0, float(own), "m", 1e-12, form=".1e"),
+        ]  # fmt: skip
+    height = {h: float(gaps(runs[Sphere, h]).max()) for h in (STEP, FINE)}
+    claims.append(
+        Claim("sphere: the artefact is of the size of $\\mu h |u_t|$, so ten times smaller at a tenth of the step: "
+              "ratio of the largest gaps", 10.0, height[STEP] / height[FINE], tolerance=1.0, form=".2f",
+              why="Not from zero gap: the contact must leave the floor at $\\mu|u_t|$, whatever the step, and hops to "
+              f"$(\\mu u_t)^2/2g$: {1e3 * height[STEP]:.1f} mm at 1 ms, {1e3 * height[FINE]:.1f} mm at 0.1 ms.")
+    )  # fmt: skip
+    own_gap = RaisedSphere(gap=Sphere().mu * STEP * Sphere().speed)
+    shown = {
+        "from zero gap, 1 ms": runs[Sphere, STEP], "from zero gap, 0.1 ms": runs[Sphere, FINE],
+        "from its own gap, 1 ms": run(own_gap, duration=0.8),
+    }  # fmt: skip
+    drawn = [
+        pd.DataFrame({"t": r.t + r.h, "label": label, "gap": 1e3 * gaps(r), "load": np.maximum(load(r), FLIGHT)})
+        for label, r in shown.items()
+    ]
+    thinned = pd.concat([frame.iloc[:: round(len(frame) / 400)] for frame in drawn], ignore_index=True)
+    at_1_ms = pd.concat([drawn[0], drawn[2]], ignore_index=True)
+    return Section(
+        "A sliding contact lifts off",
+        "The relaxed normal law asks for $u_n + \\Phi/h \\ge \\mu |u_t|$. Where the contact presses, that is an "
+        "equation, and the position update turns it into a gap: whatever the gap was, after the step it is $\\mu h "
+        "|u_t|$.\n\nA body that starts on the floor has no such gap. Its first step must make one, at the upward "
+        "velocity $\\mu |u_t|$, and the normal impulse grows to pay for it: the “excess normal force” of the paper.",
+        (
+            r"u_n = \mu |u_t| - \frac{\Phi}{h} \quad\Rightarrow\quad \Phi^+ = \Phi + h u_n = \mu h |u_t|",
+            r"|u_t^+| = \frac{|u_t| - k \mu g h}{1 + k \mu^2}, \qquad p_n = m\,(\mu |u_t^+| + g h), \qquad "
+            r"k = 1 \text{ (block)},\ \tfrac72 \text{ (sphere)}",
+        ),
+        claims=tuple(claims),
+        figures=(
+            Figure("gap", "Gap of a sphere thrown along the floor",
+                   "Logarithmic. From zero gap the sphere hops, equally high at both steps, lands, and then slides "
+                   "at its own gap $\\mu h |u_t|$, which shrinks with the step and goes to zero as it starts to roll.",
+                   lines(thinned, "gap", "gap [mm]", log=True)),
+            Figure("load", "Normal force over weight",
+                   f"Logarithmic; flight is drawn at {FLIGHT:g}. Apart from the first step, the landing and the moment "
+                   "when rolling begins, the floor carries the weight and no more.",
+                   lines(at_1_ms, "load", "normal force / weight [-]", log=True)),
+        ),
+    )  # fmt: skip
+
+
+def settled() -> Section:
+    k, mu = LEVER[Sphere], Sphere().mu
+    own = {h: run(RaisedSphere(gap=mu * h * Sphere().speed), h) for h in (STEP, FINE)}
+    exact = {h: run(Sphere(), h, coulomb) for h in (STEP, FINE)}
+    r = own[STEP]
+    slides = (r.t < Sphere.windows["sliding"][1] - 0.05) & (r.t >= 20 * STEP)
+    ratio = np.linalg.norm(r.p_t[:, 0], axis=-1)[slides] / (mu * r.p_n[slides, 0])
+    away = {h: float(np.linalg.norm(own[h].states_q[:, :3] - exact[h].states_q[:, :3], axis=-1).max()) for h in own}
+    at = {h: float(gaps(own[h])[round(0.3 / h)]) for h in own}
+    return Section(
+        "Started at its own gap, it slides like Coulomb",
+        "Give the sphere the gap $\\mu h |u_t|$ from the start, and nothing jumps. Friction is Coulomb's, the floor "
+        "carries the weight, and the whole artefact is a body that floats a little too high, at first order in "
+        "$h$.\n\nThe normal force finds the weight by itself: it is off by the factor $1/(1 + k\\mu^2)$ in the first "
+        "step, and each further step takes the rest down by $k\\mu^2/(1 + k\\mu^2)$.",
+        (r"p_n^{l+1} (1 + k\mu^2) = m g h + k\mu^2 p_n^l \quad\Rightarrow\quad p_n \to m g h",),
+        claims=(
+            Claim("Friction ratio $|p_t| / (\\mu p_n)$ while it slides: largest difference from 1", 0.0,
+                  float(np.abs(ratio - 1).max()), "-", ROUND_OFF, origin="Coulomb", form=".1e"),
+            Claim("Normal force over weight in the first step, $1/(1 + k\\mu^2)$", 1 / (1 + k * mu**2),
+                  float(load(r)[0]), "-", 1e-6, origin="closed form"),
+            Claim("“When the bowling ball slides fast on the floor, there is a vertical force”: normal force over "
+                  "weight while it slides at its own gap, at least 1 %", 1.01, float(load(r)[slides].max()),
+                  relation="≥", form=".6f",
+                  origin="the paper, read as lasting",
+                  why="The force is there while the gap is being made, in the first step and after a landing. Once "
+                  "the gap "
+                  "is $\\mu h |u_t|$ it takes no force to keep it, however fast the ball slides."),
+            Claim("The gap is of first order in the step: gap at 0.3 s, 1 ms over 0.1 ms", 10.0, at[STEP] / at[FINE],
+                  tolerance=0.5, form=".3f"),
+            Claim("So is the distance from exact Coulomb friction: largest over the run, 1 ms over 0.1 ms", 10.0,
+                  away[STEP] / away[FINE], tolerance=0.5, origin="first order", form=".3f"),
+        ),
+        tables=(
+            Table("Sphere, 5 m/s, $\\mu = 0.2$", ("step", "gap at 0.3 s [mm]", "largest distance from Coulomb [mm]"),
+                  tuple((f"{1e3 * h:g} ms", 1e3 * at[h], 1e3 * away[h]) for h in own)),
+        ),
+    )  # fmt: skip
+
+
+def vanishing() -> Section:
+    rolling, smooth = run(Sphere()), run(Sphere(mu=0.0))
+    rolls = (rolling.t > 0.9) & (slip(rolling) < ROUND_OFF)
+    return Section(
+        "Where the artefact vanishes",
+        "The term is $\\mu h |u_t|$: zero without friction, and zero once the ball rolls without slip. The paper "
+        "says so of the force that the term causes; we test the force and the gap.",
+        claims=(
+            Claim("Rolling: largest difference of normal force over weight from 1, last tenth of a second", 0.0,
+                  float(np.abs(load(rolling)[rolls] - 1).max(initial=0 if rolls.any() else np.nan)), "-", ROUND_OFF,
+                  form=".1e"),
+            Claim("Rolling: largest gap", 0.0, float(np.abs(gaps(rolling)[rolls]).max()), "m", 1e-12, form=".1e"),
+            Claim("No friction, sliding at 5 m/s: largest difference of normal force over weight from 1", 0.0,
+                  float(np.abs(load(smooth) - 1).max()), "-", ROUND_OFF, form=".1e"),
+            Claim("No friction: largest gap", 0.0, float(np.abs(gaps(smooth)).max()), "m", 1e-12, form=".1e"),
+        ),
+    )  # fmt: skip
+
+
+# Stabilisation
+
+
+def penetration() -> Section:
+    depth, solver = 1e-3, find_solver(EXACT)
+    sunk = {h: run(RaisedSphere(mu=0.0, gap=-depth), h, duration=1.2) for h in (STEP, FINE)}
+    dropped = run(RaisedSphere(mu=0.0, gap=0.5))
+    closed = int(np.argmax(dropped.p_n[:, 0] > 0))
+    wheel = {h: run(Wheel(), h, coulomb).record.phi for h in (STEP, FINE)}
+    system = SYSTEMS["random, 3 contacts, 2 bilateral"]
+    joints = system.J_b @ solve_system(ccp, system, solver)[0].v + system.g / system.h
+    height = float(gaps(sunk[FINE]).max())
+    return Section(
+        "Stabilisation: penetration is corrected in one step",
+        "The term $\\Phi/h$ asks for a gap that is closed at the end of the step. A body that starts 1 mm deep is "
+        "thrown out at $-\\Phi/h$: the correction takes one step, and the smaller the step the harder the kick. "
+        "Nothing takes the velocity back afterwards: at 0.1 ms the body leaves the floor at 10 m/s and rises "
+        f"{height:.1f} m. The paper warns of this and suggests to cap the velocity. (A sphere without friction, so "
+        "that nothing else happens.)",
+        (r"u_n + \frac{\Phi}{h} \ge 0, \qquad p_n = m \left(g h - \frac{\Phi}{h}\right) \text{ for a body at rest}",),
+        claims=(
+            Claim("Eq. (6): velocity $-\\Phi/h$ after one step from 1 mm deep", depth / STEP,
+                  float(sunk[STEP].states_v[1, 2]), "m/s", ROUND_OFF),
+            Claim("A negative gap is non-negative after one step: gap", 0.0, float(gaps(sunk[STEP])[0]), "m", 1e-12,
+                  form=".1e"),
+            Claim("Large when the step is small: normal force of that step, 0.1 ms over 1 ms", 100.0,
+                  float(load(sunk[FINE])[0] / load(sunk[STEP])[0]), tolerance=2.0, origin="closed form, gravity apart"),
+            Claim("How high a start from 1 mm deep throws it, $(\\Phi/h)^2/2g$, at 0.1 ms",
+                  (depth / FINE) ** 2 / 2 / GRAVITY, height, "m", 1e-3, origin="closed form"),
+            Claim("(ii) Penetration from discretisation stays small: wheel at 1 ms, deepest over radius", 1e-3,
+                  -float(wheel[STEP].min()) / Wheel().R, relation="≤", origin="“large negative gaps are unlikely”",
+                  form=".1e",
+                  why="None at all: the wheel's curvature errs to the side of lifting, by half a micrometre."),
+            Claim("The Taylor expansion (6) errs by the square of the step: largest gap, 1 ms over 0.1 ms", 100.0,
+                  float(wheel[STEP].max() / wheel[FINE].max()), tolerance=5.0, origin="second order"),
+            Claim("(iii) A fast fall onto a contact known in advance: deepest penetration", 0.0,
+                  -float(min(gaps(dropped).min(), 0.0)), "m", 1e-12, form=".1e"),
+            Claim("The impact is inelastic: largest gap after it", 0.0, float(np.abs(gaps(dropped)[closed:]).max()),
+                  "m", 1e-12, form=".1e"),
+            Claim("Eq. (5c): bilateral rows, $g/h + J_b v^+$, largest", 0.0, float(np.abs(joints).max()), "m/s",
+                  ROUND_OFF, form=".1e"),
+        ),
+    )  # fmt: skip
+
+
+# Redundancy
+
+
+def redundancy() -> Section:
+    resting, sliding = (0.0, 0.0, 0.0), (1.0, 0.5, 0.0)
+    problem = pose(ccp, box_on_corners(resting)).problem()
+    weight = 3.0 * GRAVITY * STEP
+    rows, spread, same, ranges = [], {}, {}, {}
+    for title, v in (("at rest", resting), ("sliding", sliding)):
+        velocities, impulses = reordered(v)
+        spread[title] = float(np.ptp(impulses, axis=0).max()) / weight
+        same[title] = float(np.ptp(velocities, axis=0).max())
+        ranges[title] = normal_range(box_on_corners(v), velocities[0]) / weight
+        shares = np.column_stack([impulses.min(axis=0) / weight, impulses.max(axis=0) / weight, ranges[title]])
+        # Adding 0 turns what rounds to -0 into 0.
+        rows += [(title, f"corner {i + 1}", *(f"{round(x, 4) + 0.0:.4f}" for x in s)) for i, s in enumerate(shares)]
+    return Section(
+        "Redundant contacts: the velocity is unique, the impulses are not",
+        "A table has four legs and needs three. “Due to the presence of redundant constraints, the matrix N … is "
+        "symmetric positive semi-definite. As such, a solution …, while global, is not unique.” A box on four "
+        "corners shows it: the same solver gives other impulses when the corners are merely listed in another order, "
+        "and the same velocity to the last digit.\n\nHow far can the impulses differ? All solutions form a convex "
+        "set: impulses in their cones that give this velocity and do no work against $d$. The least and the most "
+        "that one corner may carry are two more conic programmes.",
+        (r"\{\gamma \in K:\ D \gamma = M (v^+ - v) - h f,\ \gamma^T d = 0\}, \qquad d = D^T v^+ + (\Phi/h, 0, 0)",),
+        claims=(
+            Claim("N is singular: rank of the 12 × 12 matrix of four corners", 11, rank(problem.M).value, relation="≤"),
+            Claim("and positive semi-definite: smallest eigenvalue over the largest", 0.0,
+                  float(np.linalg.eigvalsh(problem.M)[0] / np.linalg.eigvalsh(problem.M)[-1]), tolerance=1e-14,
+                  relation="≥", form=".1e"),
+            *(Claim(f"Box {title}: the velocity is the same for all 24 orders of the corners: largest difference", 0.0,
+                    same[title], "m/s", 1e-10, origin="strict convexity in v", form=".1e") for title in same),
+            *(Claim(f"Box {title}: the impulses are not unique: normal impulse of one corner over weight, largest "
+                    "difference between orders, at least 1 %", 0.01, spread[title], relation="≥") for title in spread),
+            Claim("Box at rest: the most that one corner may carry, over weight", 0.5, float(ranges["at rest"][:,
+                  1].max()),
+                  tolerance=1e-6, origin="statics: $p_1 + p_2 = W/2$"),
+            Claim("Box at rest: the least that one corner may carry, over weight", 0.0, float(ranges["at rest"][:,
+                  0].min()),
+                  tolerance=1e-6, origin="statics", form=".1e"),
+        ),
+        tables=(
+            Table("Share of the weight that each corner carries",
+                  ("box", "corner", "least of 24 orders", "most of 24 orders", "least possible", "most possible"),
+                  tuple(rows),
+                  "Possible: over all solutions, by conic programmes."),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,346 @@
+"""Reproductions: verdicts follow from numbers, pages are whole, safe and offline, the folder matches the registry."""
+
+import json
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reports.reproductions
+from cases.block import Block
+from cases.sphere import Sphere
+from cases.wheel import Wheel
+from formulations.anitescu_potra import anitescu_potra
+from formulations.box import box_friction
+from formulations.coulomb import coulomb
+from reports.figures import Figure, lines
+from reports.reproduction import Claim, Reproduction, Section, Table, claims_frame, number_text
+from reports.reproduction_page import make_page, make_pages, render
+from reports.reproductions import REPRODUCTIONS, _conic, cnd_17_1068, find_reproduction, idetc2016_60064
+from reports.selection import one_solver, row
+from workbench.case import Truth
+from workbench.cli import main
+from workbench.comparison import compare
+from workbench.errors import WorkbenchError
+from workbench.jobs import Settings
+from workbench.output import provenance
+
+TIME = pd.DataFrame({"t": [0.0, 1.0, 2.0], "label": "a <b></script>", "y": [1.0, 0.0, 100.0]})
+TOY = Reproduction(
+    "Toys & <b>tops</b>",
+    "A. Author: “<i>”",
+    "What $x < y$ means.",
+    (
+        Section(
+            "First <em>",
+            "One & two.\n\nThree,\n   with $\\frac{1}{2}$.",
+            (r"|u_t| \le \mu",),
+            (
+                Claim("$\\mu$ is right", 0.3, 0.3),
+                Claim("<script>alert(1)</script>", 1.67, 1.9, "%", 0.1, why="Because 1 < 2."),
+                Claim("no number", 1.0, np.nan, "m"),
+            ),
+            (Table("A <table>", ("name", "$k$"), (("x & y", 1 / 3), ("z", np.nan)), "note <"),),
+            (Figure("drawn", "Curve <x>", "caption $y$", lines(TIME, "y", "y [-]", log=True)),),
+        ),
+        Section("Second", claims=(Claim("bound", 1.0, 2.0, relation="≤", origin="theory <"),)),
+    ),
+)
+
+
+def test_verdicts_follow_from_the_numbers():
+    def verdict(published, computed, tolerance=0.0, relation="="):
+        return Claim("", published, computed, tolerance=tolerance, relation=relation).verdict
+
+    assert verdict(1.67, 1.73, 0.1) == "confirmed"
+    assert verdict(1.67, 1.78, 0.1) == verdict(1.67, 1.56, 0.1) == "differs"
+    assert verdict(1.0, 1.0) == "confirmed"
+    assert verdict(1.0, np.nextafter(1.0, 2.0)) == "differs"
+    assert verdict(1.0, 1.0, relation="≤") == verdict(1.0, 0.5, relation="≤") == "confirmed"
+    assert verdict(1.0, 1.01, relation="≤") == "not confirmed"
+    assert verdict(1.0, 1.01, 0.02, "≤") == verdict(1.0, 0.99, 0.02, "≥") == "confirmed"
+    assert verdict(1.0, 0.99, relation="≥") == "not confirmed"
+    for relation in ("=", "≤", "≥"):
+        assert verdict(1.0, np.nan, 1e9, relation) == "not confirmed"
+    assert verdict(1.0, np.inf, 1.0) == verdict(1.0, np.inf, relation="≤") == "not confirmed"
+
+
+def test_a_disagreement_that_nobody_explained_says_so():
+    assert Claim("", 1.0, 2.0).reason == "Not explained yet."
+    assert Claim("", 1.0, 2.0, why="Rounded.").reason == "Rounded."
+    assert Claim("", 1.0, 1.0).reason == ""
+
+
+def test_numbers_are_printed_with_their_unit_and_relation():
+    claim = Claim("", 14.0, 12.6, "°", relation="≥", form=".1f")
+    assert (claim.published_text, claim.computed_text) == ("≥ 14.0°", "12.6°")
+    assert Claim("", 2.0, 1.5, "m/s").computed_text == "1.5\u202fm/s"
+    assert Claim("", 2.0, np.nan).computed_text == "–"
+    assert number_text(-0.0, ".1e") == "0"
+
+
+def test_a_truth_of_a_case_is_a_claim():
+    claim = Claim.of(Truth("stop", 2.1, 2.0, 0.2, "s", "algebra"))
+    assert (claim.published, claim.computed, claim.origin, claim.verdict) == (2.0, 2.1, "algebra", "confirmed")
+
+
+def test_the_frame_has_a_row_per_claim():
+    frame = claims_frame("toy", TOY)
+    first = ["paper", "section", "statement", "published", "computed", "unit", "verdict", "why"]
+    assert list(frame.columns[:8]) == first
+    assert list(frame["verdict"]) == ["confirmed", "differs", "not confirmed", "not confirmed"]
+    assert list(frame["section"]) == ["First <em>"] * 3 + ["Second"]
+    assert (frame["paper"] == "toy").all()
+
+
+@pytest.fixture(scope="module")
+def page():
+    return render("toy", TOY, provenance(command="workbench reproduce toy"))
+
+
+def outside_scripts(page):
+    return re.sub(r"<script>.*?</script>", "", page, flags=re.S)
+
+
+def test_the_page_loads_nothing_from_anywhere(page):
+    text = outside_scripts(page)
+    assert not re.search(r"""src\s*=|@import|url\(|<link|<iframe""", text)
+    assert all(target.startswith("#") for target in re.findall(r'href\s*=\s*"([^"]*)"', text))
+    assert page.count("<script>") == page.count("</script>") == 2
+
+
+def test_words_are_escaped_and_mathematics_is_drawn(page):
+    text = outside_scripts(page)
+    for tag in ("<b>tops", "<i>", "<em>", "<script>alert", "a <b>", "A <table>", "<x>"):
+        assert tag not in text, tag
+    assert "Toys &amp; &lt;b&gt;tops" in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "&lt;math" not in text
+    assert "$" not in text
+    # Lead, prose, display, claim, table, caption; bars close around what they enclose.
+    assert text.count("<math") == 6
+    assert text.count('lspace="0" rspace="0">&#x0007C;') == 2
+    assert text.count("<p>Three, with ") == 1
+
+
+def test_every_claim_has_its_numbers_its_verdict_and_its_reason(page):
+    text = outside_scripts(page)
+    assert text.count("✓ confirmed") == text.count("≠ differs") == 1
+    assert text.count("✗ not confirmed") == 2
+    for words in ("1.67\u202f%", "1.9\u202f%", "Because 1 &lt; 2.", "≤ 1", "theory &lt;", "4 claims tested", "0.3333"):
+        assert words in text, words
+
+
+def test_specs_are_strict_json(page):
+    spec = re.search(r"const specs = (.*?);\nadd", page, flags=re.S).group(1)
+    found = json.loads(spec.replace("<\\/", "</"), parse_constant=lambda name: pytest.fail(f"{name} in a figure"))
+    assert list(found) == ["drawn"]
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+def test_a_browser_draws_the_figure(page, tmp_path):
+    path = tmp_path / "toy.html"
+    path.write_text(page, "utf-8")
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000", "--dump-dom"]
+    done = subprocess.run([*command, path.as_uri()], capture_output=True, text=True, timeout=120, check=True)
+    drawn = re.search(r'id="figure-drawn"[^>]*>(.*?)</figure>', outside_scripts(done.stdout), flags=re.S).group(1)
+    assert "<svg" in drawn
+    assert "<path" in drawn
+
+
+def test_a_page_without_figures_carries_no_drawing_library():
+    assert len(render("plain", Reproduction("T", "S", "L", (Section("only"),)), provenance())) < 20_000
+
+
+# The registry and the command line
+
+
+def test_every_reproduction_in_the_folder_is_registered_and_the_other_way_round():
+    folder = Path(reports.reproductions.__file__).parent
+    found = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    assert {name.replace("-", "_") for name in REPRODUCTIONS} == found
+    assert len(set(REPRODUCTIONS)) == len(REPRODUCTIONS)
+    assert all(callable(find_reproduction(name)) for name in REPRODUCTIONS)
+
+
+@pytest.fixture
+def toys(monkeypatch):
+    """Two toy papers in place of the real ones, in this process."""
+    for name in ("toy", "toy_two"):
+        module = ModuleType(name)
+        module.reproduce = lambda progress: progress("toys", 0, 1) or TOY
+        monkeypatch.setitem(sys.modules, f"reports.reproductions.{name}", module)
+    monkeypatch.setattr("reports.reproductions.REPRODUCTIONS", ("toy", "toy-two"))
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+
+
+def test_one_page_with_its_claims_and_provenance(toys, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "toy", "toy"]) == 0
+    out = tmp_path / "toy-reproduction"
+    assert {p.name for p in out.iterdir()} == {"toy.html", "claims.csv", "provenance.json"}
+    assert len(pd.read_csv(out / "claims.csv")) == 4
+    facts = json.loads((out / "provenance.json").read_text())
+    assert facts["command"] == "workbench reproduce toy toy"
+    assert list(facts["seconds"]) == ["toy"]
+    text = capsys.readouterr().out
+    assert "toy: 1 of 4 claims confirmed" in text
+    assert "<script>alert(1)</script>" in text
+    assert text.rstrip().endswith("toy.html")
+
+
+def test_all_pages_with_an_index_that_links_them(toys, tmp_path, capsys):
+    assert main(["reproduce", "--all", "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+    names = {p.name for p in (tmp_path / "out").iterdir()}
+    assert names == {"toy.html", "toy-two.html", "index.html", "claims.csv", "provenance.json"}
+    index = (tmp_path / "out" / "index.html").read_text("utf-8")
+    assert re.findall(r'href="([^"]*)"', index) == ["toy.html", "toy-two.html"]
+    assert "Toys &amp; &lt;b&gt;" in index
+    assert list(pd.read_csv(tmp_path / "out" / "claims.csv")["paper"]) == ["toy"] * 4 + ["toy-two"] * 4
+
+
+def test_json_prints_the_claims(toys, tmp_path, capsys):
+    assert main(["reproduce", "toy", "--json", "--out", str(tmp_path)]) == 0
+    rows = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert [r["verdict"] for r in rows] == ["confirmed", "differs", "not confirmed", "not confirmed"]
+    assert rows[2]["computed"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["reproduce", "idetc2016"], ["idetc2016", *REPRODUCTIONS]),
+        (["reproduce", REPRODUCTIONS[0], "nothing"], ["nothing", *REPRODUCTIONS]),
+        (["reproduce"], ["names", "--all", *REPRODUCTIONS]),
+        (["reproduce", "--all", REPRODUCTIONS[0]], ["names", "--all"]),
+        (["reproduce", REPRODUCTIONS[0], "--out", "file"], ["file", "folder"]),
+    ],
+)
+def test_a_mistake_is_one_line_and_nothing_is_written(arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("in the way")
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.strip().split("\n"))) == ("", 1)
+    assert all(word in err for word in words), err
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_page_that_fails_leaves_nothing(toys, tmp_path, monkeypatch):
+    def broken(progress):
+        raise WorkbenchError("no")
+
+    monkeypatch.setattr(sys.modules["reports.reproductions.toy_two"], "reproduce", broken)
+    assert main(["reproduce", "--all", "--out", str(tmp_path / "out"), "--quiet"]) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pages_come_in_the_order_asked_for_and_report_their_progress(toys):
+    heard = []
+    pages = make_pages(["toy-two", "toy"], provenance(), lambda *said: heard.append(said))
+    assert [page.name for page in pages] == ["toy-two", "toy"]
+    assert heard == [("toys", 0, 1)] * 2
+    # Pages travel between processes.
+    assert pickle.loads(pickle.dumps(pages[0])).html == pages[0].html
+    assert pages[0].counts == {"confirmed": 1, "differs": 1, "not confirmed": 2}
+
+
+def test_pages_made_side_by_side_come_in_order_too(toys, monkeypatch):
+    heard, second_is_done = [], Event()
+
+    def last(progress):
+        assert second_is_done.wait(60)
+        return TOY
+
+    monkeypatch.setattr(sys.modules["reports.reproductions.toy_two"], "reproduce", last)
+    monkeypatch.setattr("reports.reproduction_page.processes", ThreadPoolExecutor)
+
+    def hear(*said):
+        heard.append(said)
+        if said[0] == "toy":
+            second_is_done.set()
+
+    pages = make_pages(["toy-two", "toy"], provenance(), hear, workers=2)
+    assert [page.name for page in pages] == ["toy-two", "toy"]
+    assert [said[1:] for said in heard] == [(0, 2), (1, 2), (2, 2)]
+    assert [said[0] for said in heard[1:]] == ["toy", "toy-two"]
+
+
+# What the pages compute
+
+
+@pytest.fixture(scope="module")
+def short():
+    return idetc2016_60064.compared((coulomb, anitescu_potra, box_friction), 0.3)
+
+
+def test_one_solver_is_left_for_each_formulation_and_it_is_verified(short):
+    assert len(short.runs) == 3 * 2
+    assert short.runs["verified"].all()
+    assert set(short.trajectories["role"]) == {"run", "reference"}
+    per_run = short.trajectories[short.trajectories["role"] == "run"].groupby("label")["solver"].nunique()
+    assert (per_run == 1).all()
+    unsolved = compare(Wheel(), [box_friction], coulomb, ["lemke"], Settings((1e-3,), 1e-3, 0.01))
+    with pytest.raises(WorkbenchError, match=r"no verified run of box on wheel"):
+        one_solver(unsolved)
+
+
+def test_what_the_wheel_page_computes_step_by_step_is_what_the_comparison_says(short):
+    for f in (coulomb, anitescu_potra, box_friction):
+        deviation = 100 * np.sqrt(idetc2016_60064.squares(short, f).mean())
+        assert deviation == pytest.approx(idetc2016_60064.percent(short, f), rel=1e-9, abs=1e-12)
+        angle = idetc2016_60064.angle_below(short, f, Wheel().v_th)
+        assert angle == pytest.approx(row(short, f)["misalignment_rms"], rel=1e-9, abs=1e-9)
+
+
+def test_the_bristle_cures_redundant_friction():
+    assert {c.verdict for c in idetc2016_60064.redundancy().claims} == {"confirmed"}
+
+
+@pytest.mark.parametrize("kind", [Sphere, Block])
+def test_the_first_step_of_the_ccp_from_zero_gap_in_closed_form(kind):
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        case = kind(
+            mu=rng.uniform(0.05, 0.9), speed=rng.uniform(1, 9), m=rng.uniform(0.1, 5), gravity=rng.uniform(1, 20)
+        )
+        h = rng.uniform(1e-4, 5e-3)
+        r = cnd_17_1068.run(case, h, duration=h)
+        after, impulse = cnd_17_1068.first_step(case, h)
+        assert cnd_17_1068.slip(r)[0] == pytest.approx(after, rel=1e-10)
+        assert r.p_n[0, 0] == pytest.approx(impulse, rel=1e-10)
+
+
+def test_the_impulses_of_the_redundant_box_lie_in_their_range():
+    for v in ((0.0, 0.0, 0.0), (1.0, -0.4, 0.0)):
+        velocities, impulses = _conic.reordered(v)
+        least, most = _conic.normal_range(_conic.box_on_corners(v), velocities[0]).T
+        assert np.ptp(velocities, axis=0).max() <= 1e-10
+        assert (impulses >= least - 1e-8).all()
+        assert (impulses <= most + 1e-8).all()
+
+
+def test_the_page_of_the_ccp_explains_what_it_does_not_confirm():
+    made = make_page("cnd-17-1068", provenance(), lambda *_: None)
+    open_ones = made.claims[made.claims["verdict"] != "confirmed"]
+    assert list(open_ones["section"]) == [
+        "A sliding contact lifts off",
+        "Started at its own gap, it slides like Coulomb",
+    ]
+    assert (open_ones["why"] != "Not explained yet.").all()
+    # The frame's verdicts once more from its own columns, by other code.
+    sign = made.claims["relation"].map({"=": 0, "≤": 1, "≥": -1})
+    off = made.claims["computed"] - made.claims["published"]
+    within = np.where(sign == 0, off.abs(), sign * off) <= made.claims["tolerance"]
+    assert list(within) == list(made.claims["verdict"] == "confirmed")
+    assert made.counts["confirmed"] >= 36
