@@ -266,7 +266,7 @@ def test_judice_pires_leaves_the_cycles_of_plain_block_exchanges():
 def test_lemke_rows_stay_lexicographically_positive():
     """The invariant that excludes cycling: all along, each row of (constants, basis inverse) begins above zero."""
     rng = np.random.default_rng(13)
-    n, eye = 6, np.eye(6)
+    n, eye, single = 6, np.eye(6), np.empty((0, 8))
     for _ in range(40):
         A = rng.integers(-1, 2, (n, 3)).astype(float)
         for pivots in range(1, 12):
@@ -274,8 +274,8 @@ def test_lemke_rows_stay_lexicographically_positive():
             basic, nonbasic = np.arange(n), np.arange(n, 2 * n + 1)
             where = np.concatenate([basic, -1 - np.arange(n + 1)])
             # Counting starts so late that the path is cut after the given number of pivots.
-            info = np.array([100 * (n + 10) - pivots])
-            if lemke.follow_path(T, basic, nonbasic, where, info) == Status.SOLVED:
+            info = np.array([10 * (n + 10) - pivots])
+            if lemke.follow_path(T, single, basic, nonbasic, where, info)[0] == Status.SOLVED:
                 break
             inverse = [eye[k] if k >= 0 else T[:, -1 - k] for k in where[:n]]
             for row in np.column_stack([T[:, -1], *inverse]):
