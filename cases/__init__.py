@@ -2,10 +2,32 @@
 
 from cases.block import Block
 from cases.cube import Cube
+from cases.gripper import Gripper
+from cases.off_axis import OffAxis
 from cases.particle import Particle
+from cases.pinched_capsule import PinchedCapsule
 from cases.rod import Rod
 from cases.rod_in_guide import RodInGuide
+from cases.sheath import Sheath
 from cases.sphere import Sphere
+from cases.sphere_stack import SphereStack
+from cases.stacked_cubes import StackedCubes
+from cases.wedged_box import WedgedBox
 from cases.wheel import Wheel
 
-CASES = (Wheel, Cube, Block, Sphere, Particle, Rod, RodInGuide)
+CASES = (
+    Wheel,
+    Cube,
+    Block,
+    Sphere,
+    Gripper,
+    OffAxis,
+    Particle,
+    PinchedCapsule,
+    Rod,
+    RodInGuide,
+    Sheath,
+    SphereStack,
+    StackedCubes,
+    WedgedBox,
+)

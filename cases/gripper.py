@@ -1,0 +1,132 @@
+"""Two fingers squeeze a ball with given forces and lift it from the floor.
+
+After Horak & Trinkle 2019, their gripper and its numbers, in the plane and without the stop at the end of the lift.
+Coordinates q = (x, z, theta, x_1, z_1, x_2, z_2, z_c): the ball, theta anticlockwise; the fingers; the carriage, which
+moves vertically and guides the fingers by two prismatic joints, the bilateral constraints
+
+    g = (z_1 - z_c, z_2 - z_c) = 0.
+
+A force F presses either finger inwards, L lifts the carriage; the weight of the gripper, of mass M in all, is balanced.
+Contacts are those of the fingers and of the floor, whose gap opens. Held, ball and gripper rise together with
+
+    a = (L - m g)/(M + m)      if 2 mu F >= m (g + a);
+
+if not, the ball rises with 2 mu F/m - g (or stays on the floor) and the gripper slides off it with (L - 2 mu F)/M.
+The constraints are linear: with stabilisation their error stays at round-off.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from workbench.case import Array, Case, Truth, quantity
+from workbench.kernels import spread
+from workbench.sketch import Arrow, Disc, Line, Outline, Shape, floor
+from workbench.stepping import FILL, advance_by_rates
+
+# Positions in `Gripper.data()`; the stick threshold comes first.
+M_, R_, FINGER, CARRIAGE, MU, SQUEEZE, LIFT, G = range(1, 9)
+X, Z, TURN, X_1, Z_1, X_2, Z_2, Z_C = range(8)
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Gripper`."""
+    m, R = data[M_], data[R_]
+    for J in (core.M, core.J_b, core.J_n, core.J_t):
+        for i in range(J.shape[0]):
+            spread(0.0, J[i])
+    core.M[X, X] = core.M[Z, Z] = m
+    core.M[TURN, TURN] = 0.4 * m * R * R
+    for i in range(X_1, Z_C):
+        core.M[i, i] = data[FINGER]
+    core.M[Z_C, Z_C] = data[CARRIAGE]
+    spread(0.0, core.f)
+    core.f[Z], core.f[X_1], core.f[X_2], core.f[Z_C] = -m * data[G], data[SQUEEZE], -data[SQUEEZE], data[LIFT]
+    for i, finger in enumerate((Z_1, Z_2)):
+        core.J_b[i, finger], core.J_b[i, Z_C] = 1.0, -1.0
+        core.g[i] = q[finger] - q[Z_C]
+        # The ball's point on this side goes with z' +- R theta', the finger with its own rate.
+        side = 2.0 * i - 1.0
+        core.J_n[i, X], core.J_n[i, finger - 1] = -side, side
+        core.J_t[i, Z], core.J_t[i, TURN], core.J_t[i, finger] = 1.0, side * R, -1.0
+        core.phi[i] = side * (q[finger - 1] - q[X]) - R
+    core.J_n[2, Z] = core.J_t[2, X] = 1.0
+    core.J_t[2, TURN] = R
+    core.phi[2] = q[Z] - R
+    for i in range(3):
+        core.mu[i] = data[MU]
+        core.heading[i, 0], core.heading[i, 1] = 1.0, 0.0
+
+
+@dataclass(frozen=True)
+class Gripper(Case):
+    """Bilateral constraints and friction contacts in one system."""
+
+    name: ClassVar[str] = "gripper"
+    description: ClassVar[str] = "two fingers on prismatic joints squeeze a ball and lift it from the floor"
+    source: ClassVar[str] = "after Horak & Trinkle 2019, IEEE RA-L 4(2), grasping"
+    size: ClassVar[tuple[int, int, int, int]] = (8, 2, 3, 1)
+    duration: ClassVar[float] = 0.5
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"lifting": (0.0, 0.5)}
+    fill: ClassVar[Any] = staticmethod(fill)
+    advance: ClassVar[Any] = staticmethod(advance_by_rates)
+
+    m: float = quantity(0.2, "kg", "mass of the ball", "positive")
+    R: float = quantity(0.05, "m", "radius of the ball", "positive")
+    m_finger: float = quantity(2.0, "kg", "mass of either finger", "positive")
+    m_carriage: float = quantity(2.0, "kg", "mass of the carriage", "positive")
+    mu: float = quantity(0.3, "-", "friction coefficient", "nonnegative")
+    squeeze: float = quantity(14.0, "N", "force F on either finger", "nonnegative")
+    lift: float = quantity(10.0, "N", "force L on the carriage", "nonnegative")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
+
+    @property
+    def grip(self) -> float:
+        """Largest force [N] that friction at both fingers carries."""
+        return 2 * self.mu * self.squeeze
+
+    @property
+    def accelerations(self) -> tuple[float, float]:
+        """Of ball and gripper [m/s2], upwards."""
+        M, weight = self.m_carriage + 2 * self.m_finger, self.m * self.gravity
+        together = max(0.0, (self.lift - weight) / (M + self.m))
+        if self.grip >= min(self.lift, weight + self.m * together):
+            return together, together
+        return max(0.0, (self.grip - weight) / self.m), (self.lift - self.grip) / M
+
+    def start(self) -> tuple[Array, Array]:
+        R = self.R
+        return np.array([0.0, R, 0.0, -R, R, R, R, R]), np.zeros(8)
+
+    def centre(self, q: Array) -> Array:
+        """Of the ball."""
+        return np.stack([q[..., X], np.zeros_like(q[..., X]), q[..., Z]], axis=-1)
+
+    def energy(self, q: Array, v: Array) -> Array:
+        ball = v[..., X] ** 2 + v[..., Z] ** 2 + 0.4 * (self.R * v[..., TURN]) ** 2
+        gripper = self.m_finger * (v[..., X_1:Z_C] ** 2).sum(axis=-1) + self.m_carriage * v[..., Z_C] ** 2
+        return 0.5 * (self.m * ball + gripper) + self.m * self.gravity * q[..., Z]
+
+    def sketch(self) -> list[Shape]:
+        R = self.R
+        shapes: list[Shape] = [floor((-3 * R, 3 * R)), Disc((0.0, R), R), Line([(-2 * R, 3 * R), (2 * R, 3 * R)])]
+        for s in (-1.0, 1.0):
+            shapes.append(Outline([(s * R, 0.3 * R), (1.3 * s * R, 0.3 * R), (1.3 * s * R, 3 * R), (s * R, 3 * R)]))
+            shapes.append(Arrow((2.6 * s * R, R), (1.4 * s * R, R), "F"))
+        return [*shapes, Arrow((0.0, 3 * R), (0.0, 4 * R), "L")]
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """Speeds of ball and gripper, and the error of the joints; all free of the step."""
+        time, (ball, gripper) = reference.h * reference.steps, self.accelerations
+        q, v = reference.states_q, reference.states_v[-1]
+        error = float(np.abs(q[:, [Z_1, Z_2]] - q[:, [Z_C]]).max())
+        scale = 1e-10 * (self.gravity + self.squeeze / self.m + self.lift / self.m) * time
+        statics = "both fingers carry up to 2 mu F"
+        return [
+            Truth("speed of the ball", float(v[Z]), ball * time, scale, "m/s", statics),
+            Truth("speed of the gripper", float(v[Z_C]), gripper * time, scale, "m/s", statics),
+            Truth("error of the joints", error, 0.0, 1e-12 * (self.R + scale), "m", "stabilised linear constraints"),
+        ]

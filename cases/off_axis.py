@@ -1,0 +1,97 @@
+"""A particle pulled along a rough plane, in between the directions of a friction polygon.
+
+After Horak & Trinkle 2019, the tool tip of their companion code, with its numbers. Coordinates q = (x, y, z),
+velocities their rates; u_n = z', u_t = (x', y'). A pull P at rest leads along a straight path in its own direction, at
+the acceleration |P|/m - mu g: Coulomb's disc has no axes. A polygon or a box of friction has, and the path drifts off.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from workbench.case import Array, Case, Truth, quantity
+from workbench.kernels import spread
+from workbench.sketch import Arrow, Disc, Line, Shape, floor, seen
+from workbench.stepping import FILL, advance_by_rates
+
+# Positions in `OffAxis.data()`; the stick threshold comes first.
+M_, MU, PULL, DIRECTION, G = range(1, 6)
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `OffAxis`."""
+    m, angle = data[M_], np.pi / 180.0 * data[DIRECTION]
+    for i in range(3):
+        spread(0.0, core.M[i])
+        core.M[i, i] = m
+    core.f[0], core.f[1], core.f[2] = data[PULL] * np.cos(angle), data[PULL] * np.sin(angle), -m * data[G]
+    spread(0.0, core.J_n[0])
+    spread(0.0, core.J_t[0])
+    spread(0.0, core.J_t[1])
+    core.J_n[0, 2] = core.J_t[0, 0] = core.J_t[1, 1] = 1.0
+    core.phi[0] = q[2]
+    core.mu[0] = data[MU]
+    core.heading[0, 0], core.heading[0, 1] = 1.0, 0.0
+
+
+@dataclass(frozen=True)
+class OffAxis(Case):
+    """Isotropy of friction, with nothing else in it."""
+
+    name: ClassVar[str] = "off-axis"
+    description: ClassVar[str] = "a particle pulled along a rough plane off the axes: the path must be straight"
+    source: ClassVar[str] = "after Horak & Trinkle 2019, IEEE RA-L 4(2), friction off the axes"
+    size: ClassVar[tuple[int, int, int, int]] = (3, 0, 1, 2)
+    duration: ClassVar[float] = 0.5
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.5)}
+    fill: ClassVar[Any] = staticmethod(fill)
+    advance: ClassVar[Any] = staticmethod(advance_by_rates)
+
+    m: float = quantity(0.2, "kg", "mass", "positive")
+    mu: float = quantity(0.3, "-", "friction coefficient", "nonnegative")
+    pull: float = quantity(float(np.hypot(1.0, 0.8)), "N", "force along the plane", "positive")
+    direction: float = quantity(float(np.degrees(np.arctan2(0.8, -1.0))), "deg", "of the pull, from the x axis")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
+
+    def start(self) -> tuple[Array, Array]:
+        return np.zeros(3), np.zeros(3)
+
+    def centre(self, q: Array) -> Array:
+        return q
+
+    def energy(self, q: Array, v: Array) -> Array:
+        return self.m * (0.5 * (v**2).sum(axis=-1) + self.gravity * q[..., 2])
+
+    def drift(self, x: Array) -> float:
+        """Angle [deg] from the pull to a displacement or velocity x (2,), in (-180, 180]."""
+        angle = np.arctan2(x[1], x[0]) - np.radians(self.direction)
+        return float(np.degrees(np.angle(np.exp(1j * angle))))
+
+    def sketch(self) -> list[Shape]:
+        angle = np.radians(self.direction)
+        axes = [Line(seen([(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0)])), Line(seen([(0.0, -1.0, 0.0), (0.0, 1.0, 0.0)]))]
+        head = seen([0.8 * np.cos(angle), 0.8 * np.sin(angle), 0.0])
+        return [floor((-1.2, 1.2), -0.3), *axes, Disc((0.0, 0.0), 0.04), Arrow((0.0, 0.0), head, "P")]
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """Direction, speed and the distance of the time stepping itself; none where friction carries the pull.
+
+        The speeds at the ends of the steps are exact; K steps of the symplectic (explicit) update cover their sum,
+        a h^2 K (K +- 1)/2.
+        """
+        a, h, K = self.pull / self.m - self.mu * self.gravity, reference.h, reference.steps
+        path, velocity = reference.states_q[-1, :2], reference.states_v[-1, :2]
+        distance = 0.5 * a * h**2 * K * (K - 1 if reference.explicit else K + 1)
+        if a <= 0 or distance == 0:
+            return []
+        source = "isotropic friction mu m g against the sliding velocity"
+        scale = self.pull / self.m * h * K
+        found = float(np.linalg.norm(velocity)), float(np.linalg.norm(path))
+        return [
+            Truth("drift of the path", self.drift(path), 0.0, 1e-9 * scale / (a * h * K), "deg", source),
+            Truth("final speed", found[0], a * h * K, 1e-11 * scale, "m/s", source),
+            Truth("distance at this step", found[1], distance, 1e-11 * scale * h * K, "m", source),
+        ]

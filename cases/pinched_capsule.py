@@ -1,0 +1,124 @@
+"""A capsule between two plates that press on it: friction alone carries it, and it must not creep.
+
+After Le Lidec et al. 2024, in the plane: coordinates q = (x, z, theta, x_1, x_2), the capsule, upright at theta = 0 and
+turned anticlockwise, and the plates, which move along x and are pressed inwards by a force F each. Four contacts, the
+two end spheres at either plate. With the half length l and the radius R
+
+    u_n = +-(x' - s l cos(theta) theta' - x_k'),   u_t = z' - (s l sin(theta) +- R) theta'      s = -1, 1.
+
+Friction can carry 2 mu F: the capsule rests if that is at least m g, and else falls with g - 2 mu F/m. The forces on
+either plate add up to F and those of friction to m g; how they spread over the ends is not determined, and with four
+tangential rows on two velocities a formulation that eliminates p_t needs constraint relaxation. Relaxed or regularised
+friction lets the capsule sag, or creep for ever where it is viscous.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import float64, njit
+
+from workbench.case import Array, Case, Truth, quantity
+from workbench.kernels import spread
+from workbench.sketch import Arrow, Disc, Outline, Shape
+from workbench.stepping import FILL, advance_by_rates
+
+# Positions in `PinchedCapsule.data()`; the stick threshold comes first.
+M_, R_, HALF, PLATE, MU, SQUEEZE, G = range(1, 8)
+
+
+@njit(float64(float64, float64, float64), cache=True)
+def inertia(m, R, half):
+    """Moment of inertia [kg m2] of a homogeneous capsule across its axis: a cylinder and two half spheres."""
+    cylinder = m * half / (half + 2.0 * R / 3.0)
+    balls = m - cylinder
+    return cylinder * (R * R / 4.0 + half * half / 3.0) + balls * (0.4 * R * R + half * half + 0.75 * half * R)
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `PinchedCapsule`."""
+    m, R = data[M_], data[R_]
+    for i in range(5):
+        spread(0.0, core.M[i])
+    core.M[0, 0] = core.M[1, 1] = m
+    core.M[2, 2] = inertia(m, R, data[HALF])
+    core.M[3, 3] = core.M[4, 4] = data[PLATE]
+    core.f[0], core.f[1], core.f[2] = 0.0, -m * data[G], 0.0
+    core.f[3], core.f[4] = data[SQUEEZE], -data[SQUEEZE]
+    for i in range(4):
+        plate, end = i // 2, data[HALF] if i % 2 else -data[HALF]
+        side = 2.0 * plate - 1.0
+        spread(0.0, core.J_n[i])
+        spread(0.0, core.J_t[i])
+        core.J_n[i, 0], core.J_n[i, 2], core.J_n[i, 3 + plate] = -side, side * end * np.cos(q[2]), side
+        core.J_t[i, 1], core.J_t[i, 2] = 1.0, side * R - end * np.sin(q[2])
+        core.phi[i] = side * (q[3 + plate] - q[0] + end * np.sin(q[2])) - R
+        core.mu[i] = data[MU]
+        core.heading[i, 0], core.heading[i, 1] = 1.0, 0.0
+
+
+@dataclass(frozen=True)
+class PinchedCapsule(Case):
+    """Stiction, held for a while."""
+
+    name: ClassVar[str] = "pinched-capsule"
+    description: ClassVar[str] = "a capsule pinched between two plates must not creep; impulses not unique"
+    source: ClassVar[str] = "after Le Lidec et al. 2024, Contact models in robotics, IEEE T-RO 40"
+    size: ClassVar[tuple[int, int, int, int]] = (5, 0, 4, 1)
+    duration: ClassVar[float] = 1.0
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"held": (0.0, 1.0)}
+    fill: ClassVar[Any] = staticmethod(fill)
+    advance: ClassVar[Any] = staticmethod(advance_by_rates)
+
+    m: float = quantity(0.5, "kg", "mass of the capsule", "positive")
+    R: float = quantity(0.03, "m", "radius", "positive")
+    half: float = quantity(0.05, "m", "half the distance of the end spheres' centres", "positive")
+    m_plate: float = quantity(1.0, "kg", "mass of either plate", "positive")
+    mu: float = quantity(0.4, "-", "friction coefficient", "nonnegative")
+    squeeze: float = quantity(10.0, "N", "force F on either plate", "nonnegative")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
+
+    @property
+    def fall(self) -> float:
+        """Acceleration [m/s2] of the capsule, downwards."""
+        return max(0.0, self.gravity - 2 * self.mu * self.squeeze / self.m)
+
+    def start(self) -> tuple[Array, Array]:
+        return np.array([0.0, self.half + self.R, 0.0, -self.R, self.R]), np.zeros(5)
+
+    def centre(self, q: Array) -> Array:
+        """Of the capsule."""
+        return np.stack([q[..., 0], np.zeros_like(q[..., 0]), q[..., 1]], axis=-1)
+
+    def energy(self, q: Array, v: Array) -> Array:
+        m = self.m
+        diagonal = np.array([m, m, inertia(m, self.R, self.half), self.m_plate, self.m_plate])
+        return 0.5 * (v**2) @ diagonal + m * self.gravity * q[..., 1]
+
+    def sketch(self) -> list[Shape]:
+        R, l = self.R, self.half
+        low, high = R, 2 * l + R
+        shapes: list[Shape] = [Disc((0.0, low), R), Disc((0.0, high), R)]
+        shapes.append(Outline([(-R, low), (R, low), (R, high), (-R, high)]))
+        for s in (-1.0, 1.0):
+            shapes.append(Outline([(s * R, 0.0), (1.3 * s * R, 0.0), (1.3 * s * R, high + R), (s * R, high + R)]))
+            shapes.append(Arrow((3.5 * s * R, l + R), (1.4 * s * R, l + R), "F"))
+        return shapes
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """Creep, and the forces that are determined; where friction does not hold it, the speed of the fall."""
+        h, K, source = reference.h, reference.steps, "both plates carry up to 2 mu F"
+        plates = np.abs(reference.p_n.reshape(-1, 2, 2).sum(axis=2) / h - self.squeeze)
+        carried = self.m * (self.gravity - self.fall)
+        friction = reference.p_t.sum(axis=(1, 2)) / h - carried
+        scale = 1e-10 * (self.squeeze + self.m * self.gravity)
+        speed, creep = -float(reference.states_v[-1, 1]), np.ptp(reference.states_q[:, 1])
+        truths = [
+            Truth("speed", speed, self.fall * h * K, scale / self.m * h * K, "m/s", source),
+            Truth("plates' normal forces", float(plates.max()), 0.0, scale, "N", "F at either plate: deviation"),
+            Truth("friction", float(np.abs(friction).max()), 0.0, scale, "N", f"{carried:.4g} N in all: deviation"),
+        ]
+        if self.fall > 0:
+            return truths
+        return [Truth("creep", float(creep), 0.0, 1e-12 * self.R, "m", "Coulomb's law sticks"), *truths]

@@ -1,0 +1,99 @@
+"""A bead pulled through a sheath: two parallel planes a little further apart than it is thick.
+
+After Horak & Trinkle 2019, the sphere of fixed orientation between two planes of their companion code, with its
+numbers. Coordinates q = (x, y, z), the centre; velocities their rates. The lower face is at z = 0, the upper one at
+2 R + c with the clearance c; both are rough. The bead rests on the lower face and is pulled along x:
+
+    u_n = z', -z'      u_t = (x', y') at either face      x'' = P/m - mu g, z = R
+
+The upper face never bears. It does in a model that couples sliding to separation: the cone complementarity problem
+asks for u_n + phi/h >= mu |u_t| at both faces, so that the bead climbs while it speeds up and jams for good at
+
+    |u_t| = c / (2 mu h).
+
+Both faces have the same tangential rows, so a formulation that eliminates p_t needs constraint relaxation.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from workbench.case import Array, Case, Truth, quantity
+from workbench.kernels import spread
+from workbench.sketch import Arrow, Disc, Line, Shape, floor
+from workbench.stepping import FILL, advance_by_rates
+
+# Positions in `Sheath.data()`; the stick threshold comes first.
+M_, R_, CLEARANCE, MU, PULL, G = range(1, 7)
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Sheath`."""
+    m = data[M_]
+    for i in range(3):
+        spread(0.0, core.M[i])
+        core.M[i, i] = m
+    core.f[0], core.f[1], core.f[2] = data[PULL], 0.0, -m * data[G]
+    for i in range(2):
+        spread(0.0, core.J_n[i])
+        spread(0.0, core.J_t[2 * i])
+        spread(0.0, core.J_t[2 * i + 1])
+        core.J_t[2 * i, 0] = core.J_t[2 * i + 1, 1] = 1.0
+        core.mu[i] = data[MU]
+        core.heading[i, 0], core.heading[i, 1] = 1.0, 0.0
+    core.J_n[0, 2], core.J_n[1, 2] = 1.0, -1.0
+    core.phi[0], core.phi[1] = q[2] - data[R_], data[R_] + data[CLEARANCE] - q[2]
+
+
+@dataclass(frozen=True)
+class Sheath(Case):
+    """A bead that must not lift off while it slides."""
+
+    name: ClassVar[str] = "sheath"
+    description: ClassVar[str] = "a bead pulled between two planes: sliding must not lift it to the upper one"
+    source: ClassVar[str] = "after Horak & Trinkle 2019, IEEE RA-L 4(2), sliding between two planes"
+    size: ClassVar[tuple[int, int, int, int]] = (3, 0, 2, 2)
+    duration: ClassVar[float] = 0.5
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.5)}
+    fill: ClassVar[Any] = staticmethod(fill)
+    advance: ClassVar[Any] = staticmethod(advance_by_rates)
+
+    m: float = quantity(0.2, "kg", "mass", "positive")
+    R: float = quantity(0.05, "m", "radius", "positive")
+    clearance: float = quantity(0.002, "m", "gap at the upper face at the start", "positive")
+    mu: float = quantity(0.3, "-", "friction coefficient of both faces", "nonnegative")
+    pull: float = quantity(1.0, "N", "force along x", "nonnegative")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
+
+    @property
+    def acceleration(self) -> float:
+        """[m/s2] along x: zero where friction can carry the pull."""
+        return max(0.0, self.pull / self.m - self.mu * self.gravity)
+
+    def start(self) -> tuple[Array, Array]:
+        return np.array([0.0, 0.0, self.R]), np.zeros(3)
+
+    def centre(self, q: Array) -> Array:
+        return q
+
+    def energy(self, q: Array, v: Array) -> Array:
+        return self.m * (0.5 * (v**2).sum(axis=-1) + self.gravity * q[..., 2])
+
+    def sketch(self) -> list[Shape]:
+        R, top = self.R, 2 * self.R + self.clearance
+        roof = Line([(6 * R, top), (-2 * R, top)], ground=True)
+        return [floor((-2 * R, 6 * R)), roof, Disc((0.0, R), R), Arrow((R, R), (3 * R, R), "P")]
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """Speed of the pull less friction, no height gained, nothing borne by the upper face; free of the step."""
+        time, source = reference.h * reference.steps, "friction mu m g of the lower face alone"
+        speed, slid = self.acceleration * time, self.pull / self.m * time
+        climbed = float(np.abs(reference.states_q[:, 2] - self.R).max())
+        return [
+            Truth("final speed", float(reference.states_v[-1, 0]), speed, 1e-11 * (slid + speed), "m/s", source),
+            Truth("height gained", climbed, 0.0, 1e-12 * self.R, "m", "Signorini's law is blind to sliding"),
+            Truth("impulse at the upper face", float(reference.p_n[:, 1].sum()), 0.0, 1e-12 * self.m, "N s", source),
+        ]

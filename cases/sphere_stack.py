@@ -1,0 +1,132 @@
+"""Three balls on the floor, a little apart, carry a fourth: a stack that stands by friction alone.
+
+After Horak & Trinkle 2019, who drop spheres into a box to time solvers; this arrangement is one whose forces are known.
+Four equal rigid bodies with the coordinates of `workbench.bodies`, the carried ball last, and seven contacts: the floor
+under each ball (the carried one's is open until the stack has collapsed) and the three between the balls. The lower
+balls move apart when anything moves, so that they need no contacts among themselves.
+
+With the lower centres on a circle of radius r, the lines to the upper centre stand at alpha from the vertical,
+sin(alpha) = r/(2 R). Forces, by symmetry three times the same: N, T between the balls and N_f, T_f at the floor.
+
+    3 (N cos(alpha) + T sin(alpha)) = m g       N_f = 4/3 m g
+    T = T_f   (moment on a lower ball)          T_f = N sin(alpha) - T cos(alpha)   (force on it along the floor)
+
+are solved by N = m g/3 and T = N tan(alpha/2). So the stack stands if and only if
+
+    mu between the balls >= tan(alpha/2)        mu of the floor >= tan(alpha/2)/4.
+
+The contact forces are determined: the closed contacts' rows are independent.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from workbench.bodies import GROUND, RigidBodies, place, put_body, put_contact
+from workbench.case import Array, Truth, quantity
+from workbench.errors import DataError
+from workbench.sketch import Disc, Shape, floor
+from workbench.stepping import FILL
+
+# Positions in `SphereStack.data()`; gravity and the stick threshold come first.
+V_TH, G, M_, R_, SPACE, MU, MU_FLOOR = range(7)
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `SphereStack`."""
+    m, R = data[M_], data[R_]
+    inertia = 0.4 * m * R * R
+    n, t, x = np.empty(3), np.empty(3), np.empty(3)
+    for k in range(4):
+        put_body(core, v, k, m, inertia, inertia, inertia, data[G])
+        x[0], x[1], x[2] = q[7 * k], q[7 * k + 1], q[7 * k + 2] - R
+        n[0], n[1], n[2] = 0.0, 0.0, 1.0
+        t[0], t[1], t[2] = 1.0, 0.0, 0.0
+        put_contact(core, k, q, GROUND, k, x, n, t, x[2], data[MU_FLOOR])
+    for k in range(3):
+        for i in range(3):
+            n[i] = q[21 + i] - q[7 * k + i]
+        distance = np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+        for i in range(3):
+            n[i] /= distance
+            x[i] = q[7 * k + i] + R * n[i]
+        # A level tangent, or any where the one ball is on top of the other.
+        level = np.sqrt(n[0] * n[0] + n[1] * n[1])
+        if level > 1e-6:
+            t[0], t[1], t[2] = -n[1] / level, n[0] / level, 0.0
+        else:
+            t[0], t[1], t[2] = n[2], 0.0, -n[0]
+        put_contact(core, 4 + k, q, k, 3, x, n, t, distance - 2.0 * R, data[MU])
+
+
+@dataclass(frozen=True)
+class SphereStack(RigidBodies):
+    """A statically determinate stack with two thresholds of friction."""
+
+    name: ClassVar[str] = "sphere-stack"
+    description: ClassVar[str] = "three balls on the floor carry a fourth, by friction alone"
+    source: ClassVar[str] = "after Horak & Trinkle 2019, IEEE RA-L 4(2), stacking; thresholds by statics"
+    size: ClassVar[tuple[int, int, int, int]] = (24, 0, 7, 2)
+    duration: ClassVar[float] = 0.2
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"standing": (0.0, 0.2)}
+    fill: ClassVar[Any] = staticmethod(fill)
+
+    m: float = quantity(0.2, "kg", "mass of a ball", "positive")
+    R: float = quantity(0.05, "m", "radius of a ball", "positive")
+    space: float = quantity(0.002, "m", "between any two of the lower balls", "positive")
+    mu: float = quantity(0.4, "-", "friction coefficient between the balls", "nonnegative")
+    mu_floor: float = quantity(0.3, "-", "friction coefficient of the floor", "nonnegative")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        most = 2 * (np.sqrt(3) - 1) * self.R
+        if self.space >= most:
+            raise DataError(
+                f"{self.name}: space = {self.space:g} m lets the upper ball through; below {most:g} m is needed"
+            )
+
+    @property
+    def alpha(self) -> float:
+        """Angle [rad] of the lines of centres from the vertical."""
+        return float(np.arcsin((2 * self.R + self.space) / (2 * np.sqrt(3) * self.R)))
+
+    @property
+    def thresholds(self) -> tuple[float, float]:
+        """Friction coefficients between the balls and of the floor from which on the stack stands."""
+        least = float(np.tan(self.alpha / 2))
+        return least, least / 4
+
+    def inertias(self) -> Array:
+        return np.tile([self.m, *3 * [0.4 * self.m * self.R**2]], (4, 1))
+
+    def start(self) -> tuple[Array, Array]:
+        R, alpha, turn = self.R, self.alpha, 2 * np.pi / 3
+        r = 2 * R * np.sin(alpha)
+        lower = [((r * np.cos(k * turn), r * np.sin(k * turn), R),) for k in range(3)]
+        return place(*lower, ((0.0, 0.0, R + 2 * R * np.cos(alpha)),)), np.zeros(24)
+
+    def sketch(self) -> list[Shape]:
+        x, R = self.start()[0].reshape(4, 7)[:, :3], self.R
+        return [floor((-3 * R, 4 * R)), *(Disc((x[k, 0] + 0.2 * x[k, 1], x[k, 2]), R) for k in (1, 3, 2, 0))]
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """Of a standing stack the forces and rest; of any, that floor and weight account for the vertical momentum."""
+        h, steps, weight = reference.h, reference.steps, self.m * self.gravity
+        scale = 1e-10 * weight
+        borne = reference.p_n[:, :4].sum() - 4 * weight * h * steps
+        rises = float(self.momentum(reference.states_v[-1])[2])
+        truths = [Truth("vertical momentum", rises, float(borne), scale * h * steps, "N s", "floor forces less weight")]
+        least = self.thresholds
+        if self.mu < least[0] or self.mu_floor < least[1]:
+            return truths
+        N, source = weight / 3, "statics, worst contact and step"
+        for name, rows, normal in (("floor", slice(0, 3), 4 * N), ("balls", slice(4, 7), N)):
+            found = reference.p_n[:, rows] / h, np.linalg.norm(reference.p_t[:, rows], axis=2) / h
+            for word, force, theory in zip(("normal", "friction"), found, (normal, N * least[0]), strict=True):
+                worst = float(force.flat[np.abs(force - theory).argmax()])
+                truths.append(Truth(f"{word} force, {name}", worst, theory, scale, "N", source))
+        sunk = float(np.abs(reference.states_q - reference.states_q[0]).max())
+        return [*truths, Truth("displacement", sunk, 0.0, 1e-9 * self.R, "m", "mu at or above both thresholds")]

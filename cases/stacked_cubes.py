@@ -1,0 +1,101 @@
+"""A heavy cube on a light one of the same edge, at rest on the floor.
+
+After Le Lidec et al. 2024. Two rigid bodies with the coordinates of `workbench.bodies`, the light one below, and eight
+contacts: the lower corners of either cube on the floor or on the top face of the other. Nothing moves, the floor bears
+both weights and the light cube the heavy one's; how either is shared among four corners is not determined, and a
+formulation that eliminates p_t needs constraint relaxation.
+
+The difficulty is numerical. Impulses p that solve the step's problem up to the natural map's residual epsilon obey the
+contact laws up to velocities u = epsilon |p| tr W/(3 n_c) (formulary, section 7), where W ~ 1/m is the light cube's and
+p the heavy one's. Gaps are then off by h u, velocities by 2 u below and 4 u above, and forces, which have to change
+those, by up to 8 (m_1 + m_2) u/h: the ratio of the masses times epsilon, in relative terms.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from workbench.bodies import GROUND, RigidBodies, corners, place, point_of, put_body, put_contact, rotation
+from workbench.case import Array, Truth, quantity
+from workbench.sketch import Shape, cuboid, floor
+from workbench.stepping import FILL
+
+# Positions in `StackedCubes.data()`; gravity and the stick threshold come first.
+V_TH, G, M_, RATIO, EDGE, MU = range(6)
+
+ROUND_OFF = 8 * float(np.finfo(float).eps)
+"""Of sums over eight contacts and of coordinates, in relative terms."""
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `StackedCubes`."""
+    half = 0.5 * data[EDGE]
+    s, x, n, t, R = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3), np.eye(3)
+    gap = 0.0
+    for k in range(2):
+        m = data[M_] * (data[RATIO] if k else 1.0)
+        inertia = m * data[EDGE] ** 2 / 6.0
+        put_body(core, v, k, m, inertia, inertia, inertia, data[G])
+        if k == 1:
+            rotation(q, 0, R)
+        for j in range(3):
+            t[j], n[j] = R[j, 0], R[j, 2]
+        for i in range(4):
+            s[0], s[1], s[2] = half if i % 2 else -half, half if i // 2 else -half, -half
+            point_of(q, k, s, x)
+            # Height above the plane below: the floor, or the top face of the light cube.
+            gap = x[2]
+            if k == 1:
+                gap = n[0] * (x[0] - q[0]) + n[1] * (x[1] - q[1]) + n[2] * (x[2] - q[2]) - half
+            put_contact(core, 4 * k + i, q, GROUND if k == 0 else 0, k, x, n, t, gap, data[MU])
+
+
+@dataclass(frozen=True)
+class StackedCubes(RigidBodies):
+    """Redundant contacts and a mass ratio of a million."""
+
+    name: ClassVar[str] = "stacked-cubes"
+    description: ClassVar[str] = "a heavy cube resting on a light one; redundant contacts, bad conditioning"
+    source: ClassVar[str] = "after Le Lidec et al. 2024, Contact models in robotics, IEEE T-RO 40"
+    size: ClassVar[tuple[int, int, int, int]] = (12, 0, 8, 2)
+    duration: ClassVar[float] = 0.05
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"rest": (0.0, 0.05)}
+    fill: ClassVar[Any] = staticmethod(fill)
+
+    m: float = quantity(1.0, "kg", "mass of the light cube, below", "positive")
+    ratio: float = quantity(1e6, "-", "mass of the upper cube over that of the lower one", "positive")
+    edge: float = quantity(0.1, "m", "edge of either cube", "positive")
+    mu: float = quantity(0.5, "-", "friction coefficient", "nonnegative")
+
+    def inertias(self) -> Array:
+        m = np.array([self.m, self.ratio * self.m])
+        return m[:, None] * np.array([1.0, *3 * [self.edge**2 / 6]])
+
+    def start(self) -> tuple[Array, Array]:
+        return place(((0.0, 0.0, 0.5 * self.edge),), ((0.0, 0.0, 1.5 * self.edge),)), np.zeros(12)
+
+    def sketch(self) -> list[Shape]:
+        q, half = self.start()[0], 3 * (0.5 * self.edge,)
+        return [floor((-self.edge, 1.5 * self.edge)), *cuboid(corners(q, 0, half)), *cuboid(corners(q, 1, half))]
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """The forces of either interface, worst step, and how far a cube has moved; as far as the residual goes."""
+        h, source = reference.h, "weight above, worst step"
+        upper = self.ratio * self.m * self.gravity
+        weight = np.array([self.m * self.gravity + upper, upper])
+        forces = reference.p_n.reshape(-1, 2, 4).sum(axis=2) / h
+        worst = forces[np.abs(forces - weight).argmax(axis=0), [0, 1]]
+        q = reference.states_q.reshape(-1, 2, 7)[:, :, :3]
+        moved = float(np.linalg.norm(q - q[0], axis=2).max())
+        residual = ROUND_OFF + float(reference.residuals.max())
+        impulse = np.hypot(np.linalg.norm(reference.p_n, axis=1), np.linalg.norm(reference.p_t, axis=(1, 2))).max()
+        u = float(residual * impulse * np.trace(reference.W[0]) / 24 + ROUND_OFF * self.edge / h)
+        off = 8 * (1 + self.ratio) * self.m * u / h
+        return [
+            Truth("force on the floor", float(worst[0]), weight[0], off, "N", source),
+            Truth("force between the cubes", float(worst[1]), weight[1], off, "N", source),
+            Truth("displacement", moved, 0.0, 2 * u * h * reference.steps, "m", "rest"),
+        ]
