@@ -13,7 +13,7 @@ from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
 from workbench.kernels import spread
-from workbench.sketch import Arrow, Disc, Line, Shape, floor, seen
+from workbench.sketch import Arrow, Disc, Line, Shape, seen
 from workbench.stepping import FILL, advance_by_rates
 
 # Positions in `OffAxis.data()`; the stick threshold comes first.
@@ -72,9 +72,16 @@ class OffAxis(Case):
 
     def sketch(self) -> list[Shape]:
         angle = np.radians(self.direction)
-        axes = [Line(seen([(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0)])), Line(seen([(0.0, -1.0, 0.0), (0.0, 1.0, 0.0)]))]
+        x, y = seen([1.0, 0.0, 0.0]), seen([0.0, 1.5, 0.0])
         head = seen([0.8 * np.cos(angle), 0.8 * np.sin(angle), 0.0])
-        return [floor((-1.2, 1.2), -0.3), *axes, Disc((0.0, 0.0), 0.04), Arrow((0.0, 0.0), head, "P")]
+        axes = [Line([-x, x]), Line([-y, y])]
+        return [
+            *axes,
+            Disc((0.0, 0.0), 0.04),
+            Arrow(0.8 * x, x, "x"),
+            Arrow(0.8 * y, y, "y"),
+            Arrow((0.0, 0.0), head, "P"),
+        ]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Direction, speed and the distance of the time stepping itself; none where friction carries the pull.

@@ -27,7 +27,7 @@ from numba import njit
 from workbench.bodies import GROUND, RigidBodies, place, put_body, put_contact
 from workbench.case import Array, Truth, quantity
 from workbench.errors import DataError
-from workbench.sketch import Disc, Shape, floor
+from workbench.sketch import Disc, Shape, floor, seen
 from workbench.stepping import FILL
 
 # Positions in `SphereStack.data()`; gravity and the stick threshold come first.
@@ -84,9 +84,7 @@ class SphereStack(RigidBodies):
         super().__post_init__()
         most = 2 * (np.sqrt(3) - 1) * self.R
         if self.space >= most:
-            raise DataError(
-                f"{self.name}: space = {self.space:g} m lets the upper ball through; below {most:g} m is needed"
-            )
+            raise DataError(f"{self.name}: space = {self.space:g} m; less than {most:g} m is needed to carry a ball")
 
     @property
     def alpha(self) -> float:
@@ -109,8 +107,8 @@ class SphereStack(RigidBodies):
         return place(*lower, ((0.0, 0.0, R + 2 * R * np.cos(alpha)),)), np.zeros(24)
 
     def sketch(self) -> list[Shape]:
-        x, R = self.start()[0].reshape(4, 7)[:, :3], self.R
-        return [floor((-3 * R, 4 * R)), *(Disc((x[k, 0] + 0.2 * x[k, 1], x[k, 2]), R) for k in (1, 3, 2, 0))]
+        R, centres = self.R, seen(self.start()[0].reshape(4, 7)[:, :3])
+        return [floor((-3 * R, 3 * R)), *(Disc(centres[k], R) for k in (1, 0, 3, 2))]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Of a standing stack the forces and rest; of any, that floor and weight account for the vertical momentum."""

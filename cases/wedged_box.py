@@ -126,7 +126,7 @@ class WedgedBox(Case):
         """Of a box that slides flat, its speed; of a wedged one tilt, determined forces, and rest where it is the only
         end: the pull is weaker than the grip, and there was time enough to stop."""
         (H, b), h, weight = self.across, reference.h, self.m * self.gravity
-        q, v, touches = reference.states_q[-1], reference.states_v, reference.p_n[:, 2] > 0
+        q, v, touches = reference.states_q[-1], reference.states_v, reference.p_n[:, 2] > 1e-9 * weight * h
         if not touches.any() and self.mu <= self.length / self.height:
             end, pushed = h * reference.steps, self.pull / self.m
             flat, scale = max(0.0, pushed - self.mu * self.gravity), 1e-11 * (pushed + self.gravity)
