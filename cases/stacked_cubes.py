@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from workbench.bodies import GROUND, RigidBodies, corners, place, point_of, put_body, put_contact, rotation
+from workbench.bodies import RigidBodies, corners, place, point_of, put_body, put_contact, rotation
 from workbench.case import Array, Truth, quantity
 from workbench.sketch import Shape, cuboid, floor
 from workbench.stepping import FILL
@@ -33,24 +33,25 @@ ROUND_OFF = 8 * float(np.finfo(float).eps)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `StackedCubes`."""
     half = 0.5 * data[EDGE]
-    s, x, n, t, R = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3), np.eye(3)
-    gap = 0.0
+    s, x, n, t, R = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3), np.zeros((3, 3))
+    n[2] = t[0] = 1.0
     for k in range(2):
         m = data[M_] * (data[RATIO] if k else 1.0)
         inertia = m * data[EDGE] ** 2 / 6.0
         put_body(core, v, k, m, inertia, inertia, inertia, data[G])
+        # The plane below belongs to body k - 1: the floor (the ground is -1), or the top face of the light cube.
+        level = 0.0
         if k == 1:
             rotation(q, 0, R)
-        for j in range(3):
-            t[j], n[j] = R[j, 0], R[j, 2]
+            level = half
+            for j in range(3):
+                t[j], n[j] = R[j, 0], R[j, 2]
+                level += n[j] * q[j]
         for i in range(4):
             s[0], s[1], s[2] = half if i % 2 else -half, half if i // 2 else -half, -half
             point_of(q, k, s, x)
-            # Height above the plane below: the floor, or the top face of the light cube.
-            gap = x[2]
-            if k == 1:
-                gap = n[0] * (x[0] - q[0]) + n[1] * (x[1] - q[1]) + n[2] * (x[2] - q[2]) - half
-            put_contact(core, 4 * k + i, q, GROUND if k == 0 else 0, k, x, n, t, gap, data[MU])
+            gap = n[0] * x[0] + n[1] * x[1] + n[2] * x[2] - level
+            put_contact(core, 4 * k + i, q, k - 1, k, x, n, t, gap, data[MU])
 
 
 @dataclass(frozen=True)

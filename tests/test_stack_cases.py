@@ -5,12 +5,12 @@ import pytest
 
 from cases.gripper import Z_1, Z_2, Z_C, Gripper
 from cases.off_axis import OffAxis
-from cases.pinched_capsule import PinchedCapsule
+from cases.pinched_capsule import PinchedCapsule, inertia
 from cases.sheath import Sheath
 from cases.sphere_stack import SphereStack
 from cases.stacked_cubes import StackedCubes
 from cases.wedged_box import WedgedBox
-from tests.mechanics import failing, filled
+from tests.mechanics import failing, filled, rate, scaled, states
 from workbench.assembly import compiled
 from workbench.cli import find_formulation
 from workbench.contact import ContactSystem
@@ -37,6 +37,34 @@ def truths(case, r, *expected):
     assert failing(found) == set()
     assert {t.name for t in found} >= set(expected)
     return {t.name: t for t in found}
+
+
+ARMS = {
+    WedgedBox: lambda c, q: [(x, z) for z in (-c.height / 2, c.height / 2) for x in (-c.length / 2, c.length / 2)],
+    Gripper: lambda c, q: turned([(-c.R, 0), (c.R, 0), (0, -c.R)], -q[2]),
+    PinchedCapsule: lambda c, q: (
+        np.repeat(turned([(-c.R, 0), (c.R, 0)], -q[2]), 2, axis=0) + [(0, -c.half), (0, c.half)] * 2
+    ),
+}
+"""From the centre to the points in contact (r, 2) [m], in axes of the body, which turns by q[2] in the plane (x, z)."""
+
+
+def turned(s, angle):
+    c, s_ = np.cos(angle), np.sin(angle)
+    return np.asarray(s) @ [[c, s_], [-s_, c]]
+
+
+@pytest.mark.parametrize("kind", list(ARMS), ids=lambda kind: kind.name)
+def test_the_rows_of_a_plane_case_are_the_rates_of_the_material_points_in_contact(kind):
+    case = scaled(kind())
+    for q, v in states(case, 10, 5):
+        core, arms = filled(case, q, v), ARMS[kind](case, q)
+        point = rate(case, lambda x, arms=arms: x[:2] + turned(arms, x[2]), q, v)
+        # What they slide on: the fingers upwards and the floor along; the plates upwards; floor and roof along.
+        along = {Gripper: [1, 1, 0], PinchedCapsule: [1] * 4, WedgedBox: [0] * 4}[kind]
+        other = np.array([v[Z_1], v[Z_2], 0]) if kind is Gripper else np.zeros(4)
+        found = core.J_t @ v + core.r_t
+        np.testing.assert_allclose(found, point[np.arange(len(along)), along] - other, rtol=0, atol=1e-8)
 
 
 def test_a_bead_in_a_sheath_slides_at_uniform_acceleration_and_never_lifts():
@@ -260,6 +288,15 @@ def test_the_capsule_rests_if_and_only_if_the_plates_carry_its_weight(share):
         found = truths(case, run(case, duration=0.2), "speed", "friction", "plates' normal forces")
         assert ("creep" in found) == (share > 1)
         assert (found["speed"].computed > 0.01) == (share < 1)
+
+
+def test_the_inertia_of_a_capsule_is_that_of_its_slices():
+    """Discs of radius rho(s) along the axis, rho^2/4 + s^2 a unit of mass across it."""
+    for R, half in ((0.03, 0.05), (0.2, 0.01), (0.05, 1e-9)):
+        s = (half + R) * (np.arange(200_000) + 0.5) / 200_000
+        rho = R**2 - np.maximum(0, s - half) ** 2
+        expected = 2.5 * np.average(rho / 4 + s**2, weights=rho)
+        assert inertia(2.5, R, half) == pytest.approx(expected, rel=1e-8)
 
 
 def test_relaxed_friction_sags_by_the_stiffness_and_creeps_by_the_damping():
