@@ -96,6 +96,17 @@ def put_contact(core, i, q, a, b, point, n, t, gap, mu):
     core.heading[i, 0], core.heading[i, 1] = 1.0, 0.0
 
 
+@njit(types.void(CORE, VECTOR, F64, F64, F64, F64), cache=True)
+def put_feet(core, q, a, b, c, mu):
+    """Contacts 0 to 3: the points (-+a, -+b, -c) of body 0 on the floor z = 0; the first two are those at -b."""
+    n, t, s, x = np.zeros(3), np.zeros(3), np.empty(3), np.empty(3)
+    n[2] = t[0] = 1.0
+    for i in range(4):
+        s[0], s[1], s[2] = a if i % 2 else -a, b if i // 2 else -b, -c
+        point_of(q, 0, s, x)
+        put_contact(core, i, q, GROUND, 0, x, n, t, x[2], mu)
+
+
 @njit(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR), cache=True)
 def put_ball_joint(core, row, q, a, b, s_a, s_b):
     """Three bilateral rows from `row` on: point s_b of body b stays at point s_a of body a (body coordinates)."""

@@ -1,0 +1,115 @@
+"""A table on four legs on a plane that is tilted slowly: it holds up to tan(angle) = mu_s, and then slides under mu.
+
+One rigid body with the coordinates and velocities of `workbench.bodies`, in the axes of the plane: the plane stays at
+z = 0 and gravity turns, g (sin a, 0, -cos a) with a = angle + rate t, t being the last coordinate. Rate 0 is the plane
+of one angle. At a the table wants g sin a along the plane, and while it slides friction leaves
+
+    x'' = g (sin a - mu cos a) .
+
+It tips instead where the friction's moment exceeds that of the lower legs, mu_s > length / (2 height).
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from workbench.bodies import RigidBodies, corners, place, put_body, put_feet
+from workbench.case import Array, Truth, quantity
+from workbench.sketch import Arrow, Line, Shape, floor, seen
+from workbench.stepping import FILL
+
+# Positions in `Table.data()`; the stick threshold comes first.
+G, M_, LENGTH, WIDTH, HEIGHT, MU, MU_S, ANGLE, RATE = range(1, 10)
+
+HOLDS = 1e-9
+"""Speed [m/s] up to which the table counts as held, and tolerance of what is exact: above round-off, below a step."""
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Table`."""
+    m, a, b, c = data[M_], 0.5 * data[LENGTH], 0.5 * data[WIDTH], data[HEIGHT]
+    put_body(core, v, 0, m, m * b * b / 3, m * a * a / 3, m * (a * a + b * b) / 3, 0.0)
+    tilt = np.radians(data[ANGLE] + data[RATE] * q[7])
+    core.f[0], core.f[2] = m * data[G] * np.sin(tilt), -m * data[G] * np.cos(tilt)
+    put_feet(core, q, a, b, c, data[MU])
+    for i in range(4):
+        core.mu_s[i] = data[MU_S]
+
+
+@dataclass(frozen=True)
+class Table(RigidBodies):
+    """The threshold between static and kinetic friction, with redundant contacts."""
+
+    name: ClassVar[str] = "table"
+    description: ClassVar[str] = "a table on four legs on a slowly tilted plane: holds up to mu_s, slides under mu"
+    source: ClassVar[str] = "textbook: angle of friction"
+    size: ClassVar[tuple[int, int, int, int]] = (6, 0, 4, 2)
+    duration: ClassVar[float] = 1.5
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (1.0, 1.5)}
+    fill: ClassVar[Any] = staticmethod(fill)
+
+    v_th: float = quantity(1e-6, "m/s", "speed below which a contact counts as sticking", "positive")
+    m: float = quantity(10.0, "kg", "mass, all of it in the top", "positive")
+    length: float = quantity(1.2, "m", "distance of the legs down the slope", "positive")
+    width: float = quantity(0.8, "m", "distance of the legs across", "positive")
+    height: float = quantity(0.7, "m", "height of the top", "positive")
+    mu: float = quantity(0.3, "-", "kinetic friction coefficient", "nonnegative")
+    mu_s: float = quantity(0.4, "-", "static friction coefficient; below mu it is not used", "nonnegative")
+    angle: float = quantity(12.0, "deg", "tilt of the plane at the start")
+    rate: float = quantity(10.0, "deg/s", "rate of tilting")
+
+    def inertias(self) -> Array:
+        x, y = np.square([self.length, self.width])
+        return self.m * np.array([[1.0, y / 12, x / 12, (x + y) / 12]])
+
+    def start(self) -> tuple[Array, Array]:
+        return np.append(place(((0.0, 0.0, self.height),)), 0.0), np.zeros(6)
+
+    def energy(self, q: Array, v: Array) -> Array:
+        tilt = np.radians(self.angle + self.rate * q[..., 7])
+        climb = np.cos(tilt) * q[..., 2] - np.sin(tilt) * q[..., 0]
+        return self.kinetic_energy(v) + self.m * self.gravity * climb
+
+    def sketch(self) -> list[Shape]:
+        a, b, c = 0.5 * self.length, 0.5 * self.width, 0.5 * self.height
+        foot, top = (corners(place(((0.0, 0.0, c),)), 0, (a, b, c))[:, :, k] for k in range(2))
+        legs: list[Shape] = [Line(seen([foot[i, j], top[i, j]])) for i in range(2) for j in range(2)]
+        tilt, centre = np.radians(self.angle), np.array([0.0, 0.0, self.height])
+        down = centre + 0.8 * self.height * np.array([np.sin(tilt), 0.0, -np.cos(tilt)])
+        edge = seen([top[0, 0], top[1, 0], top[1, 1], top[0, 1], top[0, 0]])
+        return [floor((-1.6 * a, 1.6 * a)), *legs, Line(edge), Arrow(seen(centre), seen(down), "g")]
+
+    def gain(self, start: float, end: float, time: float) -> float:
+        """Speed [m/s] that sliding gains in a time [s] from one angle [rad] to another, which it passes uniformly."""
+        middle, mean = 0.5 * (start + end), np.sinc((end - start) / (2 * np.pi))
+        return float(self.gravity * time * mean * (np.sin(middle) - self.mu * np.cos(middle)))
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """How far it holds, what speed sliding gains, what the legs carry; none for a table that tips or tilts back.
+
+        It slips in the first step that begins beyond the threshold, one at most too late. Sliding proper starts where
+        the speed exceeds the stick threshold; its gain is the sum of h x'' at the starts of the steps, off by at most h
+        times the variation of x''.
+        """
+        most = max(self.mu, self.mu_s)
+        if most * self.height >= 0.5 * self.length or min(self.rate, self.angle) < 0:
+            return []
+        h, steps, v = reference.h, reference.steps, reference.states_v[:, 0]
+        angle = np.radians(self.angle + self.rate * h * np.arange(steps + 1))
+        weight, threshold = self.m * self.gravity * np.cos(angle[-2]), np.arctan(most)
+        slips, beyond = np.flatnonzero(v > HOLDS), np.append(np.flatnonzero(angle > threshold), steps)
+        moves = np.append(np.flatnonzero(v > self.v_th), beyond[0])[0]
+        time, ends = h * (steps - moves), (angle[moves], angle[-1])
+        bound = h * (self.gain(ends[1], ends[1], 1.0) - self.gain(ends[0], ends[0], 1.0)) + HOLDS
+        law, sum_of_forces = "Coulomb's law: tan(angle) = mu_s", "balance of forces across the plane"
+        last = angle[max(0, slips[0] - 1)] if slips.size else angle[-1]
+        held, expected = (float(np.degrees(x)) for x in (last, np.clip(threshold, angle[0], angle[-1])))
+        total, gained = float(reference.p_n[-1].sum() / h), float(v[-1] - v[moves])
+        return [
+            Truth("angle held", held, expected, self.rate * h + HOLDS, "deg", law),
+            Truth("speed gained", gained, self.gain(*ends, time), bound, "m/s", "friction mu on a tilting plane"),
+            Truth("normal forces in all", total, weight, 1e-9 * self.m * self.gravity, "N", sum_of_forces),
+        ]

@@ -1,0 +1,97 @@
+"""A tippe top: a ball whose centre of mass lies below its geometric centre, spun fast, turns over and rises.
+
+One axisymmetric rigid body with the coordinates and velocities of `workbench.bodies`, its axis e_3 from the centre of
+mass to the geometric centre, eps away. The contact point is r = eps e_3 - R e_z from the centre of mass, and
+
+    J = -L . r = R L_z - eps L_3,     J' = -(r x F) . r - eps L . (omega x e_3) = 0
+
+under any force F at the contact point: Jellett's invariant. Friction has to lower the energy at this J, and for fast
+spin the least energy is that of the top on its head, where its centre of mass is highest.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from workbench.bodies import GROUND, RigidBodies, place, put_body, put_contact, rotation, turned
+from workbench.case import Array, Truth, quantity
+from workbench.sketch import Arrow, Disc, Line, Shape, floor
+from workbench.stepping import FILL
+
+# Positions in `TippeTop.data()`; the stick threshold comes first.
+G, M_, R_, EPS, I_1, I_3, MU = range(1, 8)
+
+DRIFT = 20.0
+"""Relative drift of Jellett's invariant over the step [1/s]: first order, from the Euler step of the attitude."""
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `TippeTop`."""
+    put_body(core, v, 0, data[M_], data[I_1], data[I_1], data[I_3], data[G])
+    R, n, t, x = np.empty((3, 3)), np.zeros(3), np.zeros(3), np.empty(3)
+    rotation(q, 0, R)
+    for i in range(3):
+        x[i] = q[i] + data[EPS] * R[i, 2]
+    x[2] -= data[R_]
+    n[2] = t[0] = 1.0
+    put_contact(core, 0, q, GROUND, 0, x, n, t, x[2], data[MU])
+
+
+@dataclass(frozen=True)
+class TippeTop(RigidBodies):
+    """An invariant that no friction law may touch, and a motion that only friction can make."""
+
+    name: ClassVar[str] = "tippe-top"
+    description: ClassVar[str] = "a tippe top: friction turns it over; Jellett's invariant holds under any friction"
+    source: ClassVar[str] = "Jellett 1872; Cohen 1977, Am. J. Phys. 45; parameters as usual in the literature since"
+    size: ClassVar[tuple[int, int, int, int]] = (6, 0, 1, 2)
+    duration: ClassVar[float] = 4.0
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"inversion": (1.0, 3.0)}
+    fill: ClassVar[Any] = staticmethod(fill)
+
+    v_th: float = quantity(0.001, "m/s", "speed below which the contact counts as sticking", "positive")
+    m: float = quantity(0.02, "kg", "mass", "positive")
+    R: float = quantity(0.02, "m", "radius", "positive")
+    eps: float = quantity(0.006, "m", "distance of the centre of mass below the geometric centre", "positive")
+    I_1: float = quantity(131 / 350 * 8e-6, "kg m2", "moment of inertia across the axis", "positive")
+    I_3: float = quantity(0.4 * 8e-6, "kg m2", "moment of inertia about the axis", "positive")
+    mu: float = quantity(0.3, "-", "friction coefficient", "nonnegative")
+    tilt: float = quantity(0.1, "rad", "initial inclination of the axis")
+    spin: float = quantity(155.0, "rad/s", "initial angular velocity about the axis")
+
+    def inertias(self) -> Array:
+        return np.array([[self.m, self.I_1, self.I_1, self.I_3]])
+
+    def start(self) -> tuple[Array, Array]:
+        z = self.R - self.eps * np.cos(self.tilt)
+        return place(((0.0, 0.0, z), (0.0, 1.0, 0.0), self.tilt)), np.array([0.0, 0.0, 0.0, 0.0, 0.0, self.spin])
+
+    def jellett(self, q: Array, v: Array) -> Array:
+        """J (...) [kg m3/s], R L_z - eps L_3."""
+        L = self.inertias()[0, 1:] * v[..., 3:]
+        return self.R * turned(q, 0, L)[..., 2] - self.eps * L[..., 2]
+
+    def sketch(self) -> list[Shape]:
+        R, lean = self.R, np.array([np.sin(self.tilt), np.cos(self.tilt)])
+        centre = np.array([0.0, R])
+        mass = Disc(centre - self.eps * lean, 0.05 * R)
+        stem = Line([centre + R * lean, centre + 1.5 * R * lean])
+        return [floor((-2 * R, 2 * R)), Disc(centre, R), stem, mass, Arrow(centre, centre + 1.3 * R * lean, "ω₀")]
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """Jellett's invariant; and that the top as it comes stands on its head in the end.
+
+        How long another one takes has no formula. The head is approached, not reached, hence a tenth of the rise.
+        """
+        q, v = reference.states_q, reference.states_v
+        J = self.jellett(q[[0, -1]], v[[0, -1]])
+        bound = DRIFT * reference.h * abs(J[0])
+        truths = [Truth("Jellett's invariant", float(J[1]), float(J[0]), bound, "kg m3/s", "no moment about r")]
+        if self == TippeTop() and reference.t[-1] > 3.9:
+            height, rise = float(q[-1, 2]), 2 * self.eps
+            source = "least energy at Jellett's invariant"
+            truths.append(Truth("height on its head", height, self.R + self.eps, 0.1 * rise, "m", source))
+        return truths

@@ -1,0 +1,130 @@
+"""A disc in a V groove, spun until friction stops it: two contacts whose normal forces wedge against each other.
+
+Coordinates q = (x, z, phi): centre above the bottom of the groove, and rotation; velocities their rates. The walls
+make the angle alpha with the vertical. While it spins, friction +-mu N at both walls leaves no choice:
+
+    N_1 + N_2 = S = m g / ((1 + mu^2) sin alpha),     N_1 - N_2 = mu tan(alpha) S,     I omega' = -mu R S ,
+
+the first wall being the one that the spin climbs; mu tan(alpha) >= 1 takes the disc up that wall. At rest three
+equations hold four forces. N_1 = N_2 = N, the frictions are opposite, and any N between
+m g / (2 (sin alpha + mu cos alpha)) and m g / (2 (sin alpha - mu cos alpha)) will do: a self-stress, unbounded where
+mu >= tan(alpha). Without friction N = m g / (2 sin alpha).
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from workbench.case import Array, Case, Truth, quantity
+from workbench.kernels import spread
+from workbench.sketch import Arrow, Disc, Line, Shape
+from workbench.stepping import FILL, advance_by_rates
+
+# Positions in `VGroove.data()`; the stick threshold comes first.
+R_, M_, ALPHA, MU, G = range(1, 6)
+
+EXACT = 1e-9
+"""Relative tolerance of what the time stepping meets to round-off: constant forces at rest of the centre."""
+
+
+@njit(FILL, cache=True)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `VGroove`."""
+    R, m, alpha = data[R_], data[M_], np.radians(data[ALPHA])
+    for i in range(3):
+        spread(0.0, core.M[i])
+        core.M[i, i] = m if i < 2 else 0.5 * m * R * R
+    spread(0.0, core.f)
+    core.f[1] = -m * data[G]
+    for i in range(2):
+        n_x, n_z = np.cos(alpha) if i == 0 else -np.cos(alpha), np.sin(alpha)
+        core.J_n[i, 0], core.J_n[i, 1], core.J_n[i, 2] = n_x, n_z, 0.0
+        core.J_t[i, 0], core.J_t[i, 1], core.J_t[i, 2] = n_z, -n_x, R
+        core.phi[i] = n_x * q[0] + n_z * q[1] - R
+        core.mu[i] = data[MU]
+        core.heading[i, 0], core.heading[i, 1] = 1.0, 0.0
+
+
+@dataclass(frozen=True)
+class VGroove(Case):
+    """Self-stress in its simplest form: forces unique while it spins, an interval at rest."""
+
+    name: ClassVar[str] = "v-groove"
+    description: ClassVar[str] = "a spinning disc in a V groove: both walls brake it; at rest the forces are not unique"
+    source: ClassVar[str] = "textbook statics; Coulomb's law at two walls"
+    size: ClassVar[tuple[int, int, int, int]] = (3, 0, 2, 1)
+    duration: ClassVar[float] = 0.5
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.36)}
+    fill: ClassVar[Any] = staticmethod(fill)
+    advance: ClassVar[Any] = staticmethod(advance_by_rates)
+
+    R: float = quantity(0.1, "m", "radius", "positive")
+    m: float = quantity(1.0, "kg", "mass", "positive")
+    alpha: float = quantity(30.0, "deg", "angle of the walls with the vertical", "positive")
+    mu: float = quantity(0.3, "-", "friction coefficient", "nonnegative")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "positive")
+    spin: float = quantity(40.0, "rad/s", "initial angular velocity, anticlockwise")
+
+    def start(self) -> tuple[Array, Array]:
+        return np.array([0.0, self.R / np.sin(np.radians(self.alpha)), 0.0]), np.array([0.0, 0.0, self.spin])
+
+    def centre(self, q: Array) -> Array:
+        return np.stack([q[..., 0], np.zeros_like(q[..., 0]), q[..., 1]], axis=-1)
+
+    def energy(self, q: Array, v: Array) -> Array:
+        kinetic = (v[..., :2] ** 2).sum(axis=-1) + 0.5 * self.R**2 * v[..., 2] ** 2
+        return self.m * (0.5 * kinetic + self.gravity * q[..., 1])
+
+    def spinning(self) -> tuple[float, float, float]:
+        """N [N] at the wall on the left and on the right, and omega' [rad/s2], while the disc spins as at first."""
+        alpha, turn = np.radians(self.alpha), np.sign(self.spin)
+        total = self.m * self.gravity / ((1 + self.mu**2) * np.sin(alpha))
+        difference = turn * self.mu * np.tan(alpha) * total
+        return (total + difference) / 2, (total - difference) / 2, -2 * turn * self.mu * total / (self.m * self.R)
+
+    def at_rest(self) -> tuple[float, float]:
+        """Least and largest N [N] of a disc at rest; the largest is infinite where the groove wedges."""
+        sin, friction = np.sin(np.radians(self.alpha)), self.mu * np.cos(np.radians(self.alpha))
+        half = 0.5 * self.m * self.gravity
+        return half / (sin + friction), half / (sin - friction) if sin > friction else np.inf
+
+    def sketch(self) -> list[Shape]:
+        alpha, R = np.radians(self.alpha), self.R
+        s, c = np.sin(alpha), np.cos(alpha)
+        top, z = 2 * R / np.tan(alpha) + 0.5 * R, R / s
+        walls = Line([(-top * s, top * c), (0.0, 0.0), (top * s, top * c)], ground=True)
+        return [walls, Disc((0.0, z), R), Arrow((0.6 * R, z - 0.3 * R), (0.6 * R, z + 0.4 * R), "ω₀")]
+
+    def truths(self, reference: Any) -> list[Truth]:
+        """Forces and deceleration of the spinning disc, when it stops, and that the forces at rest lie in the interval.
+
+        None for a disc that climbs a wall, which leaves the place that all this is about.
+        """
+        climbs = self.spin != 0 and self.mu * np.tan(np.radians(self.alpha)) >= 1
+        if climbs:
+            return []
+        h, weight = reference.h, self.m * self.gravity
+        p_n, omega = reference.p_n / h, reference.states_v[:, 2]
+        rests = np.flatnonzero(np.abs(omega[1:]) <= EXACT * abs(self.spin))
+        truths = []
+        if self.spin != 0 and (not rests.size or rests[0] > 0):
+            left, right, slowing = self.spinning()
+            source = "Coulomb's law at both walls"
+            change, inertia = float(omega[1] - omega[0]) / h, 0.5 * self.m * self.R**2
+            truths += [
+                Truth("normal force on the left, spinning", float(p_n[0, 0]), left, EXACT * weight, "N", source),
+                Truth("normal force on the right, spinning", float(p_n[0, 1]), right, EXACT * weight, "N", source),
+                Truth("friction moment", inertia * change, inertia * slowing, EXACT * self.R * weight, "N m", source),
+            ]
+        if rests.size and self.spin != 0:
+            stop = h * float(rests[0] + 1)
+            truths.append(Truth("end of spinning", stop, self.spin / -self.spinning()[2], h, "s", "uniform braking"))
+        if rests.size and np.isfinite(self.at_rest()[1]):
+            low, high = self.at_rest()
+            for side, N in zip(("left", "right"), p_n[-1], strict=True):
+                interval = Truth(f"normal force on the {side}, at rest", float(N), (low + high) / 2, (high - low) / 2 +
+                                 EXACT * weight, "N", "interval of self-stress under Coulomb's law")  # fmt: skip
+                truths.append(interval)
+        return truths
