@@ -1,13 +1,89 @@
 """Anitescu and Potra's time step: Stewart and Trinkle's LCP at velocity level, solvable by Lemke's method.
 
 Under one normal law (velocity or gap, a property of the run) the two are the same LCP; one declaration serves both.
+
+restitution=newton leaves rebound to the normal law, u_n + e u_n-. restitution=poisson is the paper's own, in two passes
+of that LCP. Compression is the impact alone, without the forces of the step, and gives p_c. Decompression starts from
+there with the forces and gives back the bounce e p_c at least,
+
+    p_n = (1 + e) p_c + x,     0 <= x perp u_n >= 0,     friction of its own up to mu (e p_c + x).
+
+A contact at rest has nothing to compress and does not hop. With the same e <= 1 at all contacts no step without forces
+and prescribed rates gains energy; without friction, none with any e <= 1. Newton's rebound promises neither.
 """
 
-from formulations.stewart_trinkle import stewart_trinkle
-from workbench.formulation import formulation
+from typing import Literal
 
-anitescu_potra = formulation(
+import cvxpy as cp
+from numba import njit, types
+
+from formulations.stewart_trinkle import inscribed
+from workbench.formulation import ContactSymbols, formulation
+from workbench.hooks import AGAIN, AXES, CORE, GIVEN, approach, turn_axes
+from workbench.kernels import spread
+from workbench.modelling import Declaration, Hooks
+
+
+@formulation(
     "anitescu-potra",
     friction="polygon inscribed in the Coulomb disc",
     source="Anitescu & Potra 1997, Nonlinear Dynamics 14; IDETC2016-60064 refers to it as the polygonal model",
-)(stewart_trinkle.build)
+)
+def anitescu_potra(
+    s: ContactSymbols,
+    directions: int = 4,
+    axes: Literal["fixed", "sliding", "body"] = "fixed",
+    restitution: Literal["newton", "poisson"] = "newton",
+) -> Declaration:
+    numbers = (AXES[axes],)
+    if restitution == "newton":
+        return inscribed(s, directions, Hooks(numbers=numbers))
+    before = cp.Parameter(s.r, name="P_n"), cp.Parameter(s.d * s.r, name="P_t"), cp.Parameter(s.r, name="bounce")
+    # The last entry of the memory says that compression is under way, so that `again` knows.
+    hooks = Hooks(given, again, own=before, numbers=numbers, memory=s.r * (1 + s.d) + 1)
+    return inscribed(s, directions, hooks, before)
+
+
+@njit(types.void(CORE, types.float64), cache=True)
+def add_forces(core, share):
+    """A share of the step's forces to the momentum: b += share h f."""
+    for j in range(core.b.shape[0]):
+        core.b[j] += share * core.h * core.f[j]
+
+
+@njit(GIVEN, cache=True)
+def given(core, memory, own, numbers):
+    """own = [P_n (r), P_t (d r), bounce (r)], zero for compression; numbers = [axes]."""
+    turn_axes(core, numbers[0])
+    spread(0.0, own)
+    compression = False
+    for i in range(core.mu.shape[0]):
+        core.b_n[i] -= core.e[i] * approach(core, i)
+        compression = compression or core.e[i] > 0.0
+    if compression:
+        add_forces(core, -1.0)
+    memory[-1] = 1.0 if compression else 0.0
+
+
+@njit(AGAIN, cache=True)
+def again(core, memory, own, numbers, v, p_n, p_t):
+    """From compression to decompression: its impulses and the bounce become constants, the forces come back."""
+    if memory[-1] == 0.0:
+        return False
+    memory[-1] = 0.0
+    add_forces(core, 1.0)
+    r, n = core.mu.shape[0], core.b.shape[0]
+    d = core.b_t.shape[0] // r
+    P_n, P_t, bounce = own[:r], own[r : r + d * r], own[r + d * r :]
+    for i in range(r):
+        P_n[i] = (1.0 + core.e[i]) * p_n[i]
+        bounce[i] = core.mu[i] * core.e[i] * p_n[i]
+        core.b_n[i] += core.eps_n[i] * P_n[i]
+        for j in range(n):
+            core.b[j] += core.J_n[i, j] * P_n[i]
+    for i in range(d * r):
+        P_t[i] = p_t[i]
+        core.b_t[i] += core.eps_t[i] * P_t[i]
+        for j in range(n):
+            core.b[j] += core.J_t[i, j] * P_t[i]
+    return True

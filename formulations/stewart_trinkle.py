@@ -3,7 +3,7 @@
 The original states the normal law with the gap, u_n + phi/h; here the normal law belongs to the run.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import cvxpy as cp
 
@@ -21,16 +21,26 @@ from workbench.modelling import Declaration, Hooks, complements, declare, equals
 def stewart_trinkle(
     s: ContactSymbols, directions: int = 4, axes: Literal["fixed", "sliding", "body"] = "fixed"
 ) -> Declaration:
+    return inscribed(s, directions, Hooks(numbers=(AXES[axes],)))
+
+
+def inscribed(s: ContactSymbols, directions: int, hooks: Hooks, before: tuple[Any, Any, Any] | None = None):
+    """The LCP of the inscribed polygon.
+
+    `before` are impulses that the step has had when this LCP is posed, and that its constants contain: (P_n, P_t,
+    bounce), bounce (r,) being what the share of P_n that still bears friction adds to its limit mu p_n.
+    """
     A, E = polygon(directions, s.r, s.d)
     v, p_n = free("v", s.n), nonneg("p_n", s.r)
     beta, sigma = nonneg("beta", A.shape[1]), nonneg("sigma", s.r)
-    p_t = A @ beta
+    p_t, limit = A @ beta, cp.multiply(s.mu, p_n)
+    P_n, P_t, bounce = before or (None, None, None)
     return declare(
         equals(s.balance(v, p_n, p_t)),
         *s.bilateral(v),
         complements(s.un(v, p_n), p_n),
         complements(A.T @ s.ut(v, p_t) + E @ sigma, beta),
-        complements(cp.multiply(s.mu, p_n) - E.T @ beta, sigma),
-        recover=dict(v=v, p_n=p_n, p_t=p_t),
-        hooks=Hooks(numbers=(AXES[axes],)),
+        complements(limit - E.T @ beta if bounce is None else limit + bounce - E.T @ beta, sigma),
+        recover=dict(v=v, p_n=p_n if P_n is None else P_n + p_n, p_t=p_t if P_t is None else P_t + p_t),
+        hooks=hooks,
     )

@@ -39,7 +39,7 @@ from workbench.solvers.lemke import SOLVER as LEMKE
 NAMED = {f.name: f for f in FORMULATIONS}
 OTHER_OPTIONS: dict[str, list[dict[str, Any]]] = {
     "stewart-trinkle": [dict(directions=6, axes="sliding")],
-    "anitescu-potra": [dict(directions=8, axes="body")],
+    "anitescu-potra": [dict(directions=8, axes="body"), dict(restitution="poisson")],
     "discrete-velocity": [dict(directions=6, axes="sliding")],
     "phantom-inertia": [dict(directions=6, axes="fixed", rho=0.7), dict(directions=8, lateral="regularised")],
     "box": [dict(bounds="iterated", axes="sliding"), dict(bounds="coupled", axes="body")],
@@ -192,7 +192,10 @@ def test_balance_and_constraints_hold_whatever_the_impulses(f, size):
     # Closed contacts: one that a hook has opened lets no impulse through.
     s = system_of(rng, *size, phi=-1e-3, eps_n=0.1, eps_b=rng.uniform(0, 1, m), v_th=0.01)
     stepper = pose(f, s)
-    stepper.finish_pass(rng.standard_normal(stepper.problem().size))
+    # Two passes at most: the phases of an impact; bounds would never settle on impulses at random.
+    for _ in range(2):
+        if not stepper.finish_pass(rng.standard_normal(stepper.problem().size)):
+            break
     v, p_n, p_t, p_b = np.split(stepper.work.out.copy(), np.cumsum([n, r, d * r]))
     stepping.turn_back(stepper.core, p_t)
     momentum = s.M @ s.v + s.h * s.f

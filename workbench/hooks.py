@@ -87,14 +87,23 @@ def turn(core, i, c, s):
 
 @njit(types.void(CORE, types.int64), cache=True)
 def open_contact(core, i):
-    """Contact i exerts nothing, under any formulation: no normal row, and no friction cone.
+    """Contact i exerts nothing, under any formulation: no normal row, no restitution, and no friction cone.
 
     Its tangent rows stay, since some formulations eliminate p_t and need them independent.
     """
     for j in range(core.J_n.shape[1]):
         core.J_n[i, j] = 0.0
     core.b_n[i] = core.phi[i] / core.h
-    core.mu[i] = 0.0
+    core.mu[i] = core.e[i] = 0.0
+
+
+@njit(types.float64(CORE, types.int64), cache=True)
+def approach(core, i):
+    """min(0, u_n-): normal rate of contact i before the step [m/s], zero where it does not approach."""
+    s = core.r_n[i]
+    for j in range(core.v.shape[0]):
+        s += core.J_n[i, j] * core.v[j]
+    return min(0.0, s)
 
 
 @njit(types.float64(CORE, types.int64), cache=True)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit, types
 
 from workbench.assembly import PLAN, WORK, carry_back, eliminate, stamp
-from workbench.hooks import AGAIN, CORE, GAP, GIVEN, MOREAU, REMEMBER, open_contact, sliding
+from workbench.hooks import AGAIN, CORE, GAP, GIVEN, MOREAU, REMEMBER, approach, open_contact, sliding
 from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, is_finite, put, put_rows, spread
 from workbench.relaxation import relax, relax_across
 from workbench.solution import Status
@@ -81,11 +81,8 @@ def discretise(core):
             s += core.M[i, j] * core.v[j]
         core.b[i] = s
     for i in range(core.phi.shape[0]):
-        approach = core.r_n[i]
-        for j in range(n):
-            approach += core.J_n[i, j] * core.v[j]
         # Newton restitution acts on approaching contacts only (formulary, normal law iii).
-        core.b_n[i] = core.r_n[i] + core.e[i] * min(0.0, approach)
+        core.b_n[i] = core.r_n[i] + core.e[i] * approach(core, i)
         if core.law == GAP:
             core.b_n[i] += core.phi[i] / core.h
     put(core.r_t, core.b_t)
