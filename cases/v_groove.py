@@ -107,7 +107,7 @@ class VGroove(Case):
             return []
         h, weight = reference.h, self.m * self.gravity
         p_n, omega = reference.p_n / h, reference.states_v[:, 2]
-        rests = np.flatnonzero(np.abs(omega[1:]) <= EXACT * abs(self.spin))
+        rests = np.flatnonzero(np.abs(omega[1:]) <= EXACT * (abs(self.spin) + h * self.gravity / self.R))
         truths = []
         if self.spin != 0 and (not rests.size or rests[0] > 0):
             left, right, slowing = self.spinning()
