@@ -87,7 +87,7 @@ class PushedBox(RigidBodies):
     def truths(self, reference: Any) -> list[Truth]:
         """Speed and resultants of a box that sticks or slides; none for one that tips, whose motion has no formula."""
         T, N, weight, h = self.friction(), self.front(), self.m * self.gravity, reference.h
-        if not 0 < N < weight:
+        if not (0 < N < weight and reference.steps):
             return []
         time, (p_n, p_t) = h * reference.steps, (reference.p_n[-1] / h, reference.p_t[-1] / h)
         gain, statics = (self.force - T) / self.m, "balance of forces and moments, Coulomb's law"

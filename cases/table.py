@@ -95,9 +95,9 @@ class Table(RigidBodies):
         times the variation of x''.
         """
         most = max(self.mu, self.mu_s)
-        if most * self.height >= 0.5 * self.length or min(self.rate, self.angle) < 0:
-            return []
         h, steps, v = reference.h, reference.steps, reference.states_v[:, 0]
+        if most * self.height >= 0.5 * self.length or min(self.rate, self.angle) < 0 or steps == 0:
+            return []
         angle = np.radians(self.angle + self.rate * h * np.arange(steps + 1))
         weight, threshold = self.m * self.gravity * np.cos(angle[-2]), np.arctan(most)
         slips, beyond = np.flatnonzero(v > HOLDS), np.append(np.flatnonzero(angle > threshold), steps)

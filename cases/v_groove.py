@@ -103,7 +103,7 @@ class VGroove(Case):
         None for a disc that climbs a wall, which leaves the place that all this is about.
         """
         climbs = self.spin != 0 and self.mu * np.tan(np.radians(self.alpha)) >= 1
-        if climbs:
+        if climbs or not reference.steps:
             return []
         h, weight = reference.h, self.m * self.gravity
         p_n, omega = reference.p_n / h, reference.states_v[:, 2]

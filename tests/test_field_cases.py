@@ -36,6 +36,13 @@ def names(truths):
     return [t.name for t in truths]
 
 
+def test_a_run_without_a_step_has_no_truths():
+    """Eliminating p_t fails where contacts are redundant: a run of no steps."""
+    for kind in (PushedBox, Table):
+        r = simulate(kind(), find_formulation("discrete-velocity"), find_solver("lemke"), 1e-3)
+        assert (r.steps, kind().truths(r)) == (0, [])
+
+
 # The pushed box
 
 
