@@ -105,7 +105,12 @@ def test_newton_lets_the_double_pendulum_gain_energy_and_poisson_does_not():
 
 
 def test_poisson_gains_no_energy_where_theory_says_so(systems):
-    """One e <= 1 for all contacts, with friction; or any e <= 1 without. Newton gains on the same systems."""
+    """One e <= 1 for all contacts, with friction; or any e <= 1 without. Newton gains on the same systems.
+
+    With the impulses p_1, p_2 of the phases T+ - T- = p_1.u_c - p_1.W p_1/2 + p_2.u+ - p_2.W p_2/2. Compression gives
+    p_1.u_c <= 0, decompression p_n2.u_n+ = e p_c.u_n+ = e (p_1.W p_2 - p_t1.(u_t+ - u_tc)); friction of up to
+    mu e p_c at least pays for -e p_t1.u_t+. What is left is e p_1.W p_2 - p_1.W p_1/2 - p_2.W p_2/2 <= 0.
+    """
     newton = []
     for (seed, shape), rough in itertools.product(enumerate(20 * list(systems.SHAPES.values())), (True, False)):
         e = np.random.default_rng(seed).uniform(0, 1, 1 if rough else shape["r"])
@@ -202,3 +207,18 @@ def test_the_ball_bounces_to_its_heights_and_loses_energy_only(formulation):
         # The symplectic update keeps the energy up to m g h u / 2, and so does each impact.
         for h, E in zip((2e-3, 1e-3, 5e-4), energy, strict=True):
             assert np.maximum.accumulate(E[::-1])[::-1].max() <= E[0] + case.m * case.gravity * h * case.approach()
+
+
+@pytest.mark.parametrize("formulation", [NEWTON, POISSON], ids=lambda f: f.label)
+def test_the_height_of_the_bounce_converges_to_first_order(formulation):
+    """Steps that divide the fall into n + 1/2 parts: the impact falls at the same place of its step each time."""
+    case, error = BouncingBall(), []
+    fall, u = case.approach() / case.gravity, case.approach()
+    for n in (100, 200, 400, 800):
+        run = simulate(case, formulation, LEMKE, h := fall / (n + 0.5), 2.3 * fall)
+        top = run.states_q[n + 3 :, 2].max() - case.R
+        error.append(top - case.e**2 * case.height)
+    np.testing.assert_allclose(np.divide(error[:-1], error[1:]), 2, atol=0.05)
+    # Noticed a step's fall below the floor; after Poisson's bounce the weight acts for all of the step.
+    e, late = case.e, case.e * (formulation is POISSON)
+    assert error[-1] / (h * u) == pytest.approx(e * (1 - e) / 2 - (1 - e**2) - late, abs=0.01)
