@@ -5,8 +5,11 @@ mass to the geometric centre, eps away. The contact point is r = eps e_3 - R e_z
 
     J = -L . r = R L_z - eps L_3,     J' = -(r x F) . r - eps L . (omega x e_3) = 0
 
-under any force F at the contact point: Jellett's invariant. Friction has to lower the energy at this J, and for fast
-spin the least energy is that of the top on its head, where its centre of mass is highest.
+under any force F at the contact point: Jellett's invariant. Friction has to lower the energy at this J, of which the
+least at an inclination is J^2 / (2 r . I r) + m g z. With I_1 < I_3 < I_1 / (1 - eps/R) it falls all the way from the
+upright top to the one on its head, where the centre of mass is highest, if J is large enough:
+
+    J^2 > m g R^2 eps I_3 (1 + eps/R)^4 / (1 + eps/R - I_1/I_3) .
 """
 
 from dataclasses import dataclass
@@ -46,7 +49,7 @@ class TippeTop(RigidBodies):
 
     name: ClassVar[str] = "tippe-top"
     description: ClassVar[str] = "a tippe top: friction turns it over; Jellett's invariant holds under any friction"
-    source: ClassVar[str] = "Jellett 1872; Cohen 1977, Am. J. Phys. 45; parameters as usual in the literature since"
+    source: ClassVar[str] = "Jellett 1872; Cohen 1977, Am. J. Phys. 45; Rauch-Wojciechowski & Rutstam 2014, SIGMA 10"
     size: ClassVar[tuple[int, int, int, int]] = (6, 0, 1, 2)
     duration: ClassVar[float] = 4.0
     windows: ClassVar[dict[str, tuple[float, float]]] = {"inversion": (1.0, 3.0)}
@@ -73,6 +76,11 @@ class TippeTop(RigidBodies):
         """J (...) [kg m3/s], R L_z - eps L_3."""
         L = self.inertias()[0, 1:] * v[..., 3:]
         return self.R * turned(q, 0, L)[..., 2] - self.eps * L[..., 2]
+
+    def threshold(self) -> float:
+        """|J| [kg m3/s] from which on the least energy is that of the top on its head."""
+        a, ratio = self.eps / self.R, self.I_1 / self.I_3
+        return float(np.sqrt(self.m * self.gravity * self.R**3 * a * self.I_3 / (1 + a - ratio)) * (1 + a) ** 2)
 
     def sketch(self) -> list[Shape]:
         R, lean = self.R, np.array([np.sin(self.tilt), np.cos(self.tilt)])

@@ -277,6 +277,17 @@ def test_jellett_s_invariant_drifts_to_first_order_and_the_top_rises():
     np.testing.assert_allclose(np.divide(worst[:-1], worst[1:]), 2, atol=0.1)
 
 
+def test_above_the_threshold_the_least_energy_at_the_invariant_falls_from_the_foot_to_the_head():
+    case = TippeTop()
+    c, a = np.linspace(-1, 1, 2001), case.eps / case.R
+    rIr = case.R**2 * (case.I_1 * (1 - c**2) + case.I_3 * (a - c) ** 2)
+    for share, falls in ((1.01, True), (0.99, False)):
+        J = share * case.threshold()
+        least = J**2 / (2 * rIr) + case.m * case.gravity * (case.R - case.eps * c)
+        assert (np.diff(least).min() > 0) == falls
+    assert case.jellett(*case.start()) > case.threshold() > TippeTop(spin=20.0).jellett(*TippeTop(spin=20.0).start())
+
+
 def test_a_smooth_floor_and_a_slow_spin_leave_the_top_upright():
     for case in (TippeTop(mu=0.0), TippeTop(spin=20.0)):
         r = exact(case)
