@@ -192,10 +192,10 @@ def test_balance_and_constraints_hold_whatever_the_impulses(f, size):
     # Closed contacts: one that a hook has opened lets no impulse through.
     s = system_of(rng, *size, phi=-1e-3, eps_n=0.1, eps_b=rng.uniform(0, 1, m), v_th=0.01)
     stepper = pose(f, s)
-    # Two passes at most: the phases of an impact; bounds would never settle on impulses at random.
-    for _ in range(2):
-        if not stepper.finish_pass(rng.standard_normal(stepper.problem().size)):
-            break
+    again = stepper.finish_pass(rng.standard_normal(stepper.problem().size))
+    # The balance of a step is that of both phases; bounds would never settle on impulses at random.
+    if again and f.options.get("restitution") == "poisson":
+        stepper.finish_pass(rng.standard_normal(stepper.problem().size))
     v, p_n, p_t, p_b = np.split(stepper.work.out.copy(), np.cumsum([n, r, d * r]))
     stepping.turn_back(stepper.core, p_t)
     momentum = s.M @ s.v + s.h * s.f
