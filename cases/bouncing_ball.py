@@ -47,7 +47,7 @@ class BouncingBall(RigidBodies):
     source: ClassVar[str] = "textbook; Newton's restitution, Coulomb's law for impulses"
     size: ClassVar[tuple[int, int, int, int]] = (6, 0, 1, 2)
     duration: ClassVar[float] = 2.0
-    windows: ClassVar[dict[str, tuple[float, float]]] = {"first bounce": (0.46, 1.17)}
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"bounces": (0.0, 2.0)}
     normal: ClassVar[str] = "moreau"
     fill: ClassVar[Any] = staticmethod(fill)
 
