@@ -10,12 +10,12 @@ is a bristle.
 from typing import Literal
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 from formulations.box import SETTLED, bounded
 from workbench.errors import ModellingError
 from workbench.formulation import ContactSymbols, formulation
-from workbench.friction import normal_estimate
+from workbench.friction import NEGLIGIBLE, normal_estimate
 from workbench.hooks import AGAIN, AXES, BODY, GIVEN, SLIDING, across_row, rate, turn, turn_axes, turn_to_sliding
 from workbench.modelling import Declaration
 
@@ -38,6 +38,12 @@ def hybrid(
     return bounded(s, given, bounds, again, (1.0 / k_t, AXES[axes]), memory)
 
 
+@njit(types.float64(types.float64, types.float64, types.float64), cache=True)
+def viscosity(speed, limit, largest):
+    """Compliance |u_t| / (mu p_bar) [1/kg] across the slide; none for a contact whose impulse is another's rounding."""
+    return speed / limit if limit > NEGLIGIBLE * largest else 0.0
+
+
 @njit(GIVEN, cache=True)
 def given(core, memory, own, numbers):
     """own = limit (d r); numbers = [1 / k_T, axes]."""
@@ -46,6 +52,7 @@ def given(core, memory, own, numbers):
     last_p_t, speeds = memory[r : r + d * r], memory[r + d * r :]
     p_bar = np.zeros(r)
     normal_estimate(core, memory, p_bar)
+    largest = p_bar.max()
     if numbers[1] == BODY:
         turn_axes(core, BODY)
     for i in range(r):
@@ -61,7 +68,7 @@ def given(core, memory, own, numbers):
             if speed > core.v_th:
                 speeds[i] = speed
                 core.b_t[2 * i] = rate(core, 2 * i) + core.eps_t[2 * i] * limit
-                across_row(core, i, speed / limit if limit > 0.0 else 0.0)
+                across_row(core, i, viscosity(speed, limit, core.mu[i] * largest))
                 continue
             force = np.sqrt(last_p_t[2 * i] ** 2 + last_p_t[2 * i + 1] ** 2)
             if force > 0.0:
@@ -83,7 +90,7 @@ def again(core, memory, own, numbers, v, p_n, p_t):
     """All that depends on p_bar, from this pass's p_n, until it stays."""
     r = core.mu.shape[0]
     d = own.shape[0] // r
-    change, size = 0.0, 0.0
+    change, size, largest = 0.0, 0.0, p_n.max()
     for i in range(r):
         old, limit = own[d * i], core.mu[i] * p_n[i]
         change, size = max(change, abs(limit - old)), max(size, limit)
@@ -92,5 +99,5 @@ def again(core, memory, own, numbers, v, p_n, p_t):
         speed = memory[r + d * r + i]
         if speed > 0.0:
             core.b_t[2 * i] += core.eps_t[2 * i] * (limit - old)
-            across_row(core, i, speed / limit if limit > 0.0 else 0.0)
+            across_row(core, i, viscosity(speed, limit, core.mu[i] * largest))
     return change > SETTLED * size

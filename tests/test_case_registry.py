@@ -120,6 +120,10 @@ def test_every_formulation_is_solved_or_refused_with_the_way_out(kind, formulati
         assert formulation.name in ("discrete-velocity", "phantom-inertia")
     elif r.status is Status.NO_FIXED_POINT:
         assert formulation.name == "staggered"
+    elif r.status is Status.INACCURATE:
+        # A mass ratio of 1e6 leaves the hybrid's bounds, one contact's impulse in another's rounding, no better.
+        assert (case.name, formulation.name) == ("stacked-cubes", "hybrid")
+        assert r.residuals.max() <= 1e-7
     else:
         assert (r.status, r.steps) == (Status.SOLVED, r.steps_wanted), r.reason
         assert r.residuals.max() <= r.tolerance

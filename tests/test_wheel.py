@@ -24,7 +24,7 @@ from workbench.solvers import ROUND_OFF, default_solver
 WHEEL = Wheel()
 # The same throw turned by 180 degrees about the vertical: friction meets the other bounds of fixed axes.
 HALF_TURN = Wheel(speed=-6.0, tilt=-20.0)
-ROUND_OFF_SOLVERS = ("coulomb-exact", "lemke", "judice-pires")
+ROUND_OFF_SOLVERS = ("coulomb-exact", "lemke", "proximal")
 INTEGRATORS = [(explicit, normal) for explicit in (False, True) for normal in ("velocity", "gap")]
 BOTH_LAWS = pytest.mark.parametrize("normal", ["velocity", "gap"])
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from cases.wheel import Wheel, fill
-from workbench.hooks import Core
+from cases.wheel import Wheel
+from tests.mechanics import filled
 
 EPS = 1e-30
 X, Y, Z = np.eye(3)
@@ -83,15 +83,6 @@ def states(seed, count=25):
     q, v = rng.uniform(-3, 3, (count, 6)), rng.uniform(-5, 5, (count, 6))
     q[:, 4] = rng.uniform(-1.3, 1.3, count)
     return zip(q, v, strict=True)
-
-
-def filled(case, q, v):
-    """The compiled mechanics' data, from arrays full of rubbish, so that an entry left unwritten shows."""
-    shapes = dict(v=6, M=(6, 6), f=6, b=6, J_b=(0, 6), g=0, b_b=0, eps_b=0, J_n=(1, 6), phi=1, r_n=1, e=1, b_n=1,
-                  eps_n=1, J_t=(2, 6), r_t=2, b_t=2, eps_t=2, mu=1, heading=(1, 2), frame=(1, 2))  # fmt: skip
-    core = Core(1e-3, 0.0, 0.01, **{name: np.full(shape, 7.0) for name, shape in shapes.items()})
-    fill(q, v, case.data(), core)
-    return core
 
 
 @pytest.mark.parametrize("case", CASES)

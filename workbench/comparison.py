@@ -32,6 +32,8 @@ from workbench.simulation import Run, first_problem
 from workbench.solution import Status
 from workbench.solvers import ROUND_OFF, find_solver, is_quadratic_program
 
+ROUNDING = 1e-14
+"""Share of the coordinates that a step may change by rounding alone."""
 GENERIC_SOLVER = "cvxpy:CLARABEL"
 """Shown beside the round-off solver where a formulation is also a convex (conic) QP."""
 
@@ -205,7 +207,10 @@ def _metrics(run, reference, at_step, to_round_off, inside, stride, complete) ->
     with np.errstate(over="ignore", invalid="ignore"):
         energy, energy_ref = (case.energy(r.states_q, r.states_v) for r in (run, reference))
         energy_error = np.abs(energy[here] - energy_ref[there]).max() / abs(energy_ref[0])
-        position_error = np.linalg.norm(centre[here] - centre_ref[there], axis=-1).max() / path
+        distance = np.linalg.norm(centre[here] - centre_ref[there], axis=-1).max()
+        # The path of a centre that rests is the rounding of its coordinates: nothing to divide by.
+        moved = path > ROUNDING * len(k) * np.abs(centre_ref).max(initial=0.0)
+        position_error = distance / path if moved else np.nan
     angle = misalignment(run)[k]
 
     def part(a: Run, b: Run) -> float:

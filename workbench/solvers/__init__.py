@@ -13,6 +13,7 @@ SOLVERS = {
     "lemke": "lemke.SOLVER",
     "murty": "murty.SOLVER",
     "judice-pires": "judice_pires.SOLVER",
+    "proximal": "proximal.SOLVER",
     "keller": "keller.SOLVER",
     "pgs": "pgs.SOLVER",
     "enumerate": "enumeration.SOLVER",
@@ -22,7 +23,7 @@ SOLVERS = {
 }
 """Name of the solver: module and object below this package. `cvxpy:NAME` stands for any installed CVXPY solver."""
 
-ROUND_OFF = {"LCP": "lemke", "MLCP": "judice-pires", "conic QP": "ccp-exact", "Coulomb NCP": "coulomb-exact"}
+ROUND_OFF = {"LCP": "lemke", "MLCP": "proximal", "conic QP": "ccp-exact", "Coulomb NCP": "coulomb-exact"}
 """Problem class: the solver that takes it to round-off."""
 
 

@@ -12,9 +12,9 @@ Cost: one LU factorisation of the basic block per exchange, typically five to tw
 """
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
-from workbench.kernels import SOLVE, solve_on_basis, spread
+from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, solve_on_basis, spread
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
 from workbench.solvers.bases import SIGN_TOLERANCE, clip, exchange, first_basis, infeasibilities, usable
@@ -28,23 +28,26 @@ PATIENCE = 10
 """Block exchanges allowed without a new minimum of the number of infeasibilities."""
 
 
-@njit(SOLVE, cache=True)
-def judice_pires_kernel(M, q, lower, upper, mu, d, z, info):
-    """See the module; info[0] counts exchanges, block or single, at most 1000 + 20 n."""
+@njit(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, VECTOR, INDICES), cache=True)
+def by_pivots(M, q, lower, upper, tolerance, z, info):
+    """See the module; a Status. info[0] grows by the exchanges, block or single, at most 1000 + 20 n of them.
+
+    `tolerance` is the share of a row's activity up to which a wrong sign is taken for rounding.
+    """
     n = M.shape[0]
-    info[0] = 0
     spread(np.nan, z)
     if not usable(M, q, lower, upper):
         return NOT_FINITE
+    limit = info[0] + 1000 + 20 * n
     active, side = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     last_z, last_active = np.empty(n), np.empty(n, dtype=np.int64)
     first_basis(lower, upper, z, active)
     if solve_on_basis(M, q, z, active, True):
         return SINGULAR
     fewest, patience = n + 1, PATIENCE
-    count = infeasibilities(M, q, lower, upper, SIGN_TOLERANCE, z, active, side)
+    count = infeasibilities(M, q, lower, upper, tolerance, z, active, side)
     while count > 0:
-        if info[0] >= 1000 + 20 * n:
+        if info[0] >= limit:
             return ITERATION_LIMIT
         if count < fewest:
             fewest, patience = count, PATIENCE
@@ -67,9 +70,16 @@ def judice_pires_kernel(M, q, lower, upper, mu, d, z, info):
                 z[i], active[i] = last_z[i], last_active[i]
             patience = 0
         else:
-            count = infeasibilities(M, q, lower, upper, SIGN_TOLERANCE, z, active, side)
+            count = infeasibilities(M, q, lower, upper, tolerance, z, active, side)
     clip(lower, upper, z)
     return SOLVED
+
+
+@njit(SOLVE, cache=True)
+def judice_pires_kernel(M, q, lower, upper, mu, d, z, info):
+    """`by_pivots` with the usual tolerance."""
+    info[0] = 0
+    return by_pivots(M, q, lower, upper, SIGN_TOLERANCE, z, info)
 
 
 SOLVER = KernelSolver(

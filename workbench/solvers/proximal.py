@@ -1,0 +1,102 @@
+"""Block principal pivoting, and where that ends singular or inaccurate, as redundant rows make it, the proximal point
+method around it: from zero, and with D M D of unit diagonal,
+
+    the next z solves the MLCP of M + eps D^-2, q - eps D^-2 z,
+
+positive definite however redundant the rows, and solved by pivoting too. Of the many answers of a hyperstatic system
+one without needless self-stress is approached. The best iterate is kept.
+
+Source: R. T. Rockafellar, Monotone operators and the proximal point algorithm, SIAM J. Control Optim. 14 (1976).
+Guarantee: P-matrices, by pivoting; M positive semidefinite with a solution, by the convergence of the proximal points.
+Cost: that of block principal pivoting, and up to `PROXIMAL_STEPS` times that.
+"""
+
+import numpy as np
+from numba import njit, types
+
+from workbench.kernels import MATRIX, SOLVE, VECTOR, put, spread
+from workbench.solution import Status
+from workbench.solvers.base import KernelSolver
+from workbench.solvers.bases import SIGN_TOLERANCE, clip, usable
+from workbench.solvers.judice_pires import by_pivots
+
+SOLVED = int(Status.SOLVED)
+INACCURATE = int(Status.INACCURATE)
+NOT_FINITE = int(Status.NOT_FINITE)
+
+GOOD, CLAIM = 1e-14, 1e-9
+"""Scaled natural-map residuals below which there is nothing to gain, and up to which the end counts as a solution."""
+FINE_TOLERANCE = 1e-15
+"""`SIGN_TOLERANCE` in the proximal steps, whose bases are regular: a sign lost in cancellation counts there."""
+FIRST_EPS, LAST_EPS, SHRINK, PROXIMAL_STEPS = 1e-3, 1e-9, 0.1, 40
+
+
+@njit(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True)
+def natural_residual(M, q, lower, upper, D, z):
+    """The residual of `problems` with a diagonal D (n,): |y - P(y - D w)| / max(|D M z|, |D q|, |y_B|), z = D y."""
+    gap, size_Mz, size_q, size_y = 0.0, 0.0, 0.0, 0.0
+    for i in range(M.shape[0]):
+        Mz = 0.0
+        for j in range(M.shape[0]):
+            Mz += M[i, j] * z[j]
+        y, low, high = z[i] / D[i], lower[i] / D[i], upper[i] / D[i]
+        gap += (y - min(max(y - D[i] * (Mz + q[i]), low), high)) ** 2
+        size_Mz += (D[i] * Mz) ** 2
+        size_q += (D[i] * q[i]) ** 2
+        if low > -np.inf and high < np.inf:
+            size_y += y**2
+    largest = np.sqrt(max(size_Mz, size_q, size_y))
+    gap = np.sqrt(gap)
+    return gap / largest if largest > 0.0 else gap
+
+
+@njit(SOLVE, cache=True)
+def proximal_kernel(M, q, lower, upper, mu, d, z, info):
+    """See the module; info[0] counts exchanges, block or single, at most 1000 + 20 n for each problem solved."""
+    n = M.shape[0]
+    info[0] = 0
+    spread(np.nan, z)
+    if not usable(M, q, lower, upper):
+        return NOT_FINITE
+    D = np.ones(n)
+    for i in range(n):
+        if M[i, i] > 0.0:
+            D[i] = 1.0 / np.sqrt(M[i, i])
+    status = by_pivots(M, q, lower, upper, SIGN_TOLERANCE, z, info)
+    best = natural_residual(M, q, lower, upper, D, z) if status == SOLVED else np.inf
+    if best <= GOOD:
+        return SOLVED
+    # From zero, so that of the many solutions of redundant contacts one without needless self-stress is approached.
+    centre, trial, M_eps, q_eps, eps, worse = np.zeros(n), np.empty(n), M.copy(), np.empty(n), FIRST_EPS, 0
+    clip(lower, upper, centre)
+    for _ in range(PROXIMAL_STEPS):
+        for i in range(n):
+            shift = eps / (D[i] * D[i])
+            M_eps[i, i] = M[i, i] + shift
+            q_eps[i] = q[i] - shift * centre[i]
+        if by_pivots(M_eps, q_eps, lower, upper, FINE_TOLERANCE, trial, info) != SOLVED:
+            break
+        residual = natural_residual(M, q, lower, upper, D, trial)
+        put(trial, centre)
+        eps = max(LAST_EPS, SHRINK * eps)
+        if residual < best:
+            best, worse = residual, 0
+            put(trial, z)
+            if best <= GOOD:
+                break
+        elif eps == LAST_EPS:
+            worse += 1
+            if worse == 3:
+                break
+    if best <= CLAIM:
+        return SOLVED
+    return INACCURATE if best < np.inf else status
+
+
+SOLVER = KernelSolver(
+    name="proximal",
+    kernel=proximal_kernel,
+    solves=frozenset({"LCP", "MLCP"}),
+    guaranteed_for="P-matrices; positive semidefinite ones where there is a solution",
+    source="Júdice & Pires 1992, 1994; Rockafellar 1976",
+)
