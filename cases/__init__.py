@@ -11,10 +11,12 @@ from cases.pushed_box import PushedBox
 from cases.rod import Rod
 from cases.rod_in_guide import RodInGuide
 from cases.sheath import Sheath
+from cases.spatial_particle import SpatialParticle
 from cases.sphere import Sphere
 from cases.sphere_stack import SphereStack
 from cases.stacked_cubes import StackedCubes
 from cases.table import Table
+from cases.three_bodies import ThreeBodies
 from cases.tippe_top import TippeTop
 from cases.v_groove import VGroove
 from cases.wedged_box import WedgedBox
@@ -34,9 +36,11 @@ CASES = (
     Rod,
     RodInGuide,
     Sheath,
+    SpatialParticle,
     SphereStack,
     StackedCubes,
     Table,
+    ThreeBodies,
     TippeTop,
     VGroove,
     WedgedBox,

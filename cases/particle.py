@@ -70,7 +70,11 @@ class Particle(Case):
         return np.stack([q[..., 0], np.zeros_like(q[..., 0]), q[..., 1]], axis=-1)
 
     def energy(self, q: Array, v: Array) -> Array:
-        return self.m * (0.5 * (v**2).sum(axis=-1) + self.gravity * q[..., 1])
+        return self.m * (0.5 * (v**2).sum(axis=-1) + self.gravity * q[..., -1])
+
+    def along(self, x: Array) -> Array:
+        """The component along the throw (...) of coordinates or sliding velocities (..., at least d)."""
+        return x[..., 0]
 
     def impact(self) -> tuple[float, float, float]:
         """Time [s] of the impact, approach speed |u_n-| and sliding velocity u_t+ after it [m/s]."""
@@ -97,16 +101,17 @@ class Particle(Case):
         first, h, slowing = closed[0], reference.h, self.mu * self.gravity
         time, _, after = self.impact()
         impulsive, sliding = "Coulomb's law for impulses, no rebound", "uniform deceleration mu g"
-        found, bound = float(reference.u_t[first + 1, 0, 0]), 2 * h * slowing + 1e-11 * abs(self.speed)
+        slip, x = self.along(reference.u_t[:, 0]), self.along(reference.states_q)
+        found, bound = float(slip[first + 1]), 2 * h * slowing + 1e-11 * abs(self.speed)
         truths = [
             Truth("time of impact", float(h * (first + 1)), time, h, "s", "parabola"),
             Truth("sliding velocity after impact", found, after, bound, "m/s", impulsive),
         ]
-        rests = np.abs(reference.u_t[first:, 0, 0]) <= AT_REST * abs(self.speed)
+        rests = np.abs(slip[first:]) <= AT_REST * abs(self.speed)
         if slowing == 0 or after == 0 or not rests.any():
             return truths
         stop = h * (first + np.argmax(rests) + 1)
-        slid = float(abs(reference.states_q[-1, 0] - reference.states_q[first + 1, 0]))
+        slid = float(abs(x[-1] - x[first + 1]))
         distance, bound = after**2 / (2 * slowing), 1.5 * h * abs(after) + 1.2 * slowing * h**2
         return [
             *truths,

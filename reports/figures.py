@@ -28,7 +28,7 @@ BUDGET = {
 NAMES = ("friction", "misalignment", "position", "energy", "budget", "painleve")
 """File names of the figures, without ending."""
 
-Chart = alt.LayerChart | alt.FacetChart | alt.Chart
+Chart = alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.Chart
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,18 @@
 A verdict is never written down: it follows from the published number, the computed one and the allowed difference.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
+from reports.drawing import drawing
 from reports.figures import Figure
 from workbench.case import Truth
+from workbench.sketch import Shape
 
 Verdict = Literal["confirmed", "differs", "not confirmed"]
 
@@ -78,16 +82,33 @@ class Claim:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text and numbers under a heading; numbers are printed with four digits. Words may hold $LaTeX$."""
+    """Rows of text and numbers under a heading; numbers are printed with four digits. Words may hold $LaTeX$.
+
+    Columns are aligned for numbers, to the right, unless they are `words`.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | float, ...], ...]
     note: str = ""
+    words: bool = False
 
     @property
     def cells(self) -> list[list[str]]:
         return [[x if isinstance(x, str) else number_text(x) for x in row] for row in self.rows]
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Plane shapes in metres, such as a case's `sketch()`, with the words that belong to them."""
+
+    title: str
+    caption: str
+    shapes: Sequence[Shape]
+
+    @property
+    def svg(self) -> Markup:
+        return Markup(drawing(self.shapes, self.title))
 
 
 @dataclass(frozen=True)
@@ -101,6 +122,7 @@ class Section:
     claims: tuple[Claim, ...] = ()
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
+    sketches: tuple[Sketch, ...] = ()
 
     @property
     def paragraphs(self) -> list[str]:

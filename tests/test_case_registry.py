@@ -17,7 +17,7 @@ from workbench.solution import Status
 from workbench.solvers import default_solver
 
 EVERY_CASE = pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.name)
-DRIVEN = {"sheath", "off-axis", "wedged-box", "gripper", "pinched-capsule", "pushed-box", "table"}
+DRIVEN = {"sheath", "off-axis", "wedged-box", "gripper", "pinched-capsule", "pushed-box", "table", "three-bodies"}
 """Cases whose energy changes by more than contact forces: driven bodies and applied loads."""
 
 

@@ -96,6 +96,15 @@ def put_contact(core, i, q, a, b, point, n, t, gap, mu):
     core.heading[i, 0], core.heading[i, 1] = 1.0, 0.0
 
 
+@njit(types.void(CORE, I64, VECTOR, VECTOR, VECTOR), cache=True)
+def move_obstacle(core, i, n, t, w):
+    """The lower body of contact i is motion-controlled and has the velocity w (3,) [m/s] at the contact point."""
+    core.r_n[i] = -(n[0] * w[0] + n[1] * w[1] + n[2] * w[2])
+    core.r_t[2 * i] = -(t[0] * w[0] + t[1] * w[1] + t[2] * w[2])
+    o_1, o_2, o_3 = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]
+    core.r_t[2 * i + 1] = -(o_1 * w[0] + o_2 * w[1] + o_3 * w[2])
+
+
 @njit(types.void(CORE, VECTOR, F64, F64, F64, F64), cache=True)
 def put_feet(core, q, a, b, c, mu):
     """Contacts 0 to 3: the points (-+a, -+b, -c) of body 0 on the floor z = 0; the first two are those at -b."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 REPRODUCTIONS = (
     "idetc2016-60064",
     "cnd-17-1068",
+    "friction-notes",
 )
 
 
