@@ -307,17 +307,24 @@ def simulate(
     )  # fmt: skip
 
 
+def first_step(
+    case: Case, formulation: Formulation, h: float, normal: str | None = None, relaxation: Relaxation | None = None
+) -> Stepper:
+    """A run's first step, its data and hooks filled in; `Stepper.problem()` poses it. None is the case's own."""
+    c = compiled(formulation, *case.size)
+    stepper = Stepper(c, h, case.normal if normal is None else normal, case.v_th)
+    numbers = (case.relaxation if relaxation is None else relaxation).data()
+    q, v = case.start()
+    _begin(case, stepper, numbers, 0, q, v, _record(c, q.size, 1))
+    return stepper
+
+
 def first_problem(
     case: Case, formulation: Formulation, h: float, normal: str, relaxation: Relaxation | None = None
 ) -> Problem | None:
     """The problem of a run's first step; None where it cannot be posed."""
-    c = compiled(formulation, *case.size)
-    stepper = Stepper(c, h, normal, case.v_th)
-    numbers = (case.relaxation if relaxation is None else relaxation).data()
-    q, v = case.start()
-    _begin(case, stepper, numbers, 0, q, v, _record(c, q.size, 1))
     try:
-        return stepper.problem()
+        return first_step(case, formulation, h, normal, relaxation).problem()
     except DataError:
         return None
 

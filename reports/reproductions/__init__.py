@@ -19,6 +19,7 @@ REPRODUCTIONS = (
     "idetc2016-60064",
     "cnd-17-1068",
     "friction-notes",
+    "detc2017-67988",
 )
 
 

@@ -12,7 +12,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
@@ -62,6 +62,12 @@ def p_verdict(M: fmpq_mat, seconds: float = 10.0) -> PVerdict:
     if len(blocks) == 1:
         return by_walk_and_tree(M, deadline, seconds)
     return _by_blocks(M, blocks, deadline)
+
+
+def p_verdict_of(M: ArrayLike, seconds: float = 10.0) -> PVerdict:
+    """`p_verdict` of the matrix M (n, n) of doubles, each taken for the exact number that it is."""
+    rows = np.asarray(M, dtype=float).tolist()
+    return p_verdict(fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in rows]), seconds)
 
 
 def irreducible_blocks(M: fmpq_mat) -> list[list[int]]:
