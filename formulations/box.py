@@ -31,7 +31,7 @@ def box_friction(
 ) -> Declaration:
     if bounds == "coupled":
         return pyramid(s, axes)
-    return bounded(s, given, bounds, again_until_settled, (AXES[axes],))
+    return bounded(s, given, bounds, again_until_settled, (AXES[axes], float(bounds == "iterated")))
 
 
 def bounded(s: ContactSymbols, given, bounds: str, again, numbers: tuple[float, ...], memory=None) -> Declaration:
@@ -70,12 +70,12 @@ def pyramid(s: ContactSymbols, axes: str) -> Declaration:
 
 @njit(GIVEN, cache=True)
 def given(core, memory, own, numbers):
-    """own = limit (d r); numbers = [axes]."""
+    """own = limit (d r); numbers = [axes, iterated]."""
     turn_axes(core, numbers[0])
     r = core.mu.shape[0]
     d = own.shape[0] // r
     p_bar = np.zeros(r)
-    normal_estimate(core, memory, p_bar)
+    normal_estimate(core, memory, numbers[1] == 1.0, p_bar)
     for i in range(d * r):
         own[i] = core.mu[i // d] * p_bar[i // d]
 

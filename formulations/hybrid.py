@@ -35,7 +35,7 @@ def hybrid(
         raise ModellingError(f"k_t={k_t}; a positive tangential stiffness [N/m], or inf, is needed")
     # The last r entries of the memory hold the sliding speeds that `given` found, for `again`; 0 where sticking.
     memory = s.r * (2 + s.d)
-    return bounded(s, given, bounds, again, (1.0 / k_t, AXES[axes]), memory)
+    return bounded(s, given, bounds, again, (1.0 / k_t, AXES[axes], float(bounds == "iterated")), memory)
 
 
 @njit(types.float64(types.float64, types.float64, types.float64), cache=True)
@@ -46,12 +46,12 @@ def viscosity(speed, limit, largest):
 
 @njit(GIVEN, cache=True)
 def given(core, memory, own, numbers):
-    """own = limit (d r); numbers = [1 / k_T, axes]."""
+    """own = limit (d r); numbers = [1 / k_T, axes, iterated]."""
     r = core.mu.shape[0]
     d = own.shape[0] // r
     last_p_t, speeds = memory[r : r + d * r], memory[r + d * r :]
     p_bar = np.zeros(r)
-    normal_estimate(core, memory, p_bar)
+    normal_estimate(core, memory, numbers[2] == 1.0, p_bar)
     largest = p_bar.max()
     if numbers[1] == BODY:
         turn_axes(core, BODY)

@@ -86,9 +86,27 @@ def frictionless_impulses(core, p_n):
     return lemke_kernel(N, q, lower, upper, np.empty(0), 2, p_n, np.zeros(1, dtype=np.int64))
 
 
-@njit(types.void(CORE, VECTOR, VECTOR), cache=True)
-def normal_estimate(core, memory, p_bar):
-    """p_bar (r,) [N s]: the last step's p_n, and the frictionless one for contacts that were open or are new."""
+@njit(types.boolean(CORE, VECTOR, types.float64, types.int64), cache=True)
+def is_new(core, memory, nothing, i):
+    """Whether contact i has no last step, or was open in it and now closes at more than the stick threshold.
+
+    A contact that merely lies idle, bearing nothing beside others, is not new: it has its zero impulse to go by.
+    """
+    if np.isnan(memory[i]):
+        return True
+    approach = core.r_n[i]
+    for j in range(core.v.shape[0]):
+        approach += core.J_n[i, j] * core.v[j]
+    return memory[i] <= nothing and approach < -core.v_th
+
+
+@njit(types.void(CORE, VECTOR, types.boolean, VECTOR), cache=True)
+def normal_estimate(core, memory, start, p_bar):
+    """p_bar (r,) [N s]: the last step's p_n, and the frictionless one for new contacts and those that just close.
+
+    Where an iteration only starts from it, `start`, an idle contact takes the frictionless one too: an iteration that
+    begins with a contact's friction at zero may stay there.
+    """
     r = p_bar.shape[0]
     nothing = 0.0
     for j in range(core.b.shape[0]):
@@ -96,10 +114,10 @@ def normal_estimate(core, memory, p_bar):
     fresh = False
     for i in range(r):
         p_bar[i] = memory[i]
-        fresh = fresh or not memory[i] > nothing
+        fresh = fresh or (start and not memory[i] > nothing) or is_new(core, memory, nothing, i)
     if fresh:
         estimate = np.zeros(r)
         frictionless_impulses(core, estimate)
         for i in range(r):
-            if not memory[i] > nothing:
+            if (start and not memory[i] > nothing) or is_new(core, memory, nothing, i):
                 p_bar[i] = estimate[i]
