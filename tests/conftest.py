@@ -1,5 +1,10 @@
 """Fixtures that several test modules share."""
 
+import os
+
+# Several test processes share a machine: threads of the BLAS would wait on each other. Before numpy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 
 from tests import systems as _systems

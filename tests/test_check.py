@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from workbench.diagnostics.check import check, to_text
+from workbench.diagnostics.check import check
+from workbench.diagnostics.check_text import to_text
 from workbench.diagnostics.definiteness import definiteness, proved_positive_definite
 from workbench.diagnostics.rank import dependent_rows, rank, ranks
 from workbench.errors import DataError
@@ -212,6 +213,7 @@ def samples():
         "huge": Matrix(np.array([[1e308, 1e308], [-1e308, 1e308]])),
         "tiny": Matrix(np.array([[5e-324, 0], [1e308, 5e-324]])),
         "undecided": Matrix(np.eye(61) + 1.999 * np.roll(np.eye(61), 1, axis=1)),
+        "P by dominance": Matrix(np.tril(10.0 ** rng.uniform(-8, 8, (24, 24)))),
         "large": Matrix(rng.standard_normal((300, 300))),
     }
 
@@ -241,10 +243,11 @@ def test_what_a_check_says():
         "minor": "0",
         "sign_reversal": ["-1", "1"],
     }
-    assert "feasible" in found["ones"]["in_words"]
+    assert "A solution exists for every q" in found["ones"]["in_words"]
     assert (found["as written"]["rank"]["exact"], found["as written"]["p_matrix"]["witness"]["minor"]) == (1, "0")
+    assert found["P by dominance"]["p_matrix"]["verdict"] == "P"
     assert found["undecided"]["p_matrix"]["verdict"] == "undecided"
-    assert "0.2 s" in found["undecided"]["p_matrix"]["reason"]
+    assert "0.1 s" in found["undecided"]["p_matrix"]["reason"]
     assert "undecided" in found["undecided"]["in_words"]
     assert found["wide"]["p_matrix"] is found["wide"]["definiteness"] is found["wide"]["symmetric"] is None
     assert "2 x 4" in found["wide"]["in_words"]

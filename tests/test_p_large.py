@@ -9,7 +9,7 @@ import pytest
 from flint import fmpq
 
 from workbench.diagnostics.diagonal_stability import FOUND, NONE, find_diagonal, proved_diagonal
-from workbench.diagnostics.distance import distance
+from workbench.diagnostics.distance import distance, lower_bound
 from workbench.diagnostics.p_large import Scaled, Tree, by_walk_and_tree
 from workbench.diagnostics.p_matrix import p_verdict
 from workbench.diagnostics.p_minors import by_minors
@@ -179,7 +179,9 @@ def test_beta_2_is_its_maximum_over_the_box_and_at_a_vertex():
         inside = [np.diag(rng.uniform(size=n)) for _ in range(200)]
         norms = [np.linalg.norm(np.linalg.solve(np.eye(n) - D + D @ M, D), 2) for D in vertices + inside]
         assert max(norms) == pytest.approx(d.beta_2, rel=1e-10)
-        assert d.lower_bound is None or d.lower_bound <= d.value
+        assert d.value * (1 - 1e-10) < d.lower_bound <= d.value
+        certified = lower_bound(M)
+        assert certified is None or certified <= d.value
         a = np.ix_(d.index_set, d.index_set)
         U, s, V = np.linalg.svd(M[a])
         nearest = M.copy()

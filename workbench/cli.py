@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -28,7 +28,7 @@ class _Parser(argparse.ArgumentParser):
         raise WorkbenchError(f"{message} (see {self.prog} --help)")
 
 
-NUMERIC = ("--step", "--duration", "--reference-step")
+NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -100,11 +100,12 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("--step", default="1e-3", metavar="H", help="step for --numbers [s]; default 1e-3")
     show.set_defaults(run=run_show)
 
-    check = commands.add_parser(
-        "check", help="rank, definiteness and P-matrix verdict of a matrix in a file", allow_abbrev=False
-    )
-    check.add_argument("file", help="CSV or white-space text (entries may be rationals), .npy, or - for standard input")
+    check = commands.add_parser("check", help="classes and all solutions of an LCP in a file", allow_abbrev=False)
+    check.add_argument("file", help="M, or M and q: text, .npy, .npz, .mat, .mtx, .json, Siconos .dat, or - for stdin")
+    check.add_argument("--rhs", metavar="FILE", help="q, as a row or a column; default: the file's own, if it has one")
     check.add_argument("--json", action="store_true", help="for programs")
+    check.add_argument("--out", metavar="FILE.html", help="also write the result as a page")
+    check.add_argument("--time-limit", metavar="S", default="10", help="for all verdicts together [s]; default 10")
     check.set_defaults(run=run_check)
 
     listing = commands.add_parser("list", help="list cases, formulations, solvers, reproductions", allow_abbrev=False)
@@ -401,11 +402,21 @@ def _sliding_system(case: "Case") -> Any:
 
 def run_check(o: argparse.Namespace) -> None:
     """Verdicts on a matrix; any completed verdict is success."""
-    from workbench.diagnostics.check import check, to_text
-    from workbench.readers.matrix import read_matrix
+    seconds = _number(o.time_limit, "--time-limit", "seconds")
+    from workbench.readers.problem import read_problem
 
-    result = check(read_matrix(o.file))
-    print(json.dumps(result, indent=2) if o.json else to_text(result))
+    M, q = read_problem(o.file, o.rhs)
+    from reports.check_page import render
+    from workbench.diagnostics.check import check
+    from workbench.diagnostics.check_text import to_text
+    from workbench.output import provenance, replaced
+
+    with replaced(o.out) if o.out else nullcontext() as page:
+        result = check(M, seconds, q)
+        if page:
+            facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
+            page.write_text(render(result, Path(o.file).name, facts), "utf-8")
+    print(json.dumps(result, indent=2) if o.json else to_text(result) + (f"\nreport: {o.out}" if o.out else ""))
 
 
 def run_list(o: argparse.Namespace) -> None:

@@ -53,6 +53,32 @@ def staged(out: Path) -> Iterator[Path]:
                 folder.rmdir()
 
 
+@contextmanager
+def replaced(path: str | Path) -> Iterator[Path]:
+    """A temporary file that takes the place of `path` when the block ends without an error.
+
+    Raises WorkbenchError at once when `path` cannot be written.
+    """
+    path = Path(path).absolute()
+    if path.is_dir():
+        raise WorkbenchError(f"cannot write to '{path}': it is a folder; --out needs a file")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    except OSError as error:
+        raise WorkbenchError(f"cannot write to '{path}': {error.strerror}; choose another file with --out") from error
+    os.close(handle)
+    stage = Path(name)
+    try:
+        yield stage
+        # Temporary files are private; a result may be read by whoever may read the folder's other files.
+        umask = os.umask(0)
+        os.umask(umask)
+        stage.chmod(0o666 & ~umask)
+        stage.replace(path)
+    finally:
+        stage.unlink(missing_ok=True)
+
+
 def _move(stage: Path, out: Path) -> None:
     """Rename every file of `stage` to its place in `out`, having seen first that each place can take it."""
     moves = [(path, out / path.relative_to(stage)) for path in sorted(stage.rglob("*")) if path.is_file()]

@@ -4,25 +4,37 @@
 """
 
 import math
-import textwrap
-from collections.abc import Iterator
+import time
 
 import numpy as np
-from flint import arb, fmpq
 
 from workbench.diagnostics.definiteness import definiteness
+from workbench.diagnostics.distance import Array, distance
+from workbench.diagnostics.matrix_classes import consequences, matrix_classes
 from workbench.diagnostics.p_matrix import PVerdict, p_verdict
 from workbench.diagnostics.rank import rank
+from workbench.diagnostics.wellposedness import (
+    class_entries,
+    homogeneous_entry,
+    in_words,
+    solutions_entry,
+    solver_entries,
+)
 from workbench.problems import SYMMETRY_TOLERANCE
 from workbench.readers.matrix import Matrix
+from workbench.solvers import SOLVERS, find_solver
 
 LARGEST_ORDER = 256
 """Order up to which exact arithmetic is used: beyond, the entries alone would take the time allowed."""
-WIDTH = 80
-LONGEST_EXACT = 16
-"""Characters up to which an exact number is shown as it is; a longer one is shown as a rounded decimal."""
+LARGEST_SHOWN = 12
+"""Order up to which the result repeats M and q."""
 
-METHOD = "positive definite symmetric part, else principal minors by size: error bounds first, exact arithmetic after"
+LARGEST_P = 600
+"""Order up to which the P verdict is sought: one diagonal W may prove it."""
+METHOD = (
+    "positive definite symmetric part; all principal minors by size up to order 14; beyond, irreducible blocks, a "
+    "diagonal W > 0, walks and a tree of principal pivots; error bounds first, exact arithmetic after"
+)
 
 _UNIQUE = "exactly one solution for every q"
 _CONSEQUENCE = {
@@ -32,13 +44,19 @@ _CONSEQUENCE = {
 }
 
 
-def check(matrix: Matrix, seconds: float = 10.0) -> dict:
-    """Diagnose a matrix; the result is ready for JSON.
+def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None) -> dict:
+    """Diagnose a matrix, and the LCP with q (n, 1) where it is given; the result is ready for JSON.
 
     Floats are rounded results in the unit of the matrix, exact numbers are strings "p/q", null stands for what is
-    undefined or infinite, indices count from zero. `seconds` bounds the search for the P verdict. A matrix that is not
-    square gets its rank only, with the reason in `in_words`.
+    undefined or infinite, indices count from zero. `seconds` bounds the whole: half of what is left goes to the P
+    verdict, then half to the solutions, the rest to the classes. A matrix that is not square gets its rank only, with
+    the reason in `in_words`.
     """
+    if q is not None:
+        # Loading compiled kernels, or compiling them the first time, is start-up and not counted.
+        for name in SOLVERS:
+            find_solver(name)
+    deadline = time.monotonic() + seconds
     M = matrix.values
     m, n = M.shape
     numerical = rank(M)
@@ -56,27 +74,32 @@ def check(matrix: Matrix, seconds: float = 10.0) -> dict:
     }
     if m != n:
         words = f"The matrix is {m} x {n}: symmetry, definiteness and the P-property are defined for square ones only."
-        return {**result, "symmetric": None, "definiteness": None, "p_matrix": None, "in_words": words}
+        nothing = dict.fromkeys((*_SQUARE_ONLY, "classes", "solutions", "homogeneous"))
+        return {**result, **nothing, "solvers": [], "in_words": words}
     size = float(np.abs(M).max()) or 1.0
     # Divided first, so that the difference of two large entries cannot overflow.
     asymmetry = float(np.abs(M / size - M.T / size).max())
     form = definiteness(matrix)
-    if n <= LARGEST_ORDER:
-        verdict = p_verdict(matrix.exact, seconds)
-    elif form.exact and form.verdict == "positive definite":
+    definite = form.exact and form.verdict == "positive definite"
+    if n <= LARGEST_P:
+        verdict = p_verdict(matrix.exact, seconds / 2)
+    elif definite:
         verdict = PVerdict("P", f"the symmetric part is positive definite ({form.proof})")
     else:
         verdict = PVerdict(
             "undecided",
-            reason=f"the order {n} exceeds {LARGEST_ORDER}, and the symmetric part is not proved positive definite",
+            reason=f"the order {n} exceeds {LARGEST_P}, and the symmetric part is not proved positive definite",
         )
-    words = _CONSEQUENCE[verdict.verdict]
-    if form.exact and form.verdict == "positive semidefinite":
-        words += " It is positive semidefinite: the LCP has a solution for every q for which it is feasible."
-    return {
-        **result,
+    if n <= LARGEST_ORDER:
+        lcp = _of_lcp(matrix, q, verdict, deadline)
+    else:
+        lcp = _of_large_lcp(matrix, q, form.proof if definite else None, deadline)
+    if verdict.verdict == "undecided" and lcp["classes"]["P"]["verdict"] == "yes":
+        verdict = PVerdict("P", lcp["classes"]["P"]["proof"])
+    result |= {
         "symmetric": asymmetry <= SYMMETRY_TOLERANCE,
         "asymmetry": asymmetry,
+        "exactly_symmetric": matrix.exact == matrix.exact.transpose() if n <= LARGEST_ORDER else None,
         "definiteness": {
             "verdict": form.verdict,
             "exact": form.exact,
@@ -88,8 +111,66 @@ def check(matrix: Matrix, seconds: float = 10.0) -> dict:
             "negative_direction": form.negative_direction,
         },
         "p_matrix": _p_entry(verdict, n),
-        "in_words": words,
+        **_distance_entries(M, verdict, deadline),
+        **lcp,
     }
+    if n <= LARGEST_SHOWN:
+        result["M"] = [[str(x) for x in row] for row in matrix.exact.tolist()]
+        result["q"] = None if q is None else [str(x) for x in q.exact.entries()]
+    return {**result, "in_words": f"{_CONSEQUENCE[verdict.verdict]} {in_words(result)}"}
+
+
+def _distance_entries(M: Array, p: PVerdict, deadline: float) -> dict:
+    """The distance to the non-P matrices and beta_2: zero and infinite (null) where M is none itself."""
+    nothing = {"value": None, "upper_bound": None}
+    if p.verdict != "P":
+        distance_to_non_p = 0.0 if p.verdict == "not P" else None
+        return {"distance_to_non_p": distance_to_non_p, "distance_lower_bound": distance_to_non_p, "beta_2": nothing}
+    found = distance(M, _share(deadline, 0.5) - time.monotonic())
+    return {
+        "distance_to_non_p": found.value,
+        "distance_lower_bound": found.lower_bound,
+        "distance_index_set": None if found.index_set is None else list(found.index_set),
+        "beta_2": {"value": found.beta_2, "upper_bound": found.beta_2_bound},
+    }
+
+
+_SQUARE_ONLY = (
+    "symmetric", "asymmetry", "exactly_symmetric", "definiteness", "p_matrix", "distance_to_non_p",
+    "distance_lower_bound", "beta_2",
+)  # fmt: skip
+
+
+def _of_lcp(matrix: Matrix, q: Matrix | None, p: PVerdict, deadline: float) -> dict:
+    """Solutions and solvers for this q, and the classes of M."""
+    entries: dict = {"solutions": None, "homogeneous": None, "solvers": []}
+    M = matrix.exact
+    if q is not None:
+        vector = q.exact.entries()
+        entries["solvers"] = solver_entries(matrix, q, deadline)
+        entries["solutions"] = solutions_entry(M, vector, _share(deadline, 0.5), p.verdict == "P")
+    classes = matrix_classes(M, _share(deadline, 0.9), p)
+    if q is not None and classes["copositive"].verdict == "yes" and classes["R0"].verdict != "yes":
+        entries["homogeneous"] = homogeneous_entry(M, vector, deadline)
+    return {"classes": class_entries(classes), **entries}
+
+
+def _of_large_lcp(matrix: Matrix, q: Matrix | None, definite: str | None, deadline: float) -> dict:
+    """Without exact arithmetic there is only what follows from a proof of positive definiteness."""
+    reason = f"the order {matrix.values.shape[0]} exceeds {LARGEST_ORDER}"
+    nothing: dict = {"count": None, "points": [], "dimension": None, "faces": [], "reason": reason}
+    return {
+        "classes": class_entries(consequences({"PD": definite} if definite else {}, reason)),
+        "solutions": None if q is None else nothing,
+        "homogeneous": None,
+        "solvers": [] if q is None else solver_entries(matrix, q, deadline),
+    }
+
+
+def _share(deadline: float, part: float) -> float:
+    """The moment at which this part of the time left will be over."""
+    now = time.monotonic()
+    return now + part * max(0.0, deadline - now)
 
 
 def _p_entry(verdict: PVerdict, n: int) -> dict:
@@ -119,73 +200,3 @@ def _p_entry(verdict: PVerdict, n: int) -> dict:
 
 def _finite(x: float | None) -> float | None:
     return x if x is not None and math.isfinite(x) else None
-
-
-def to_text(result: dict) -> str:
-    """The result of `check` as a page of plain text, at most 80 columns wide."""
-    lines = [
-        line
-        for label, value in _rows(result)
-        for line in textwrap.wrap(value, WIDTH, initial_indent=f"{label:<18}", subsequent_indent=" " * 18)
-    ]
-    return "\n".join([*lines, "", *textwrap.wrap(result["in_words"], WIDTH)]) + "\n"
-
-
-def _rows(result: dict) -> Iterator[tuple[str, str]]:
-    m, n, r, sigma = result["rows"], result["n"], result["rank"], result["singular_values"]
-    yield "matrix", f"{m} x {n}" + {True: ", symmetric", False: ", not symmetric", None: ""}[result["symmetric"]]
-    exact = "" if r["exact"] is None else f"; in exact arithmetic {r['exact']}"
-    yield "rank", f"{r['value']} (singular values above {r['tolerance']:.3g}){exact}"
-    if 0 < r["value"] < len(sigma):
-        gap = "infinite, the next singular value is zero" if r["gap"] is None else f"{r['gap']:.3g}"
-        yield "gap", f"{gap} (last singular value that counts / first that does not)"
-    shown = [f"{s:.4g}" for s in sigma]
-    yield "singular values", "  ".join(shown if len(shown) <= 12 else [*shown[:6], "...", *shown[-5:]])
-    if result["condition"] is not None:
-        yield "condition", f"{result['condition']:.4g}" + (" on the range" if r["value"] < len(sigma) else "")
-    if result["definiteness"] is None:
-        return
-    form = result["definiteness"]
-    yield "symmetric part", f"{form['verdict']} ({form['proof']})"
-    yield (
-        "its eigenvalues",
-        (f"{form['smallest_eigenvalue']:.4g} to {form['largest_eigenvalue']:.4g}, to within {form['tolerance']:.1g}"),
-    )
-    # A definite form needs no example: the proof covers every direction.
-    if form["verdict"] == "indefinite" and form["exact"]:
-        yield "x^T M x > 0", f"at x = {_vector(form['positive_direction'])}"
-        yield "x^T M x < 0", f"at x = {_vector(form['negative_direction'])}"
-    yield from _p_rows(result["p_matrix"])
-
-
-def _p_rows(p: dict) -> Iterator[tuple[str, str]]:
-    yield "P-matrix", {"P": "yes", "not P": "no", "undecided": "undecided"}[p["verdict"]]
-    if "witness" in p:
-        witness = p["witness"]
-        indices = ", ".join(map(str, witness["index_set"]))
-        yield "witness", f"principal minor of rows and columns {{{indices}}} (from 0) is {_number(witness['minor'])}"
-        yield "sign reversal", f"x_i (M x)_i <= 0 for all i at x = {_vector(witness['sign_reversal'])}"
-    else:
-        yield ("reason", p["reason"]) if "reason" in p else ("proof", p["proof"])
-    effort = p["effort"]
-    if effort["minors_checked"]:
-        yield (
-            "effort",
-            (
-                f"{effort['minors_checked']} of {effort['minors_in_all']} principal minors, "
-                f"{effort['exact_minors']} of them in exact arithmetic"
-            ),
-        )
-    if p["smallest_relative_minor"] is not None:
-        yield "smallest minor", f"{p['smallest_relative_minor']:.4g}, relative to the product of its diagonal entries"
-
-
-def _vector(x: list[str]) -> str:
-    return "(" + ", ".join(map(_number, x)) + ")"
-
-
-def _number(exact: str) -> str:
-    """An exact "p/q" as it is when short, else about six digits of it, marked as rounded."""
-    if len(exact) <= LONGEST_EXACT:
-        return exact
-    return f"~{arb(fmpq(exact)).str(6, radius=False)}"

@@ -24,6 +24,8 @@ FIRST_TURN = 0.1
 """Seconds of the first walk; the tree gets twice that, and each turn lasts twice as long as the one before."""
 SWEEPS = 6
 """Of balancing."""
+FAILED = 2**50
+"""Attempts after which an order is not tried again."""
 LONGEST_PROOF = 100_000
 """Lines of a tree that are kept."""
 
@@ -126,6 +128,8 @@ class Tree:
         self.B[0], self.R[0] = scaled.A, U * np.abs(scaled.A)
         self.index[0, :n], self.order[0] = np.arange(n), n
         self.tries, self.state = np.zeros((n + 1, 2), dtype=np.int64), np.array([1, 0, 0, 0, 0])
+        # A diagonal W of the whole matrix has been sought before.
+        self.tries[n, 0] = FAILED
         self.failure = np.zeros(n + 1, dtype=np.int64)
         self.exact, self.refreshed = 0, ([0], [0])
         self.log, self.w = np.zeros(LONGEST_PROOF, dtype=np.int64), np.zeros(LONGEST_PROOF * n // 2)

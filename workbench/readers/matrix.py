@@ -6,6 +6,8 @@ floating-point array means the doubles (or integers) it holds. `Matrix.values` i
 
 import re
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -70,19 +72,22 @@ def read_matrix(path: str | Path) -> Matrix:
     as integers, decimals or rationals `p/q`; `#` starts a comment. Raises DataError, in one line with the place and
     the offending text, for anything else.
     """
-    if str(path) == "-":
-        return _from_text(_decoded("standard input", lambda: sys.stdin.read(LARGEST_TEXT + 1)), "standard input")
+    if str(path) != "-" and Path(path).suffix.lower() == ".npy":
+        with opened(path) as (file, size, name):
+            return parse_npy(file, size, name)
+    return parse_text(*read_text(path))
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[tuple[BinaryIO, int, str]]:
+    """The open file, its size in bytes and its short name; DataError, in one line, where it cannot be read."""
     path = Path(path)
-    name = path.name or str(path)
     shown = str(path) if len(str(path)) <= 100 else "..." + str(path)[-100:]
     try:
         if path.is_dir():
             raise DataError(f"{shown} is a folder; name a text or .npy file")
-        if path.suffix.lower() == ".npy":
-            with path.open("rb") as file:
-                return _from_npy(file, path.stat().st_size, name)
-        with path.open(encoding="utf-8-sig") as file:
-            return _from_text(_decoded(name, lambda: file.read(LARGEST_TEXT + 1)), name)
+        with path.open("rb") as file:
+            yield file, path.stat().st_size, path.name or str(path)
     except FileNotFoundError:
         raise DataError(f"{shown} does not exist; name a text or .npy file, or - for standard input") from None
     except (OSError, ValueError) as error:
@@ -90,20 +95,33 @@ def read_matrix(path: str | Path) -> Matrix:
         raise DataError(f"{shown!r} cannot be read: {reason}; name a text or .npy file") from None
 
 
-def _decoded(name: str, read) -> str:
+def read_text(path: str | Path) -> tuple[str, str]:
+    """The text of a file, or of standard input (`-`), and the name to call it by. Raises DataError."""
+    if str(path) == "-":
+        text, name = _decoded("standard input", lambda: sys.stdin.read(LARGEST_TEXT + 1)), "standard input"
+    else:
+        with opened(path) as (file, _, name):
+            content = file.read(LARGEST_TEXT + 1)
+        # Cut where the limit is: a character that this splits is not what is wrong.
+        text = _decoded(name, lambda: content.decode("utf-8", "strict" if len(content) <= LARGEST_TEXT else "ignore"))
+    if len(text) > LARGEST_TEXT:
+        raise DataError(f"{name} is longer than {LARGEST_TEXT // 10**6} million characters; save it as .npy")
+    return text.removeprefix("\ufeff"), name
+
+
+def _decoded(name: str, read: Callable[[], str]) -> str:
     try:
         return read()
     except UnicodeDecodeError as error:
         raise DataError(f"{name}: byte {error.start} is not UTF-8 text; give a text file or a .npy array") from None
 
 
-def _from_text(text: str, name: str) -> Matrix:
-    if len(text) > LARGEST_TEXT:
-        raise DataError(f"{name} is longer than {LARGEST_TEXT // 10**6} million characters; save it as .npy")
+def parse_text(text: str, name: str) -> Matrix:
+    """The matrix of a text with one row a line."""
     values: list[NDArray] = []
     written: list[str] = []
     separator, first_line = None, 0
-    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         line = line.partition("#")[0].strip()
         if not line:
             continue
@@ -113,7 +131,7 @@ def _from_text(text: str, name: str) -> Matrix:
         if max(len(entries), len(values) + 1) > LARGEST_SIDE:
             raise DataError(f"{name}, line {number}: more than {LARGEST_SIDE} x {LARGEST_SIDE} entries; save fewer")
         places = (f"{name}, line {number}, column {j}" for j in range(1, len(entries) + 1))
-        row = np.array([_value(entry, place) for entry, place in zip(entries, places, strict=True)])
+        row = np.array([parse_entry(entry, place) for entry, place in zip(entries, places, strict=True)])
         if values and len(row) != len(values[0]):
             raise DataError(
                 f"{name}, line {number} has {len(row)} entries, line {first_line} has {len(values[0])}; "
@@ -126,7 +144,7 @@ def _from_text(text: str, name: str) -> Matrix:
     return Matrix(np.array(values), tuple(written))
 
 
-def _value(entry: str, place: str) -> float:
+def parse_entry(entry: str, place: str) -> float:
     """The double nearest to an entry of text; `place` names it in a refusal."""
     shown = repr(entry if len(entry) <= 40 else entry[:37] + "...")
     if not entry:
@@ -150,8 +168,11 @@ def _value(entry: str, place: str) -> float:
     return value
 
 
-def _from_npy(file: BinaryIO, file_size: int, name: str) -> Matrix:
-    """The header is judged against the file's size before anything is allocated; nothing is ever unpickled."""
+def parse_npy(file: BinaryIO, file_size: int, name: str, vector: bool = False) -> Matrix:
+    """The matrix of a .npy file, or its vector as a column where one is wanted.
+
+    The header is judged against the file's size before anything is allocated; nothing is ever unpickled.
+    """
     try:
         version = np.lib.format.read_magic(file)
         readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -163,6 +184,8 @@ def _from_npy(file: BinaryIO, file_size: int, name: str) -> Matrix:
         raise DataError(f"{name} is not a readable .npy file: {reason}") from None
     if dtype.kind not in "biuf" or not np.can_cast(dtype, np.float64):
         raise DataError(f"{name} holds entries of type {str(dtype)[:40]}; real numbers of at most 64 bits are needed")
+    if vector and len(shape) == 1:
+        shape = (*shape, 1)
     if len(shape) != 2 or min(shape) < 1:
         raise DataError(f"{name} holds an array of shape {str(shape)[:60]}; a matrix has two non-empty dimensions")
     if max(shape) > LARGEST_SIDE:

@@ -1,0 +1,128 @@
+"""The result of a check as a page of plain text."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from flint import arb, fmpq
+
+WIDTH = 80
+LONGEST_EXACT = 16
+"""Characters up to which an exact number is shown as it is; a longer one is shown as a rounded decimal."""
+MOST_SHOWN = 8
+"""Solutions or faces listed; the JSON has them all."""
+
+
+def to_text(result: dict) -> str:
+    """The result of `check` as a page of plain text, at most 80 columns wide."""
+    lines = [
+        line
+        for label, value in _rows(result)
+        for line in textwrap.wrap(
+            value, WIDTH, initial_indent=f"{label:<18}", subsequent_indent=" " * 18, break_on_hyphens=False
+        )
+    ]
+    return "\n".join([*lines, "", *textwrap.wrap(result["in_words"], WIDTH, break_on_hyphens=False)]) + "\n"
+
+
+def _rows(result: dict) -> Iterator[tuple[str, str]]:
+    m, n, r, sigma = result["rows"], result["n"], result["rank"], result["singular_values"]
+    yield "matrix", f"{m} x {n}" + {True: ", symmetric", False: ", not symmetric", None: ""}[result["symmetric"]]
+    exact = "" if r["exact"] is None else f"; in exact arithmetic {r['exact']}"
+    yield "rank", f"{r['value']} (singular values above {r['tolerance']:.3g}){exact}"
+    if 0 < r["value"] < len(sigma):
+        gap = "infinite, the next singular value is zero" if r["gap"] is None else f"{r['gap']:.3g}"
+        yield "gap", f"{gap} (last singular value that counts / first that does not)"
+    shown = [f"{s:.4g}" for s in sigma]
+    yield "singular values", "  ".join(shown if len(shown) <= 12 else [*shown[:6], "...", *shown[-5:]])
+    if result["condition"] is not None:
+        yield "condition", f"{result['condition']:.4g}" + (" on the range" if r["value"] < len(sigma) else "")
+    if result["definiteness"] is None:
+        return
+    form = result["definiteness"]
+    yield "symmetric part", f"{form['verdict']} ({form['proof']})"
+    yield (
+        "its eigenvalues",
+        (f"{form['smallest_eigenvalue']:.4g} to {form['largest_eigenvalue']:.4g}, to within {form['tolerance']:.1g}"),
+    )
+    # A definite form needs no example: the proof covers every direction.
+    if form["verdict"] == "indefinite" and form["exact"]:
+        yield "x^T M x > 0", f"at x = {vector(form['positive_direction'])}"
+        yield "x^T M x < 0", f"at x = {vector(form['negative_direction'])}"
+    yield from _p_rows(result["p_matrix"])
+    yield from _distance_rows(result)
+    yield from _class_rows(result["classes"])
+    if result["solutions"] is not None:
+        yield from _solution_rows(result["solutions"])
+    for solver in result["solvers"]:
+        residual = "" if solver["residual"] is None else f", residual {solver['residual']:.1e}"
+        reason = f": {solver['reason']}" if solver["reason"] else ""
+        good = "verified" if solver["verified"] else "not verified"
+        yield (
+            solver["name"],
+            f"{solver['claimed']}{reason}"
+            if solver["residual"] is None
+            else (f"{good}, claims {solver['claimed']}{residual}{reason}"),
+        )
+
+
+def _p_rows(p: dict) -> Iterator[tuple[str, str]]:
+    yield "P-matrix", {"P": "yes", "not P": "no", "undecided": "undecided"}[p["verdict"]]
+    if "witness" in p:
+        witness = p["witness"]
+        indices = ", ".join(map(str, witness["index_set"]))
+        yield "witness", f"principal minor of rows and columns {{{indices}}} (from 0) is {number(witness['minor'])}"
+        yield "sign reversal", f"x_i (M x)_i <= 0 for all i at x = {vector(witness['sign_reversal'])}"
+    else:
+        yield ("reason", p["reason"]) if "reason" in p else ("proof", p["proof"])
+    effort = p["effort"]
+    if effort["minors_checked"]:
+        yield (
+            "effort",
+            (
+                f"{effort['minors_checked']} of {effort['minors_in_all']} principal minors, "
+                f"{effort['exact_minors']} of them in exact arithmetic"
+            ),
+        )
+    if p["smallest_relative_minor"] is not None:
+        yield "smallest minor", f"{p['smallest_relative_minor']:.4g}, relative to the product of its diagonal entries"
+
+
+def _distance_rows(result: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if result["distance_to_non_p"]:
+        yield "distance", f"{result['distance_to_non_p']:.6g} to the nearest non-P matrix in the 2-norm, 1/beta_2"
+    elif result["distance_lower_bound"]:
+        yield "distance", f"at least {result['distance_lower_bound']:.6g} to the nearest non-P matrix, certified"
+
+
+def _class_rows(classes: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for verdict, label in (("yes", "is"), ("no", "is not"), ("undecided", "undecided")):
+        names = [name.replace("_", " ") for name, entry in classes.items() if entry["verdict"] == verdict]
+        if names:
+            yield label, ", ".join(names)
+
+
+def _solution_rows(solutions: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    count = solutions["count"]
+    yield "solutions", f"not counted: {solutions['reason']}" if count is None else str(count)
+    for face in solutions["faces"][:MOST_SHOWN]:
+        if face["dimension"] == 0:
+            yield "z", vector(face["vertices"][0])
+            continue
+        corners = f"{len(face['vertices'])} vertices" if len(face["vertices"]) > 1 else "one vertex"
+        yield f"face of dim. {face['dimension']}", f"{corners} {'; '.join(map(vector, face['vertices'][:MOST_SHOWN]))}"
+        if face["rays"]:
+            yield "its rays", "; ".join(map(vector, face["rays"][:MOST_SHOWN]))
+    if len(solutions["faces"]) > MOST_SHOWN:
+        yield "", f"and {len(solutions['faces']) - MOST_SHOWN} more, see --json"
+
+
+def vector(x: list[str]) -> str:
+    return "(" + ", ".join(map(number, x)) + ")"
+
+
+def number(exact: str) -> str:
+    """An exact "p/q" as it is when short, else about six digits of it, marked as rounded."""
+    if len(exact) <= LONGEST_EXACT:
+        return exact
+    return f"~{arb(fmpq(exact)).str(6, radius=False)}"

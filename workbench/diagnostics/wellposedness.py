@@ -1,0 +1,168 @@
+"""Classes, solution set and solvers of one LCP as JSON-ready entries of a check, and what they mean in plain words.
+
+Exact numbers are strings "p/q", indices count from zero, null stands for what is undefined, infinite or not given.
+"""
+
+import math
+import time
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+
+from workbench.diagnostics.definiteness import as_text
+from workbench.diagnostics.matrix_classes import ClassVerdict
+from workbench.diagnostics.solution_set import Piece, SolutionSet, solution_set
+from workbench.problems import LCP
+from workbench.readers.matrix import Matrix
+from workbench.solution import Status
+from workbench.solvers import SOLVERS, find_solver
+from workbench.solvers.enumeration import LARGEST as ENUMERATED
+
+LARGEST = 64
+"""Unknowns up to which the exact solution set is sought."""
+LARGEST_SOLVED = 128
+"""Unknowns up to which the bundled solvers are tried."""
+
+Entry = dict[str, Any]
+
+
+def class_entries(classes: dict[str, ClassVerdict]) -> Entry:
+    """Per class its verdict with proof, witness or reason, null where there is none."""
+    return {name: vars(verdict) for name, verdict in classes.items()}
+
+
+def solutions_entry(M: fmpq_mat, q: list[fmpq], deadline: float, is_p: bool) -> Entry:
+    """The solution set: count, isolated points, dimension, and all maximal pieces in `faces`."""
+    if M.nrows() > LARGEST:
+        found = SolutionSet(None, [], f"the order {M.nrows()} exceeds {LARGEST}")
+    else:
+        found = solution_set(M, q, deadline, unique=is_p)
+    return {
+        "count": found.count,
+        "points": [as_text(list(point)) for point in found.points],
+        "dimension": found.dimension,
+        "faces": [_face(piece) for piece in found.pieces],
+        "reason": found.reason,
+    }
+
+
+def _face(piece: Piece) -> Entry:
+    return {
+        "dimension": piece.dimension,
+        "support": list(piece.support),
+        "vertices": [as_text(list(v)) for v in piece.vertices],
+        "rays": [as_text(list(v)) for v in piece.rays],
+    }
+
+
+def homogeneous_entry(M: fmpq_mat, q: list[fmpq], deadline: float) -> Entry | None:
+    """The rays of SOL(0, M) and the least q^T v over them (rays with entries that add up to one).
+
+    For copositive M, q^T v >= 0 on all of SOL(0, M) makes Lemke's method end on a solution (CPS section 4.4). None when
+    the rays were not found in time.
+    """
+    if M.nrows() > LARGEST:
+        return None
+    found = solution_set(M, [fmpq(0)] * M.nrows(), deadline)
+    if found.reason:
+        return None
+    rays = sorted({ray for piece in found.pieces for ray in piece.rays})
+    products = [sum((x * y for x, y in zip(q, ray, strict=True)), fmpq(0)) for ray in rays]
+    return {"rays": [as_text(list(ray)) for ray in rays], "least_q_v": str(min(products)) if rays else None}
+
+
+def solver_entries(M: Matrix, q: Matrix, deadline: float) -> list[Entry]:
+    """What each bundled solver makes of the LCP: its own claim, and whether the residual bears it out."""
+    problem = LCP(M.values, q.values.ravel())
+    return [_solver_entry(name, problem, deadline) for name in SOLVERS]
+
+
+def _solver_entry(name: str, problem: LCP, deadline: float) -> Entry:
+    # A compiled kernel cannot be interrupted: what may take seconds is not begun.
+    if problem.size > LARGEST_SOLVED or time.monotonic() > deadline:
+        large = f"order {problem.size} exceeds {LARGEST_SOLVED}, beyond which a solver might not end in time"
+        reason = large if problem.size > LARGEST_SOLVED else "the time was over"
+        nothing = dict.fromkeys(("residual", "tolerance", "iterations", "z"))
+        return {"name": name, "claimed": "not run", "verified": False, **nothing, "reason": reason}
+    solution = find_solver(name).solve(problem)
+    return {
+        "name": name,
+        "claimed": Status(solution.claimed).name.lower().replace("_", " "),
+        "verified": solution.verified,
+        "residual": solution.residual if math.isfinite(solution.residual) else None,
+        "tolerance": solution.tolerance,
+        "iterations": solution.iterations,
+        "z": solution.z.tolist() if solution.verified else None,
+        "reason": solution.reason or None,
+    }
+
+
+def in_words(result: Entry) -> str:
+    """Existence, uniqueness, and which methods are sure to work, from the entries of a check."""
+    sentences = [_existence(result["classes"])]
+    if result["solutions"] is not None:
+        sentences.append(_this_q(result))
+    methods = guaranteed(result)
+    sentences.append(
+        f"Methods that theory guarantees here: {', '.join(methods)}."
+        if methods
+        else "No bundled method is guaranteed to succeed here; an answer counts if its residual is verified."
+    )
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _existence(classes: Entry) -> str:
+    verdict = {name: entry["verdict"] for name, entry in classes.items()}
+    if verdict["P"] == "yes":
+        return ""
+    if verdict["Q"] == "yes":
+        return "A solution exists for every q."
+    if verdict["Q0"] == "yes":
+        return "A solution exists whenever the inequalities z >= 0, M z + q >= 0 have one."
+    if verdict["Q0"] == "no":
+        return "For some q the inequalities z >= 0, M z + q >= 0 have a solution and the LCP has none."
+    if verdict["Q"] == "no":
+        return "For some q there is no solution."
+    return "Whether a solution exists for every q is undecided."
+
+
+def _this_q(result: Entry) -> str:
+    solutions = result["solutions"]
+    count, dimension = solutions["count"], solutions["dimension"]
+    if count is None:
+        at_least = len(solutions["points"])
+        return f"For this q the solutions were not counted ({solutions['reason']}; {at_least} found)."
+    if count == "infinite":
+        isolated = len(solutions["points"])
+        more = f" and {isolated} isolated one{'s' if isolated > 1 else ''}" if isolated else ""
+        return f"For this q there are infinitely many solutions, a set of dimension {dimension}{more}."
+    if count == 1:
+        return "For this q there is exactly one solution."
+    return f"For this q there are exactly {count} solutions." if count else "For this q there is no solution."
+
+
+def guaranteed(result: Entry) -> list[str]:
+    """The bundled solvers that theory promises to succeed, for this q or, where none is given, for every feasible q."""
+    yes = {name for name, entry in result["classes"].items() if entry["verdict"] == "yes"}
+    solutions, n, symmetric = result["solutions"], result["n"], result["exactly_symmetric"]
+    solvable = solutions is None or solutions["count"] != 0
+    rays = result["homogeneous"]
+    methods = []
+    # Lemke's method: CPS sections 4.4 and 3.9; P0 and Q0 after Aganagic and Cottle (Math. Program. 37, 1987).
+    if (
+        yes & {"P", "E"}
+        or {"E0", "R0"} <= yes
+        or (solvable and (yes & {"copositive_plus", "Z"} or {"P0", "Q0"} <= yes))
+        or ("copositive" in yes and rays is not None and (rays["least_q_v"] is None or fmpq(rays["least_q_v"]) >= 0))
+    ):
+        methods.append("lemke")
+    if "P" in yes:
+        methods += ["murty", "judice-pires"]
+    if symmetric and "PSD" in yes and solvable:
+        methods += ["keller", "clarabel"]
+    if (symmetric and "PD" in yes) or "H_plus" in yes:
+        methods.append("pgs")
+    # On a regular basis there is a solution wherever all principal minors differ from zero.
+    if "nondegenerate" in yes and solvable and n <= ENUMERATED:
+        methods.append("enumerate")
+    return methods

@@ -1,0 +1,203 @@
+"""An LCP (q, M) from a file: M, and q where the file or a second one has it.
+
+The ending says what a file holds: `.npy`, `.npz`, `.mat`, `.mtx` (MatrixMarket), `.json`, `.dat` (Siconos, if its first
+four lines are those of an LCP), else text with one row a line. In arrays and JSON the two are called M and q; a single
+array is M. Standard input is JSON if it begins with a brace or bracket, else text. Nothing is ever unpickled, and
+sizes are judged before memory is taken.
+"""
+
+import json
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from workbench.errors import DataError
+from workbench.readers.matrix import (
+    LARGEST_SIDE,
+    Matrix,
+    opened,
+    parse_npy,
+    parse_text,
+    read_matrix,
+    read_text,
+)
+from workbench.readers.text_formats import is_siconos, matrix_of, parse_market, parse_siconos
+
+LARGEST_FILE = 500_000_000
+"""Bytes of a MATLAB file read at most."""
+
+
+def read_problem(path: str | Path, rhs: str | Path | None = None) -> tuple[Matrix, Matrix | None]:
+    """M (m, n) and q (n, 1), None where there is none; q from `rhs` takes the place of the file's own.
+
+    Raises DataError, in one line, for anything that cannot be used: also for a q whose length is not that of M.
+    """
+    if str(rhs) == str(path) == "-":
+        raise DataError("standard input cannot be both the matrix and --rhs; give one of them as a file")
+    M, q = _read(path)
+    if rhs is not None:
+        q = _vector_file(rhs)
+    if q is None:
+        return M, None
+    m, n = M.values.shape
+    if 1 not in q.values.shape:
+        raise DataError(f"q is a {q.values.shape[0]} x {q.values.shape[1]} matrix; a vector of {n} numbers is needed")
+    if m != n:
+        raise DataError(f"the matrix is {m} x {n}; an LCP with q needs a square one")
+    if q.values.size != n:
+        raise DataError(f"q has {q.values.size} entries; the {n} x {n} matrix needs {n}")
+    entries = None if q.written is None else tuple(" ".join(q.written).split())
+    return M, Matrix(q.values.reshape(-1, 1), entries)
+
+
+def _read(path: str | Path) -> tuple[Matrix, Matrix | None]:
+    suffix = Path(path).suffix.lower() if str(path) != "-" else ""
+    if suffix == ".npz":
+        return _npz(path)
+    if suffix == ".mat":
+        return _matlab(path)
+    if suffix == ".npy":
+        return read_matrix(path), None
+    text, name = read_text(path)
+    if suffix == ".json" or (str(path) == "-" and text.lstrip()[:1] in ("{", "[")):
+        return _json(text, name)
+    if suffix == ".mtx":
+        return parse_market(text, name), None
+    if suffix == ".dat" and is_siconos(text):
+        return parse_siconos(text, name)
+    return parse_text(text, name), None
+
+
+def _vector_file(path: str | Path) -> Matrix:
+    suffix = Path(path).suffix.lower()
+    if suffix == ".npy":
+        with opened(path) as (file, size, name):
+            return parse_npy(file, size, name, vector=True)
+    if suffix in (".json", ".npz", ".mat"):
+        M, q = _read_vector(path, suffix)
+        return M if q is None else q
+    return _read(path)[0]
+
+
+def _read_vector(path: str | Path, suffix: str) -> tuple[Matrix, Matrix | None]:
+    if suffix == ".json":
+        text, name = read_text(path)
+        data = _parsed(text, name)
+        vector = data.get("q") if isinstance(data, dict) else data
+        return _json_matrix(vector, f"{name}, q", vector=True), None
+    return _npz(path, "q") if suffix == ".npz" else _matlab(path, "q")
+
+
+def _json(text: str, name: str) -> tuple[Matrix, Matrix | None]:
+    """{"M": [[...], ...], "q": [...]} or the rows alone; numbers, or strings such as "4/3"."""
+    data = _parsed(text, name)
+    if isinstance(data, list):
+        data = {"M": data}
+    if not isinstance(data, dict) or "M" not in data:
+        raise DataError(f'{name} has no "M"; write {{"M": [[2, 1], [1, 2]], "q": [-5, "-7/2"]}}')
+    q = data.get("q")
+    M = _json_matrix(data["M"], f"{name}, M")
+    return M, None if q is None else _json_matrix(q, f"{name}, q", vector=True)
+
+
+def _parsed(text: str, name: str) -> Any:
+    """Numbers stay as they are typed, so that they are exact."""
+
+    def refuse(word: str) -> NoReturn:
+        raise DataError(f"{name} holds {word}; every entry must be finite")
+
+    try:
+        return json.loads(text, parse_int=_Typed, parse_float=_Typed, parse_constant=refuse)
+    except RecursionError:
+        raise DataError(f"{name} is nested too deeply; write M as a list of rows") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise DataError(f"{name} is not readable JSON: {error.msg} ({where})") from None
+
+
+class _Typed(str):
+    """A JSON number as typed."""
+
+    __slots__ = ()
+
+
+def _json_matrix(data: Any, place: str, vector: bool = False) -> Matrix:
+    rows = [[x] for x in data] if vector and isinstance(data, list) else data
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, list) and row for row in rows):
+        raise DataError(f"{place} is not {'a list of numbers' if vector else 'a list of rows, each a list of numbers'}")
+    for i, row in enumerate(rows):
+        for j, x in enumerate(row):
+            if not isinstance(x, str):
+                raise DataError(f'{place}[{i}][{j}] is a {type(x).__name__}, not a number; write 2, -0.5 or "4/3"')
+    return matrix_of([[x.strip() for x in row] for row in rows], place)
+
+
+def _chosen(names: list[str], wanted: str, place: str) -> str:
+    if wanted in names:
+        return wanted
+    if len(names) == 1:
+        return names[0]
+    shown = ", ".join(names)[:80] or "nothing"
+    raise DataError(f"{place} holds {shown}; the {'matrix' if wanted == 'M' else 'vector'} must be called {wanted}")
+
+
+def _npz(path: str | Path, wanted: str = "M") -> tuple[Matrix, Matrix | None]:
+    with opened(path) as (file, _, name):
+        try:
+            with zipfile.ZipFile(file) as archive:
+                members = {
+                    i.filename.removesuffix(".npy"): i for i in archive.infolist() if i.filename.endswith(".npy")
+                }
+
+                def read(key: str) -> Matrix:
+                    with archive.open(members[key]) as member:
+                        place = f"{name}, {key}"
+                        return parse_npy(member, members[key].file_size, place, vector=key == "q" or wanted == "q")  # type: ignore[arg-type]
+
+                first = _chosen(list(members), wanted, name)
+                return read(first), read("q") if wanted == "M" and "q" in members and first != "q" else None
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+            raise DataError(f"{name} is not a readable .npz file: {str(error)[:80]}") from None
+
+
+def _matlab(path: str | Path, wanted: str = "M") -> tuple[Matrix, Matrix | None]:
+    """By scipy, numeric arrays only; their sizes are read before their entries."""
+    from scipy.io import loadmat, whosmat
+
+    with opened(path) as (file, size, name):
+        if size > LARGEST_FILE:
+            raise DataError(f"{name} has {size} bytes; at most {LARGEST_FILE} are read")
+        try:
+            listed = {key: (shape, kind) for key, shape, kind in whosmat(file)}
+        # A damaged file may raise anything in the parser.
+        except Exception as error:
+            raise DataError(f"{name} is not a readable MATLAB file (up to version 7): {_one_line(error)}") from None
+
+        def read(key: str) -> Matrix:
+            shape, kind = listed[key]
+            if kind in ("cell", "struct", "object", "function", "opaque", "char", "unknown"):
+                raise DataError(f"{name}, {key} is of class {kind}; a numeric matrix is needed")
+            if len(shape) != 2 or max(shape) > LARGEST_SIDE or min(shape) < 1:
+                raise DataError(f"{name}, {key} has shape {shape}; at most {LARGEST_SIDE} x {LARGEST_SIDE} can be read")
+            file.seek(0)
+            try:
+                value = loadmat(file, variable_names=[key])[key]
+            except Exception as error:
+                raise DataError(f"{name}, {key} cannot be read: {_one_line(error)}") from None
+            array = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
+            if array.dtype.kind not in "biuf" or not np.can_cast(array.dtype, np.float64):
+                raise DataError(f"{name}, {key} has entries of type {array.dtype}; real numbers are needed")
+            try:
+                return Matrix(array)
+            except DataError as error:
+                raise DataError(f"{name}, {key}: {error}") from None
+
+        first = _chosen(list(listed), wanted, name)
+        return read(first), read("q") if wanted == "M" and "q" in listed and first != "q" else None
+
+
+def _one_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:80]
