@@ -20,6 +20,7 @@ REPRODUCTIONS = (
     "cnd-17-1068",
     "friction-notes",
     "detc2017-67988",
+    "hal-01224915",
 )
 
 
