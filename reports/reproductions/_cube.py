@@ -74,7 +74,9 @@ def apart(a: Run, b: Run) -> float:
 def stop(r: Run) -> float:
     """End of the step after which no vertex slides faster than the stick threshold, for good [s]; nan if none."""
     slides = np.linalg.norm(r.u_t, axis=-1).max(axis=1) >= r.case.v_th
-    return float("nan") if slides[-1] else float(r.h * (slides.size - np.argmax(slides[::-1])))
+    return (
+        float("nan") if r.steps < r.steps_wanted or slides[-1] else float(r.h * (slides.size - np.argmax(slides[::-1])))
+    )
 
 
 @dataclass(frozen=True)
