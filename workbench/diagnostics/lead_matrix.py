@@ -1,0 +1,116 @@
+"""What theory and numbers say of a formulation on a case: rank of its lead matrix, redundancy, guarantees, P window.
+
+The problem is that of the case's first step, with its own normal law and relaxation.
+"""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from workbench.case import Case
+from workbench.contact import ContactSolution
+from workbench.diagnostics.matrix_classes import matrix_classes
+from workbench.diagnostics.p_matrix import p_verdict
+from workbench.diagnostics.phantom import lead_matrices, p_limit, pencil, singular_values_of_rho
+from workbench.diagnostics.rank import Rank, rank
+from workbench.diagnostics.redundancy import Redundancy, redundancy
+from workbench.errors import DataError
+from workbench.formulation import Formulation
+from workbench.readers.matrix import Matrix
+from workbench.simulation import Stepper, first_step
+from workbench.solution import Status
+from workbench.solvers import default_solver
+
+THEORY = {
+    "frictionless": "symmetric PSD: accelerations unique, normal impulses too where the Jacobian has full row rank",
+    "stewart-trinkle": "copositive, never P (its diagonal has zeros): Lemke finds a solution if q^T v >= 0 for every "
+    "solution v of LCP(0, M); solutions need not be unique",
+    "discrete-velocity": "rank deficient by r (n_d - 2), never P; solved by Lemke, not unique",
+    "phantom-inertia": "full rank for independent or relaxed contacts and generic rho; with two axes a P-matrix for "
+    "rho in a window, with more never",
+    "box": "for given bounds unique friction where W is positive definite; the iteration of the bounds is not covered",
+    "hybrid": "for given bounds unique friction where W + C is positive definite; the iteration is not covered",
+    "ccp": "a convex programme: the velocity is unique, the impulses where N is positive definite",
+    "coulomb": "a solution exists under the criterion of Acary, Cadoux, Lemarechal & Malick (2011); no uniqueness",
+    "mujoco": "strictly convex by its regulariser: velocity and impulses unique",
+    "staggered": "no guarantee that the projections settle; where they do, a solution of the polygon's problem",
+}
+THEORY["anitescu-potra"] = THEORY["stewart-trinkle"]
+
+
+LARGEST_CLASSES = 14
+"""Order up to which the matrix classes are sought."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeadMatrixReport:
+    """Everything of `lead_matrix`, ready to be printed; numbers in the units of the matrix."""
+
+    case: str
+    formulation: str
+    problem_class: str
+    theory: str
+    size: dict[str, int]
+    rank: dict[str, int | None]
+    tolerance: dict[str, float | None]
+    refused: str
+    p_verdict: str
+    p_support: str
+    classes: dict[str, str]
+    redundancy: Redundancy | None
+    rho: dict[str, Any] = field(default_factory=dict)
+
+
+def lead_matrix(
+    case: Case, formulation: Formulation, exact: Formulation, h: float = 1e-3, seconds: float = 10.0
+) -> LeadMatrixReport:
+    """Diagnose a formulation at a case's first step of h [s]; `exact` is exact Coulomb friction, for the redundancy."""
+    deadline = time.monotonic() + seconds
+    stepper = first_step(case, formulation, h)
+    n_c = stepper.c.plan.lower.size
+    n = stepper.c.plan.n_free + n_c
+    refused, verdict, support, classes, rho = "", "undecided", "", {}, {}
+    of_reduced: Rank | None = None
+    try:
+        mixed, reduced = lead_matrices(stepper)
+        of_mixed, of_reduced = rank(mixed), rank(reduced)
+    except DataError as error:
+        refused, of_mixed = str(error), rank(stepper.work.A[:n, :n])
+    else:
+        found = p_verdict(Matrix(reduced).exact, 0.3 * seconds)
+        verdict, support = found.verdict, found.proof or found.reason or f"minor of rows {list(found.index_set or ())}"
+        if n_c <= LARGEST_CLASSES:
+            all_classes = matrix_classes(Matrix(reduced).exact, deadline, found)
+            classes = {name: entry.verdict for name, entry in all_classes.items()}
+        if formulation.name == "phantom-inertia":
+            rho = _window(first_step(case, formulation, h), deadline)
+    return LeadMatrixReport(
+        case.name, formulation.label, stepper.c.kind, THEORY.get(formulation.name, "a declaration of your own"),
+        {"mixed": n, "reduced": n_c}, {"mixed": of_mixed.value, "reduced": of_reduced.value if of_reduced else None},
+        {"mixed": of_mixed.tolerance, "reduced": of_reduced.tolerance if of_reduced else None}, refused,
+        verdict, support, classes, _redundancy(case, exact, h), rho,
+    )  # fmt: skip
+
+
+def _redundancy(case: Case, exact: Formulation, h: float) -> Redundancy | None:
+    """Of one step of exact Coulomb friction; None where that is not solved."""
+    n, _, r, d = case.size
+    stepper = first_step(case, exact, h)
+    solution, _, _ = stepper.solve(default_solver("Coulomb NCP"))
+    if solution.claimed not in (Status.SOLVED, Status.INACCURATE):
+        return None
+    v, p_n, p_t, p_b = np.split(stepper.work.out.copy(), [n, n + r, n + r + d * r])
+    return redundancy(stepper.core, ContactSolution(v, p_n, p_t, p_b))
+
+
+def _window(stepper: Stepper, deadline: float) -> dict[str, Any]:
+    """rho in use, its singular values, and where the P-property ends above it [kg]."""
+    p = pencil(stepper)
+    singular = singular_values_of_rho(p)
+    rho = {"in_use": p.rho, "singular_values": singular.tolist(), "p_limit": None}
+    left = deadline - time.monotonic()
+    if left > 0 and p_verdict(Matrix(p.reduced(p.rho)).exact, min(1.0, left)).verdict == "P":
+        rho["p_limit"] = p_limit(p, 10 * max(singular.max(initial=0.0), p.rho), left)
+    return rho

@@ -1,0 +1,109 @@
+"""Which impulses of a step are determined, and how far the others may range.
+
+The velocity after a step of exact Coulomb friction fixes the generalised impulse J_n^T p_n + J_t^T p_t + J_b^T p_b and
+each contact's mode: open (p_n = 0), sliding (p_t = -mu p_n u_t/|u_t|), sticking (|p_t| <= mu p_n). What is left is the
+convex set of all impulses with that resultant and these modes: a point where the rows of the impulses that may act are
+independent, a larger set where they are not (hyperstatic). The extremes of every entry over the set are linear
+objectives over cones.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.contact import ContactSolution
+from workbench.hooks import Core
+
+Array = NDArray[np.float64]
+
+MODE = 1e-9
+"""Share of the largest velocity of a contact, after the step or without impulses, below which a contact counts as closed, or as sticking."""
+SAME = 1e-6
+"""Share of the largest impulse within which the two ends of a range count as one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Redundancy:
+    """`dimension` of the set of impulses with the same effect and mode; names, values, ranges and what is determined.
+
+    `entries` are names like "p_n[2]", `values` the impulses found [N s], `ranges` (k, 2) their extremes, infinite where
+    nothing bounds them, `determined` where both ends agree. `modes` says for each contact: open, sliding or sticking.
+    """
+
+    dimension: int
+    entries: tuple[str, ...]
+    values: Array
+    ranges: Array
+    determined: NDArray[np.bool_]
+    modes: tuple[str, ...]
+
+
+def redundancy(core: Core, answer: ContactSolution) -> Redundancy:
+    """Ranges of the impulses of a step of exact Coulomb friction: its data, and one answer to it."""
+    r, t, m = core.mu.size, core.b_t.size, core.g.size
+    d = t // r
+    u_n = core.J_n @ answer.v + core.b_n + core.eps_n * answer.p_n
+    u_t = (core.J_t @ answer.v + core.b_t + core.eps_t * answer.p_t).reshape(r, d)
+    # Also the velocity without impulses: a body at rest has that of one step's fall.
+    free = np.linalg.solve(core.M, core.b)
+    scale = max(np.abs(J @ x).max() for J in (core.J_n, core.J_t) for x in (answer.v, free))
+    slip = np.linalg.norm(u_t, axis=1)
+    modes = tuple(
+        "open" if u_n[i] > MODE * scale else "sliding" if slip[i] > MODE * scale else "sticking" for i in range(r)
+    )
+    p = np.concatenate([answer.p_n, answer.p_t, answer.p_b])
+    entries = tuple([f"p_n[{i}]" for i in range(r)] + [f"p_t[{i}]" for i in range(t)] + [f"p_b[{i}]" for i in range(m)])
+    J = np.vstack([core.J_n, core.J_t, core.J_b])
+    # The directions in which the impulses may move: contact by contact, by their modes.
+    columns = [np.eye(r + t + m)[r + t + j] for j in range(m)]
+    for i, mode in enumerate(modes):
+        normal = np.eye(r + t + m)[i]
+        tangents = np.eye(r + t + m)[r + d * i : r + d * (i + 1)]
+        if mode == "sticking" and core.mu[i] > 0:
+            columns += [normal, *tangents]
+        elif mode != "open":
+            columns.append(
+                normal - core.mu[i] * (u_t[i] / max(slip[i], 1e-300)) @ tangents if mode == "sliding" else normal
+            )
+    if not columns:
+        nothing = np.column_stack([p, p])
+        return Redundancy(0, entries, p, nothing, np.ones(p.size, dtype=bool), modes)
+    C = np.array(columns).T
+    eps = np.concatenate([core.eps_n, core.eps_t, core.eps_b])
+    # Compliant rows add their own: the effect J^T p, and the compliance eps p of every row.
+    effect = np.vstack([J.T @ C / np.abs(J).max(), np.diag(eps > 0).astype(float) @ C])
+    sigma = np.linalg.svd(effect, compute_uv=False)
+    dimension = C.shape[1] - int((sigma > max(effect.shape) * np.finfo(float).eps * sigma.max(initial=0.0)).sum())
+    if dimension == 0:
+        return Redundancy(0, entries, p, np.column_stack([p, p]), np.ones(p.size, dtype=bool), modes)
+    ranges = _ranges(J, p, core.mu, modes, u_t, slip)
+    size = np.abs(p).max()
+    return Redundancy(dimension, entries, p, ranges, np.ptp(ranges, axis=1) <= SAME * size, modes)
+
+
+def _ranges(J: Array, p: Array, mu: Array, modes: tuple[str, ...], u_t: Array, slip: Array) -> Array:
+    """(k, 2) extremes of every impulse over the set; infinite where it is unbounded."""
+    import cvxpy as cp
+
+    r, d = u_t.shape
+    size = np.abs(p).max() or 1.0
+    x, objective = cp.Variable(p.size), cp.Parameter(p.size)
+    limits = [J.T @ x == J.T @ (p / size), x[:r] >= 0]
+    for i, mode in enumerate(modes):
+        own = x[r + d * i : r + d * (i + 1)]
+        if mode == "open":
+            limits += [x[i] == 0, own == 0]
+        elif mode == "sliding":
+            limits.append(own == -mu[i] * x[i] * (u_t[i] / slip[i]))
+        else:
+            limits.append(cp.norm(own) <= mu[i] * x[i])
+    programme = cp.Problem(cp.Minimize(objective @ x), limits)
+    ranges = np.empty((p.size, 2))
+    for k in range(p.size):
+        for side, sign in enumerate((1.0, -1.0)):
+            objective.value = sign * np.eye(p.size)[k]
+            programme.solve(solver=cp.CLARABEL)
+            value = programme.value if programme.value is not None else np.nan
+            ranges[k, side] = sign * size * float(value)
+    return ranges
