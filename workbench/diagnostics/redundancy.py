@@ -18,7 +18,7 @@ from workbench.hooks import Core
 Array = NDArray[np.float64]
 
 MODE = 1e-9
-"""Share of the largest velocity of a contact, after the step or without impulses, below which a contact counts as closed, or as sticking."""
+"""Share of the largest velocity at the contacts, after the step or without impulses, that counts as none."""
 SAME = 1e-6
 """Share of the largest impulse within which the two ends of a range count as one."""
 
