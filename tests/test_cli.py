@@ -78,6 +78,13 @@ def test_refused_runs_are_rows_with_a_reason(written):
         (["compare", "wheel", "--duration", "1e300"], ["GB", "steps"]),
         (["compare", "wheel", "--step", "1e-9", "--reference-step", "1e-9"], ["GB", "steps"]),
         (["compare", "wheel", "--set", "mas=2"], ["mas", "gravity"]),
+        (["compare", "wheel", "--relax", "k_x=1"], ["k_x", "k_n"]),
+        (["compare", "wheel", "--relax", "k_n"], ["k_n", "NAME=NUMBER"]),
+        (["compare", "wheel", "--relax", "k_n=-1"], ["k_n = -1", "nonnegative"]),
+        (["check"], ["FILE", "--case"]),
+        (["check", "--case", "wheel"], ["--formulation"]),
+        (["check", "M.csv", "--case", "wheel"], ["FILE", "--case"]),
+        (["check", "--case", "whell", "-f", "box"], ["whell", "wheel"]),
         (["compare", "wheel", "--set", "m=-2"], ["m = -2", "positive"]),
         (["compare", "wheel", "--set", "mu=-0.1"], ["mu", "-0.1"]),
         (["compare", "wheel", "--set", "m=heavy"], ["m=heavy"]),
@@ -211,3 +218,19 @@ def test_no_progress_bar_and_no_traceback_in_a_pipe(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert "coulomb-exact" in done.stdout
     assert (tmp_path / "wheel-comparison" / "report.html").stat().st_size > 100_000
+
+
+def test_check_of_a_formulation_on_a_case(capsys):
+    assert main(["check", "--case", "pushed-box", "-f", "phantom-inertia", "--time-limit", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rank"]["reduced"] is None
+    assert "constraint relaxation" in found["refused"]
+    assert found["redundancy"]["dimension"] == 1
+    ranges = {x["name"]: x["range"] for x in found["redundancy"]["impulses"] if not x["determined"]}
+    assert all(low < high for low, high in ranges.values())
+    assert "p_n[0]" in ranges
+    assert main(["check", "--case", "wheel", "-f", "stewart-trinkle", "--time-limit", "3"]) == 0
+    text = capsys.readouterr().out
+    assert "copositive" in text
+    assert "all determined" in text
+    assert max(map(len, text.splitlines())) <= 80

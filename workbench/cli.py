@@ -9,10 +9,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from workbench.cli_check import add_command as add_check
 from workbench.errors import UnknownNameError, WorkbenchError
 
 if TYPE_CHECKING:
@@ -100,14 +101,7 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("--step", default="1e-3", metavar="H", help="step for --numbers [s]; default 1e-3")
     show.set_defaults(run=run_show)
 
-    check = commands.add_parser("check", help="classes and all solutions of an LCP in a file", allow_abbrev=False)
-    check.add_argument("file", help="M, or M and q: text, .npy, .npz, .mat, .mtx, .json, Siconos .dat, or - for stdin")
-    check.add_argument("--rhs", metavar="FILE", help="q, as a row or a column; default: the file's own, if it has one")
-    check.add_argument("--json", action="store_true", help="for programs")
-    check.add_argument("--out", metavar="FILE.html", help="also write the result as a page")
-    check.add_argument("--time-limit", metavar="S", default="10", help="for all verdicts together [s]; default 10")
-    check.set_defaults(run=run_check)
-
+    add_check(commands)
     listing = commands.add_parser("list", help="list cases, formulations, solvers, reproductions", allow_abbrev=False)
     listing.add_argument("what", nargs="?", choices=("cases", "formulations", "solvers", "reproductions"))
     listing.set_defaults(run=run_list)
@@ -162,7 +156,7 @@ def _is_number(word: str) -> bool:
         return False
 
 
-def _number(text: str, what: str, unit: str) -> float:
+def number_option(text: str, what: str, unit: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -227,9 +221,9 @@ def run_compare(o: argparse.Namespace) -> None:
 
 
 def _compare(o: argparse.Namespace, ready: Callable[[], object]) -> None:
-    steps = tuple(_number(h, "--step", "seconds") for part in o.step or ["1e-3"] for h in part.split(","))
-    reference_step = _number(o.reference_step, "--reference-step", "seconds")
-    duration = None if o.duration is None else _number(o.duration, "--duration", "seconds")
+    steps = tuple(number_option(h, "--step", "seconds") for part in o.step or ["1e-3"] for h in part.split(","))
+    reference_step = number_option(o.reference_step, "--reference-step", "seconds")
+    duration = None if o.duration is None else number_option(o.duration, "--duration", "seconds")
     from workbench.output import json_rows, provenance, staged
 
     out = Path(o.out or f"{o.case}-comparison")
@@ -379,7 +373,7 @@ def run_show(o: argparse.Namespace) -> None:
         from workbench.simulation import first_problem
         from workbench.sliding import pose_sliding
 
-        h = _number(o.step, "--step", "seconds")
+        h = number_option(o.step, "--step", "seconds")
         if steps:
             problem, where = first_problem(case, formulation, h, case.normal), f"first step, h = {h:g} s"
         else:
@@ -398,25 +392,6 @@ def _sliding_system(case: "Case") -> Any:
         able = ", ".join(c.name for c in CASES if hasattr(c, "sliding_system"))
         raise WorkbenchError(f"{case.name} does not give its sliding contacts; cases that do: {able}")
     return case.sliding_system(*case.start())
-
-
-def run_check(o: argparse.Namespace) -> None:
-    """Verdicts on a matrix; any completed verdict is success."""
-    seconds = _number(o.time_limit, "--time-limit", "seconds")
-    from workbench.readers.problem import read_problem
-
-    M, q = read_problem(o.file, o.rhs)
-    from reports.check_page import render
-    from workbench.diagnostics.check import check
-    from workbench.diagnostics.check_text import to_text
-    from workbench.output import provenance, replaced
-
-    with replaced(o.out) if o.out else nullcontext() as page:
-        result = check(M, seconds, q)
-        if page:
-            facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
-            page.write_text(render(result, Path(o.file).name, facts), "utf-8")
-    print(json.dumps(result, indent=2) if o.json else to_text(result) + (f"\nreport: {o.out}" if o.out else ""))
 
 
 def run_list(o: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 The problem is that of the case's first step, with its own normal law and relaxation.
 """
 
+import textwrap
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -114,3 +115,59 @@ def _window(stepper: Stepper, deadline: float) -> dict[str, Any]:
     if left > 0 and p_verdict(Matrix(p.reduced(p.rho)).exact, min(1.0, left)).verdict == "P":
         rho["p_limit"] = p_limit(p, 10 * max(singular.max(initial=0.0), p.rho), left)
     return rho
+
+
+def as_data(r: LeadMatrixReport) -> dict[str, Any]:
+    """The report for JSON; infinite ends of ranges are null."""
+    d = r.redundancy
+    return {
+        "case": r.case, "formulation": r.formulation, "problem_class": r.problem_class, "theory": r.theory,
+        "size": r.size, "rank": r.rank, "rank_tolerance": r.tolerance, "refused": r.refused or None,
+        "p_matrix": {"verdict": r.p_verdict, "support": r.p_support or None}, "classes": r.classes,
+        "rho": r.rho or None,
+        "redundancy": d and {
+            "dimension": d.dimension, "modes": list(d.modes), "impulses": [
+                {"name": name, "value": float(value), "range": [float(x) if np.isfinite(x) else None for x in ends],
+                 "determined": bool(known)}
+                for name, value, ends, known in zip(d.entries, d.values, d.ranges, d.determined, strict=True)
+            ],
+        },
+    }  # fmt: skip
+
+
+def to_text(r: LeadMatrixReport) -> str:
+    """The report as text of at most 80 columns or so."""
+    rows = [("formulation", f"{r.formulation} on {r.case}, first step: {r.problem_class}"), ("theory", r.theory)]
+    for name in ("mixed", "reduced"):
+        found, tolerance = r.rank[name], r.tolerance[name]
+        if found is not None:
+            rows.append((f"rank, {name}", f"{found} of {r.size[name]} (singular values above {tolerance:.3g})"))
+    if r.refused:
+        rows.append(("not reducible", r.refused))
+    else:
+        rows.append(("P-matrix", f"{r.p_verdict}: {r.p_support}"))
+    for verdict, label in (("yes", "is"), ("no", "is not"), ("undecided", "undecided")):
+        names = [name.replace("_", " ") for name, found in r.classes.items() if found == verdict]
+        if names:
+            rows.append((label, ", ".join(names)))
+    if r.rho:
+        singular = ", ".join(f"{x:.6g}" for x in r.rho["singular_values"])
+        window = "not found" if r.rho["p_limit"] is None else f"up to {r.rho['p_limit']:.6g}"
+        rows.append(("rho [kg]", f"{r.rho['in_use']:.6g} in use; singular at {singular or 'none'}; P-matrix {window}"))
+    d = r.redundancy
+    if d is None:
+        rows.append(("impulses", "exact Coulomb friction was not solved at this step"))
+    elif d.dimension == 0:
+        rows.append(("impulses", f"all determined; contacts {', '.join(d.modes)}"))
+    else:
+        known = [name for name, yes in zip(d.entries, d.determined, strict=True) if yes]
+        rows.append(("impulses", f"a set of dimension {d.dimension}; contacts {', '.join(d.modes)}"))
+        rows.append(("determined", ", ".join(known) or "none"))
+        for name, ends, yes in zip(d.entries, d.ranges, d.determined, strict=True):
+            if not yes:
+                rows.append((name, f"{ends[0]:.6g} to {ends[1]:.6g} N s"))
+    return "\n".join(
+        line
+        for label, words in rows
+        for line in textwrap.wrap(words, 80, initial_indent=f"{label:<16}", subsequent_indent=" " * 16)
+    )
