@@ -15,7 +15,7 @@ from numba import njit, types
 from formulations.box import SETTLED, bounded
 from workbench.errors import ModellingError
 from workbench.formulation import ContactSymbols, formulation
-from workbench.friction import NEGLIGIBLE, normal_estimate
+from workbench.friction import NEGLIGIBLE, momentum, normal_estimate
 from workbench.hooks import AGAIN, AXES, BODY, GIVEN, SLIDING, across_row, rate, turn, turn_axes, turn_to_sliding
 from workbench.modelling import Declaration
 
@@ -40,7 +40,7 @@ def hybrid(
 
 @njit(types.float64(types.float64, types.float64, types.float64), cache=True)
 def viscosity(speed, limit, largest):
-    """Compliance |u_t| / (mu p_bar) [1/kg] across the slide; none for a contact whose impulse is another's rounding."""
+    """Compliance |u_t| / (mu p_bar) [1/kg] across the slide; none for a contact whose impulse is rounding."""
     return speed / limit if limit > NEGLIGIBLE * largest else 0.0
 
 
@@ -52,7 +52,7 @@ def given(core, memory, own, numbers):
     last_p_t, speeds = memory[r : r + d * r], memory[r + d * r :]
     p_bar = np.zeros(r)
     normal_estimate(core, memory, numbers[2] == 1.0, p_bar)
-    largest = p_bar.max()
+    largest = momentum(core)
     if numbers[1] == BODY:
         turn_axes(core, BODY)
     for i in range(r):
@@ -90,7 +90,7 @@ def again(core, memory, own, numbers, v, p_n, p_t):
     """All that depends on p_bar, from this pass's p_n, until it stays."""
     r = core.mu.shape[0]
     d = own.shape[0] // r
-    change, size, largest = 0.0, 0.0, p_n.max()
+    change, size, largest = 0.0, 0.0, momentum(core)
     for i in range(r):
         old, limit = own[d * i], core.mu[i] * p_n[i]
         change, size = max(change, abs(limit - old)), max(size, limit)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from workbench.cli_check import add_command as add_check
+from workbench.cli_files import add_commands as add_file_commands
 from workbench.errors import UnknownNameError, WorkbenchError
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ def parser() -> argparse.ArgumentParser:
     show.set_defaults(run=run_show)
 
     add_check(commands)
+    add_file_commands(commands, find_case, find_formulation)
+
     listing = commands.add_parser("list", help="list cases, formulations, solvers, reproductions", allow_abbrev=False)
     listing.add_argument("what", nargs="?", choices=("cases", "formulations", "solvers", "reproductions"))
     listing.set_defaults(run=run_list)

@@ -86,6 +86,15 @@ def frictionless_impulses(core, p_n):
     return lemke_kernel(N, q, lower, upper, np.empty(0), 2, p_n, np.zeros(1, dtype=np.int64))
 
 
+@njit(types.float64(CORE), cache=True)
+def momentum(core):
+    """Largest entry of M v + h f [N s, N m s]."""
+    largest = 0.0
+    for j in range(core.b.shape[0]):
+        largest = max(largest, abs(core.b[j]))
+    return largest
+
+
 @njit(types.boolean(CORE, VECTOR, types.float64, types.int64), cache=True)
 def is_new(core, memory, nothing, i):
     """Whether contact i has no last step, or was open in it and now closes at more than the stick threshold.
@@ -108,9 +117,7 @@ def normal_estimate(core, memory, start, p_bar):
     begins with a contact's friction at zero may stay there.
     """
     r = p_bar.shape[0]
-    nothing = 0.0
-    for j in range(core.b.shape[0]):
-        nothing = max(nothing, NEGLIGIBLE * abs(core.b[j]))
+    nothing = NEGLIGIBLE * momentum(core)
     fresh = False
     for i in range(r):
         p_bar[i] = memory[i]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PACKAGES = (
-    "contact-workbench", "numpy", "scipy", "pandas", "pyarrow", "numba", "python-flint", "cvxpy", "clarabel", "scs",
-    "altair", "vl-convert-python", "rich",
+    "contact-workbench", "numpy", "scipy", "pandas", "pyarrow", "numba", "python-flint", "h5py", "cvxpy", "clarabel",
+    "scs", "altair", "vl-convert-python", "rich",
 )  # fmt: skip
 
 

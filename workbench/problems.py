@@ -43,8 +43,9 @@ def _square(name: str, M: Array, q: Array) -> None:
 
 def _divide(gap: Array, size: Array) -> Array:
     # Where nothing sets a scale, z = 0 is the solution and the residual is the plain distance.
-    value = gap / np.where(size > 0, size, 1.0)
-    return np.where(np.isfinite(value), value, np.inf)
+    value = gap / np.where((size > 0) & np.isfinite(size), size, 1.0)
+    # A normaliser that overflows would make any gap look like none.
+    return np.where(np.isfinite(value) & np.isfinite(size), value, np.inf)
 
 
 def equilibration(M: Array) -> Array:
@@ -188,14 +189,21 @@ class ConeProblem:
         """What the law adds to F = W z + q before it is held against the dual cone."""
         return 0.0
 
+    def gap(self, z: Array, rho: Array | float) -> Array:
+        """The natural map's |z - P_K(z - rho (u + shift))|_2 of z (..., r(1+d)), not normalised; rho (...)."""
+        w = np.einsum("...ij,...j->...i", self.M, z) + self.q
+        step = np.asarray(rho)[..., None] * (w + self.shift(w))
+        return _norm(z - _project_cone(z - step, self.mu, self.d))
+
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (..., r(1+d)), dimensionless; one number per problem."""
         trace = np.trace(self.M, axis1=-2, axis2=-1)
         rho = np.where(trace > 0, self.size / np.where(trace > 0, trace, 1.0), 1.0)
-        w = np.einsum("...ij,...j->...i", self.M, z) + self.q
-        step = rho[..., None] * (w + self.shift(w))
-        gap = _norm(z - _project_cone(z - step, self.mu, self.d))
-        return _divide(gap, np.maximum(_norm(z), rho * _norm(self.q)))
+        return _divide(self.gap(z, rho), np.maximum(_norm(z), rho * _norm(self.q)))
+
+    def unscaled_residual(self, z: Array) -> Array:
+        """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data."""
+        return _divide(self.gap(z, 1.0), _norm(self.q))
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,12 +49,8 @@ def p_verdict(M: fmpq_mat, seconds: float = 10.0) -> PVerdict:
     for i in range(n):
         if M[i, i] <= 0:
             return not_p(M, (i,), minors_checked=i + 1, exact_minors=i + 1)
-    if n <= EXACT_SIZE:
-        signs = signs_of_form(symmetric_part(M))
-        if signs.negative is None and not signs.singular:
-            return PVerdict("P", "the symmetric part is positive definite (exact LDL^T)", tree=("diagonal", [1] * n))
-    elif proved_positive_definite(np.array([nearest_double(x) for x in M.entries()]).reshape(n, n)):
-        proof = "the symmetric part is positive definite (Cholesky factor with an error bound)"
+    proof = _definite(M)
+    if proof:
         return PVerdict("P", proof, tree=("diagonal", [1] * n))
     if n <= BY_SIZE:
         return by_minors(M, deadline, seconds)
@@ -62,6 +58,24 @@ def p_verdict(M: fmpq_mat, seconds: float = 10.0) -> PVerdict:
     if len(blocks) == 1:
         return by_walk_and_tree(M, deadline, seconds)
     return _by_blocks(M, blocks, deadline)
+
+
+def _definite(M: fmpq_mat) -> str | None:
+    """A proof that the symmetric part is positive definite, in words; None where it is not or none was found."""
+    n = M.nrows()
+    if n > BY_SIZE:
+        values = np.array([nearest_double(x) for x in M.entries()]).reshape(n, n)
+        if proved_positive_definite(values):
+            return "the symmetric part is positive definite (Cholesky factor with an error bound)"
+        # Exact arithmetic takes long here, and is worth it only where floating point leaves the sign open.
+        with np.errstate(over="ignore", invalid="ignore"):
+            S = 0.5 * values + 0.5 * values.T
+            clear = np.isfinite(S).all() and np.linalg.eigvalsh(S)[0] < -n * np.finfo(float).eps * np.abs(S).max() * n
+        if n > EXACT_SIZE or clear:
+            return None
+    signs = signs_of_form(symmetric_part(M))
+    definite = signs.negative is None and not signs.singular
+    return "the symmetric part is positive definite (exact LDL^T)" if definite else None
 
 
 def p_verdict_of(M: ArrayLike, seconds: float = 10.0) -> PVerdict:

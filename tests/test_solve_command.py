@@ -1,0 +1,333 @@
+"""`workbench solve | info | convert | export`, what they stand on, and the summaries of a test set."""
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cases import CASES
+from formulations import FORMULATIONS
+from tests import siconos_text as text
+from workbench.benchmarking import performance_profile, performance_ratios, shifted_geometric_mean, success_rates
+from workbench.cli import main
+from workbench.errors import DataError
+from workbench.file_solving import COLUMNS, contact_system, cost_table, exported_step, profile, solve_problem, summary
+from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem, normals_first
+from workbench.problems import LCP, CoulombNCP
+from workbench.readers.files import read_problem_file, write_problem_file
+from workbench.simulation import simulate, solve_system
+from workbench.solvers import find_solver
+
+BY_NAME = {f.name: f for f in FORMULATIONS}
+COULOMB = BY_NAME["coulomb"]
+
+
+def one_contact(q, mu=0.5):
+    """W = I: the impulse is the projection of -q where that sticks, and known in closed form elsewhere."""
+    return FrictionProblem(np.eye(3), np.array(q), np.array([mu]), 2)
+
+
+def redundant(rng, r=5, d=2, n=7):
+    """A problem with rank W = n < r (1 + d) and a free velocity in the range of J."""
+    J = rng.normal(size=(r * (1 + d), n))
+    return FrictionProblem(J @ J.T, J @ rng.normal(size=n), rng.uniform(0.2, 0.8, r), d)
+
+
+@pytest.mark.parametrize(
+    ("q", "p"),
+    [
+        ([1.0, 3.0, -2.0], [0.0, 0.0, 0.0]),  # opens
+        ([-2.0, 0.3, -0.4], [2.0, -0.3, 0.4]),  # sticks: p = -q
+        ([-2.0, 3.0, -4.0], [2.0, -0.6, 0.8]),  # slides: p_n = 2, |p_t| = mu p_n, against the velocity
+    ],
+)
+def test_one_contact_in_closed_form(q, p):
+    answer = solve_problem(one_contact(q), COULOMB)
+    assert answer.solution.verified
+    assert answer.impulses == pytest.approx(p, abs=1e-12)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_a_system_of_bodies_has_the_same_w_and_q(d):
+    problem = redundant(np.random.default_rng(1), d=d, n=4)
+    system = contact_system(problem)
+    assert system.n == 4
+    J = np.vstack([system.J_n, system.J_t])
+    assert np.allclose(J @ np.linalg.solve(system.M, J.T), problem.dense, atol=1e-12)
+    assert np.allclose(J @ system.v + np.r_[system.r_n, system.r_t], problem.q)
+
+
+@pytest.mark.parametrize("change", ["not symmetric", "indefinite"])
+def test_w_that_no_bodies_have_is_refused_by_all_but_cones(change):
+    rng = np.random.default_rng(2)
+    W = redundant(rng, n=15).dense.copy()
+    if change == "indefinite":
+        W -= 1.5 * np.linalg.eigvalsh(W)[0] * np.eye(15)
+    else:
+        W[0, 1] *= 1 + 1e-6
+    problem = FrictionProblem(W, rng.normal(size=15), np.full(5, 0.3), 2)
+    with pytest.raises(DataError, match=r"no J M\^-1 J\^T.*coulomb, ccp"):
+        solve_problem(problem, BY_NAME["stewart-trinkle"])
+    assert isinstance(problem.coulomb(), CoulombNCP)
+    assert np.array_equal(problem.coulomb().M, W)
+    if change == "not symmetric":
+        with pytest.raises(DataError, match="symmetric"):
+            solve_problem(problem, BY_NAME["ccp"])
+
+
+def test_the_way_through_bodies_agrees_with_the_problem_classes():
+    """Cones put over bodies by the assembly, and straight over W."""
+    rng = np.random.default_rng(3)
+    for name in ("coulomb", "ccp"):
+        for d in (1, 2):
+            problem = redundant(rng, r=3, d=d, n=12)
+            answer = solve_problem(problem, BY_NAME[name])
+            contact, solution = solve_system(BY_NAME[name], contact_system(problem), find_solver(f"{name}-exact"))
+            assert answer.solution.verified
+            assert solution.verified
+            u, u_bodies = (problem.dense @ p for p in (answer.impulses, np.r_[contact.p_n, contact.p_t]))
+            assert np.allclose(u, u_bodies, atol=1e-9)
+
+
+@pytest.mark.parametrize(("r", "d", "m"), [(3, 2, 0), (3, 1, 2)])
+def test_formulations_over_a_file_are_those_of_the_system_it_came_from(systems, r, d, m):
+    """A system of bodies, with bilateral constraints or without, and its W and q alone."""
+    system = systems.random_system(4, r=r, d=d, m=m)
+    W, q = systems.delassus(system)
+    problem = FrictionProblem(0.5 * (W + W.T), q, system.mu, d)
+    for name, solver in (("stewart-trinkle", "lemke"), ("box", "judice-pires"), ("frictionless", "lemke")):
+        contact, solution = solve_system(BY_NAME[name], system, find_solver(solver))
+        answer = solve_problem(problem, BY_NAME[name])
+        assert solution.verified
+        assert answer.solution.verified, name
+        assert np.allclose(answer.impulses[:r], contact.p_n, atol=1e-9), name
+        assert np.allclose(answer.impulses[r:], contact.p_t, atol=1e-9), name
+
+
+def test_in_one_plane_the_polygon_is_the_cone():
+    """With one tangent Stewart and Trinkle's polygon is exact: all formulations of the law agree."""
+    problem = redundant(np.random.default_rng(5), r=4, d=1, n=8)
+    exact = solve_problem(problem, COULOMB)
+    polygon = solve_problem(problem, BY_NAME["stewart-trinkle"])
+    assert problem.coulomb().residual(polygon.impulses) < 1e-12
+    assert np.allclose(problem.dense @ polygon.impulses, problem.dense @ exact.impulses, atol=1e-9)
+
+
+def test_unscaled_residual_depends_on_the_units_and_the_scaled_one_does_not():
+    rng = np.random.default_rng(6)
+    problem = redundant(rng)
+    p = rng.normal(size=15)
+    for seconds, kilograms in ((1.0, 1.0), (1e3, 1e-2)):
+        # q in m/s, p in kg m/s, hence W in 1/kg.
+        W, q = problem.dense / kilograms, problem.q / seconds
+        law = CoulombNCP(W, q, problem.mu, 2)
+        z = p * kilograms / seconds
+        gap = z - projected(z - W @ z - q - np.r_[problem.mu * slip(W @ z + q), np.zeros(10)], problem.mu)
+        assert law.unscaled_residual(z) == pytest.approx(np.linalg.norm(gap) / np.linalg.norm(q), rel=1e-12)
+        assert law.residual(z) == pytest.approx(problem.coulomb().residual(p), rel=1e-12)
+
+
+def slip(u):
+    return np.linalg.norm(u[5:].reshape(5, 2), axis=1)
+
+
+def projected(y, mu):
+    """Onto the friction cones, contact by contact, written out."""
+    z = np.zeros_like(y)
+    for i in range(5):
+        n, t = y[i], y[5 + 2 * i : 7 + 2 * i]
+        size = np.hypot(*t)
+        if size <= mu[i] * n:
+            z[i], z[5 + 2 * i : 7 + 2 * i] = n, t
+        elif mu[i] * size > -n:
+            z[i] = (n + mu[i] * size) / (1 + mu[i] ** 2)
+            z[5 + 2 * i : 7 + 2 * i] = mu[i] * z[i] * t / size
+    return z
+
+
+def test_success_rates_profiles_and_means():
+    costs = np.array([[1.0, 2.0], [4.0, 1.0], [np.inf, 3.0], [np.inf, np.inf]])
+    assert success_rates(costs).tolist() == [0.5, 0.75]
+    assert performance_ratios(costs)[:2].tolist() == [[1.0, 2.0], [4.0, 1.0]]
+    factors, shares = performance_profile(costs)
+    assert factors.tolist() == [1.0, 2.0, 4.0]
+    assert shares.tolist() == [[0.25, 0.5], [0.25, 0.75], [0.5, 0.75]]
+    _, shares = performance_profile(costs, [1e9])
+    assert shares[0].tolist() == success_rates(costs).tolist()
+    # The unit of the costs does not matter to a profile; it does to a mean, whose shift has the same unit.
+    assert np.array_equal(performance_profile(1e3 * costs)[1], performance_profile(costs)[1])
+    assert shifted_geometric_mean([1.0, 3.0], 1.0) == pytest.approx(np.sqrt(8.0) - 1.0)
+    assert shifted_geometric_mean([7.0], 2.0) == pytest.approx(7.0)
+    values = np.random.default_rng(7).uniform(0.0, 5.0, 40)
+    means = [shifted_geometric_mean(values, s) for s in (1e-9, 1.0, 1e9)]
+    assert values.min() <= means[0] < means[1] < means[2] == pytest.approx(values.mean(), rel=1e-6)
+    with pytest.raises(DataError, match="shift 0"):
+        shifted_geometric_mean([1.0], 0.0)
+    with pytest.raises(DataError, match="shape"):
+        success_rates([1.0, 2.0])
+
+
+def test_means_are_over_what_all_methods_solved():
+    times = {("a", "x"): 1.0, ("a", "y"): 2.0, ("b", "x"): 5.0, ("b", "y"): None, ("b", "z"): None, ("a", "z"): None}
+    rows = pd.DataFrame(
+        [{"file": f, "method": m, "solve_time": t, "verified": t is not None} for (f, m), t in times.items()]
+    )
+    assert cost_table(rows).loc["b"].tolist() == [5.0, np.inf, np.inf]
+    found = summary(rows).set_index("method")
+    assert found["solved"].tolist() == [2, 1, 0]
+    assert found["mean_over"].tolist() == [1, 1, 1]
+    assert found["time_mean"].tolist()[:2] == pytest.approx([1.0, 2.0])
+    last = profile(rows).groupby("method")["share"].max()
+    assert last.to_dict() == {"x": 1.0, "y": 0.5, "z": 0.0}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A test set: two friction problems, one of them in global form, an LCP, a broken file and one that is none."""
+    rng = np.random.default_rng(8)
+    inside = tmp_path / "set" / "deeper"
+    inside.mkdir(parents=True)
+    write_problem_file(redundant(rng), tmp_path / "set" / "a.hdf5")
+    H = rng.normal(size=(9, 6))
+    (inside / "b.dat").write_text(
+        text.global_(2.0 * np.eye(9), H, np.ones(9), np.zeros(6), np.full(2, 0.4), 3, text.triplets)
+    )
+    (tmp_path / "set" / "c.dat").write_text(text.lcp(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-5.0, -6.0])))
+    (tmp_path / "set" / "d.dat").write_text("3\n4\n0\n")
+    (tmp_path / "set" / "README.md").write_text("no problem")
+    return tmp_path / "set"
+
+
+def run(capsys, *arguments):
+    assert main(list(map(str, arguments))) == 0
+    return capsys.readouterr().out
+
+
+def test_solve_a_folder(folder, tmp_path, capsys):
+    rows = json.loads(run(capsys, "solve", folder, "--json", "--out", tmp_path / "out"))
+    assert [tuple(row) for row in rows] == [COLUMNS] * 4
+    a, c, d, b = rows
+    assert [row["file"].removeprefix(f"{folder}/") for row in (a, b, c, d)] == [
+        "a.hdf5", "deeper/b.dat", "c.dat", "d.dat"
+    ]  # fmt: skip
+    assert [row["claimed"] for row in (a, b, c, d)] == ["SOLVED", "SOLVED", "SOLVED", "UNREADABLE"]
+    assert [row["verified"] for row in (a, b, c, d)] == [True, True, True, False]
+    assert (a["formulation"], a["solver"], a["contacts"], a["size"]) == ("coulomb", "coulomb-exact", 5, 15)
+    assert (c["formulation"], c["solver"], c["contacts"], c["natural_map"]) == ("LCP", "lemke", None, None)
+    assert b["natural_map"] == pytest.approx(b["residual"])
+    assert b["natural_map_unscaled"] < 1e-9
+    assert "d.dat" in d["reason"]
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        "results.csv", "summary.csv", "profile.csv", "provenance.json"
+    }  # fmt: skip
+    totals = pd.read_csv(tmp_path / "out" / "summary.csv")
+    assert totals[["problems", "solved", "success_rate"]].to_numpy().tolist() == [[4, 3, 0.75]]
+    facts = json.loads((tmp_path / "out" / "provenance.json").read_text())
+    assert facts["versions"]["h5py"][0].isdigit()
+
+
+def test_solve_with_solvers_that_refuse(folder, capsys):
+    out = run(capsys, "solve", folder / "a.hdf5", folder / "c.dat", "--solver", "lemke", "--solver", "coulomb-exact")
+    assert "lemke solves LCP, not Coulomb NCP" in out
+    assert "coulomb-exact solves Coulomb NCP, not LCP" in out
+    assert "lemke: 1 of 2 verified" in out
+    assert "coulomb-exact: 1 of 2 verified" in out
+
+
+def test_solve_under_another_formulation(folder, capsys):
+    rows = json.loads(run(capsys, "solve", folder / "a.hdf5", "-f", "stewart-trinkle:directions=8", "--json"))
+    assert (rows[0]["formulation"], rows[0]["solver"]) == ("stewart-trinkle:directions=8", "lemke")
+    assert rows[0]["verified"]
+    # Its own problem is solved to round-off; Coulomb's law it meets as well as eight directions can.
+    assert 1e-6 < rows[0]["natural_map"] < 0.3
+    rows = json.loads(run(capsys, "solve", folder / "a.hdf5", "-f", "sliding-lcp", "--json"))
+    assert rows[0]["claimed"] == "REFUSED"
+    assert "one instant" in rows[0]["reason"]
+
+
+def test_solve_with_a_time_limit(folder, capsys):
+    """What takes too long is a row, and what comes after it is solved."""
+    rng = np.random.default_rng(9)
+    J = rng.normal(size=(900, 200))
+    write_problem_file(FrictionProblem(J @ J.T, rng.normal(size=900), np.full(300, 0.9), 2), folder / "a-slow.hdf5")
+    start = time.perf_counter()
+    rows = json.loads(run(capsys, "solve", folder, "--json", "--time-limit", "2"))
+    assert time.perf_counter() - start < 25
+    claimed = {Path(row["file"]).name: row["claimed"] for row in rows}
+    assert claimed == {
+        "a-slow.hdf5": "TIME_LIMIT", "a.hdf5": "SOLVED", "b.dat": "SOLVED", "c.dat": "SOLVED", "d.dat": "UNREADABLE"
+    }  # fmt: skip
+    assert "no answer within 2 s" in {row["reason"] for row in rows}
+
+
+def test_info(folder, capsys):
+    facts = json.loads(run(capsys, "info", folder / "deeper" / "b.dat", "--json"))
+    assert (facts["kind"], facts["contacts"], facts["velocities"], facts["rank"]) == ("global friction", 2, 9, 6)
+    assert "rank" in run(capsys, "info", folder / "c.dat")
+
+
+def test_convert_to_local(folder, tmp_path, capsys):
+    run(capsys, "convert", folder / "deeper" / "b.dat", tmp_path / "b.hdf5")
+    assert isinstance(read_problem_file(tmp_path / "b.hdf5"), GlobalFrictionProblem)
+    run(capsys, "convert", tmp_path / "b.hdf5", tmp_path / "b.npz", "--local")
+    local = read_problem_file(tmp_path / "b.npz")
+    H = read_problem_file(tmp_path / "b.hdf5").H.toarray()
+    assert np.allclose(local.dense, 0.5 * H.T @ H)
+    assert np.allclose(local.q, 0.5 * H.T @ np.ones(9))
+
+
+@pytest.mark.parametrize("name", ["cube", "rod-in-guide"])
+def test_export_is_the_problem_of_that_step(name, tmp_path, capsys):
+    """Its solution is the run's own impulse of that step; with bilateral constraints, too."""
+    run(capsys, "export", name, tmp_path / "p.hdf5", "--step-number", "30", "--step", "2e-3")
+    case = next(c for c in CASES if c.name == name)()
+    steps = simulate(case, COULOMB, find_solver("coulomb-exact"), 2e-3, 31 * 2e-3)
+    problem = read_problem_file(tmp_path / "p.hdf5")
+    p = np.r_[steps.p_n[30], steps.p_t[30].ravel()]
+    assert np.array_equal(problem.mu, steps.record.friction[30])
+    assert problem.coulomb().residual(p) < 1e-9
+    if not case.size[1]:
+        assert np.allclose(problem.dense, steps.W[30], rtol=1e-10)
+        assert np.allclose(problem.q, steps.free_rates[30], rtol=1e-10, atol=1e-12)
+    with pytest.raises(DataError, match="from 0"):
+        exported_step(case, COULOMB, 1e-3, -1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["solve", "nothing.dat"], "does not exist"),
+        (["solve", "."], "holds no problems"),
+        (["solve", "a.npz", "--solver", "magic"], "unknown solver 'magic'"),
+        (["solve", "a.npz", "-f", "magic"], "unknown formulation 'magic'"),
+        (["info", "."], "is a folder"),
+        (["convert", "a.npz", "a.dat"], r"written as .hdf5"),
+        (["convert", "a.npz", "a.hdf5"], "this is an LCP"),
+        (["convert", "a.npz", "b.npz", "--local"], "global friction problems"),
+        (["export", "wheel", "a.hdf5", "--step", "soon"], "--step 'soon'"),
+        (["solve", "a.npz", "--time-limit", "-1"], "--time-limit '-1'"),
+        (["export", "wheel", "a.hdf5", "--step-number", "-1"], "counted from 0"),
+    ],
+)
+def test_mistakes_are_one_line(arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    if "a.npz" in arguments:
+        write_problem_file(LCP(np.eye(2), -np.ones(2)), "a.npz")
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert words in captured.err
+    assert sorted(p.name for p in tmp_path.iterdir()) == (["a.npz"] if "a.npz" in arguments else [])
+
+
+def test_order_of_a_local_file(tmp_path, capsys):
+    """A problem whose contacts differ, so that a wrong order gives other contacts the impulses."""
+    W, q, mu = np.diag([1.0, 2.0, 2.0, 4.0, 8.0, 8.0]), np.array([-1.0, 0, 0, -8.0, 0.8, 0]), np.array([0.1, 0.5])
+    (tmp_path / "p.dat").write_text(text.local(W, q, mu, 3, text.columns))
+    answer = solve_problem(read_problem_file(tmp_path / "p.dat"), COULOMB)
+    by_contact = np.zeros(6)
+    by_contact[normals_first(2, 2)] = answer.impulses
+    assert by_contact == pytest.approx([1.0, 0, 0, 2.0, -0.1, 0], abs=1e-12)

@@ -1,0 +1,204 @@
+"""Friction problems in FCLIB's HDF5 layout, local and global, in the plane and in space: reading and writing.
+
+    fclib_local    W, vectors q, mu; with bilateral rows V, R and the vector s
+    fclib_global   M, H, vectors f, w, mu; with bilateral constraints G and the vector b
+    a matrix       m, n, nzmax, nz and arrays p, i, x: triplets (nz >= 0, i rows, p columns),
+                   compressed columns (nz = -1) or compressed rows (nz = -2)
+
+Source: Acary, Bremond, Huber et al., FCLIB. A matrix of which one triangle alone is stored is symmetric. The solutions
+and guesses in such files are left alone. Files are not trusted: no link is followed, and types and sizes are judged
+before anything is read.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from scipy import sparse
+
+from workbench.errors import DataError
+from workbench.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem, Sparse
+from workbench.problems import Array
+
+ALWAYS_READ = 1_000_000
+"""Entries of one array that are read however small the file; beyond, one for each byte of it (arrays may be packed)."""
+COMPRESSED_COLUMNS, COMPRESSED_ROWS = -1, -2
+
+
+def read_fclib(path: str | Path) -> FrictionProblem | GlobalFrictionProblem:
+    """The problem in an HDF5 file. Raises DataError, in one line, for anything that cannot be used."""
+    name = Path(path).name
+    try:
+        most = max(ALWAYS_READ, Path(path).stat().st_size)
+        with h5py.File(path, "r") as file:
+            if "fclib_local" in file:
+                return _local(_Group(file, "fclib_local", name, most))
+            if "fclib_global" in file:
+                return _global(_Group(file, "fclib_global", name, most))
+            raise DataError(f"{name} is an HDF5 file without fclib_local or fclib_global; FCLIB's layout is needed")
+    except DataError as error:
+        raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
+    # What a damaged file makes of the HDF5 library is not for us to foresee.
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, MemoryError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0][:100]
+        raise DataError(f"{name} is not a readable HDF5 file: {reason}") from None
+
+
+class _Group:
+    """A group of a file, its members by hard links only, its arrays up to `most` entries."""
+
+    def __init__(self, parent: h5py.Group, key: str, name: str, most: int) -> None:
+        self.name, self.most = f"{name}, {key}", most
+        self.group = _member(parent, key, h5py.Group, name)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.group
+
+    def inside(self, key: str) -> "_Group":
+        return _Group(self.group, key, self.name, self.most)
+
+    def whole(self, key: str) -> int:
+        """A whole number, stored as a scalar or an array of one."""
+        values = self.array(key)
+        if values.size != 1 or values[0] != np.floor(values[0]) or abs(values[0]) > 2**40:
+            raise DataError(f"{self.name}/{key} is {str(values)[:40]}; a whole number is needed")
+        return int(values[0])
+
+    def array(self, key: str, first: int | None = None) -> Array:
+        """A vector (a scalar as one of one entry), or its `first` entries, as doubles."""
+        data: h5py.Dataset = _member(self.group, key, h5py.Dataset, self.name)
+        where = f"{self.name}/{key}"
+        if data.dtype.kind not in "iuf" or data.dtype.itemsize > 8:
+            raise DataError(f"{where} has entries of type {str(data.dtype)[:40]}; real numbers are needed")
+        if data.external or data.is_virtual:
+            raise DataError(f"{where} keeps its entries in other files; a file that stands by itself is needed")
+        if data.shape is None or data.ndim > 1:
+            raise DataError(f"{where} has shape {data.shape}; a vector is needed")
+        if first is not None and data.size < first:
+            raise DataError(f"{where} has {data.size} entries; {first} are needed")
+        length = data.size if first is None else first
+        if length > self.most:
+            raise DataError(f"{where} claims {length} entries; at most {self.most} are read from a file of this size")
+        values = np.atleast_1d(np.asarray(data[()] if data.ndim == 0 else data[:length], dtype=float))
+        if not np.isfinite(values).all():
+            raise DataError(f"{where} holds {values[~np.isfinite(values)].flat[0]}; every entry must be finite")
+        return values
+
+
+def _member(parent: h5py.Group, key: str, kind: type, name: str) -> Any:
+    link = parent.get(key, getlink=True)
+    if link is None:
+        raise DataError(f"{name} has no '{key}', which FCLIB's layout needs")
+    if not isinstance(link, h5py.HardLink):
+        raise DataError(f"{name}/{key} is a link to elsewhere; a file that stands by itself is needed")
+    member = parent[key]
+    if not isinstance(member, kind):
+        raise DataError(f"{name}/{key} is a {type(member).__name__}; a {kind.__name__} is needed")
+    return member
+
+
+def _local(g: _Group) -> FrictionProblem:
+    vectors = g.inside("vectors")
+    q, mu, d = vectors.array("q"), vectors.array("mu"), _tangents(g)
+    W = _matrix(g.inside("W"), q.size, q.size)
+    if "V" in g or "R" in g:
+        s = vectors.array("s")
+        if max(q.size, s.size) > LARGEST_DENSE:
+            raise DataError(f"{g.name} has bilateral rows and {q.size} unknowns; at most {LARGEST_DENSE} can be read")
+        V, R = _matrix(g.inside("V"), q.size, s.size), _matrix(g.inside("R"), s.size, s.size)
+        W, q = _without_bilateral(W.toarray(), q, V.toarray(), R.toarray(), s)
+    return FrictionProblem.from_contacts(W, q, mu, d)
+
+
+def _without_bilateral(W: Array, q: Array, V: Array, R: Array, s: Array) -> tuple[Array, Array]:
+    """u = W p + V p_b + q with V^T p + R p_b + s = 0, the bilateral impulses p_b eliminated."""
+    try:
+        X = np.linalg.solve(R, np.column_stack([V.T, s]))
+    except np.linalg.LinAlgError:
+        raise DataError("R is singular; bilateral impulses that are not unique cannot be eliminated") from None
+    return W - V @ X[:, :-1], q - V @ X[:, -1]
+
+
+def _global(g: _Group) -> GlobalFrictionProblem:
+    vectors = g.inside("vectors")
+    f, w, mu, d = vectors.array("f"), vectors.array("w"), vectors.array("mu"), _tangents(g)
+    M, H = _matrix(g.inside("M"), f.size, f.size), _matrix(g.inside("H"), f.size, w.size)
+    if "G" not in g:
+        return GlobalFrictionProblem.from_contacts(M, H, f, w, mu, d)
+    b = vectors.array("b")
+    return GlobalFrictionProblem.from_contacts(M, H, f, w, mu, d, _matrix(g.inside("G"), f.size, b.size), b)
+
+
+def _tangents(g: _Group) -> int:
+    dimension = g.whole("spacedim")
+    if dimension not in (2, 3):
+        raise DataError(f"{g.name}/spacedim is {dimension}; 2 or 3 is needed")
+    return dimension - 1
+
+
+def _matrix(g: _Group, rows: int, columns: int) -> Sparse:
+    """The matrix of a group, which must be rows x columns, as the vectors beside it say."""
+    m, n, nz = g.whole("m"), g.whole("n"), g.whole("nz")
+    if (m, n) != (rows, columns):
+        raise DataError(f"{g.name} is {m} x {n}; the vectors beside it need {rows} x {columns}")
+    if nz < COMPRESSED_ROWS:
+        raise DataError(f"{g.name}/nz is {nz}; the number of triplets, -1 (columns) or -2 (rows) is needed")
+    if nz >= 0:
+        i, j = _places(g, "i", nz, rows), _places(g, "p", nz, columns)
+    else:
+        sides = (n, m) if nz == COMPRESSED_COLUMNS else (m, n)
+        p = g.array("p", first=sides[0] + 1)
+        if p[0] != 0 or (np.diff(p) < 0).any() or (p != np.floor(p)).any():
+            raise DataError(f"{g.name}/p is no list of starts: it must begin with 0, be whole and never fall")
+        nz_stored = int(p[-1])
+        inner = _places(g, "i", nz_stored, sides[1])
+        outer = np.repeat(np.arange(sides[0]), np.diff(p).astype(int))
+        i, j = (inner, outer) if nz == COMPRESSED_COLUMNS else (outer, inner)
+    return _both_triangles(sparse.csr_array((g.array("x", first=i.size), (i, j)), shape=(rows, columns)))
+
+
+def _places(g: _Group, key: str, count: int, limit: int) -> np.ndarray:
+    values = g.array(key, first=count)
+    wrong = (values < 0) | (values >= limit) | (values != np.floor(values))
+    if wrong.any():
+        raise DataError(f"{g.name}/{key} holds {values[wrong][0]:g}; whole numbers from 0 to {limit - 1} are needed")
+    return values.astype(int)
+
+
+def _both_triangles(A: Sparse) -> Sparse:
+    """A itself, or the symmetric matrix of which it is one triangle; neither M nor W is ever triangular."""
+    upper, lower = (part(A, k).count_nonzero() for part, k in ((sparse.triu, 1), (sparse.tril, -1)))
+    square = A.shape[0] == A.shape[1]
+    return A + A.T - sparse.diags_array(A.diagonal()) if square and bool(upper) != bool(lower) else A
+
+
+def write_fclib(problem: FrictionProblem | GlobalFrictionProblem, path: str | Path) -> None:
+    """Write a problem as FCLIB does: W, M, H, G by compressed rows, contact by contact, 4-byte indices."""
+    with h5py.File(path, "w") as file:
+        if isinstance(problem, FrictionProblem):
+            W, q = problem.by_contacts()
+            group = _write(file, "fclib_local", {"W": W}, {"q": q, "mu": problem.mu})
+        else:
+            H, w = problem.by_contacts()
+            matrices, vectors = {"M": problem.M, "H": H}, {"f": problem.f, "w": w, "mu": problem.mu}
+            if problem.G.shape[1]:
+                matrices, vectors = matrices | {"G": problem.G}, vectors | {"b": problem.b}
+            group = _write(file, "fclib_global", matrices, vectors)
+        group["spacedim"] = np.array([1 + problem.d], dtype=np.int32)
+
+
+def _write(file: h5py.File, key: str, matrices: Mapping[str, Sparse], vectors: Mapping[str, Array]) -> h5py.Group:
+    group = file.create_group(key)
+    for name, value in vectors.items():
+        group[f"vectors/{name}"] = value
+    for name, A in matrices.items():
+        A = sparse.csr_array(A)
+        A.sort_indices()
+        numbers = {"m": A.shape[0], "n": A.shape[1], "nzmax": A.nnz, "nz": COMPRESSED_ROWS}
+        for word, number in numbers.items():
+            group[f"{name}/{word}"] = np.array([number], dtype=np.int32)
+        group[f"{name}/p"], group[f"{name}/i"] = A.indptr.astype(np.int32), A.indices.astype(np.int32)
+        group[f"{name}/x"] = A.data
+    return group

@@ -1,0 +1,115 @@
+"""Contact problems from files of others and to them; what a file holds is told by its content, not by its name."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from workbench.errors import DataError
+from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.readers.npz import FileProblem, read_npz, write_npz
+
+LARGEST_TEXT = 50_000_000
+"""Bytes of a text file read at most: some ten thousand contacts, and half a gigabyte of memory at worst."""
+LARGEST_NUMBER = 1e150
+"""Entries beyond this have squares that are no doubles, and residuals that mean nothing."""
+ENDINGS = (".dat", ".hdf5", ".h5", ".npz", ".txt")
+"""Endings that make a file of a folder one of its problems."""
+HDF5, ZIP = b"\x89HDF\r\n\x1a\n", b"PK\x03\x04"
+
+
+def read_problem_file(path: str | Path) -> FileProblem:
+    """The problem in a file: FCLIB's HDF5, .npz, or text as Siconos prints it.
+
+    Raises DataError, in one line, for anything that cannot be used; nothing in a file is ever executed.
+    """
+    problem = _read(path)
+    for name, value in vars(problem).items():
+        largest = np.abs(value.data if sparse.issparse(value) else np.asarray(value)).max(initial=0.0)
+        if LARGEST_NUMBER < largest < np.inf:
+            raise DataError(
+                f"{Path(path).name}: {name} holds {largest:.1e}; beyond {LARGEST_NUMBER:g} squares overflow"
+            )
+    return problem
+
+
+def _read(path: str | Path) -> FileProblem:
+    path = Path(path)
+    shown = str(path) if len(str(path)) <= 100 else "..." + str(path)[-100:]
+    try:
+        if not path.is_file():
+            what = "is a folder" if path.is_dir() else "is no plain file" if path.exists() else "does not exist"
+            raise DataError(f"{shown} {what}; name a file with a contact problem")
+        with path.open("rb") as file:
+            head = file.read(8)
+            if head == HDF5:
+                from workbench.readers.fclib import read_fclib
+
+                return read_fclib(path)
+            if head[:4] == ZIP:
+                return read_npz(path)
+            if path.stat().st_size > LARGEST_TEXT:
+                raise DataError(
+                    f"{path.name} is longer than {LARGEST_TEXT // 10**6} MB of text; save it as HDF5 or .npz"
+                )
+            content = head + file.read()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"{shown!r} cannot be read: {reason}; name a file with a contact problem") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path.name} is neither HDF5 nor .npz, and its byte {error.start} is no text; name a contact problem"
+        ) from None
+    from workbench.readers.siconos import parse
+
+    try:
+        return parse(text, path.name)
+    except DataError as error:
+        raise error if str(error).startswith(path.name) else DataError(f"{path.name}: {error}") from None
+
+
+def problem_files(paths: list[str]) -> list[tuple[Path, bool]]:
+    """Files to work on, and whether each was found in a folder rather than named; DataError where there are none."""
+    found: list[tuple[Path, bool]] = []
+    for path in map(Path, paths):
+        if not path.is_dir():
+            found.append((path, False))
+            continue
+        inside = sorted(p for p in path.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file())
+        if not inside:
+            raise DataError(f"{path} holds no problems; files that end in {', '.join(ENDINGS)} are looked for")
+        found += [(p, True) for p in inside]
+    return found
+
+
+def write_problem_file(problem: FileProblem, path: str | Path) -> None:
+    """Write a problem as FCLIB's HDF5 (.hdf5, .h5) or .npz; the file appears whole or not at all. Raises DataError."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in (".hdf5", ".h5", ".npz"):
+        raise DataError(f"cannot write '{path.name}': problems are written as .hdf5 (FCLIB) or .npz")
+    if suffix != ".npz" and not isinstance(problem, FrictionProblem | GlobalFrictionProblem):
+        raise DataError(f"FCLIB's layout holds friction problems, and this is an {problem.kind}; write it as .npz")
+    try:
+        handle, stage = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+        os.close(handle)
+        try:
+            if suffix == ".npz":
+                write_npz(problem, stage)
+            else:
+                from workbench.readers.fclib import write_fclib
+
+                write_fclib(problem, stage)  # type: ignore[arg-type]
+            # Temporary files are private; this one takes the permissions of any new file.
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(stage, 0o666 & ~umask)
+            os.replace(stage, path)
+        finally:
+            Path(stage).unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot write '{path}': {error.strerror or error}; choose another place") from None

@@ -1,0 +1,124 @@
+"""Problems in numpy's .npz archives, the workbench's own format: plain numeric arrays, nothing pickled.
+
+    LCP                M, q
+    MLCP               M, q, lower, upper
+    local friction     W, q, mu
+    global friction    M, H, f, w, mu, and G, b with bilateral constraints
+
+Matrices of friction problems may be arrays, or triplets W.i, W.j, W.x, which is how they are written. Rows of contacts
+are in the workbench's order: all normals, then the tangents contact by contact.
+"""
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.errors import DataError
+from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.problems import LCP, MLCP
+
+ALWAYS_READ, PACKED = 8_000_000, 100
+"""Bytes of one array that are read however small the file; beyond, this many for each byte of it."""
+
+FileProblem = LCP | MLCP | FrictionProblem | GlobalFrictionProblem
+
+
+def read_npz(path: str | Path) -> FileProblem:
+    """The problem in an archive. Raises DataError, in one line, for anything that cannot be used."""
+    name = Path(path).name
+    most = max(ALWAYS_READ, PACKED * Path(path).stat().st_size)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {m.filename.removesuffix(".npy"): m for m in archive.infolist() if m.filename.endswith(".npy")}
+            known = {"M", "q", "lower", "upper", "W", "mu", "H", "f", "w", "G", "b"}
+            arrays = {}
+            for key, member in members.items():
+                if key.partition(".")[0] in known:
+                    with archive.open(member) as file:
+                        arrays[key] = _array(file, member.file_size, most, f"{name}, {key}")
+        return _problem(arrays)
+    except DataError as error:
+        raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, TypeError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0][:100]
+        raise DataError(f"{name} is not a readable .npz file: {reason}") from None
+
+
+def _array(file: IO[bytes], size: int, most: int, name: str) -> np.ndarray:
+    """One .npy member of `size` bytes; its header is judged against that before memory is taken."""
+    version = np.lib.format.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise DataError(f"{name} has .npy format {version}; a plain numeric array, format (1, 0) or (2, 0), is needed")
+    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, by_columns, dtype = read_header(file)
+    if dtype.kind not in "iuf" or dtype.itemsize > 8:
+        raise DataError(f"{name} has entries of type {str(dtype)[:40]}; real numbers are needed")
+    needed = dtype.itemsize * int(np.prod([int(s) for s in shape], dtype=object))
+    if needed != size - file.tell() or needed > most:
+        raise DataError(f"{name} says shape {str(shape)[:40]}, which does not fit the {size} bytes it has")
+    return np.frombuffer(file.read(needed), dtype).reshape(shape, order="F" if by_columns else "C")
+
+
+def _problem(arrays: dict[str, np.ndarray]) -> FileProblem:
+    def has(*keys: str) -> bool:
+        return all(key in arrays or f"{key}.x" in arrays for key in keys)
+
+    if has("W", "q", "mu"):
+        q, mu = arrays["q"], arrays["mu"]
+        return FrictionProblem(_matrix(arrays, "W", (q.size, q.size)), q, mu, _tangents(q.size, mu.size))
+    if has("M", "H", "f", "w", "mu"):
+        f, w, mu, b = arrays["f"], arrays["w"], arrays["mu"], arrays.get("b", np.zeros(0))
+        M, H = _matrix(arrays, "M", (f.size, f.size)), _matrix(arrays, "H", (f.size, w.size))
+        G = _matrix(arrays, "G", (f.size, b.size)) if b.size else None
+        return GlobalFrictionProblem(M, H, f, w, mu, _tangents(w.size, mu.size), G, b)
+    if "M" in arrays and "q" in arrays:
+        M, q = arrays["M"].astype(float), arrays["q"].astype(float)
+        if M.ndim != 2 or not q.size:
+            raise DataError(f"M has shape {M.shape} and q {q.size} entries; one problem is needed")
+        bounds = [arrays[key].astype(float) for key in ("lower", "upper") if key in arrays]
+        if any(bound.shape not in ((), q.shape) for bound in bounds):
+            raise DataError(f"bounds have shapes {[b.shape for b in bounds]}; {q.shape} is needed")
+        return MLCP(M, q, *bounds) if len(bounds) == 2 else LCP(M, q)
+    held = ", ".join(arrays)[:80] or "nothing of these"
+    raise DataError(f"M, q or W, q, mu or M, H, f, w, mu are needed; found {held}")
+
+
+def _matrix(arrays: dict[str, np.ndarray], key: str, shape: tuple[int, int]) -> Any:
+    if key in arrays:
+        return arrays[key]
+    if not all(f"{key}.{part}" in arrays for part in "ijx"):
+        raise DataError(f"{key} is missing, or one of {key}.i, {key}.j, {key}.x")
+    i, j, x = (arrays[f"{key}.{part}"] for part in "ijx")
+    if not i.shape == j.shape == x.shape == (i.size,) or i.dtype.kind not in "iu" or j.dtype.kind not in "iu":
+        raise DataError(f"{key}.i, {key}.j, {key}.x have shapes {i.shape}, {j.shape}, {x.shape} and are no triplets")
+    if i.size and not (min(i.min(), j.min()) >= 0 and i.max() < shape[0] and j.max() < shape[1]):
+        raise DataError(f"{key} has triplets outside {shape[0]} x {shape[1]}")
+    return sparse.csr_array((x.astype(float), (i.astype(int), j.astype(int))), shape=shape)
+
+
+def _tangents(rows: int, contacts: int) -> int:
+    if not contacts or rows not in (2 * contacts, 3 * contacts):
+        raise DataError(f"{rows} rows do not belong to {contacts} contacts: 2 each in the plane, 3 in space are needed")
+    return rows // contacts - 1
+
+
+def write_npz(problem: FileProblem, path: str | Path) -> None:
+    """Write a problem; matrices of friction problems as triplets."""
+    names = {
+        FrictionProblem: ("W", "q", "mu"), GlobalFrictionProblem: ("M", "H", "f", "w", "mu", "G", "b"),
+        LCP: ("M", "q"), MLCP: ("M", "q", "lower", "upper"),
+    }[type(problem)]  # fmt: skip
+    arrays: dict[str, Any] = {}
+    for name in names:
+        value = getattr(problem, name)
+        if sparse.issparse(value):
+            triplets = sparse.coo_array(value)
+            arrays |= {f"{name}.i": triplets.row, f"{name}.j": triplets.col, f"{name}.x": triplets.data}
+        else:
+            arrays[name] = value
+    with open(path, "wb") as file:
+        np.savez(file, **arrays)
