@@ -3,6 +3,7 @@
 from cases.block import Block
 from cases.bouncing_ball import BouncingBall
 from cases.cube import Cube
+from cases.drawer import Drawer
 from cases.gripper import Gripper
 from cases.off_axis import OffAxis
 from cases.particle import Particle
@@ -28,6 +29,7 @@ CASES = (
     Block,
     Sphere,
     BouncingBall,
+    Drawer,
     Gripper,
     OffAxis,
     Particle,

@@ -11,13 +11,17 @@ stepping does what no force can: one impulse stops the slip within the first ste
 p_n = W_nt x' / det W, an impact without collision. Where there are two forces, this impulse is a third answer.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import isqrt
 from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.diagnostics.sliding_exact import ExactSliding, exact_rows
 from workbench.errors import DataError
 from workbench.kernels import spread
 from workbench.sketch import Arrow, Disc, Line, Shape, floor
@@ -51,9 +55,36 @@ def fill(q, v, data, core):
     core.heading[0, 0], core.heading[0, 1] = 1.0, 0.0
 
 
+def rows(m: Any, l: Any, kappa: Any, g: Any, c: Any, s: Any, w: Any) -> tuple[list, list]:
+    """Mass matrix and forces in numbers of any kind, for the rates of x, z and theta / k.
+
+    (c, s) = k (cos theta, sin theta), w = theta'^2 / k: with k = 1/|cos theta| all is rational where tan theta is.
+    """
+    M = [[m, 0, -m * l * s], [0, m, m * l * c], [-m * l * s, m * l * c, (1 + kappa) * m * l * l * (c * c + s * s)]]
+    return M, [m * l * c * w, m * (l * s * w - g), -m * g * l * c]
+
+
+DIRECTIONS: dict[float, tuple[int, int]] = {0: (1, 0), 45: (1, 1), 90: (0, 1), 135: (-1, 1), 180: (-1, 0)}
+"""Multiples of (cos, sin) in whole numbers at the only angles in degrees up to 180 that have some (Niven)."""
+DIGITS = 40
+"""Decimals to which an irrational theta'^2 sin(theta) is replaced by a rational: enough for its sign against g."""
+
+
+def _root(x: Fraction) -> Fraction:
+    """sqrt(x), exact where it is rational, else to `DIGITS` decimals."""
+    p, q = isqrt(x.numerator), isqrt(x.denominator)
+    if (p * p, q * q) == (x.numerator, x.denominator):
+        return Fraction(p, q)
+    return Fraction(isqrt(x.numerator * x.denominator * 100**DIGITS), x.denominator * 10**DIGITS)
+
+
 @dataclass(frozen=True)
 class Rod(Case):
-    """One contact, one coefficient, and none, one or two forces."""
+    """One contact, one coefficient, and none, one or two forces.
+
+    Parameters may also be set by the names theta, thetadot, g; and by `tan_theta`; xi = +-1, the sign of `speed`; and
+    b [m/s2], the constant of the scalar LCP, which sets the spin.
+    """
 
     name: ClassVar[str] = "rod"
     description: ClassVar[str] = "the Painlevé-Klein rod: its tip slides on a rough floor"
@@ -61,6 +92,7 @@ class Rod(Case):
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 1, 1)
     duration: ClassVar[float] = 0.3
     windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.25)}
+    aliases: ClassVar[Mapping[str, str]] = {"theta": "angle", "thetadot": "spin", "g": "gravity"}
     fill: ClassVar[Any] = staticmethod(fill)
     advance: ClassVar[Any] = staticmethod(advance_by_rates)
 
@@ -89,11 +121,50 @@ class Rod(Case):
 
     def sliding_system(self, q: Array, v: Array) -> SlidingSystem:
         """The tip at a state in which it slides, v[0] != 0, written without the time stepping's compiled mechanics."""
-        m, l, c, s = self.m, self.l, np.cos(q[2]), np.sin(q[2])
-        M = m * np.array([[1, 0, -l * s], [0, 1, l * c], [-l * s, l * c, (1 + self.kappa) * l**2]])
-        f = m * np.array([l * c * v[2] ** 2, l * s * v[2] ** 2 - self.gravity, -self.gravity * l * c])
+        M, f = rows(self.m, self.l, self.kappa, self.gravity, np.cos(q[2]), np.sin(q[2]), v[2] ** 2)
         normal, tangent = np.array([[0.0, 1.0, 0.0]]), np.array([[1.0, 0.0, 0.0]])
-        return SlidingSystem(M, f, J_nu=normal, J_tu=tangent, mu_u=self.mu, xi_u=sliding_signs(v[:1]))
+        return SlidingSystem(
+            np.array(M), np.array(f), J_nu=normal, J_tu=tangent, mu_u=self.mu, xi_u=sliding_signs(v[:1])
+        )
+
+    def with_parameters(self, **values: float) -> "Rod":
+        """The same rod with other parameters, also by tan_theta, xi and b; DataError where they cannot be."""
+        values = {self.aliases.get(key, key): value for key, value in values.items()}
+        derived = {key: values.pop(key) for key in ("tan_theta", "xi", "b") if key in values}
+        for key, own in (("tan_theta", "angle"), ("xi", "speed"), ("b", "spin")):
+            if key in derived and own in values and key != "xi":
+                raise DataError(f"rod: {key} and {own} are both given; {key} sets {own}")
+        if "tan_theta" in derived:
+            values["angle"] = float(np.degrees(np.arctan(derived["tan_theta"])))
+        if "xi" in derived:
+            if abs(derived["xi"]) != 1:
+                raise DataError(f"rod: xi = {derived['xi']:g}; the sign of the sliding velocity is +1 or -1")
+            values["speed"] = derived["xi"] * abs(values.get("speed", self.speed))
+        changed = super().with_parameters(**values)
+        assert isinstance(changed, Rod)
+        if "b" in derived:
+            return replace(changed, spin=float(np.sqrt(changed.centrifugal(derived["b"]))))
+        return changed
+
+    def centrifugal(self, b: float) -> float:
+        """theta'^2 [1/s2] for which the constant of the scalar LCP is b [m/s2]; DataError where there is none."""
+        lever = self.l * np.sin(np.radians(self.angle))
+        if lever == 0 or (b + self.gravity) / lever < 0:
+            raise DataError(f"rod: b = {b:g}; l sin(theta) thetadot^2 - g takes no such value at this angle")
+        return float((b + self.gravity) / lever)
+
+    def exact_sliding(self, given: Mapping[str, Fraction]) -> ExactSliding | None:
+        """The tip at the start in rational numbers; None where the angle has no rational tangent."""
+        p = self.rationals(given)
+        c, s = (1, p["tan_theta"]) if "tan_theta" in p else DIRECTIONS.get(self.angle % 360, (0, 0))
+        if c == s == 0:
+            return None
+        w = p["spin"] ** 2 / _root(Fraction(c * c + s * s))
+        if "b" in p:
+            # That there is one was seen when b set the spin.
+            w = (p["b"] + p["gravity"]) / (p["l"] * s)
+        M, f = rows(p["m"], p["l"], p["kappa"], p["gravity"], c, s, w)
+        return exact_rows(M, f, [[0, 1, 0]], [[1, 0, 0]], [p["mu"]], [int(np.sign(self.speed))], 0)
 
     def scalar_lcp(self, q: Array, v: Array) -> tuple[float, float]:
         """(a, b) of the scalar LCP [1/kg, m/s2], in closed form."""

@@ -10,6 +10,7 @@ preload, and rub under it; the least compliance of its two sides, u_n + eps p_n 
 Their two friction rows are equal as well; compliance eps_t keeps them apart, and has no say in the forces of sliding.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -66,6 +67,7 @@ class RodInGuide(Case):
     size: ClassVar[tuple[int, int, int, int]] = (3, 0, 3, 1)
     duration: ClassVar[float] = 0.3
     windows: ClassVar[dict[str, tuple[float, float]]] = {"sliding": (0.0, 0.25)}
+    aliases: ClassVar[Mapping[str, str]] = {"theta": "angle", "thetadot": "spin", "g": "gravity"}
     fill: ClassVar[Any] = staticmethod(fill)
     advance: ClassVar[Any] = staticmethod(advance_by_rates)
 

@@ -1,8 +1,9 @@
 """What a case is: a system with compiled mechanics, parameters with units, and truths it is checked against."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
+from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -18,6 +19,12 @@ Array = NDArray[np.float64]
 def quantity(default: float, unit: str, meaning: str, sign: Literal["any", "nonnegative", "positive"] = "any") -> Any:
     """A parameter of a case: a number with a unit, a meaning and the sign it must have."""
     return field(default=default, metadata={"unit": unit, "meaning": meaning, "sign": sign})
+
+
+def simplest(x: float) -> Fraction:
+    """The simplest rational that rounds to the double x, if one has a denominator up to a million; else x itself."""
+    near = Fraction(x).limit_denominator(10**6)
+    return near if float(near) == x else Fraction(x)
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,10 @@ class Case(ABC):
 
     size is (n velocities, m bilateral rows, r contacts, d tangential directions); `windows` maps a name to (start,
     end) in seconds; `normal` is the normal law that suits it (`hooks.NORMAL_LAWS`). `fill` and `advance` are compiled
-    (`stepping.FILL`, `stepping.ADVANCE`) and read `data()`.
+    (`stepping.FILL`, `stepping.ADVANCE`) and read `data()`. `aliases` maps other names of parameters to their own.
+
+    A case whose contacts slide at its start may give them at acceleration level, `sliding_system(q, v)`, and in
+    rational numbers, `exact_sliding(given)`, None for a state that has none (see `cases.rod`).
     """
 
     name: ClassVar[str]
@@ -52,6 +62,7 @@ class Case(ABC):
     duration: ClassVar[float]
     windows: ClassVar[dict[str, tuple[float, float]]]
     normal: ClassVar[str] = "gap"
+    aliases: ClassVar[Mapping[str, str]] = {}
     fill: ClassVar[Callable]
     advance: ClassVar[Callable]
 
@@ -68,11 +79,17 @@ class Case(ABC):
 
     def with_parameters(self, **values: float) -> "Case":
         """The same case with other parameters; raises UnknownNameError for a parameter it does not have."""
+        values = {self.aliases.get(key, key): value for key, value in values.items()}
         known = {f.name: f for f in fields(self)}
         for key in values:
             if key not in known:
                 raise UnknownNameError(f"parameter of {self.name}", key, list(known))
         return replace(self, **values)
+
+    def rationals(self, given: Mapping[str, Fraction]) -> dict[str, Fraction]:
+        """The parameters as given, under their own names, and the others as the simplest rational of their double."""
+        own = {f.name: simplest(float(getattr(self, f.name))) for f in fields(self)}
+        return own | {self.aliases.get(key, key): value for key, value in given.items()}
 
     @classmethod
     def parameter_table(cls) -> list[tuple[str, float, str, str]]:

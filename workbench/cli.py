@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from workbench.cli_check import add_command as add_check
 from workbench.cli_files import add_commands as add_file_commands
+from workbench.cli_painleve import add_command as add_painleve
 from workbench.errors import UnknownNameError, WorkbenchError
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def parser() -> argparse.ArgumentParser:
 
     add_check(commands)
     add_file_commands(commands, find_case, find_formulation)
+    add_painleve(commands)
 
     listing = commands.add_parser("list", help="list cases, formulations, solvers, reproductions", allow_abbrev=False)
     listing.add_argument("what", nargs="?", choices=("cases", "formulations", "solvers", "reproductions"))

@@ -13,8 +13,10 @@ import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.contact import Array
+from workbench.diagnostics.friction_line import FrictionLine, norm
 from workbench.diagnostics.p_matrix import PVerdict, p_verdict
 from workbench.diagnostics.rank import dependent_rows
 from workbench.errors import DataError
@@ -106,71 +108,63 @@ def bounds(system: SlidingSystem) -> Bounds:
 
 def bilateral_limit(system: SlidingSystem) -> float:
     """mu_max_b = sigma_min(A_nb) / sigma_max(A_tb); inf where there is nothing to divide by."""
-    A_nb, A_tb = system.inverse.nb, system.inverse.tb
-    largest = np.linalg.norm(A_tb, 2) if system.m_b else 0.0
-    return float(np.linalg.norm(A_nb, -2) / largest) if largest > 0 else np.inf
+    return float(bilateral_limits(system.inverse.nb, system.inverse.tb))
+
+
+def bilateral_limits(A_nb: Array, A_tb: Array) -> Array:
+    """mu_max_b (...) of stacks (..., m_b, m_b) of blocks."""
+    if not A_nb.shape[-1]:
+        return np.full(A_nb.shape[:-2], np.inf)
+    smallest, largest = np.linalg.norm(A_nb, -2, axis=(-2, -1)), np.linalg.norm(A_tb, 2, axis=(-2, -1))
+    return np.divide(smallest, largest, out=np.full(A_nb.shape[:-2], np.inf), where=largest > 0)
 
 
 def beta_2(M: Array, fixed: int = 0) -> float:
-    """max over d in [0, 1]^n of |(I - [d] + [d] M)^-1 [d]|_2 of a P-matrix M (n, n), over its index sets.
+    """beta_2 of one matrix; see `betas_2`."""
+    return float(betas_2(M, fixed))
 
-    The maximum is at a vertex: t = 1/d_i - 1 >= 0 moves (M + diag t)^-1 along a straight line, on which a norm is
-    convex, so that beta_2 = max over index sets a of |M_aa^-1|_2. The first `fixed` rows of M may be [I, -G] over
-    [0, A_c] as in M_0: then a set (b, c) has M_aa^-1 = [[I, G_bc A_cc^-1], [0, A_cc^-1]], part of the matrix for all of
-    b, and only sets with all the fixed indices count, 2^(n - fixed) of them.
+
+def betas_2(M: NDArray, fixed: int = 0) -> Array:
+    """beta_2 (...) of a stack of P-matrices M (..., n, n), over their index sets.
+
+    beta_2 is the maximum over d in [0, 1]^n of |(I - [d] + [d] M)^-1 [d]|_2. It is at a vertex: t = 1/d_i - 1 >= 0
+    moves (M + diag t)^-1 along a straight line, on which a norm is convex, so that beta_2 = max over index sets a of
+    |M_aa^-1|_2. The first `fixed` rows of M may be [I, -G] over [0, A_c] as in M_0: then a set (b, c) has
+    M_aa^-1 = [[I, G_bc A_cc^-1], [0, A_cc^-1]], part of the matrix for all of b, and only sets with all the fixed
+    indices count, 2^(n - fixed) of them.
     """
-    n = len(M)
-    largest = 1.0 if fixed else 0.0
+    n = M.shape[-1]
+    largest = np.full(M.shape[:-2], 1.0 if fixed else 0.0)
     for k in range(1, n - fixed + 1):
         for free in itertools.combinations(range(fixed, n), k):
             a = [*range(fixed), *free]
-            largest = max(largest, 1 / float(np.linalg.norm(M[np.ix_(a, a)], -2)))
+            part = M[..., np.array(a)[:, None], a]
+            largest = np.maximum(largest, 1 / np.linalg.norm(part, -2, axis=(-2, -1)))
     return largest
 
 
 def guaranteed_scale(system: SlidingSystem, mu_max_b: float, beta: float) -> float:
-    """The end of the interval [0, s) on which Proposition 1 holds with s mu in the place of mu.
+    """The end of the interval [0, s) on which Proposition 1 holds with s mu in the place of mu."""
+    mu = np.append(system.mu_b, system.mu_u)
+    return guaranteed(FrictionLine(system, np.zeros(len(mu)), mu), mu_max_b, beta)
 
-    |Theta| need not grow with s, so the way is marched in steps too short to miss a violation. With X = A(s)^-1,
-    T = A_tb [mu_b xi_b], Y = X [Abar, -B] and primes for d/ds, M_mu = P + Q Y, Q = [I; C], and exactly
 
-        M_mu(s + x) - M_mu(s) = x (P' + Q' Y) + x (Q + x Q') (I - x X T)^-1 Z,    Z = X [Abar', -B'] + X T Y,
+def guaranteed(line: FrictionLine, mu_max_b: float, beta: float) -> float:
+    """The end of the interval [0, s) on which Proposition 1 holds along a line of coefficients; 0 where it fails at 0.
 
-    in norm at most x |M_mu'| + x^2 (|Q| t + |Q'|) |Z| / (1 - x t), t = |X T|. A step up to which that bound stays
-    within the room 1 / beta - |Theta(s)| is safe, and so is all of A's range s max mu_b < mu_max_b.
+    |Theta| need not grow with s, so the way is marched in steps too short to miss a violation: one in which M_mu
+    changes by no more than the room 1 / beta - |Theta(s)| is safe, and so is all of A's range max mu_b < mu_max_b.
     """
-    end = mu_max_b / np.max(system.mu_b, initial=0.0) if np.max(system.mu_b, initial=0.0) > 0 else np.inf
-    m, n = system.m_b, system.m_b + system.m_u
-    a, xb, xu = system.inverse, system.mu_b * system.xi_b, system.mu_u * system.xi_u
-    T, U, V, N = a.tb * xb, a.nbtu * xu, a.nutb * xb, a.tu * xu
-    P_rate = np.block([[np.zeros((m, n))], [-V, -N]])
-    Q_rate = np.vstack([np.zeros((m, m)), -V])
-    R_rate = np.hstack([T, U])
+    m_b = line.system.m_b
+    start, rates = line.mu_0[:m_b], line.mu_1[:m_b]
+    if np.max(start, initial=0.0) >= mu_max_b:
+        return 0.0
+    end = min(((mu_max_b - x) / r for x, r in zip(start, rates, strict=True) if r > 0), default=np.inf)
     s = 0.0
     for _ in range(STEPS):
-        X = np.linalg.inv(a.nb - s * T)
-        Y = X @ np.hstack([a.nb + s * T, s * U - a.nbnu])
-        Q = np.vstack([np.eye(m), a.nunb - s * V])
-        Z = X @ R_rate + X @ T @ Y
-        P = np.block([[np.zeros((m, n))], [-a.nunb - s * V, a.nu - s * N]])
-        room = 1 / beta - _norm(P + Q @ Y - system.M_0)
-        t, slope = _norm(X @ T), _norm(P_rate + Q_rate @ Y + Q @ Z)
-        step = _safe_step(room, slope, (_norm(Q) * t + _norm(Q_rate)) * _norm(Z), t)
+        here = line.at(s)
+        step = here.safe_step(1 / beta - norm(here.M_mu - line.system.M_0))
         if s + step >= end or not step > SETTLED * s:
             return float(min(s + max(step, 0.0), end))
         s += step
     return s
-
-
-def _safe_step(room: float, slope: float, bend: float, t: float) -> float:
-    """The largest x with slope x + bend x^2 / (1 - x t) <= room and x t < 1; inf where nothing limits it."""
-    if room <= 0:
-        return 0.0
-    # (bend - slope t) x^2 + (slope + room t) x - room = 0, its least positive root, without cancellation.
-    p, q = bend - slope * t, slope + room * t
-    denominator = q + np.sqrt(max(q * q + 4 * p * room, 0.0))
-    return 2 * room / denominator if denominator > 0 else np.inf
-
-
-def _norm(M: Array) -> float:
-    return float(np.linalg.norm(M, 2)) if M.size else 0.0

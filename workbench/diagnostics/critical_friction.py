@@ -1,0 +1,220 @@
+"""The critical friction of sliding contacts, mu_c = sup {s : M_mu is a P-matrix on all of [0, s]}, with a certificate.
+
+Along mu(s) = mu_0 + s mu_1 the P-property can be lost and regained, so that bisection proves nothing. With few contacts
+the 2^m determinants of `sliding_exact` are taken as polynomials in s, of degree m at most, with rational coefficients:
+M_mu is P exactly where all of them have one sign. Their irreducible factors have distinct roots, which ball arithmetic
+isolates; between neighbouring roots one rational sample decides. With many contacts the way is marched: from a P point
+every step in which M_mu changes by less than its distance to the matrices that are not P is safe.
+"""
+
+import itertools
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import ctx, fmpq, fmpq_mat, fmpq_poly
+
+from workbench.contact import Array
+from workbench.diagnostics.definiteness import nearest_double
+from workbench.diagnostics.distance import least_singular_value, lower_bound
+from workbench.diagnostics.friction_line import FrictionLine
+from workbench.diagnostics.p_matrix import p_verdict
+from workbench.diagnostics.proposition import balanced
+from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, index_sets, rational
+from workbench.errors import DataError
+from workbench.readers.matrix import Matrix
+from workbench.sliding import SlidingSystem
+
+LARGEST_EXACT = 6
+"""Contacts up to which the 2^m polynomials are used."""
+LARGEST_DISTANCE = 10
+"""Contacts up to which a march takes the exact distance, beyond a certified lower bound."""
+SETTLED, SETTLED_BY_BOUND = 1e-6, 1e-3
+"""Relative length of a safe step at which a march has arrived: with the exact distance, with a bound of it, whose march
+ends short of the critical friction anyway."""
+NARROW = 1e-6
+"""Relative width at which the search for a point without the P-property above the march ends."""
+HIGHEST = 1e6
+"""Largest s, times the first safe step, at which a march looks for a loss of the P-property."""
+SHARES = 8
+"""One verdict may take this part of the time that is left."""
+ROUNDING = 1e-6
+"""Share of a safe step that is given away to the rounding of the march's matrices, many times what it can be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Root:
+    """A real number in [lo, hi]; lo = hi where it is rational."""
+
+    lo: fmpq
+    hi: fmpq
+
+    @property
+    def value(self) -> float:
+        return nearest_double((self.lo + self.hi) / 2)
+
+    @property
+    def bracket(self) -> tuple[float, float]:
+        """Doubles that enclose it, equal only if it is one."""
+        lo, hi = nearest_double(self.lo), nearest_double(self.hi)
+        lo = lo if rational(lo) <= self.lo else math.nextafter(lo, -math.inf)
+        return lo, hi if rational(hi) >= self.hi else math.nextafter(hi, math.inf)
+
+    @property
+    def exact(self) -> str | None:
+        return str(self.lo) if self.lo == self.hi else None
+
+
+@dataclass(frozen=True, eq=False)
+class Critical:
+    """The critical friction mu_c lies in [lo, hi]: P on all of [0, lo), not P at some point of [lo, hi].
+
+    Both are None where M_mu is no P-matrix at s = 0 already, both inf where it is one for every s >= 0; hi alone is
+    inf where no loss was found. `exact` is mu_c as "p/q" where it is rational and known to be. `lost_on`: the index set
+    whose minor vanishes there; the empty one is det A. `intervals` (few contacts only): all open intervals of s >= 0 on
+    which M_mu is P, None standing for infinity; the first begins at 0 if that is P.
+    """
+
+    lo: float | None
+    hi: float | None
+    exact: str | None
+    method: str
+    lost_on: tuple[int, ...] | None = None
+    intervals: tuple[tuple[Root, Root | None], ...] | None = None
+
+    @property
+    def value(self) -> float | None:
+        """mu_c to within its bracket: the middle, or lo where there is no upper end."""
+        if self.lo is None or self.hi is None:
+            return None
+        return self.lo if math.isinf(self.hi) else 0.5 * (self.lo + self.hi)
+
+
+def critical_friction(
+    system: SlidingSystem, mu_0: Array, mu_1: Array, exact: ExactSliding | None = None, seconds: float = 20.0
+) -> Critical:
+    """mu_c along mu_0 + s mu_1 (m_b + m_u,), bilateral contacts first, s >= 0; `seconds` bound a march.
+
+    `exact`: the same contacts in rational data. Raises DataError for coefficients that become negative.
+    """
+    m = system.m_b + system.m_u
+    mu_0, mu_1 = np.broadcast_to(mu_0, m).astype(float), np.broadcast_to(mu_1, m).astype(float)
+    if (mu_0 < 0).any() or (mu_1 < 0).any():
+        raise DataError(f"mu_0 = {mu_0.min():g}, mu_1 = {mu_1.min():g} at least; both must be nonnegative")
+    if m > LARGEST_EXACT:
+        return by_march(FrictionLine(balanced(system), mu_0, mu_1), seconds)
+    return by_polynomials(exact or as_doubles(system), mu_0.tolist(), mu_1.tolist())
+
+
+def by_polynomials(data: ExactSliding, mu_0: list[Any], mu_1: list[Any]) -> Critical:
+    """mu_c and all P intervals, from the roots of the determinants."""
+    polynomials = determinants(data, [rational(x) for x in mu_0], [rational(x) for x in mu_1])
+    method = f"roots of {len(polynomials)} determinants, polynomials in s with rational coefficients"
+    if any(p == 0 for p in polynomials.values()):
+        a = next(a for a, p in polynomials.items() if p == 0)
+        return Critical(None, None, None, f"{method}; that of {set(a) or '{}'} vanishes for every s", a, ())
+    factors: dict[tuple, tuple[Any, tuple[int, ...]]] = {}
+    for a, p in polynomials.items():
+        for factor, _ in p.numer().factor()[1]:
+            factors.setdefault(tuple(map(int, factor.coeffs())), (factor, a))
+    roots = sorted(isolated([f for f, _ in factors.values()]), key=lambda r: r[0].lo)
+    roots = [(root, k) for root, k in roots if root.hi >= 0]
+    zero = Root(fmpq(0), fmpq(0))
+    ends = [zero, *(r for r, _ in roots if r.hi > 0), None]
+    intervals = tuple(
+        (lo, hi) for lo, hi in itertools.pairwise(ends) if lo is not None and _p_between(polynomials, lo, hi)
+    )
+    starts = _one_sign([p(fmpq(0)) for p in polynomials.values()])
+    if not starts:
+        return Critical(None, None, None, method, None, intervals)
+    if not roots:
+        return Critical(math.inf, math.inf, None, method, None, intervals)
+    first, k = roots[0]
+    return Critical(*first.bracket, first.exact, method, list(factors.values())[k][1], intervals)
+
+
+def determinants(data: ExactSliding, mu_0: list[fmpq], mu_1: list[fmpq]) -> dict[tuple[int, ...], fmpq_poly]:
+    """det C_a of every index set a as a polynomial in s, through its values at s = 0, 1, ..., m."""
+    m = data.m
+    points = [data.pair([x + s * r for x, r in zip(mu_0, mu_1, strict=True)]) for s in range(m + 1)]
+    powers = fmpq_mat([[fmpq(s) ** k for k in range(m + 1)] for s in range(m + 1)]).inv()
+    return {
+        a: fmpq_poly((powers * fmpq_mat(m + 1, 1, [pair.columns(a).det() for pair in points])).entries())
+        for a in index_sets(m)
+    }
+
+
+def isolated(factors: list[Any]) -> list[tuple[Root, int]]:
+    """The real roots of distinct irreducible polynomials in disjoint brackets, with the position of the polynomial."""
+    bits = 128
+    while True:
+        with ctx.workprec(bits):
+            found = [(root, k) for k, f in enumerate(factors) for root in _real_roots(f)]
+        found.sort(key=lambda r: r[0].lo)
+        if all(x.hi < y.lo for (x, _), (y, _) in itertools.pairwise(found)):
+            return found
+        bits *= 2
+
+
+def _real_roots(f: Any) -> list[Root]:
+    c = f.coeffs()
+    if len(c) == 2:
+        root = -fmpq(c[0], c[1])
+        return [Root(root, root)]
+    real = [z.real for z, _ in f.complex_roots() if z.imag == 0]
+    return [Root(x.lower().fmpq(), x.upper().fmpq()) for x in real]
+
+
+def _p_between(polynomials: dict, lo: Root, hi: Root | None) -> bool:
+    s = lo.hi + 1 if hi is None else (lo.hi + hi.lo) / 2
+    return _one_sign([p(s) for p in polynomials.values()])
+
+
+def _one_sign(values: list[fmpq]) -> bool:
+    return all(v > 0 for v in values) or all(v < 0 for v in values)
+
+
+def by_march(line: FrictionLine, seconds: float) -> Critical:
+    """mu_c from below by safe steps, from above by the nearest point found that is not P; exact verdicts throughout."""
+    end = time.monotonic() + seconds
+    lo, settled, bound = 0.0, SETTLED, "the distance to the matrices that are not P"
+    if len(line.mu_0) > LARGEST_DISTANCE:
+        settled, bound = SETTLED_BY_BOUND, "a certified lower bound of " + bound
+    method, first = f"march in steps shorter than {bound}", 0.0
+    if p_verdict(Matrix(line.at(0.0).M_mu).exact, seconds).verdict != "P":
+        return Critical(None, None, None, method)
+    while time.monotonic() < end - 0.5 * seconds:
+        here = line.at(lo)
+        step = (1 - ROUNDING) * here.safe_step(_room(here.M_mu))
+        if math.isinf(step):
+            return Critical(math.inf, math.inf, None, method)
+        first = first or step
+        lo += step
+        if not step > settled * lo:
+            break
+    return Critical(lo, _not_p_above(line, lo, first, end), None, method)
+
+
+def _room(M: Array) -> float:
+    if len(M) <= LARGEST_DISTANCE:
+        found = least_singular_value(M, math.inf)
+        return found[0] if found else 0.0
+    return lower_bound(M) or 0.0
+
+
+def _not_p_above(line: FrictionLine, lo: float, first: float, end: float) -> float:
+    """The lowest point above lo that was found not to be P: doubled steps up to one, then bisection; else inf.
+
+    It need not be the first loss, which is why lo and not this bisection bounds mu_c from below.
+    """
+    last, hi, step = lo, math.inf, max(lo, first) / 8
+    while time.monotonic() < end and (hi - last > NARROW * last) and last < HIGHEST * first:
+        s = last + step if math.isinf(hi) else 0.5 * (last + hi)
+        share = (end - time.monotonic()) / SHARES
+        if p_verdict(Matrix(line.at(s).M_mu).exact, share).verdict == "not P":
+            hi = s
+        else:
+            last, step = s, 2 * step
+    return hi

@@ -1,0 +1,166 @@
+"""How many answers a state of sliding contacts has: none, one, several, infinitely many, or undecided.
+
+Rational data are classified exactly. Doubles stand for measured or rounded numbers: they are classified exactly as they
+stand, and the answer counts only where all data within a stated relative tolerance have it too (ball arithmetic);
+otherwise it is "undecided". No verdict rests on the sign of a rounding error.
+"""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from workbench.contact import Array
+from workbench.diagnostics.definiteness import nearest_double
+from workbench.diagnostics.sliding_exact import (
+    ExactSliding,
+    Pair,
+    as_balls,
+    as_doubles,
+    ball_arithmetic,
+    index_sets,
+    regular_base,
+)
+from workbench.diagnostics.solution_set import Piece, solution_set
+from workbench.errors import DataError
+from workbench.sliding import Multipliers, SlidingSystem
+
+TOLERANCE = 1e-12
+"""Default relative uncertainty of the doubles of a system."""
+LARGEST_BALLS = 9
+"""Contacts up to which all 2^m bases are followed through ball arithmetic."""
+NAMES = {0: "none", 1: "unique", 2: "two"}
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An isolated answer: multipliers [N] nearest to the exact ones, `exact` as "p/q" (lambda_nb, then lambda_nu), and
+    the accelerations (n,) of the system under them."""
+
+    multipliers: Multipliers
+    exact: list[str]
+    acceleration: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Continuum:
+    """Infinitely many answers: the hull of the corners plus the cone of the directions, multipliers [N] as floats."""
+
+    dimension: int
+    corners: list[list[float]]
+    directions: list[list[float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Regime:
+    """`kind`: "none", "unique", "two", "3", ..., "infinitely many" or "undecided" (with `reason`).
+
+    `as_given` is the kind of the numbers as they stand, whose answers are listed. `exact`: the data are rational.
+    `tolerance` is 0 for these, and where more than `LARGEST_BALLS` contacts left the doubles to speak for themselves.
+    """
+
+    kind: str
+    as_given: str
+    exact: bool
+    tolerance: float
+    answers: list[Answer]
+    continua: list[Continuum]
+    reason: str = ""
+
+
+def regime(
+    system: SlidingSystem,
+    exact: ExactSliding | None = None,
+    tolerance: float = TOLERANCE,
+    seconds: float = 10.0,
+) -> Regime:
+    """The regime of a system; of the rational data `exact` where they are given, contacts in the system's order.
+
+    Raises DataError where every base is singular, or for a tolerance that is not within (0, 1).
+    """
+    if not 0 < tolerance < 1:
+        raise DataError(f"tolerance {tolerance:g}; a relative uncertainty between 0 and 1 is needed")
+    data = exact or as_doubles(system)
+    as_given, pieces, reason = classified(data, seconds)
+    answers = [_answer(system, data, z) for z in pieces if isinstance(z, list)]
+    continua = [z for z in pieces if isinstance(z, Continuum)]
+    kind = as_given
+    followed = exact is None and data.m <= LARGEST_BALLS
+    if followed and not reason:
+        reason = open_question(system, tolerance)
+        kind = "undecided" if reason else as_given
+    return Regime(kind, as_given, exact is not None, tolerance if followed else 0.0, answers, continua, reason)
+
+
+def classified(data: ExactSliding, seconds: float) -> tuple[str, list[list[fmpq] | Continuum], str]:
+    """Kind, isolated multipliers (lambda_nb, lambda_nu) and continua of exact data, and why it is undecided."""
+    pair = data.pair()
+    base = regular_base(pair)
+    rest = [j for j in range(data.m) if j not in base]
+    B = pair.columns(base)
+    # With S = -1 on the base, 1 elsewhere, t the unknowns of C_a's columns, z their partners: C_a S t = C_rest S z - w.
+    sign = fmpq_mat(data.m, data.m, [(i == j) * (-1 if i in base else 1) for i in range(data.m) for j in range(data.m)])
+    M = sign * B.solve(pair.columns(rest)) * sign
+    q = (sign * B.solve(pair.w) * fmpq(-1)).entries()
+    found = solution_set(M, q, time.monotonic() + seconds)
+
+    def forces(z: tuple[fmpq, ...], constant: int) -> list[fmpq]:
+        slack = (M * fmpq_mat(data.m, 1, list(z))).entries()
+        slack = [x + constant * c for x, c in zip(slack, q, strict=True)]
+        s = [z[j] if j in base else slack[j] for j in range(data.m)]
+        y = [slack[j] if j in base else z[j] for j in range(data.m)]
+        return [s[j] - y[j] if j < data.m_b else y[j] for j in range(data.m)]
+
+    def continuum(piece: Piece) -> Continuum:
+        corners, rays = ([forces(z, k) for z in points] for points, k in ((piece.vertices, 1), (piece.rays, 0)))
+        return Continuum(piece.dimension, *([[nearest_double(x) for x in z] for z in some] for some in (corners, rays)))
+
+    answers = [continuum(p) if p.dimension else forces(p.vertices[0], 1) for p in found.pieces]
+    if found.count is None:
+        return "undecided", answers, found.reason or ""
+    kind = "infinitely many" if found.count == "infinite" else NAMES.get(int(found.count), str(found.count))
+    return kind, answers, ""
+
+
+def _answer(system: SlidingSystem, data: ExactSliding, z: list[fmpq]) -> Answer:
+    floats = np.array([nearest_double(x) for x in z])
+    multipliers = Multipliers(floats[: data.m_b], floats[data.m_b :])
+    return Answer(multipliers, [str(x) for x in z], system.acceleration(multipliers))
+
+
+def open_question(system: SlidingSystem, tolerance: float) -> str:
+    """Why data within the tolerance might have another number of answers; empty where none of them has."""
+    with ball_arithmetic():
+        return open_base(as_balls(system, tolerance).pair(), tolerance)
+
+
+def open_base(pair: Pair, tolerance: float) -> str:
+    """The first base of which balls cannot tell whether it gives an answer; empty where all are told."""
+    m = pair.P.nrows()
+    for a in index_sets(m):
+        where = "{" + ", ".join(map(str, a)) + "}"
+        try:
+            x = pair.columns(a).solve(pair.w).entries()
+        except ZeroDivisionError:
+            return f"within {tolerance:g} of the data the base {where} is singular (the minor of M_mu may vanish)"
+        # C_a (s, -y) = -w.
+        x = [v if j in a else -v for j, v in enumerate(x)]
+        if not any(v < 0 for v in x) and not all(v > 0 for v in x):
+            return f"within {tolerance:g} of the data an unknown of the base {where} has either sign"
+    return ""
+
+
+def open_p(system: SlidingSystem, tolerance: float) -> str:
+    """Why data within the tolerance might differ in whether M_mu is a P-matrix; empty where they do not."""
+    if system.m_b + system.m_u > LARGEST_BALLS:
+        return ""
+    with ball_arithmetic():
+        pair = as_balls(system, tolerance).pair()
+        minors = {a: pair.columns(a).det() for a in index_sets(pair.P.nrows())}
+    signs = {1 if x > 0 else -1 if x < 0 else 0 for x in minors.values()}
+    if {1, -1} <= signs or 0 not in signs:
+        return ""
+    a = next(a for a, x in minors.items() if not x > 0 and not x < 0)
+    what = f"the minor of M_mu on {{{', '.join(map(str, a))}}}" if a else "det A"
+    return f"within {tolerance:g} of the data {what} has either sign or vanishes"
