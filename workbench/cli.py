@@ -1,19 +1,18 @@
 """The command line, and the only module that knows every package. Heavy imports happen inside the commands."""
 
 import argparse
-import json
 import os
 import shlex
 import signal
-import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from workbench.cli_check import add_command as add_check
+from workbench.cli_compare import Progress, compiling_alongside
+from workbench.cli_compare import add_command as add_compare
 from workbench.cli_files import add_commands as add_file_commands
 from workbench.cli_painleve import add_command as add_painleve
 from workbench.errors import UnknownNameError, WorkbenchError
@@ -21,7 +20,6 @@ from workbench.errors import UnknownNameError, WorkbenchError
 if TYPE_CHECKING:
     from workbench.case import Case
     from workbench.formulation import Formulation
-    from workbench.relaxation import Relaxation
 
 
 class _Parser(argparse.ArgumentParser):
@@ -43,55 +41,17 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
 
-    compare = commands.add_parser(
-        "compare", help="compare formulations on a case and write a report", allow_abbrev=False
-    )
-    compare.add_argument("case", help="name of a case (see: workbench list cases)")
-    compare.add_argument(
-        "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]", help="repeatable; default: all"
-    )
-    compare.add_argument(
-        "--solver",
-        action="append",
-        metavar="NAME",
-        help="repeatable; default: each formulation's round-off solver, and cvxpy:CLARABEL for convex QPs",
-    )
-    compare.add_argument("--step", action="append", metavar="H[,H...]", help="step sizes [s]; default 1e-3")
-    compare.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
-    compare.add_argument(
-        "--reference-step", metavar="H", default="1e-4", help="step of the reference run [s]; default 1e-4"
-    )
-    compare.add_argument(
-        "--position-update",
-        choices=("symplectic", "explicit"),
-        default="symplectic",
-        help="q+ = q + h Gamma v+, or with v as in IDETC2016-60064",
-    )
-    compare.add_argument(
-        "--normal",
-        choices=("velocity", "gap", "moreau"),
-        help="normal law u_n >= 0, u_n + phi/h >= 0, or u_n >= 0 on closed contacts; default: the case's",
-    )
-    compare.add_argument(
-        "--relax",
-        metavar="NAME=VALUE[,...]",
-        help="compliance k_n, b_n, k_t, b_t, k_b, b_b, lateral of all constraint rows, or rigid; default: the case's",
-    )
-    compare.add_argument(
-        "--set", action="append", metavar="NAME=VALUE", default=[], help="a parameter of the case, repeatable"
-    )
-    compare.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-comparison")
-    compare.add_argument("--figures", choices=("pdf", "svg", "png"), help="also write each figure as a file")
-    compare.set_defaults(run=run_compare)
+    add_compare(commands)
 
     reproduce = commands.add_parser("reproduce", help="a paper's figures beside the computed ones", allow_abbrev=False)
     reproduce.add_argument("names", nargs="*", metavar="NAME", help="reproductions (see: workbench list reproductions)")
     reproduce.add_argument("--all", action="store_true", help="all of them, in several processes")
     reproduce.add_argument("--out", metavar="FOLDER", help="default: NAME-reproduction, or reproductions for several")
     reproduce.set_defaults(run=run_reproduce)
-    for command, name in ((compare, "runs.csv"), (reproduce, "claims.csv")):
-        command.add_argument("--json", action="store_true", help=f"print the rows of {name} as JSON instead of a table")
-        command.add_argument("--quiet", action="store_true", help="no progress bar, no table")
+    reproduce.add_argument(
+        "--json", action="store_true", help="print the rows of claims.csv as JSON instead of a table"
+    )
+    reproduce.add_argument("--quiet", action="store_true", help="no progress bar, no table")
 
     show = commands.add_parser(
         "show", help="print the mathematics of a formulation from its declaration", allow_abbrev=False
@@ -205,81 +165,6 @@ def find_formulation(text: str) -> "Formulation":
     return known[name].with_options(**options)
 
 
-def find_relaxation(text: str) -> "Relaxation":
-    """The relaxation NAME=VALUE,NAME=VALUE, or rigid."""
-    from workbench.relaxation import RIGID
-
-    values = {}
-    for part in text.split(",") if text != "rigid" else []:
-        key, _, value = part.partition("=")
-        try:
-            values[key] = float(value)
-        except ValueError:
-            raise WorkbenchError(f"--relax {part}: give NAME=NUMBER, or rigid") from None
-    return RIGID.with_values(**values)
-
-
-def run_compare(o: argparse.Namespace) -> None:
-    """Steps, judges, prints and writes; see `workbench.comparison` and `reports.comparison_page`."""
-    with _compiling_alongside() as ready:
-        _compare(o, ready)
-
-
-def _compare(o: argparse.Namespace, ready: Callable[[], object]) -> None:
-    steps = tuple(number_option(h, "--step", "seconds") for part in o.step or ["1e-3"] for h in part.split(","))
-    reference_step = number_option(o.reference_step, "--reference-step", "seconds")
-    duration = None if o.duration is None else number_option(o.duration, "--duration", "seconds")
-    from workbench.output import json_rows, provenance, staged
-
-    out = Path(o.out or f"{o.case}-comparison")
-    case = find_case(o.case, o.set)
-    from formulations import FORMULATIONS
-
-    chosen = tuple(map(find_formulation, o.formulation)) if o.formulation else FORMULATIONS
-    from workbench.solvers import find_solver
-
-    for name in o.solver or []:
-        find_solver(name)
-    from workbench.comparison import compare
-    from workbench.jobs import Settings
-
-    relaxation = None if o.relax is None else find_relaxation(o.relax)
-    settings = Settings(steps, reference_step, duration, o.position_update == "explicit", o.normal, relaxation)
-    settings = settings.of_case(case)
-    settings.strides()
-    with staged(out) as stage, _Progress(o.quiet) as progress:
-        ready()
-        result = compare(
-            case, chosen, find_formulation("coulomb"), o.solver or (), settings, progress, os.cpu_count() or 1
-        )
-        facts = provenance(
-            case=case.name, parameters=vars(case),
-            settings=vars(settings) | {"relaxation": str(settings.relaxation)}, formulations=[f.label for f in chosen],
-            solvers=list(dict.fromkeys(result.runs["solver"])), command=f"workbench {shlex.join(o.words)}",
-        )  # fmt: skip
-        from reports.comparison_page import render
-        from reports.figures import remove_figures
-
-        result.runs.to_csv(stage / "runs.csv", index=False)
-        result.runs.to_parquet(stage / "runs.parquet", index=False)
-        result.trajectories.to_parquet(stage / "trajectories.parquet", index=False)
-        result.diagnostics.to_csv(stage / "diagnostics.csv", index=False)
-        (stage / "provenance.json").write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
-        (stage / "report.html").write_text(render(result, facts), "utf-8")
-        if o.figures:
-            from reports.figures import write_figures
-
-            write_figures(result, stage / "figures", o.figures)
-    remove_figures(out / "figures", keep=o.figures)
-    if o.json:
-        print(json_rows(result.runs))
-    elif not o.quiet:
-        from reports.terminal import print_table
-
-        print_table(result)
-        print(f"report: {out / 'report.html'}")
-
-
 def run_reproduce(o: argparse.Namespace) -> None:
     """Pages, claims and provenance; see `reports.reproduction_page`."""
     from reports.reproductions import REPRODUCTIONS, known_names
@@ -291,7 +176,7 @@ def run_reproduce(o: argparse.Namespace) -> None:
     from workbench.output import json_rows, provenance, staged
 
     out = Path(o.out or (f"{names[0]}-reproduction" if len(names) == 1 else "reproductions"))
-    with _compiling_alongside() as ready, staged(out) as stage, _Progress(o.quiet) as progress:
+    with compiling_alongside() as ready, staged(out) as stage, Progress(o.quiet) as progress:
         ready()
         facts = provenance(command=f"workbench {shlex.join(o.words)}")
         pages = make_pages(names, facts, progress, os.cpu_count() or 1)
@@ -303,58 +188,6 @@ def run_reproduce(o: argparse.Namespace) -> None:
 
         print_claims(claims)
         print(f"page: {out / ('index' if len(names) > 1 else names[0])}.html")
-
-
-@contextmanager
-def _compiling_alongside() -> Iterator[Callable[[], object]]:
-    """On the first run after installation, compile the cone solvers in a second process while this one does the rest.
-
-    They find their way here through numba's cache on disk; should the other process fail, nothing is lost but time.
-    """
-    from workbench.kernels import lu_factor
-
-    if lu_factor.stats.cache_hits:
-        yield lambda: None
-        return
-    command = [sys.executable, "-P", "-c", "import workbench.solvers.coulomb_exact, workbench.solvers.judice_pires"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield process.wait
-    finally:
-        process.kill()
-        process.wait()
-
-
-class _Progress:
-    """A progress bar on a terminal, None (nothing) in a pipe or when quiet."""
-
-    def __init__(self, quiet: bool) -> None:
-        self.shown = not quiet and sys.stderr.isatty()
-
-    def __enter__(self) -> Any:
-        if not self.shown:
-            return None
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self.bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        task = self.bar.add_task("compiling", total=None)
-        self.bar.start()
-
-        def report(label: str, done: int, total: int) -> None:
-            self.bar.update(task, description=label, completed=done, total=total)
-
-        return report
-
-    def __exit__(self, *_: object) -> None:
-        if self.shown:
-            self.bar.stop()
 
 
 def run_show(o: argparse.Namespace) -> None:

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from workbench import coulomb
 from workbench.assembly import compiled
 from workbench.case import Case, Truth
-from workbench.diagnostics.p_matrix import smallest_minor
+from workbench.diagnostics.lead_matrix import theory_of
+from workbench.diagnostics.p_matrix import p_verdict_of, smallest_minor
 from workbench.diagnostics.rank import rank, ranks
 from workbench.errors import WorkbenchError
 from workbench.formulation import ContactSymbols, Formulation
@@ -34,6 +35,8 @@ from workbench.solvers import ROUND_OFF, find_solver, is_quadratic_program
 
 ROUNDING = 1e-14
 """Share of the coordinates that a step may change by rounding alone."""
+P_SECONDS = 0.5
+"""Time for one P verdict of a comparison."""
 GENERIC_SOLVER = "cvxpy:CLARABEL"
 """Shown beside the round-off solver where a formulation is also a convex (conic) QP."""
 
@@ -123,6 +126,7 @@ def mathematics(f: Formulation, case: Case) -> dict[str, Any]:
     c = compiled(f, *case.size)
     return {
         "label": f.label, "friction": f.friction, "source": f.source, "problem_class": c.kind,
+        "theory": theory_of(f),
         "relations": [relation(r, "latex") for r in c.declaration.relations],
         "sets": sets(c.declaration), "blocks": latex_blocks(c.declaration), "glossary": glossary(c.declaration),
     }  # fmt: skip
@@ -298,9 +302,20 @@ def _diagnostics(run: Run) -> list[dict[str, Any]]:
             "quantity": "smallest rank along the trajectory", "value": float(lowest),
             "verdict": "full" if lowest == n else f"deficient by {n - lowest}", "witness": f"{run.steps} steps",
         },
+        base | _p_row(M[0]),
         base | {
             "quantity": "smallest minor of the sliding matrix", "value": worst,
             "verdict": "not defined" if np.isnan(worst) else "P" if worst > 0 else "not P",
             "witness": "no sliding contact" if np.isnan(worst) else f"at t = {when:.4g} s",
         },
     ]  # fmt: skip
+
+
+def _p_row(M: Array) -> dict[str, Any]:
+    """Is the reduced lead matrix a P-matrix? By exact means within `P_SECONDS`, with what supports the verdict."""
+    found = p_verdict_of(M, P_SECONDS)
+    support = found.proof or found.reason or f"minor of rows {', '.join(map(str, found.index_set or ()))} <= 0"
+    return {
+        "quantity": "P-matrix? reduced lead matrix, first step", "value": np.nan, "verdict": found.verdict,
+        "witness": support,
+    }  # fmt: skip

@@ -45,6 +45,11 @@ LARGEST_CLASSES = 14
 """Order up to which the matrix classes are sought."""
 
 
+def theory_of(formulation: Formulation) -> str:
+    """What is known of a formulation, in a line."""
+    return THEORY.get(formulation.name, "a declaration of your own, of which no theorem is claimed")
+
+
 @dataclass(frozen=True, eq=False)
 class LeadMatrixReport:
     """Everything of `lead_matrix`, ready to be printed; numbers in the units of the matrix."""
@@ -88,7 +93,7 @@ def lead_matrix(
         if formulation.name == "phantom-inertia":
             rho = _window(first_step(case, formulation, h), deadline)
     return LeadMatrixReport(
-        case.name, formulation.label, stepper.c.kind, THEORY.get(formulation.name, "a declaration of your own"),
+        case.name, formulation.label, stepper.c.kind, theory_of(formulation),
         {"mixed": n, "reduced": n_c}, {"mixed": of_mixed.value, "reduced": of_reduced.value if of_reduced else None},
         {"mixed": of_mixed.tolerance, "reduced": of_reduced.tolerance if of_reduced else None}, refused,
         verdict, support, classes, _redundancy(case, exact, h), rho,
