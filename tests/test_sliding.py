@@ -276,7 +276,7 @@ def test_the_command_line_shows_it_and_refuses_to_step_it(capsys, tmp_path):
     assert main(["show", "sliding-lcp", "--case", "rod", "--latex"]) == 0
     assert r"D \lambda_{\mathrm{nu}} + w_{2}" in capsys.readouterr().out
     for command, words in (
-        (["show", "sliding-lcp", "--case", "wheel"], "cases that do: rod, rod-in-guide"),
+        (["show", "sliding-lcp", "--case", "wheel"], "cases that do: drawer, rod, rod-in-guide"),
         (["compare", "rod", "-f", "sliding-lcp", "--out", str(tmp_path / "x")], "makes no time steps"),
     ):
         assert main(command) == 2
