@@ -10,8 +10,8 @@ import pandas as pd
 
 from workbench.comparison import Comparison
 
-POINTS = 400
-"""Points drawn per curve at most; the frames keep every step."""
+POINTS, ROWS = 400, 4800
+"""Points drawn per curve at most, and of all curves of a figure together; the frames keep every step."""
 
 WIDTH, HEIGHT = 760, 300
 COLOURS = ["#4c6a92", "#e08a1e", "#c8553d", "#5b9e9e", "#3f8f4f", "#b79a20", "#8c5fa8", "#d4739b", "#2b2b2b", "#8d7461"]
@@ -44,6 +44,8 @@ class Figure:
 def figures(c: Comparison) -> list[Figure]:
     """All figures of a comparison, in the order of the page."""
     curves = curves_of(c)
+    # What belongs to the whole system is the same for every contact.
+    system = curves[curves["contact"] == curves["contact"].min()]
     return [
         Figure(
             "friction", "Normalised friction |p_t| / (μ p_n)",
@@ -61,12 +63,12 @@ def figures(c: Comparison) -> list[Figure]:
             "position", "Distance of the centre of mass from the reference",
             "Logarithmic. The reference is exact Coulomb friction at the reference step (Fig. 5 a, there relative to "
             "the path).",
-            lines(curves, "position_error", "distance [m]", log=True),
+            lines(system, "position_error", "distance [m]", log=True),
         ),
         Figure(
             "energy", "Difference of mechanical energy from the reference",
             "Logarithmic; potential zero at the floor (Fig. 5 b).",
-            lines(curves, "energy_error", "energy difference [J]", log=True),
+            lines(system, "energy_error", "energy difference [J]", log=True),
         ),
         Figure(
             "budget", "Error budget of the normalised friction",
@@ -79,7 +81,7 @@ def figures(c: Comparison) -> list[Figure]:
             "painleve", "Smallest principal minor of the sliding matrix",
             "The matrix A_nn − A_nt [μ ξ] of the sliding contacts. Positive: a P-matrix, so the contact forces of "
             "sliding are unique at every state passed; at or below zero Painlevé's paradoxes begin.",
-            lines(curves, "sliding_minor", "smallest minor [1/kg]", zero=True),
+            lines(system, "sliding_minor", "smallest minor [1/kg]", zero=True),
         ),
     ]  # fmt: skip
 
@@ -89,9 +91,11 @@ def curves_of(c: Comparison) -> pd.DataFrame:
     frame = c.trajectories
     frame = frame[frame["role"] == "run"]
     parts = []
-    for _, group in frame.groupby(["label", "step", "contact"], sort=False):
+    curves = frame.groupby(["label", "step", "contact"], sort=False)
+    points = min(POINTS, ROWS // max(1, len(curves)))
+    for _, group in curves:
         first = group[group["solver"] == group["solver"].iloc[0]]
-        parts.append(first.iloc[:: max(1, len(first) // POINTS)])
+        parts.append(first.iloc[:: max(1, -(-len(first) // points))])
     if not parts:
         return frame
     thinned = pd.concat(parts, ignore_index=True)

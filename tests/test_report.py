@@ -7,10 +7,11 @@ import subprocess
 
 import pytest
 
+from cases.cube import Cube
 from cases.wheel import Wheel
 from formulations import FORMULATIONS
 from reports.comparison_page import COLUMNS, render
-from reports.figures import figures, write_figures
+from reports.figures import ROWS, curves_of, figures, write_figures
 from reports.terminal import print_table
 from workbench.comparison import compare
 from workbench.jobs import Settings
@@ -123,3 +124,14 @@ def test_staging_replaces_whole_files_or_nothing(tmp_path):
     assert (out / "kept.txt").read_text() == "new"
     assert (out / "sub" / "more.txt").exists()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+
+
+def test_a_comparison_of_many_contacts_can_be_drawn():
+    """Sixteen curves and more: the rows of a figure stay below what the drawing library takes."""
+    chosen = [BY_NAME[x] for x in ("coulomb", "anitescu-potra", "phantom-inertia", "box", "ccp")]
+    settings = Settings(steps=(1e-3,), reference_step=1e-3)
+    c = compare(Cube(), chosen, BY_NAME["coulomb"], ["lemke", "proximal", "coulomb-exact", "ccp-exact"], settings)
+    curves = curves_of(c)
+    assert len(curves) <= ROWS
+    assert set(curves["contact"]) == {0, 1, 2, 3}
+    assert "Normalised friction" in render(c, provenance(case="cube"))
