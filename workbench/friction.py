@@ -6,11 +6,11 @@ from numba import njit, types
 
 from workbench.errors import ModellingError
 from workbench.hooks import CORE
-from workbench.kernels import VECTOR, lu_factor, lu_solve, put
+from workbench.kernels import VECTOR, lu_factor, lu_solve, put, spread
 from workbench.solution import Status
 from workbench.solvers.lemke import lemke_kernel
 
-SINGULAR = int(Status.SINGULAR)
+SINGULAR, SOLVED = int(Status.SINGULAR), int(Status.SOLVED)
 
 NEGLIGIBLE = 1e-12
 """An impulse below this share of the momentum M v + h f is an open contact's rounding."""
@@ -124,7 +124,9 @@ def normal_estimate(core, memory, start, p_bar):
         fresh = fresh or (start and not memory[i] > nothing) or is_new(core, memory, nothing, i)
     if fresh:
         estimate = np.zeros(r)
-        frictionless_impulses(core, estimate)
+        # A body pinched between two others may have no frictionless step at all; nothing is then known of new contacts.
+        if frictionless_impulses(core, estimate) != SOLVED:
+            spread(0.0, estimate)
         for i in range(r):
             if (start and not memory[i] > nothing) or is_new(core, memory, nothing, i):
                 p_bar[i] = estimate[i]
