@@ -234,3 +234,11 @@ def test_check_of_a_formulation_on_a_case(capsys):
     assert "copositive" in text
     assert "all determined" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_check_refuses_a_rectangle_in_one_line(tmp_path, capsys):
+    (tmp_path / "M.txt").write_text("1 2 3\n4 5 6\n")
+    assert main(["check", str(tmp_path / "M.txt")]) == 2
+    error = capsys.readouterr().err
+    assert "2 x 3" in error
+    assert error.count("\n") == 1

@@ -57,6 +57,10 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
     from workbench.readers.problem import read_problem
 
     M, q = read_problem(o.file, o.rhs)
+    rows, columns = M.values.shape
+    if rows != columns:
+        name = "standard input" if o.file == "-" else o.file
+        raise WorkbenchError(f"{name} holds a matrix of {rows} x {columns}; that of an LCP is square")
     from reports.check_page import render
     from workbench.diagnostics.check import check
     from workbench.diagnostics.check_text import to_text
