@@ -7,15 +7,26 @@ import pandas as pd
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from reports.comparison_page import COLUMNS, rows_of
 from workbench.comparison import Comparison
 
+UNBOUNDED = 1000
+"""Width at which a table is measured."""
 PIPE_WIDTH = 120
 """Width of the table where no terminal says otherwise."""
 
-LEFT_OUT_FIRST = ["energy_error", "position_error", "residual", "discretisation_error"]
+LEFT_OUT_FIRST = [
+    "energy_error",
+    "position_error",
+    "residual",
+    "discretisation_error",
+    "solver_error",
+    "misalignment_rms",
+    "formulation_error",
+]
 """Columns that a narrow terminal does without, in this order; the report has them all."""
 
 
@@ -25,7 +36,6 @@ def print_table(c: Comparison) -> None:
     window = next(iter(c.runs["window"]))
     rows = rows_of(c.runs, window)
     several = len({r["step"] for r in rows}) > 1
-    shown = _columns_that_fit(console.width, rows, several)
     clipped = ", clipped to the run" if rows[0]["clipped"] else ""
     law = c.settings.normal
     update = "explicit" if c.settings.explicit else "symplectic"
@@ -35,18 +45,7 @@ def print_table(c: Comparison) -> None:
         f"relaxation {c.settings.relaxation}",
         markup=False, highlight=False,
     )  # fmt: skip
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("formulation", no_wrap=True)
-    table.add_column("solver", no_wrap=True)
-    if several:
-        table.add_column("step", justify="right", no_wrap=True)
-    for i in shown:
-        table.add_column(COLUMNS[i][1].replace(" ", "\n"), justify="right", no_wrap=True)
-    table.add_column("ok", no_wrap=True)
-    for r in rows:
-        verified = "[green]yes[/]" if r["verified"] else "[red]no[/]"
-        step = [r["step_text"]] if several else []
-        table.add_row(r["label"], r["solver"], *step, *(r["cells"][i] for i in shown), verified)
+    table = _table_that_fits(console, rows, several)
     console.print(table)
     for r in rows:
         if not r["verified"]:
@@ -64,14 +63,32 @@ def _console() -> Console:
     return console if console.is_terminal else Console(width=PIPE_WIDTH)
 
 
-def _columns_that_fit(width: int, rows: list[dict[str, Any]], several: bool) -> list[int]:
+def _table_that_fits(console: Console, rows: list[dict[str, Any]], several: bool) -> Table:
+    """The table with as many of its columns as the terminal is wide for."""
     shown = list(range(len(COLUMNS)))
-    names = max(len(r["label"]) for r in rows) + max(len(r["solver"]) for r in rows) + (9 if several else 0) + 8
+    table = _table(rows, several, shown)
     for key in LEFT_OUT_FIRST:
-        if names + 10 * len(shown) <= width:
+        if Measurement.get(console, console.options.update(max_width=UNBOUNDED), table).maximum <= console.width:
             break
         shown.remove(next(i for i, column in enumerate(COLUMNS) if column[0] == key))
-    return shown
+        table = _table(rows, several, shown)
+    return table
+
+
+def _table(rows: list[dict[str, Any]], several: bool, shown: list[int]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("formulation", no_wrap=True)
+    table.add_column("solver", no_wrap=True)
+    if several:
+        table.add_column("step", justify="right", no_wrap=True)
+    for i in shown:
+        table.add_column(COLUMNS[i][1].replace(" ", "\n"), justify="right", no_wrap=True)
+    table.add_column("ok", no_wrap=True)
+    for r in rows:
+        verified = "[green]yes[/]" if r["verified"] else "[red]no[/]"
+        step = [r["step_text"]] if several else []
+        table.add_row(r["label"], r["solver"], *step, *(r["cells"][i] for i in shown), verified)
+    return table
 
 
 def print_claims(claims: pd.DataFrame) -> None:

@@ -59,7 +59,7 @@ def test_refused_runs_are_rows_with_a_reason(written):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["compare", "whell"], ["whell", "wheel"]),
+        (["compare", "whell"], ["whell", "did you mean 'wheel'?"]),
         (["compare", "wheel", "-f", "bax"], ["bax", "box", "coulomb"]),
         (["compare", "wheel", "-f", "box:bonds=last"], ["bonds", "bounds"]),
         (["compare", "wheel", "-f", "box:bounds=lost"], ["lost", "iterated"]),

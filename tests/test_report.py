@@ -1,15 +1,18 @@
 """The report: complete, offline, and drawn by a browser."""
 
+import io
 import json
 import re
 import shutil
 import subprocess
 
 import pytest
+from rich.console import Console
 
 from cases.cube import Cube
 from cases.wheel import Wheel
 from formulations import FORMULATIONS
+from reports import terminal
 from reports.comparison_page import COLUMNS, render
 from reports.figures import ROWS, curves_of, figures, write_figures
 from reports.terminal import print_table
@@ -135,3 +138,14 @@ def test_a_comparison_of_many_contacts_can_be_drawn():
     assert len(curves) <= ROWS
     assert set(curves["contact"]) == {0, 1, 2, 3}
     assert "Normalised friction" in render(c, provenance(case="cube"))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_a_narrow_terminal_leaves_columns_out_and_cuts_none_off(result, monkeypatch, width):
+    console = Console(width=width, file=io.StringIO())
+    monkeypatch.setattr(terminal, "_console", lambda: console)
+    print_table(result)
+    table = console.file.getvalue().partition("Errors against")[0]
+    assert "…" not in table
+    assert max(map(len, table.splitlines())) <= width
+    assert [line for line in table.splitlines() if line.rstrip().endswith(("yes", "no"))]

@@ -1,5 +1,7 @@
 """The errors a person may see. Each message is one line: what was wrong, its value, what would be right."""
 
+import difflib
+
 
 class WorkbenchError(Exception):
     """Base of every error that the command line prints as one line with exit code 2."""
@@ -17,4 +19,6 @@ class UnknownNameError(WorkbenchError):
     """A case, formulation, solver or option that does not exist; the message lists those that do."""
 
     def __init__(self, kind: str, name: str, known: list[str]) -> None:
-        super().__init__(f"unknown {kind} '{name}'; known: {', '.join(known)}")
+        near = difflib.get_close_matches(name, known, 1)
+        meant = f"did you mean '{near[0]}'? " if near else ""
+        super().__init__(f"unknown {kind} '{name}'; {meant}known: {', '.join(known)}")

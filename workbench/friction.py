@@ -95,38 +95,37 @@ def momentum(core):
     return largest
 
 
-@njit(types.boolean(CORE, VECTOR, types.float64, types.int64), cache=True)
-def is_new(core, memory, nothing, i):
+@njit(types.boolean(CORE, VECTOR, types.boolean, types.float64, types.int64), cache=True)
+def is_new(core, memory, start, nothing, i):
     """Whether contact i has no last step, or was open in it and now closes at more than the stick threshold.
 
-    A contact that merely lies idle, bearing nothing beside others, is not new: it has its zero impulse to go by.
+    A contact that merely lies idle, bearing nothing beside others, is not new: it has its zero impulse to go by. Where
+    an iteration only starts from it, `start`, it counts as new: one that begins without its friction may stay there.
     """
-    if np.isnan(memory[i]):
+    if memory[i] > nothing:
+        return False
+    if start or np.isnan(memory[i]):
         return True
     approach = core.r_n[i]
     for j in range(core.v.shape[0]):
         approach += core.J_n[i, j] * core.v[j]
-    return memory[i] <= nothing and approach < -core.v_th
+    return approach < -core.v_th
 
 
 @njit(types.void(CORE, VECTOR, types.boolean, VECTOR), cache=True)
 def normal_estimate(core, memory, start, p_bar):
-    """p_bar (r,) [N s]: the last step's p_n, and the frictionless one for new contacts and those that just close.
-
-    Where an iteration only starts from it, `start`, an idle contact takes the frictionless one too: an iteration that
-    begins with a contact's friction at zero may stay there.
-    """
+    """p_bar (r,) [N s]: the last step's p_n, and the frictionless one for contacts that are new (`is_new`)."""
     r = p_bar.shape[0]
     nothing = NEGLIGIBLE * momentum(core)
     fresh = False
     for i in range(r):
         p_bar[i] = memory[i]
-        fresh = fresh or (start and not memory[i] > nothing) or is_new(core, memory, nothing, i)
+        fresh = fresh or is_new(core, memory, start, nothing, i)
     if fresh:
         estimate = np.zeros(r)
         # A body pinched between two others may have no frictionless step at all; nothing is then known of new contacts.
         if frictionless_impulses(core, estimate) != SOLVED:
             spread(0.0, estimate)
         for i in range(r):
-            if (start and not memory[i] > nothing) or is_new(core, memory, nothing, i):
+            if is_new(core, memory, start, nothing, i):
                 p_bar[i] = estimate[i]
