@@ -188,9 +188,10 @@ def test_a_p_matrix_of_order_twenty():
     n = 20
     A = rng.standard_normal((n, n))
     M, q = A @ A.T / n + np.eye(n) + np.triu(A, 1) / 9, rng.standard_normal(n)
-    start = time.monotonic()
+    # Time of this process, which other work on the machine does not change.
+    start = time.process_time()
     found = solutions(M, q)
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
     assert found.count == 1
     z = np.array([nearest_double(x) for x in found.points[0]])
     assert np.allclose(z, find_solver("lemke").solve(LCP(M, q)).z, atol=1e-9)

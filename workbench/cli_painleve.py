@@ -63,12 +63,9 @@ def run_painleve(o: argparse.Namespace) -> None:
 
 def case_with(name: str, given: dict[str, Fraction]) -> "Case":
     """The case of this name with parameters set."""
-    from cases import CASES
+    from workbench.cli import find_case
 
-    known = {case.name: case for case in CASES}
-    if name not in known:
-        raise UnknownNameError("case", name, list(known))
-    return known[name]().with_parameters(**{key: _double(value, key) for key, value in given.items()})
+    return find_case(name).with_parameters(**{key: _double(value, key) for key, value in given.items()})
 
 
 def _double(value: Fraction, name: str) -> float:
