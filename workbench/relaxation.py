@@ -68,6 +68,13 @@ RIGID = Relaxation()
 K_N, B_N, K_T, B_T, K_B, B_B, LATERAL = range(7)
 
 
+@njit(types.boolean(VECTOR), cache=True)
+def is_rigid(numbers):
+    """Whether no row is relaxed."""
+    finite = np.isfinite(numbers[K_N]) or np.isfinite(numbers[K_T]) or np.isfinite(numbers[K_B])
+    return not finite and numbers[LATERAL] == 0.0
+
+
 @njit(types.float64(types.float64, types.float64, types.float64), cache=True)
 def compliance(k, b, h):
     """eps = 1/(k h^2 + b h) [1/kg]."""
