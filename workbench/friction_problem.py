@@ -107,12 +107,16 @@ class FrictionProblem:
         return self.W.toarray()
 
     def coulomb(self) -> CoulombNCP:
-        """Exact Coulomb friction, which is what these files state."""
-        return CoulombNCP(self.dense, self.q, self.mu, self.d)
+        """Exact Coulomb friction, which is what these files state; W stays sparse where a dense one would not fit."""
+        return CoulombNCP(self._fitting, self.q, self.mu, self.d)
 
     def ccp(self) -> ConicQP:
         """The cone complementarity problem on the same data; DataError where W is not symmetric."""
-        return ConicQP(self.dense, self.q, self.mu, self.d)
+        return ConicQP(self._fitting, self.q, self.mu, self.d)
+
+    @property
+    def _fitting(self) -> Any:
+        return self.dense if self.size <= LARGEST_DENSE else self.W
 
     @classmethod
     def from_contacts(cls, W: Any, q: Any, mu: Any, d: int) -> "FrictionProblem":

@@ -3,16 +3,18 @@
 All four are one statement, *z in K, F(z) = M z + q complementary to it*, over different sets K, and share one measure
 of error, the natural map over a normaliser, made so that units do not matter (formulary, section 7):
 
-    frictional problems    |z - P_K(z - rho F(z))|_2 / max(|z|_2, rho |q|_2),  rho = n / tr W, that is 3 n_c / tr W
+    frictional problems    |z - P_K(z - rho F(z))|_2 / max(s, min(|z|_2, FAR s)),  s = rho max(|W z|_2, |q|_2),
+                           rho = n / tr W, that is 3 n_c / tr W
     LCP and MLCP           |y - P(y - D F)|_2 / max(|D M z|_2, |D q|_2, |y_B|_2),  z = D y
 
 The unknowns of an LCP may have different units (impulses, velocities), hence the diagonal D of `equilibration`, which
-makes D M D dimensionless. Its normaliser does not grow with z along a ray of the homogeneous problem, so that a
-diverging iterate cannot pass for a solution; y_B are the entries with two finite bounds, which cannot diverge.
+makes D M D dimensionless. No normaliser grows with z along a ray of the homogeneous problem, so that a diverging
+iterate cannot pass for a solution; y_B are the entries with two finite bounds, which cannot diverge.
 The arrays may carry leading batch axes (one problem per time step): `residual` then returns one number per problem.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +23,26 @@ from workbench.errors import DataError
 
 Array = NDArray[np.float64]
 
+FAR = 1e5
+"""Impulses count in a frictional residual up to this multiple of the motion they make: of near-redundant contacts they
+are large beside it, along a ray, where nothing moves, without limit."""
 SYMMETRY_TOLERANCE = 1e-10
 """Relative asymmetry |M - M^T|_max / |M|_max up to which a matrix counts as symmetric."""
 
 
-def _finite(name: str, value: Array) -> Array:
+def is_sparse(M: Any) -> bool:
+    """Whether M is one of scipy's sparse matrices, without importing scipy to ask."""
+    return hasattr(M, "tocsr")
+
+
+def _finite(name: str, value: Any) -> Any:
+    if is_sparse(value):
+        value = value.tocsr().astype(float)
+        if not np.isfinite(value.data).all():
+            raise DataError(
+                f"{name} has an entry that is {value.data[~np.isfinite(value.data)][0]}; all must be finite"
+            )
+        return value
     value = np.array(value, dtype=float, order="C")
     if not np.isfinite(value).all():
         where = np.argwhere(~np.isfinite(value))[0]
@@ -80,7 +97,12 @@ def _scaled(M: Array) -> Array:
 
 
 def is_symmetric(M: Array) -> bool:
-    """Whether |S - S^T|_max <= SYMMETRY_TOLERANCE |S|_max, S = D M D equilibrated, for every matrix of the batch."""
+    """Whether |S - S^T|_max <= SYMMETRY_TOLERANCE |S|_max, S = D M D equilibrated, for every matrix of the batch.
+
+    A sparse M is measured as it stands.
+    """
+    if is_sparse(M):
+        return bool(abs(M - M.T).max() <= SYMMETRY_TOLERANCE * abs(M).max())
     S = _scaled(M)
     return bool(np.abs(S - np.swapaxes(S, -1, -2)).max(initial=0.0) <= SYMMETRY_TOLERANCE * np.abs(S).max(initial=0.0))
 
@@ -143,24 +165,29 @@ class LCP(MLCP):
     kind = "LCP"
 
 
-def _project_cone(y: Array, mu: Array, d: int) -> Array:
-    """Euclidean projection of y = [y_n (r), y_t (d r)] onto the cones mu y_n >= |y_t|, contact by contact."""
+def _cone_gap(z: Array, step: Array, mu: Array, d: int) -> Array:
+    """z - P(z - step) with the Euclidean projection on the cones mu y_n >= |y_t|; all [n (r), t (d r)].
+
+    As step + (y - P(y)) with y = z - step: z - P(y) would lose the motion beside an impulse far out on a ray.
+    """
     r = mu.shape[-1]
+    y = z - step
     y_n = y[..., :r]
     y_t = y[..., r:].reshape(*y.shape[:-1], r, d)
     size = np.linalg.norm(y_t, axis=-1)
-    # The sign counts where mu = 0 and nothing pulls sideways: there 0 <= mu y_n holds for every y_n.
-    inside, polar = (size <= mu * y_n) & (y_n >= 0), mu * size <= -y_n
-    p_n = np.where(inside, y_n, np.where(polar, 0.0, (y_n + mu * size) / (1 + mu**2)))
-    shrink = np.where(inside, 1.0, mu * p_n / np.where(size > 0, size, 1.0))
-    return np.concatenate([p_n, (shrink[..., None] * y_t).reshape(*y.shape[:-1], r * d)], axis=-1)
+    opens = mu * size <= -y_n
+    outside = np.maximum(0.0, size - mu * y_n) / (1 + mu**2)
+    e = y_t / np.where(size > 0, size, 1.0)[..., None]
+    beyond = np.concatenate([-mu * outside, (outside[..., None] * e).reshape(*y.shape[:-1], r * d)], axis=-1)
+    return np.where(np.concatenate([opens, np.repeat(opens, d, axis=-1)], axis=-1), z, step + beyond)
 
 
 @dataclass(frozen=True, eq=False)
 class ConeProblem:
     """K contains z perp W z + q (+ De Saxce shift) in K*, over r friction cones mu z_n >= |z_t|.
 
-    Order of the unknowns: z = [p_n (r), p_t (d r)], tangential parts contact by contact; W (..., r(1+d), r(1+d)).
+    Order of the unknowns: z = [p_n (r), p_t (d r)], tangential parts contact by contact; W (..., r(1+d), r(1+d)), or a
+    scipy sparse array where a dense one would not fit; only solvers that say so take that.
     Raises DataError for wrong shapes, non-finite data or negative mu.
     """
 
@@ -189,21 +216,28 @@ class ConeProblem:
         """What the law adds to F = W z + q before it is held against the dual cone."""
         return 0.0
 
-    def gap(self, z: Array, rho: Array | float) -> Array:
+    def _moved(self, z: Array) -> Array:
+        return self.M @ z if is_sparse(self.M) else np.einsum("...ij,...j->...i", self.M, z)
+
+    def _gap(self, z: Array, Wz: Array, rho: Array | float) -> Array:
         """The natural map's |z - P_K(z - rho (u + shift))|_2 of z (..., r(1+d)), not normalised; rho (...)."""
-        w = np.einsum("...ij,...j->...i", self.M, z) + self.q
-        step = np.asarray(rho)[..., None] * (w + self.shift(w))
-        return _norm(z - _project_cone(z - step, self.mu, self.d))
+        u = Wz + self.q
+        step = np.asarray(rho)[..., None] * (u + self.shift(u))
+        return _norm(_cone_gap(z, step, self.mu, self.d))
 
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (..., r(1+d)), dimensionless; one number per problem."""
-        trace = np.trace(self.M, axis1=-2, axis2=-1)
+        trace = self.M.trace() if is_sparse(self.M) else np.trace(self.M, axis1=-2, axis2=-1)
         rho = np.where(trace > 0, self.size / np.where(trace > 0, trace, 1.0), 1.0)
-        return _divide(self.gap(z, rho), np.maximum(_norm(z), rho * _norm(self.q)))
+        with np.errstate(invalid="ignore", over="ignore"):
+            Wz = self._moved(z)
+            size = rho * np.maximum(_norm(Wz), _norm(self.q))
+            return _divide(self._gap(z, Wz, rho), np.maximum(size, np.minimum(_norm(z), FAR * size)))
 
     def unscaled_residual(self, z: Array) -> Array:
         """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data."""
-        return _divide(self.gap(z, 1.0), _norm(self.q))
+        with np.errstate(invalid="ignore", over="ignore"):
+            return _divide(self._gap(z, self._moved(z), 1.0), _norm(self.q))
 
 
 @dataclass(frozen=True, eq=False)

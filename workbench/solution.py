@@ -1,6 +1,6 @@
 """What a solver hands back: a point, and what it claims about it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -43,7 +43,8 @@ class Solution:
     """A point z with what its solver says of it.
 
     `claimed` is the solver's word; `residual` and `verified` are the problem's own
-    (`Problem.residual`, dimensionless), judged against `tolerance`.
+    (`Problem.residual`, dimensionless), judged against `tolerance`. A method that goes in stages says in `stages` what
+    each came to.
     """
 
     z: NDArray[np.float64]
@@ -54,7 +55,7 @@ class Solution:
     solve_time: float
     solver: str
     reason: str = ""
-    extra: dict[str, float] = field(default_factory=dict)
+    stages: tuple[str, ...] = ()
 
     @property
     def verified(self) -> bool:

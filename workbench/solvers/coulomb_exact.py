@@ -11,13 +11,17 @@ has one under the criterion of Acary, Cadoux, Lemarechal & Malick (2011), not al
 find it: hence the grade. Cost: O(n^2) a sweep, O(n^3) a Newton step, n = r (1 + d).
 """
 
+import time
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit, types
 
 from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, affine, lu_factor, lu_solve
-from workbench.solution import Status
-from workbench.solvers.base import KernelSolver
-from workbench.solvers.one_contact import natural_map, one_contact
+from workbench.problems import Array, ConeProblem, Problem
+from workbench.solution import Solution, Status
+from workbench.solvers.base import KernelSolver, kernel_arguments, refusal
+from workbench.solvers.one_contact import natural_map, one_contact, project
 
 CLAIM = 1e-12
 """Natural-map residual up to which the method claims SOLVED."""
@@ -25,6 +29,8 @@ ENOUGH, NEARLY_ENOUGH = 2e-15, 1e-14
 """Residuals at which Newton's method and the alternation stop: below them there is only round-off to gain."""
 PROXIMAL_CLAIM = 1e-10
 """Residual up to which a proximal subproblem counts as solved."""
+LARGEST_DENSE, QUICK = 100, 2
+"""Unknowns up to which compiled cycles with dense factors go before the sparse ones, and their number."""
 FIRST_SWEEPS, CYCLES, NEWTON_STEPS, PROXIMAL_STEPS = 4, 5, 20, 100
 
 SOLVED, INACCURATE, NOT_FINITE = int(Status.SOLVED), int(Status.INACCURATE), int(Status.NOT_FINITE)
@@ -81,27 +87,9 @@ def natural_map_jacobian(W, q, mu, d, associated, z, A):
                 for j in range(n):
                     A[i, j] -= rho * mu[i] * u[first + k] / slip * W[first + k, j]
         y[0] = z[i] - rho * u_n
-        radius = 0.0
         for k in range(d):
             y[1 + k] = z[first + k] - rho * u[first + k]
-            radius += y[1 + k] ** 2
-        radius = np.sqrt(radius)
-        for k in range(1 + d):
-            for m in range(1 + d):
-                P[k, m] = 0.0
-        if mu[i] * radius > -y[0] and radius <= mu[i] * y[0]:
-            for k in range(1 + d):
-                P[k, k] = 1.0
-        elif mu[i] * radius > -y[0]:
-            share = 1.0 / (1.0 + mu[i] ** 2)
-            p_n = (y[0] + mu[i] * radius) * share
-            P[0, 0] = share
-            if radius > 0.0:
-                for k in range(1, 1 + d):
-                    P[0, k] = P[k, 0] = mu[i] * share * y[k] / radius
-                    for j in range(1, 1 + d):
-                        e_kj = y[k] * y[j] / radius**2
-                        P[k, j] = mu[i] ** 2 * share * e_kj + mu[i] * p_n / radius * ((1.0 if j == k else 0.0) - e_kj)
+        project(y, mu[i], P)
         for j in range(n):
             old[0] = A[i, j]
             for k in range(d):
@@ -199,8 +187,8 @@ def newton(W, q, mu, d, associated, z, info):
     return residual
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES), cache=True)
-def alternate(W, q, mu, d, associated, z, info):
+@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, types.int64, VECTOR, INDICES), cache=True)
+def alternate(W, q, mu, d, associated, cycles, z, info):
     """From z = 0 sweeps and Newton's method in turn, more sweeps each time; for one contact a sweep is the solution.
 
     z (n,) takes the best iterate, whose residual is returned: inf at once where the data are not finite. Newton's
@@ -212,7 +200,7 @@ def alternate(W, q, mu, d, associated, z, info):
     info[0] = 0
     best = natural_map(W, q, mu, d, associated, z, gap) if np.isfinite(norm(mu)) else np.inf
     sweeps = FIRST_SWEEPS
-    for _ in range(CYCLES):
+    for _ in range(cycles):
         for _ in range(sweeps):
             if best <= NEARLY_ENOUGH or best == np.inf:
                 return best
@@ -240,7 +228,7 @@ def approach(W, q, mu, d, associated, z, info):
     and rises if not.
     """
     n = q.shape[0]
-    best = alternate(W, q, mu, d, associated, z, info)
+    best = alternate(W, q, mu, d, associated, CYCLES, z, info)
     center, trial = np.zeros(n), np.empty(n)
     W_eps, q_eps = W.copy(), np.empty(n)
     eps, factor = 0.0, 0.2
@@ -291,14 +279,64 @@ def ccp_kernel(M, q, lower, upper, mu, d, z, info):
     return _grade(approach(M, q, mu, d, True, z, info))
 
 
-COULOMB = KernelSolver(
+@dataclass(frozen=True)
+class ExactSolver(KernelSolver):
+    """Compiled cycles where W is small; Newton's method with sparse factors where it is not or they stop short."""
+
+    associated: bool = False
+
+    def solve(self, problem: Problem) -> Solution:
+        """As `KernelSolver.solve`; `Solution.stages` says what was tried and how far it came."""
+        reason = self.why_not(problem)
+        if reason:
+            return refusal(self, problem, reason)
+        start = time.perf_counter()
+        assert isinstance(problem, ConeProblem)
+        z, residual, iterations, stages = self.in_stages(problem)
+        elapsed = time.perf_counter() - start
+        claimed = Status(_grade(residual))
+        reason = "" if claimed is Status.SOLVED else claimed.meaning
+        verified = float(problem.residual(z))
+        return Solution(z, claimed, verified, self.tolerance, iterations, elapsed, self.name, reason, stages)
+
+    def in_stages(self, problem: ConeProblem) -> tuple[Array, float, int, tuple[str, ...]]:
+        """The best iterate, its residual, the iterations, and what every stage came to."""
+        z, info, best = np.zeros(problem.size), np.zeros(1, dtype=np.int64), np.inf
+        iterations, stages = 0, []
+        small = problem.size <= LARGEST_DENSE
+        if small:
+            W, q, _, _, mu, d = kernel_arguments(problem)
+            best = alternate(W, q, mu, d, self.associated, QUICK, z, info)
+            iterations = int(info[0])
+            stages.append(f"{iterations} sweeps and Newton steps: {best:.1e}")
+        if best > CLAIM:
+            # Lazy, since SciPy takes longer to import than small problems to solve.
+            from workbench.solvers.coulomb_newton import SWEEPS, BlockProblem, solve_blocks
+
+            search = solve_blocks(BlockProblem(problem.M, problem.q, problem.mu, problem.d, self.associated))
+            iterations += SWEEPS + search.problem.factors
+            stages += search.report
+            if search.residual < best:
+                z, best = search.problem.plain(search.z), search.residual
+        if best > CLAIM and small:
+            last = np.zeros(problem.size)
+            residual = approach(W, q, mu, d, self.associated, last, info)
+            iterations += int(info[0])
+            stages.append(f"{info[0]} dense sweeps, Newton and proximal steps: {residual:.1e}")
+            if residual < best:
+                z, best = last, residual
+        return z, best, iterations, tuple(stages)
+
+
+COULOMB = ExactSolver(
     name="coulomb-exact",
     kernel=coulomb_kernel,
     solves=frozenset({"Coulomb NCP"}),
     guaranteed_for="one contact with W positive definite; several contacts: no proof, graded by the residual",
     source="de Saxce & Feng 1998; Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018",
 )
-CCP = KernelSolver(
+CCP = ExactSolver(
+    associated=True,
     name="ccp-exact",
     kernel=ccp_kernel,
     solves=frozenset({"conic QP"}),

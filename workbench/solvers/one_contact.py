@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit, types
 
 from workbench.kernels import MATRIX, VECTOR, affine, lu_factor, lu_solve
+from workbench.problems import FAR
 
 ROUND_OFF = 1e-13
 """Natural-map residual below which two candidates are equally good; the one of smaller impulse is then preferred."""
@@ -41,46 +42,85 @@ def _tangent_half_angle(degree: int) -> np.ndarray:
 QUARTIC, SEXTIC = _tangent_half_angle(2), _tangent_half_angle(3)
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR), cache=True)
-def natural_map(W, q, mu, d, associated, z, gap):
-    """gap = z - P_K(z - rho (u + (1 - kappa) mu |u_t| n)), all (r (1 + d),); returns the residual of `problems`.
-
-    The residual is |gap|_2 / max(|z|_2, rho |q|_2), dimensionless, with rho = r (1 + d) / tr W; inf if not finite.
-    """
+@njit(types.float64(types.float64, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR), cache=True)
+def natural_gap(trace, q, mu, d, associated, z, gap):
+    """As `natural_map`, with u in gap on entry and `trace` = tr W."""
     n, r = q.shape[0], mu.shape[0]
-    affine(W, q, z, gap)
-    trace = 0.0
-    for i in range(n):
-        trace += W[i, i]
     rho = n / trace if trace > 0.0 else 1.0
-    error, size_z, size_q = 0.0, 0.0, 0.0
+    error, moved, size_q, size_z = 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        moved += (gap[i] - q[i]) ** 2
+        size_z += z[i] ** 2
+        size_q += q[i] ** 2
     for i in range(r):
         first = r + d * i
         slip, radius = 0.0, 0.0
         for j in range(first, first + d):
             slip += gap[j] ** 2
-            gap[j] = z[j] - rho * gap[j]
-            radius += gap[j] ** 2
+            radius += (z[j] - rho * gap[j]) ** 2
         slip, radius = np.sqrt(slip), np.sqrt(radius)
-        y_n = z[i] - rho * (gap[i] if associated else gap[i] + mu[i] * slip)
+        shifted = gap[i] if associated else gap[i] + mu[i] * slip
+        y_n = z[i] - rho * shifted
         # The polar cone first: with mu = 0 and y_t = 0 a negative y_n would pass for inside.
-        if mu[i] * radius <= -y_n:
-            p_n, share = 0.0, 0.0
-        elif radius <= mu[i] * y_n:
-            p_n, share = y_n, 1.0
-        else:
-            p_n = (y_n + mu[i] * radius) / (1.0 + mu[i] ** 2)
-            share = mu[i] * p_n / radius if radius > 0.0 else 0.0
-        gap[i] = z[i] - p_n
+        opens = mu[i] * radius <= -y_n
+        # z - P(y) as rho u + (y - P(y)): z - y would lose the motion beside an impulse far out on a ray.
+        outside = max(0.0, radius - mu[i] * y_n) / (1.0 + mu[i] ** 2)
+        gap[i] = z[i] if opens else rho * shifted - mu[i] * outside
         for j in range(first, first + d):
-            gap[j] = z[j] - share * gap[j]
+            e_j = (z[j] - rho * gap[j]) / radius if radius > 0.0 else 0.0
+            gap[j] = z[j] if opens or mu[i] == 0.0 else rho * gap[j] + outside * e_j
     for i in range(n):
         error += gap[i] ** 2
-        size_z += z[i] ** 2
-        size_q += q[i] ** 2
-    size = max(np.sqrt(size_z), rho * np.sqrt(size_q))
+    size = rho * np.sqrt(max(moved, size_q))
+    size = max(size, min(np.sqrt(size_z), FAR * size))
     value = np.sqrt(error) / size if size > 0.0 else np.sqrt(error)
     return value if np.isfinite(value + size) else np.inf
+
+
+@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR), cache=True)
+def natural_map(W, q, mu, d, associated, z, gap):
+    """gap = z - P_K(z - rho (u + (1 - kappa) mu |u_t| n)), all (r (1 + d),); returns the residual of `problems`.
+
+    The residual is that of `problems.ConeProblem`: dimensionless, inf if not finite.
+    """
+    affine(W, q, z, gap)
+    trace = 0.0
+    for i in range(q.shape[0]):
+        trace += W[i, i]
+    return natural_gap(trace, q, mu, d, associated, z, gap)
+
+
+@njit(types.void(VECTOR, types.float64, MATRIX), cache=True)
+def project(y, mu, P):
+    """One contact: y (1 + d,) becomes its projection on the friction cone, P (1 + d, 1 + d) that map's derivative."""
+    m = y.shape[0]
+    radius = 0.0
+    for a in range(1, m):
+        radius += y[a] ** 2
+    radius = np.sqrt(radius)
+    opens = mu * radius <= -y[0]
+    sticks = not opens and radius <= mu * y[0]
+    for a in range(m):
+        for b in range(m):
+            P[a, b] = 1.0 if sticks and a == b else 0.0
+    if sticks:
+        return
+    if opens:
+        for a in range(m):
+            y[a] = 0.0
+        return
+    share = 1.0 / (1.0 + mu**2)
+    p_n = (y[0] + mu * radius) * share
+    P[0, 0] = share
+    if radius > 0.0:
+        for a in range(1, m):
+            P[0, a] = P[a, 0] = mu * share * y[a] / radius
+            for b in range(1, m):
+                e_ab = y[a] * y[b] / radius**2
+                P[a, b] = mu**2 * share * e_ab + mu * p_n / radius * ((1.0 if a == b else 0.0) - e_ab)
+        for a in range(1, m):
+            y[a] *= mu * p_n / radius
+    y[0] = p_n
 
 
 @njit(types.float64(VECTOR, types.int64, types.int64, types.float64), cache=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.problems import SYMMETRY_TOLERANCE, Array, ConeProblem, Problem, is_symmetric
+from workbench.problems import SYMMETRY_TOLERANCE, Array, ConeProblem, Problem, is_sparse, is_symmetric
 from workbench.solution import Solution, Status
 from workbench.solvers.base import Solver, refusal
 
@@ -85,6 +85,8 @@ def objection(problem: Problem) -> str | None:
     if problem.kind not in CONVEX_KINDS:
         return f"a convex QP is a problem of kind {', '.join(sorted(CONVEX_KINDS))}, not {problem.kind}"
     M = problem.M
+    if is_sparse(M):
+        return f"W is sparse with {problem.size} rows; interior-point and QP solvers get dense ones here"
     if not is_symmetric(M):
         asymmetry = np.abs(M - M.T).max() / np.abs(M).max()
         return f"the matrix is not symmetric: |M - M^T|_max = {asymmetry:.3g} |M|_max"
