@@ -1,6 +1,6 @@
 """Linear inequalities over integers by Fourier and Motzkin: slow, short, and like nothing in the library."""
 
-from itertools import combinations
+from itertools import combinations, product
 from math import gcd
 
 
@@ -43,3 +43,22 @@ def solvable(M, q) -> bool:
         if feasible(rows + equal + [unit(n, i) for i in range(n)] + zero):
             return True
     return False
+
+
+def solvable_between(M, q, lower, upper) -> bool:
+    """Whether the MLCP has a solution, by definition; bounds are integers or None."""
+    n = len(q)
+    rows = [[*M[i], q[i]] for i in range(n)]
+    choices = []
+    for i in range(n):
+        above = [] if lower[i] is None else [unit(n, i, -lower[i])]
+        below = [] if upper[i] is None else [[-x for x in unit(n, i, -upper[i])]]
+        places = [[*above, *below, rows[i], [-x for x in rows[i]]]]
+        if above:
+            places.append([*above, [-x for x in above[0]], *below, rows[i]])
+        if below:
+            places.append([*below, [-x for x in below[0]], *above, [-x for x in rows[i]]])
+        if above and lower[i] == upper[i]:
+            places.append([*above, *below])
+        choices.append(places)
+    return any(feasible([row for place in chosen for row in place]) for chosen in product(*choices))

@@ -88,3 +88,14 @@ def mlcp(M, q, equations, whole=True, parts=True):
         text += "".join(line(row) for a, b in ((e, e), (c, c), (e, c), (c, e)) for row in M[np.ix_(a, b)])
         text += line(q[e]) + line(q[c])
     return text
+
+
+def tall_mlcp(M, q, n, m):
+    """M with more rows than n + m columns, its last m the complementarities: both forms, with Siconos' strides."""
+    rows, size = M.shape
+    A, C = (part.ravel(order="F") for part in (M[: rows - m, :n], M[: rows - m, n:]))
+    text = f"1\n1\n{n}\n{m}\n" + (f"0 {n} {size} \n0 1 \n" if n else f"0 {size} \n1 \n") + dense(M) + line(q[:size])
+    text += "".join(line([A[i + n * j] for j in range(n)]) for i in range(n))
+    text += "".join(map(line, M[rows - m :, n:]))
+    text += "".join(line([C[i + n * j] for j in range(m)]) for i in range(n))
+    return text + "".join(map(line, M[rows - m :, :n])) + line(q[:n]) + line(q[rows - m :])

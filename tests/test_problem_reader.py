@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -165,13 +166,16 @@ def refusal(path, rhs=None) -> str:
         ("a.mtx", "%%MatrixMarket matrix array real general\n100000 100000\n1\n", "sides from 1 to 5000"),
         ("a.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "needs 4"),
         ("a.mtx", "%%MatrixMarket matrix array real symmetric\n2 3\n1\n", "square"),
-        ("a.dat", "2\n0\n2\n2\n2 2\n1 2 3\n", "ends after 9 words, 1 short"),
+        ("a.dat", "2\n0\n2\n2\n2 2\n1 2 3\n", "ends 1 short"),
         ("a.dat", "2\n0\n2\n2\n2 2\n1 2 3 4\n5\n", "1 short"),
         ("a.dat", "2\n0\n2\n2\n3 3\n1 2 3 4\n5 6\n", "two different sizes"),
         ("a.dat", "2\n0\n2\n2\n2 2\n1 2 x 4\n5 6\n", "'x'"),
         ("a.dat", "2\n0\n2\n2\n2 2\n1 2 nan 4\n5 6\n", "finite"),
-        ("a.dat", "2\n2\n2\n2\n0 1\n", "storage 2"),
-        ("a.dat", "99999\n0\n99999\n99999\n99999 99999\n1\n", "sides from 1 to 5000"),
+        ("a.dat", "2\n2\n2\n2\n0 1\n", "layout 0"),
+        ("a.dat", "1\n2\n1\n1\n1 CS triplet: 1-by-1, nzmax: 2 nnz: 2\n0 0 : 1 0 0 : 2\n5\n", "twice"),
+        ("a.dat", "1\n0\n1\n1\n1 1\n2\n-1\n0 1\n", "relay"),
+        ("a.dat", "99999\n0\n99999\n99999\n99999 99999\n1\n", "cut off"),
+        ("a.dat", "5001\n2\n5001\n5001\n1 CS triplet: 5001-by-5001, nzmax: 0 nnz: 0\n" + "1 " * 5001, "up to 5000"),
         ("a.dat", "2\n1\n2\n2\n1\n2\n2\n1 2\n1 3\n3\n1\n0 1 1\n0\n0\n1\n5 6\n", "does not fit"),
         ("a.npz", b"", "not a readable .npz"),
         ("a.npz", b"PK\x03\x04" + bytes(40), "not a readable .npz"),
@@ -251,6 +255,18 @@ def test_truncated_matlab_file(tmp_path):
     for length in range(0, len(whole) - 8, 500):
         (tmp_path / "a.mat").write_bytes(whole[:length])
         refusal(tmp_path / "a.mat")
+
+
+def test_headers_of_matrices_are_judged_before_they_are_made(tmp_path):
+    """Two lines that claim 25 million entries cost neither time nor memory."""
+    head = "%%MatrixMarket matrix"
+    for layout in ("array real general\n5000 5000\n1\n", "array real skew-symmetric\n5000 5000\n1\n"):
+        (tmp_path / "a.mtx").write_text(f"{head} {layout}")
+        tracemalloc.start()
+        assert "where 5000 x 5000 needs" in refusal(tmp_path / "a.mtx")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 1e6
 
 
 def test_vectors_that_do_not_fit(tmp_path):

@@ -1,15 +1,14 @@
 """The exact solution set: examples of the textbooks, and random problems against the definition."""
 
 import itertools
-import os
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
 from tests.inequalities import feasible, solvable
+from tests.problem_files import data_folder
 from workbench.diagnostics import solution_set as module
 from workbench.diagnostics.definiteness import nearest_double
 from workbench.diagnostics.solution_set import solution_set
@@ -19,8 +18,6 @@ from workbench.solvers import find_solver
 from workbench.solvers.enumeration import all_solutions
 
 ALWAYS = float("inf")
-DATA = Path(os.environ.get("WORKBENCH_DATA", Path(__file__).parents[2] / "shared" / "data")) / "lcp"
-"""Siconos' LCP test data: the environment variable WORKBENCH_DATA, or shared/data beside the project."""
 
 
 def exact(M) -> fmpq_mat:
@@ -221,7 +218,7 @@ def test_a_branch_ends_by_proof_alone():
         fixed = n + i if a else i
         others = [v for v in order[n:] if v != fixed]
         node = module._Node(np.zeros((n, 1)), order[:n], others, a, b)
-        if module._row_forbids(exact(M), vector(q), node, int(rng.integers(n))):
+        if module._forbidding(exact(M), vector(q), node, int(rng.integers(n))) is not None:
             ended += 1
             rows = [[int(k == j) for k in range(n)] + [0] for j in range(n)]
             rows += [[*map(int, M[j]), int(q[j])] for j in range(n)]
@@ -239,7 +236,7 @@ def test_the_deadline_is_told():
 
 
 def problem(name):
-    path = DATA / f"{name}.dat"
+    path = data_folder() / "lcp" / f"{name}.dat"
     if not path.exists():
         pytest.skip(f"{path} is absent; set WORKBENCH_DATA to a folder with lcp/ of Siconos' test data")
     M, q = read_problem(path)

@@ -175,9 +175,11 @@ def test_means_are_over_what_all_methods_solved():
     rows = pd.DataFrame(
         [{"file": f, "method": m, "solve_time": t, "verified": t is not None} for (f, m), t in times.items()]
     )
+    rows["claimed"] = ["SOLVED", "SOLVED", "NO_SOLUTION", "RAY", "RAY", "RAY"]
     assert cost_table(rows).loc["b"].tolist() == [5.0, np.inf, np.inf]
     found = summary(rows).set_index("method")
     assert found["solved"].tolist() == [2, 1, 0]
+    assert found["without_solution"].tolist() == [1, 0, 0]
     assert found["mean_over"].tolist() == [1, 1, 1]
     assert found["time_mean"].tolist()[:2] == pytest.approx([1.0, 2.0])
     last = profile(rows).groupby("method")["share"].max()

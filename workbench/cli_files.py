@@ -43,7 +43,11 @@ def add_commands(commands: Any, find_case: Callable, find_formulation: Callable)
         help="of friction problems; default: coulomb, which is what they state",
     )  # fmt: skip
     solve.add_argument(
-        "--solver", action="append", metavar="NAME", help="repeatable; default: the round-off solver of each problem"
+        "--solver",
+        action="append",
+        metavar="NAME",
+        help="repeatable; default: the round-off solver of each problem; an LCP or MLCP that it fails on goes on to "
+        "others, and to a solution or a proof that there is none in exact arithmetic",
     )
     solve.add_argument("--time-limit", metavar="S", help="seconds for each problem, which is then solved in a process")
     solve.add_argument("--json", action="store_true", help="print the rows as JSON instead of a table")
@@ -140,7 +144,8 @@ def run_solve(find_formulation: Callable, o: argparse.Namespace) -> None:
     elif len(rows) > 1:
         for t in totals.to_dict("records"):
             mean = f"; {1e3 * t['time_mean']:.3g} ms, a mean over {t['mean_over']}" if t["mean_over"] else ""
-            print(f"{t['method']}: {t['solved']} of {t['problems']} verified{mean}")
+            absent = f", {t['without_solution']} of them without a solution" if t["without_solution"] else ""
+            print(f"{t['method']}: {t['solved']} of {t['problems']} verified{absent}{mean}")
 
 
 HEADER = (

@@ -20,6 +20,7 @@ from workbench.benchmarking import performance_profile, shifted_geometric_mean, 
 from workbench.case import Case
 from workbench.contact import ContactSystem
 from workbench.errors import DataError, WorkbenchError
+from workbench.escalation import solve_or_refute
 from workbench.formulation import ContactSymbols, Formulation
 from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.jobs import processes
@@ -80,7 +81,8 @@ def contact_system(problem: FrictionProblem) -> ContactSystem:
 def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | None = None) -> Answer:
     """Solve a problem: an LCP or MLCP as it is, a friction problem under `formulation`.
 
-    The default solver is the one that takes the problem's class to round-off. Raises DataError where the problem
+    The default solver is the one that takes the problem's class to round-off; LCPs and MLCPs that it fails on are
+    taken further, to a solution or the proof that there is none (`solve_or_refute`). Raises DataError where the problem
     cannot be posed, UnknownNameError for an unknown solver.
     """
     start = time.perf_counter()
@@ -108,6 +110,8 @@ def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | 
 def _direct(problem: Problem, solver: str | None, start: float) -> Answer:
     method = find_solver(solver) if solver else default_solver(problem.kind)
     build_time = time.perf_counter() - start
+    if solver is None and isinstance(problem, MLCP):
+        return Answer(solve_or_refute(problem), problem.size, build_time)
     return Answer(method.solve(problem), problem.size, build_time)
 
 
@@ -202,6 +206,7 @@ def exported_step(case: Case, formulation: Formulation, h: float, step: int) -> 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """Per method (solver asked for): problems it was given, success rate (verified), shifted geometric mean of times.
 
+    Solved is also what was proved to have no solution, which `without_solution` counts.
     The mean is over the problems that every method with a success has solved; `mean_over` counts them.
     """
     table = cost_table(rows)
@@ -209,10 +214,12 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     solved = np.isfinite(costs)
     able = solved.any(axis=0)
     common = solved[:, able].all(axis=1) & able.any()
+    refuted = rows["method"][rows["claimed"] == Status.NO_SOLUTION.name].value_counts()
     means = [shifted_geometric_mean(costs[common, s], SHIFT) if able[s] else np.nan for s in range(able.size)]
     return pd.DataFrame(
         {
             "method": table.columns, "problems": len(costs), "solved": solved.sum(axis=0),
+            "without_solution": [int(refuted.get(method, 0)) for method in table.columns],
             "success_rate": success_rates(costs), "time_mean": means, "mean_over": int(common.sum()),
         }
     )  # fmt: skip

@@ -51,7 +51,7 @@ def _vector(name: str, value: Any, size: int) -> Array:
 def _matrix(name: str, value: Any, rows: int, columns: int) -> Sparse:
     value = sparse.csr_array(value, dtype=float)
     if value.shape != (rows, columns):
-        raise DataError(f"{name} is {value.shape[0]} x {value.shape[1]}; {rows} x {columns} is needed")
+        raise DataError(f"{name} is {' x '.join(map(str, value.shape))}; {rows} x {columns} is needed")
     if not np.isfinite(value.data).all():
         raise DataError(f"{name} has an entry that is {value.data[~np.isfinite(value.data)][0]}; all must be finite")
     value.sum_duplicates()

@@ -148,12 +148,23 @@ class MLCP:
 
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (..., n), dimensionless; one number per problem."""
+        gap, activity, data = self._gap(z)
+        return _divide(gap, np.maximum(activity, data))
+
+    def residual_of_data(self, z: Array) -> Array:
+        """The same over max(|D q|, |y_B|) alone. It stays large far out on a ray of the homogeneous problem even where
+        M z > 0 grows in rows with z = 0, and it is not small enough for good solutions with |D M z| >> |D q|."""
+        gap, _, data = self._gap(z)
+        return _divide(gap, data)
+
+    def _gap(self, z: Array) -> tuple[Array, Array, Array]:
+        """|y - P(y - D F)|, |D M z|, max(|D q|, |y_B|)."""
         D = equilibration(self.M)
         Mz = np.einsum("...ij,...j->...i", self.M, z)
         y, lower, upper = z / D, self.lower / D, self.upper / D
         gap = _norm(y - np.clip(y - D * (Mz + self.q), lower, upper))
         bounded = np.where(np.isfinite(self.lower) & np.isfinite(self.upper), y, 0.0)
-        return _divide(gap, np.maximum(np.maximum(_norm(D * Mz), _norm(D * self.q)), _norm(bounded)))
+        return gap, _norm(D * Mz), np.maximum(_norm(D * self.q), _norm(bounded))
 
 
 @dataclass(frozen=True, eq=False)

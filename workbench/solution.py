@@ -19,6 +19,7 @@ class Status(IntEnum):
     NO_FIXED_POINT = 6
     INACCURATE = 7
     REFUSED = 8
+    NO_SOLUTION = 9
 
     @property
     def meaning(self) -> str:
@@ -35,6 +36,7 @@ _MEANINGS = {
     Status.NO_FIXED_POINT: "the state-dependent data did not settle within the permitted passes",
     Status.INACCURATE: "the method stopped short of its own tolerance",
     Status.REFUSED: "the method does not apply to this problem",
+    Status.NO_SOLUTION: "the problem was proved to have no solution, by a certificate checked in exact arithmetic",
 }
 
 
@@ -44,7 +46,7 @@ class Solution:
 
     `claimed` is the solver's word; `residual` and `verified` are the problem's own
     (`Problem.residual`, dimensionless), judged against `tolerance`. A method that goes in stages says in `stages` what
-    each came to.
+    each came to. Where `proof` is given there is no solution, z is nan, and what was checked is that proof.
     """
 
     z: NDArray[np.float64]
@@ -56,7 +58,8 @@ class Solution:
     solver: str
     reason: str = ""
     stages: tuple[str, ...] = ()
+    proof: str = ""
 
     @property
     def verified(self) -> bool:
-        return bool(self.residual <= self.tolerance)
+        return bool(self.proof) or bool(self.residual <= self.tolerance)

@@ -18,7 +18,7 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from workbench.diagnostics.definiteness import nearest_double
-from workbench.diagnostics.exact_lp import OutOfTimeError, check_clock
+from workbench.diagnostics.exact_lp import OutOfTimeError, check_clock, solve_inequalities
 
 BY_BASES = 9
 """Unknowns up to which all 2^n index sets are tried."""
@@ -90,6 +90,37 @@ def solution_set(M: fmpq_mat, q: list[fmpq], deadline: float, unique: bool = Fal
     return SolutionSet(None if reason else len(pieces), pieces, reason)
 
 
+def infeasibility(M: fmpq_mat, q: list[fmpq], deadline: float) -> list[fmpq] | None:
+    """y (n) >= 0 with M^T y <= 0 and y . q < 0, so that no z >= 0 has M z + q >= 0; None if some has.
+
+    Floating point guesses the basis of the certificate; where it misses, rationals find it. Raises OutOfTimeError.
+    """
+    node, r = _made_feasible(_root(M, q))
+    y = None if r is None else _forbidding(M, q, node, r)
+    return y if y is not None else solve_inequalities(M, [-x for x in q], deadline)[1]
+
+
+def first_solution(M: fmpq_mat, q: list[fmpq], deadline: float) -> list[fmpq] | None:
+    """A solution z (n) of LCP(q, M); None if there is none, each branch having ended in an exact proof.
+
+    Raises OutOfTimeError before either is known.
+    """
+    return next((z for a in _leaves(M, q, deadline) if (z := _point(M, q, a, deadline)) is not None), None)
+
+
+def _point(M: fmpq_mat, q: list[fmpq], a: tuple[int, ...], deadline: float) -> list[fmpq] | None:
+    """A solution with z = 0 outside a and w = 0 on a."""
+    n = M.nrows()
+    if not a:
+        return None if min(q) < 0 else [fmpq(0)] * n
+    rows = [[M[i, j] for j in a] for i in range(n)] + [[-M[i, j] for j in a] for i in a]
+    x, _ = solve_inequalities(fmpq_mat(rows), [*(-c for c in q), *(q[i] for i in a)], deadline)
+    if x is None:
+        return None
+    value = dict(zip(a, x, strict=True))
+    return [value.get(i, fmpq(0)) for i in range(n)]
+
+
 def _all_index_sets(n: int) -> Iterator[tuple[int, ...]]:
     return (a for k in range(n + 1) for a in itertools.combinations(range(n), k))
 
@@ -115,17 +146,11 @@ class _Node:
 def _leaves(M: fmpq_mat, q: list[fmpq], deadline: float) -> Iterator[tuple[int, ...]]:
     """Index sets a among which are all those whose polyhedron is not empty. A branch ends by an exact proof alone."""
     n = M.nrows()
-    table = np.array([[nearest_double(x) for x in (*row, c)] for row, c in zip(M.tolist(), q, strict=True)])
-    # Powers of two change no exact number, and bring the entries of a row and of a column near one.
-    with np.errstate(over="ignore", invalid="ignore"):
-        for axis in (1, 0):
-            largest = np.abs(table).max(axis=axis, keepdims=True)
-            table = table * np.exp2(-np.round(np.log2(np.where(largest > 0, largest, 1.0))))
-    nodes = [_Node(table, list(range(n, 2 * n)), list(range(n)))]
+    nodes = [_root(M, q)]
     while nodes:
         check_clock(deadline)
         node, r = _made_feasible(nodes.pop())
-        if r is not None and _row_forbids(M, q, node, r):
+        if r is not None and _forbidding(M, q, node, r) is not None:
             continue
         undecided = [i for i in range(n) if i not in node.a and i not in node.b]
         if not undecided:
@@ -136,6 +161,18 @@ def _leaves(M: fmpq_mat, q: list[fmpq], deadline: float) -> Iterator[tuple[int, 
         i = max(undecided, key=lambda i: value.get(i, 0.0) * value.get(n + i, 0.0))
         nodes.append(_fixed(node, n + i, node.a | {i}, node.b))
         nodes.append(_fixed(node, i, node.a, node.b | {i}))
+
+
+def _root(M: fmpq_mat, q: list[fmpq]) -> _Node:
+    """Nothing is fixed, all w are basic."""
+    n = M.nrows()
+    table = np.array([[nearest_double(x) for x in (*row, c)] for row, c in zip(M.tolist(), q, strict=True)])
+    # Powers of two change no exact number, and bring the entries of a row and of a column near one.
+    with np.errstate(over="ignore", invalid="ignore"):
+        for axis in (1, 0):
+            largest = np.abs(table).max(axis=axis, keepdims=True)
+            table = table * np.exp2(-np.round(np.log2(np.where(largest > 0, largest, 1.0))))
+    return _Node(table, list(range(n, 2 * n)), list(range(n)))
 
 
 def _made_feasible(node: _Node) -> tuple[_Node, int | None]:
@@ -179,11 +216,11 @@ def _fixed(node: _Node, unknown: int, a: frozenset[int], b: frozenset[int]) -> _
     return _Node(np.delete(T, c, axis=1), basic, others[:c] + others[c + 1 :], a, b)
 
 
-def _row_forbids(M: fmpq_mat, q: list[fmpq], node: _Node, r: int) -> bool:
-    """Whether exactly, in this basis, unknown r is a negative constant minus nonnegative multiples of the others; or,
-    if it is zero for good, a positive constant plus such multiples.
+def _forbidding(M: fmpq_mat, q: list[fmpq], node: _Node, r: int) -> list[fmpq] | None:
+    """y (n) if exactly, in this basis, unknown r is a negative constant minus nonnegative multiples of the others; or,
+    if it is zero for good, a positive constant plus such multiples. None if it is not.
 
-    With y such that y . (w - M z - q) has coefficient one on unknown r and zero on the other basic ones.
+    y . (w - M z - q) has coefficient one on unknown r (minus one in the second case) and zero on the other basic ones.
     """
     n = M.nrows()
     z = [v for v in node.basic if v < n]
@@ -198,16 +235,16 @@ def _row_forbids(M: fmpq_mat, q: list[fmpq], node: _Node, r: int) -> bool:
         try:
             solution = system.solve(fmpq_mat(len(z), 1, rhs)).entries()
         except ZeroDivisionError:
-            return False
+            return None
         for i, value in zip(rows, solution, strict=True):
             y[i] = value
     constant = sum((s * t for s, t in zip(y, q, strict=True)), fmpq(0))
     if constant > 0 and node.is_fixed(node.basic[r]):
         y = [-value for value in y]
     elif constant >= 0:
-        return False
+        return None
     products = (fmpq_mat(1, n, y) * M).entries()
-    return all((y[v - n] if v >= n else -products[v]) >= 0 for v in node.others)
+    return y if all((y[v - n] if v >= n else -products[v]) >= 0 for v in node.others) else None
 
 
 def _polyhedron(M: fmpq_mat, q: list[fmpq], a: tuple[int, ...], deadline: float) -> Piece | None:

@@ -81,7 +81,9 @@ class _Group:
         length = data.size if first is None else first
         if length > self.most:
             raise DataError(f"{where} claims {length} entries; at most {self.most} are read from a file of this size")
-        values = np.atleast_1d(np.asarray(data[()] if data.ndim == 0 else data[:length], dtype=float))
+        # Of a signalling nan the cast warns.
+        with np.errstate(invalid="ignore"):
+            values = np.atleast_1d(np.asarray(data[()] if data.ndim == 0 else data[:length], dtype=float))
         if not np.isfinite(values).all():
             raise DataError(f"{where} holds {values[~np.isfinite(values)].flat[0]}; every entry must be finite")
         return values

@@ -6,13 +6,15 @@ floating-point array means the doubles (or integers) it holds. `Matrix.values` i
 
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from tokenize import TokenError
+from typing import IO, BinaryIO
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -100,8 +102,9 @@ def read_text(path: str | Path) -> tuple[str, str]:
     if str(path) == "-":
         text, name = _decoded("standard input", lambda: sys.stdin.read(LARGEST_TEXT + 1)), "standard input"
     else:
-        with opened(path) as (file, _, name):
-            content = file.read(LARGEST_TEXT + 1)
+        with opened(path) as (file, size, name):
+            # What says that it has no bytes may be a pipe.
+            content = file.read(min(size, LARGEST_TEXT + 1) or LARGEST_TEXT + 1)
         # Cut where the limit is: a character that this splits is not what is wrong.
         text = _decoded(name, lambda: content.decode("utf-8", "strict" if len(content) <= LARGEST_TEXT else "ignore"))
     if len(text) > LARGEST_TEXT:
@@ -168,20 +171,55 @@ def parse_entry(entry: str, place: str) -> float:
     return value
 
 
+def matrix_of(rows: list[list[str]], place: str) -> Matrix:
+    """The matrix of entries as typed; DataError names the place of one that is no number."""
+    if max(len(rows), *map(len, rows)) > LARGEST_SIDE:
+        raise DataError(f"{place} has more than {LARGEST_SIDE} x {LARGEST_SIDE} entries; save fewer")
+    uneven = next((i for i, row in enumerate(rows) if len(row) != len(rows[0])), None)
+    if uneven is not None:
+        raise DataError(
+            f"{place}, row {uneven} has {len(rows[uneven])} entries, row 0 has {len(rows[0])}; "
+            "every row must have the same number"
+        )
+    values = np.empty((len(rows), len(rows[0])))
+    # Zeros are most of what a sparse format leaves out.
+    zero = {"0": 0.0}
+    for i, row in enumerate(rows):
+        values[i] = [zero[x] if x in zero else parse_entry(x, f"{place}[{i}, {j}]") for j, x in enumerate(row)]
+    return Matrix(values, tuple(" ".join(row) for row in rows))
+
+
+def npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Shape, whether it goes by columns, and type of the entries that follow in a .npy file. Raises DataError."""
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    try:
+        version = np.lib.format.read_magic(file)
+        if version not in readers:
+            raise DataError(f"{name} has .npy format {version}; save a plain numeric array, format (1, 0) or (2, 0)")
+        # numpy warns of headers that Python 2 has written.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return readers[version](file)
+    except (ValueError, TypeError, OverflowError, MemoryError, RecursionError, SyntaxError, TokenError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0][:80]
+        raise DataError(f"{name} is not a readable .npy file: {reason}") from None
+
+
+def exact_doubles(array: NDArray, name: str) -> NDArray[np.float64]:
+    """Numbers as doubles. Raises DataError for integers that these may not hold."""
+    if array.dtype.kind in "iu" and ((array > 2**53) | (array < -(2**53))).any():
+        raise DataError(f"{name} holds integers beyond 2^53, which doubles cannot hold; save it as text")
+    # Of a signalling nan the cast warns; what is not finite is refused where the matrix is made.
+    with np.errstate(invalid="ignore"):
+        return array.astype(float)
+
+
 def parse_npy(file: BinaryIO, file_size: int, name: str, vector: bool = False) -> Matrix:
     """The matrix of a .npy file, or its vector as a column where one is wanted.
 
     The header is judged against the file's size before anything is allocated; nothing is ever unpickled.
     """
-    try:
-        version = np.lib.format.read_magic(file)
-        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        if version not in readers:
-            raise DataError(f"{name} has .npy format {version}; save a plain numeric array, format (1, 0) or (2, 0)")
-        shape, fortran_order, dtype = readers[version](file)
-    except (ValueError, TypeError, MemoryError, RecursionError) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0][:80]
-        raise DataError(f"{name} is not a readable .npy file: {reason}") from None
+    shape, fortran_order, dtype = npy_header(file, name)
     if dtype.kind not in "biuf" or not np.can_cast(dtype, np.float64):
         raise DataError(f"{name} holds entries of type {str(dtype)[:40]}; real numbers of at most 64 bits are needed")
     if vector and len(shape) == 1:
@@ -194,9 +232,7 @@ def parse_npy(file: BinaryIO, file_size: int, name: str, vector: bool = False) -
     if present != needed:
         raise DataError(f"{name} has {present} bytes of data where {shape} entries of {dtype} need {needed}")
     array = np.frombuffer(file.read(needed), dtype).reshape(shape, order="F" if fortran_order else "C")
-    if dtype.kind in "iu" and ((array > 2**53) | (array < -(2**53))).any():
-        raise DataError(f"{name} holds integers beyond 2^53, which doubles cannot hold; save it as text")
     try:
-        return Matrix(array)
+        return Matrix(exact_doubles(array, name))
     except DataError as error:
         raise DataError(f"{name}: {error}") from None

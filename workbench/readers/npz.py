@@ -20,6 +20,7 @@ from scipy import sparse
 from workbench.errors import DataError
 from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.problems import LCP, MLCP
+from workbench.readers.matrix import npy_header
 
 ALWAYS_READ, PACKED = 8_000_000, 100
 """Bytes of one array that are read however small the file; beyond, this many for each byte of it."""
@@ -40,7 +41,9 @@ def read_npz(path: str | Path) -> FileProblem:
                 if key.partition(".")[0] in known:
                     with archive.open(member) as file:
                         arrays[key] = _array(file, member.file_size, most, f"{name}, {key}")
-        return _problem(arrays)
+        # Of a signalling nan a cast to doubles warns; the problem refuses it.
+        with np.errstate(invalid="ignore"):
+            return _problem(arrays)
     except DataError as error:
         raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, TypeError) as error:
@@ -50,11 +53,7 @@ def read_npz(path: str | Path) -> FileProblem:
 
 def _array(file: IO[bytes], size: int, most: int, name: str) -> np.ndarray:
     """One .npy member of `size` bytes; its header is judged against that before memory is taken."""
-    version = np.lib.format.read_magic(file)
-    if version not in ((1, 0), (2, 0)):
-        raise DataError(f"{name} has .npy format {version}; a plain numeric array, format (1, 0) or (2, 0), is needed")
-    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, by_columns, dtype = read_header(file)
+    shape, by_columns, dtype = npy_header(file, name)
     if dtype.kind not in "iuf" or dtype.itemsize > 8:
         raise DataError(f"{name} has entries of type {str(dtype)[:40]}; real numbers are needed")
     needed = dtype.itemsize * int(np.prod([int(s) for s in shape], dtype=object))

@@ -12,19 +12,19 @@ import zlib
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
-
 from workbench.errors import DataError
+from workbench.readers.matlab import read_variables
 from workbench.readers.matrix import (
-    LARGEST_SIDE,
     Matrix,
+    matrix_of,
     opened,
     parse_npy,
     parse_text,
     read_matrix,
     read_text,
 )
-from workbench.readers.text_formats import is_siconos, matrix_of, parse_market, parse_siconos
+from workbench.readers.matrix_market import parse_market
+from workbench.readers.siconos import is_lcp, parse_typed_lcp
 
 LARGEST_FILE = 500_000_000
 """Bytes of a MATLAB file read at most."""
@@ -66,8 +66,8 @@ def _read(path: str | Path) -> tuple[Matrix, Matrix | None]:
         return _json(text, name)
     if suffix == ".mtx":
         return parse_market(text, name), None
-    if suffix == ".dat" and is_siconos(text):
-        return parse_siconos(text, name)
+    if suffix == ".dat" and is_lcp(text):
+        return parse_typed_lcp(text, name)
     return parse_text(text, name), None
 
 
@@ -164,40 +164,9 @@ def _npz(path: str | Path, wanted: str = "M") -> tuple[Matrix, Matrix | None]:
 
 
 def _matlab(path: str | Path, wanted: str = "M") -> tuple[Matrix, Matrix | None]:
-    """By scipy, numeric arrays only; their sizes are read before their entries."""
-    from scipy.io import loadmat, whosmat
-
     with opened(path) as (file, size, name):
         if size > LARGEST_FILE:
             raise DataError(f"{name} has {size} bytes; at most {LARGEST_FILE} are read")
-        try:
-            listed = {key: (shape, kind) for key, shape, kind in whosmat(file)}
-        # A damaged file may raise anything in the parser.
-        except Exception as error:
-            raise DataError(f"{name} is not a readable MATLAB file (up to version 7): {_one_line(error)}") from None
-
-        def read(key: str) -> Matrix:
-            shape, kind = listed[key]
-            if kind in ("cell", "struct", "object", "function", "opaque", "char", "unknown"):
-                raise DataError(f"{name}, {key} is of class {kind}; a numeric matrix is needed")
-            if len(shape) != 2 or max(shape) > LARGEST_SIDE or min(shape) < 1:
-                raise DataError(f"{name}, {key} has shape {shape}; at most {LARGEST_SIDE} x {LARGEST_SIDE} can be read")
-            file.seek(0)
-            try:
-                value = loadmat(file, variable_names=[key])[key]
-            except Exception as error:
-                raise DataError(f"{name}, {key} cannot be read: {_one_line(error)}") from None
-            array = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
-            if array.dtype.kind not in "biuf" or not np.can_cast(array.dtype, np.float64):
-                raise DataError(f"{name}, {key} has entries of type {array.dtype}; real numbers are needed")
-            try:
-                return Matrix(array)
-            except DataError as error:
-                raise DataError(f"{name}, {key}: {error}") from None
-
-        first = _chosen(list(listed), wanted, name)
-        return read(first), read("q") if wanted == "M" and "q" in listed and first != "q" else None
-
-
-def _one_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0][:80]
+        found = read_variables(file.read(), name)
+    first = _chosen(list(found), wanted, name)
+    return found[first].matrix(), found["q"].matrix() if wanted == "M" and "q" in found and first != "q" else None

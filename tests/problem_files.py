@@ -1,0 +1,68 @@
+"""Problems in files for the tests of readers: random ones, a folder of real ones, and how a file must be refused."""
+
+import os
+import time
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from workbench.errors import DataError
+from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.problems import LCP, MLCP
+from workbench.readers.files import read_problem_file
+
+
+def written(tmp_path, content, name="problem.dat"):
+    path = tmp_path / name
+    path.write_text(content)
+    return path
+
+
+def read(tmp_path, content):
+    return read_problem_file(written(tmp_path, content))
+
+
+def local_data(rng, r=4, d=2):
+    n = r * (1 + d)
+    J = rng.normal(size=(n, 5))
+    return J @ J.T + 1e-6 * rng.normal(size=(n, n)), rng.normal(size=n), rng.uniform(0.1, 1.0, r)
+
+
+def global_data(rng, r=3, d=2, n=7):
+    A = rng.normal(size=(n, n))
+    return A @ A.T + n * np.eye(n), rng.normal(size=(n, r * (1 + d))), rng.normal(size=n), rng.normal(size=r * (1 + d))
+
+
+def random_problems(rng):
+    for r, d in ((1, 1), (4, 2), (7, 1)):
+        W, q, mu = local_data(rng, r, d)
+        yield FrictionProblem(W, q, mu, d)
+        M, H, f, w = global_data(rng, r, d, 5)
+        yield GlobalFrictionProblem(M, H, f, w, mu, d)
+        yield GlobalFrictionProblem(M, H, f, w, mu, d, rng.normal(size=(5, 2)), rng.normal(size=2))
+    M, q = rng.normal(size=(5, 5)), rng.normal(size=5)
+    yield LCP(M, q)
+    yield MLCP(M, q, np.array([-np.inf, 0, 0, -1, 0]), np.array([np.inf, np.inf, 1, 2, np.inf]))
+
+
+def refused(path, seconds=3.0, megabytes=60.0):
+    """The one line with which a file is refused, quickly and without much memory."""
+    tracemalloc.start()
+    start = time.perf_counter()
+    try:
+        with pytest.raises(DataError) as caught:
+            read_problem_file(path)
+        assert tracemalloc.get_traced_memory()[1] < 1e6 * megabytes
+    finally:
+        tracemalloc.stop()
+    assert time.perf_counter() - start < seconds
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+    return str(caught.value)
+
+
+def data_folder():
+    """Where real problems lie: the environment variable WORKBENCH_DATA, or shared/data beside the project."""
+    return Path(os.environ.get("WORKBENCH_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -1,0 +1,197 @@
+"""Problem files of every format: round trips, what decides the format, facts, archives, writing, real problems."""
+
+import contextlib
+import os
+import random
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tests import siconos_text as text
+from tests.problem_files import data_folder, global_data, random_problems, read, refused, written
+from workbench.diagnostics.problem_facts import problem_facts
+from workbench.errors import DataError
+from workbench.escalation import solve_or_refute
+from workbench.friction_problem import GlobalFrictionProblem, contact_by_contact, normals_first
+from workbench.problems import MLCP
+from workbench.readers.fclib import read_fclib
+from workbench.readers.files import read_problem_file, write_problem_file
+
+
+def test_orders_are_inverse():
+    for r, d in ((1, 1), (5, 2), (4, 1)):
+        order = normals_first(r, d)
+        assert np.array_equal(order[contact_by_contact(r, d)], np.arange(r * (1 + d)))
+    assert normals_first(2, 2).tolist() == [0, 3, 1, 2, 4, 5]
+
+
+def test_w_is_kept_as_it_comes(tmp_path):
+    """Rank deficient and not symmetric: nothing is repaired, and the facts say so."""
+    rng = np.random.default_rng(9)
+    J = rng.normal(size=(12, 5))
+    S = rng.normal(size=(12, 12))
+    W = J @ J.T + 1e-4 * J @ (S[:5, :5] - S[:5, :5].T) @ J.T
+    problem = read(tmp_path, text.local(W, np.ones(12), np.full(4, 0.5), 3))
+    order = normals_first(4, 2)
+    assert np.array_equal(problem.dense, W[np.ix_(order, order)])
+    facts = problem_facts(problem)
+    assert (facts["rank"], facts["rank_share"], facts["contacts"], facts["dimension"]) == (5, 5 / 12, 4, 3)
+    assert facts["asymmetry"] == pytest.approx(np.linalg.norm(W - W.T) / np.linalg.norm(W), rel=1e-12)
+    assert not facts["symmetric"]
+    assert facts["eigenvalue_min"] == pytest.approx(0.0, abs=1e-10)
+
+
+def test_facts_of_a_global_problem_and_of_an_mlcp():
+    rng = np.random.default_rng(10)
+    M, H, f, w = global_data(rng)
+    facts = problem_facts(GlobalFrictionProblem(M, H, f, w, np.full(3, 0.1)))
+    assert (facts["velocities"], facts["hardness"], facts["rank"], facts["psd"]) == (7, 9 / 7, 7, True)
+    sigma = np.linalg.svd(H.T @ np.linalg.solve(M, H), compute_uv=False)
+    assert facts["condition"] == pytest.approx(sigma[0] / sigma[6], rel=1e-6)
+    facts = problem_facts(MLCP(np.diag([2.0, 1.0]), np.ones(2), np.array([-np.inf, 0.0]), np.array([np.inf, 1.0])))
+    assert (facts["kind"], facts["size"], facts["equations"], facts["condition"]) == ("MLCP", 2, 1, 2.0)
+
+
+def test_a_singular_mass_matrix_is_refused():
+    problem = GlobalFrictionProblem(np.diag([1.0, 0.0]), np.ones((2, 2)), np.ones(2), np.ones(2), np.ones(1), 1)
+    with pytest.raises(DataError, match="singular"):
+        problem.local  # noqa: B018
+
+
+@pytest.mark.parametrize("ending", ["hdf5", "h5", "npz"])
+def test_round_trips_are_bit_for_bit(tmp_path, ending):
+    for problem in random_problems(np.random.default_rng(11)):
+        path = tmp_path / f"p.{ending}"
+        if isinstance(problem, MLCP) and ending != "npz":
+            with pytest.raises(DataError, match=r"write it as \.npz"):
+                write_problem_file(problem, path)
+            continue
+        write_problem_file(problem, path)
+        again = read_problem_file(path)
+        assert type(again) is type(problem)
+        for key, value in vars(problem).items():
+            if key in ("M", "H", "G", "W", "f", "w", "b", "q", "mu", "lower", "upper", "d"):
+                ours, theirs = (a.toarray() if sparse.issparse(a) else a for a in (value, getattr(again, key)))
+                assert np.array_equal(ours, theirs), key
+    assert [p.name for p in tmp_path.iterdir()] == [f"p.{ending}"]
+
+
+def test_content_decides_not_the_ending(tmp_path):
+    problem = next(random_problems(np.random.default_rng(12)))
+    for ending, name in (("npz", "a.hdf5"), ("hdf5", "b.dat")):
+        write_problem_file(problem, tmp_path / f"p.{ending}")
+        (tmp_path / f"p.{ending}").rename(tmp_path / name)
+        assert np.array_equal(read_problem_file(tmp_path / name).dense, problem.dense)
+    W, q = problem.by_contacts()
+    path = written(tmp_path, "\ufeff" + text.local(W.toarray(), q, problem.mu, 2), "c.npz")
+    assert np.array_equal(read_problem_file(path).dense, problem.dense)
+
+
+def test_arrays_of_an_npz_may_be_dense_or_integers(tmp_path):
+    np.savez(tmp_path / "a.npz", W=np.diag([2, 1, 1]), q=np.array([-1, 0, 0]), mu=np.array([0.5], dtype=np.float32))
+    problem = read_problem_file(tmp_path / "a.npz")
+    assert (problem.contacts, problem.d) == (1, 2)
+    np.savez_compressed(tmp_path / "b.npz", M=np.asfortranarray([[2.0, 1.0], [0.0, 1.0]]), q=np.ones(2))
+    assert read_problem_file(tmp_path / "b.npz").M.tolist() == [[2.0, 1.0], [0.0, 1.0]]
+
+
+def test_what_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert "is a folder" in refused(tmp_path)
+    assert "does not exist" in refused(tmp_path / "nothing")
+    assert "no plain file" in refused(tmp_path / "pipe")
+    assert "no plain file" in refused("/dev/zero")
+    (tmp_path / "bytes").write_bytes(bytes(range(256)))
+    assert "no text" in refused(tmp_path / "bytes")
+    refused("a\0b")
+
+
+def test_npz_that_is_not_what_it_says(tmp_path):
+    path = tmp_path / "p.npz"
+
+    def archive(**members):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+            for name, content in members.items():
+                file.writestr(f"{name}.npy", content)
+        return path
+
+    def npy(shape="(2,)", descr="'<f8'", data=b"\0" * 16):
+        header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}}}".ljust(117) + "\n"
+        return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + data
+
+    assert "does not fit" in refused(archive(M=npy("(1000000, 1000000)"), q=npy()))
+    assert "does not fit" in refused(archive(M=npy("(20000, 20000)", data=b"\0" * 10**7), q=npy()))
+    assert "does not fit" in refused(archive(M=npy("(-1, 2)"), q=npy()))
+    assert "readable" in refused(archive(M=npy("(-1, -2)"), q=npy()))
+    assert "type" in refused(archive(M=npy(descr="'|O'"), q=npy()))
+    assert "type" in refused(archive(M=npy(descr="'<c16'"), q=npy()))
+    assert "readable" in refused(archive(M=npy(descr="__import__('os').getpid()"), q=npy()))
+    assert "readable" in refused(archive(M=b"nothing", q=npy()))
+    assert "square" in refused(archive(M=npy(), q=npy())) or "shape" in refused(path)
+    assert "found q" in refused(archive(q=npy()))
+    np.savez(path, W=np.eye(5), q=np.ones(5), mu=np.ones(2))
+    assert "do not belong to 2 contacts" in refused(path)
+    np.savez(path, q=np.ones(3), mu=np.ones(1), **{"W.i": np.array([9]), "W.j": np.array([0]), "W.x": np.ones(1)})
+    assert "outside" in refused(path)
+    np.savez(path, q=np.ones(3), mu=np.ones(1), **{"W.i": np.array([0]), "W.x": np.ones(1)})
+    assert "missing" in refused(path)
+    np.savez(path, W=np.full((3, 3), np.nan), q=np.ones(3), mu=np.ones(1))
+    assert "nan" in refused(path)
+    np.savez(path, W=np.eye(3), q=np.ones(3), mu=np.array([{}], dtype=object))
+    assert "type" in refused(path)
+    np.savez_compressed(path, M=np.random.default_rng(0).normal(size=(30, 30)), q=np.ones(30))
+    whole = path.read_bytes()
+    rng = random.Random(16)
+    for k in range(60):
+        damaged = bytearray(whole[: rng.randrange(4, len(whole))] if k % 4 == 0 else whole)
+        damaged[rng.randrange(4, len(damaged))] ^= rng.randrange(1, 256)
+        path.write_bytes(damaged)
+        with contextlib.suppress(DataError):
+            read_problem_file(path)
+
+
+def test_writing_to_a_place_that_is_not_there(tmp_path):
+    problem = next(random_problems(np.random.default_rng(17)))
+    with pytest.raises(DataError, match="cannot write"):
+        write_problem_file(problem, tmp_path / "no" / "p.npz")
+    with pytest.raises(DataError, match=r"\.hdf5 \(FCLIB\) or \.npz"):
+        write_problem_file(problem, tmp_path / "p.dat")
+    (tmp_path / "p.npz").mkdir()
+    with pytest.raises(DataError, match="cannot write"):
+        write_problem_file(problem, tmp_path / "p.npz")
+    assert [p.name for p in tmp_path.iterdir()] == ["p.npz"]
+
+
+@pytest.fixture(scope="module")
+def real_files():
+    files = sorted(p for ending in ("dat", "hdf5") for p in data_folder().rglob(f"*.{ending}"))
+    if not files:
+        pytest.skip(f"no real problems in {data_folder()}; set WORKBENCH_DATA to a folder with some")
+    return files
+
+
+def test_real_files_are_read_and_survive_a_round_trip(real_files, tmp_path):
+    kinds = {"lcp": {"LCP"}, "mlcp": {"MLCP"}, "friction_2d": {"friction"}, "friction_3d_global": {"global friction"}}
+    for path in real_files:
+        problem = read_problem_file(path)
+        assert problem.kind in kinds.get(path.parent.name, {"friction", "global friction"}), path
+        write_problem_file(problem, tmp_path / "p.npz")
+        again = read_problem_file(tmp_path / "p.npz")
+        if not isinstance(problem, MLCP):
+            write_problem_file(problem, tmp_path / "p.hdf5")
+            assert read_fclib(tmp_path / "p.hdf5").mu.tolist() == problem.mu.tolist() == again.mu.tolist()
+        for name in ("q", "W", "M", "H", "f", "w"):
+            if hasattr(problem, name):
+                difference = getattr(problem, name) - getattr(again, name)
+                assert abs(difference).max() == 0.0, (path, name)
+
+
+def test_real_lcps_and_mlcps_are_solved_or_refuted(real_files):
+    for path in real_files:
+        if path.parent.name in ("lcp", "mlcp"):
+            problem = read_problem_file(path)
+            found = solve_or_refute(problem)
+            assert found.verified, (path, found.reason)
+            assert found.proof or problem.residual(found.z) < 1e-12, path
