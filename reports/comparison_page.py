@@ -1,5 +1,6 @@
 """The comparison report: one HTML file that opens offline, readable without the code."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,7 +10,9 @@ from reports.figures import figures
 from reports.page import environment, scripts
 from workbench.comparison import Comparison
 
-COLUMNS = [
+Column = tuple[str, str, str, float, str]
+"""Key in `runs`, heading, meaning, factor, format."""
+COLUMNS: list[Column] = [
     ("friction_rmsd", "friction [%]", "RMS deviation of |p_t|/(μ p_n) from the reference", 100, "{:.4g}"),
     ("misalignment_rms", "misalign. [°]", "RMS angle between friction and −u_t, over steps that slide", 1, "{:.3g}"),
     ("position_error", "position [%]", "largest distance from the reference over its path length", 100, "{:.3g}"),
@@ -19,41 +22,56 @@ COLUMNS = [
     ("solver_error", "solver [%]", "this solver against the formulation to round-off", 100, "{:.2g}"),
     ("residual", "residual", "the problem's own, largest over the window", 1, "{:.0e}"),
 ]
+EXACT = ("residual", "signorini", "cone", "dissipation", "natural_map")
+"""Columns whose smallness is what they tell: printed as they are."""
+UNDEFINED = "–"
 ROUND_OFF = 1e-12
 """Errors below this share are printed as 0: they are round-off of the comparison itself."""
 
 
 def cell(value: float, factor: float, form: str, exact: bool = False) -> str:
-    """A number of the table; "–" where it is not defined."""
+    """A number of the table; `UNDEFINED` where it is not defined."""
     if pd.isna(value):
-        return "–"
+        return UNDEFINED
     if not exact and abs(value) < ROUND_OFF:
         return "0"
     return form.format(factor * value)
 
 
-def rows_of(runs: pd.DataFrame, window: str) -> list[dict[str, Any]]:
-    """Table rows of one window, formatted."""
+def rows_of(runs: pd.DataFrame, columns: Sequence[Column] = COLUMNS) -> list[dict[str, Any]]:
+    """Table rows of runs, formatted; `step_text` is empty without step sizes, `nothing` tells of no defined cell."""
     rows = []
-    for record in runs[runs["window"] == window].to_dict("records"):
+    for record in runs.to_dict("records"):
         run = {str(key): value for key, value in record.items()}
-        cells = [cell(run[key], factor, form, key == "residual") for key, _, _, factor, form in COLUMNS]
-        rows.append(run | {"cells": cells, "step_text": f"{1e3 * run['step']:g} ms"})
+        cells = [cell(run[key], factor, form, key in EXACT) for key, _, _, factor, form in columns]
+        nothing = not run["verified"] and set(cells) == {UNDEFINED}
+        step = f"{1e3 * run['step']:g} ms" if "step" in run else ""
+        rows.append(run | {"cells": cells, "nothing": nothing, "step_text": step})
     return rows
+
+
+def of_window(c: Comparison, window: str) -> pd.DataFrame:
+    """The rows of one window."""
+    return c.runs[c.runs["window"] == window]
 
 
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
     shown = figures(c)
-    windows = list(dict.fromkeys(c.runs["window"]))
+    tables = []
+    for window in dict.fromkeys(c.runs["window"]):
+        rows = rows_of(of_window(c, window))
+        title = f"Window “{window}”: {rows[0]['window_start']:g} s ≤ t < {rows[0]['window_end']:g} s"
+        tables.append({"title": title, "rows": rows, "columns": COLUMNS, "clipped": rows[0]["clipped"]})
     return (
         environment()
         .get_template("comparison.html.j2")
         .render(
             c=c,
+            name=c.case.name,
             provenance=provenance,
-            windows=[{"name": w, "rows": rows_of(c.runs, w)} for w in windows],
-            columns=COLUMNS,
+            tables=tables,
+            undefined="no friction, or nothing slides",
             figures=shown,
             verdicts=_verdicts(c.diagnostics),
             summary=summary(c),

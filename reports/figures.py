@@ -1,5 +1,6 @@
 """Figures of a comparison, as Altair charts: one declaration serves the page and the PDF, SVG or PNG for a paper."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -25,7 +26,10 @@ BUDGET = {
 }
 
 
-NAMES = ("friction", "misalignment", "position", "energy", "budget", "painleve")
+PARTS = {"total": "#2b2b2b", "discretisation": "#7fa6c9", "formulation": "#e08a1e", "solver": "#8c5fa8"}
+
+
+NAMES = ("friction", "misalignment", "position", "energy", "budget", "painleve", "cones", "motion")
 """File names of the figures, without ending."""
 
 Chart = alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.Chart
@@ -75,7 +79,7 @@ def figures(c: Comparison) -> list[Figure]:
             "Root mean squares over each window: the whole deviation from the reference, and the three differences "
             "that add up to it step by step. Root mean squares do not add up, so the bars stand side by side. "
             "Logarithmic; below 1e-6 % is round-off and not drawn.",
-            _budget(c.runs),
+            budget(c.runs, BUDGET),
         ),
         Figure(
             "painleve", "Smallest principal minor of the sliding matrix",
@@ -142,15 +146,16 @@ def lines(
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
 
-def _budget(runs: pd.DataFrame) -> alt.FacetChart:
+def budget(runs: pd.DataFrame, names: Mapping[str, str], title: str = "RMS [%]") -> alt.FacetChart:
+    """Bars side by side of the columns of `names`, shares, for every run; one field for each "window"."""
     frame = runs.copy()
     frame["run"] = frame["label"] + ", " + frame["solver"]
-    if len(frame["step"].unique()) > 1:
+    if "step" in frame and len(frame["step"].unique()) > 1:
         frame["run"] += frame["step"].map(", {:g} s".format)
-    tidy = frame.melt(["run", "window"], list(BUDGET), var_name="part", value_name="error").dropna(subset=["error"])
+    tidy = frame.melt(["run", "window"], list(names), var_name="part", value_name="error").dropna(subset=["error"])
     tidy["error"] = 100 * tidy["error"]
-    tidy = tidy[tidy["error"] > 1e-6].assign(part=lambda f: f["part"].map(BUDGET), floor=1e-6)
-    parts, windows = list(BUDGET.values()), list(dict.fromkeys(frame["window"]))
+    tidy = tidy[tidy["error"] > 1e-6].assign(part=lambda f: f["part"].map(names), floor=1e-6)
+    parts, windows = list(names.values()), list(dict.fromkeys(frame["window"]))
     return (
         alt.Chart(tidy)
         .mark_bar()
@@ -158,13 +163,13 @@ def _budget(runs: pd.DataFrame) -> alt.FacetChart:
             y=alt.Y("run:N", sort=list(dict.fromkeys(frame["run"])), title=None, axis=alt.Axis(labelLimit=300)),
             yOffset=alt.YOffset("part:N", sort=parts, scale=alt.Scale(domain=parts)),
             x=alt.X(
-                "error:Q", title="RMS [%]", scale=alt.Scale(type="log", domainMin=1e-6),
+                "error:Q", title=title, scale=alt.Scale(type="log", domainMin=1e-6),
                 axis=alt.Axis(format="~g", values=[1e-6, 1e-4, 1e-2, 1, 100]),
             ),
             x2="floor:Q",
             color=alt.Color(
                 "part:N", sort=parts, title=None,
-                scale=alt.Scale(domain=parts, range=["#2b2b2b", "#7fa6c9", "#e08a1e", "#8c5fa8"]),
+                scale=alt.Scale(domain=parts, range=[PARTS[part] for part in parts]),
             ),
         )
         .properties(width=(WIDTH - 220) // len(windows), height=alt.Step(7))
@@ -188,11 +193,11 @@ def styled(chart: Chart) -> Chart:
     )
 
 
-def write_figures(c: Comparison, folder: Path, ending: Literal["pdf", "svg", "png"]) -> list[Path]:
+def write_figures(shown: Sequence[Figure], folder: Path, ending: Literal["pdf", "svg", "png"]) -> list[Path]:
     """Each figure as a file `folder/NAME.ending`, ending "pdf", "svg" or "png"; no browser, no network."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for figure in figures(c):
+    for figure in shown:
         path = folder / f"{figure.name}.{ending}"
         styled(figure.chart).save(str(path), format=ending, scale_factor=2.0 if ending == "png" else 1.0)
         paths.append(path)

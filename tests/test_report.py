@@ -71,7 +71,7 @@ def test_headings_say_what_a_reader_looks_for(page):
 
 
 def test_figures_as_files(result, tmp_path):
-    paths = write_figures(result, tmp_path, "svg")
+    paths = write_figures(figures(result), tmp_path, "svg")
     assert [p.stem for p in paths] == [f.name for f in figures(result)]
     for path in paths:
         text = path.read_text()

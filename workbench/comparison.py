@@ -12,7 +12,7 @@ position update and the normal law.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -73,16 +73,14 @@ def compare(
     solvers are not compiled go to that many processes. Raises WorkbenchError for unusable settings or a reference that
     its own residual does not verify; a run that fails is a row with its reason.
     """
-    for f in formulations:
-        if f.symbols is not ContactSymbols:
-            raise WorkbenchError(f"{f.label} is about {f.symbols.about} and makes no time steps to compare")
+    must_make_steps(formulations)
     settings = (settings or Settings()).of_case(case)
     strides, duration = settings.strides(), settings.duration or case.duration
     plan = [
         Job(f, s, h) for h in settings.steps for f in formulations for s in solvers_for(case, f, solvers, h, settings)
     ]
     # Before any run: a declaration that cannot be printed should not cost a comparison.
-    cards = tuple(mathematics(f, case) for f in formulations)
+    cards = tuple(mathematics(f, case.size) for f in formulations)
     fine = Job(exact, ROUND_OFF["Coulomb NCP"], settings.reference_step)
     needed = {fine: None}
     for job in plan:
@@ -106,6 +104,13 @@ def compare(
     )  # fmt: skip
 
 
+def must_make_steps(formulations: Sequence[Formulation]) -> None:
+    """Raises WorkbenchError for a formulation that is not one of time steps."""
+    for f in formulations:
+        if f.symbols is not ContactSymbols:
+            raise WorkbenchError(f"{f.label} is about {f.symbols.about} and makes no time steps to compare")
+
+
 def _to_round_off(case: Case, job: Job) -> Job:
     return replace(job, solver=ROUND_OFF[compiled(job.formulation, *case.size).kind])
 
@@ -121,9 +126,9 @@ def solvers_for(case: Case, f: Formulation, names: Sequence[str], h: float, sett
     return chosen
 
 
-def mathematics(f: Formulation, case: Case) -> dict[str, Any]:
-    """What a reader needs to know of a formulation, printed from the declaration that is solved."""
-    c = compiled(f, *case.size)
+def mathematics(f: Formulation, size: tuple[int, int, int, int]) -> dict[str, Any]:
+    """What a reader needs to know of a formulation, printed from the declaration that is solved; size (n, m, r, d)."""
+    c = compiled(f, *size)
     return {
         "label": f.label, "friction": f.friction, "source": f.source, "problem_class": c.kind,
         "theory": theory_of(f),
@@ -147,7 +152,26 @@ def rms(x: Array) -> float:
     return float(np.sqrt(np.mean(x**2))) if x.size else np.nan
 
 
-def _closed(run: Run) -> NDArray[np.bool_]:
+class Judged(Protocol):
+    """Impulses p_n (K, r), p_t (K, r, d) and what the measures of friction need beside them; a `Run` is one."""
+
+    @property
+    def p_n(self) -> Array: ...
+    @property
+    def p_t(self) -> Array: ...
+    @property
+    def u_t(self) -> Array: ...
+    @property
+    def mu(self) -> Array: ...
+    @property
+    def v_th(self) -> float: ...
+    @property
+    def tolerance(self) -> float: ...
+    @property
+    def judged(self) -> coulomb.Verdict: ...
+
+
+def closed(run: Judged) -> NDArray[np.bool_]:
     """Whether each contact (K, r) carries more than the run's tolerance.
 
     Without that, the friction ratio and angle of an interior-point answer's p_n = 1e-10 in flight would be random.
@@ -155,15 +179,15 @@ def _closed(run: Run) -> NDArray[np.bool_]:
     return run.p_n > run.tolerance * run.judged.normaliser[:, None]
 
 
-def friction(run: Run) -> Array:
+def friction(run: Judged) -> Array:
     """Normalised friction (K, r); 0 for contacts that are open."""
-    return coulomb.normalised_friction(np.where(_closed(run), run.p_n, 0.0), run.p_t, run.record.friction)
+    return coulomb.normalised_friction(np.where(closed(run), run.p_n, 0.0), run.p_t, run.mu)
 
 
-def misalignment(run: Run) -> Array:
+def misalignment(run: Judged) -> Array:
     """Angle between friction and -u_t (K, r) [deg]; nan where a contact is open, does not slide or has no friction."""
     rubs = np.linalg.norm(run.p_t, axis=-1) > run.tolerance * run.judged.normaliser[:, None]
-    return np.where(_closed(run) & rubs, coulomb.misalignment(run.p_t, run.u_t, run.case.v_th), np.nan)
+    return np.where(closed(run) & rubs, coulomb.misalignment(run.p_t, run.u_t, run.v_th), np.nan)
 
 
 def _row(

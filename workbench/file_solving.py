@@ -6,11 +6,11 @@ positive semidefinite; q enters as prescribed rates, v = 0.
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -27,14 +27,16 @@ from workbench.jobs import processes
 from workbench.problems import MLCP, Array, Problem, is_psd
 from workbench.readers.files import read_problem_file
 from workbench.readers.npz import FileProblem
-from workbench.simulation import simulate, solve_system
+from workbench.simulation import pose, simulate, solve_system
 from workbench.solution import Solution, Status
-from workbench.solvers import default_solver, find_solver
+from workbench.solvers import SOLVERS, default_solver, find_solver
 
 DIRECT = {"coulomb": FrictionProblem.coulomb, "ccp": FrictionProblem.ccp}
 """Formulations that are problem classes over W."""
 MOST_CONTACTS = 300
 """Contacts up to which other formulations are compiled; with 276, Stewart and Trinkle's takes 5 s and 0.8 GB."""
+IMPORTED = ("workbench.file_solving", *(f"workbench.solvers.{where.partition('.')[0]}" for where in SOLVERS.values()))
+"""Modules that processes with a time limit start with."""
 SHIFT = 1e-3
 """Shift of the geometric mean of solve times [s]."""
 COLUMNS = (
@@ -42,6 +44,7 @@ COLUMNS = (
     "natural_map_unscaled", "size", "contacts", "iterations", "build_time", "solve_time", "reason",
 )  # fmt: skip
 
+T = TypeVar("T")
 Task = tuple[Path, Formulation, str | None, bool]
 """Arguments of `solve_row`."""
 
@@ -107,6 +110,13 @@ def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | 
     return Answer(solution, c.plan.lower.size, build_time, np.concatenate([contact.p_n, contact.p_t]))
 
 
+def posed(problem: FrictionProblem, formulation: Formulation) -> Problem:
+    """What `solve_problem` hands to the solver, in the first pass of a formulation that takes several."""
+    if formulation.name in DIRECT:
+        return DIRECT[formulation.name](problem)
+    return pose(formulation, contact_system(problem)).problem()
+
+
 def _direct(problem: Problem, solver: str | None, start: float) -> Answer:
     method = find_solver(solver) if solver else default_solver(problem.kind)
     build_time = time.perf_counter() - start
@@ -160,23 +170,31 @@ def solve_rows(tasks: Iterable[Task], seconds: float | None = None) -> Iterator[
     With `seconds` they are made in another process; a task that takes longer, or takes that process down, is a row that
     says so. Compiled code cannot be interrupted in any other way.
     """
-    if seconds is None:
-        for task in tasks:
-            yield solve_row(*task)
-        return
-    waiting = list(tasks)
+    yield from limited(solve_row, list(tasks), seconds, _lost)
+
+
+def limited(
+    function: Callable[..., T], waiting: list, seconds: float | None, lost: Callable[[Any, str, str], T]
+) -> Iterator[T]:
+    """function(*task) for every task of `waiting`, as they come; tasks may be appended to it meanwhile.
+
+    With `seconds` another process makes them, and what takes longer, or takes that process down, is
+    lost(task, "TIME_LIMIT" or "CRASHED", reason).
+    """
+    while waiting and seconds is None:
+        yield function(*waiting.pop(0))
     while waiting:
         try:
-            with processes(1) as pool:
+            with processes(1, IMPORTED) as pool:
                 # What is imported first must not count.
                 pool.submit(_nothing).result()
                 while waiting:
-                    yield pool.submit(solve_row, *waiting[0]).result(timeout=seconds)
+                    yield pool.submit(function, *waiting[0]).result(timeout=seconds)
                     del waiting[0]
         except TimeoutError:
-            yield _lost(waiting.pop(0), "TIME_LIMIT", f"no answer within {seconds:g} s")
+            yield lost(waiting.pop(0), "TIME_LIMIT", f"no answer within {seconds:g} s")
         except BrokenExecutor:
-            yield _lost(waiting.pop(0), "CRASHED", "the process that was to solve it has died")
+            yield lost(waiting.pop(0), "CRASHED", "the process that was to solve it has died")
 
 
 def _lost(task: Task, claimed: str, reason: str) -> dict[str, Any]:

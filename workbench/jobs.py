@@ -1,10 +1,10 @@
 """The runs of a comparison: what they share, and running them, the slow ones in several processes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_all_start_methods, get_context
 
 import numpy as np
 
@@ -97,9 +97,17 @@ def run_jobs(
 
 
 @contextmanager
-def processes(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool of fresh processes, started when work comes; they end with the block, at once where it fails."""
-    pool = ProcessPoolExecutor(workers, get_context("spawn"))
+def processes(workers: int, imported: Sequence[str] = ()) -> Iterator[ProcessPoolExecutor]:
+    """A pool of fresh processes, started when work comes; they end with the block, at once where it fails.
+
+    With `imported` they are forked, where the system can, from one that has imported these modules: pools that are
+    started again and again then cost no imports. The first names given in a program hold for all of it.
+    """
+    forked = bool(imported) and "forkserver" in get_all_start_methods()
+    context = get_context("forkserver" if forked else "spawn")
+    if forked:
+        context.set_forkserver_preload(list(imported))
+    pool = ProcessPoolExecutor(workers, context)
     try:
         yield pool
     except BaseException:

@@ -76,6 +76,16 @@ class Run:
         _, _, r, d = self.case.size
         return self.record.p[:, r : r + d * r].reshape(-1, r, d)
 
+    @property
+    def mu(self) -> Array:
+        """(K, r) friction coefficients that the law uses."""
+        return self.record.friction
+
+    @property
+    def v_th(self) -> float:
+        """Speed below which a contact counts as sticking [m/s]."""
+        return self.case.v_th
+
     @cached_property
     def _Jv(self) -> Array:
         return np.einsum("kij,kj->ki", self.record.J, self.record.v[1:])

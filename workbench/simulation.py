@@ -94,12 +94,17 @@ def why_not_posed(c: Compiled, work: Any, status: Status) -> str:
         rows: dict[str, list[str]] = {}
         for i, F in (place[k] for k in sorted(group)):
             rows.setdefault(plain_relation(F), []).append(str(i))
-        names.append(" with ".join(f"{', '.join(some)} of '{words} = 0'" for words, some in rows.items()))
+        names.append(" with ".join(f"{_few(some, 4, ', ')} of '{words} = 0'" for words, some in rows.items()))
     unknowns = ", ".join(u.name() for u in c.declaration.free)
     return (
-        f"free unknowns ({unknowns}) cannot be eliminated: dependent rows {'; '.join(names)}; "
+        f"free unknowns ({unknowns}) cannot be eliminated: dependent rows {_few(names, 2, '; ')}; "
         "constraint relaxation (eps > 0) is the way out"
     )
+
+
+def _few(words: list[str], most: int, between: str) -> str:
+    """The words, of more than `most` only the first: a message is a line."""
+    return between.join(words if len(words) <= most else [*words[: most - 1], f"{len(words) - most + 1} more"])
 
 
 SYSTEM_DATA = (

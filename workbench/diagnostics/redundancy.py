@@ -50,28 +50,14 @@ def redundancy(core: Core, answer: ContactSolution) -> Redundancy:
     # Also the velocity without impulses: a body at rest has that of one step's fall.
     free = np.linalg.solve(core.M, core.b)
     scale = max(np.abs(J @ x).max() for J in (core.J_n, core.J_t) for x in (answer.v, free))
-    slip = np.linalg.norm(u_t, axis=1)
-    modes = tuple(
-        "open" if u_n[i] > MODE * scale else "sliding" if slip[i] > MODE * scale else "sticking" for i in range(r)
-    )
+    modes, slip = contact_modes(u_n, u_t, MODE * scale), np.linalg.norm(u_t, axis=1)
     p = np.concatenate([answer.p_n, answer.p_t, answer.p_b])
     entries = tuple([f"p_n[{i}]" for i in range(r)] + [f"p_t[{i}]" for i in range(t)] + [f"p_b[{i}]" for i in range(m)])
     J = np.vstack([core.J_n, core.J_t, core.J_b])
-    # The directions in which the impulses may move: contact by contact, by their modes.
-    columns = [np.eye(r + t + m)[r + t + j] for j in range(m)]
-    for i, mode in enumerate(modes):
-        normal = np.eye(r + t + m)[i]
-        tangents = np.eye(r + t + m)[r + d * i : r + d * (i + 1)]
-        if mode == "sticking" and core.mu[i] > 0:
-            columns += [normal, *tangents]
-        elif mode != "open":
-            columns.append(
-                normal - core.mu[i] * (u_t[i] / max(slip[i], 1e-300)) @ tangents if mode == "sliding" else normal
-            )
-    if not columns:
+    C = directions(core.mu, modes, u_t, m)
+    if not C.shape[1]:
         nothing = np.column_stack([p, p])
         return Redundancy(0, entries, p, nothing, np.ones(p.size, dtype=bool), modes)
-    C = np.array(columns).T
     eps = np.concatenate([core.eps_n, core.eps_t, core.eps_b])
     # Compliant rows add their own: the effect J^T p, and the compliance eps p of every row.
     effect = np.vstack([J.T @ C / np.abs(J).max(), np.diag(eps > 0).astype(float) @ C])
@@ -82,6 +68,30 @@ def redundancy(core: Core, answer: ContactSolution) -> Redundancy:
     ranges = _ranges(J, p, core.mu, modes, u_t, slip)
     size = np.abs(p).max()
     return Redundancy(dimension, entries, p, ranges, np.ptp(ranges, axis=1) <= SAME * size, modes)
+
+
+def contact_modes(u_n: Array, u_t: Array, slow: float) -> tuple[str, ...]:
+    """Each contact's mode by its velocity u_n (r,), u_t (r, d) after the step; up to `slow` [m/s] counts as none."""
+    slip = np.linalg.norm(u_t, axis=1)
+    return tuple(
+        "open" if normal > slow else "sliding" if tangent > slow else "sticking"
+        for normal, tangent in zip(u_n, slip, strict=True)
+    )
+
+
+def directions(mu: Array, modes: tuple[str, ...], u_t: Array, m: int = 0) -> Array:
+    """Columns (r + d r + m, k): directions in which Coulomb's law lets [p_n, p_t, p_b] move at these modes."""
+    r, d = u_t.shape
+    unit = np.eye(r + d * r + m)
+    slip = np.linalg.norm(u_t, axis=1)
+    columns = [unit[r + d * r + j] for j in range(m)]
+    for i, mode in enumerate(modes):
+        normal, tangents = unit[i], unit[r + d * i : r + d * (i + 1)]
+        if mode == "sticking" and mu[i] > 0:
+            columns += [normal, *tangents]
+        elif mode != "open":
+            columns.append(normal - mu[i] * (u_t[i] / max(slip[i], 1e-300)) @ tangents if mode == "sliding" else normal)
+    return np.array(columns).T if columns else unit[:, :0]
 
 
 def _ranges(J: Array, p: Array, mu: Array, modes: tuple[str, ...], u_t: Array, slip: Array) -> Array:
