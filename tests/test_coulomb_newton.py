@@ -66,7 +66,8 @@ def test_towers_of_redundant_contacts_are_solved_to_round_off(solver, problem, d
         assert q.size > LARGEST_DENSE / (3 - d)
         p = problem(W, q, np.full(r, mu), d)
         s = solver.solve(p)
-        assert s.claimed is Status.SOLVED and s.residual <= 1e-12, s.stages
+        assert s.claimed is Status.SOLVED, s.stages
+        assert s.residual <= 1e-12
         if problem is CoulombNCP:
             u = W @ s.z + q
             shape = (r, d)

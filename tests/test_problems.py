@@ -108,3 +108,14 @@ def test_a_normaliser_that_overflows_hides_nothing():
     with np.errstate(over="ignore"):
         assert CoulombNCP(1e300 * np.eye(3), np.array([-1e300, 1.0, 1.0]), [0.5]).residual(np.ones(3)) == np.inf
         assert LCP(np.eye(2), np.array([-1e300, 1.0])).residual(np.ones(2)) == np.inf
+
+
+def test_a_point_far_out_on_a_ray_passes_for_no_solution():
+    """Nothing moves in the first row, which is violated; the second one of the LCP has slack, and M z grows there."""
+    lcp = LCP(np.array([[0.0, 0.0], [2.0, 0.0]]), np.array([-1.0, 2.0]))
+    W = np.zeros((3, 3))
+    W[1, 1] = W[2, 2] = 1.0
+    contact = CoulombNCP(W, np.array([-1.0, 0.2, 0.0]), np.array([0.5]))
+    for far in (1e3, 1e9, 1e15, 1e30):
+        assert lcp.residual(np.array([far, 0.0])) >= 0.1
+        assert contact.residual(np.array([far, -0.2, 0.0])) >= 1e-6

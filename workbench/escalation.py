@@ -1,8 +1,7 @@
 """An LCP or MLCP until it is solved, or proved to have no solution: one method after the other, then exact arithmetic.
 
-A method's answer ends the search if it is verified, whatever the method claims, and that not only because M z is large:
-far out on a ray, a problem without a solution has points that are. In the end the problem is taken as an LCP in
-rationals, its doubles for exact numbers: a vector y >= 0 with M^T y <= 0 and q . y < 0 shows that no z >= 0 has
+A method's answer ends the search if it is verified, whatever the method claims. In the end the problem is taken as an
+LCP in rationals, its doubles for exact numbers: a vector y >= 0 with M^T y <= 0 and q . y < 0 shows that no z >= 0 has
 M z + q >= 0; failing that, the tree over the complementary cones ends in a solution, or each of its branches in such
 a proof. That takes time exponential in the number of unknowns at worst, so it has a limit.
 """
@@ -41,7 +40,7 @@ def solve_or_refute(problem: MLCP, seconds: float = SECONDS) -> Solution:
     attempts: list[Solution] = []
     for attempt in _attempts(problem, seconds):
         attempts.append(attempt)
-        if _settles(problem, attempt):
+        if attempt.verified:
             best, words = attempt, attempt.proof
             break
     else:
@@ -49,13 +48,6 @@ def solve_or_refute(problem: MLCP, seconds: float = SECONDS) -> Solution:
     tried = ", ".join(f"{s.solver} {s.claimed.name}" for s in attempts if s is not best)
     reason = "; ".join(filter(None, (words, tried and f"tried: {tried}")))
     return replace(best, reason=reason, solve_time=sum(s.solve_time for s in attempts))
-
-
-def _settles(problem: MLCP, attempt: Solution) -> bool:
-    if not attempt.verified:
-        return False
-    exact = attempt.solver == NAME
-    return exact or bool(problem.residual_of_data(attempt.z) <= attempt.tolerance)
 
 
 def _attempts(problem: MLCP, seconds: float) -> Iterator[Solution]:
@@ -77,7 +69,7 @@ def _attempts(problem: MLCP, seconds: float) -> Iterator[Solution]:
         last = _exactly(problem, lcp, deadline)
     except OutOfTimeError:
         limit = f"within {seconds:g} s" if problem.size <= LARGEST else f"beyond {LARGEST} unknowns"
-        reason = f"not solved to the scale of q, and absence of a solution not proved {limit}"
+        reason = f"not solved, and absence of a solution not proved {limit}"
         last = replace(_nowhere(problem), claimed=Status.ITERATION_LIMIT, reason=reason)
     yield replace(last, solve_time=time.perf_counter() - start)
 

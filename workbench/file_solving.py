@@ -41,7 +41,7 @@ SHIFT = 1e-3
 """Shift of the geometric mean of solve times [s]."""
 COLUMNS = (
     "file", "kind", "formulation", "method", "solver", "claimed", "verified", "residual", "tolerance", "natural_map",
-    "natural_map_unscaled", "size", "contacts", "iterations", "build_time", "solve_time", "reason",
+    "natural_map_unscaled", "size", "contacts", "iterations", "build_time", "solve_time", "reason", "stages",
 )  # fmt: skip
 
 T = TypeVar("T")
@@ -148,6 +148,7 @@ def solve_row(path: Path, formulation: Formulation, solver: str | None = None, s
         "solver": s.solver, "claimed": s.claimed.name, "verified": s.verified, "residual": _finite(s.residual),
         "tolerance": s.tolerance, "size": answer.size, "iterations": s.iterations,
         "build_time": answer.build_time, "solve_time": s.solve_time, "reason": s.reason,
+        "stages": "; ".join(s.stages) or None,
     }  # fmt: skip
     if answer.impulses is not None and np.isfinite(answer.impulses).all():
         law = (problem.local if isinstance(problem, GlobalFrictionProblem) else problem).coulomb()  # type: ignore[union-attr]

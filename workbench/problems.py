@@ -5,11 +5,12 @@ of error, the natural map over a normaliser, made so that units do not matter (f
 
     frictional problems    |z - P_K(z - rho F(z))|_2 / max(s, min(|z|_2, FAR s)),  s = rho max(|W z|_2, |q|_2),
                            rho = n / tr W, that is 3 n_c / tr W
-    LCP and MLCP           |y - P(y - D F)|_2 / max(|D M z|_2, |D q|_2, |y_B|_2),  z = D y
+    LCP and MLCP           |y - P(y - D F)|_2 / max(|D (M z)_A|_2, |D q|_2, |y_B|_2),  z = D y
 
 The unknowns of an LCP may have different units (impulses, velocities), hence the diagonal D of `equilibration`, which
 makes D M D dimensionless. No normaliser grows with z along a ray of the homogeneous problem, so that a diverging
-iterate cannot pass for a solution; y_B are the entries with two finite bounds, which cannot diverge.
+iterate cannot pass for a solution: rows that hold with slack at a bound are not among A, since there M z may grow
+without limit; y_B are the entries with two finite bounds, which cannot diverge.
 The arrays may carry leading batch axes (one problem per time step): `residual` then returns one number per problem.
 """
 
@@ -148,23 +149,16 @@ class MLCP:
 
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (..., n), dimensionless; one number per problem."""
-        gap, activity, data = self._gap(z)
-        return _divide(gap, np.maximum(activity, data))
-
-    def residual_of_data(self, z: Array) -> Array:
-        """The same over max(|D q|, |y_B|) alone. It stays large far out on a ray of the homogeneous problem even where
-        M z > 0 grows in rows with z = 0, and it is not small enough for good solutions with |D M z| >> |D q|."""
-        gap, _, data = self._gap(z)
-        return _divide(gap, data)
-
-    def _gap(self, z: Array) -> tuple[Array, Array, Array]:
-        """|y - P(y - D F)|, |D M z|, max(|D q|, |y_B|)."""
-        D = equilibration(self.M)
-        Mz = np.einsum("...ij,...j->...i", self.M, z)
-        y, lower, upper = z / D, self.lower / D, self.upper / D
-        gap = _norm(y - np.clip(y - D * (Mz + self.q), lower, upper))
-        bounded = np.where(np.isfinite(self.lower) & np.isfinite(self.upper), y, 0.0)
-        return gap, _norm(D * Mz), np.maximum(_norm(D * self.q), _norm(bounded))
+        with np.errstate(invalid="ignore", over="ignore"):
+            D = equilibration(self.M)
+            Mz = np.einsum("...ij,...j->...i", self.M, z)
+            y, lower, upper = z / D, self.lower / D, self.upper / D
+            # y - clip(y - D F, l, u) without its cancellation where y is huge.
+            gap = np.clip(D * (Mz + self.q), y - upper, y - lower)
+            slack = (gap == 0.0) & ((y == lower) | (y == upper))
+            bounded = np.where(np.isfinite(self.lower) & np.isfinite(self.upper), y, 0.0)
+            active = _norm(np.where(slack, 0.0, D * Mz))
+            return _divide(_norm(gap), np.maximum(np.maximum(active, _norm(D * self.q)), _norm(bounded)))
 
 
 @dataclass(frozen=True, eq=False)
