@@ -23,7 +23,7 @@ from workbench import coulomb
 from workbench.comparison import GENERIC_SOLVER, closed, friction, mathematics, misalignment, must_make_steps, rms
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.rank import rank
-from workbench.diagnostics.redundancy import contact_modes, directions
+from workbench.diagnostics.redundancy import contact_modes, freedom
 from workbench.errors import WorkbenchError
 from workbench.file_solving import Answer, limited, posed, solve_problem
 from workbench.formulation import Formulation
@@ -339,8 +339,7 @@ def _determined(problem: FrictionProblem, exact: Step, law: Formulation) -> tupl
     N = Vt[found.value :].T
     parts = np.sqrt((N[:r] ** 2).sum(axis=1) + (N[r:] ** 2).reshape(r, -1).sum(axis=1))
     comparable = parts <= UNTOUCHED
-    C = directions(problem.mu, exact.modes, exact.u_t[0])
-    dimension = C.shape[1] - (rank(W @ C, found.tolerance).value if C.shape[1] else 0)
+    dimension = freedom(W, problem.mu, exact.modes, exact.u_t[0], found.tolerance)
     velocity, reason = _velocity(problem, exact, law, sigma)
     return comparable, {
         "null_space": problem.size - found.value, "comparable": int(comparable.sum()), "dimension": dimension,

@@ -19,12 +19,13 @@ from workbench.assembly import compiled
 from workbench.benchmarking import performance_profile, shifted_geometric_mean, success_rates
 from workbench.case import Case
 from workbench.contact import ContactSystem
+from workbench.diagnostics.redundancy import MODE, contact_modes, freedom
 from workbench.errors import DataError, WorkbenchError
 from workbench.escalation import solve_or_refute
 from workbench.formulation import ContactSymbols, Formulation
 from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.jobs import processes
-from workbench.problems import MLCP, Array, Problem, is_psd
+from workbench.problems import MLCP, Array, CoulombNCP, Problem, is_psd
 from workbench.readers.files import read_problem_file
 from workbench.readers.npz import FileProblem
 from workbench.simulation import pose, simulate, solve_system
@@ -37,11 +38,14 @@ MOST_CONTACTS = 300
 """Contacts up to which other formulations are compiled; with 276, Stewart and Trinkle's takes 5 s and 0.8 GB."""
 IMPORTED = ("workbench.file_solving", *(f"workbench.solvers.{where.partition('.')[0]}" for where in SOLVERS.values()))
 """Modules that processes with a time limit start with."""
+MOST_UNKNOWNS = 1000
+"""Unknowns up to which a row tells the dimension of the set of exact impulses; a rank of that size takes 0.5 s."""
 SHIFT = 1e-3
 """Shift of the geometric mean of solve times [s]."""
 COLUMNS = (
     "file", "kind", "formulation", "method", "solver", "claimed", "verified", "residual", "tolerance", "natural_map",
-    "natural_map_unscaled", "size", "contacts", "iterations", "build_time", "solve_time", "reason", "stages",
+    "natural_map_unscaled", "undetermined", "size", "contacts", "iterations", "build_time", "solve_time", "reason",
+    "stages",
 )  # fmt: skip
 
 T = TypeVar("T")
@@ -151,10 +155,21 @@ def solve_row(path: Path, formulation: Formulation, solver: str | None = None, s
         "stages": "; ".join(s.stages) or None,
     }  # fmt: skip
     if answer.impulses is not None and np.isfinite(answer.impulses).all():
-        law = (problem.local if isinstance(problem, GlobalFrictionProblem) else problem).coulomb()  # type: ignore[union-attr]
+        local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
+        law = local.coulomb()  # type: ignore[union-attr]
+        if s.verified and formulation.name == "coulomb" and problem.size <= MOST_UNKNOWNS:
+            found["undetermined"] = undetermined(law, answer.impulses)
         found["natural_map"] = _finite(float(law.residual(answer.impulses)))
         found["natural_map_unscaled"] = _finite(float(law.unscaled_residual(answer.impulses)))
     return found
+
+
+def undetermined(law: CoulombNCP, p: Array) -> int:
+    """Dimension of the set of impulses with the velocity and modes of p (r + d r,), an exact solution."""
+    r, u = law.mu.size, law.M @ p + law.q
+    u_t = u[r:].reshape(r, law.d)
+    modes = contact_modes(u[:r], u_t, MODE * float(np.abs(law.q).max(initial=np.abs(u).max())))
+    return freedom(law.M, law.mu, modes, u_t)
 
 
 def _empty_row(path: Path, solver: str | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 All four are one statement, *z in K, F(z) = M z + q complementary to it*, over different sets K, and share one measure
 of error, the natural map over a normaliser, made so that units do not matter (formulary, section 7):
 
-    frictional problems    |z - P_K(z - rho F(z))|_2 / max(s, min(|z|_2, FAR s)),  s = rho max(|W z|_2, |q|_2),
+    frictional problems    |z - P_K(z - rho F(z))|_2 / max(s, min(|z|_2, FAR s)),  s = rho max(|u|_2, |q|_2),
                            rho = n / tr W, that is 3 n_c / tr W
     LCP and MLCP           |y - P(y - D F)|_2 / max(|D (M z)_A|_2, |D q|_2, |y_B|_2),  z = D y
 
@@ -20,13 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.coulomb import FAR
 from workbench.errors import DataError
 
 Array = NDArray[np.float64]
 
-FAR = 1e5
-"""Impulses count in a frictional residual up to this multiple of the motion they make: of near-redundant contacts they
-are large beside it, along a ray, where nothing moves, without limit."""
 SYMMETRY_TOLERANCE = 1e-10
 """Relative asymmetry |M - M^T|_max / |M|_max up to which a matrix counts as symmetric."""
 
@@ -221,12 +219,11 @@ class ConeProblem:
         """What the law adds to F = W z + q before it is held against the dual cone."""
         return 0.0
 
-    def _moved(self, z: Array) -> Array:
-        return self.M @ z if is_sparse(self.M) else np.einsum("...ij,...j->...i", self.M, z)
+    def _velocity(self, z: Array) -> Array:
+        return (self.M @ z if is_sparse(self.M) else np.einsum("...ij,...j->...i", self.M, z)) + self.q
 
-    def _gap(self, z: Array, Wz: Array, rho: Array | float) -> Array:
+    def _gap(self, z: Array, u: Array, rho: Array | float) -> Array:
         """The natural map's |z - P_K(z - rho (u + shift))|_2 of z (..., r(1+d)), not normalised; rho (...)."""
-        u = Wz + self.q
         step = np.asarray(rho)[..., None] * (u + self.shift(u))
         return _norm(_cone_gap(z, step, self.mu, self.d))
 
@@ -235,14 +232,14 @@ class ConeProblem:
         trace = self.M.trace() if is_sparse(self.M) else np.trace(self.M, axis1=-2, axis2=-1)
         rho = np.where(trace > 0, self.size / np.where(trace > 0, trace, 1.0), 1.0)
         with np.errstate(invalid="ignore", over="ignore"):
-            Wz = self._moved(z)
-            size = rho * np.maximum(_norm(Wz), _norm(self.q))
-            return _divide(self._gap(z, Wz, rho), np.maximum(size, np.minimum(_norm(z), FAR * size)))
+            u = self._velocity(z)
+            size = rho * np.maximum(_norm(u), _norm(self.q))
+            return _divide(self._gap(z, u, rho), np.maximum(size, np.minimum(_norm(z), FAR * size)))
 
     def unscaled_residual(self, z: Array) -> Array:
         """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return _divide(self._gap(z, self._moved(z), 1.0), _norm(self.q))
+            return _divide(self._gap(z, self._velocity(z), 1.0), _norm(self.q))
 
 
 @dataclass(frozen=True, eq=False)

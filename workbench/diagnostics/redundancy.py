@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.contact import ContactSolution
+from workbench.diagnostics.rank import rank
 from workbench.hooks import Core
 
 Array = NDArray[np.float64]
@@ -77,6 +78,15 @@ def contact_modes(u_n: Array, u_t: Array, slow: float) -> tuple[str, ...]:
         "open" if normal > slow else "sliding" if tangent > slow else "sticking"
         for normal, tangent in zip(u_n, slip, strict=True)
     )
+
+
+def freedom(W: Array, mu: Array, modes: tuple[str, ...], u_t: Array, tolerance: float | None = None) -> int:
+    """Dimension of the set of impulses that make the same velocity in the same modes: 0 where they are determined.
+
+    W (r + d r, r + d r) [1/kg]; singular values up to `tolerance` count as zero (default: rounding).
+    """
+    C = directions(mu, modes, u_t)
+    return C.shape[1] - (rank(W @ C, tolerance).value if C.shape[1] else 0)
 
 
 def directions(mu: Array, modes: tuple[str, ...], u_t: Array, m: int = 0) -> Array:

@@ -18,8 +18,8 @@ real roots are separated by those of its derivative. Every root is a candidate; 
 import numpy as np
 from numba import njit, types
 
+from workbench.coulomb import FAR
 from workbench.kernels import MATRIX, VECTOR, affine, lu_factor, lu_solve
-from workbench.problems import FAR
 
 ROUND_OFF = 1e-13
 """Natural-map residual below which two candidates are equally good; the one of smaller impulse is then preferred."""
@@ -49,7 +49,7 @@ def natural_gap(trace, q, mu, d, associated, z, gap):
     rho = n / trace if trace > 0.0 else 1.0
     error, moved, size_q, size_z = 0.0, 0.0, 0.0, 0.0
     for i in range(n):
-        moved += (gap[i] - q[i]) ** 2
+        moved += gap[i] ** 2
         size_z += z[i] ** 2
         size_q += q[i] ** 2
     for i in range(r):
