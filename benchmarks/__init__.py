@@ -1,0 +1,1 @@
+"""The workbench beside its peers: `python -m benchmarks`."""

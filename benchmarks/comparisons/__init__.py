@@ -1,0 +1,15 @@
+"""The comparisons, one a file. Adding one is a file and a line in `COMPARISONS`."""
+
+from benchmarks.comparisons import batch, ccp, friction, growth, lcp, mlcp, warm, wheel
+
+COMPARISONS = (
+    friction.COMPARISON,
+    ccp.COMPARISON,
+    lcp.COMPARISON,
+    warm.COMPARISON,
+    batch.COMPARISON,
+    mlcp.COMPARISON,
+    wheel.COMPARISON,
+    growth.SOLVER,
+    growth.STEPPER,
+)

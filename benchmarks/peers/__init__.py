@@ -1,0 +1,1 @@
+"""Peers: the workbench's own solvers and those of others, each as a `harness.Peer`."""

@@ -1,0 +1,46 @@
+"""The workbench's own solvers as peers: their compiled kernels, as a simulation calls them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Peer, Task, in_process
+from workbench.problems import Array
+from workbench.solution import Solution, Status
+from workbench.solvers import find_solver
+from workbench.solvers.base import KernelSolver, kernel_arguments
+
+NAME = "workbench"
+
+
+def solver(name: str, shown: str = NAME, apart: bool = False, warm: bool = False) -> Peer:
+    """A solver of the workbench; `solve` as a whole, with its verification, where it has no kernel.
+
+    `warm` hands the kernel the solution of the problem before, `task.data`, to begin with; some take no notice.
+    """
+    return Peer(shown, lambda: in_process(lambda task: fresh_solve(name, task, warm)), name, apart)
+
+
+def whole(solution: Solution) -> tuple[Array, str]:
+    return solution.z, "" if solution.claimed is Status.SOLVED else solution.claimed.name
+
+
+def fresh_solve(name: str, task: Task, warm: bool) -> Callable[[], Callable[[], Any]]:
+    """What `stopwatch.timed` asks for."""
+    method: Any = find_solver(name)
+    if not isinstance(method, KernelSolver):
+        return lambda: lambda: whole(method.solve(task.problem))
+    arguments = kernel_arguments(task.problem)
+    first = method.solve(task.data).z if warm else np.zeros(task.problem.size)
+
+    def fresh() -> Callable[[], Any]:
+        z, info = first.copy(), np.zeros(1, dtype=np.int64)
+
+        def solve() -> Any:
+            status = Status(method.kernel(*arguments, z, info))
+            return z, "" if status is Status.SOLVED else status.name
+
+        return solve
+
+    return fresh
