@@ -11,7 +11,6 @@ import numpy as np
 from numba import njit
 
 from workbench.formulation import ContactSymbols, formulation
-from workbench.friction import normal_estimate
 from workbench.hooks import AGAIN, AXES, GIVEN, turn_axes
 from workbench.modelling import Declaration, Hooks, box, complements, declare, equals, free, nonneg
 
@@ -31,7 +30,7 @@ def box_friction(
 ) -> Declaration:
     if bounds == "coupled":
         return pyramid(s, axes)
-    return bounded(s, given, bounds, again_until_settled, (AXES[axes], float(bounds == "iterated")))
+    return bounded(s, given, bounds, again_until_settled, (AXES[axes],))
 
 
 def bounded(s: ContactSymbols, given, bounds: str, again, numbers: tuple[float, ...], memory=None) -> Declaration:
@@ -39,7 +38,9 @@ def bounded(s: ContactSymbols, given, bounds: str, again, numbers: tuple[float, 
     limit = cp.Parameter(s.d * s.r, nonneg=True, name="limit")
     v, p_n = free("v", s.n), nonneg("p_n", s.r)
     p_t = box("p_t", s.d * s.r, -limit, limit)
-    hooks = Hooks(given, again if bounds == "iterated" else None, None, (limit,), numbers, memory)
+    iterated = bounds == "iterated"
+    estimate: Literal["start", "last"] = "start" if iterated else "last"
+    hooks = Hooks(given, again if iterated else None, None, (limit,), numbers, memory, estimate)
     return declare(
         equals(s.balance(v, p_n, p_t)),
         *s.bilateral(v),
@@ -70,14 +71,11 @@ def pyramid(s: ContactSymbols, axes: str) -> Declaration:
 
 @njit(GIVEN, cache=True)
 def given(core, memory, own, numbers):
-    """own = limit (d r); numbers = [axes, iterated]."""
+    """own = limit (d r); numbers = [axes]."""
     turn_axes(core, numbers[0])
-    r = core.mu.shape[0]
-    d = own.shape[0] // r
-    p_bar = np.zeros(r)
-    normal_estimate(core, memory, numbers[1] == 1.0, p_bar)
-    for i in range(d * r):
-        own[i] = core.mu[i // d] * p_bar[i // d]
+    d = own.shape[0] // core.mu.shape[0]
+    for i in range(own.shape[0]):
+        own[i] = core.mu[i // d] * core.p_bar[i // d]
 
 
 @njit(AGAIN, cache=True)

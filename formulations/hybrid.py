@@ -14,8 +14,8 @@ from numba import njit, types
 
 from formulations.box import SETTLED, bounded
 from workbench.errors import ModellingError
+from workbench.estimate import NEGLIGIBLE, momentum
 from workbench.formulation import ContactSymbols, formulation
-from workbench.friction import NEGLIGIBLE, momentum, normal_estimate
 from workbench.hooks import AGAIN, AXES, BODY, GIVEN, SLIDING, across_row, rate, turn, turn_axes, turn_to_sliding
 from workbench.modelling import Declaration
 
@@ -35,7 +35,7 @@ def hybrid(
         raise ModellingError(f"k_t={k_t}; a positive tangential stiffness [N/m], or inf, is needed")
     # The last r entries of the memory hold the sliding speeds that `given` found, for `again`; 0 where sticking.
     memory = s.r * (2 + s.d)
-    return bounded(s, given, bounds, again, (1.0 / k_t, AXES[axes], float(bounds == "iterated")), memory)
+    return bounded(s, given, bounds, again, (1.0 / k_t, AXES[axes]), memory)
 
 
 @njit(types.float64(types.float64, types.float64, types.float64), cache=True)
@@ -46,19 +46,17 @@ def viscosity(speed, limit, largest):
 
 @njit(GIVEN, cache=True)
 def given(core, memory, own, numbers):
-    """own = limit (d r); numbers = [1 / k_T, axes, iterated]."""
+    """own = limit (d r); numbers = [1 / k_T, axes]."""
     r = core.mu.shape[0]
     d = own.shape[0] // r
     last_p_t, speeds = memory[r : r + d * r], memory[r + d * r :]
-    p_bar = np.zeros(r)
-    normal_estimate(core, memory, numbers[2] == 1.0, p_bar)
     largest = momentum(core)
     if numbers[1] == BODY:
         turn_axes(core, BODY)
     for i in range(r):
         # Where the run's relaxation makes friction compliant already, its bristle stands in for that of k_T.
         bristle = numbers[0] / core.h**2 if core.eps_t[d * i] == 0.0 else 0.0
-        limit = core.mu[i] * p_bar[i]
+        limit = core.mu[i] * core.p_bar[i]
         for j in range(d * i, d * (i + 1)):
             own[j] = limit
             core.eps_t[j] += bristle

@@ -13,12 +13,10 @@ def scaled(case):
 
 def filled(case, q, v):
     """The compiled mechanics' data, from rubbish where a case has to write, so that an entry left unwritten shows."""
-    n, m, r, d = case.size
-    written = dict(M=(n, n), f=n, J_b=(m, n), g=m, J_n=(r, n), phi=r, J_t=(d * r, n), mu=r, heading=(r, 2))
-    zero = dict(v=n, b=n, r_b=m, b_b=m, eps_b=m, r_n=r, e=r, b_n=r, eps_n=r, r_t=d * r, b_t=d * r, eps_t=d * r)
-    zero |= dict(mu_s=r, frame=(r, 2))
-    arrays = {name: np.full(shape, 7.0) for name, shape in written.items()}
-    core = Core(1e-3, 0.0, case.v_th, **arrays, **{name: np.zeros(shape) for name, shape in zero.items()})
+    core = Core(case.size, 1e-3, 0.0, case.v_th)
+    for name in ("M", "f", "J_b", "g", "J_n", "phi", "J_t", "mu", "heading"):
+        getattr(core, name)[:] = 7.0
+    core.frame[:] = 0.0
     case.fill(q, v, case.data(), core)
     return core
 

@@ -213,7 +213,7 @@ def test_time_is_a_coordinate_of_its_own():
 
 def test_what_a_case_does_not_write_is_zero():
     case = sample("top", 0, fill_top, place(((0.0, 0.0, 0.0),)), np.zeros(6), TOP)()
-    assert {"r_n", "r_t", "r_b", "mu_s", "e"} <= set(Core._fields)
+    assert {"r_n", "r_t", "r_b", "mu_s", "e"} <= set(Core.fields)
     r = run(case, 1e-2, 0.05)
     assert not r.record.r_t.any()
     assert not r.record.eps.any()

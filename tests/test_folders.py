@@ -13,6 +13,7 @@ from cases import CASES
 from formulations import FORMULATIONS, SLIDING
 from workbench.case import Case
 from workbench.cli import find_case, find_formulation
+from workbench.errors import UnknownNameError
 from workbench.formulation import Formulation
 from workbench.problems import LCP, MLCP, ConicQP, CoulombNCP
 from workbench.solvers import ROUND_OFF, SOLVERS, default_solver, find_solver
@@ -52,6 +53,15 @@ def test_every_solver_in_the_folder_is_registered_and_the_other_way_round():
     found = [thing for thing in objects(workbench.solvers) if is_solver(thing)]
     assert {id(solver) for solver in found} == {id(find_solver(name)) for name in SOLVERS}, [s.name for s in found]
     assert len(found) == len(SOLVERS)
+
+
+@pytest.mark.parametrize("registry", [CASES, FORMULATIONS, SLIDING], ids=lambda r: r.kind)
+def test_a_registry_calls_things_what_they_call_themselves_and_lists_what_is_close(registry):
+    assert [registry.find(name).name for name in registry.names] == registry.names
+    assert [thing.name for thing in registry] == registry.names == [thing.name for thing in registry[:]]
+    assert registry[-1] is registry.find(registry.names[-1])
+    with pytest.raises(UnknownNameError, match=registry.kind):
+        registry.find("no-such-thing")
 
 
 @pytest.mark.parametrize("name", SOLVERS)

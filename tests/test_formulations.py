@@ -79,7 +79,7 @@ def solve(formulation: Formulation, system: ContactSystem) -> ContactSolution:
 def with_past(formulation: Formulation, system: ContactSystem, last: tuple) -> tuple[ContactSolution, Solution]:
     """A step that remembers the impulses p_n (r,), p_t (r, d) of the one before it."""
     stepper = begun_again(formulation, system, last)
-    stepper.given(stepper.core, stepper.memory, stepper.own, stepper.numbers)
+    stepper.begin()
     solution = stepper.solve(default_solver(stepper.c.kind))[0]
     return recovered(stepper), solution
 
@@ -92,7 +92,6 @@ def begun_again(formulation: Formulation, system: ContactSystem, last: tuple) ->
     for name in ("J_n", "eps_n", "mu", "J_t", "eps_t"):
         getattr(stepper.core, name)[:] = getattr(system, name)
     stepping.discretise(stepper.core)
-    stepper.own[:] = stepper.own_start
     return stepper
 
 
@@ -276,7 +275,7 @@ def test_a_contact_that_is_opened_exerts_nothing(systems, formulation):
     system = replace(system, phi=np.array([1e-3, -1e-4]))
     stepper = begun_again(formulation, system, (np.ones(2), np.full((2, 2), 0.05)))
     open_contact(stepper.core, 0)
-    stepper.given(stepper.core, stepper.memory, stepper.own, stepper.numbers)
+    stepper.begin()
     solution = stepper.solve(default_solver(stepper.c.kind))[0]
     assert solution.verified
     answer = recovered(stepper)

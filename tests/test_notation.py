@@ -253,14 +253,15 @@ def test_block_matrix_reads_as_the_stamped_matrix(f, size):
     c = compiled(f, *size)
     declaration: Any = c.declaration
     fill(printed(declaration), 3)
-    work, own = c.room()
-    core = c.core(work, 0.01, False, 0.0)
+    work = c.room()
+    core, theta = c.core(0.01, False, 0.0)
+    own = theta[c.own]
     for leaf in leaves(declaration):
         if isinstance(leaf, cp.Parameter) and hasattr(core, leaf.name()):
             getattr(core, leaf.name())[:] = leaf.value
     if own.size:
         own[:] = np.concatenate([np.ravel(p.value) for p in declaration.hooks.own])
-    stamp(c.plan, work)
+    stamp(c.plan, theta, work)
     values = table(declaration)
     labels, columns, blocks, constants = notation.block_matrix(declaration)
     unknowns, rows = declaration.unknowns, declaration.expressions

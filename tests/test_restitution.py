@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cases.bouncing_ball import BouncingBall
-from formulations import anitescu_potra
+from formulations.anitescu_potra import anitescu_potra
 from workbench.contact import ContactSystem
 from workbench.simulation import simulate, solve_system
 from workbench.solvers import find_solver

@@ -231,12 +231,12 @@ def test_the_symbols_own_their_sizes_and_other_sizes_are_refused():
 @each_size
 def test_the_block_matrix_in_print_is_the_stamped_one(size):
     c = compiled(sliding_lcp, *size)
-    work, _ = c.room()
+    work, theta = c.room(), c.theta.copy()
     rng = np.random.default_rng(0)
-    values = {name: rng.standard_normal(view.shape) for name, view in c.views(work).items()}
-    for name, view in c.views(work).items():
+    values = {name: rng.standard_normal(view.shape) for name, view in c.views(theta).items()}
+    for name, view in c.views(theta).items():
         view[:] = values[name]
-    stamp(c.plan, work)
+    stamp(c.plan, theta, work)
     i = 0
     labels, columns, blocks, constants = notation.block_matrix(c.declaration)
     assert (["λ⁺", "λ⁻"] if size[0] else []) + (["λ_nu"] if size[1] else []) == columns

@@ -13,7 +13,7 @@ Free unknowns x_f leave by Schur complement, M = A_cc - A_cf A_ff^-1 A_fc, and c
 import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import cvxpy as cp
 import numpy as np
@@ -22,7 +22,8 @@ from numba import njit, types
 from workbench.errors import ModellingError
 from workbench.formulation import CoreSymbol, Formulation, Symbols
 from workbench.hooks import Core
-from workbench.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve, spread
+from workbench.kernels import INDICES, SINGULAR_PIVOT, VECTOR
+from workbench.layout import Laid
 from workbench.modelling import Box, Declaration, Nonneg
 
 KINDS = ("LCP", "MLCP", "conic QP", "Coulomb NCP")
@@ -31,40 +32,51 @@ AGREEMENT = 1e-9
 
 
 class Plan(NamedTuple):
-    """A compiled declaration as plain arrays: the tensor in coordinates, and where things lie."""
+    """A compiled declaration as plain arrays: A[at] = val theta[par] for the first entries, += for the others.
 
-    row: np.ndarray  # (nnz,)
-    col: np.ndarray  # (nnz,) the constant is column n_free + n_partner
+    Entries that are the same at every step are not among them: they stand in `Compiled.constant`.
+    """
+
+    at: np.ndarray  # (nnz,) position in A, row by row
     par: np.ndarray  # (nnz,) position in theta
     val: np.ndarray  # (nnz,)
     lower: np.ndarray  # (n_partner,) constant bounds; nan where the bound is stamped
     upper: np.ndarray  # (n_partner,)
+    first: int
     n_free: int
     n_cone: int  # contacts in friction cones
     d: int
 
 
-PLAN = types.NamedTuple(
-    [INDICES, INDICES, INDICES, VECTOR, VECTOR, VECTOR, types.int64, types.int64, types.int64], Plan
-)
+PLAN = types.NamedTuple([INDICES, INDICES, VECTOR, VECTOR, VECTOR, *4 * [types.int64]], Plan)
 
 
-class Work(NamedTuple):
-    """Room for one step, allocated once: theta, the mixed system, the reduced problem and the solution."""
+class Work(Laid):
+    """Room for one step, allocated once: the mixed system, its elimination, the reduced problem and the solution."""
 
-    theta: np.ndarray
-    A: np.ndarray  # (rows, n_free + n_partner + 1)
-    X: np.ndarray  # (n_free, n_partner + 1): A_ff^-1 [A_fc, a_f]
-    M: np.ndarray  # (n_partner, n_partner)
-    q: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    mu: np.ndarray  # (n_cone,)
-    z: np.ndarray  # (n_partner,)
-    out: np.ndarray  # the answer's parts one after the other
+    sizes = ("n_f", "n_c", "n_o", "n_k", "rows", "columns", "right")
+    fields: ClassVar[dict[str, tuple]] = {
+        "A": ("rows", "columns"),  # columns = n_free + n_partner + 1
+        "LU": ("n_f", "n_f"),
+        "scale": ("n_f",),
+        "X": ("n_f", "right"),  # A_ff^-1 [A_fc, a_f]
+        "x": ("n_f",),
+        "out": ("n_o",),  # the answer's parts one after the other
+        "M": ("n_c", "n_c"),
+        "q": ("n_c",),
+        "mu": ("n_k",),
+        "lower": ("n_c",),
+        "upper": ("n_c",),
+        "z": ("n_c",),
+    }
+    spans: ClassVar[dict[str, tuple[str, str]]] = {"posed": ("M", "mu"), "recorded": ("out", "z")}
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
-WORK = types.NamedTuple([VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR], Work)
+WORK = Work.compiled
 
 
 @dataclass(frozen=True)
@@ -74,41 +86,36 @@ class Compiled:
     declaration: Declaration
     symbols: Symbols
     plan: Plan
+    constant: np.ndarray
     kind: str
     size: tuple[int, ...]
     theta: np.ndarray
     own: slice
     seconds: float
 
-    def room(self) -> tuple[Work, np.ndarray]:
-        """Fresh arrays for stepping, and the view of theta that holds the formulation's own parameters."""
-        n_f, n_c = self.plan.n_free, self.plan.lower.size
-        theta = self.theta.copy()
+    def room(self) -> Work:
+        """Fresh arrays for stepping, with all that stays the same in them."""
+        n_f, n_c, n_k = self.plan.n_free, self.plan.lower.size, self.plan.n_cone
+        rows, columns = self.constant.shape
         outputs = sum(self.symbols.answer.values())
-        rows = n_f + n_c + outputs + 2 * n_c + self.plan.n_cone
-        work = Work(
-            theta, np.zeros((rows, n_f + n_c + 1)), np.zeros((n_f, n_c + 1)), np.zeros((n_c, n_c)), np.zeros(n_c),
-            np.zeros(n_c), np.zeros(n_c), np.zeros(self.plan.n_cone), np.zeros(n_c), np.zeros(outputs),
-        )  # fmt: skip
-        return work, theta[self.own]
+        work = Work(n_f=n_f, n_c=n_c, n_o=outputs, n_k=n_k, rows=rows, columns=columns, right=n_c + 1)
+        work.A[:] = self.constant
+        return work
 
-    def views(self, work: Work) -> dict[str, np.ndarray]:
-        """The shared parameters by name, as views into `work.theta`."""
+    def views(self, theta: np.ndarray) -> dict[str, np.ndarray]:
+        """The shared parameters by name, as views into theta."""
         views, start = {}, 0
         for name, shape in self.symbols.shapes.items():
             length = int(np.prod(shape))
-            views[name] = work.theta[start : start + length].reshape(shape)
+            views[name] = theta[start : start + length].reshape(shape)
             start += length
         return views
 
-    def core(self, work: Work, h: float, law: float, v_th: float) -> Core:
-        """Contact data of a time step whose shared parameters are views into `work.theta`."""
-        n, m, r, d = self.size
-        return Core(
-            h=float(h), law=law, v_th=float(v_th), v=np.zeros(n), f=np.zeros(n), g=np.zeros(m), r_b=np.zeros(m),
-            phi=np.zeros(r), r_n=np.zeros(r), e=np.zeros(r), r_t=np.zeros(d * r), mu_s=np.zeros(r),
-            heading=np.tile([1.0, 0.0], (r, 1)), frame=np.tile([1.0, 0.0], (r, 1)), **self.views(work),
-        )  # fmt: skip
+    def core(self, h: float, law: float, v_th: float) -> tuple[Core, np.ndarray]:
+        """Contact data of a time step, and theta, which lies at its end: the shared parameters are the same memory."""
+        core = Core(self.size, h, law, v_th, self.theta.size - self.own.start)
+        core.extra[:] = self.theta[self.own.start :]
+        return core, core.after("M")
 
 
 @lru_cache(maxsize=256)
@@ -119,11 +126,14 @@ def compiled(formulation: Formulation, *size: int) -> Compiled:
     rows = _rows(declaration, symbols)
     expressions = [F for F in rows if isinstance(F, cp.Expression)]
     theta, position, own = _parameters(declaration, expressions, symbols)
-    row, col, par, val = _tensor(declaration, rows, position, theta.size)
     lower, upper = _constant_bounds(declaration)
     n_free = sum(u.size for u in declaration.free)
-    plan = Plan(row, col, par, val, lower, upper, n_free, *_cone_size(declaration, getattr(symbols, "d", 0)))
-    result = Compiled(declaration, symbols, plan, _kind(declaration), size, theta, own, 0.0)
+    shape = sum(F.size if isinstance(F, cp.Expression) else F for F in rows), n_free + lower.size + 1
+    tensor = _tensor(declaration, rows, position, theta.size)
+    constant, at, par, val, first = _entries(tensor, shape, theta.size)
+    n_cone = declaration.cones[0].x.n.size if declaration.cones else 0
+    plan = Plan(at, par, val, lower, upper, first, n_free, n_cone, getattr(symbols, "d", 0))
+    result = Compiled(declaration, symbols, plan, constant, _kind(declaration), size, theta, own, 0.0)
     _compare_with_direct_evaluation(result, rows, position)
     return replace(result, seconds=time.perf_counter() - start)
 
@@ -137,10 +147,6 @@ def _kind(declaration: Declaration) -> str:
             )
         return "Coulomb NCP" if cones[0].coulomb else "conic QP"
     return "LCP" if all(isinstance(u.member_of, Nonneg) for u in declaration.partners) else "MLCP"
-
-
-def _cone_size(declaration: Declaration, d: int) -> tuple[int, int]:
-    return (declaration.cones[0].x.n.size, d) if declaration.cones else (0, d)
 
 
 def _rows(declaration: Declaration, symbols: Symbols) -> list:
@@ -204,7 +210,7 @@ def _parameters(declaration, expressions, symbols) -> tuple[np.ndarray, dict[int
     return np.concatenate(values), position, slice(own_start, own_start + own_size)
 
 
-def _tensor(declaration: Declaration, rows: list, position: dict[int, np.ndarray], n_theta: int):
+def _tensor(declaration: Declaration, rows: list, position: dict[int, np.ndarray], n_theta: int) -> tuple:
     """CVXPY's parameter tensor of the stacked expressions, in coordinates (row, col, par, val)."""
     expressions = [F for F in rows if isinstance(F, cp.Expression)]
     rng = np.random.default_rng(0)
@@ -242,6 +248,23 @@ def _tensor(declaration: Declaration, rows: list, position: dict[int, np.ndarray
     return row[keep].astype(np.int64), col[keep], par_of[par][keep], val[keep]
 
 
+def _entries(tensor: tuple, shape: tuple[int, int], n_theta: int) -> tuple:
+    """The tensor as `Plan` wants it: the constant A, then at, par, val, and how many entries come first at their place.
+
+    Entries are sorted by row and column; the order of several at one place, and so their sum, stays as it is.
+    """
+    row, col, par, val = tensor
+    constant = np.zeros(shape)
+    at = row * shape[1] + col
+    # A place holds a constant alone, or is stamped anew at every step, constants and all.
+    stamped = np.isin(at, at[par != n_theta - 1])
+    np.add.at(constant.reshape(-1), at[~stamped], val[~stamped])
+    at, par, val = at[stamped], par[stamped], val[stamped]
+    again = np.append(False, at[1:] == at[:-1])[: at.size]
+    order = np.argsort(again, kind="stable")
+    return constant, at[order], par[order], val[order], int(np.sum(~again))
+
+
 def _true_rows(rows: list) -> np.ndarray:
     found, start = [], 0
     for F in rows:
@@ -255,7 +278,7 @@ def _true_rows(rows: list) -> np.ndarray:
 def _compare_with_direct_evaluation(c: Compiled, rows: list, position: dict[int, np.ndarray]) -> None:
     """The tensor rests on CVXPY's internals, hence one comparison per compilation with its public `.value`."""
     rng = np.random.default_rng(1)
-    work, _ = c.room()
+    work, theta = c.room(), c.theta.copy()
     parameters = {p.id: p for F in rows if isinstance(F, cp.Expression) for p in F.parameters()}
     kept = [(p, p.value) for p in parameters.values()]
     x = rng.standard_normal((work.A.shape[1],))
@@ -266,8 +289,8 @@ def _compare_with_direct_evaluation(c: Compiled, rows: list, position: dict[int,
         start += u.size
     for key, p in parameters.items():
         p.value = p.project(rng.uniform(0.5, 1.5, p.shape))
-        work.theta[position[key]] = np.ravel(p.value, order="F")
-    stamp(c.plan, work)
+        theta[position[key]] = np.ravel(p.value, order="F")
+    stamp(c.plan, theta, work)
     stamped = work.A @ x
     direct = np.concatenate(
         [np.atleast_1d(np.asarray(F.value)) if isinstance(F, cp.Expression) else np.zeros(F) for F in rows]
@@ -280,69 +303,109 @@ def _compare_with_direct_evaluation(c: Compiled, rows: list, position: dict[int,
         raise ModellingError(f"the compiled declaration differs from direct evaluation by {worst:.1e} (relative)")
 
 
-@njit(types.void(PLAN, WORK), cache=True)
-def stamp(plan, work):
+@njit(types.void(PLAN, VECTOR, WORK), cache=True)
+def stamp(plan, theta, work):
     """A = T theta, and the bounds."""
-    A, theta = work.A, work.theta
-    for i in range(A.shape[0]):
-        spread(0.0, A[i])
-    for k in range(plan.row.size):
-        A[plan.row[k], plan.col[k]] += plan.val[k] * theta[plan.par[k]]
-    n_c = plan.lower.size
+    flat = work.A.reshape(-1)
+    for k in range(plan.first):
+        flat[plan.at[k]] = plan.val[k] * theta[plan.par[k]]
+    for k in range(plan.first, plan.at.size):
+        flat[plan.at[k]] += plan.val[k] * theta[plan.par[k]]
+    A, n_c = work.A, plan.lower.size
     last = A.shape[1] - 1
-    first = plan.n_free + n_c + work.out.size
+    row = plan.n_free + n_c + work.out.size
     for i in range(n_c):
-        work.lower[i] = A[first + i, last] if np.isnan(plan.lower[i]) else plan.lower[i]
-        work.upper[i] = A[first + n_c + i, last] if np.isnan(plan.upper[i]) else plan.upper[i]
+        work.lower[i] = A[row + i, last] if np.isnan(plan.lower[i]) else plan.lower[i]
+        work.upper[i] = A[row + n_c + i, last] if np.isnan(plan.upper[i]) else plan.upper[i]
     for i in range(plan.n_cone):
-        work.mu[i] = A[first + 2 * n_c + i, last]
+        work.mu[i] = A[row + 2 * n_c + i, last]
 
 
-@njit(types.int64(PLAN, WORK), cache=True)
-def eliminate(plan, work):
-    """Schur complement on the free unknowns; 0, or 1 + the first dependent column of A_ff."""
-    A, X, n_f, n_c = work.A, work.X, plan.n_free, plan.lower.size
-    LU, pivots = np.empty((n_f, n_f)), np.empty(n_f, dtype=np.int64)
-    for i in range(n_f):
-        for j in range(n_f):
+@njit(types.int64(WORK), cache=True, error_model="numpy")
+def factor(work):
+    """LU and X from A: Gauss elimination of the free unknowns, all right-hand sides at once, row by row.
+
+    Scaled partial pivoting. Returns 0, or 1 + the first dependent column of A_ff.
+    """
+    A, LU, X, scale = work.A, work.LU, work.X, work.scale
+    n, width = X.shape
+    for i in range(n):
+        largest = 0.0
+        for j in range(n):
             LU[i, j] = A[i, j]
-    missing = lu_factor(LU, pivots)
-    if missing:
-        return missing
-    rhs, x = np.empty(n_f), np.empty(n_f)
-    for j in range(n_c + 1):
-        for i in range(n_f):
-            rhs[i] = A[i, n_f + j]
-        lu_solve(LU, pivots, rhs, x)
-        for i in range(n_f):
-            X[i, j] = x[i]
-    for i in range(n_c):
-        for j in range(n_c + 1):
-            s = A[n_f + i, n_f + j]
-            for k in range(n_f):
-                s -= A[n_f + i, k] * X[k, j]
-            if j < n_c:
-                work.M[i, j] = s
-            else:
-                work.q[i] = s
+            largest = max(largest, abs(A[i, j]))
+        for j in range(width):
+            X[i, j] = A[i, n + j]
+        scale[i] = largest
+    for k in range(n):
+        best, row = 0.0, -1
+        for i in range(k, n):
+            if scale[i] > 0.0 and abs(LU[i, k]) / scale[i] > best:
+                best, row = abs(LU[i, k]) / scale[i], i
+        if not best > SINGULAR_PIVOT:
+            return k + 1
+        if row != k:
+            scale[k], scale[row] = scale[row], scale[k]
+            for j in range(n):
+                LU[k, j], LU[row, j] = LU[row, j], LU[k, j]
+            for j in range(width):
+                X[k, j], X[row, j] = X[row, j], X[k, j]
+        for i in range(k + 1, n):
+            if LU[i, k] != 0.0:
+                f = LU[i, k] / LU[k, k]
+                for j in range(k + 1, n):
+                    LU[i, j] -= f * LU[k, j]
+                for j in range(width):
+                    X[i, j] -= f * X[k, j]
     return 0
 
 
-@njit(types.void(PLAN, WORK), cache=True)
-def carry_back(plan, work):
+@njit(types.int64(WORK), cache=True, error_model="numpy")
+def eliminate(work):
+    """Schur complement on the free unknowns; 0, or 1 + the first dependent column of A_ff."""
+    A, LU, X, M = work.A, work.LU, work.X, work.M
+    missing = factor(work)
+    if missing:
+        return missing
+    n_f, width = X.shape
+    n_c = width - 1
+    for i in range(n_f - 1, -1, -1):
+        for k in range(i + 1, n_f):
+            f = LU[i, k]
+            if f != 0.0:
+                for j in range(width):
+                    X[i, j] -= f * X[k, j]
+        for j in range(width):
+            X[i, j] /= LU[i, i]
+    for i in range(n_c):
+        for j in range(n_c):
+            M[i, j] = A[n_f + i, n_f + j]
+        q = A[n_f + i, n_f + n_c]
+        for k in range(n_f):
+            f = A[n_f + i, k]
+            if f != 0.0:
+                for j in range(n_c):
+                    M[i, j] -= f * X[k, j]
+                q -= f * X[k, n_c]
+        work.q[i] = q
+    return 0
+
+
+@njit(types.void(WORK), cache=True)
+def carry_back(work):
     """The answer that belongs to the reduced solution z, into work.out."""
-    A, X, z, n_f, n_c = work.A, work.X, work.z, plan.n_free, plan.lower.size
-    x = np.empty(n_f)
+    A, X, z, x, out = work.A, work.X, work.z, work.x, work.out
+    n_f, n_c = X.shape[0], X.shape[1] - 1
     for i in range(n_f):
         s = X[i, n_c]
         for j in range(n_c):
             s += X[i, j] * z[j]
         x[i] = -s
     first = n_f + n_c
-    for i in range(work.out.size):
+    for i in range(out.shape[0]):
         s = A[first + i, first]
         for j in range(n_f):
             s += A[first + i, j] * x[j]
         for j in range(n_c):
             s += A[first + i, n_f + j] * z[j]
-        work.out[i] = s
+        out[i] = s

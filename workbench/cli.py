@@ -135,9 +135,7 @@ def find_case(name: str, settings: Sequence[str] = ()) -> "Case":
     """The case of this name with NAME=VALUE parameters set."""
     from cases import CASES
 
-    known = {case.name: case for case in CASES}
-    if name not in known:
-        raise UnknownNameError("case", name, list(known))
+    kind = CASES.find(name)
     values = {}
     for setting in settings:
         key, _, text = setting.partition("=")
@@ -145,7 +143,7 @@ def find_case(name: str, settings: Sequence[str] = ()) -> "Case":
             values[key] = float(text)
         except ValueError:
             raise WorkbenchError(f"--set {setting}: give NAME=NUMBER") from None
-    return known[name]().with_parameters(**values)
+    return kind().with_parameters(**values)
 
 
 def find_formulation(text: str) -> "Formulation":
@@ -153,16 +151,16 @@ def find_formulation(text: str) -> "Formulation":
     from formulations import FORMULATIONS, SLIDING
 
     name, _, rest = text.partition(":")
-    known = {f.name: f for f in (*FORMULATIONS, *SLIDING)}
-    if name not in known:
-        raise UnknownNameError("formulation", name, list(known))
+    if name not in (*FORMULATIONS.names, *SLIDING.names):
+        raise UnknownNameError("formulation", name, [*FORMULATIONS.names, *SLIDING.names])
+    found = (FORMULATIONS if name in FORMULATIONS.names else SLIDING).find(name)
     options = {}
     for part in rest.split(",") if rest else []:
         key, equals, value = part.partition("=")
         if not equals:
             raise WorkbenchError(f"formulation '{text}': '{part}' is no OPTION=VALUE")
         options[key] = value
-    return known[name].with_options(**options)
+    return found.with_options(**options)
 
 
 def run_reproduce(o: argparse.Namespace) -> None:

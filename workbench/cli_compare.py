@@ -111,7 +111,7 @@ def _chosen(o: argparse.Namespace) -> "tuple[Formulation, ...]":
 
     for name in o.solver or []:
         find_solver(name)
-    return tuple(map(find_formulation, o.formulation)) if o.formulation else FORMULATIONS
+    return tuple(map(find_formulation, o.formulation)) if o.formulation else tuple(FORMULATIONS)
 
 
 def _compare_file(o: argparse.Namespace, ready: Callable[[], object]) -> None:

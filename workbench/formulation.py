@@ -12,6 +12,7 @@ import cvxpy as cp
 import numpy as np
 
 from workbench.errors import ModellingError, UnknownNameError
+from workbench.hooks import SHARED
 from workbench.modelling import Declaration, Equals, equals, free, nonneg
 
 
@@ -108,13 +109,8 @@ class ContactSymbols(Symbols):
 
 def core_shapes(n: int, m: int, r: int, d: int) -> dict[str, tuple[int, ...]]:
     """Names and shapes of the core parameters, in the order in which they lie in the parameter vector."""
-    return {
-        "M": (n, n), "b": (n,),
-        "J_b": (m, n), "b_b": (m,), "eps_b": (m,),
-        "J_n": (r, n), "b_n": (r,), "eps_n": (r,),
-        "J_t": (d * r, n), "b_t": (d * r,), "eps_t": (d * r,),
-        "mu": (r,),
-    }  # fmt: skip
+    sizes = dict(n=n, m=m, r=r, t=d * r)
+    return {name: tuple(sizes[s] for s in shape) for name, shape in SHARED.items()}
 
 
 @dataclass(frozen=True, eq=False)

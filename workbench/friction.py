@@ -1,19 +1,9 @@
-"""What friction models share: direction sets, the frictionless estimate of the normal impulse, opening a contact."""
+"""Polygons in place of the friction disc, for the declarations that use them."""
 
 import cvxpy as cp
 import numpy as np
-from numba import njit, types
 
 from workbench.errors import ModellingError
-from workbench.hooks import CORE
-from workbench.kernels import VECTOR, lu_factor, lu_solve, put, spread
-from workbench.solution import Status
-from workbench.solvers.lemke import lemke_kernel
-
-SINGULAR, SOLVED = int(Status.SINGULAR), int(Status.SOLVED)
-
-NEGLIGIBLE = 1e-12
-"""An impulse below this share of the momentum M v + h f is an open contact's rounding."""
 
 
 def polygon(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constant]:
@@ -51,81 +41,3 @@ def half_plane(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constan
 def _clean(x: np.ndarray) -> np.ndarray:
     # cos(pi/2) is 6e-17 in floating point: an axis that should not see the other one must not.
     return np.where(np.abs(x) < 1e-15, 0.0, x)
-
-
-@njit(types.int64(CORE, VECTOR), cache=True)
-def frictionless_impulses(core, p_n):
-    """p_n (r,) [N s] of the step without friction: the estimate for a contact without a past; a Status."""
-    n, m, r = core.v.shape[0], core.g.shape[0], p_n.shape[0]
-    K, pivots = np.zeros((n + m, n + m)), np.empty(n + m, dtype=np.int64)
-    for i in range(n):
-        put(core.M[i], K[i, :n])
-    for i in range(m):
-        K[n + i, n + i] = core.eps_b[i]
-        for j in range(n):
-            K[j, n + i], K[n + i, j] = -core.J_b[i, j], core.J_b[i, j]
-    if lu_factor(K, pivots):
-        return SINGULAR
-    N, q, rhs, x = np.empty((r, r)), np.empty(r), np.zeros(n + m), np.empty(n + m)
-    for column in range(r + 1):
-        free = column == r
-        for j in range(n):
-            rhs[j] = core.b[j] if free else core.J_n[column, j]
-        for j in range(m):
-            rhs[n + j] = -core.b_b[j] if free else 0.0
-        lu_solve(K, pivots, rhs, x)
-        for i in range(r):
-            s = core.b_n[i] if free else core.eps_n[i] if i == column else 0.0
-            for j in range(n):
-                s += core.J_n[i, j] * x[j]
-            if free:
-                q[i] = s
-            else:
-                N[i, column] = s
-    lower, upper = np.zeros(r), np.full(r, np.inf)
-    return lemke_kernel(N, q, lower, upper, np.empty(0), 2, p_n, np.zeros(1, dtype=np.int64))
-
-
-@njit(types.float64(CORE), cache=True)
-def momentum(core):
-    """Largest entry of M v + h f [N s, N m s]."""
-    largest = 0.0
-    for j in range(core.b.shape[0]):
-        largest = max(largest, abs(core.b[j]))
-    return largest
-
-
-@njit(types.boolean(CORE, VECTOR, types.boolean, types.float64, types.int64), cache=True)
-def is_new(core, memory, start, nothing, i):
-    """Whether contact i has no last step, or was open in it and now closes at more than the stick threshold.
-
-    A contact that merely lies idle, bearing nothing beside others, is not new: it has its zero impulse to go by. Where
-    an iteration only starts from it, `start`, it counts as new: one that begins without its friction may stay there.
-    """
-    if memory[i] > nothing:
-        return False
-    if start or np.isnan(memory[i]):
-        return True
-    approach = core.r_n[i]
-    for j in range(core.v.shape[0]):
-        approach += core.J_n[i, j] * core.v[j]
-    return approach < -core.v_th
-
-
-@njit(types.void(CORE, VECTOR, types.boolean, VECTOR), cache=True)
-def normal_estimate(core, memory, start, p_bar):
-    """p_bar (r,) [N s]: the last step's p_n, and the frictionless one for contacts that are new (`is_new`)."""
-    r = p_bar.shape[0]
-    nothing = NEGLIGIBLE * momentum(core)
-    fresh = False
-    for i in range(r):
-        p_bar[i] = memory[i]
-        fresh = fresh or is_new(core, memory, start, nothing, i)
-    if fresh:
-        estimate = np.zeros(r)
-        # A body pinched between two others may have no frictionless step at all; nothing is then known of new contacts.
-        if frictionless_impulses(core, estimate) != SOLVED:
-            spread(0.0, estimate)
-        for i in range(r):
-            if is_new(core, memory, start, nothing, i):
-                p_bar[i] = estimate[i]

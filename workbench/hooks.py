@@ -11,57 +11,63 @@ step". A hook is `njit(GIVEN)`, `njit(AGAIN)` or `njit(REMEMBER)`; being first-c
 recompilation of the stepper.
 """
 
-from typing import NamedTuple
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 from numba import njit, types
 
-from workbench.kernels import MATRIX, VECTOR
+from workbench.kernels import VECTOR
+from workbench.layout import Laid
+
+SHARED: dict[str, tuple] = {
+    "M": ("n", "n"), "b": ("n",), "J_b": ("m", "n"), "b_b": ("m",), "eps_b": ("m",), "J_n": ("r", "n"),
+    "J_t": ("t", "n"), "b_n": ("r",), "b_t": ("t",), "eps_n": ("r",), "eps_t": ("t",), "mu": ("r",),
+}  # fmt: skip
+"""What declarations are written over, as it lies in `Core` and at the head of the parameter vector theta."""
 
 
-class Core(NamedTuple):
+class Core(Laid):
     """Contact data of one instant as the compiled code sees it: formulary section 1, plus what the step derives.
 
-    A case fills M, f, J_b, g, r_b, J_n, phi, r_n, J_t, r_t, mu, mu_s, e, heading; what it leaves out of r_b, r_n, r_t,
-    mu_s, e, heading stays as it is (zero at first, heading (1, 0)). `stepping.discretise` derives b, b_b, b_n, b_t,
-    `relaxation.relax` the compliances; `turn` rotates a contact's tangent axes and notes it in `frame`.
+    Sizes are n velocities, m bilateral rows, r contacts, t = d r tangents. A case fills M, f, J_b, g, r_b, J_n, phi,
+    r_n, J_t, r_t, mu, mu_s, e, heading; what it leaves out of r_b, r_n, r_t, mu_s, e, heading stays as it is (zero at
+    first, heading (1, 0)). `stepping.discretise` derives b, b_b, b_n, b_t, `relaxation.relax` the compliances; `turn`
+    rotates a contact's tangent axes and notes it in `frame`. Past the end lie the formulation's own parameters.
     """
 
-    h: float  # step [s]
-    law: float  # normal law, one of `NORMAL_LAWS`
-    v_th: float  # stick threshold [m/s]
-    v: np.ndarray  # (n,) velocity before the step
-    M: np.ndarray  # (n, n)
-    f: np.ndarray  # (n,) applied minus Coriolis forces
-    b: np.ndarray  # (n,) M v + h f
-    J_b: np.ndarray  # (m, n)
-    g: np.ndarray  # (m,) position error of the bilateral constraints
-    r_b: np.ndarray  # (m,) prescribed rate dg/dt at fixed configuration
-    b_b: np.ndarray  # (m,)
-    eps_b: np.ndarray  # (m,)
-    J_n: np.ndarray  # (r, n)
-    phi: np.ndarray  # (r,) gap [m]
-    r_n: np.ndarray  # (r,) prescribed normal rate [m/s]
-    e: np.ndarray  # (r,) restitution
-    b_n: np.ndarray  # (r,)
-    eps_n: np.ndarray  # (r,)
-    J_t: np.ndarray  # (d r, n)
-    r_t: np.ndarray  # (d r,) prescribed sliding rate [m/s]
-    b_t: np.ndarray  # (d r,)
-    eps_t: np.ndarray  # (d r,)
-    mu: np.ndarray  # (r,) friction coefficient, kinetic where there is a static one
-    mu_s: np.ndarray  # (r,) static friction coefficient; below mu (zero) it is not used
-    heading: np.ndarray  # (r, 2) body-fixed tangent direction in the case's axes
-    frame: np.ndarray  # (r, 2) first axis in use, in the case's axes
+    sizes = ("n", "m", "r", "t")
+    fields: ClassVar[dict[str, tuple]] = {
+        "h": (),  # step [s]
+        "law": (),  # normal law, one of `NORMAL_LAWS`
+        "v_th": (),  # stick threshold [m/s]
+        "f": ("n",),  # applied minus Coriolis forces
+        "g": ("m",),  # position error of the bilateral constraints
+        "r_b": ("m",),  # prescribed rate dg/dt at fixed configuration
+        "r_n": ("r",),  # prescribed normal rate [m/s]
+        "e": ("r",),  # restitution
+        "mu_s": ("r",),  # static friction coefficient; below mu (zero) it is not used
+        "heading": ("r", 2),  # body-fixed tangent direction in the case's axes
+        "frame": ("r", 2),  # first axis in use, in the case's axes
+        "p_bar": ("r",),  # normal impulses that the step may have [N s], where `modelling.Hooks.estimate` asks for them
+        "v": ("n",),  # velocity before the step
+        "phi": ("r",),  # gap [m]
+        "r_t": ("t",),  # prescribed sliding rate [m/s]
+        **SHARED,  # b = M v + h f; mu is the kinetic coefficient where there is a static one
+    }
+    spans: ClassVar[dict[str, tuple[str, str]]] = {"recorded": ("v", "mu")}
+
+    def __init__(self, size: tuple[int, ...], h: float, law: float, v_th: float, extra: int = 0) -> None:
+        n, m, r, d = size
+        super().__init__(extra, n=n, m=m, r=r, t=d * r)
+        self.h, self.law, self.v_th = h, law, v_th
+        self.heading[:] = self.frame[:] = 1.0, 0.0
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
-def _core_type() -> types.Type:
-    scalars, matrices = ("h", "law", "v_th"), ("M", "J_b", "J_n", "J_t", "heading", "frame")
-    kinds = [types.float64 if name in scalars else MATRIX if name in matrices else VECTOR for name in Core._fields]
-    return types.NamedTuple(kinds, Core)
-
-
-CORE = _core_type()
+CORE = Core.compiled
 
 VELOCITY, GAP, MOREAU = 0.0, 1.0, 2.0
 NORMAL_LAWS = {"velocity": VELOCITY, "gap": GAP, "moreau": MOREAU}
@@ -139,7 +145,7 @@ def turn_to_sliding(core, i):
     if core.J_t.shape[0] == core.mu.shape[0]:
         return abs(sliding(core, i))
     x, y = sliding(core, 2 * i), sliding(core, 2 * i + 1)
-    speed = np.sqrt(x * x + y * y)
+    speed = math.sqrt(x * x + y * y)
     if speed > core.v_th:
         turn(core, i, x / speed, y / speed)
     return speed

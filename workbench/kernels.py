@@ -120,12 +120,11 @@ def put(x, y):
         y[i] = x[i]
 
 
-@njit(types.void(MATRIX, types.int64, MATRIX), cache=True)
-def put_rows(X, first, Y):
-    """The rows of X into Y from row `first` on."""
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            Y[first + i, j] = X[i, j]
+@njit(types.void(VECTOR, VECTOR, types.int64), cache=True)
+def put_at(x, y, first):
+    """The entries of x into y from position `first` on."""
+    for i in range(x.shape[0]):
+        y[first + i] = x[i]
 
 
 @njit(types.void(types.float64, VECTOR), cache=True)
@@ -138,11 +137,11 @@ def spread(value, y):
 @njit(types.boolean(VECTOR), cache=True)
 def is_finite(x):
     """Whether no entry of x is nan or infinite."""
-    total = 0.0
+    strange = 0
     for i in range(x.shape[0]):
-        # An entry times zero is zero unless it is not finite.
-        total += 0.0 * x[i]
-    return total == 0.0
+        # An entry minus itself is zero unless it is not finite.
+        strange |= x[i] - x[i] != 0.0
+    return strange == 0
 
 
 @njit(types.void(MATRIX, VECTOR, VECTOR, VECTOR), cache=True)

@@ -14,7 +14,7 @@ CVXPY's tree is the only expression tree: it is printed by `notation`, compiled 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import cvxpy as cp
 import numpy as np
@@ -207,6 +207,8 @@ class Hooks:
     given: fills `own` parameters and turns tangent frames before a step; again: asks for another pass of a fixed
     point; remember: stores what the next step needs. `own` lists the parameters that `given` and `again` write, in
     the order of the flat array they receive; `numbers` are their constants; `memory` is the length of the memory.
+    `estimate` fills `core.p_bar` before `given` (`estimate.normal_estimate`): "last" with the last step's p_n, "start"
+    with what an iteration starts from.
     """
 
     given: Callable | None = None
@@ -215,6 +217,7 @@ class Hooks:
     own: tuple[cp.Parameter, ...] = ()
     numbers: tuple[float, ...] = ()
     memory: int | None = None
+    estimate: Literal["none", "last", "start"] = "none"
 
     def __post_init__(self) -> None:
         for name in ("given", "again", "remember"):

@@ -5,11 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
-from workbench import coulomb, stepping
+from workbench import coulomb
 from workbench.assembly import Compiled
 from workbench.case import Case
 from workbench.formulation import Formulation
 from workbench.problems import LCP, MLCP, Array, ConicQP, CoulombNCP, Problem
+from workbench.record import Record
 from workbench.relaxation import Relaxation
 from workbench.solution import Status
 
@@ -44,7 +45,7 @@ class Run:
     steps_wanted: int
     build_time: float
     solve_time: float
-    record: stepping.Record = field(repr=False)
+    record: Record = field(repr=False)
     compiled: Compiled | None = field(repr=False, default=None)
 
     @property

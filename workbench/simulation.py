@@ -7,21 +7,20 @@ from typing import Any
 import numpy as np
 
 from workbench import stepping
-from workbench.assembly import Compiled, compiled
+from workbench.assembly import Compiled, Work, compiled
 from workbench.case import Case
 from workbench.contact import ContactSolution, ContactSystem
 from workbench.errors import DataError, UnknownNameError
+from workbench.estimate import normal_estimate
 from workbench.formulation import Formulation
-from workbench.hooks import NORMAL_LAWS, Core, given_axes, never_again, remember_impulses
+from workbench.hooks import NORMAL_LAWS, given_axes, never_again, remember_impulses
 from workbench.notation import plain_relation
 from workbench.problems import Array, Problem
+from workbench.record import Rows
 from workbench.relaxation import Relaxation
 from workbench.run import Run, make_problem
 from workbench.solution import Solution, Status
 from workbench.solvers.base import KernelSolver, Solver
-
-MEMORY = 2e9
-"""Bytes that the record of one run may take."""
 
 # The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
 begin_step = stepping.begin_step.py_func
@@ -36,6 +35,9 @@ def normal_law(name: str) -> float:
     return NORMAL_LAWS[name]
 
 
+ESTIMATES = {"none": stepping.NO_ESTIMATE, "last": stepping.LAST, "start": stepping.START}
+
+
 class Stepper:
     """The arrays and hooks of one compiled declaration, ready to pose and finish steps."""
 
@@ -43,26 +45,49 @@ class Stepper:
         _, _, r, d = c.size
         hooks = c.declaration.hooks
         self.c = c
-        self.work, self.own = c.room()
-        self.core: Core = c.core(self.work, h, normal_law(normal), v_th)
+        self.work: Work = c.room()
+        # No step has been taken: there are no last impulses.
+        self.work.out[:] = np.nan
+        self.core, self.theta = c.core(h, normal_law(normal), v_th)
+        self.own = self.theta[c.own]
         self.given = hooks.given or given_axes
         self.again = hooks.again or never_again
         self.remember = hooks.remember or remember_impulses
         self.own_start, self.numbers = self.own.copy(), np.array(hooks.numbers, dtype=float)
+        self.estimate = ESTIMATES[hooks.estimate]
         self.memory = np.full(r + d * r if hooks.memory is None else hooks.memory, np.nan)
+
+    def begin(self) -> None:
+        """The formulation's own data, the core's being in place."""
+        self.own[:] = self.own_start
+        if self.estimate != stepping.NO_ESTIMATE:
+            normal_estimate(self.core, self.memory, self.estimate == stepping.START, self.lcp())
+        self.given(self.core, self.memory, self.own, self.numbers)
+
+    def lcp(self, other: Any = None) -> Any:
+        """The kernel that `normal_estimate` uses; where nothing is estimated `other`, so that none is compiled."""
+        if self.estimate == stepping.NO_ESTIMATE:
+            return other
+        from workbench.solvers.lemke import lemke_kernel
+
+        return lemke_kernel
+
+    def pose(self) -> Status:
+        """Stamp and eliminate: whether a problem now stands in the work arrays."""
+        return Status(stepping.pose(self.c.plan, self.theta, self.work))
 
     def problem(self) -> Problem:
         """The problem that now stands in the work arrays; raises DataError where it cannot be posed."""
-        status = Status(stepping.pose(self.c.plan, self.core, self.work))
+        status = self.pose()
         if status is not Status.SOLVED:
-            raise DataError(why_not_posed(self.c, self.work, status))
+            raise DataError(self.why_not_posed(status))
         w = self.work
         return make_problem(self.c, w.M.copy(), w.q.copy(), w.lower.copy(), w.upper.copy(), w.mu.copy())
 
     def finish_pass(self, z: Array) -> bool:
         """Take z as the solution of this pass; whether the formulation asks for another."""
         self.work.z[:] = z
-        return finish_pass(self.c.plan, self.core, self.work, self.again, self.memory, self.own, self.numbers)
+        return finish_pass(self.core, self.work, self.again, self.memory, self.own, self.numbers)
 
     def solve(self, solver: Solver) -> tuple[Solution, int, int]:
         """All passes of one step with a solver: the last Solution, iterations over all passes, passes."""
@@ -75,31 +100,30 @@ class Stepper:
         status = Status.NO_FIXED_POINT
         return replace(solution, claimed=status, reason=status.meaning), iterations, stepping.PASSES
 
+    def why_not_posed(self, status: Status) -> str:
+        """One line on why the problem could not be posed; for a singular elimination, which rows are dependent."""
+        declaration, A, start = self.c.declaration, self.work.A, self.c.own.start
+        for p in declaration.hooks.own:
+            if not np.isfinite(self.theta[start : start + p.size]).all():
+                return f"parameter '{p.name()}' is left without a value (it is not finite)"
+            start += p.size
+        if status is not Status.SINGULAR or not np.isfinite(A).all():
+            return Status.NOT_FINITE.meaning
+        from workbench.diagnostics.rank import dependent_rows
 
-def why_not_posed(c: Compiled, work: Any, status: Status) -> str:
-    """One line on why a step's problem could not be posed; for a singular elimination, which rows are dependent."""
-    start = c.own.start
-    for p in c.declaration.hooks.own:
-        if not np.isfinite(work.theta[start : start + p.size]).all():
-            return f"parameter '{p.name()}' is left without a value (it is not finite)"
-        start += p.size
-    if status is not Status.SINGULAR or not np.isfinite(work.A).all():
-        return Status.NOT_FINITE.meaning
-    from workbench.diagnostics.rank import dependent_rows
-
-    n_f = c.plan.n_free
-    place = [(i, F) for F in c.declaration.equations for i in range(F.size)]
-    names = []
-    for group in dependent_rows(work.A[:n_f, :n_f].copy()):
-        rows: dict[str, list[str]] = {}
-        for i, F in (place[k] for k in sorted(group)):
-            rows.setdefault(plain_relation(F), []).append(str(i))
-        names.append(" with ".join(f"{_few(some, 4, ', ')} of '{words} = 0'" for words, some in rows.items()))
-    unknowns = ", ".join(u.name() for u in c.declaration.free)
-    return (
-        f"free unknowns ({unknowns}) cannot be eliminated: dependent rows {_few(names, 2, '; ')}; "
-        "constraint relaxation (eps > 0) is the way out"
-    )
+        n_f = self.c.plan.n_free
+        place = [(i, F) for F in declaration.equations for i in range(F.size)]
+        names = []
+        for group in dependent_rows(A[:n_f, :n_f].copy()):
+            rows: dict[str, list[str]] = {}
+            for i, F in (place[k] for k in sorted(group)):
+                rows.setdefault(plain_relation(F), []).append(str(i))
+            names.append(" with ".join(f"{_few(some, 4, ', ')} of '{words} = 0'" for words, some in rows.items()))
+        unknowns = ", ".join(u.name() for u in declaration.free)
+        return (
+            f"free unknowns ({unknowns}) cannot be eliminated: dependent rows {_few(names, 2, '; ')}; "
+            "constraint relaxation (eps > 0) is the way out"
+        )
 
 
 def _few(words: list[str], most: int, between: str) -> str:
@@ -120,8 +144,7 @@ def pose(formulation: Formulation, system: ContactSystem) -> Stepper:
     for name in SYSTEM_DATA:
         getattr(core, name)[:] = getattr(system, name)
     stepping.discretise(core)
-    stepper.own[:] = stepper.own_start
-    stepper.given(core, stepper.memory, stepper.own, stepper.numbers)
+    stepper.begin()
     d = system.size[3]
     if d == 2 and (core.frame[:, 1] != 0).any() and np.any(np.diff(np.reshape(system.eps_t, (-1, 2)))):
         raise DataError("eps_t differs between the two tangents of a contact, but the axes turn; give both the same")
@@ -178,19 +201,17 @@ def simulate(
     stepper = Stepper(c, h, normal, case.v_th)
     relaxation = case.relaxation if relaxation is None else relaxation
     q, v = case.start()
-    record, done = _record(c, q.size, steps), np.zeros(1, dtype=np.int64)
+    rows, done = Rows(c, q.size, steps), np.zeros(1, dtype=np.int64)
     start = time.perf_counter()
     loop = _compiled_loop if isinstance(solver, KernelSolver) else _python_loop
-    status, reason = loop(case, stepper, relaxation.data(), solver, explicit, steps, q, v, record, done, progress)
+    status, reason = loop(case, stepper, relaxation.data(), solver, explicit, steps, q, v, rows, done, progress)
     seconds = time.perf_counter() - start
     k = int(done[0])
     if status is not Status.SOLVED and k < steps:
         reason = f"step {k} (t = {k * h:.4g} s): {reason or status.meaning}"
-    ends = {name: k + 1 if name in ("q", "v") else k for name in record._fields}
-    trimmed = stepping.Record(*(getattr(record, name)[: ends[name]] for name in record._fields))
     return Run(
         case, formulation, solver.name, c.kind, solver.tolerance, h, explicit, normal, relaxation, status, reason,
-        steps, c.seconds, seconds, trimmed, c,
+        steps, c.seconds, seconds, rows.record(k, q, v), c,
     )  # fmt: skip
 
 
@@ -202,7 +223,7 @@ def first_step(
     stepper = Stepper(c, h, case.normal if normal is None else normal, case.v_th)
     numbers = (case.relaxation if relaxation is None else relaxation).data()
     q, v = case.start()
-    _begin(case, stepper, numbers, 0, q, v, _record(c, q.size, 1))
+    _begin(case, stepper, numbers, q, v, Rows(c, q.size, 1).rows[0])
     return stepper
 
 
@@ -216,27 +237,11 @@ def first_problem(
         return None
 
 
-def _record(c: Compiled, n_q: int, K: int) -> stepping.Record:
-    n, m, r, d = c.size
-    n_c, t = c.plan.lower.size, r + d * r
-    room = 8 * K * (n_q + 3 * n + m + (6 + n) * t + n * n + n_c * (n_c + 4))
-    if room > MEMORY:
-        raise DataError(f"{K} steps need {room / 1e9:.3g} GB for their record; at most {MEMORY / 1e9:g} GB are used")
-    # empty, not zeros: the pages of a run that fails early are never touched.
-    return stepping.Record(
-        q=np.zeros((K + 1, n_q)), v=np.zeros((K + 1, n)), p=np.empty((K, t + m)), mass=np.empty((K, n, n)),
-        b=np.empty((K, n)), J=np.empty((K, t, n)), rate=np.empty((K, t)), eps=np.empty((K, t)),
-        r_t=np.empty((K, d * r)), phi=np.empty((K, r)), friction=np.empty((K, r)),
-        M=np.empty((K, n_c, n_c)), q_=np.empty((K, n_c)), lower=np.empty((K, n_c)), upper=np.empty((K, n_c)),
-        mu=np.empty((K, c.plan.n_cone)), z=np.empty((K, n_c)), effort=np.zeros((K, 2), dtype=np.int64),
-    )  # fmt: skip
-
-
-def _compiled_loop(case, s, relaxation, solver, explicit, steps, q, v, record, done, progress) -> tuple[Status, str]:
+def _compiled_loop(case, s, relaxation, solver, explicit, steps, q, v, rows, done, progress) -> tuple[Status, str]:
     # The objection is asked once, at the first step's problem: kernels themselves never refuse. `run` begins that step
     # again, so what its hooks have noted must not stay.
     memory = s.memory.copy()
-    _begin(case, s, relaxation, 0, q, v, record)
+    _begin(case, s, relaxation, q, v, rows.rows[0])
     s.memory[:] = memory
     try:
         reason = solver.why_not(s.problem())
@@ -245,22 +250,24 @@ def _compiled_loop(case, s, relaxation, solver, explicit, steps, q, v, record, d
     if reason:
         return Status.REFUSED, reason
     args = (
-        s.c.plan, s.core, s.work, case.fill, case.advance, case.data(), relaxation, s.given, s.again,
-        s.remember, s.own, s.own_start, s.numbers, s.memory, solver.kernel, explicit,
+        s.c.plan, s.core, s.theta, s.work, case.fill, case.advance, case.data(), relaxation, s.given, s.again,
+        s.remember, s.own, s.own_start, s.numbers, s.memory, s.estimate, s.lcp(solver.kernel), solver.kernel,
+        explicit,
     )  # fmt: skip
     chunk = steps if progress is None else max(200, steps // 50)
     worst = Status.SOLVED
     while done[0] < steps:
-        status = Status(stepping.run(*args, min(steps, int(done[0]) + chunk), q, v, record, done))
+        some = min(steps, int(done[0]) + chunk)
+        status = Status(stepping.run(*args, some, q, v, rows.rows, rows.effort, done))
         if progress is not None:
             progress(int(done[0]))
         if status is Status.INACCURATE:
             worst = status
         elif status is not Status.SOLVED:
-            posed = Status(stepping.pose(s.c.plan, s.core, s.work))
+            posed = s.pose()
             if posed is Status.SOLVED:
                 return status, ""
-            return _posing_failure(s), why_not_posed(s.c, s.work, posed)
+            return _posing_failure(s), s.why_not_posed(posed)
     return worst, ""
 
 
@@ -268,30 +275,31 @@ def _posing_failure(s: Stepper) -> Status:
     return Status.SINGULAR if np.isfinite(s.work.A).all() else Status.NOT_FINITE
 
 
-def _python_loop(case, s, relaxation, solver, explicit, steps, q, v, record, done, progress) -> tuple[Status, str]:
-    worst = Status.SOLVED
+def _python_loop(case, s, relaxation, solver, explicit, steps, q, v, rows, done, progress) -> tuple[Status, str]:
+    worst, data, q_next = Status.SOLVED, case.data(), np.empty_like(q)
     for k in range(steps):
-        _begin(case, s, relaxation, k, q, v, record)
+        row = rows.rows[k]
+        _begin(case, s, relaxation, q, v, row)
         try:
             if k == 0 and (reason := solver.why_not(s.problem())):
                 return Status.REFUSED, reason
-            solution, iterations, passes = s.solve(solver)
+            solution, *effort = s.solve(solver)
         except DataError as error:
             return _posing_failure(s), str(error)
         if solution.claimed is Status.INACCURATE:
             worst = Status.INACCURATE
         elif solution.claimed is not Status.SOLVED:
             return solution.claimed, solution.reason
-        end_step(
-            k, s.core, s.work, s.remember, s.memory, case.advance, case.data(), explicit, iterations, passes, q, v,
-            record, done,
-        )  # fmt: skip
+        end_step(s.core, s.work, s.remember, s.memory, case.advance, data, explicit, q, v, row, q_next)
+        rows.effort[k] = effort
+        done[0] = k + 1
         if progress is not None and k % 100 == 99:
             progress(k + 1)
     return worst, ""
 
 
-def _begin(case: Case, s: Stepper, relaxation: Array, k: int, q: Array, v: Array, record: stepping.Record) -> None:
+def _begin(case: Case, s: Stepper, relaxation: Array, q: Array, v: Array, row: Array) -> None:
     begin_step(
-        k, s.core, case.fill, case.data(), relaxation, s.given, s.memory, s.own, s.own_start, s.numbers, q, v, record
-    )
+        s.core, s.work, case.fill, case.data(), relaxation, s.given, s.memory, s.own, s.own_start, s.numbers,
+        s.estimate, s.lcp(), q, v, row,
+    )  # fmt: skip

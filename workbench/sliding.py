@@ -251,12 +251,12 @@ def _stored(name: str, value: Array, shape: tuple[int, ...]) -> Array:
 def pose_sliding(formulation: Formulation, system: SlidingSystem) -> tuple[LCP, Work]:
     """The LCP that a sliding formulation's declaration makes of a system; DataError where A is singular."""
     c = compiled(formulation, *system.size)
-    work, _ = c.room()
+    work, theta = c.room(), c.theta.copy()
     b = system.blocks
-    for name, view in c.views(work).items():
+    for name, view in c.views(theta).items():
         view[:] = getattr(b, name.replace("_", ""))
-    stamp(c.plan, work)
-    if eliminate(c.plan, work):
+    stamp(c.plan, theta, work)
+    if eliminate(work):
         raise DataError(system.singular())
     return LCP(work.M, work.q), work
 
@@ -272,7 +272,7 @@ def solve_sliding(
     solution = solver.solve(problem)
     if solution.claimed in (Status.SOLVED, Status.INACCURATE):
         work.z[:] = solution.z
-        carry_back(compiled(formulation, *system.size).plan, work)
+        carry_back(work)
     else:
         work.out[:] = np.nan
     multipliers = Multipliers(*np.split(work.out.copy(), [system.m_b]))

@@ -63,12 +63,7 @@ def from_mechanics(case: Case, q: Array, v: Array) -> SlidingSystem:
 
 
 def _filled(case: Case, q: Array, v: Array) -> Core:
-    n, m, r, d = case.size
-    sizes = dict(v=n, f=n, b=n, g=m, r_b=m, b_b=m, eps_b=m, phi=r, r_n=r, e=r, b_n=r, eps_n=r, mu=r, mu_s=r)
-    sizes |= dict(r_t=d * r, b_t=d * r, eps_t=d * r)
-    shapes = dict(M=(n, n), J_b=(m, n), J_n=(r, n), J_t=(d * r, n), heading=(r, 2), frame=(r, 2))
-    arrays = {name: np.zeros(shape) for name, shape in (sizes | shapes).items()}
-    core = Core(h=STEP, law=0.0, v_th=case.v_th, **arrays)
+    core = Core(case.size, STEP, 0.0, case.v_th)
     core.v[:] = v
     type(case).fill(np.asarray(q, dtype=float), np.asarray(v, dtype=float), case.data(), core)
     return core

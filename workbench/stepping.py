@@ -7,14 +7,13 @@ solver that is not compiled, and takes one step of a `ContactSystem` that a pers
                                                               q+ = q + h Gamma(q) v    (explicit, IDETC2016-60064 (7))
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit, types
 
 from workbench.assembly import PLAN, WORK, carry_back, eliminate, stamp
+from workbench.estimate import normal_estimate
 from workbench.hooks import AGAIN, CORE, GAP, GIVEN, MOREAU, REMEMBER, approach, open_contact, sliding
-from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, is_finite, put, put_rows, spread
+from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, is_finite, put, put_at, spread
 from workbench.relaxation import is_rigid, relax, relax_across
 from workbench.solution import Status
 
@@ -28,39 +27,7 @@ PASSES = 50
 
 SOLVED, SINGULAR, NOT_FINITE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.NOT_FINITE)
 NO_FIXED_POINT, INACCURATE = int(Status.NO_FIXED_POINT), int(Status.INACCURATE)
-CUBE = types.Array(types.float64, 3, "C")
-
-
-class Record(NamedTuple):
-    """What a run leaves behind, K steps long: states, impulses and the problems that were solved.
-
-    Impulses p_t and the Jacobians are in the case's own axes; M, q_, lower, upper, mu, z are those of the problem.
-    """
-
-    q: np.ndarray  # (K + 1, n_q)
-    v: np.ndarray  # (K + 1, n)
-    p: np.ndarray  # (K, r + d r + m): p_n, p_t, p_b
-    mass: np.ndarray  # (K, n, n)
-    b: np.ndarray  # (K, n)
-    J: np.ndarray  # (K, r + d r, n): J_n, J_t
-    rate: np.ndarray  # (K, r + d r): b_n, b_t
-    eps: np.ndarray  # (K, r + d r): compliance of these rows
-    r_t: np.ndarray  # (K, d r)
-    phi: np.ndarray  # (K, r)
-    friction: np.ndarray  # (K, r): mu of the contacts
-    M: np.ndarray  # (K, n_c, n_c)
-    q_: np.ndarray  # (K, n_c)
-    lower: np.ndarray
-    upper: np.ndarray
-    mu: np.ndarray
-    z: np.ndarray
-    effort: np.ndarray  # (K, 2): iterations, passes
-
-
 COUNTS = types.Array(types.int64, 2, "C")
-RECORD = types.NamedTuple(
-    [CUBE if name in ("mass", "J", "M") else COUNTS if name == "effort" else MATRIX for name in Record._fields], Record
-)
 
 
 @njit(ADVANCE, cache=True)
@@ -101,16 +68,13 @@ def discretise(core):
             open_contact(core, i)
 
 
-@njit(types.int64(PLAN, CORE, WORK), cache=True)
-def pose(plan, core, work):
+@njit(types.int64(PLAN, VECTOR, WORK), cache=True)
+def pose(plan, theta, work):
     """Stamp and eliminate: the problem of this pass stands in work; a Status."""
-    stamp(plan, work)
-    if eliminate(plan, work):
+    stamp(plan, theta, work)
+    if eliminate(work):
         return SINGULAR
-    finite = is_finite(work.q) and is_finite(work.mu)
-    for i in range(work.M.shape[0]):
-        finite = finite and is_finite(work.M[i])
-    return SOLVED if finite else NOT_FINITE
+    return SOLVED if is_finite(work.posed) else NOT_FINITE
 
 
 @njit(types.void(CORE, VECTOR), cache=True)
@@ -124,50 +88,17 @@ def turn_back(core, p_t):
             p_t[2 * i], p_t[2 * i + 1] = c * x - s * y, s * x + c * y
 
 
-@njit(types.void(types.int64, CORE, VECTOR, RECORD), cache=True)
-def note_data(k, core, q, record):
-    """Record step k's data, before hooks turn any axes."""
-    r = core.phi.shape[0]
-    put(q, record.q[k])
-    put(core.v, record.v[k])
-    put_rows(core.M, 0, record.mass[k])
-    put(core.b, record.b[k])
-    put_rows(core.J_n, 0, record.J[k])
-    put_rows(core.J_t, r, record.J[k])
-    put(core.b_n, record.rate[k, :r])
-    put(core.b_t, record.rate[k, r:])
-    put(core.eps_n, record.eps[k, :r])
-    put(core.eps_t, record.eps[k, r:])
-    put(core.r_t, record.r_t[k])
-    put(core.phi, record.phi[k])
-    put(core.mu, record.friction[k])
-
-
-@njit(types.void(types.int64, WORK, types.int64, types.int64, types.int64, RECORD), cache=True)
-def note_solution(k, work, n, iterations, passes, record):
-    """Record step k's problem and impulses (p_t already turned back)."""
-    put(work.out[n:], record.p[k])
-    put_rows(work.M, 0, record.M[k])
-    put(work.q, record.q_[k])
-    put(work.lower, record.lower[k])
-    put(work.upper, record.upper[k])
-    put(work.mu, record.mu[k])
-    put(work.z, record.z[k])
-    record.effort[k, 0] = iterations
-    record.effort[k, 1] = passes
-
-
 GIVEN_T, AGAIN_T, REMEMBER_T = (types.FunctionType(t) for t in (GIVEN, AGAIN, REMEMBER))
 FILL_T, ADVANCE_T, SOLVE_T = (types.FunctionType(t) for t in (FILL, ADVANCE, SOLVE))
 I64 = types.int64
+NO_ESTIMATE, LAST, START = range(3)
+
+# The next three are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled.
 
 
-@njit(
-    types.void(I64, CORE, FILL_T, VECTOR, VECTOR, GIVEN_T, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, RECORD),
-    cache=True,
-)
-def begin_step(k, core, fill, data, relaxation, given, memory, own, own_start, numbers, q, v, record):
-    """The data of step k at (q, v), recorded, then the formulation's own."""
+@njit(inline="always")
+def begin_step(core, work, fill, data, relaxation, given, memory, own, own_start, numbers, estimate, lcp, q, v, row):
+    """The data of a step at (q, v), recorded in `row`, then the formulation's own. work.out is the last step's."""
     put(v, core.v)
     # Hooks add to the compliances, so last step's must go.
     spread(0.0, core.eps_b)
@@ -175,73 +106,66 @@ def begin_step(k, core, fill, data, relaxation, given, memory, own, own_start, n
     spread(0.0, core.eps_t)
     fill(q, v, data, core)
     discretise(core)
-    # Every call hands over the whole core, which costs a microsecond: none where all rows are rigid.
+    n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     rigid = is_rigid(relaxation)
-    r, t = core.mu.shape[0], core.b_t.shape[0]
-    last = np.full(0 if rigid else r + t, np.nan)
     if not rigid:
-        if k > 0:
-            put(record.p[k - 1, : r + t], last)
-        relax(core, relaxation, last[r:])
-    note_data(k, core, q, record)
+        relax(core, relaxation, work.out[n + r : n + r + t])
+    put_at(q, row, 0)
+    put_at(core.recorded, row, q.shape[0])
     if not rigid:
-        relax_across(core, relaxation, last[:r])
+        relax_across(core, relaxation, work.out[n : n + r])
     put(own_start, own)
+    if estimate != NO_ESTIMATE:
+        normal_estimate(core, memory, estimate == START, lcp)
     given(core, memory, own, numbers)
 
 
-@njit(types.boolean(PLAN, CORE, WORK, AGAIN_T, VECTOR, VECTOR, VECTOR), cache=True)
-def finish_pass(plan, core, work, again, memory, own, numbers):
+@njit(inline="always")
+def finish_pass(core, work, again, memory, own, numbers):
     """Carry z back to v+ and the impulses; whether the formulation asks for another pass."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
-    carry_back(plan, work)
+    carry_back(work)
     return again(core, memory, own, numbers, work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t])
 
 
-@njit(
-    types.void(
-        I64, CORE, WORK, REMEMBER_T, VECTOR, ADVANCE_T, VECTOR, types.boolean, I64, I64, VECTOR, VECTOR, RECORD, INDICES
-    ),
-    cache=True,
-)
-def end_step(k, core, work, remember, memory, advance, data, explicit, iterations, passes, q, v, record, done):
-    """Remember, record and advance: (q, v) become the next state, done[0] = k + 1."""
+@njit(inline="always")
+def end_step(core, work, remember, memory, advance, data, explicit, q, v, row, q_next):
+    """Remember, record in `row` and advance: (q, v) become the next state."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     out_v, p_n, p_t = work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
     turn_back(core, p_t)
     remember(core, out_v, p_n, p_t, memory)
-    note_solution(k, work, n, iterations, passes, record)
-    if explicit:
-        advance(q, v, core.h, data, record.q[k + 1])
-    else:
-        advance(q, out_v, core.h, data, record.q[k + 1])
-    put(record.q[k + 1], q)
+    put_at(work.recorded, row, q.shape[0] + core.recorded.shape[0])
+    advance(q, v if explicit else out_v, core.h, data, q_next)
+    put(q_next, q)
     put(out_v, v)
-    put(out_v, record.v[k + 1])
-    done[0] = k + 1
 
 
 @njit(
     I64(
-        PLAN, CORE, WORK, FILL_T, ADVANCE_T, VECTOR, VECTOR, GIVEN_T, AGAIN_T, REMEMBER_T, VECTOR, VECTOR, VECTOR,
-        VECTOR, SOLVE_T, types.boolean, I64, VECTOR, VECTOR, RECORD, INDICES,
+        PLAN, CORE, VECTOR, WORK, FILL_T, ADVANCE_T, VECTOR, VECTOR, GIVEN_T, AGAIN_T, REMEMBER_T, VECTOR, VECTOR,
+        VECTOR, VECTOR, I64, SOLVE_T, SOLVE_T, types.boolean, I64, VECTOR, VECTOR, MATRIX, COUNTS, INDICES,
     ),
     cache=True,
 )  # fmt: skip
 def run(
-    plan, core, work, fill, advance, data, relaxation, given, again, remember, own, own_start, numbers, memory, solve,
-    explicit, steps, q, v, record, done,
+    plan, core, theta, work, fill, advance, data, relaxation, given, again, remember, own, own_start, numbers, memory,
+    estimate, lcp, solve, explicit, steps, q, v, rows, effort, done,
 ):  # fmt: skip
-    """Step from step done[0] to `steps`, from the state (q, v), which is updated; a Status."""
-    info = np.zeros(1, dtype=np.int64)
+    """Step from step done[0] to `steps`, from the state (q, v), which is updated; a Status.
+
+    Step k leaves its record in rows[k] (`record.Rows`) and its iterations and passes in effort[k].
+    """
+    info, q_next = np.zeros(1, dtype=np.int64), np.empty(q.shape[0])
     worst = SOLVED
     for k in range(done[0], steps):
-        begin_step(k, core, fill, data, relaxation, given, memory, own, own_start, numbers, q, v, record)
+        row = rows[k]
+        begin_step(core, work, fill, data, relaxation, given, memory, own, own_start, numbers, estimate, lcp, q, v, row)
         iterations, passes, wanted = 0, 0, True
         while wanted:
             if passes == PASSES:
                 return NO_FIXED_POINT
-            status = pose(plan, core, work)
+            status = pose(plan, theta, work)
             if status == SOLVED:
                 status = solve(work.M, work.q, work.lower, work.upper, work.mu, plan.d, work.z, info)
             if status == INACCURATE:
@@ -250,8 +174,10 @@ def run(
                 return status
             iterations += info[0]
             passes += 1
-            wanted = finish_pass(plan, core, work, again, memory, own, numbers)
+            wanted = finish_pass(core, work, again, memory, own, numbers)
         if not is_finite(work.out):
             return NOT_FINITE
-        end_step(k, core, work, remember, memory, advance, data, explicit, iterations, passes, q, v, record, done)
+        end_step(core, work, remember, memory, advance, data, explicit, q, v, row, q_next)
+        effort[k, 0], effort[k, 1] = iterations, passes
+        done[0] = k + 1
     return worst
