@@ -14,13 +14,13 @@ and prescribed rates gains energy; without friction, none with any e <= 1. Newto
 
 from typing import Literal
 
-import cvxpy as cp
 from numba import njit, types
 
 from formulations.stewart_trinkle import inscribed
 from workbench.formulation import ContactSymbols, formulation
 from workbench.hooks import AGAIN, AXES, CORE, GIVEN, approach, turn_axes
 from workbench.kernels import spread
+from workbench.lazy import cvxpy as cp
 from workbench.modelling import Declaration, Hooks
 
 

@@ -6,12 +6,12 @@ p_bar is the step's own p_n, coupled writes mu p_n itself into the bounds: a pyr
 
 from typing import Literal
 
-import cvxpy as cp
 import numpy as np
 from numba import njit
 
 from workbench.formulation import ContactSymbols, formulation
 from workbench.hooks import AGAIN, AXES, GIVEN, turn_axes
+from workbench.lazy import cvxpy as cp
 from workbench.modelling import Declaration, Hooks, box, complements, declare, equals, free, nonneg
 
 SETTLED = 1e-12

@@ -5,11 +5,10 @@ The lead matrix is rank deficient, since w_up and w_lo enter through the same co
 
 from typing import Literal
 
-import cvxpy as cp
-
 from workbench.formulation import ContactSymbols, formulation
 from workbench.friction import half_plane
 from workbench.hooks import AXES
+from workbench.lazy import cvxpy as cp
 from workbench.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
 
 

@@ -8,7 +8,6 @@ axes=fixed or body has no switch: the model is then the coupled box.
 
 from typing import Literal
 
-import cvxpy as cp
 import numpy as np
 from numba import njit, types
 
@@ -17,6 +16,7 @@ from workbench.formulation import ContactSymbols, formulation
 from workbench.friction import half_plane
 from workbench.hooks import AXES, BODY, CORE, GIVEN, SLIDING, across_row, turn_axes, turn_to_sliding
 from workbench.kernels import lu_factor, lu_solve
+from workbench.lazy import cvxpy as cp
 from workbench.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
 
 

@@ -6,7 +6,6 @@ last step's friction. A pass that repeats itself solves Stewart and Trinkle's LC
 tangent can keep the passes from settling.
 """
 
-import cvxpy as cp
 import numpy as np
 from numba import njit
 
@@ -14,6 +13,7 @@ from formulations.box import SETTLED
 from workbench.formulation import ContactSymbols, formulation
 from workbench.friction import polygon
 from workbench.hooks import AGAIN, GIVEN
+from workbench.lazy import cvxpy as cp
 from workbench.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
 
 

@@ -1,13 +1,21 @@
 """Fixtures that several test modules share."""
 
+import atexit
 import os
+import shutil
+import tempfile
 
 # Several test processes share a machine: threads of the BLAS would wait on each other. Before numpy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Declarations are compiled by the code under test, whatever the user's folder holds.
+os.environ["CONTACT_WORKBENCH_CACHE"] = tempfile.mkdtemp()
+
 import pytest
 
 from tests import systems as _systems
+
+atexit.register(shutil.rmtree, os.environ["CONTACT_WORKBENCH_CACHE"], ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

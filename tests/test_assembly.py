@@ -16,8 +16,9 @@ from workbench.assembly import carry_back, compiled, eliminate, stamp
 from workbench.contact import ContactSystem
 from workbench.diagnostics.check import check
 from workbench.errors import DataError
-from workbench.formulation import ContactSymbols, CoreSymbol, core_shapes, formulation
+from workbench.formulation import ContactSymbols, core_shapes, formulation
 from workbench.hooks import GIVEN
+from workbench.leaves import CoreSymbol
 from workbench.modelling import (
     Box,
     ConeComplements,

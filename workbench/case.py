@@ -49,7 +49,8 @@ class Case(ABC):
 
     size is (n velocities, m bilateral rows, r contacts, d tangential directions); `windows` maps a name to (start,
     end) in seconds; `normal` is the normal law that suits it (`hooks.NORMAL_LAWS`). `fill` and `advance` are compiled
-    (`stepping.FILL`, `stepping.ADVANCE`) and read `data()`. `aliases` maps other names of parameters to their own.
+    (`stepping.FILL`, `stepping.ADVANCE`) and read `data()`; plain Python functions give the same steps a hundred times
+    slower. `aliases` maps other names of parameters to their own.
 
     A case whose contacts slide at its start may give them at acceleration level, `sliding_system(q, v)`, and in
     rational numbers, `exact_sliding(given)`, None for a state that has none (see `cases.rod`).

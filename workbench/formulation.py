@@ -8,16 +8,13 @@ from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from typing import Any, ClassVar
 
-import cvxpy as cp
 import numpy as np
 
 from workbench.errors import ModellingError, UnknownNameError
 from workbench.hooks import SHARED
+from workbench.lazy import cvxpy as cp
+from workbench.lazy import leaves
 from workbench.modelling import Declaration, Equals, equals, free, nonneg
-
-
-class CoreSymbol(cp.Parameter):
-    """A parameter that every formulation shares: contact data of one instant."""
 
 
 class Symbols(ABC):
@@ -36,6 +33,19 @@ class Symbols(ABC):
     @abstractmethod
     def answer(self) -> dict[str, int]:
         """Names and lengths of what a declaration recovers, in the order in which they lie in `Work.out`."""
+
+    @abstractmethod
+    def make(self, name: str) -> Any:
+        """The symbol of this name, or what stands for one without entries; raises KeyError where there is none."""
+
+    def __getattr__(self, name: str) -> Any:
+        # Symbols are CVXPY's, so they are made when asked for: names and shapes alone must not import it.
+        try:
+            symbol = self.make(name)
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no '{name}'") from None
+        object.__setattr__(self, name, symbol)
+        return symbol
 
     @classmethod
     def sizes(cls) -> str:
@@ -63,13 +73,12 @@ class ContactSymbols(Symbols):
             raise ModellingError(f"d = {self.d} tangential directions; 1 in the plane or 2 in space is needed")
         if self.r < 1:
             raise ModellingError(f"{self.r} contacts; a formulation needs at least one")
-        for name, shape in self.shapes.items():
-            object.__setattr__(self, name, CoreSymbol(shape, name=name) if 0 not in shape else None)
-        object.__setattr__(self, "p_b", free("p_b", self.m) if self.m else None)
 
-    if typing.TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
+    def make(self, name: str) -> Any:
+        if name == "p_b":
+            return free("p_b", self.m) if self.m else None
+        shape = self.shapes[name]
+        return leaves.CoreSymbol(shape, name=name) if 0 not in shape else None
 
     def __str__(self) -> str:
         return f"n = {self.n} velocities, m = {self.m} bilateral rows, r = {self.r} contacts, d = {self.d} tangents"
@@ -128,18 +137,17 @@ class SlidingSymbols(Symbols):
     def __post_init__(self) -> None:
         if self.m_b + self.m_u < 1:
             raise ModellingError("no contact at all; a sliding problem needs at least one")
-        for name, shape in self.shapes.items():
-            object.__setattr__(self, name, CoreSymbol(shape, name=name) if 0 not in shape else np.zeros(shape))
-        for name, symbol, make, size in (
-            ("lambda_plus", "lambda+", free, self.m_b),
-            ("lambda_minus", "lambda-", nonneg, self.m_b),
-            ("lambda_nu", "lambda_nu", nonneg, self.m_u),
-        ):
-            object.__setattr__(self, name, make(symbol, size) if size else np.zeros(0))
 
-    if typing.TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
+    def make(self, name: str) -> Any:
+        unknowns = {
+            "lambda_plus": ("lambda+", free, self.m_b), "lambda_minus": ("lambda-", nonneg, self.m_b),
+            "lambda_nu": ("lambda_nu", nonneg, self.m_u),
+        }  # fmt: skip
+        if name in unknowns:
+            symbol, kind, size = unknowns[name]
+            return kind(symbol, size) if size else np.zeros(0)
+        shape = self.shapes[name]
+        return leaves.CoreSymbol(shape, name=name) if 0 not in shape else np.zeros(shape)
 
     def __str__(self) -> str:
         return f"m_b = {self.m_b} bilateral contacts, m_u = {self.m_u} unilateral contacts, all of them sliding"

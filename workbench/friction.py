@@ -1,9 +1,11 @@
 """Polygons in place of the friction disc, for the declarations that use them."""
 
-import cvxpy as cp
+from __future__ import annotations
+
 import numpy as np
 
 from workbench.errors import ModellingError
+from workbench.lazy import cvxpy as cp
 
 
 def polygon(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constant]:

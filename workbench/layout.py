@@ -13,8 +13,9 @@ Neighbours that are wanted as one vector are listed in `spans`: name, first and 
 object must not outlive it: compiled code does not count references to them.
 """
 
-import operator
+import math
 from functools import reduce
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,11 +41,10 @@ class LaidType(types.Type):
         for key, shape in fields.items():
             self.start[key] = dict(at)
             term = tuple(sorted(s for s in shape if isinstance(s, str)))
-            at[term] = at.get(term, 0) + reduce(operator.mul, (s for s in shape if isinstance(s, int)), 1)
+            at[term] = at.get(term, 0) + math.prod(s for s in shape if isinstance(s, int))
             self.end[key] = dict(at)
         for key, (first, last) in spans.items():
             self.start[key], self.end[key] = self.start[first], self.end[last]
-        self.total = at
         self._key = (name, sizes, tuple(fields.items()), tuple(spans.items()))
         super().__init__(name=name)
 
@@ -72,24 +72,26 @@ class Laid:
         cls.compiled = cls._numba_type_ = LaidType(cls.__name__, cls.sizes, cls.fields, cls.spans)
 
     def __init__(self, extra: int = 0, /, **sizes: int) -> None:
-        kind = self.compiled
         self._sizes = tuple(int(sizes[name]) for name in self.sizes)
-        length = self._length(kind.total)
-        self.buffer = np.zeros(length + extra)
-        self.extra = self.buffer[length:]
+        shapes = {name: tuple(sizes.get(s, s) for s in shape) for name, shape in self.fields.items()}
+        ends = list(accumulate(map(math.prod, shapes.values()), initial=0))
+        places = {name: slice(*pair) for name, pair in zip(shapes, pairwise(ends), strict=True)}
+        self._places = places | {
+            name: slice(places[first].start, places[last].stop) for name, (first, last) in self.spans.items()
+        }
+        self.buffer = np.zeros(ends[-1] + extra)
+        self.extra = self.buffer[ends[-1] :]
         self._address = self.buffer.ctypes.data
-        for name in kind.start:
-            start, end = self._length(kind.start[name]), self._length(kind.end[name])
-            shape = kind.shapes.get(name, (end - start,))
+        for name, place in self._places.items():
+            shape = shapes.get(name, (-1,))
             if shape:
-                view = self.buffer[start:end].reshape([self._size(s) for s in shape])
-                object.__setattr__(self, name, view)
+                object.__setattr__(self, name, self.buffer[place].reshape(shape))
 
     def __getattr__(self, name: str) -> Any:
         # Numbers are read from the buffer; arrays are attributes.
         kind = type(self).compiled
         if kind.shapes.get(name) == ():
-            return float(self.buffer[self._length(kind.start[name])])
+            return float(self.buffer[self._places[name].start])
         raise AttributeError(f"{type(self).__name__} has no '{name}'; it has {', '.join(kind.start)}")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -97,7 +99,7 @@ class Laid:
         if shape is None:
             object.__setattr__(self, name, value)
         elif shape == ():
-            self.buffer[self._length(self.compiled.start[name])] = value
+            self.buffer[self._places[name]] = value
         else:
             getattr(self, name)[...] = value
 
@@ -106,17 +108,11 @@ class Laid:
 
     def place(self, name: str) -> slice:
         """Where a field or span lies in the buffer."""
-        return slice(self._length(self.compiled.start[name]), self._length(self.compiled.end[name]))
+        return self._places[name]
 
     def after(self, name: str) -> np.ndarray:
         """All that lies from a field on, `extra` included, as one vector."""
-        return self.buffer[self._length(self.compiled.start[name]) :]
-
-    def _size(self, size: str | int) -> int:
-        return size if isinstance(size, int) else self._sizes[self.sizes.index(size)]
-
-    def _length(self, length: Monomials) -> int:
-        return sum(count * reduce(operator.mul, map(self._size, names), 1) for names, count in length.items())
+        return self.buffer[self._places[name].start :]
 
 
 @register_model(LaidType)

@@ -11,15 +11,18 @@ the set they live in, and that set says what complementary means:
 CVXPY's tree is the only expression tree: it is printed by `notation`, compiled by `assembly`, never written twice.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-import cvxpy as cp
 import numpy as np
 
 from workbench.errors import ModellingError
+from workbench.lazy import cvxpy as cp
+from workbench.lazy import leaves
 
 
 @dataclass(frozen=True)
@@ -40,33 +43,21 @@ class Box:
     upper: Any
 
 
-class Unknown(cp.Variable):
-    """A CVXPY variable (vector) that knows its set."""
-
-    def __init__(self, name: str, size: int, member_of: Any) -> None:
-        if not isinstance(size, int | np.integer):
-            raise ModellingError(f"unknown '{name}' has size {size!r}; a whole number is needed")
-        if size < 1:
-            raise ModellingError(f"unknown '{name}' has {size} entries; it needs at least one")
-        self.member_of = member_of
-        super().__init__(size, name=name)
-
-
-def free(name: str, size: int) -> Unknown:
+def free(name: str, size: int) -> leaves.Unknown:
     """An unrestricted unknown; its partner is an `equals` row."""
-    return Unknown(name, size, Free())
+    return leaves.Unknown(name, size, Free())
 
 
-def nonneg(name: str, size: int) -> Unknown:
+def nonneg(name: str, size: int) -> leaves.Unknown:
     """A nonnegative unknown, partner of one `complements`."""
-    return Unknown(name, size, Nonneg())
+    return leaves.Unknown(name, size, Nonneg())
 
 
-def box(name: str, size: int, lower: Any, upper: Any) -> Unknown:
+def box(name: str, size: int, lower: Any, upper: Any) -> leaves.Unknown:
     """A bounded unknown; `lower`, `upper` are CVXPY expressions in parameters only, arrays or numbers."""
     for side, bound in (("lower", lower), ("upper", upper)):
         _data(bound, size, f"the {side} bound of '{name}'")
-    unknown = Unknown(name, size, Box(lower, upper))
+    unknown = leaves.Unknown(name, size, Box(lower, upper))
     if not (_is_parametric(lower) or _is_parametric(upper)):
         low, high = (np.broadcast_to(np.ravel(cp.Expression.cast_to_const(b).value), size) for b in (lower, upper))
         for i in np.flatnonzero(~(low <= high)):
@@ -95,8 +86,8 @@ def _is_parametric(value: Any) -> bool:
 class FrictionCone:
     """A pair of unknowns (p_n, p_t) in K = {mu p_n >= |p_t|}, contact by contact; mu (r,) is data."""
 
-    n: Unknown
-    t: Unknown
+    n: leaves.Unknown
+    t: leaves.Unknown
     mu: Any
 
     @property
@@ -107,7 +98,7 @@ class FrictionCone:
 def friction_cone(mu: Any, r: int, d: int, names: tuple[str, str] = ("p_n", "p_t")) -> FrictionCone:
     """Impulses of r contacts with d tangential directions each, in their friction cones; mu is data."""
     mu = _data(mu, r, f"the friction coefficient of {names}")
-    return FrictionCone(Unknown(names[0], r, Free()), Unknown(names[1], d * r, Free()), mu)
+    return FrictionCone(leaves.Unknown(names[0], r, Free()), leaves.Unknown(names[1], d * r, Free()), mu)
 
 
 @dataclass(frozen=True)
@@ -122,7 +113,7 @@ class Complements:
     """F complementary to the unknown x in the sense of x's set."""
 
     F: cp.Expression
-    x: Unknown
+    x: leaves.Unknown
 
 
 @dataclass(frozen=True)
@@ -185,7 +176,7 @@ def complements(F: Any, x: Any, law: str = "cone") -> Complements | ConeCompleme
         return ConeComplements(parts[0], parts[1], x, law == "coulomb")
     if law != "cone":
         raise ModellingError(f"complements: law '{law}' belongs to a friction cone, not to '{x}'")
-    if not isinstance(x, Unknown):
+    if not isinstance(x, leaves.Unknown):
         raise ModellingError(
             f"complements: the right-hand side is {type(x).__name__} {x}; it must be an unknown made by free, nonneg, "
             "box or friction_cone"
@@ -195,7 +186,7 @@ def complements(F: Any, x: Any, law: str = "cone") -> Complements | ConeCompleme
     return Equals(F) if isinstance(x.member_of, Free) else Complements(F, x)
 
 
-def _same_size(F: cp.Expression, x: Unknown) -> None:
+def _same_size(F: cp.Expression, x: leaves.Unknown) -> None:
     if F.size != x.size:
         raise ModellingError(f"complements: the expression has {F.size} rows and '{x.name()}' has {x.size} entries")
 
@@ -237,16 +228,16 @@ class Declaration:
     hooks: Hooks
 
     @cached_property
-    def free(self) -> list[Unknown]:
+    def free(self) -> list[leaves.Unknown]:
         """Free unknowns, in order of appearance."""
         partners = {u.id for u in self.partners}
         seen = {u.id: u for F in self.expressions for u in F.variables() if u.id not in partners}
         return list(seen.values())
 
     @cached_property
-    def partners(self) -> list[Unknown]:
+    def partners(self) -> list[leaves.Unknown]:
         """Unknowns that stand opposite a relation, in the order of the relations."""
-        found: list[Unknown] = []
+        found: list[leaves.Unknown] = []
         for relation in self.relations:
             if isinstance(relation, ConeComplements):
                 found += [relation.x.n, relation.x.t]
@@ -255,7 +246,7 @@ class Declaration:
         return found
 
     @property
-    def unknowns(self) -> list[Unknown]:
+    def unknowns(self) -> list[leaves.Unknown]:
         return self.free + self.partners
 
     @cached_property
@@ -294,7 +285,7 @@ def declare(*relations: Relation, recover: dict[str, Any], hooks: Hooks | None =
         if sum(u is other for other in declaration.partners) > 1:
             raise ModellingError(f"'{u.name()}' is the partner of two relations; an unknown has one")
     for u in declaration.free:
-        if not isinstance(u, Unknown):
+        if not isinstance(u, leaves.Unknown):
             raise ModellingError(
                 f"'{u.name()}' is a bare CVXPY variable; make it with free, nonneg, box or friction_cone"
             )

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.assembly import Compiled, Work
+from workbench.assembly import Work
 from workbench.errors import DataError
 from workbench.hooks import Core
 
@@ -44,8 +44,8 @@ class Rows:
     Raises DataError where that takes more than `MEMORY`.
     """
 
-    def __init__(self, c: Compiled, n_q: int, K: int) -> None:
-        self.core, self.work, self.n_q = c.core(1.0, 0.0, 0.0)[0], c.room(), n_q
+    def __init__(self, core: Core, work: Work, n_q: int, K: int) -> None:
+        self.core, self.work, self.n_q = core, work, n_q
         width = n_q + self.core.recorded.size + self.work.recorded.size
         if 8 * K * width > MEMORY:
             raise DataError(

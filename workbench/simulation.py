@@ -14,7 +14,6 @@ from workbench.errors import DataError, UnknownNameError
 from workbench.estimate import normal_estimate
 from workbench.formulation import Formulation
 from workbench.hooks import NORMAL_LAWS, given_axes, never_again, remember_impulses
-from workbench.notation import plain_relation
 from workbench.problems import Array, Problem
 from workbench.record import Rows
 from workbench.relaxation import Relaxation
@@ -43,7 +42,7 @@ class Stepper:
 
     def __init__(self, c: Compiled, h: float, normal: str, v_th: float) -> None:
         _, _, r, d = c.size
-        hooks = c.declaration.hooks
+        hooks = c.hooks
         self.c = c
         self.work: Work = c.room()
         # No step has been taken: there are no last impulses.
@@ -110,6 +109,7 @@ class Stepper:
         if status is not Status.SINGULAR or not np.isfinite(A).all():
             return Status.NOT_FINITE.meaning
         from workbench.diagnostics.rank import dependent_rows
+        from workbench.notation import plain_relation
 
         n_f = self.c.plan.n_free
         place = [(i, F) for F in declaration.equations for i in range(F.size)]
@@ -201,9 +201,10 @@ def simulate(
     stepper = Stepper(c, h, normal, case.v_th)
     relaxation = case.relaxation if relaxation is None else relaxation
     q, v = case.start()
-    rows, done = Rows(c, q.size, steps), np.zeros(1, dtype=np.int64)
+    rows, done = Rows(stepper.core, stepper.work, q.size, steps), np.zeros(1, dtype=np.int64)
     start = time.perf_counter()
-    loop = _compiled_loop if isinstance(solver, KernelSolver) else _python_loop
+    compiled_case = all(hasattr(f, "py_func") for f in (case.fill, case.advance))
+    loop = _compiled_loop if isinstance(solver, KernelSolver) and compiled_case else _python_loop
     status, reason = loop(case, stepper, relaxation.data(), solver, explicit, steps, q, v, rows, done, progress)
     seconds = time.perf_counter() - start
     k = int(done[0])
@@ -223,7 +224,7 @@ def first_step(
     stepper = Stepper(c, h, case.normal if normal is None else normal, case.v_th)
     numbers = (case.relaxation if relaxation is None else relaxation).data()
     q, v = case.start()
-    _begin(case, stepper, numbers, q, v, Rows(c, q.size, 1).rows[0])
+    _begin(case, stepper, numbers, q, v, Rows(stepper.core, stepper.work, q.size, 1).rows[0])
     return stepper
 
 

@@ -1,0 +1,40 @@
+"""The compiled loop and the interpreted one: the same steps to the last bit."""
+
+import numpy as np
+import pytest
+
+from cases.cube import Cube
+from cases.wheel import Wheel
+from workbench.assembly import compiled
+from workbench.cli import find_formulation
+from workbench.relaxation import Relaxation
+from workbench.simulation import simulate
+from workbench.solution import Status
+from workbench.solvers import default_solver
+
+LABELS = [
+    "frictionless", "stewart-trinkle:axes=sliding", "anitescu-potra:restitution=poisson,axes=body", "box",
+    "box:bounds=iterated", "hybrid:bounds=iterated", "phantom-inertia", "mujoco", "staggered", "ccp", "coulomb",
+]  # fmt: skip
+
+
+def interpreted(kind):
+    """The case with mechanics that are plain Python functions."""
+    functions = {name: staticmethod(getattr(kind, name).py_func) for name in ("fill", "advance")}
+    return type("Interpreted", (kind,), functions)
+
+
+@pytest.mark.parametrize("explicit", [False, True], ids=["symplectic", "explicit"])
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("kind", [Wheel, Cube], ids=lambda kind: kind.name)
+def test_a_case_in_plain_python_takes_the_same_steps(kind, label, explicit):
+    f = find_formulation(label)
+    solver = default_solver(compiled(f, *kind.size).kind)
+    relaxation = Relaxation(k_n=1e6, b_n=1e3, k_t=1e5, b_t=1e2, lateral=1.0)
+    runs = [
+        simulate(case, f, solver, 5e-3, 0.15, explicit=explicit, relaxation=relaxation)
+        for case in (kind(), interpreted(kind)())
+    ]
+    assert [r.status for r in runs] == [Status.SOLVED] * 2
+    for name, one, other in zip(runs[0].record._fields, *(r.record for r in runs), strict=True):
+        np.testing.assert_array_equal(one, other, err_msg=name)

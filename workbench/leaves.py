@@ -1,0 +1,24 @@
+"""The leaves of CVXPY's trees that know what they are."""
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from workbench.errors import ModellingError
+
+
+class Unknown(cp.Variable):
+    """A CVXPY variable (vector) that knows its set."""
+
+    def __init__(self, name: str, size: int, member_of: Any) -> None:
+        if not isinstance(size, int | np.integer):
+            raise ModellingError(f"unknown '{name}' has size {size!r}; a whole number is needed")
+        if size < 1:
+            raise ModellingError(f"unknown '{name}' has {size} entries; it needs at least one")
+        self.member_of = member_of
+        super().__init__(size, name=name)
+
+
+class CoreSymbol(cp.Parameter):
+    """A parameter that every formulation shares: contact data of one instant."""
