@@ -4,6 +4,8 @@ import json
 import re
 from collections.abc import Sequence
 from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
 from typing import Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -11,6 +13,7 @@ from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
 from reports.figures import Figure, styled
+from workbench.disk import read, write
 
 
 @cache
@@ -49,7 +52,14 @@ def scripts(figures: Sequence[Figure]) -> dict[str, Markup]:
 
 @cache
 def _drawing_library() -> Markup:
-    # Bundling takes seconds and gives the same for every page.
-    import vl_convert
+    # Bundling takes seconds and gives the same for every page, so that it is kept for later ones too.
+    snippet = "window.vegaEmbed = vegaEmbed;"
+    key = f"{snippet} {version('vl-convert-python')}"
+    name = f"{sha256(key.encode()).hexdigest()}.js"
+    content = read(name)
+    if content is None:
+        import vl_convert
 
-    return Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script"))
+        content = vl_convert.javascript_bundle(snippet).encode()
+        write(name, content)
+    return Markup(content.decode().replace("</script", "<\\/script"))

@@ -94,8 +94,8 @@ class Instance:
         self.c = compiled(f, *size)
         self.D = self.c.declaration
         self.work = self.c.room()
-        core, self.theta = self.c.core(0.01, False, 0.0)
-        own = self.theta[self.c.own]
+        core = self.c.core(0.01, False, 0.0)
+        self.theta, own = core.theta, core.own
         for name, shape in core_shapes(*size).items():
             eps = name.startswith("eps")
             value = self.rng.uniform(0.1, 1, shape) if eps or name == "mu" else self.rng.standard_normal(shape)
@@ -115,7 +115,7 @@ class Instance:
             for p in F.parameters():
                 if isinstance(p, CoreSymbol):
                     p.value = getattr(core, p.name())
-        stamp(self.c.plan, self.theta, self.work)
+        stamp(self.theta, self.work)
 
     def rows(self):
         """Equations, then the partners' rows, straight from the relations."""
@@ -163,7 +163,7 @@ def test_stamped_matrix_is_the_declaration_evaluated(f, size):
 def test_a_step_stamps_over_the_last_one_without_a_trace(f):
     first, second = (Instance(f, (4, 1, 2, 2), seed) for seed in (0, 1))
     fresh = second.work.A.copy()
-    stamp(first.c.plan, second.theta, first.work)
+    stamp(second.theta, first.work)
     np.testing.assert_array_equal(first.work.A, fresh)
 
 

@@ -254,14 +254,14 @@ def test_block_matrix_reads_as_the_stamped_matrix(f, size):
     declaration: Any = c.declaration
     fill(printed(declaration), 3)
     work = c.room()
-    core, theta = c.core(0.01, False, 0.0)
-    own = theta[c.own]
+    core = c.core(0.01, False, 0.0)
+    own = core.own
     for leaf in leaves(declaration):
         if isinstance(leaf, cp.Parameter) and hasattr(core, leaf.name()):
             getattr(core, leaf.name())[:] = leaf.value
     if own.size:
         own[:] = np.concatenate([np.ravel(p.value) for p in declaration.hooks.own])
-    stamp(c.plan, theta, work)
+    stamp(core.theta, work)
     values = table(declaration)
     labels, columns, blocks, constants = notation.block_matrix(declaration)
     unknowns, rows = declaration.unknowns, declaration.expressions

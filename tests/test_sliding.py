@@ -236,7 +236,7 @@ def test_the_block_matrix_in_print_is_the_stamped_one(size):
     values = {name: rng.standard_normal(view.shape) for name, view in c.views(theta).items()}
     for name, view in c.views(theta).items():
         view[:] = values[name]
-    stamp(c.plan, theta, work)
+    stamp(theta, work)
     i = 0
     labels, columns, blocks, constants = notation.block_matrix(c.declaration)
     assert (["λ⁺", "λ⁻"] if size[0] else []) + (["λ_nu"] if size[1] else []) == columns

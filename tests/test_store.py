@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from formulations import FORMULATIONS, SLIDING
-from workbench import store
+from workbench import disk, store
 from workbench.assembly import Compiled, Plan
 from workbench.formulation import ContactSymbols, formulation
 from workbench.modelling import complements, declare, equals, free, nonneg
@@ -48,12 +48,12 @@ def test_what_is_stored_comes_back(f, folder):
 def test_other_options_sizes_and_versions_are_other_files(folder, monkeypatch):
     f = FORMULATIONS.find("stewart-trinkle")
     eight = f.with_options(directions=8)
-    paths = [store._path(*case) for case in ((f, (6, 0, 1, 2)), (eight, (6, 0, 1, 2)), (f, (6, 0, 2, 2)))]
+    names = [store._name(*case) for case in ((f, (6, 0, 1, 2)), (eight, (6, 0, 1, 2)), (f, (6, 0, 2, 2)))]
     monkeypatch.setattr(store, "_versions", lambda: ("another",))
-    paths.append(store._path(f, (6, 0, 1, 2)))
-    assert len(set(paths)) == 4
-    assert None not in paths
-    assert store._path(f.with_options(directions=4), (6, 0, 1, 2)) == paths[3]
+    names.append(store._name(f, (6, 0, 1, 2)))
+    assert len(set(names)) == 4
+    assert None not in names
+    assert store._name(f.with_options(directions=4), (6, 0, 1, 2)) == names[3]
 
 
 @pytest.mark.parametrize("damage", ["cut", "emptied", "one bit", "other", "longer"])
@@ -96,11 +96,11 @@ def test_many_may_write_and_read_at_once(folder):
 def test_the_folder_is_the_users(monkeypatch, tmp_path):
     for name in ("CONTACT_WORKBENCH_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    assert store.folder() == Path.home() / ".cache" / "contact-workbench"
+    assert disk.folder() == Path.home() / ".cache" / "contact-workbench"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert store.folder() == tmp_path / "contact-workbench"
+    assert disk.folder() == tmp_path / "contact-workbench"
     monkeypatch.setenv("CONTACT_WORKBENCH_CACHE", str(tmp_path / "mine"))
-    assert store.folder() == tmp_path / "mine"
+    assert disk.folder() == tmp_path / "mine"
 
 
 def test_what_cannot_be_found_again_by_name_is_not_stored(folder):

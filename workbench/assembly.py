@@ -20,7 +20,7 @@ from numba import njit, types
 
 from workbench.formulation import Formulation, Symbols
 from workbench.hooks import Core
-from workbench.kernels import INDICES, SINGULAR_PIVOT, VECTOR
+from workbench.kernels import SINGULAR_PIVOT, VECTOR
 from workbench.layout import Laid
 from workbench.modelling import Declaration, Hooks
 
@@ -42,14 +42,18 @@ class Plan(NamedTuple):
     d: int
 
 
-PLAN = types.NamedTuple([INDICES, INDICES, VECTOR, VECTOR, VECTOR, *4 * [types.int64]], Plan)
-
-
 class Work(Laid):
-    """Room for one step, allocated once: the mixed system, its elimination, the reduced problem and the solution."""
+    """The plan and room for one step: the mixed system, its elimination, the reduced problem and the solution."""
 
-    sizes = ("n_f", "n_c", "n_o", "n_k", "rows", "columns", "right")
+    sizes = ("n_f", "n_c", "n_o", "n_k", "rows", "columns", "right", "nnz")
+    integers = ("first", "at", "par")
     fields: ClassVar[dict[str, tuple]] = {
+        "first": (),
+        "at": ("nnz",),
+        "par": ("nnz",),
+        "val": ("nnz",),
+        "least": ("n_c",),  # `Plan.lower`
+        "most": ("n_c",),  # `Plan.upper`
         "A": ("rows", "columns"),  # columns = n_free + n_partner + 1
         "LU": ("n_f", "n_f"),
         "scale": ("n_f",),
@@ -102,8 +106,10 @@ class Compiled:
         n_f, n_c, n_k = self.plan.n_free, self.plan.lower.size, self.plan.n_cone
         rows, columns = self.constant.shape
         outputs = sum(self.symbols.answer.values())
-        work = Work(n_f=n_f, n_c=n_c, n_o=outputs, n_k=n_k, rows=rows, columns=columns, right=n_c + 1)
-        work.A[:] = self.constant
+        sizes = dict(n_f=n_f, n_c=n_c, n_o=outputs, n_k=n_k, rows=rows, columns=columns, right=n_c + 1)
+        work = Work(**sizes, nnz=self.plan.at.size)
+        work.A, work.first, work.at, work.par = self.constant, self.plan.first, self.plan.at, self.plan.par
+        work.val, work.least, work.most = self.plan.val, self.plan.lower, self.plan.upper
         return work
 
     def views(self, theta: np.ndarray) -> dict[str, np.ndarray]:
@@ -115,11 +121,12 @@ class Compiled:
             start += length
         return views
 
-    def core(self, h: float, law: float, v_th: float) -> tuple[Core, np.ndarray]:
-        """Contact data of a time step, and theta, which lies at its end: the shared parameters are the same memory."""
-        core = Core(self.size, h, law, v_th, self.theta.size - self.own.start)
-        core.extra[:] = self.theta[self.own.start :]
-        return core, core.after("M")
+    def core(self, h: float, law: float, v_th: float) -> Core:
+        """Contact data of a time step, whose theta is stamped."""
+        n_own, n_rest = self.own.stop - self.own.start, self.theta.size - self.own.stop
+        core = Core(self.size, h, law, v_th, n_own, n_rest)
+        core.theta = self.theta
+        return core
 
 
 @lru_cache(maxsize=256)
@@ -137,21 +144,21 @@ def compiled(formulation: Formulation, *size: int) -> Compiled:
     return replace(c, seconds=time.perf_counter() - start)
 
 
-@njit(types.void(PLAN, VECTOR, WORK), cache=True)
-def stamp(plan, theta, work):
+@njit(types.void(VECTOR, WORK), cache=True)
+def stamp(theta, work):
     """A = T theta, and the bounds."""
-    flat = work.A.reshape(-1)
-    for k in range(plan.first):
-        flat[plan.at[k]] = plan.val[k] * theta[plan.par[k]]
-    for k in range(plan.first, plan.at.size):
-        flat[plan.at[k]] += plan.val[k] * theta[plan.par[k]]
-    A, n_c = work.A, plan.lower.size
-    last = A.shape[1] - 1
-    row = plan.n_free + n_c + work.out.size
+    A, at, par, val = work.A, work.at, work.par, work.val
+    flat = A.reshape(-1)
+    for k in range(work.first):
+        flat[at[k]] = val[k] * theta[par[k]]
+    for k in range(work.first, at.shape[0]):
+        flat[at[k]] += val[k] * theta[par[k]]
+    n_c, last = work.q.shape[0], A.shape[1] - 1
+    row = last + work.out.shape[0]
     for i in range(n_c):
-        work.lower[i] = A[row + i, last] if np.isnan(plan.lower[i]) else plan.lower[i]
-        work.upper[i] = A[row + n_c + i, last] if np.isnan(plan.upper[i]) else plan.upper[i]
-    for i in range(plan.n_cone):
+        work.lower[i] = A[row + i, last] if np.isnan(work.least[i]) else work.least[i]
+        work.upper[i] = A[row + n_c + i, last] if np.isnan(work.most[i]) else work.most[i]
+    for i in range(work.mu.shape[0]):
         work.mu[i] = A[row + 2 * n_c + i, last]
 
 

@@ -32,10 +32,11 @@ class Core(Laid):
     Sizes are n velocities, m bilateral rows, r contacts, t = d r tangents. A case fills M, f, J_b, g, r_b, J_n, phi,
     r_n, J_t, r_t, mu, mu_s, e, heading; what it leaves out of r_b, r_n, r_t, mu_s, e, heading stays as it is (zero at
     first, heading (1, 0)). `stepping.discretise` derives b, b_b, b_n, b_t, `relaxation.relax` the compliances; `turn`
-    rotates a contact's tangent axes and notes it in `frame`. Past the end lie the formulation's own parameters.
+    rotates a contact's tangent axes and notes it in `frame`. Declarations are stamped from `theta`: what they share,
+    the formulation's own parameters, and constants.
     """
 
-    sizes = ("n", "m", "r", "t")
+    sizes = ("n", "m", "r", "t", "n_own", "n_rest")
     fields: ClassVar[dict[str, tuple]] = {
         "h": (),  # step [s]
         "law": (),  # normal law, one of `NORMAL_LAWS`
@@ -53,12 +54,16 @@ class Core(Laid):
         "phi": ("r",),  # gap [m]
         "r_t": ("t",),  # prescribed sliding rate [m/s]
         **SHARED,  # b = M v + h f; mu is the kinetic coefficient where there is a static one
+        "own": ("n_own",),
+        "rest": ("n_rest",),
     }
-    spans: ClassVar[dict[str, tuple[str, str]]] = {"recorded": ("v", "mu")}
+    spans: ClassVar[dict[str, tuple[str, str]]] = {"recorded": ("v", "mu"), "theta": ("M", "rest")}
 
-    def __init__(self, size: tuple[int, ...], h: float, law: float, v_th: float, extra: int = 0) -> None:
+    def __init__(
+        self, size: tuple[int, ...], h: float, law: float, v_th: float, n_own: int = 0, n_rest: int = 0
+    ) -> None:
         n, m, r, d = size
-        super().__init__(extra, n=n, m=m, r=r, t=d * r)
+        super().__init__(n=n, m=m, r=r, t=d * r, n_own=n_own, n_rest=n_rest)
         self.h, self.law, self.v_th = h, law, v_th
         self.heading[:] = self.frame[:] = 1.0, 0.0
 

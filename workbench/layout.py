@@ -9,8 +9,9 @@ that starts where the sizes say:
         fields = {"h": (), "M": ("n", "n"), "phi": ("r",)}
 
 `x.h` is a number, `x.M` an (n, n) array, in compiled code as in Python, where the arrays are ordinary NumPy views.
-Neighbours that are wanted as one vector are listed in `spans`: name, first and last field. Arrays taken from a laid
-object must not outlive it: compiled code does not count references to them.
+Fields named in `integers` hold whole numbers. Neighbours that are wanted as one vector are listed in `spans`: name,
+first and last field. Arrays taken from a laid object must not outlive it: compiled code does not count references to
+them.
 """
 
 import math
@@ -33,8 +34,8 @@ Monomials = dict[tuple[str, ...], int]
 class LaidType(types.Type):
     """The type of a `Laid` class in compiled code: names, shapes and places of its fields."""
 
-    def __init__(self, name: str, sizes: tuple[str, ...], fields: dict[str, tuple], spans: dict[str, tuple]) -> None:
-        self.sizes, self.shapes = sizes, fields
+    def __init__(self, name: str, sizes: tuple, fields: dict[str, tuple], spans: dict[str, tuple], integers: tuple):
+        self.sizes, self.shapes, self.integers = sizes, fields, integers
         self.start: dict[str, Monomials] = {}
         self.end: dict[str, Monomials] = {}
         at: Monomials = {}
@@ -45,7 +46,7 @@ class LaidType(types.Type):
             self.end[key] = dict(at)
         for key, (first, last) in spans.items():
             self.start[key], self.end[key] = self.start[first], self.end[last]
-        self._key = (name, sizes, tuple(fields.items()), tuple(spans.items()))
+        self._key = (name, sizes, tuple(fields.items()), tuple(spans.items()), integers)
         super().__init__(name=name)
 
     @property
@@ -55,23 +56,24 @@ class LaidType(types.Type):
 
     def of(self, name: str) -> types.Type:
         """The type of a field or span."""
-        rank = len(self.shapes.get(name, ("span",)))
-        return types.Array(types.float64, rank, "C") if rank else types.float64
+        rank, kind = len(self.shapes.get(name, ("span",))), types.int64 if name in self.integers else types.float64
+        return types.Array(kind, rank, "C") if rank else kind
 
 
 class Laid:
-    """Base of the classes described in the module's docstring; `sizes` are given by name, `extra` entries follow."""
+    """Base of the classes described in the module's docstring; the sizes are given by name."""
 
     sizes: ClassVar[tuple[str, ...]]
     fields: ClassVar[dict[str, tuple]]
     spans: ClassVar[dict[str, tuple[str, str]]] = {}
+    integers: ClassVar[tuple[str, ...]] = ()
     compiled: ClassVar[LaidType]
     _numba_type_: ClassVar[LaidType]
 
     def __init_subclass__(cls) -> None:
-        cls.compiled = cls._numba_type_ = LaidType(cls.__name__, cls.sizes, cls.fields, cls.spans)
+        cls.compiled = cls._numba_type_ = LaidType(cls.__name__, cls.sizes, cls.fields, cls.spans, cls.integers)
 
-    def __init__(self, extra: int = 0, /, **sizes: int) -> None:
+    def __init__(self, **sizes: int) -> None:
         self._sizes = tuple(int(sizes[name]) for name in self.sizes)
         shapes = {name: tuple(sizes.get(s, s) for s in shape) for name, shape in self.fields.items()}
         ends = list(accumulate(map(math.prod, shapes.values()), initial=0))
@@ -79,19 +81,19 @@ class Laid:
         self._places = places | {
             name: slice(places[first].start, places[last].stop) for name, (first, last) in self.spans.items()
         }
-        self.buffer = np.zeros(ends[-1] + extra)
-        self.extra = self.buffer[ends[-1] :]
+        # The pages of what is never written to are never fetched.
+        self.buffer = np.zeros(ends[-1])
         self._address = self.buffer.ctypes.data
-        for name, place in self._places.items():
+        for name in self._places:
             shape = shapes.get(name, (-1,))
             if shape:
-                object.__setattr__(self, name, self.buffer[place].reshape(shape))
+                object.__setattr__(self, name, self._numbers(name).reshape(shape))
 
     def __getattr__(self, name: str) -> Any:
         # Numbers are read from the buffer; arrays are attributes.
         kind = type(self).compiled
         if kind.shapes.get(name) == ():
-            return float(self.buffer[self._places[name].start])
+            return self._numbers(name)[0].item()
         raise AttributeError(f"{type(self).__name__} has no '{name}'; it has {', '.join(kind.start)}")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -99,7 +101,7 @@ class Laid:
         if shape is None:
             object.__setattr__(self, name, value)
         elif shape == ():
-            self.buffer[self._places[name]] = value
+            self._numbers(name)[0] = value
         else:
             getattr(self, name)[...] = value
 
@@ -110,9 +112,8 @@ class Laid:
         """Where a field or span lies in the buffer."""
         return self._places[name]
 
-    def after(self, name: str) -> np.ndarray:
-        """All that lies from a field on, `extra` included, as one vector."""
-        return self.buffer[self._places[name].start :]
+    def _numbers(self, name: str) -> np.ndarray:
+        return self.buffer[self._places[name]].view(np.int64 if name in self.integers else np.float64)
 
 
 @register_model(LaidType)
@@ -160,6 +161,8 @@ def _view(context: Any, builder: Any, kind: LaidType, value: Any, name: str) -> 
 
     start, end = length(kind.start[name]), length(kind.end[name])
     address = builder.gep(taken.address, [start])
+    if name in kind.integers:
+        address = builder.bitcast(address, ir.IntType(64).as_pointer())
     shape = kind.shapes.get(name)
     if shape == ():
         return builder.load(address)

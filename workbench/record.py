@@ -7,6 +7,7 @@ import numpy as np
 from workbench.assembly import Work
 from workbench.errors import DataError
 from workbench.hooks import Core
+from workbench.stepping import Track
 
 MEMORY = 2e9
 """Bytes that the record of one run may take."""
@@ -38,40 +39,34 @@ class Record(NamedTuple):
     effort: np.ndarray  # (K, 2): iterations, passes
 
 
-class Rows:
-    """Room for the record of at most K steps: a row is [q, `Core.recorded`, `Work.recorded`].
+def width(core: Core, work: Work, n_q: int, steps: int) -> int:
+    """Length of a row of `stepping.Track`; raises DataError where `steps` of them take more than `MEMORY`."""
+    length = n_q + core.recorded.size + work.recorded.size
+    room = 8 * steps * length
+    if room > MEMORY:
+        raise DataError(
+            f"{steps} steps need {room / 1e9:.3g} GB for their record; at most {MEMORY / 1e9:g} GB are used"
+        )
+    return length
 
-    Raises DataError where that takes more than `MEMORY`.
-    """
 
-    def __init__(self, core: Core, work: Work, n_q: int, K: int) -> None:
-        self.core, self.work, self.n_q = core, work, n_q
-        width = n_q + self.core.recorded.size + self.work.recorded.size
-        if 8 * K * width > MEMORY:
-            raise DataError(
-                f"{K} steps need {8 * K * width / 1e9:.3g} GB for their record; at most {MEMORY / 1e9:g} GB are used"
-            )
-        # empty, not zeros: the pages of a run that fails early are never touched.
-        self.rows, self.effort = np.empty((K + 1, width)), np.zeros((K, 2), dtype=np.int64)
+def record(core: Core, work: Work, track: Track, k: int) -> Record:
+    """The first k steps of a run, which led to the state of `track`; there is a row more for that."""
+    n_q, n = track.q.size, track.v.size
+    track.rows[k, :n_q], track.rows[k, n_q : n_q + n] = track.q, track.v
 
-    def record(self, k: int, q: np.ndarray, v: np.ndarray) -> Record:
-        """The first k steps, which led to the state (q, v)."""
-        n = v.size
-        self.rows[k, : self.n_q], self.rows[k, self.n_q : self.n_q + n] = q, v
+    def columns(x: Core | Work, first: str, last: str = "", rank: int = 1, skip: int = 0) -> np.ndarray:
+        start = n_q + (core.recorded.size if x is work else 0) - x.place("recorded").start
+        found = track.rows[:k, start + x.place(first).start + skip : start + x.place(last or first).stop]
+        columns = getattr(x, first).shape[-1] if rank == 2 else 0
+        return found.reshape(k, found.shape[1] // columns, columns) if columns else found
 
-        def columns(x: Core | Work, first: str, last: str = "", rank: int = 1, skip: int = 0) -> np.ndarray:
-            start = self.n_q + (self.core.recorded.size if x is self.work else 0) - x.place("recorded").start
-            found = self.rows[:k, start + x.place(first).start + skip : start + x.place(last or first).stop]
-            width = getattr(x, first).shape[-1] if rank == 2 else 0
-            return found.reshape(k, found.shape[1] // width, width) if width else found
-
-        core, work = self.core, self.work
-        return Record(
-            q=self.rows[: k + 1, : self.n_q], v=self.rows[: k + 1, self.n_q : self.n_q + n],
-            p=columns(work, "out", skip=n), mass=columns(core, "M", rank=2), b=columns(core, "b"),
-            J=columns(core, "J_n", "J_t", rank=2), rate=columns(core, "b_n", "b_t"),
-            eps=columns(core, "eps_n", "eps_t"), r_t=columns(core, "r_t"), phi=columns(core, "phi"),
-            friction=columns(core, "mu"), M=columns(work, "M", rank=2), q_=columns(work, "q"),
-            lower=columns(work, "lower"), upper=columns(work, "upper"), mu=columns(work, "mu"), z=columns(work, "z"),
-            effort=self.effort[:k],
-        )  # fmt: skip
+    return Record(
+        q=track.rows[: k + 1, :n_q], v=track.rows[: k + 1, n_q : n_q + n],
+        p=columns(work, "out", skip=n), mass=columns(core, "M", rank=2), b=columns(core, "b"),
+        J=columns(core, "J_n", "J_t", rank=2), rate=columns(core, "b_n", "b_t"),
+        eps=columns(core, "eps_n", "eps_t"), r_t=columns(core, "r_t"), phi=columns(core, "phi"),
+        friction=columns(core, "mu"), M=columns(work, "M", rank=2), q_=columns(work, "q"),
+        lower=columns(work, "lower"), upper=columns(work, "upper"), mu=columns(work, "mu"), z=columns(work, "z"),
+        effort=track.effort[:k],
+    )  # fmt: skip

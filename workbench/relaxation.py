@@ -65,7 +65,8 @@ class Relaxation:
 
 RIGID = Relaxation()
 
-K_N, B_N, K_T, B_T, K_B, B_B, LATERAL = range(7)
+COUNT = len(fields(Relaxation))
+K_N, B_N, K_T, B_T, K_B, B_B, LATERAL = range(COUNT)
 
 
 @njit(types.boolean(VECTOR), cache=True)

@@ -15,11 +15,12 @@ from workbench.estimate import normal_estimate
 from workbench.formulation import Formulation
 from workbench.hooks import NORMAL_LAWS, given_axes, never_again, remember_impulses
 from workbench.problems import Array, Problem
-from workbench.record import Rows
-from workbench.relaxation import Relaxation
+from workbench.record import record, width
+from workbench.relaxation import RIGID, Relaxation
 from workbench.run import Run, make_problem
 from workbench.solution import Solution, Status
 from workbench.solvers.base import KernelSolver, Solver
+from workbench.stepping import Track
 
 # The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
 begin_step = stepping.begin_step.py_func
@@ -47,21 +48,41 @@ class Stepper:
         self.work: Work = c.room()
         # No step has been taken: there are no last impulses.
         self.work.out[:] = np.nan
-        self.core, self.theta = c.core(h, normal_law(normal), v_th)
-        self.own = self.theta[c.own]
+        self.core = c.core(h, normal_law(normal), v_th)
         self.given = hooks.given or given_axes
         self.again = hooks.again or never_again
         self.remember = hooks.remember or remember_impulses
-        self.own_start, self.numbers = self.own.copy(), np.array(hooks.numbers, dtype=float)
         self.estimate = ESTIMATES[hooks.estimate]
-        self.memory = np.full(r + d * r if hooks.memory is None else hooks.memory, np.nan)
+        self._sizes = dict(
+            n=c.size[0], n_memory=r + d * r if hooks.memory is None else hooks.memory, n_own=self.own.size,
+            n_numbers=len(hooks.numbers),
+        )  # fmt: skip
+        self.follow()
+
+    @property
+    def own(self) -> Array:
+        """The formulation's own parameters."""
+        return self.core.own
+
+    @property
+    def memory(self) -> Array:
+        return self.track.memory
+
+    def follow(self, case: Case | None = None, relaxation: Relaxation = RIGID, steps: int = 0) -> None:
+        """Start anew, a case from its own start; raises DataError where the record does not fit into memory."""
+        none = np.zeros(0)
+        q, v, data = (none, np.zeros(self.c.size[0]), none) if case is None else (*case.start(), case.data())
+        room = width(self.core, self.work, q.size, steps)
+        self.track = t = Track(n_q=q.size, n_data=data.size, steps=steps + 1, width=room, **self._sizes)
+        t.q, t.v, t.data, t.relaxation = q, v, data, relaxation.data()
+        t.memory, t.own_start, t.numbers = np.nan, self.c.theta[self.c.own], self.c.hooks.numbers
 
     def begin(self) -> None:
         """The formulation's own data, the core's being in place."""
-        self.own[:] = self.own_start
+        self.own[:] = self.track.own_start
         if self.estimate != stepping.NO_ESTIMATE:
             normal_estimate(self.core, self.memory, self.estimate == stepping.START, self.lcp())
-        self.given(self.core, self.memory, self.own, self.numbers)
+        self.given(self.core, self.memory, self.own, self.track.numbers)
 
     def lcp(self, other: Any = None) -> Any:
         """The kernel that `normal_estimate` uses; where nothing is estimated `other`, so that none is compiled."""
@@ -73,7 +94,7 @@ class Stepper:
 
     def pose(self) -> Status:
         """Stamp and eliminate: whether a problem now stands in the work arrays."""
-        return Status(stepping.pose(self.c.plan, self.theta, self.work))
+        return Status(stepping.pose(self.core, self.work))
 
     def problem(self) -> Problem:
         """The problem that now stands in the work arrays; raises DataError where it cannot be posed."""
@@ -86,7 +107,7 @@ class Stepper:
     def finish_pass(self, z: Array) -> bool:
         """Take z as the solution of this pass; whether the formulation asks for another."""
         self.work.z[:] = z
-        return finish_pass(self.core, self.work, self.again, self.memory, self.own, self.numbers)
+        return finish_pass(self.core, self.work, self.track, self.again)
 
     def solve(self, solver: Solver) -> tuple[Solution, int, int]:
         """All passes of one step with a solver: the last Solution, iterations over all passes, passes."""
@@ -101,9 +122,9 @@ class Stepper:
 
     def why_not_posed(self, status: Status) -> str:
         """One line on why the problem could not be posed; for a singular elimination, which rows are dependent."""
-        declaration, A, start = self.c.declaration, self.work.A, self.c.own.start
+        declaration, A, start = self.c.declaration, self.work.A, 0
         for p in declaration.hooks.own:
-            if not np.isfinite(self.theta[start : start + p.size]).all():
+            if not np.isfinite(self.own[start : start + p.size]).all():
                 return f"parameter '{p.name()}' is left without a value (it is not finite)"
             start += p.size
         if status is not Status.SINGULAR or not np.isfinite(A).all():
@@ -198,21 +219,19 @@ def simulate(
     steps = whole_steps(duration, h)
     c = compiled(formulation, *case.size)
     normal = case.normal if normal is None else normal
-    stepper = Stepper(c, h, normal, case.v_th)
     relaxation = case.relaxation if relaxation is None else relaxation
-    q, v = case.start()
-    rows, done = Rows(stepper.core, stepper.work, q.size, steps), np.zeros(1, dtype=np.int64)
-    start = time.perf_counter()
+    stepper = Stepper(c, h, normal, case.v_th)
+    stepper.follow(case, relaxation, steps)
     compiled_case = all(hasattr(f, "py_func") for f in (case.fill, case.advance))
+    start = time.perf_counter()
     loop = _compiled_loop if isinstance(solver, KernelSolver) and compiled_case else _python_loop
-    status, reason = loop(case, stepper, relaxation.data(), solver, explicit, steps, q, v, rows, done, progress)
+    status, reason, k = loop(case, stepper, solver, explicit, steps, progress)
     seconds = time.perf_counter() - start
-    k = int(done[0])
     if status is not Status.SOLVED and k < steps:
         reason = f"step {k} (t = {k * h:.4g} s): {reason or status.meaning}"
     return Run(
         case, formulation, solver.name, c.kind, solver.tolerance, h, explicit, normal, relaxation, status, reason,
-        steps, c.seconds, seconds, rows.record(k, q, v), c,
+        steps, c.seconds, seconds, record(stepper.core, stepper.work, stepper.track, k), c,
     )  # fmt: skip
 
 
@@ -222,9 +241,8 @@ def first_step(
     """A run's first step, its data and hooks filled in; `Stepper.problem()` poses it. None is the case's own."""
     c = compiled(formulation, *case.size)
     stepper = Stepper(c, h, case.normal if normal is None else normal, case.v_th)
-    numbers = (case.relaxation if relaxation is None else relaxation).data()
-    q, v = case.start()
-    _begin(case, stepper, numbers, q, v, Rows(stepper.core, stepper.work, q.size, 1).rows[0])
+    stepper.follow(case, case.relaxation if relaxation is None else relaxation, 1)
+    _begin(case, stepper, 0)
     return stepper
 
 
@@ -238,28 +256,27 @@ def first_problem(
         return None
 
 
-def _compiled_loop(case, s, relaxation, solver, explicit, steps, q, v, rows, done, progress) -> tuple[Status, str]:
+def _compiled_loop(case, s, solver, explicit, steps, progress) -> tuple[Status, str, int]:
     # The objection is asked once, at the first step's problem: kernels themselves never refuse. `run` begins that step
     # again, so what its hooks have noted must not stay.
     memory = s.memory.copy()
-    _begin(case, s, relaxation, q, v, rows.rows[0])
+    _begin(case, s, 0)
     s.memory[:] = memory
     try:
         reason = solver.why_not(s.problem())
     except DataError as error:
-        return _posing_failure(s), str(error)
+        return _posing_failure(s), str(error), 0
     if reason:
-        return Status.REFUSED, reason
+        return Status.REFUSED, reason, 0
     args = (
-        s.c.plan, s.core, s.theta, s.work, case.fill, case.advance, case.data(), relaxation, s.given, s.again,
-        s.remember, s.own, s.own_start, s.numbers, s.memory, s.estimate, s.lcp(solver.kernel), solver.kernel,
-        explicit,
+        s.core, s.work, s.track, case.fill, case.advance, s.given, s.again, s.remember, s.estimate,
+        s.lcp(solver.kernel), solver.kernel, s.c.plan.d, explicit,
     )  # fmt: skip
     chunk = steps if progress is None else max(200, steps // 50)
-    worst = Status.SOLVED
+    worst, done = Status.SOLVED, np.zeros(1, dtype=np.int64)
     while done[0] < steps:
-        some = min(steps, int(done[0]) + chunk)
-        status = Status(stepping.run(*args, some, q, v, rows.rows, rows.effort, done))
+        k = int(done[0])
+        status = Status(stepping.run(k, min(steps, k + chunk), *args, done))
         if progress is not None:
             progress(int(done[0]))
         if status is Status.INACCURATE:
@@ -267,40 +284,35 @@ def _compiled_loop(case, s, relaxation, solver, explicit, steps, q, v, rows, don
         elif status is not Status.SOLVED:
             posed = s.pose()
             if posed is Status.SOLVED:
-                return status, ""
-            return _posing_failure(s), s.why_not_posed(posed)
-    return worst, ""
+                return status, "", int(done[0])
+            return _posing_failure(s), s.why_not_posed(posed), int(done[0])
+    return worst, "", steps
 
 
 def _posing_failure(s: Stepper) -> Status:
     return Status.SINGULAR if np.isfinite(s.work.A).all() else Status.NOT_FINITE
 
 
-def _python_loop(case, s, relaxation, solver, explicit, steps, q, v, rows, done, progress) -> tuple[Status, str]:
-    worst, data, q_next = Status.SOLVED, case.data(), np.empty_like(q)
+def _python_loop(case, s, solver, explicit, steps, progress) -> tuple[Status, str, int]:
+    worst = Status.SOLVED
     for k in range(steps):
-        row = rows.rows[k]
-        _begin(case, s, relaxation, q, v, row)
+        _begin(case, s, k)
         try:
             if k == 0 and (reason := solver.why_not(s.problem())):
-                return Status.REFUSED, reason
+                return Status.REFUSED, reason, k
             solution, *effort = s.solve(solver)
         except DataError as error:
-            return _posing_failure(s), str(error)
+            return _posing_failure(s), str(error), k
         if solution.claimed is Status.INACCURATE:
             worst = Status.INACCURATE
         elif solution.claimed is not Status.SOLVED:
-            return solution.claimed, solution.reason
-        end_step(s.core, s.work, s.remember, s.memory, case.advance, data, explicit, q, v, row, q_next)
-        rows.effort[k] = effort
-        done[0] = k + 1
+            return solution.claimed, solution.reason, k
+        end_step(k, s.core, s.work, s.track, s.remember, case.advance, explicit)
+        s.track.effort[k] = effort
         if progress is not None and k % 100 == 99:
             progress(k + 1)
-    return worst, ""
+    return worst, "", steps
 
 
-def _begin(case: Case, s: Stepper, relaxation: Array, q: Array, v: Array, row: Array) -> None:
-    begin_step(
-        s.core, s.work, case.fill, case.data(), relaxation, s.given, s.memory, s.own, s.own_start, s.numbers,
-        s.estimate, s.lcp(), q, v, row,
-    )  # fmt: skip
+def _begin(case: Case, s: Stepper, k: int) -> None:
+    begin_step(k, s.core, s.work, s.track, case.fill, s.given, s.estimate, s.lcp())

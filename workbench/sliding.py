@@ -255,7 +255,7 @@ def pose_sliding(formulation: Formulation, system: SlidingSystem) -> tuple[LCP, 
     b = system.blocks
     for name, view in c.views(theta).items():
         view[:] = getattr(b, name.replace("_", ""))
-    stamp(c.plan, theta, work)
+    stamp(theta, work)
     if eliminate(work):
         raise DataError(system.singular())
     return LCP(work.M, work.q), work

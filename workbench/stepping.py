@@ -7,14 +7,17 @@ solver that is not compiled, and takes one step of a `ContactSystem` that a pers
                                                               q+ = q + h Gamma(q) v    (explicit, IDETC2016-60064 (7))
 """
 
+from typing import TYPE_CHECKING, Any, ClassVar
+
 import numpy as np
 from numba import njit, types
 
-from workbench.assembly import PLAN, WORK, carry_back, eliminate, stamp
+from workbench.assembly import WORK, carry_back, eliminate, stamp
 from workbench.estimate import normal_estimate
 from workbench.hooks import AGAIN, CORE, GAP, GIVEN, MOREAU, REMEMBER, approach, open_contact, sliding
-from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, is_finite, put, put_at, spread
-from workbench.relaxation import is_rigid, relax, relax_across
+from workbench.kernels import INDICES, SOLVE, VECTOR, is_finite, put, put_at, spread
+from workbench.layout import Laid
+from workbench.relaxation import COUNT, is_rigid, relax, relax_across
 from workbench.solution import Status
 
 FILL = types.void(VECTOR, VECTOR, VECTOR, CORE)
@@ -27,7 +30,6 @@ PASSES = 50
 
 SOLVED, SINGULAR, NOT_FINITE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.NOT_FINITE)
 NO_FIXED_POINT, INACCURATE = int(Status.NO_FIXED_POINT), int(Status.INACCURATE)
-COUNTS = types.Array(types.int64, 2, "C")
 
 
 @njit(ADVANCE, cache=True)
@@ -68,10 +70,10 @@ def discretise(core):
             open_contact(core, i)
 
 
-@njit(types.int64(PLAN, VECTOR, WORK), cache=True)
-def pose(plan, theta, work):
+@njit(types.int64(CORE, WORK), cache=True)
+def pose(core, work):
     """Stamp and eliminate: the problem of this pass stands in work; a Status."""
-    stamp(plan, theta, work)
+    stamp(core.theta, work)
     if eliminate(work):
         return SINGULAR
     return SOLVED if is_finite(work.posed) else NOT_FINITE
@@ -93,91 +95,114 @@ FILL_T, ADVANCE_T, SOLVE_T = (types.FunctionType(t) for t in (FILL, ADVANCE, SOL
 I64 = types.int64
 NO_ESTIMATE, LAST, START = range(3)
 
+
+class Track(Laid):
+    """What a compiled run carries along: its state (q, v), constants, memory, and its record, a row a step."""
+
+    sizes = ("n_q", "n", "n_data", "n_memory", "n_own", "n_numbers", "steps", "width")
+    integers = ("effort",)
+    fields: ClassVar[dict[str, tuple]] = {
+        "q": ("n_q",),
+        "v": ("n",),
+        "q_next": ("n_q",),
+        "data": ("n_data",),  # `Case.data`
+        "relaxation": (COUNT,),
+        "memory": ("n_memory",),
+        "own_start": ("n_own",),
+        "numbers": ("n_numbers",),
+        "effort": ("steps", 2),  # iterations and passes
+        "rows": ("steps", "width"),  # [q, `Core.recorded`, `Work.recorded`]
+    }
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+TRACK = Track.compiled
+
 # The next three are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled.
 
 
 @njit(inline="always")
-def begin_step(core, work, fill, data, relaxation, given, memory, own, own_start, numbers, estimate, lcp, q, v, row):
-    """The data of a step at (q, v), recorded in `row`, then the formulation's own. work.out is the last step's."""
+def begin_step(k, core, work, track, fill, given, estimate, lcp):
+    """The data of step k, recorded, then the formulation's own; work.out is still the last step's."""
+    q, v, own, memory = track.q, track.v, core.own, track.memory
     put(v, core.v)
     # Hooks add to the compliances, so last step's must go.
     spread(0.0, core.eps_b)
     spread(0.0, core.eps_n)
     spread(0.0, core.eps_t)
-    fill(q, v, data, core)
+    fill(q, v, track.data, core)
     discretise(core)
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
-    rigid = is_rigid(relaxation)
+    rigid = is_rigid(track.relaxation)
     if not rigid:
-        relax(core, relaxation, work.out[n + r : n + r + t])
-    put_at(q, row, 0)
-    put_at(core.recorded, row, q.shape[0])
+        relax(core, track.relaxation, work.out[n + r : n + r + t])
+    put_at(q, track.rows[k], 0)
+    put_at(core.recorded, track.rows[k], q.shape[0])
     if not rigid:
-        relax_across(core, relaxation, work.out[n : n + r])
-    put(own_start, own)
+        relax_across(core, track.relaxation, work.out[n : n + r])
+    put(track.own_start, own)
     if estimate != NO_ESTIMATE:
         normal_estimate(core, memory, estimate == START, lcp)
-    given(core, memory, own, numbers)
+    given(core, memory, own, track.numbers)
 
 
 @njit(inline="always")
-def finish_pass(core, work, again, memory, own, numbers):
+def finish_pass(core, work, track, again):
     """Carry z back to v+ and the impulses; whether the formulation asks for another pass."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     carry_back(work)
-    return again(core, memory, own, numbers, work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t])
+    v, p_n, p_t = work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
+    return again(core, track.memory, core.own, track.numbers, v, p_n, p_t)
 
 
 @njit(inline="always")
-def end_step(core, work, remember, memory, advance, data, explicit, q, v, row, q_next):
-    """Remember, record in `row` and advance: (q, v) become the next state."""
+def end_step(k, core, work, track, remember, advance, explicit):
+    """Remember, record and advance: (q, v) become the next state."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
-    out_v, p_n, p_t = work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
+    q, out_v, p_n, p_t = track.q, work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
     turn_back(core, p_t)
-    remember(core, out_v, p_n, p_t, memory)
-    put_at(work.recorded, row, q.shape[0] + core.recorded.shape[0])
-    advance(q, v if explicit else out_v, core.h, data, q_next)
-    put(q_next, q)
-    put(out_v, v)
+    remember(core, out_v, p_n, p_t, track.memory)
+    put_at(work.recorded, track.rows[k], q.shape[0] + core.recorded.shape[0])
+    advance(q, track.v if explicit else out_v, core.h, track.data, track.q_next)
+    put(track.q_next, q)
+    put(out_v, track.v)
 
 
 @njit(
     I64(
-        PLAN, CORE, VECTOR, WORK, FILL_T, ADVANCE_T, VECTOR, VECTOR, GIVEN_T, AGAIN_T, REMEMBER_T, VECTOR, VECTOR,
-        VECTOR, VECTOR, I64, SOLVE_T, SOLVE_T, types.boolean, I64, VECTOR, VECTOR, MATRIX, COUNTS, INDICES,
+        I64, I64, CORE, WORK, TRACK, FILL_T, ADVANCE_T, GIVEN_T, AGAIN_T, REMEMBER_T, I64, SOLVE_T, SOLVE_T, I64,
+        types.boolean, INDICES,
     ),
     cache=True,
 )  # fmt: skip
 def run(
-    plan, core, theta, work, fill, advance, data, relaxation, given, again, remember, own, own_start, numbers, memory,
-    estimate, lcp, solve, explicit, steps, q, v, rows, effort, done,
-):  # fmt: skip
-    """Step from step done[0] to `steps`, from the state (q, v), which is updated; a Status.
-
-    Step k leaves its record in rows[k] (`record.Rows`) and its iterations and passes in effort[k].
-    """
-    info, q_next = np.zeros(1, dtype=np.int64), np.empty(q.shape[0])
-    worst = SOLVED
-    for k in range(done[0], steps):
-        row = rows[k]
-        begin_step(core, work, fill, data, relaxation, given, memory, own, own_start, numbers, estimate, lcp, q, v, row)
+    start, steps, core, work, track, fill, advance, given, again, remember, estimate, lcp, solve, d, explicit, done
+):
+    """From step `start` to `steps`; a Status. done[0] receives the number of finished steps, `track` the rest."""
+    info = np.zeros(1, dtype=np.int64)
+    worst, done[0] = SOLVED, start
+    for k in range(start, steps):
+        begin_step(k, core, work, track, fill, given, estimate, lcp)
         iterations, passes, wanted = 0, 0, True
         while wanted:
             if passes == PASSES:
                 return NO_FIXED_POINT
-            status = pose(plan, theta, work)
+            status = pose(core, work)
             if status == SOLVED:
-                status = solve(work.M, work.q, work.lower, work.upper, work.mu, plan.d, work.z, info)
+                status = solve(work.M, work.q, work.lower, work.upper, work.mu, d, work.z, info)
             if status == INACCURATE:
                 worst = INACCURATE
             elif status != SOLVED:
                 return status
             iterations += info[0]
             passes += 1
-            wanted = finish_pass(core, work, again, memory, own, numbers)
+            wanted = finish_pass(core, work, track, again)
         if not is_finite(work.out):
             return NOT_FINITE
-        end_step(core, work, remember, memory, advance, data, explicit, q, v, row, q_next)
-        effort[k, 0], effort[k, 1] = iterations, passes
+        end_step(k, core, work, track, remember, advance, explicit)
+        track.effort[k, 0], track.effort[k, 1] = iterations, passes
         done[0] = k + 1
     return worst

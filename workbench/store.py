@@ -1,11 +1,9 @@
 """Compiled declarations on disk, so that a later process needs neither CVXPY nor the declaring function.
 
-A file is the SHA-256 of its content and the content, arrays without pickles. Its name is the hash of all that the
-numbers depend on: the sources of the workbench and of the modules that the declaring function imports, its options, the
-size, the versions of CVXPY and NumPy. So nothing stale is ever found, and what is damaged, by whomever, counts as
-missing. Formulations that cannot be found again by name, in a notebook say, are not stored.
-
-The folder is `CONTACT_WORKBENCH_CACHE`, else `contact-workbench` below `XDG_CACHE_HOME` or `~/.cache`.
+A file (`workbench.disk`) holds arrays, no pickles. Its name is the hash of all that the numbers depend on: the sources
+of the workbench and of the modules that the declaring function imports, its options, the size, the versions of CVXPY
+and NumPy. So nothing stale is ever found. Formulations that cannot be found again by name, in a notebook say, are not
+stored.
 """
 
 import ast
@@ -14,7 +12,6 @@ import io
 import json
 import os
 import sys
-import tempfile
 import time
 from functools import lru_cache
 from importlib import import_module
@@ -26,13 +23,13 @@ from typing import Any
 import numpy as np
 
 from workbench.assembly import Compiled, Plan
+from workbench.disk import read, write
 from workbench.formulation import Formulation
 from workbench.modelling import Hooks
 
 VERSIONED = "numpy", "cvxpy", "numba"
 """Packages that a declaration may use beside the workbench, known by their versions."""
 HOOKS = "given", "again", "remember"
-DIGEST = hashlib.sha256().digest_size
 
 
 def _start_of_process() -> float:
@@ -49,22 +46,13 @@ STARTED = _start_of_process()
 """A source that is younger than this process may not be what was imported."""
 
 
-def folder() -> Path:
-    """Where compiled declarations are kept."""
-    own = os.environ.get("CONTACT_WORKBENCH_CACHE")
-    return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "contact-workbench"
-
-
 def load(formulation: Formulation, size: tuple[int, ...]) -> Compiled | None:
     """The stored declaration; None where there is none that is whole."""
-    path = _path(formulation, size)
-    try:
-        content = path.read_bytes() if path else b""
-    except OSError:
+    name = _name(formulation, size)
+    content = None if name is None else read(name)
+    if content is None:
         return None
-    if hashlib.sha256(content[DIGEST:]).digest() != content[:DIGEST]:
-        return None
-    with np.load(io.BytesIO(content[DIGEST:]), allow_pickle=False) as stored:
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
         arrays = dict(stored)
     facts = json.loads(arrays["facts"].tobytes())
     constant = np.zeros(facts["shape"])
@@ -77,10 +65,10 @@ def load(formulation: Formulation, size: tuple[int, ...]) -> Compiled | None:
 
 def save(c: Compiled) -> None:
     """Store what has been compiled, where it can be found again; a folder that cannot be written to is no error."""
-    path, hooks = _path(c.formulation, c.size), {name: getattr(c.hooks, name) for name in HOOKS}
-    if path is None or not all(hook is None or _is_global(hook, hook.__name__) for hook in hooks.values()):
+    name, hooks = _name(c.formulation, c.size), {name: getattr(c.hooks, name) for name in HOOKS}
+    if name is None or not all(hook is None or _is_global(hook, hook.__name__) for hook in hooks.values()):
         return
-    facts: dict[str, Any] = {name: hook and (hook.__module__, hook.__name__) for name, hook in hooks.items()}
+    facts: dict[str, Any] = {key: hook and (hook.__module__, hook.__name__) for key, hook in hooks.items()}
     facts |= {name: value for name, value in c.plan._asdict().items() if isinstance(value, int)}
     facts |= dict(shape=c.constant.shape, kind=c.kind, own=(c.own.start, c.own.stop), numbers=c.hooks.numbers)
     facts |= dict(memory=c.hooks.memory, estimate=c.hooks.estimate)
@@ -89,23 +77,11 @@ def save(c: Compiled) -> None:
     arrays |= dict(place=np.flatnonzero(flat), constant=flat[np.flatnonzero(flat)], theta=c.theta)
     file = io.BytesIO()
     np.savez(file, facts=np.frombuffer(json.dumps(facts).encode(), np.uint8), **arrays)
-    content = file.getvalue()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Another process may be writing the same: each writes a file of its own, and the last one stays.
-        handle, temporary = tempfile.mkstemp(dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as out:
-                out.write(hashlib.sha256(content).digest() + content)
-            os.replace(temporary, path)
-        except OSError:
-            os.unlink(temporary)
-    except OSError:
-        return
+    write(name, file.getvalue())
 
 
-def _path(formulation: Formulation, size: tuple[int, ...]) -> Path | None:
-    """The file of a formulation and size; None where what it depends on cannot be told."""
+def _name(formulation: Formulation, size: tuple[int, ...]) -> str | None:
+    """The name of the file of a formulation and size; None where what it depends on cannot be told."""
     module, name = formulation.build.__module__, formulation.build.__name__
     known = getattr(sys.modules.get(module), name, None)
     if getattr(known, "build", None) is not formulation.build:
@@ -114,7 +90,7 @@ def _path(formulation: Formulation, size: tuple[int, ...]) -> Path | None:
     if sources is None:
         return None
     facts = sources, module, name, sorted(formulation.options.items()), tuple(map(int, size)), _versions()
-    return folder() / f"{hashlib.sha256(repr(facts).encode()).hexdigest()}.declaration"
+    return f"{hashlib.sha256(repr(facts).encode()).hexdigest()}.declaration"
 
 
 def _is_global(thing: Any, name: str) -> bool:

@@ -184,7 +184,7 @@ def _compare_with_direct_evaluation(c: Compiled, rows: list, position: dict[int,
     for key, p in parameters.items():
         p.value = p.project(rng.uniform(0.5, 1.5, p.shape))
         theta[position[key]] = np.ravel(p.value, order="F")
-    stamp(c.plan, theta, work)
+    stamp(theta, work)
     stamped = work.A @ x
     direct = np.concatenate(
         [np.atleast_1d(np.asarray(F.value)) if isinstance(F, cp.Expression) else np.zeros(F) for F in rows]
