@@ -78,6 +78,8 @@ def test_assigning_writes_into_the_buffer():
     x.M, x.h = [[1.0, 2.0]], 3.0
     assert x.M is before
     np.testing.assert_array_equal(x.buffer[[0, 3, 4]], [3.0, 1.0, 2.0])
+    x.middle = 5.0
+    np.testing.assert_array_equal(x.M, [[5.0, 5.0]])
     with pytest.raises(ValueError, match="broadcast"):
         x.a = np.zeros(3)
 

@@ -97,10 +97,9 @@ class Laid:
         raise AttributeError(f"{type(self).__name__} has no '{name}'; it has {', '.join(kind.start)}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        shape = self.compiled.shapes.get(name)
-        if shape is None:
+        if name not in self.compiled.start:
             object.__setattr__(self, name, value)
-        elif shape == ():
+        elif self.compiled.shapes.get(name) == ():
             self._numbers(name)[0] = value
         else:
             getattr(self, name)[...] = value

@@ -113,7 +113,10 @@ class Stepper:
         """All passes of one step with a solver: the last Solution, iterations over all passes, passes."""
         iterations = 0
         for passes in range(1, stepping.PASSES + 1):
-            solution = solver.solve(self.problem())
+            problem = self.problem()
+            # A kernel may start from the last step's answer, in this loop as in the compiled one.
+            guess = (self.work.z,) if isinstance(solver, KernelSolver) else ()
+            solution = solver.solve(problem, *guess)
             iterations += solution.iterations
             if solution.claimed not in (Status.SOLVED, Status.INACCURATE) or not self.finish_pass(solution.z):
                 return solution, iterations, passes

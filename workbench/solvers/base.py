@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from workbench.errors import DataError
 from workbench.problems import Array, Problem
 from workbench.solution import Solution, Status
 
@@ -61,8 +62,16 @@ class KernelSolver:
             return f"{self.name} solves {', '.join(sorted(self.solves))}, not {problem.kind}"
         return self.objection(problem)
 
-    def solve(self, problem: Problem) -> Solution:
+    def solve(self, problem: Problem, guess: Array | None = None) -> Solution:
+        """Solve one problem; `guess` (n,) is handed to the kernel, of which some start from it (`lemke`).
+
+        Raises DataError where the guess has another shape.
+        """
         z, info = np.zeros(problem.size), np.zeros(1, dtype=np.int64)
+        if guess is not None:
+            z = np.array(guess, dtype=float)
+            if z.shape != problem.q.shape:
+                raise DataError(f"the guess has shape {z.shape}; the problem's unknowns have {problem.q.shape}")
         reason = self.why_not(problem)
         if reason:
             return refusal(self, problem, reason)
