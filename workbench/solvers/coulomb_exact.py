@@ -285,8 +285,8 @@ class ExactSolver(KernelSolver):
 
     associated: bool = False
 
-    def solve(self, problem: Problem) -> Solution:
-        """As `KernelSolver.solve`; `Solution.stages` says what was tried and how far it came."""
+    def solve(self, problem: Problem, guess: Array | None = None) -> Solution:
+        """As `KernelSolver.solve`, without use of the guess; `Solution.stages` says what was tried, and what it gave."""
         reason = self.why_not(problem)
         if reason:
             return refusal(self, problem, reason)
