@@ -286,7 +286,7 @@ class ExactSolver(KernelSolver):
     associated: bool = False
 
     def solve(self, problem: Problem, guess: Array | None = None) -> Solution:
-        """As `KernelSolver.solve`, without use of the guess; `Solution.stages` says what was tried, and what it gave."""
+        """As `KernelSolver.solve`, without use of the guess; `stages` says what was tried and how far it came."""
         reason = self.why_not(problem)
         if reason:
             return refusal(self, problem, reason)
