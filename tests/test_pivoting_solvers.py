@@ -6,7 +6,7 @@ import pytest
 from workbench.errors import DataError
 from workbench.problems import LCP, MLCP
 from workbench.solution import Status
-from workbench.solvers import enumeration, judice_pires, keller, lemke, murty, pgs
+from workbench.solvers import enumeration, judice_pires, keller, lemke, lemke_path, murty, pgs
 from workbench.solvers.base import kernel_arguments
 
 SOLVERS = {m.SOLVER.name: m.SOLVER for m in (lemke, murty, judice_pires, keller, pgs, enumeration)}
@@ -263,34 +263,82 @@ def test_judice_pires_leaves_the_cycles_of_plain_block_exchanges():
     assert cycles >= 5
 
 
-def test_lemke_rows_stay_lexicographically_positive():
-    """The invariant that excludes cycling: all along, each row of (constants, basis inverse) begins above zero."""
+def test_lemke_constants_stay_lexicographically_positive():
+    """The invariant that excludes cycling: all along, each row of the constants of q and of p begins above zero."""
     rng = np.random.default_rng(13)
-    n, eye, single = 6, np.eye(6), np.empty((0, 8))
+    n, plain = 6, np.ones(6)
     for _ in range(40):
         A = rng.integers(-1, 2, (n, 3)).astype(float)
-        for pivots in range(1, 12):
-            T = np.hstack([-A @ A.T, -np.ones((n, 2))])
-            basic, nonbasic = np.arange(n), np.arange(n, 2 * n + 1)
-            where = np.concatenate([basic, -1 - np.arange(n + 1)])
-            # Counting starts so late that the path is cut after the given number of pivots.
-            info = np.array([10 * (n + 10) - pivots])
-            if lemke.follow_path(T, single, basic, nonbasic, where, info)[0] == Status.SOLVED:
+        M, q = A @ A.T, -plain
+        for most in range(1, 12):
+            F, L = lemke_path.room(n)
+            F[2 * n + 2, :n] = F[2 * n + 3, :n] = plain
+            status, _ = lemke_path.follow_path(M, q, 1.0, F, L, most, np.zeros(1, dtype=np.int64))
+            if status == Status.SOLVED:
                 break
-            inverse = [eye[k] if k >= 0 else T[:, -1 - k] for k in where[:n]]
-            for row in np.column_stack([T[:, -1], *inverse]):
-                assert row[np.abs(row) > SAME][0] > 0
+            b, e = F[2 * n + 4, :n], F[2 * n + 5, :n]
+            assert (np.where(np.abs(b) > SAME, b, e) > 0).all()
 
 
 def test_a_ray_is_called_a_ray():
-    """It proves nothing: the last problem has the solution z = (1, 0), w = (0, 1), the others have none."""
-    missed = LCP([[-2.0, -1], [2, -1]], [2.0, -1])
+    """It proves nothing: the last problem has the solution z = (0, 3), w = (5, 0), the others have none."""
+    missed = LCP([[-3.0, 2], [-3, -1]], [-1.0, 3])
     for problem in (LCP([[-1.0]], [-1.0]), LCP([[0.0, -1], [-1, 0]], [-1.0, 1]), LCP([[0.0]], [-1.0]), missed):
         solution = SOLVERS["lemke"].solve(problem)
         assert solution.claimed is Status.RAY
         assert not solution.verified
         assert "neither" in solution.reason
         assert bool(enumeration.all_solutions(problem)) == (problem is missed)
+
+
+def test_another_covering_vector_avoids_a_ray():
+    """With d = e the path of this problem ends on a ray; it has the solutions (1, 0) and (3/4, 1/2)."""
+    assert_solved(SOLVERS["lemke"].solve(LCP([[-2.0, -1], [2, -1]], [2.0, -1])))
+
+
+def family_of_contacts(rng, k):
+    """Stewart-Trinkle problems of one body on up to five corners, at rest, sliding or in motion."""
+    J_n, J_t = contact_jacobians(rng, 1 + k % 5, ("box", "random")[k % 2])
+    v = np.array((rng.normal(size=6), [0, 0, -0.0981, 0, 0, 0], [1, 0, -0.0981, 0, 0, 0])[k % 3])
+    return LCP(*anitescu_potra(J_n, J_t, np.eye(6), v, rng.uniform(0.1, 1, len(J_n)), 4))
+
+
+def test_lemke_takes_a_guess():
+    """The solution itself is checked and kept, without a pivot; any other guess, sensible or not, does no harm."""
+    rng = np.random.default_rng(14)
+    for k in range(60):
+        problem = family_of_contacts(rng, k)
+        n = problem.size
+        data, info = kernel_arguments(problem), np.zeros(1, dtype=np.int64)
+        cold = np.zeros(n)
+        assert lemke.lemke_kernel(*data, cold, info) == Status.SOLVED
+        if not cold.any():
+            continue
+        warm = cold.copy()
+        assert lemke.lemke_kernel(*data, warm, info) == Status.SOLVED
+        assert info[0] == 0
+        np.testing.assert_array_equal(warm, cold)
+        for guess in (rng.normal(size=n), np.full(n, np.nan), np.full(n, np.inf), np.ones(n), -cold, cold / 3):
+            z = guess.copy()
+            assert lemke.lemke_kernel(*data, z, info) == Status.SOLVED
+            assert problem.residual(z) <= 1e-12
+    for _ in range(40):
+        n = int(rng.integers(1, 30))
+        problem = LCP(nonsymmetric_pd(rng, n), rng.normal(size=n))
+        data, z, cold = kernel_arguments(problem), np.zeros(n), np.zeros(n)
+        assert lemke.lemke_kernel(*data, cold, info) == Status.SOLVED
+        z[:] = cold * rng.uniform(0.1, 10, n)
+        assert lemke.lemke_kernel(*data, z, info) == Status.SOLVED
+        assert info[0] == 0, "the support is the basis where no basic unknown is zero"
+        np.testing.assert_allclose(z, cold, rtol=1e-12, atol=1e-12 * cold.max())
+
+
+def test_a_guess_of_another_size_is_refused():
+    with pytest.raises(DataError, match=r"guess has shape \(3,\).*\(2,\)"):
+        SOLVERS["lemke"].solve(LCP(np.eye(2), -np.ones(2)), np.ones(3))
+    solution = SOLVERS["lemke"].solve(LCP(np.eye(2), -np.ones(2)), np.ones(2))
+    assert solution.iterations == 0
+    assert_solved(solution)
 
 
 def test_enumeration_lists_every_solution():

@@ -12,7 +12,7 @@ from workbench.problems import LCP
 from workbench.relaxation import RIGID
 from workbench.simulation import pose, simulate
 from workbench.solution import Status
-from workbench.solvers import judice_pires, keller, lemke, murty, twofold
+from workbench.solvers import judice_pires, keller, lemke, lemke_path, lemke_twice, murty, twofold
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 POLYGON = BY_NAME["anitescu-potra"]
@@ -146,21 +146,41 @@ def test_pivots_in_twice_the_precision_survive_a_nearly_singular_basis():
     M = np.array([[a + eps, a], [a, a + eps]])
     T, low = np.column_stack([-M, -np.ones(2), [-1.0, -0.5]]), np.zeros((2, 4))
     for k in range(2):
-        lemke.pivot_twice(T, low, k, k)
+        lemke_twice.pivot_twice(T, low, k, k)
     determinant = Fraction(a + eps) ** 2 - Fraction(a) ** 2
     np.testing.assert_array_equal(T[0, 0], float(-Fraction(a + eps) / determinant))
     np.testing.assert_array_equal(T[0, 1], float(Fraction(a) / determinant))
     np.testing.assert_array_equal(T[0, 3], float((Fraction(a + eps) - Fraction(a) / 2) / determinant))
 
 
-def lemke_path(M, q):
-    """Lemke's path in twice the precision: status, entering column and what `is_ray` looks at."""
+def path_in_twice_the_precision(M, q):
+    """Status, the z that was to enter, its column, the basis and the constants."""
     n = len(q)
-    D, T, low = np.ones(n), np.empty((n, n + 2)), np.empty((n, n + 2))
-    basic, nonbasic, where = np.empty(n, int), np.empty(n + 1, int), np.empty(2 * n + 1, int)
-    lemke.first_tableau(M, q, D, 1.0, T, low, basic, nonbasic, where)
-    status, c = lemke.follow_path(T, low, basic, nonbasic, where, np.zeros(1, int))
-    return status, (M, D, T, basic, nonbasic, c)
+    basic, b, t, info = np.empty(n, int), np.empty(n), np.empty(n), np.zeros(1, int)
+    status, entering = lemke_twice.follow_path_twice(M, q, np.ones(n), 1.0, np.ones(n), 1000, b, basic, t, info)
+    return status, entering, t, basic, b
+
+
+def test_both_precisions_follow_the_same_path():
+    """Same basis, same solution, on degenerate problems in whole numbers too."""
+    rng = np.random.default_rng(4)
+    for k in range(60):
+        n = int(rng.integers(2, 20))
+        A = rng.integers(-2, 3, (n, n)).astype(float) if k % 2 else rng.normal(size=(n, n))
+        M, q = A @ A.T + np.eye(n), -np.ones(n) if k % 2 else rng.normal(size=n)
+        if q.min() >= 0:
+            continue
+        F, L = lemke_path.room(n)
+        F[2 * n + 2] = F[2 * n + 3] = 1.0
+        info = np.zeros(1, dtype=np.int64)
+        status, _ = lemke_path.follow_path(M, q, 1.0, F, L, 1000, info)
+        wanted, _, _, basic, b = path_in_twice_the_precision(M, q)
+        assert status == wanted == Status.SOLVED
+        single, double = np.zeros(n), np.zeros(n)
+        single[L[n + 2, :n][L[n + 2, :n] >= 0]] = F[2 * n + 4, :n][L[n + 2, :n] >= 0]
+        double[basic[basic >= 0]] = b[basic >= 0]
+        np.testing.assert_array_equal(single != 0, double != 0)
+        np.testing.assert_allclose(single, double, rtol=1e-10, atol=1e-10)
 
 
 def test_a_ray_carries_its_certificate():
@@ -176,13 +196,12 @@ def test_a_ray_carries_its_certificate():
         D = 10 ** rng.uniform(-4, 4, n)
         solution = lemke.SOLVER.solve(LCP(D[:, None] * M * D, D * q))
         assert solution.claimed is Status.RAY, solution
-        status, ray = lemke_path(M, q)
+        status, entering, t, basic, _ = path_in_twice_the_precision(M, q)
         assert status == Status.RAY
-        assert lemke.is_ray(*ray)
-        assert not lemke.is_ray(M + np.eye(n), *ray[1:]), "a ray of M is none of M + I"
+        one = np.ones(n)
+        assert lemke.is_ray(M, one, one, basic, t, entering)
+        assert not lemke.is_ray(M + np.eye(n), one, one, basic, t, entering), "a ray of M is none of M + I"
     # Two unknowns that move together, z_0 basic and z_1 entering: a ray if neither falls, by M z = 0 alone it is none.
-    basic, nonbasic = np.array([2, 1]), np.array([0, 3, 4])
     for sign in (1.0, -1.0):
-        T = np.array([[0, -sign, 0, 0], [0, 0, 0, 0]], dtype=float)
-        M = np.array([[1, -sign], [-sign, 1]])
-        assert lemke.is_ray(M, np.ones(2), T, basic, nonbasic, 1) == (sign > 0)
+        M, one = np.array([[1, -sign], [-sign, 1]]), np.ones(2)
+        assert lemke.is_ray(M, one, one, np.array([0, -1]), np.array([sign, 0.0]), 1) == (sign > 0)
