@@ -34,8 +34,7 @@ SINGULAR_PIVOT = 1e-13
 """A pivot below this share of its row's largest original entry counts as zero."""
 
 
-@intrinsic
-def address(context, x):
+def _address(context, x):
     """Where the numbers of the array x begin."""
 
     def generate(context, builder, signature, args):
@@ -44,14 +43,17 @@ def address(context, x):
     return types.CPointer(x.dtype)(x), generate
 
 
-@intrinsic
-def after(context, p, k):
+def _after(context, p, k):
     """Where the k-th number after p begins."""
 
     def generate(context, builder, signature, args):
         return builder.gep(args[0], [args[1]])
 
     return p(p, types.intp), generate
+
+
+address: Any = intrinsic(_address)
+after: Any = intrinsic(_after)
 
 
 @njit(types.int64(MATRIX, INDICES), cache=True)
@@ -167,7 +169,7 @@ def spread(value, y):
         y[i] = value
 
 
-@njit(types.boolean(VECTOR), cache=True, **FAST)
+@njit(types.boolean(VECTOR), cache=True)
 def is_finite(x):
     """Whether no entry of x is nan or infinite."""
     strange = 0

@@ -2,7 +2,8 @@
 
 The artificial unknown z0 is added to the rows of w = M z + q with weights d > 0, as far as no w is negative, and the
 method then follows the path of almost complementary bases until z0 leaves (a solution) or no row blocks (a secondary
-ray). `lemke_path` follows it on a reduced basis, with ties broken so that degenerate problems do not cycle.
+ray). `lemke_path` follows it on a reduced basis, `lemke_small` in the tableau of a small problem, both with ties broken
+so that degenerate problems do not cycle.
 
 The data are made of order one beforehand by the symmetric scaling D M D, so that absolute pivot tolerances have a
 meaning and the path does not depend on the units. z on entry is a guess: if it is a solution it stays, and if
@@ -31,11 +32,12 @@ number of basic z's, commonly n / 2 to 2 n pivots, 2^n at worst.
 import numpy as np
 from numba import njit, types
 
-from workbench.kernels import FAST, FASTER, INDICES, MATRIX, SOLVE, VECTOR, put, solve_on_basis, spread
+from workbench.kernels import FAST, FASTER, INDICES, MATRIX, SOLVE, VECTOR, address, put, solve_on_basis, spread
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
 from workbench.solvers.bases import backward_error, usable
 from workbench.solvers.lemke_path import follow_path, room
+from workbench.solvers.lemke_small import FLOAT_ROOM, INTEGER_ROOM, SMALL, solve_small
 from workbench.solvers.lemke_twice import follow_path_twice
 
 SOLVED = int(Status.SOLVED)
@@ -219,6 +221,13 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
         least, size = min(least, q[i]), max(size, D[i] * abs(q[i]))
     if least == 0.0:
         return SOLVED
+    if n <= SMALL:
+        small, numbers = np.empty(FLOAT_ROOM), np.empty(INTEGER_ROOM, dtype=np.int64)
+        found = solve_small(n, address(M), address(q), address(z), address(small), address(numbers), address(info))
+        # The room must outlive the call.
+        small[0], numbers[0] = 0.0, 0
+        if found:
+            return SOLVED
     covering_vector(M, cover)
     violation, rays = np.inf, 0
     for _ in range(2):

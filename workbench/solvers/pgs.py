@@ -81,10 +81,10 @@ def pgs_kernel(M, q, lower, upper, mu, d, z, info):
 
 
 def _objection(problem: Problem) -> str | None:
-    diagonal = np.diagonal(problem.M)
+    diagonal = np.diagonal(problem.M, axis1=-2, axis2=-1)
     if (diagonal <= 0).any():
-        i = int(np.argmax(diagonal <= 0))
-        return f"pgs divides by the diagonal, which must be positive; M[{i}, {i}] = {diagonal[i]}"
+        k = tuple(np.argwhere(diagonal <= 0)[0])
+        return f"pgs divides by the diagonal, which must be positive; M[{k[-1]}, {k[-1]}] = {diagonal[k]}"
     return None
 
 

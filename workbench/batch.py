@@ -1,0 +1,176 @@
+"""Many LCPs or MLCPs of one size at once: no Python between them, and no room allocated anew for small ones.
+
+    answer = solve_batch(M, q)              # LCPs, M (B, n, n) or one (n, n) for all, q (B, n)
+    answer = solve_batch(M, q, lower, upper, solver="proximal", threads=2)
+
+Every problem is solved by itself, from nothing, by the same compiled code as a single one, so that z is the same to the
+bit. What is wrong with one problem is its status; only shapes and bounds that make no problem raise an error. Threads
+share the batch in equal parts.
+"""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import njit, types
+from numpy.typing import ArrayLike
+
+from workbench.errors import DataError
+from workbench.kernels import INDICES, MATRIX, SOLVE, address, after
+from workbench.problems import MLCP, Array
+from workbench.solution import Status
+from workbench.solvers import ROUND_OFF, find_solver
+from workbench.solvers.base import KernelSolver, nothing_against
+from workbench.solvers.lemke_small import FLOAT_ROOM, INTEGER_ROOM, SMALL, solve_small
+
+CUBE = types.Array(types.float64, 3, "C")
+I64 = types.int64
+SOLVED, OPEN = int(Status.SOLVED), -1
+PART = 4096
+"""Problems whose residuals are worked out together."""
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSolution:
+    """z (B, n) of M (B or 1, n, n), q, lower, upper (B or 1, n); status (B,), `Status` numbers that the solver claims.
+
+    iterations (B,) are the solver's too; `seconds` is wall time, the solves alone.
+    """
+
+    M: Array
+    q: Array
+    lower: Array
+    upper: Array
+    z: Array
+    status: np.ndarray
+    iterations: np.ndarray
+    seconds: float
+    solver: str
+
+    @property
+    def solved(self) -> np.ndarray:
+        """Where the solver claims a solution (B,)."""
+        return self.status == SOLVED
+
+    @cached_property
+    def residuals(self) -> Array:
+        """The problem's own residual (`MLCP.residual`) of every z (B,), worked out when first asked for.
+
+        inf where the data are not finite.
+        """
+        found = np.full(len(self.z), np.inf)
+        for first in range(0, len(self.z), PART):
+            some = slice(first, first + PART)
+            z = self.z[some]
+            M, q, lower, upper = (
+                np.broadcast_to(a[some] if len(a) > 1 else a, (len(z), *a.shape[1:]))
+                for a in (self.M, self.q, self.lower, self.upper)
+            )
+            good = np.isfinite(M).all((1, 2)) & np.isfinite(q).all(1) & ~np.isnan(lower + upper).any(1)
+            found[some][good] = MLCP(M[good], q[good], lower[good], upper[good]).residual(z[good])
+        return found
+
+
+@njit(
+    types.void(types.FunctionType(SOLVE), CUBE, MATRIX, MATRIX, MATRIX, I64, I64, MATRIX, INDICES, INDICES),
+    cache=True,
+    nogil=True,
+)
+def solve_part(solve, M, q, lower, upper, first, last, z, status, iterations):
+    """Solve the problems `first` to `last` that are still OPEN."""
+    none, info = np.zeros(0), np.zeros(1, dtype=np.int64)
+    for k in range(first, last):
+        if status[k] == OPEN:
+            M_k, lower_k, upper_k = min(k, M.shape[0] - 1), min(k, lower.shape[0] - 1), min(k, upper.shape[0] - 1)
+            for i in range(z.shape[1]):
+                z[k, i] = 0.0
+            status[k] = solve(M[M_k], q[k], lower[lower_k], upper[upper_k], none, 2, z[k], info)
+            iterations[k] = info[0]
+
+
+@njit(types.void(CUBE, MATRIX, I64, I64, MATRIX, INDICES, INDICES), cache=True, nogil=True)
+def solve_small_part(M, q, first, last, z, status, iterations):
+    """Solve the LCPs `first` to `last` of order n <= SMALL as `lemke` does first; what resists stays OPEN."""
+    n = q.shape[1]
+    step = n * n if M.shape[0] > 1 else 0
+    F, L, info = np.empty(FLOAT_ROOM), np.empty(INTEGER_ROOM, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    for k in range(first, last):
+        info[0] = 0
+        solved = solve_small(
+            n, after(address(M), step * k), after(address(q), n * k), after(address(z), n * k), address(F), address(L),
+            address(info),
+        )  # fmt: skip
+        if solved:
+            status[k], iterations[k] = SOLVED, info[0]
+    # The room must outlive the last call.
+    F[0], L[0] = 0.0, 0
+
+
+def solve_batch(
+    M: ArrayLike,
+    q: ArrayLike,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    *,
+    solver: str | None = None,
+    threads: int = 1,
+) -> BatchSolution:
+    """Solve B problems z in [lower, upper], w = M z + q complementary to it; without bounds LCPs, 0 <= z.
+
+    M (B, n, n) or (n, n), q (B, n), bounds (B, n), (n,) or numbers; `solver` a compiled one (default: lemke for LCPs,
+    proximal for MLCPs). Raises DataError for shapes that do not fit, lower > upper, or a solver that takes no such.
+    """
+    M_, q_ = _array("M", M), _array("q", q)
+    if q_.ndim != 2:
+        raise DataError(f"q has shape {q_.shape}; (B, n), a row a problem, is needed")
+    B, n = q_.shape
+    if M_.shape not in ((n, n), (B, n, n)):
+        raise DataError(f"M has shape {M_.shape}; q of shape {q_.shape} needs {(B, n, n)}, or {(n, n)} for all")
+    M_ = M_.reshape(-1, n, n) if n else np.zeros((1, 0, 0))
+    kind = "LCP" if lower is None and upper is None else "MLCP"
+    low, high = _bound("lower", lower, 0.0, B, n), _bound("upper", upper, np.inf, B, n)
+    if (low > high).any():
+        raise DataError(f"a lower bound exceeds the upper one by {np.max(low - high):g}")
+    method = find_solver(ROUND_OFF[kind] if solver is None else solver)
+    if not isinstance(method, KernelSolver):
+        raise DataError(f"{method.name} is not compiled; a batch needs a compiled solver")
+    if kind not in method.solves:
+        raise DataError(f"{method.name} solves {', '.join(sorted(method.solves))}, not {kind}")
+    if method.objection is not nothing_against and (reason := method.objection(MLCP(M_, np.zeros(M_.shape[:2]), 0, 0))):
+        raise DataError(reason)
+    if threads < 1:
+        raise DataError(f"threads = {threads}; at least 1 is needed")
+    z, status, iterations = np.zeros((B, n)), np.full(B, OPEN), np.zeros(B, dtype=np.int64)
+
+    def part(first: int, last: int) -> None:
+        if method.name == "lemke" and n <= SMALL:
+            solve_small_part(M_, q_, first, last, z, status, iterations)
+        solve_part(method.kernel, M_, q_, low, high, first, last, z, status, iterations)
+
+    start = time.perf_counter()
+    if threads == 1:
+        part(0, B)
+    else:
+        ends = np.linspace(0, B, threads + 1).astype(int)
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(part, ends[:-1], ends[1:]))
+    return BatchSolution(M_, q_, low, high, z, status, iterations, time.perf_counter() - start, method.name)
+
+
+def _array(name: str, value: ArrayLike) -> Array:
+    try:
+        array = np.asarray(value, dtype=float, order="C")
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} is not an array of real numbers: {error}") from None
+    # Compiled signatures ask for writable arrays.
+    return array if array.flags.writeable else array.copy()
+
+
+def _bound(name: str, value: ArrayLike | None, default: float, B: int, n: int) -> Array:
+    """A bound as (1, n) or (B, n)."""
+    bound = _array(name, default if value is None else value)
+    if bound.shape not in ((), (n,), (B, n)):
+        raise DataError(f"{name} has shape {bound.shape}; {(B, n)}, {(n,)} or a number is needed")
+    return bound if bound.ndim == 2 else np.array(np.broadcast_to(bound, (1, n)))
