@@ -1,5 +1,7 @@
 """Batches: the same bits as single solves, whatever the solver, the sizes, the threads; what is wrong stays its own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -46,7 +48,7 @@ def test_lcps_have_the_bits_of_single_solves(r, threads):
         single = find_solver("lemke").solve(LCP(M[k], q[k]))
         np.testing.assert_array_equal(answer.z[k], single.z)
         assert answer.iterations[k] == single.iterations
-        assert answer.residuals[k] == pytest.approx(single.residual, rel=1e-6, abs=1e-18)
+        assert answer.residuals[k] == pytest.approx(single.residual, rel=1e-6, abs=1e-14)
 
 
 @pytest.mark.parametrize("solver", ["proximal", "judice-pires", "murty", "keller", "pgs"])
@@ -91,6 +93,20 @@ def test_what_is_not_finite_spoils_its_own_problem_alone(n):
     bounds[3, 0] = np.nan
     status = solve_batch(good.M, np.ones((9, n)), bounds, 1.0).status
     assert (status != Status.SOLVED).nonzero()[0].tolist() == [2, 3, 8]
+
+
+def test_residuals_are_those_of_the_problem():
+    """On any z, solution or not, for any bounds, zero diagonals, rows and data."""
+    rng = np.random.default_rng(6)
+    for n in (1, 4, 9):
+        M, q, lower, upper = boxes(rng, 60, n)
+        M *= 10 ** rng.uniform(-6, 6, (60, n, 1)) * (rng.random((60, n, 1)) < 0.9)
+        M[::3, 0, 0] = 0.0
+        M[::7], q[::5] = 0.0, 0.0
+        lower[rng.random((60, n)) < 0.3] = -np.inf
+        upper[rng.random((60, n)) < 0.3] = np.inf
+        answer = replace(solve_batch(M, q, lower, upper), z=rng.normal(size=(60, n)))
+        np.testing.assert_allclose(answer.residuals, MLCP(M, q, lower, upper).residual(answer.z), rtol=1e-10)
 
 
 def test_no_solution_is_a_status():

@@ -18,18 +18,17 @@ from numba import njit, types
 from numpy.typing import ArrayLike
 
 from workbench.errors import DataError
-from workbench.kernels import INDICES, MATRIX, SOLVE, address, after
-from workbench.problems import MLCP, Array
+from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, address, after
+from workbench.problems import LCP, Array
 from workbench.solution import Status
 from workbench.solvers import ROUND_OFF, find_solver
 from workbench.solvers.base import KernelSolver, nothing_against
+from workbench.solvers.bases import equilibration, natural_residual, usable
 from workbench.solvers.lemke_small import FLOAT_ROOM, INTEGER_ROOM, SMALL, solve_small
 
 CUBE = types.Array(types.float64, 3, "C")
 I64 = types.int64
 SOLVED, OPEN = int(Status.SOLVED), -1
-PART = 4096
-"""Problems whose residuals are worked out together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,19 +57,24 @@ class BatchSolution:
     def residuals(self) -> Array:
         """The problem's own residual (`MLCP.residual`) of every z (B,), worked out when first asked for.
 
-        inf where the data are not finite.
+        It is inf where the data are not finite.
         """
-        found = np.full(len(self.z), np.inf)
-        for first in range(0, len(self.z), PART):
-            some = slice(first, first + PART)
-            z = self.z[some]
-            M, q, lower, upper = (
-                np.broadcast_to(a[some] if len(a) > 1 else a, (len(z), *a.shape[1:]))
-                for a in (self.M, self.q, self.lower, self.upper)
-            )
-            good = np.isfinite(M).all((1, 2)) & np.isfinite(q).all(1) & ~np.isnan(lower + upper).any(1)
-            found[some][good] = MLCP(M[good], q[good], lower[good], upper[good]).residual(z[good])
+        found = np.empty(len(self.z))
+        residuals_of(self.M, self.q, self.lower, self.upper, self.z, found)
         return found
+
+
+@njit(types.void(CUBE, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR), cache=True, nogil=True)
+def residuals_of(M, q, lower, upper, z, found):
+    """The natural-map residual of every z into found (B,); M and the bounds may be one for all."""
+    D = np.empty(z.shape[1])
+    for k in range(z.shape[0]):
+        M_k = M[min(k, M.shape[0] - 1)]
+        lower_k, upper_k = lower[min(k, lower.shape[0] - 1)], upper[min(k, upper.shape[0] - 1)]
+        found[k] = np.inf
+        if usable(M_k, q[k], lower_k, upper_k):
+            equilibration(M_k, D)
+            found[k] = natural_residual(M_k, q[k], lower_k, upper_k, D, z[k])
 
 
 @njit(
@@ -138,7 +142,7 @@ def solve_batch(
         raise DataError(f"{method.name} is not compiled; a batch needs a compiled solver")
     if kind not in method.solves:
         raise DataError(f"{method.name} solves {', '.join(sorted(method.solves))}, not {kind}")
-    if method.objection is not nothing_against and (reason := method.objection(MLCP(M_, np.zeros(M_.shape[:2]), 0, 0))):
+    if method.objection is not nothing_against and (reason := method.objection(LCP(M_, np.zeros(M_.shape[:2])))):
         raise DataError(reason)
     if threads < 1:
         raise DataError(f"threads = {threads}; at least 1 is needed")

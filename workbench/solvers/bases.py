@@ -6,7 +6,7 @@ In a basis every unknown is basic (its row holds as an equation) or sits at one 
 import numpy as np
 from numba import njit, types
 
-from workbench.kernels import INDICES, MATRIX, VECTOR, is_finite
+from workbench.kernels import FAST, INDICES, MATRIX, VECTOR, is_finite
 
 SIGN_TOLERANCE = 1e-12
 """Share of a row's activity |q_i| + sum_j |M_ij z_j| up to which a wrong sign is taken for rounding."""
@@ -121,3 +121,52 @@ def backward_error(M, q, lower, upper, z):
         if wrong > ROUNDING * row * z_max:
             worst = max(worst, wrong / activity)
     return worst
+
+
+@njit(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, **FAST)
+def natural_residual(M, q, lower, upper, D, z):
+    """The residual of `problems` with a diagonal D (n,): |y - P(y - D w)| / max(|D M z|, |D q|, |y_B|), z = D y."""
+    gap, size_Mz, size_q, size_y = 0.0, 0.0, 0.0, 0.0
+    for i in range(M.shape[0]):
+        Mz = 0.0
+        for j in range(M.shape[0]):
+            Mz += M[i, j] * z[j]
+        y, low, high = z[i] / D[i], lower[i] / D[i], upper[i] / D[i]
+        gap += (y - min(max(y - D[i] * (Mz + q[i]), low), high)) ** 2
+        size_Mz += (D[i] * Mz) ** 2
+        size_q += (D[i] * q[i]) ** 2
+        if low > -np.inf and high < np.inf:
+            size_y += y**2
+    largest, gap = np.sqrt(max(size_Mz, size_q, size_y)), np.sqrt(gap)
+    if not (gap < np.inf and largest < np.inf):
+        return np.inf
+    return gap / largest if largest > 0.0 else gap
+
+
+@njit(types.void(MATRIX, VECTOR), cache=True, error_model="numpy")
+def equilibration(M, D):
+    """`problems.equilibration` of one matrix, into D (n,)."""
+    n = M.shape[0]
+    for i in range(n):
+        met, diagonal = 0.0, abs(M[i, i])
+        for j in range(n):
+            if M[j, j] != 0.0:
+                met = max(met, max(abs(M[i, j]), abs(M[j, i])) ** 2 / abs(M[j, j]))
+        # Unknown scales are zero at first.
+        D[i] = 1.0 / np.sqrt(diagonal) if diagonal > 1e-12 * met else 0.0
+    new = True
+    while new:
+        new = False
+        for i in range(n):
+            if D[i] == 0.0:
+                reach = 0.0
+                for j in range(n):
+                    # Those found in this round are negative until it ends.
+                    reach = max(reach, max(abs(M[i, j]), abs(M[j, i])) * D[j])
+                if reach > 0.0:
+                    D[i], new = -1.0 / reach, True
+        for i in range(n):
+            D[i] = abs(D[i])
+    for i in range(n):
+        if D[i] == 0.0:
+            D[i] = 1.0

@@ -12,12 +12,12 @@ Cost: that of block principal pivoting, and up to `PROXIMAL_STEPS` times that.
 """
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 
-from workbench.kernels import MATRIX, SOLVE, VECTOR, put, spread
+from workbench.kernels import SOLVE, put, spread
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
-from workbench.solvers.bases import SIGN_TOLERANCE, clip, usable
+from workbench.solvers.bases import SIGN_TOLERANCE, clip, natural_residual, usable
 from workbench.solvers.judice_pires import by_pivots
 
 SOLVED = int(Status.SOLVED)
@@ -29,27 +29,6 @@ GOOD, CLAIM = 1e-14, 1e-9
 FINE_TOLERANCE = 1e-15
 """`SIGN_TOLERANCE` in the proximal steps, whose bases are regular: a sign lost in cancellation counts there."""
 FIRST_EPS, LAST_EPS, SHRINK, PROXIMAL_STEPS = 1e-3, 1e-9, 0.1, 40
-
-
-@njit(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True)
-def natural_residual(M, q, lower, upper, D, z):
-    """The residual of `problems.MLCP` with a diagonal D (n,)."""
-    gap, size_Mz, size_q, size_y = 0.0, 0.0, 0.0, 0.0
-    for i in range(M.shape[0]):
-        Mz = 0.0
-        for j in range(M.shape[0]):
-            Mz += M[i, j] * z[j]
-        y, low, high = z[i] / D[i], lower[i] / D[i], upper[i] / D[i]
-        part = min(max(D[i] * (Mz + q[i]), y - high), y - low)
-        gap += part**2
-        if part != 0.0 or low < y < high:
-            size_Mz += (D[i] * Mz) ** 2
-        size_q += (D[i] * q[i]) ** 2
-        if low > -np.inf and high < np.inf:
-            size_y += y**2
-    largest = np.sqrt(max(size_Mz, size_q, size_y))
-    gap = np.sqrt(gap)
-    return gap / largest if largest > 0.0 else gap
 
 
 @njit(SOLVE, cache=True)
