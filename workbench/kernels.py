@@ -56,7 +56,7 @@ address: Any = intrinsic(_address)
 after: Any = intrinsic(_after)
 
 
-@njit(types.int64(MATRIX, INDICES), cache=True)
+@njit(types.int64(MATRIX, INDICES), cache=True, **FAST)
 def lu_factor(A, pivots):
     """Factorise A (n, n) in place with scaled partial pivoting; 0, or 1 + the first column without a pivot."""
     n = A.shape[0]
@@ -79,16 +79,17 @@ def lu_factor(A, pivots):
                 A[k, j], A[row, j] = A[row, j], A[k, j]
             scale[k], scale[row] = scale[row], scale[k]
             pivots[k], pivots[row] = pivots[row], pivots[k]
+        inverse = 1.0 / A[k, k]
         for i in range(k + 1, n):
             if A[i, k] != 0.0:
-                A[i, k] /= A[k, k]
-                f = A[i, k]
+                f = A[i, k] * inverse
+                A[i, k] = f
                 for j in range(k + 1, n):
                     A[i, j] -= f * A[k, j]
     return 0
 
 
-@njit(types.void(MATRIX, INDICES, VECTOR, VECTOR), cache=True)
+@njit(types.void(MATRIX, INDICES, VECTOR, VECTOR), cache=True, **FAST)
 def lu_solve(LU, pivots, b, x):
     """Solve A x = b with the factors of `lu_factor`; b and x (n,) must be different arrays."""
     n = LU.shape[0]
@@ -104,7 +105,7 @@ def lu_solve(LU, pivots, b, x):
         x[i] = s / LU[i, i]
 
 
-@njit(types.int64(MATRIX, VECTOR, VECTOR, INDICES, types.boolean), cache=True)
+@njit(types.int64(MATRIX, VECTOR, VECTOR, INDICES, types.boolean), cache=True, **FAST)
 def solve_on_basis(M, q, z, active, refine):
     """Solve M_aa z_a = -(q + M z_b)_a, a the indices with active != 0, b the others; z (n,) is updated on a.
 
@@ -179,7 +180,7 @@ def is_finite(x):
     return strange == 0
 
 
-@njit(types.void(MATRIX, VECTOR, VECTOR, VECTOR), cache=True)
+@njit(types.void(MATRIX, VECTOR, VECTOR, VECTOR), cache=True, **FAST)
 def affine(M, q, z, w):
     """w = M z + q, all (n,)."""
     n = M.shape[0]

@@ -25,6 +25,15 @@ def usable(M, q, lower, upper):
 
 
 @njit(types.void(VECTOR, VECTOR, VECTOR, INDICES), cache=True)
+def basis_of(lower, upper, z, active):
+    """The basis of a point z (n,): what is between its bounds is basic, the rest at the bound it reaches."""
+    for i in range(z.shape[0]):
+        active[i] = 1 if lower[i] < z[i] < upper[i] else 0
+        if active[i] == 0:
+            z[i] = lower[i] if z[i] <= lower[i] else upper[i]
+
+
+@njit(types.void(VECTOR, VECTOR, VECTOR, INDICES), cache=True)
 def first_basis(lower, upper, z, active):
     """Every unknown at its lower bound, failing that at its upper one, failing that basic."""
     for i in range(z.shape[0]):
@@ -37,7 +46,7 @@ def first_basis(lower, upper, z, active):
             z[i], active[i] = 0.0, 1
 
 
-@njit(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, VECTOR, INDICES, INDICES), cache=True)
+@njit(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, VECTOR, INDICES, INDICES), cache=True, **FAST)
 def infeasibilities(M, q, lower, upper, tolerance, z, active, side):
     """Count the infeasible unknowns of a basis and mark them in side (n,): -1 below, 1 above its range, 0 feasible.
 
@@ -93,7 +102,7 @@ def clip(lower, upper, z):
         z[i] = min(max(z[i], lower[i]), upper[i])
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR), cache=True)
+@njit(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, **FAST)
 def backward_error(M, q, lower, upper, z):
     """The relative change of M and q, entry by entry, for which z (n,), inside its box, solves the MLCP exactly.
 

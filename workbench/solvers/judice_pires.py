@@ -17,7 +17,7 @@ from numba import njit, types
 from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, solve_on_basis, spread
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
-from workbench.solvers.bases import SIGN_TOLERANCE, clip, exchange, first_basis, infeasibilities, usable
+from workbench.solvers.bases import SIGN_TOLERANCE, basis_of, clip, exchange, first_basis, infeasibilities, usable
 
 SOLVED = int(Status.SOLVED)
 ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
@@ -28,20 +28,23 @@ PATIENCE = 10
 """Block exchanges allowed without a new minimum of the number of infeasibilities."""
 
 
-@njit(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, VECTOR, INDICES), cache=True)
-def by_pivots(M, q, lower, upper, tolerance, z, info):
-    """See the module; a Status. info[0] grows by the exchanges, block or single, at most 1000 + 20 n of them.
+@njit(
+    types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, types.int64, types.boolean, VECTOR, INDICES), cache=True
+)
+def by_pivots(M, q, lower, upper, tolerance, most, warm, z, info):
+    """See the module; a Status. info[0] grows by the exchanges, block or single, at most `most` of them.
 
-    `tolerance` is the share of a row's activity up to which a wrong sign is taken for rounding.
+    `tolerance` is the share of a row's activity up to which a wrong sign is taken for rounding; `warm` starts from the
+    basis of z (n,). The data must be `usable`.
     """
     n = M.shape[0]
-    spread(np.nan, z)
-    if not usable(M, q, lower, upper):
-        return NOT_FINITE
-    limit = info[0] + 1000 + 20 * n
+    limit = info[0] + most
     active, side = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     last_z, last_active = np.empty(n), np.empty(n, dtype=np.int64)
-    first_basis(lower, upper, z, active)
+    if warm:
+        basis_of(lower, upper, z, active)
+    else:
+        first_basis(lower, upper, z, active)
     if solve_on_basis(M, q, z, active, True):
         return SINGULAR
     fewest, patience = n + 1, PATIENCE
@@ -77,9 +80,12 @@ def by_pivots(M, q, lower, upper, tolerance, z, info):
 
 @njit(SOLVE, cache=True)
 def judice_pires_kernel(M, q, lower, upper, mu, d, z, info):
-    """`by_pivots` with the usual tolerance."""
+    """`by_pivots` with the usual tolerance, at most 1000 + 20 n exchanges."""
     info[0] = 0
-    return by_pivots(M, q, lower, upper, SIGN_TOLERANCE, z, info)
+    spread(np.nan, z)
+    if not usable(M, q, lower, upper):
+        return NOT_FINITE
+    return by_pivots(M, q, lower, upper, SIGN_TOLERANCE, 1000 + 20 * M.shape[0], False, z, info)
 
 
 SOLVER = KernelSolver(
