@@ -40,16 +40,16 @@ SOLVED = int(Status.SOLVED)
 RAY = int(Status.RAY)
 ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 
-PIVOT = 1e-9
+PIVOT = 1e-8
 """Smallest pivot of the scaled tableau, relative to its column's largest entry where that exceeds one."""
-TIE = 1e-11
+TIE = 1e-10
 """Two rows block together if the second is this near to its bound where the first blocks; constants start within 1.
 What is left of the second row's constant moves the others by up to TIE / PIVOT when it is pivoted on in its turn."""
 RELATIVE_TIE = 1e-14
 """The same beside the constant itself."""
 REFINE = 1e-13
 """Error of the rows R, relative to y, above which a column is refined."""
-REFRESH = 40
+REFRESH = 20
 """Pivots after which the constants are computed anew."""
 SPARSE = 64
 """Order above which the zeros of a column are left out."""
