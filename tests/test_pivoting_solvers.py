@@ -6,7 +6,7 @@ import pytest
 from workbench.errors import DataError
 from workbench.problems import LCP, MLCP
 from workbench.solution import Status
-from workbench.solvers import enumeration, judice_pires, keller, lemke, lemke_path, murty, pgs
+from workbench.solvers import enumeration, judice_pires, keller, lemke, lemke_path, lemke_small, murty, pgs
 from workbench.solvers.base import kernel_arguments
 
 SOLVERS = {m.SOLVER.name: m.SOLVER for m in (lemke, murty, judice_pires, keller, pgs, enumeration)}
@@ -314,6 +314,11 @@ def test_lemke_takes_a_guess():
         assert lemke.lemke_kernel(*data, cold, info) == Status.SOLVED
         if not cold.any():
             continue
+        if n <= lemke_small.SMALL:
+            warm = rng.normal(size=n)
+            assert lemke.lemke_kernel(*data, warm, info) == Status.SOLVED
+            np.testing.assert_array_equal(warm, cold)
+            continue
         warm = cold.copy()
         assert lemke.lemke_kernel(*data, warm, info) == Status.SOLVED
         assert info[0] == 0
@@ -323,7 +328,7 @@ def test_lemke_takes_a_guess():
             assert lemke.lemke_kernel(*data, z, info) == Status.SOLVED
             assert problem.residual(z) <= 1e-12
     for _ in range(40):
-        n = int(rng.integers(1, 30))
+        n = int(rng.integers(lemke_small.SMALL + 1, 30))
         problem = LCP(nonsymmetric_pd(rng, n), rng.normal(size=n))
         data, z, cold = kernel_arguments(problem), np.zeros(n), np.zeros(n)
         assert lemke.lemke_kernel(*data, cold, info) == Status.SOLVED
@@ -336,7 +341,7 @@ def test_lemke_takes_a_guess():
 def test_a_guess_of_another_size_is_refused():
     with pytest.raises(DataError, match=r"guess has shape \(3,\).*\(2,\)"):
         SOLVERS["lemke"].solve(LCP(np.eye(2), -np.ones(2)), np.ones(3))
-    solution = SOLVERS["lemke"].solve(LCP(np.eye(2), -np.ones(2)), np.ones(2))
+    solution = SOLVERS["lemke"].solve(LCP(np.eye(20), -np.ones(20)), np.ones(20))
     assert solution.iterations == 0
     assert_solved(solution)
 

@@ -134,15 +134,17 @@ def backward_error(M, q, lower, upper, z):
 
 @njit(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, **FAST)
 def natural_residual(M, q, lower, upper, D, z):
-    """The residual of `problems` with a diagonal D (n,): |y - P(y - D w)| / max(|D M z|, |D q|, |y_B|), z = D y."""
+    """The residual of `problems.MLCP` with a diagonal D (n,)."""
     gap, size_Mz, size_q, size_y = 0.0, 0.0, 0.0, 0.0
     for i in range(M.shape[0]):
         Mz = 0.0
         for j in range(M.shape[0]):
             Mz += M[i, j] * z[j]
         y, low, high = z[i] / D[i], lower[i] / D[i], upper[i] / D[i]
-        gap += (y - min(max(y - D[i] * (Mz + q[i]), low), high)) ** 2
-        size_Mz += (D[i] * Mz) ** 2
+        part = min(max(D[i] * (Mz + q[i]), y - high), y - low)
+        gap += part**2
+        if part != 0.0 or low < y < high:
+            size_Mz += (D[i] * Mz) ** 2
         size_q += (D[i] * q[i]) ** 2
         if low > -np.inf and high < np.inf:
             size_y += y**2

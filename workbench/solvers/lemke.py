@@ -8,7 +8,8 @@ so that degenerate problems do not cycle.
 The data are made of order one beforehand by the symmetric scaling D M D, so that absolute pivot tolerances have a
 meaning and the path does not depend on the units. z on entry is a guess: if it is a solution it stays, and if
 the basis of its positive entries belongs to one, that is the answer (`guessed`); else the path starts from nothing.
-Where solutions are not unique the answer may therefore depend on the guess; z = 0 is none.
+Where solutions are not unique the answer may therefore depend on the guess; z = 0 is none. Problems of order up to
+`lemke_small.SMALL` are solved in the time that checking a guess takes, and take none.
 
 Redundant contacts that are relaxed lead the path through nearly singular bases: more contacts than the body has
 degrees of freedom make a block of M of the size of the compliance, and tableau entries of its inverse, 1e6 to 1e10.
@@ -208,11 +209,18 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; z on entry is the guess, zero for none; info[0] counts the pivots of all paths."""
     n = M.shape[0]
     info[0] = 0
-    F, L = room(n)
-    D, cover, best, basic, least, size = F[2 * n + 2], F[2 * n + 3], F[2 * n + 11, :n], L[n + 2], 0.0, 0.0
     if not usable(M, q, lower, upper):
         spread(np.nan, z)
         return NOT_FINITE
+    if n <= SMALL:
+        small, numbers = np.empty(FLOAT_ROOM), np.empty(INTEGER_ROOM, dtype=np.int64)
+        found = solve_small(n, address(M), address(q), address(z), address(small), address(numbers), address(info))
+        # The room must outlive the call.
+        small[0], numbers[0] = 0.0, 0
+        if found:
+            return SOLVED
+    F, L = room(n)
+    D, cover, best, basic, least, size = F[2 * n + 2], F[2 * n + 3], F[2 * n + 11, :n], L[n + 2], 0.0, 0.0
     equilibrate(M, D, cover)
     if guessed(M, q, D, z, basic) <= CLOSE:
         return SOLVED
@@ -221,13 +229,6 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
         least, size = min(least, q[i]), max(size, D[i] * abs(q[i]))
     if least == 0.0:
         return SOLVED
-    if n <= SMALL:
-        small, numbers = np.empty(FLOAT_ROOM), np.empty(INTEGER_ROOM, dtype=np.int64)
-        found = solve_small(n, address(M), address(q), address(z), address(small), address(numbers), address(info))
-        # The room must outlive the call.
-        small[0], numbers[0] = 0.0, 0
-        if found:
-            return SOLVED
     covering_vector(M, cover)
     violation, rays = np.inf, 0
     for _ in range(2):
