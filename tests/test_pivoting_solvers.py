@@ -281,8 +281,8 @@ def test_lemke_constants_stay_lexicographically_positive():
 
 
 def test_a_ray_is_called_a_ray():
-    """It proves nothing: the last problem has the solution z = (0, 3), w = (5, 0), the others have none."""
-    missed = LCP([[-3.0, 2], [-3, -1]], [-1.0, 3])
+    """It proves nothing: the last problem has the solution z = (0, 2), w = 0, the others have none."""
+    missed = LCP([[-3.0, 1], [3, -1]], [-2.0, 2])
     for problem in (LCP([[-1.0]], [-1.0]), LCP([[0.0, -1], [-1, 0]], [-1.0, 1]), LCP([[0.0]], [-1.0]), missed):
         solution = SOLVERS["lemke"].solve(problem)
         assert solution.claimed is Status.RAY
@@ -291,7 +291,7 @@ def test_a_ray_is_called_a_ray():
         assert bool(enumeration.all_solutions(problem)) == (problem is missed)
 
 
-def test_another_covering_vector_avoids_a_ray():
+def test_other_covering_vectors_avoid_a_ray():
     """With d = e the path of this problem ends on a ray; it has the solutions (1, 0) and (3/4, 1/2)."""
     assert_solved(SOLVERS["lemke"].solve(LCP([[-2.0, -1], [2, -1]], [2.0, -1])))
 

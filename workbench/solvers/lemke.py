@@ -16,8 +16,7 @@ degrees of freedom make a block of M of the size of the compliance, and tableau 
 The constants lose as many digits, while forces that symmetry makes equal differ by less; a basic unknown below zero
 by rounding, divided by such a pivot, throws the path off, to end on a ray where theory promises a solution. No choice
 among pivots mends this, since the path is unique. A path whose end is not a solution is therefore followed again: with
-another covering vector, hence elsewhere, and then in twice the precision, which carries all entries to full accuracy.
-After a true ray the other vector has its turn too; two of them are believed.
+other covering vectors, hence elsewhere, and then in twice the precision, which carries all entries to full accuracy.
 
 The answer is called solved if it passes a test on the original data, whatever the path looked like. A ray is called
 a ray if its direction is one of M; where it is not, rounding has won and the problem counts as singular.
@@ -230,9 +229,9 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
     if least == 0.0:
         return SOLVED
     covering_vector(M, cover)
-    violation, rays = np.inf, 0
-    for _ in range(2):
-        status, entering = follow_path(M, q, 1.0 / size, F, L, 10 * (n + 10), info)
+    violation = np.inf
+    for attempt in range(3):
+        status, _ = follow_path(M, q, 1.0 / size, F, L, 10 * (n + 10), info)
         if status == SOLVED:
             take(D, size, basic, F[2 * n + 4], z)
             found = scaled_violation(M, q, D, z)
@@ -241,12 +240,8 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
             if found < violation:
                 violation = found
                 put(z, best)
-        elif status == RAY and is_ray(M, D, cover, basic, F[2 * n + 6], entering):
-            rays += 1
         for i in range(n):
-            cover[i] = 1.0 + 0.5 * i / n
-    if rays == 2:
-        return RAY
+            cover[i] = 1.0 + 0.5 * (i if attempt == 0 else n - i) / n
     status = twice(M, q, D, size, cover, z, info)
     if not scaled_violation(M, q, D, z) < violation:
         put(best, z)
