@@ -37,7 +37,7 @@ from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
 from workbench.solvers.bases import backward_error, usable
 from workbench.solvers.lemke_path import follow_path, room
-from workbench.solvers.lemke_small import FLOAT_ROOM, INTEGER_ROOM, SMALL, solve_small
+from workbench.solvers.lemke_small import FLOAT_ROOM, INTEGER_ROOM, SMALL, power_of_two, solve_small
 from workbench.solvers.lemke_twice import follow_path_twice
 
 SOLVED = int(Status.SOLVED)
@@ -228,6 +228,7 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
         least, size = min(least, q[i]), max(size, D[i] * abs(q[i]))
     if least == 0.0:
         return SOLVED
+    size = power_of_two(size)
     covering_vector(M, cover)
     violation = np.inf
     for attempt in range(3):

@@ -5,6 +5,8 @@ vector registers long and need no bookkeeping. Sums are taken in the order writt
 compiler makes of it, gets the same bits. What does not end on a solution to round-off is left to the other paths.
 """
 
+import math
+
 import numpy as np
 from numba import njit, types
 
@@ -24,9 +26,15 @@ FLOAT_ROOM, INTEGER_ROOM = WIDTH * (SMALL + 3), 4 * SMALL + 2
 I64, F64 = types.int64, types.float64
 
 
+@njit(F64(F64), cache=True)
+def power_of_two(x):
+    """The least power of two above x > 0, by which numbers are scaled without rounding."""
+    return math.ldexp(1.0, math.frexp(x)[1])
+
+
 @njit(F64(I64, FLOATS, FLOATS, FLOATS), cache=True, error_model="numpy")
 def scale(n, M, q, D):
-    """D (n) with D M D of unit diagonal, zero diagonals by their largest partner; the largest D_i |q_i|."""
+    """D (n) with D M D of unit diagonal, zero diagonals by their largest partner; a power of two above D |q|."""
     size = 0.0
     for i in range(n):
         D[i] = 1.0 / np.sqrt(M[n * i + i])
@@ -41,7 +49,7 @@ def scale(n, M, q, D):
     for i in range(n):
         a = D[i] * abs(q[i])
         size = a if a > size else size
-    return size
+    return power_of_two(size) if size > 0.0 else size
 
 
 @njit(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS), cache=True, error_model="numpy")
