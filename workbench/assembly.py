@@ -162,7 +162,7 @@ def stamp(theta, work):
         work.mu[i] = A[row + 2 * n_c + i, last]
 
 
-@njit(types.int64(WORK), cache=True, error_model="numpy")
+@njit(inline="always")
 def factor(work):
     """LU and X from A: Gauss elimination of the free unknowns, all right-hand sides at once, row by row.
 

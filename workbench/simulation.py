@@ -24,6 +24,7 @@ from workbench.stepping import Track
 
 # The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
 begin_step = stepping.begin_step.py_func
+pose_problem = stepping.pose.py_func
 finish_pass = stepping.finish_pass.py_func
 end_step = stepping.end_step.py_func
 
@@ -94,7 +95,7 @@ class Stepper:
 
     def pose(self) -> Status:
         """Stamp and eliminate: whether a problem now stands in the work arrays."""
-        return Status(stepping.pose(self.core, self.work))
+        return Status(pose_problem(self.core, self.work))
 
     def problem(self) -> Problem:
         """The problem that now stands in the work arrays; raises DataError where it cannot be posed."""

@@ -70,15 +70,6 @@ def discretise(core):
             open_contact(core, i)
 
 
-@njit(types.int64(CORE, WORK), cache=True)
-def pose(core, work):
-    """Stamp and eliminate: the problem of this pass stands in work; a Status."""
-    stamp(core.theta, work)
-    if eliminate(work):
-        return SINGULAR
-    return SOLVED if is_finite(work.posed) else NOT_FINITE
-
-
 @njit(types.void(CORE, VECTOR), cache=True)
 def turn_back(core, p_t):
     """Friction impulses from the axes in use to the case's own."""
@@ -121,7 +112,7 @@ class Track(Laid):
 
 TRACK = Track.compiled
 
-# The next three are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled.
+# The next four are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled.
 
 
 @njit(inline="always")
@@ -147,6 +138,15 @@ def begin_step(k, core, work, track, fill, given, estimate, lcp):
     if estimate != NO_ESTIMATE:
         normal_estimate(core, memory, estimate == START, lcp)
     given(core, memory, own, track.numbers)
+
+
+@njit(inline="always")
+def pose(core, work):
+    """Stamp and eliminate: the problem of this pass stands in work; a Status."""
+    stamp(core.theta, work)
+    if eliminate(work):
+        return SINGULAR
+    return SOLVED if is_finite(work.posed) else NOT_FINITE
 
 
 @njit(inline="always")
