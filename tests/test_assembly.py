@@ -167,6 +167,15 @@ def test_a_step_stamps_over_the_last_one_without_a_trace(f):
     np.testing.assert_array_equal(first.work.A, fresh)
 
 
+def test_a_constant_beside_data_at_one_place_is_stamped_with_it():
+    f = frictionless("stiffer", law=lambda s, p: 3.0 * p)
+    for seed in (0, 1):
+        x = Instance(f, (3, 0, 2, 1), seed)
+        stamp(x.theta, x.work)
+        eps = x.c.views(x.theta)["eps_n"]
+        np.testing.assert_allclose(x.work.A[3:5, 3:5], np.diag(eps + 3.0), rtol=1e-15)
+
+
 @each_size
 @each_formulation
 @pytest.mark.parametrize("rigid", [True, False], ids=["rigid", "relaxed"])
