@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
@@ -34,15 +35,18 @@ def staged(out: Path) -> Iterator[Path]:
     if out.exists() and not out.is_dir():
         raise WorkbenchError(f"cannot write to '{out}': it is a file; --out needs a folder")
     missing = [p for p in (out.parent, *out.parent.parents) if not p.exists()]
+    stage = out.parent / f".{out.name}-{token_hex(4)}"
+    # The folder is made within the block that removes it: a signal may come right after.
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        if out.exists():
-            # Renaming into it is what will be done later; ask now.
-            tempfile.TemporaryFile(dir=out).close()
-        stage = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-    except OSError as error:
-        raise WorkbenchError(f"cannot write to '{out}': {error.strerror}; choose another folder with --out") from error
-    try:
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            if out.exists():
+                # Renaming into it is what will be done later; ask now.
+                tempfile.TemporaryFile(dir=out).close()
+            stage.mkdir(mode=0o700)
+        except OSError as error:
+            words = f"cannot write to '{out}': {error.strerror}; choose another folder with --out"
+            raise WorkbenchError(words) from error
         yield stage
         _move(stage, out)
     finally:
