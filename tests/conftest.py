@@ -3,13 +3,18 @@
 import atexit
 import os
 import shutil
+import sys
 import tempfile
+from pathlib import Path
 
 # Several test processes share a machine: threads of the BLAS would wait on each other. Before numpy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Declarations are compiled by the code under test, whatever the user's folder holds.
 os.environ["CONTACT_WORKBENCH_CACHE"] = tempfile.mkdtemp()
+
+# The benchmarks are not installed. Last on the path, so that the packages under test stay the installed ones.
+sys.path.append(str(Path(__file__).parents[1]))
 
 import pytest
 

@@ -110,9 +110,7 @@ def run_solve(find_formulation: Callable, o: argparse.Namespace) -> None:
     formulation = find_formulation(o.formulation)
     from contextlib import nullcontext
 
-    import pandas as pd
-
-    from workbench.file_solving import COLUMNS, profile, solve_rows, summary
+    from workbench.file_solving import solve_rows
     from workbench.output import provenance, staged
     from workbench.solvers import find_solver
 
@@ -127,13 +125,8 @@ def run_solve(find_formulation: Callable, o: argparse.Namespace) -> None:
             found.append(row)
             if not o.json:
                 print(_line(row), flush=True)
-        rows = pd.DataFrame(found, columns=list(COLUMNS))
-        rows = rows.astype(dict.fromkeys(("size", "contacts", "iterations"), "Int64"))
-        totals = summary(rows)
+        totals = _test_set(found, stage) if stage or len(found) > 1 else []
         if stage:
-            rows.to_csv(stage / "results.csv", index=False)
-            totals.to_csv(stage / "summary.csv", index=False)
-            profile(rows).to_csv(stage / "profile.csv", index=False)
             facts = provenance(
                 command=f"workbench {shlex.join(o.words)}", formulation=formulation.label,
                 solvers=o.solver or ["default"], files=[str(path) for path, _ in files],
@@ -141,11 +134,27 @@ def run_solve(find_formulation: Callable, o: argparse.Namespace) -> None:
             (stage / "provenance.json").write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
     if o.json:
         print(json.dumps(found, indent=2, default=float))
-    elif len(rows) > 1:
-        for t in totals.to_dict("records"):
+    elif len(found) > 1:
+        for t in totals:
             mean = f"; {1e3 * t['time_mean']:.3g} ms, a mean over {t['mean_over']}" if t["mean_over"] else ""
             absent = f", {t['without_solution']} of them without a solution" if t["without_solution"] else ""
             print(f"{t['method']}: {t['solved']} of {t['problems']} verified{absent}{mean}")
+
+
+def _test_set(found: list[dict[str, Any]], stage: Path | None) -> list[dict[str, Any]]:
+    """The summary of the rows as records; all tables are written where there is a stage."""
+    import pandas as pd
+
+    from workbench.file_solving import COLUMNS, profile, summary
+
+    rows = pd.DataFrame(found, columns=list(COLUMNS))
+    rows = rows.astype(dict.fromkeys(("size", "contacts", "iterations"), "Int64"))
+    totals = summary(rows)
+    if stage:
+        rows.to_csv(stage / "results.csv", index=False)
+        totals.to_csv(stage / "summary.csv", index=False)
+        profile(rows).to_csv(stage / "profile.csv", index=False)
+    return [{str(name): value for name, value in row.items()} for row in totals.to_dict("records")]
 
 
 HEADER = (

@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import pandas as pd
 
 from workbench.assembly import compiled
 from workbench.benchmarking import performance_profile, shifted_geometric_mean, success_rates
@@ -31,6 +30,9 @@ from workbench.readers.npz import FileProblem
 from workbench.simulation import pose, simulate, solve_system
 from workbench.solution import Solution, Status
 from workbench.solvers import SOLVERS, default_solver, find_solver
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DIRECT = {"coulomb": FrictionProblem.coulomb, "ccp": FrictionProblem.ccp}
 """Formulations that are problem classes over W."""
@@ -237,12 +239,15 @@ def exported_step(case: Case, formulation: Formulation, h: float, step: int) -> 
     return FrictionProblem(record.M[step], record.q_[step], record.mu[step], case.size[3])
 
 
-def summary(rows: pd.DataFrame) -> pd.DataFrame:
+def summary(rows: "pd.DataFrame") -> "pd.DataFrame":
     """Per method (solver asked for): problems it was given, success rate (verified), shifted geometric mean of times.
 
     Solved is also what was proved to have no solution, which `without_solution` counts.
     The mean is over the problems that every method with a success has solved; `mean_over` counts them.
     """
+    # Lazy, since one problem needs no table.
+    import pandas as pd
+
     table = cost_table(rows)
     costs = table.to_numpy()
     solved = np.isfinite(costs)
@@ -259,15 +264,17 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def cost_table(rows: pd.DataFrame) -> pd.DataFrame:
+def cost_table(rows: "pd.DataFrame") -> "pd.DataFrame":
     """Solve times [s], one row a file, one column a method; inf where the answer is not verified."""
     cost = rows["solve_time"].astype(float).where(rows["verified"].astype(bool), np.inf).fillna(np.inf)
     table = rows.assign(cost=cost).pivot_table(index="file", columns="method", values="cost", aggfunc="min", sort=False)
     return table.fillna(np.inf)
 
 
-def profile(rows: pd.DataFrame) -> pd.DataFrame:
+def profile(rows: "pd.DataFrame") -> "pd.DataFrame":
     """Performance profile of solve times: factor, method, share of the problems solved within it of the best."""
+    import pandas as pd
+
     costs = cost_table(rows)
     factors, shares = performance_profile(costs.to_numpy())
     wide = pd.DataFrame(shares, columns=costs.columns).assign(factor=factors)
