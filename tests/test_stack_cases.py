@@ -319,8 +319,8 @@ def test_a_stack_of_cubes_rests_whatever_the_ratio_of_the_masses(ratio, mu):
     r = run(case, duration=0.01)
     found = truths(case, r, "force on the floor", "force between the cubes", "displacement")
     assert r.residuals.max() <= 1e-12
-    # The bounds mean something: seven digits of the forces at a million, and no displacement to speak of.
-    assert found["force on the floor"].tolerance <= 1e-7 * found["force on the floor"].theory
+    # The bounds mean something: six digits of the forces at a million, and no displacement to speak of.
+    assert found["force on the floor"].tolerance <= 1e-6 * found["force on the floor"].theory
     assert found["displacement"].tolerance <= 1e-10 * case.edge
 
 

@@ -5,11 +5,12 @@ of error, the natural map over a normaliser, made so that units do not matter (f
 
     frictional problems    |z - P_K(z - rho F(z))|_2 / max(s, min(|z|_2, FAR s)),  s = rho max(|u|_2, |q|_2),
                            rho = n / tr W, that is 3 n_c / tr W
-    LCP and MLCP           |y - P(y - D F)|_2 / max(|D (M z)_A|_2, |D q|_2, |y_B|_2),  z = D y
+    LCP and MLCP           |y - P(y - D F)|_2 / max(s, min(|y|_2, FAR_SCALED s)),  z = D y,
+                           s = max(|D (M z)_A|_2, |D q|_2, |y_B|_2)
 
 The unknowns of an LCP may have different units (impulses, velocities), hence the diagonal D of `equilibration`, which
-makes D M D dimensionless. No normaliser grows with z along a ray of the homogeneous problem, so that a diverging
-iterate cannot pass for a solution: rows that hold with slack at a bound are not among A, since there M z may grow
+makes D M D dimensionless. No normaliser grows without limit along a ray of the homogeneous problem, so that a diverging
+iterate cannot pass for a solution; rows that hold with slack at a bound are not among A, since there M z may grow
 without limit; y_B are the entries with two finite bounds, which cannot diverge.
 The arrays may carry leading batch axes (one problem per time step): `residual` then returns one number per problem.
 """
@@ -25,6 +26,8 @@ from workbench.errors import DataError
 
 Array = NDArray[np.float64]
 
+FAR_SCALED = 1e2
+"""What `coulomb.FAR` is for an LCP, whose unknowns are scaled one by one: ratios of masses spread them less."""
 SYMMETRY_TOLERANCE = 1e-10
 """Relative asymmetry |M - M^T|_max / |M|_max up to which a matrix counts as symmetric."""
 
@@ -156,7 +159,8 @@ class MLCP:
             slack = (gap == 0.0) & ((y == lower) | (y == upper))
             bounded = np.where(np.isfinite(self.lower) & np.isfinite(self.upper), y, 0.0)
             active = _norm(np.where(slack, 0.0, D * Mz))
-            return _divide(_norm(gap), np.maximum(np.maximum(active, _norm(D * self.q)), _norm(bounded)))
+            s = np.maximum(np.maximum(active, _norm(D * self.q)), _norm(bounded))
+            return _divide(_norm(gap), np.maximum(s, np.minimum(_norm(y), FAR_SCALED * s)))
 
 
 @dataclass(frozen=True, eq=False)

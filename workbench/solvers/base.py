@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from workbench.errors import DataError
-from workbench.problems import Array, Problem
+from workbench.problems import Array, Problem, is_sparse
 from workbench.solution import Solution, Status
 
 EXACT = 1e-9
@@ -87,8 +87,10 @@ def kernel_arguments(problem: Problem) -> tuple:
     none = np.zeros(0)
     lower, upper = getattr(problem, "lower", none), getattr(problem, "upper", none)
     mu: Array = getattr(problem, "mu", none)
+    M: Any = problem.M
+    M = M.toarray() if is_sparse(M) else M
     # Problems keep their arrays read-only; compiled signatures ask for writable ones.
-    copies = tuple(np.array(a) for a in (problem.M, problem.q, lower, upper, mu))
+    copies = tuple(np.array(a) for a in (M, problem.q, lower, upper, mu))
     return (*copies, getattr(problem, "d", 2))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit, types
 
 from workbench.kernels import FAST, INDICES, MATRIX, VECTOR, is_finite
+from workbench.problems import FAR_SCALED
 
 SIGN_TOLERANCE = 1e-12
 """Share of a row's activity |q_i| + sum_j |M_ij z_j| up to which a wrong sign is taken for rounding."""
@@ -135,7 +136,7 @@ def backward_error(M, q, lower, upper, z):
 @njit(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, **FAST)
 def natural_residual(M, q, lower, upper, D, z):
     """The residual of `problems.MLCP` with a diagonal D (n,)."""
-    gap, size_Mz, size_q, size_y = 0.0, 0.0, 0.0, 0.0
+    gap, size_Mz, size_q, size_y, size = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(M.shape[0]):
         Mz = 0.0
         for j in range(M.shape[0]):
@@ -146,9 +147,11 @@ def natural_residual(M, q, lower, upper, D, z):
         if part != 0.0 or low < y < high:
             size_Mz += (D[i] * Mz) ** 2
         size_q += (D[i] * q[i]) ** 2
+        size += y**2
         if low > -np.inf and high < np.inf:
             size_y += y**2
     largest, gap = np.sqrt(max(size_Mz, size_q, size_y)), np.sqrt(gap)
+    largest = max(largest, min(np.sqrt(size), FAR_SCALED * largest))
     if not (gap < np.inf and largest < np.inf):
         return np.inf
     return gap / largest if largest > 0.0 else gap

@@ -22,6 +22,7 @@ from workbench.problems import Array, ConeProblem, Problem
 from workbench.solution import Solution, Status
 from workbench.solvers.base import KernelSolver, kernel_arguments, refusal
 from workbench.solvers.one_contact import natural_map, one_contact, project
+from workbench.solvers.sparse_contacts import alart_curnier, natural_blocks
 
 CLAIM = 1e-12
 """Natural-map residual up to which the method claims SOLVED."""
@@ -29,8 +30,11 @@ ENOUGH, NEARLY_ENOUGH = 2e-15, 1e-14
 """Residuals at which Newton's method and the alternation stop: below them there is only round-off to gain."""
 PROXIMAL_CLAIM = 1e-10
 """Residual up to which a proximal subproblem counts as solved."""
-LARGEST_DENSE, QUICK = 100, 2
-"""Unknowns up to which compiled cycles with dense factors go before the sparse ones, and their number."""
+LARGEST_DENSE, QUICK, LARGEST_BURST = 100, 2, 200
+"""Unknowns up to which compiled cycles with dense factors go before the sparse ones, the number of these cycles, and
+unknowns up to which the undamped Newton steps with which they begin do."""
+UNDAMPED = 12
+"""Newton steps that are tried without damping."""
 FIRST_SWEEPS, CYCLES, NEWTON_STEPS, PROXIMAL_STEPS = 4, 5, 20, 100
 
 SOLVED, INACCURATE, NOT_FINITE = int(Status.SOLVED), int(Status.INACCURATE), int(Status.NOT_FINITE)
@@ -187,9 +191,57 @@ def newton(W, q, mu, d, associated, z, info):
     return residual
 
 
+@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES), cache=True)
+def active_set(W, q, mu, d, associated, z, info):
+    """Undamped Newton steps on `sparse_contacts`' equations from z = 0; z takes the last iterate. Returns the residual.
+
+    Most problems of a few contacts need no more. The steps end where there is no next one, or it gains nothing.
+    """
+    n, r, m = q.shape[0], mu.shape[0], 1 + d
+    A, pivots, u, step, right = np.empty((n, n)), np.empty(n, dtype=np.int64), np.empty(n), np.empty(n), np.empty(n)
+    z_i, u_i, gap, C, B = np.empty(m), np.empty(m), np.empty(m), np.empty((m, m)), np.empty((m, m))
+    rows = np.empty(m, dtype=np.int64)
+    for i in range(n):
+        z[i] = 0.0
+    residual = np.inf
+    for _ in range(UNDAMPED):
+        affine(W, q, z, u)
+        for i in range(r):
+            own = 0.0
+            for a in range(m):
+                rows[a] = i if a == 0 else r + d * i + a - 1
+                z_i[a], u_i[a] = z[rows[a]], u[rows[a]]
+                own += W[rows[a], rows[a]]
+            if not own > 0.0:
+                return np.inf
+            if associated:
+                natural_blocks(z_i, u_i, mu[i], m / own, gap, C, B)
+            else:
+                alart_curnier(z_i, u_i, mu[i], m / own, gap, C, B)
+            for a in range(m):
+                for j in range(n):
+                    s = 0.0
+                    for k in range(m):
+                        s += B[a, k] * W[rows[k], j]
+                    A[rows[a], j] = s
+                for k in range(m):
+                    A[rows[a], rows[k]] += C[a, k]
+                right[rows[a]] = -gap[a]
+        if lu_factor(A, pivots) != 0:
+            return np.inf
+        lu_solve(A, pivots, right, step)
+        info[0] += 1
+        for i in range(n):
+            z[i] += step[i]
+        before, residual = residual, natural_map(W, q, mu, d, associated, z, u)
+        if residual <= ENOUGH or residual == np.inf or (residual <= NEARLY_ENOUGH and residual > 0.1 * before):
+            break
+    return residual
+
+
 @njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, types.int64, VECTOR, INDICES), cache=True)
 def alternate(W, q, mu, d, associated, cycles, z, info):
-    """From z = 0 sweeps and Newton's method in turn, more sweeps each time; for one contact a sweep is the solution.
+    """`active_set`, then from z = 0 sweeps and Newton's method in turn, more sweeps each time.
 
     z (n,) takes the best iterate, whose residual is returned: inf at once where the data are not finite. Newton's
     method works on a copy: the sweeps go on from where they were, out of reach of its local minima.
@@ -199,6 +251,12 @@ def alternate(W, q, mu, d, associated, cycles, z, info):
     copy(iterate, z)
     info[0] = 0
     best = natural_map(W, q, mu, d, associated, z, gap) if np.isfinite(norm(mu)) else np.inf
+    # For one contact a sweep is the solution.
+    if mu.shape[0] > 1 and NEARLY_ENOUGH < best < np.inf:
+        residual = active_set(W, q, mu, d, associated, trial, info)
+        if residual < best:
+            best = residual
+            copy(trial, z)
     sweeps = FIRST_SWEEPS
     for _ in range(cycles):
         for _ in range(sweeps):
@@ -304,11 +362,14 @@ class ExactSolver(KernelSolver):
         z, info, best = np.zeros(problem.size), np.zeros(1, dtype=np.int64), np.inf
         iterations, stages = 0, []
         small = problem.size <= LARGEST_DENSE
-        if small:
+        if problem.size <= LARGEST_BURST:
             W, q, _, _, mu, d = kernel_arguments(problem)
-            best = alternate(W, q, mu, d, self.associated, QUICK, z, info)
+            if small:
+                best = alternate(W, q, mu, d, self.associated, QUICK, z, info)
+            else:
+                best = active_set(W, q, mu, d, self.associated, z, info)
             iterations = int(info[0])
-            stages.append(f"{iterations} sweeps and Newton steps: {best:.1e}")
+            stages.append(f"{iterations} dense {'sweeps and ' if small else ''}Newton steps: {best:.1e}")
         if best > CLAIM:
             # Lazy, since SciPy takes longer to import than small problems to solve.
             from workbench.solvers.coulomb_newton import SWEEPS, BlockProblem, solve_blocks
