@@ -14,10 +14,6 @@ from workbench.errors import DataError
 
 Array = NDArray[np.float64]
 
-FAR = 1e5
-"""Impulses count in a frictional residual up to this multiple of the motion they make: of near-redundant contacts they
-are large beside it, along a ray, where nothing moves, without limit."""
-
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
@@ -28,8 +24,7 @@ class Verdict:
     dissipation   max | mu p_n |u_t| + p_t.u_t | over the contacts: friction that is not maximally dissipative [J]
     natural_map   |gamma - P_K(gamma - rho u~)|_2 / normaliser, u~ = u + mu |u_t| n: all of the law at once [-]
     rho           n_c (1 + d) / tr W over n_c contacts, that is 3 n_c / tr W in space: the unit of p/u [kg]
-    normaliser    max(s, min(|gamma|_2, FAR s)), s = rho max(|u|_2, |q|_2): residuals are independent of the units, and
-                  impulses far out on a ray, where nothing moves, do not hide a violation [N s]
+    normaliser    max(|gamma|_2, rho |q|_2), which makes the residuals independent of the units [N s]
 
     Signorini's law is about u_n itself, not De Saxce's shifted u~_n: a sliding contact has u_n = 0 < u~_n and p_n > 0.
     An answer that is not finite has infinite residuals.
@@ -81,9 +76,7 @@ def judge(
     with np.errstate(invalid="ignore", over="ignore"):
         friction, slip = (np.sqrt((a**2).sum(axis=-1)) for a in (p_t, u_t))
         gamma = np.sqrt((p_n**2).sum(axis=-1) + (p_t**2).sum(axis=(-2, -1)))
-        speed = np.sqrt((u_n**2).sum(axis=-1) + (u_t**2).sum(axis=(-2, -1)))
-        s = rho * np.maximum(speed, np.asarray(q_norm, dtype=float))
-        normaliser = np.maximum(s, np.minimum(gamma, FAR * s))
+        normaliser = np.maximum(gamma, rho * np.asarray(q_norm, dtype=float))
         normaliser = np.where(normaliser == 0, 1.0, normaliser)
         scale = rho[..., None]
         signorini = np.abs(np.minimum(p_n, scale * u_n)).max(axis=-1, initial=0.0) / normaliser

@@ -3,8 +3,8 @@
 All four are one statement, *z in K, F(z) = M z + q complementary to it*, over different sets K, and share one measure
 of error, the natural map over a normaliser, made so that units do not matter (formulary, section 7):
 
-    frictional problems    |z - P_K(z - rho F(z))|_2 / max(s, min(|z|_2, FAR s)),  s = rho max(|u|_2, |q|_2),
-                           rho = n / tr W, that is 3 n_c / tr W
+    frictional problems    |z - P_K(z - rho F(z))|_2 / max(c |z|_2, rho |q|_2),  rho = n / tr W, that is 3 n_c / tr W,
+                           c = 1, less only where |z| is FAR times the motion it makes
     LCP and MLCP           |y - P(y - D F)|_2 / max(s, min(|y|_2, FAR_SCALED s)),  z = D y,
                            s = max(|D (M z)_A|_2, |D q|_2, |y_B|_2)
 
@@ -21,13 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.coulomb import FAR
 from workbench.errors import DataError
 
 Array = NDArray[np.float64]
 
+FAR = 1e5
+"""Impulses count in a frictional residual up to this multiple of the motion they make: of near-redundant contacts they
+are large beside it, along a ray, where nothing moves, without limit."""
 FAR_SCALED = 1e2
-"""What `coulomb.FAR` is for an LCP, whose unknowns are scaled one by one: ratios of masses spread them less."""
+"""What FAR is for an LCP, whose unknowns are scaled one by one: ratios of masses spread them less."""
 SYMMETRY_TOLERANCE = 1e-10
 """Relative asymmetry |M - M^T|_max / |M|_max up to which a matrix counts as symmetric."""
 
@@ -237,8 +239,19 @@ class ConeProblem:
         rho = np.where(trace > 0, self.size / np.where(trace > 0, trace, 1.0), 1.0)
         with np.errstate(invalid="ignore", over="ignore"):
             u = self._velocity(z)
-            size = rho * np.maximum(_norm(u), _norm(self.q))
-            return _divide(self._gap(z, u, rho), np.maximum(size, np.minimum(_norm(z), FAR * size)))
+            size = np.maximum(_norm(z) * self._near(z, u), rho * _norm(self.q))
+            return _divide(self._gap(z, u, rho), size)
+
+    def _near(self, z: Array, u: Array) -> Array:
+        """The share of |z| that counts: 1 up to FAR times the motion that impulses make, both row by row in units of
+        sqrt(W_kk), and less beyond."""
+        diagonal = self.M.diagonal() if is_sparse(self.M) else np.diagonal(self.M, axis1=-2, axis2=-1)
+        # Impulses of rows with W_kk = 0 move nothing.
+        moves = diagonal > 0
+        root = np.sqrt(np.where(moves, diagonal, 1.0))
+        impulse = _norm(np.where(moves | (z == 0), z * root, np.inf))
+        motion = FAR * np.maximum(_norm(np.where(moves, self.q / root, 0.0)), _norm(np.where(moves, u / root, 0.0)))
+        return np.where(impulse > motion, motion / np.where(impulse > 0, impulse, 1.0), 1.0)
 
     def unscaled_residual(self, z: Array) -> Array:
         """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data."""

@@ -30,9 +30,9 @@ ENOUGH, NEARLY_ENOUGH = 2e-15, 1e-14
 """Residuals at which Newton's method and the alternation stop: below them there is only round-off to gain."""
 PROXIMAL_CLAIM = 1e-10
 """Residual up to which a proximal subproblem counts as solved."""
-LARGEST_DENSE, QUICK, LARGEST_BURST = 100, 2, 200
-"""Unknowns up to which compiled cycles with dense factors go before the sparse ones, the number of these cycles, and
-unknowns up to which the undamped Newton steps with which they begin do."""
+LARGEST_DENSE, LARGEST_BURST = 100, 200
+"""Unknowns up to which the kernel, with its dense factors, goes before the sparse ones, and up to which the undamped
+Newton steps with which it begins do."""
 UNDAMPED = 12
 """Newton steps that are tried without damping."""
 FIRST_SWEEPS, CYCLES, NEWTON_STEPS, PROXIMAL_STEPS = 4, 5, 20, 100
@@ -239,8 +239,8 @@ def active_set(W, q, mu, d, associated, z, info):
     return residual
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, types.int64, VECTOR, INDICES), cache=True)
-def alternate(W, q, mu, d, associated, cycles, z, info):
+@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES), cache=True)
+def alternate(W, q, mu, d, associated, z, info):
     """`active_set`, then from z = 0 sweeps and Newton's method in turn, more sweeps each time.
 
     z (n,) takes the best iterate, whose residual is returned: inf at once where the data are not finite. Newton's
@@ -258,7 +258,7 @@ def alternate(W, q, mu, d, associated, cycles, z, info):
             best = residual
             copy(trial, z)
     sweeps = FIRST_SWEEPS
-    for _ in range(cycles):
+    for _ in range(CYCLES):
         for _ in range(sweeps):
             if best <= NEARLY_ENOUGH or best == np.inf:
                 return best
@@ -286,7 +286,7 @@ def approach(W, q, mu, d, associated, z, info):
     and rises if not.
     """
     n = q.shape[0]
-    best = alternate(W, q, mu, d, associated, CYCLES, z, info)
+    best = alternate(W, q, mu, d, associated, z, info)
     center, trial = np.zeros(n), np.empty(n)
     W_eps, q_eps = W.copy(), np.empty(n)
     eps, factor = 0.0, 0.2
@@ -360,16 +360,14 @@ class ExactSolver(KernelSolver):
     def in_stages(self, problem: ConeProblem) -> tuple[Array, float, int, tuple[str, ...]]:
         """The best iterate, its residual, the iterations, and what every stage came to."""
         z, info, best = np.zeros(problem.size), np.zeros(1, dtype=np.int64), np.inf
-        iterations, stages = 0, []
-        small = problem.size <= LARGEST_DENSE
+        stages = []
         if problem.size <= LARGEST_BURST:
             W, q, _, _, mu, d = kernel_arguments(problem)
-            if small:
-                best = alternate(W, q, mu, d, self.associated, QUICK, z, info)
-            else:
-                best = active_set(W, q, mu, d, self.associated, z, info)
-            iterations = int(info[0])
-            stages.append(f"{iterations} dense {'sweeps and ' if small else ''}Newton steps: {best:.1e}")
+            # What the kernel does, to the last bit, where that is cheap whatever the problem.
+            dense, words = (approach, "sweeps and ") if problem.size <= LARGEST_DENSE else (active_set, "")
+            best = dense(W, q, mu, d, self.associated, z, info)
+            stages.append(f"{info[0]} dense {words}Newton steps: {best:.1e}")
+        iterations = int(info[0])
         if best > CLAIM:
             # Lazy, since SciPy takes longer to import than small problems to solve.
             from workbench.solvers.coulomb_newton import SWEEPS, BlockProblem, solve_blocks
@@ -379,13 +377,6 @@ class ExactSolver(KernelSolver):
             stages += search.report
             if search.residual < best:
                 z, best = search.problem.plain(search.z), search.residual
-        if best > CLAIM and small:
-            last = np.zeros(problem.size)
-            residual = approach(W, q, mu, d, self.associated, last, info)
-            iterations += int(info[0])
-            stages.append(f"{info[0]} dense sweeps, Newton and proximal steps: {residual:.1e}")
-            if residual < best:
-                z, best = last, residual
         return z, best, iterations, tuple(stages)
 
 

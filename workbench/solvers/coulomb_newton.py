@@ -89,7 +89,7 @@ class BlockProblem:
         self.rows = np.column_stack([order, r + d * order[:, None] + np.arange(d)])
         self.q, self.mu = q[self.rows], mu[order]
         self.trace = float(W.diagonal().sum())
-        self.law = (self.trace, np.array(q), np.array(mu), d, associated)
+        self.law = (W.diagonal(), np.array(q), np.array(mu), d, associated)
         self.associated = associated
         blocks = block_rows(W, self.rows)
         self.first, self.column = blocks.indptr.astype(np.int64), blocks.indices.astype(np.int64)

@@ -18,8 +18,8 @@ real roots are separated by those of its derivative. Every root is a candidate; 
 import numpy as np
 from numba import njit, types
 
-from workbench.coulomb import FAR
 from workbench.kernels import MATRIX, VECTOR, affine, lu_factor, lu_solve
+from workbench.problems import FAR
 
 ROUND_OFF = 1e-13
 """Natural-map residual below which two candidates are equally good; the one of smaller impulse is then preferred."""
@@ -42,16 +42,27 @@ def _tangent_half_angle(degree: int) -> np.ndarray:
 QUARTIC, SEXTIC = _tangent_half_angle(2), _tangent_half_angle(3)
 
 
-@njit(types.float64(types.float64, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR), cache=True)
-def natural_gap(trace, q, mu, d, associated, z, gap):
-    """As `natural_map`, with u in gap on entry and `trace` = tr W."""
+@njit(types.float64(VECTOR, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR), cache=True)
+def natural_gap(diagonal, q, mu, d, associated, z, gap):
+    """As `natural_map`, with u in gap on entry and the diagonal (n,) of W."""
     n, r = q.shape[0], mu.shape[0]
-    rho = n / trace if trace > 0.0 else 1.0
-    error, moved, size_q, size_z = 0.0, 0.0, 0.0, 0.0
+    trace = 0.0
     for i in range(n):
-        moved += gap[i] ** 2
+        trace += diagonal[i]
+    rho = n / trace if trace > 0.0 else 1.0
+    error, size_q, size_z, impulse, moved, pushed = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        if diagonal[i] > 0.0:
+            impulse += z[i] ** 2 * diagonal[i]
+            moved += gap[i] ** 2 / diagonal[i]
+            pushed += q[i] ** 2 / diagonal[i]
+        elif z[i] != 0.0:
+            impulse = np.inf
         size_z += z[i] ** 2
         size_q += q[i] ** 2
+    far = FAR**2 * max(moved, pushed)
+    if impulse > far:
+        size_z *= far / impulse
     for i in range(r):
         first = r + d * i
         slip, radius = 0.0, 0.0
@@ -71,8 +82,7 @@ def natural_gap(trace, q, mu, d, associated, z, gap):
             gap[j] = z[j] if opens or mu[i] == 0.0 else rho * gap[j] + outside * e_j
     for i in range(n):
         error += gap[i] ** 2
-    size = rho * np.sqrt(max(moved, size_q))
-    size = max(size, min(np.sqrt(size_z), FAR * size))
+    size = max(np.sqrt(size_z), rho * np.sqrt(size_q))
     value = np.sqrt(error) / size if size > 0.0 else np.sqrt(error)
     return value if np.isfinite(value + size) else np.inf
 
@@ -84,10 +94,10 @@ def natural_map(W, q, mu, d, associated, z, gap):
     The residual is that of `problems.ConeProblem`: dimensionless, inf if not finite.
     """
     affine(W, q, z, gap)
-    trace = 0.0
+    diagonal = np.empty(q.shape[0])
     for i in range(q.shape[0]):
-        trace += W[i, i]
-    return natural_gap(trace, q, mu, d, associated, z, gap)
+        diagonal[i] = W[i, i]
+    return natural_gap(diagonal, q, mu, d, associated, z, gap)
 
 
 @njit(types.void(VECTOR, types.float64, MATRIX), cache=True)
