@@ -233,7 +233,7 @@ def test_solve_a_folder(folder, tmp_path, capsys):
 def test_solve_with_solvers_that_refuse(folder, capsys):
     out = run(capsys, "solve", folder / "a.hdf5", folder / "c.dat", "--solver", "lemke", "--solver", "coulomb-exact")
     assert "lemke solves LCP, not Coulomb NCP" in out
-    assert "coulomb-exact solves Coulomb NCP, not LCP" in out
+    assert "coulomb-exact solves Coulomb NCP, global Coulomb NCP, not LCP" in out
     assert "lemke: 1 of 2 verified" in out
     assert "coulomb-exact: 1 of 2 verified" in out
 

@@ -23,8 +23,9 @@ from workbench.errors import DataError, WorkbenchError
 from workbench.escalation import solve_or_refute
 from workbench.formulation import ContactSymbols, Formulation
 from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.global_problem import GlobalConeProblem, GlobalConicQP, GlobalCoulombNCP, Way, way
 from workbench.jobs import processes
-from workbench.problems import MLCP, Array, CoulombNCP, Problem, is_psd
+from workbench.problems import MLCP, Array, ConeProblem, CoulombNCP, Problem, is_psd
 from workbench.readers.files import read_problem_file
 from workbench.readers.npz import FileProblem
 from workbench.simulation import pose, simulate, solve_system
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 DIRECT = {"coulomb": FrictionProblem.coulomb, "ccp": FrictionProblem.ccp}
 """Formulations that are problem classes over W."""
+DIRECT_OVER_BODIES: dict[str, type[GlobalConeProblem]] = {"coulomb": GlobalCoulombNCP, "ccp": GlobalConicQP}
+"""The same over (M, H)."""
 MOST_CONTACTS = 300
 """Contacts up to which other formulations are compiled; with 276, Stewart and Trinkle's takes 5 s and 0.8 GB."""
 IMPORTED = ("workbench.file_solving", *(f"workbench.solvers.{where.partition('.')[0]}" for where in SOLVERS.values()))
@@ -90,17 +93,21 @@ def contact_system(problem: FrictionProblem) -> ContactSystem:
 def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | None = None) -> Answer:
     """Solve a problem: an LCP or MLCP as it is, a friction problem under `formulation`.
 
-    The default solver is the one that takes the problem's class to round-off; LCPs and MLCPs that it fails on are
-    taken further, to a solution or the proof that there is none (`solve_or_refute`). Raises DataError where the problem
-    cannot be posed, UnknownNameError for an unknown solver.
+    A global one is stated over (M, H) where that is smaller (`global_problem.way`; `Solution.stages` tells), over W
+    elsewhere. The default solver is the one that takes the problem's class to round-off; LCPs and MLCPs that it fails
+    on are taken further, to a solution or the proof that there is none (`solve_or_refute`). Raises DataError where the
+    problem cannot be posed, UnknownNameError for an unknown solver.
     """
     start = time.perf_counter()
     if isinstance(problem, MLCP):
         return _direct(problem, solver, start)
-    local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
     if formulation.name in DIRECT:
-        answer = _direct(DIRECT[formulation.name](local), solver, start)
-        return replace(answer, impulses=answer.solution.z)
+        stated, chosen = _stated(problem, formulation.name, solver)
+        answer = _direct(stated, solver, start)
+        s = answer.solution
+        told = (str(chosen), *s.stages) if chosen else s.stages
+        return replace(answer, solution=replace(s, stages=told), impulses=s.z)
+    local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
     if formulation.symbols is not ContactSymbols:
         raise DataError(f"{formulation.name} is about {formulation.symbols.about}; a friction problem is one time step")
     if local.contacts > MOST_CONTACTS:
@@ -116,6 +123,19 @@ def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | 
     return Answer(solution, c.plan.lower.size, build_time, np.concatenate([contact.p_n, contact.p_t]))
 
 
+def _stated(
+    problem: FrictionProblem | GlobalFrictionProblem, law: str, solver: str | None = None
+) -> tuple[ConeProblem | GlobalConeProblem, Way | None]:
+    """A problem under a law of `DIRECT`; a global one over (M, H) where that is smaller and the solver takes it."""
+    if isinstance(problem, FrictionProblem):
+        return DIRECT[law](problem), None
+    over_bodies = DIRECT_OVER_BODIES[law]
+    if solver and over_bodies.kind not in find_solver(solver).solves:
+        return DIRECT[law](problem.local), None
+    chosen = way(problem)
+    return (over_bodies(problem) if chosen.bodies else DIRECT[law](problem.local)), chosen
+
+
 def posed(problem: FrictionProblem, formulation: Formulation) -> Problem:
     """What `solve_problem` hands to the solver, in the first pass of a formulation that takes several."""
     if formulation.name in DIRECT:
@@ -123,12 +143,13 @@ def posed(problem: FrictionProblem, formulation: Formulation) -> Problem:
     return pose(formulation, contact_system(problem)).problem()
 
 
-def _direct(problem: Problem, solver: str | None, start: float) -> Answer:
+def _direct(problem: Problem | GlobalConeProblem, solver: str | None, start: float) -> Answer:
     method = find_solver(solver) if solver else default_solver(problem.kind)
     build_time = time.perf_counter() - start
     if solver is None and isinstance(problem, MLCP):
         return Answer(solve_or_refute(problem), problem.size, build_time)
-    return Answer(method.solve(problem), problem.size, build_time)
+    # Those over (M, H) only come with solvers that take them.
+    return Answer(method.solve(problem), problem.size, build_time)  # type: ignore[arg-type]
 
 
 def solve_row(path: Path, formulation: Formulation, solver: str | None = None, strict: bool = True) -> dict[str, Any]:
@@ -157,10 +178,10 @@ def solve_row(path: Path, formulation: Formulation, solver: str | None = None, s
         "stages": "; ".join(s.stages) or None,
     }  # fmt: skip
     if answer.impulses is not None and np.isfinite(answer.impulses).all():
-        local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
-        law = local.coulomb()  # type: ignore[union-attr]
+        law, _ = _stated(problem, "coulomb")  # type: ignore[arg-type]
         if s.verified and formulation.name == "coulomb" and problem.size <= MOST_UNKNOWNS:
-            found["undetermined"] = undetermined(law, answer.impulses)
+            local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
+            found["undetermined"] = undetermined(local.coulomb(), answer.impulses)  # type: ignore[union-attr]
         found["natural_map"] = _finite(float(law.residual(answer.impulses)))
         found["natural_map_unscaled"] = _finite(float(law.unscaled_residual(answer.impulses)))
     return found

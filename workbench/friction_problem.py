@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from workbench.errors import DataError
+from workbench.inertia import Inertia
 from workbench.problems import Array, ConicQP, CoulombNCP
 
 LARGEST_DENSE = 5000
@@ -170,24 +170,25 @@ class GlobalFrictionProblem:
         return self.mu.size
 
     @cached_property
+    def inertia(self) -> Inertia:
+        """M and G, factored. Raises DataError where they make a singular matrix."""
+        return Inertia(self.M, self.G)
+
+    @cached_property
+    def free_velocity(self) -> Array:
+        """u (r (1 + d),) without impulses, the local problem's q."""
+        return self.inertia.scaled(self.H).T @ self.inertia.velocity(self.f, self.b) + self.w
+
+    @cached_property
     def local(self) -> FrictionProblem:
         """The local problem. W is made exactly symmetric where M is; DataError where M (with G) is singular."""
         if self.size > LARGEST_DENSE:
             raise DataError(f"W would have {self.size} rows; at most {LARGEST_DENSE} are formed")
-        n, m = self.G.shape
-        K = sparse.block_array([[self.M, -self.G], [self.G.T, None]]) if m else self.M
-        rhs = np.zeros((n + m, self.size + 1))
-        rhs[:n, :-1], rhs[:n, -1], rhs[n:, -1] = self.H.toarray(), self.f, -self.b
-        try:
-            V = splu(sparse.csc_array(K)).solve(rhs)[:n]
-        except RuntimeError:
-            V = np.full(1, np.nan)
-        if not np.isfinite(V).all():
-            raise DataError("M (with its bilateral constraints) is singular; W = H^T M^-1 H does not exist")
-        W, q = self.H.T @ V[:, :-1], self.H.T @ V[:, -1] + self.w
+        H = self.inertia.scaled(self.H)
+        W = H.T @ self.inertia.response(H if self.inertia.inverse is not None else H.toarray())
         if abs(self.M - self.M.T).max() == 0:
             W = 0.5 * (W + W.T)
-        return FrictionProblem(W, q, self.mu, self.d)
+        return FrictionProblem(W, self.free_velocity, self.mu, self.d)
 
     @classmethod
     def from_contacts(cls, M: Any, H: Any, f: Any, w: Any, mu: Any, d: int, G: Any = None, b: Any = ()):

@@ -191,20 +191,83 @@ def _cone_gap(z: Array, step: Array, mu: Array, d: int) -> Array:
     return np.where(np.concatenate([opens, np.repeat(opens, d, axis=-1)], axis=-1), z, step + beyond)
 
 
-@dataclass(frozen=True, eq=False)
-class ConeProblem:
+class Cones:
     """K contains z perp W z + q (+ De Saxce shift) in K*, over r friction cones mu z_n >= |z_t|.
 
-    Order of the unknowns: z = [p_n (r), p_t (d r)], tangential parts contact by contact; W (..., r(1+d), r(1+d)), or a
-    scipy sparse array where a dense one would not fit; only solvers that say so take that.
-    Raises DataError for wrong shapes, non-finite data or negative mu.
+    Order of the unknowns: z = [p_n (r), p_t (d r)], tangential parts contact by contact. How W is held is up to those
+    derived from this: they have q, mu, d, `_moved` and `_diagonal`.
+    """
+
+    q: Array
+    mu: Array
+    d: int
+    kind = "cone"
+    associated = True
+    """Whether the flow rule is the CCP's; Coulomb's law has De Saxce's shift."""
+
+    @property
+    def size(self) -> int:
+        return self.q.shape[-1]
+
+    def shift(self, u: Array) -> Array | float:
+        """What the law adds to F = W z + q before it is held against the dual cone: De Saxce's mu |u_t| n, or none."""
+        if self.associated:
+            return 0.0
+        r = self.mu.shape[-1]
+        slip = _norm(u[..., r:].reshape(*u.shape[:-1], r, self.d))
+        return np.concatenate([self.mu * slip, np.zeros_like(u[..., r:])], axis=-1)
+
+    def _moved(self, z: Array) -> Array:
+        """W z."""
+        raise NotImplementedError
+
+    def _diagonal(self) -> Array:
+        """That of W, (..., r(1+d))."""
+        raise NotImplementedError
+
+    def _gap(self, z: Array, u: Array, rho: Array | float) -> Array:
+        """The natural map's |z - P_K(z - rho (u + shift))|_2 of z (..., r(1+d)), not normalised; rho (...)."""
+        step = np.asarray(rho)[..., None] * (u + self.shift(u))
+        return _norm(_cone_gap(z, step, self.mu, self.d))
+
+    def residual(self, z: Array) -> Array:
+        """Natural-map residual of z (..., r(1+d)), dimensionless; one number per problem."""
+        diagonal = self._diagonal()
+        trace = diagonal.sum(axis=-1)
+        rho = np.where(trace > 0, self.size / np.where(trace > 0, trace, 1.0), 1.0)
+        with np.errstate(invalid="ignore", over="ignore"):
+            u = self._moved(z) + self.q
+            size = np.maximum(_norm(z) * self._near(z, u, diagonal), rho * _norm(self.q))
+            return _divide(self._gap(z, u, rho), size)
+
+    def _near(self, z: Array, u: Array, diagonal: Array) -> Array:
+        """The share of |z| that counts: 1 up to FAR times the motion that impulses make, both row by row in units of
+        sqrt(W_kk), and less beyond."""
+        # Impulses of rows with W_kk = 0 move nothing.
+        moves = diagonal > 0
+        root = np.sqrt(np.where(moves, diagonal, 1.0))
+        impulse = _norm(np.where(moves | (z == 0), z * root, np.inf))
+        motion = FAR * np.maximum(_norm(np.where(moves, self.q / root, 0.0)), _norm(np.where(moves, u / root, 0.0)))
+        return np.where(impulse > motion, motion / np.where(impulse > 0, impulse, 1.0), 1.0)
+
+    def unscaled_residual(self, z: Array) -> Array:
+        """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return _divide(self._gap(z, self._moved(z) + self.q, 1.0), _norm(self.q))
+
+
+@dataclass(frozen=True, eq=False)
+class ConeProblem(Cones):
+    """The problem over W (..., r(1+d), r(1+d)), which is `M`.
+
+    Instead of an array it may be a scipy sparse array where a dense one would not fit; only solvers that say so take
+    that. Raises DataError for wrong shapes, non-finite data or negative mu.
     """
 
     M: Array
     q: Array
     mu: Array
     d: int = 2
-    kind = "cone"
 
     def __post_init__(self) -> None:
         for name in ("M", "q", "mu"):
@@ -217,46 +280,11 @@ class ConeProblem:
         if (self.mu < 0).any():
             raise DataError(f"mu = {self.mu.min()} is negative; a friction coefficient is >= 0")
 
-    @property
-    def size(self) -> int:
-        return self.q.shape[-1]
+    def _moved(self, z: Array) -> Array:
+        return self.M @ z if is_sparse(self.M) else np.einsum("...ij,...j->...i", self.M, z)
 
-    def shift(self, w: Array) -> Array | float:
-        """What the law adds to F = W z + q before it is held against the dual cone."""
-        return 0.0
-
-    def _velocity(self, z: Array) -> Array:
-        return (self.M @ z if is_sparse(self.M) else np.einsum("...ij,...j->...i", self.M, z)) + self.q
-
-    def _gap(self, z: Array, u: Array, rho: Array | float) -> Array:
-        """The natural map's |z - P_K(z - rho (u + shift))|_2 of z (..., r(1+d)), not normalised; rho (...)."""
-        step = np.asarray(rho)[..., None] * (u + self.shift(u))
-        return _norm(_cone_gap(z, step, self.mu, self.d))
-
-    def residual(self, z: Array) -> Array:
-        """Natural-map residual of z (..., r(1+d)), dimensionless; one number per problem."""
-        trace = self.M.trace() if is_sparse(self.M) else np.trace(self.M, axis1=-2, axis2=-1)
-        rho = np.where(trace > 0, self.size / np.where(trace > 0, trace, 1.0), 1.0)
-        with np.errstate(invalid="ignore", over="ignore"):
-            u = self._velocity(z)
-            size = np.maximum(_norm(z) * self._near(z, u), rho * _norm(self.q))
-            return _divide(self._gap(z, u, rho), size)
-
-    def _near(self, z: Array, u: Array) -> Array:
-        """The share of |z| that counts: 1 up to FAR times the motion that impulses make, both row by row in units of
-        sqrt(W_kk), and less beyond."""
-        diagonal = self.M.diagonal() if is_sparse(self.M) else np.diagonal(self.M, axis1=-2, axis2=-1)
-        # Impulses of rows with W_kk = 0 move nothing.
-        moves = diagonal > 0
-        root = np.sqrt(np.where(moves, diagonal, 1.0))
-        impulse = _norm(np.where(moves | (z == 0), z * root, np.inf))
-        motion = FAR * np.maximum(_norm(np.where(moves, self.q / root, 0.0)), _norm(np.where(moves, u / root, 0.0)))
-        return np.where(impulse > motion, motion / np.where(impulse > 0, impulse, 1.0), 1.0)
-
-    def unscaled_residual(self, z: Array) -> Array:
-        """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            return _divide(self._gap(z, self._velocity(z), 1.0), _norm(self.q))
+    def _diagonal(self) -> Array:
+        return self.M.diagonal() if is_sparse(self.M) else np.diagonal(self.M, axis1=-2, axis2=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,12 +304,7 @@ class CoulombNCP(ConeProblem):
     """Exact Coulomb friction in De Saxce's form: the conic map shifted by mu |u_t| along each normal."""
 
     kind = "Coulomb NCP"
-
-    def shift(self, w: Array) -> Array | float:
-        """De Saxce's mu |u_t| along each normal."""
-        r = self.mu.shape[-1]
-        slip = _norm(w[..., r:].reshape(*w.shape[:-1], r, self.d))
-        return np.concatenate([self.mu * slip, np.zeros_like(w[..., r:])], axis=-1)
+    associated = False
 
 
 Problem = MLCP | ConeProblem

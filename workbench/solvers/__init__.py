@@ -23,7 +23,10 @@ SOLVERS = {
 }
 """Name of the solver: module and object below this package. `cvxpy:NAME` stands for any installed CVXPY solver."""
 
-ROUND_OFF = {"LCP": "lemke", "MLCP": "proximal", "conic QP": "ccp-exact", "Coulomb NCP": "coulomb-exact"}
+ROUND_OFF = {
+    "LCP": "lemke", "MLCP": "proximal", "conic QP": "ccp-exact", "global conic QP": "ccp-exact",
+    "Coulomb NCP": "coulomb-exact", "global Coulomb NCP": "coulomb-exact",
+}  # fmt: skip
 """Problem class: the solver that takes it to round-off."""
 
 

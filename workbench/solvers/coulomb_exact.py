@@ -8,7 +8,7 @@ is quadratic once they are right, the digits. Where both stall, the proximal poi
 
 Guarantees: the CCP with W symmetric PSD is convex, and has an answer if it is strictly feasible. Coulomb's problem
 has one under the criterion of Acary, Cadoux, Lemarechal & Malick (2011), not always unique, and no method is proven to
-find it: hence the grade. Cost: O(n^2) a sweep, O(n^3) a Newton step, n = r (1 + d).
+find it: hence the grade. Cost of the compiled cycles: O(n^2) a sweep, O(n^3) a Newton step, n = r (1 + d).
 """
 
 import time
@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit, types
 
 from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, affine, lu_factor, lu_solve
-from workbench.problems import Array, ConeProblem, Problem
+from workbench.problems import Array, ConeProblem, Cones, Problem
 from workbench.solution import Solution, Status
 from workbench.solvers.base import KernelSolver, kernel_arguments, refusal
 from workbench.solvers.one_contact import natural_map, one_contact, project
@@ -344,12 +344,12 @@ class ExactSolver(KernelSolver):
     associated: bool = False
 
     def solve(self, problem: Problem, guess: Array | None = None) -> Solution:
-        """As `KernelSolver.solve`, without use of the guess; `stages` says what was tried and how far it came."""
+        """As `KernelSolver.solve`, over (M, H) too, without use of the guess; `stages` says how far each one came."""
         reason = self.why_not(problem)
         if reason:
             return refusal(self, problem, reason)
         start = time.perf_counter()
-        assert isinstance(problem, ConeProblem)
+        assert isinstance(problem, Cones)
         z, residual, iterations, stages = self.in_stages(problem)
         elapsed = time.perf_counter() - start
         claimed = Status(_grade(residual))
@@ -357,11 +357,11 @@ class ExactSolver(KernelSolver):
         verified = float(problem.residual(z))
         return Solution(z, claimed, verified, self.tolerance, iterations, elapsed, self.name, reason, stages)
 
-    def in_stages(self, problem: ConeProblem) -> tuple[Array, float, int, tuple[str, ...]]:
+    def in_stages(self, problem: Cones) -> tuple[Array, float, int, tuple[str, ...]]:
         """The best iterate, its residual, the iterations, and what every stage came to."""
         z, info, best = np.zeros(problem.size), np.zeros(1, dtype=np.int64), np.inf
         stages = []
-        if problem.size <= LARGEST_BURST:
+        if isinstance(problem, ConeProblem) and problem.size <= LARGEST_BURST:
             W, q, _, _, mu, d = kernel_arguments(problem)
             # What the kernel does, to the last bit, where that is cheap whatever the problem.
             dense, words = (approach, "sweeps and ") if problem.size <= LARGEST_DENSE else (active_set, "")
@@ -370,10 +370,11 @@ class ExactSolver(KernelSolver):
         iterations = int(info[0])
         if best > CLAIM:
             # Lazy, since SciPy takes longer to import than small problems to solve.
-            from workbench.solvers.coulomb_newton import SWEEPS, BlockProblem, solve_blocks
+            from workbench.solvers.coulomb_bodies import in_blocks
+            from workbench.solvers.coulomb_newton import solve_blocks
 
-            search = solve_blocks(BlockProblem(problem.M, problem.q, problem.mu, problem.d, self.associated))
-            iterations += SWEEPS + search.problem.factors
+            search = solve_blocks(in_blocks(problem))
+            iterations += search.problem.swept + search.problem.factors
             stages += search.report
             if search.residual < best:
                 z, best = search.problem.plain(search.z), search.residual
@@ -383,7 +384,7 @@ class ExactSolver(KernelSolver):
 COULOMB = ExactSolver(
     name="coulomb-exact",
     kernel=coulomb_kernel,
-    solves=frozenset({"Coulomb NCP"}),
+    solves=frozenset({"Coulomb NCP", "global Coulomb NCP"}),
     guaranteed_for="one contact with W positive definite; several contacts: no proof, graded by the residual",
     source="de Saxce & Feng 1998; Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018",
 )
@@ -391,7 +392,7 @@ CCP = ExactSolver(
     associated=True,
     name="ccp-exact",
     kernel=ccp_kernel,
-    solves=frozenset({"conic QP"}),
+    solves=frozenset({"conic QP", "global conic QP"}),
     guaranteed_for="strictly feasible problems with W symmetric PSD, by convexity; graded by the residual",
     source="Anitescu & Tasora 2010; Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018",
 )

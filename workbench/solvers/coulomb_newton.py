@@ -7,6 +7,8 @@ active set method: the error may rise a long way before it falls to round-off. D
 eps makes the Newton matrix regular however redundant the contacts; it falls where the subproblems are solved, and rises
 where not. Cost of a step: one sparse LU, contacts in minimum degree order.
 
+Problems come over W (`BlockProblem`) or over (M, H) (`coulomb_bodies`).
+
 Sources: Alart & Curnier 1991; Acary, Bremond & Huber 2018 (the proximal method around Newton's).
 """
 
@@ -18,7 +20,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from workbench.solvers.one_contact import natural_gap
-from workbench.solvers.sparse_contacts import all_contacts, contact_velocity, move, newton_matrix, sweeps
+from workbench.solvers.sparse_contacts import all_contacts, contact_velocity, newton_matrix, sweeps
 
 Array = NDArray[np.float64]
 
@@ -43,11 +45,16 @@ FIRST_SLOPE, SLOPE = 30.0, 0.1
 
 
 def contact_order(W: sparse.csr_array, r: int, d: int) -> NDArray[np.int64]:
-    """The contacts in an order that keeps factors of matrices with the blocks of W sparse (minimum degree)."""
+    """The contacts in an order that keeps factors of matrices with the blocks of W sparse."""
     contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), d)])
     entries = W.tocoo()
-    graph = sparse.csr_array((np.ones(entries.nnz), (contact[entries.row], contact[entries.col])), shape=(r, r))
-    dominant = sparse.csc_array(graph + graph.T + (1 + 2 * entries.nnz) * sparse.eye_array(r))
+    return minimum_degree(contact[entries.row], contact[entries.col], r)
+
+
+def minimum_degree(row: NDArray[np.integer], column: NDArray[np.integer], size: int) -> NDArray[np.int64]:
+    """An order of elimination (minimum degree) for matrices of this size with entries at (row, column)."""
+    graph = sparse.csr_array((np.ones(row.size), (row, column)), shape=(size, size))
+    dominant = sparse.csc_array(graph + graph.T + (1 + 2 * row.size) * sparse.eye_array(size))
     return np.argsort(splu(dominant, permc_spec="MMD_AT_PLUS_A", options=SYMMETRIC).perm_c)
 
 
@@ -76,61 +83,67 @@ def by_columns(blocks: sparse.bsr_array) -> tuple[sparse.csc_array, NDArray[np.i
     return matrix, place.reshape(blocks.data.shape)
 
 
-class BlockProblem:
-    """A cone problem contact by contact: what Newton's method needs, with the pattern of its matrix worked out once.
+class NewtonProblem:
+    """A cone problem contact by contact, as the stages need it; how W is held is up to those derived from this.
 
-    W (n, n) dense or sparse, q (n,), mu (r,), ordered [n (r), t (d r)] as in `problems`.
+    rows (r, m), m = 1 + d: where the unknowns of every contact stand in vectors ordered [n (r), t (d r)] as in
+    `problems`; q (n,), mu (r,) and the diagonal of W (n,) are ordered so. Elsewhere z, u (r, m), normal first.
     """
 
-    def __init__(self, W: Array | sparse.sparray, q: Array, mu: Array, d: int, associated: bool):
-        r, m = mu.size, 1 + d
-        W = sparse.csr_array(W)
-        order = contact_order(W, r, d)
-        self.rows = np.column_stack([order, r + d * order[:, None] + np.arange(d)])
-        self.q, self.mu = q[self.rows], mu[order]
-        self.trace = float(W.diagonal().sum())
-        self.law = (W.diagonal(), np.array(q), np.array(mu), d, associated)
-        self.associated = associated
-        blocks = block_rows(W, self.rows)
-        self.first, self.column = blocks.indptr.astype(np.int64), blocks.indices.astype(np.int64)
-        self.blocks = np.ascontiguousarray(blocks.data)
-        self.W = (self.first, self.column, self.blocks)
-        self.matrix, self.place = by_columns(blocks)
-        self.unit = self.trace / (r * m) if self.trace > 0 else 1.0
-        own = self.blocks[np.repeat(np.arange(r), np.diff(self.first)) == self.column].trace(axis1=1, axis2=2)
+    floors = FLOORS
+
+    def __init__(self, rows: NDArray[np.int64], q: Array, mu: Array, diagonal: Array, associated: bool):
+        r, m = rows.shape
+        self.rows, self.associated = rows, associated
+        self.q, self.mu = q[rows], mu[rows[:, 0]]
+        trace = float(diagonal.sum())
+        self.law = (np.array(diagonal), np.array(q), np.array(mu), m - 1, associated)
+        self.unit = trace / (r * m) if trace > 0 else 1.0
+        own = diagonal[rows].sum(axis=1)
         self.rho = m / np.where(own > 0, own, m * self.unit)
         self.u, self.gap = np.empty((r, m)), np.empty((r, m))
         self.C, self.B = np.empty((r, m, m)), np.empty((r, m, m))
-        self.factors = 0
+        self.swept, self.factors = 0, 0
+
+    def velocity(self, z: Array) -> Array:
+        """u = W z + q."""
+        raise NotImplementedError
+
+    def sweep(self, count: int, z: Array) -> bool:
+        """Block Gauss-Seidel sweeps over z, in place; False where W is held in a way that does not allow them."""
+        raise NotImplementedError
+
+    def newton_step(self, eps: float) -> Array | None:
+        """- (C + B (W + eps I))^-1 gap; None where there is none."""
+        raise NotImplementedError
 
     def residual(self, z: Array) -> float:
-        """The problem's own, as in `problems`; z (r, 1 + d)."""
-        u = np.empty_like(z)
-        contact_velocity(*self.W, self.q, z, u)
-        return natural_gap(*self.law, self.plain(z), self.plain(u))
+        """The problem's own, as in `problems`."""
+        return natural_gap(*self.law, self.plain(z), self.plain(self.velocity(z)))
 
     def plain(self, z: Array) -> Array:
-        """z (r, 1 + d) as (n,), ordered [n, t]."""
+        """z (r, m) as (n,), ordered [n, t]."""
         x = np.empty(z.size)
         x[self.rows] = z
         return x
 
     def start(self, z: Array, centre: Array, eps: float) -> float:
-        """The error at z of the proximal problem; u, gap, C and B follow z."""
-        contact_velocity(*self.W, self.q, z, self.u)
+        """The error at z of the proximal problem, u = W z + q + eps (z - centre); u, gap, C and B follow z."""
+        self.u = self.velocity(z)
         self.u += eps * (z - centre)
         return all_contacts(self.mu, self.rho, self.associated, z, self.u, self.gap, self.C, self.B)
 
-    def newton_step(self, eps: float) -> Array | None:
-        """- (C + B (W + eps I))^-1 gap, (r, 1 + d); None where there is none."""
-        newton_matrix(*self.W, self.place, self.C, self.B, eps, self.matrix.data)
-        try:
-            factors = splu(self.matrix, permc_spec="NATURAL", diag_pivot_thresh=PIVOTING, options=SYMMETRIC)
-        except RuntimeError:
-            return None
-        self.factors += 1
-        step = factors.solve(-self.gap.ravel()).reshape(self.gap.shape)
-        return step if np.isfinite(step).all() else None
+    def move(self, z: Array, step: Array, centre: Array, eps: float, ceiling: float, halvings: int) -> float:
+        """z += length step, length halved until the error falls below `ceiling`; inf if it never does."""
+        length = 1.0
+        z += step
+        for _ in range(halvings + 1):
+            error = self.start(z, centre, eps)
+            if error < (1.0 - 1e-3 * length) * ceiling:
+                return error
+            length *= 0.5
+            z -= length * step
+        return np.inf
 
     def newton(
         self, z: Array, centre: Array, eps: float, goal: float, limit: float, damped: bool = False, floor: float = 0.0,
@@ -150,10 +163,7 @@ class BlockProblem:
             if step is None:
                 break
             ceiling, halvings = (max(errors[-MEMORY:]), HALVINGS) if damped else (np.inf, 0)
-            error = move(
-                *self.W, self.q, self.mu, self.rho, self.associated, centre, eps, step, ceiling, halvings,
-                iterate, self.u, self.gap, self.C, self.B,
-            )  # fmt: skip
+            error = self.move(iterate, step, centre, eps, ceiling, halvings)
             errors.append(error)
             if error < best:
                 best = error
@@ -166,11 +176,46 @@ class BlockProblem:
         return best
 
 
+class BlockProblem(NewtonProblem):
+    """Over W (n, n) dense or sparse, in blocks; the pattern of Newton's matrix is worked out once."""
+
+    def __init__(self, W: Array | sparse.sparray, q: Array, mu: Array, d: int, associated: bool):
+        r = mu.size
+        W = sparse.csr_array(W)
+        order = contact_order(W, r, d)
+        rows = np.column_stack([order, r + d * order[:, None] + np.arange(d)])
+        super().__init__(rows, q, mu, W.diagonal(), associated)
+        blocks = block_rows(W, self.rows)
+        first, column = blocks.indptr.astype(np.int64), blocks.indices.astype(np.int64)
+        self.W = (first, column, np.ascontiguousarray(blocks.data))
+        self.matrix, self.place = by_columns(blocks)
+
+    def velocity(self, z: Array) -> Array:
+        u = np.empty_like(z)
+        contact_velocity(*self.W, self.q, z, u)
+        return u
+
+    def sweep(self, count: int, z: Array) -> bool:
+        sweeps(*self.W, self.q, self.mu, self.associated, count, z)
+        self.swept += count
+        return True
+
+    def newton_step(self, eps: float) -> Array | None:
+        newton_matrix(*self.W, self.place, self.C, self.B, eps, self.matrix.data)
+        try:
+            factors = splu(self.matrix, permc_spec="NATURAL", diag_pivot_thresh=PIVOTING, options=SYMMETRIC)
+        except RuntimeError:
+            return None
+        self.factors += 1
+        step = factors.solve(-self.gap.ravel()).reshape(self.gap.shape)
+        return step if np.isfinite(step).all() else None
+
+
 @dataclass
 class Search:
     """The best iterate z (r, 1 + d) and its residual, as the stages go; `report` has a line for every stage."""
 
-    problem: BlockProblem
+    problem: NewtonProblem
     z: Array
     residual: float
     report: list[str] = field(default_factory=list)
@@ -186,19 +231,20 @@ class Search:
     def burst(self, number: int, size: float) -> None:
         """Undamped Newton steps from the best iterate."""
         z, p = self.z.copy(), self.problem
-        floor, slope = FLOORS[number % len(FLOORS)], SLOPE if number else FIRST_SLOPE
+        floor, slope = p.floors[number % len(p.floors)], SLOPE if number else FIRST_SLOPE
         p.newton(z, z.copy(), 0.0, 1e-17 * size, RISE * size, floor=floor, slope=slope)
         self.offer(z)
 
 
-def solve_blocks(p: BlockProblem) -> Search:
+def solve_blocks(p: NewtonProblem) -> Search:
     """All stages; the residual says how far they came."""
     z = np.zeros(p.q.shape)
     best = Search(p, z, p.residual(z))
-    sweeps(*p.W, p.q, p.mu, p.associated, SWEEPS, z)
+    swept = p.sweep(SWEEPS, z)
     best.offer(z)
     size = max(float(np.linalg.norm(z)), float(np.linalg.norm(p.rho[:, None] * p.q)))
-    best.report.append(f"{SWEEPS} sweeps: {best.residual:.1e}")
+    told = f"{SWEEPS} sweeps" if swept else "no sweeps, since too many velocities are coupled"
+    best.report.append(f"{told}: {best.residual:.1e}")
     if best.residual > ENOUGH:
         best.burst(0, size)
         best.report.append(f"{p.factors} Newton steps: {best.residual:.1e}")

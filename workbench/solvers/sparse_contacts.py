@@ -130,35 +130,3 @@ def newton_matrix(first, column, blocks, place, C, B, eps, values):
                     for k in range(m):
                         s += B[i, a, k] * blocks[p, k, b]
                     values[place[p, a, b]] = s
-
-
-@njit(
-    NUMBER(
-        INDICES, INDICES, BLOCKS, MATRIX, VECTOR, VECTOR, FLAG, MATRIX, NUMBER, MATRIX, NUMBER, COUNT, MATRIX, MATRIX,
-        MATRIX, BLOCKS, BLOCKS,
-    ),
-    cache=True,
-)  # fmt: skip
-def move(first, column, blocks, q, mu, rho, associated, centre, eps, step, ceiling, halvings, z, u, gap, C, B):
-    """z += length step, length halved until the error falls below `ceiling`; returns the error, inf if it never does.
-
-    The error is that of the proximal problem, u = W z + q + eps (z - centre); u, gap, C and B follow z.
-    """
-    r, m = z.shape
-    length = 1.0
-    for i in range(r):
-        for a in range(m):
-            z[i, a] += step[i, a]
-    for _ in range(halvings + 1):
-        contact_velocity(first, column, blocks, q, z, u)
-        for i in range(r):
-            for a in range(m):
-                u[i, a] += eps * (z[i, a] - centre[i, a])
-        error = all_contacts(mu, rho, associated, z, u, gap, C, B)
-        if error < (1.0 - 1e-3 * length) * ceiling:
-            return error
-        length *= 0.5
-        for i in range(r):
-            for a in range(m):
-                z[i, a] -= length * step[i, a]
-    return np.inf

@@ -1,0 +1,220 @@
+"""Friction problems over (M, H): residuals, sweeps, Newton steps and solutions as over W; large ones; refusals."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from workbench.cli import find_formulation
+from workbench.errors import DataError
+from workbench.file_solving import solve_problem
+from workbench.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem
+from workbench.global_problem import FEW, GlobalConicQP, GlobalCoulombNCP, way
+from workbench.inertia import LARGEST_BODY, Inertia
+from workbench.problems import ConicQP, CoulombNCP
+from workbench.solution import Status
+from workbench.solvers.coulomb_bodies import BodyProblem
+from workbench.solvers.coulomb_exact import CCP, COULOMB, sweep
+
+LAWS = [(COULOMB, GlobalCoulombNCP, FrictionProblem.coulomb), (CCP, GlobalConicQP, FrictionProblem.ccp)]
+
+
+def plates(rng, floors, feet, d=2, hinges=0, mu=0.5):
+    """Plates on one another, each on more feet than it needs, falling and sliding; hinges hold neighbours together."""
+    size, r = 3 * d, floors * feet
+    n = floors * size
+    point = np.column_stack([rng.uniform(-1, 1, (r, d)), np.full(r, -0.1)])
+    e = np.roll(np.eye(1 + d), 1, axis=0)
+    H = np.zeros((n, r * (1 + d)))
+    for i in range(r):
+        columns = [i, *range(r + d * i, r + d * (i + 1))]
+        for body, sign, height in ((i // feet, 1.0, 0.0), (i // feet - 1, -1.0, 0.2)):
+            if body >= 0:
+                arm = point[i] + np.append(np.zeros(d), height)
+                turn = np.cross(arm, e) if d == 2 else (arm[0] * e[:, 1] - arm[1] * e[:, 0])[:, None]
+                H[body * size : (body + 1) * size, columns] = sign * np.column_stack([e, turn]).T
+    G = np.zeros((n, hinges))
+    for k in range(hinges):
+        G[k * size, k], G[(k + 1) * size, k] = 1.0, -1.0
+    m = np.repeat(rng.uniform(0.5, 2, floors), size)
+    v = 0.3 * rng.normal(size=n)
+    v[d::size] -= 1
+    b, w = 0.1 * rng.normal(size=hinges), 0.1 * rng.normal(size=r * (1 + d))
+    return GlobalFrictionProblem(np.diag(m), H, m * v, w, np.full(r, mu), d, G, b)
+
+
+def coupled(rng, n, r, m=0):
+    """A chain of n velocities, none of them independent of the others."""
+    M = np.diag(rng.uniform(3, 4, n)) + np.diag(np.ones(n - 1), 1) + np.diag(np.ones(n - 1), -1)
+    H = rng.normal(size=(n, 3 * r)) * (rng.uniform(size=(n, 3 * r)) < 0.2)
+    G = rng.normal(size=(n, m))
+    return GlobalFrictionProblem(M, H, rng.normal(size=n), rng.normal(size=3 * r), np.full(r, 0.4), 2, G, np.ones(m))
+
+
+def systems():
+    rng = np.random.default_rng(1)
+    yield plates(rng, 3, 5)
+    yield plates(rng, 4, 4, d=1, hinges=2)
+    yield plates(rng, 4, 4, hinges=3)
+    yield coupled(rng, LARGEST_BODY + 5, 8)
+    yield coupled(rng, LARGEST_BODY + 5, 8, 3)
+
+
+def dense(g):
+    """W and q by elimination, from the definition."""
+    m = g.G.shape[1]
+    K = np.block([[g.M.toarray(), -g.G.toarray()], [g.G.T.toarray(), np.zeros((m, m))]])
+    H = np.vstack([g.H.toarray(), np.zeros((m, g.size))])
+    return H.T @ np.linalg.solve(K, H), H.T @ np.linalg.solve(K, np.concatenate([g.f, -g.b])) + g.w
+
+
+@pytest.mark.parametrize("g", list(systems()))
+def test_velocities_trace_and_residual_are_those_of_the_problem_over_W(g):
+    rng = np.random.default_rng(2)
+    W, q = dense(g)
+    np.testing.assert_allclose(g.local.dense, W, atol=1e-12)
+    for there, here in ((CoulombNCP, GlobalCoulombNCP(g)), (ConicQP, GlobalConicQP(g))):
+        expected = there(0.5 * (W + W.T), q, g.mu, g.d)
+        np.testing.assert_allclose(here.q, q, atol=1e-12)
+        np.testing.assert_allclose(here.diagonal, np.diag(W), atol=1e-12)
+        newton = BodyProblem(here)
+        for _ in range(3):
+            z = rng.normal(size=g.size)
+            assert here.residual(z) == pytest.approx(expected.residual(z), rel=1e-11)
+            assert here.unscaled_residual(z) == pytest.approx(expected.unscaled_residual(z), rel=1e-11)
+            assert newton.residual(z[newton.rows]) == pytest.approx(expected.residual(z), rel=1e-11)
+
+
+@pytest.mark.parametrize("g", list(systems()))
+@pytest.mark.parametrize("problem", [GlobalCoulombNCP, GlobalConicQP])
+def test_a_newton_step_solves_the_equations_over_W(g, problem):
+    rng = np.random.default_rng(3)
+    p = BodyProblem(problem(g))
+    W, _ = dense(g)
+    W = W[np.ix_(p.rows.ravel(), p.rows.ravel())]
+    for eps in (1e-2, 1e-5, 1e-8):
+        z = 0.3 * rng.normal(size=p.q.shape)
+        p.start(z, z, 0.0)
+        step = p.newton_step(eps * p.unit)
+        C, B = (sparse.block_diag(list(blocks)).toarray() for blocks in (p.C, p.B))
+        A = C + B @ (W + eps * p.unit * np.eye(z.size))
+        np.testing.assert_allclose(A @ step.ravel(), -p.gap.ravel(), atol=1e-9 * np.abs(step).max())
+
+
+def test_sweeps_are_those_over_W():
+    for g in (plates(np.random.default_rng(4), 3, 5), plates(np.random.default_rng(4), 4, 3, 1, hinges=2)):
+        for problem in (GlobalCoulombNCP(g), GlobalConicQP(g)):
+            p = BodyProblem(problem)
+            z = np.zeros(p.q.shape)
+            assert p.sweep(3, z)
+            expected = np.zeros(g.size)
+            for _ in range(3):
+                sweep(g.local.dense, np.array(problem.q), np.array(g.mu), g.d, problem.associated, expected)
+            np.testing.assert_allclose(p.plain(z), expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("hinges", [0, 4])
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize(("solver", "over_bodies", "over_W"), LAWS)
+def test_both_ways_judge_each_other_and_agree_where_the_answer_is_unique(solver, over_bodies, over_W, d, hinges):
+    for seed in range(3):
+        g = plates(np.random.default_rng(seed), 6, 7, d, hinges, mu=(0.2, 0.5, 1.0)[seed])
+        here, there = over_bodies(g), over_W(g.local)
+        a, b = solver.solve(here), solver.solve(there)
+        assert a.claimed is b.claimed is Status.SOLVED
+        assert max(here.residual(b.z), there.residual(a.z), a.residual) <= 1e-12
+        if solver is CCP:
+            np.testing.assert_allclose(g.local.W @ a.z, g.local.W @ b.z, atol=1e-9)
+
+
+def test_thousands_of_contacts_of_a_few_bodies_are_solved():
+    g = plates(np.random.default_rng(5), 3, 1000)
+    assert g.size > LARGEST_DENSE
+    with pytest.raises(DataError, match="W would have 9000 rows"):
+        g.local  # noqa: B018
+    for name in ("coulomb", "ccp"):
+        s = solve_problem(g, find_formulation(name)).solution
+        assert s.claimed is Status.SOLVED
+        assert s.residual <= 1e-12
+        assert s.stages[0].startswith("over (M, H)")
+        assert "too large" in s.stages[0]
+
+
+def test_bodies_that_are_all_coupled_are_solved_without_sweeps():
+    g = coupled(np.random.default_rng(6), 150, 40)
+    s = COULOMB.solve(GlobalCoulombNCP(g))
+    assert s.claimed is Status.SOLVED
+    assert s.stages[0].startswith("no sweeps")
+    assert g.local.coulomb().residual(s.z) <= 1e-12
+
+
+def test_the_way_of_fewer_numbers_is_taken():
+    redundant, few = plates(np.random.default_rng(7), 3, 20), plates(np.random.default_rng(7), 2, 4)
+    elastic = coupled(np.random.default_rng(7), 400, 40)
+    coulomb = find_formulation("coulomb")
+    assert few.size <= FEW
+    for g, bodies in ((redundant, True), (few, False), (elastic, False)):
+        chosen = way(g)
+        assert chosen.bodies is bodies
+        assert chosen.over_W == 9 * (g.local.by_contacts()[0].tobsr((3, 3)).indices.size)
+        answer = solve_problem(g, coulomb)
+        assert answer.solution.stages[0] == str(chosen)
+        assert g.local.coulomb().residual(answer.impulses) <= 1e-10
+    assert way(elastic).over_bodies > way(elastic).over_W
+    # Solvers that want W get it.
+    assert not solve_problem(redundant, coulomb, "pgs").solution.stages
+
+
+@pytest.mark.parametrize("hinges", [0, 2])
+def test_units_of_masses_velocities_and_impulses_do_not_matter(hinges):
+    rng = np.random.default_rng(8)
+    g = plates(rng, 4, 12, hinges=hinges)
+    z = rng.normal(size=g.size)
+    for mass, speed in ((1e6, 1e-3), (1e-5, 1e4)):
+        T = np.diag(10.0 ** rng.integers(-4, 5, g.f.size))
+        other = GlobalFrictionProblem(
+            T @ (mass * g.M) @ T,
+            T @ g.H,
+            speed * mass * T @ g.f,
+            speed * g.w,
+            g.mu,
+            2,
+            1e3 * T @ g.G,
+            1e3 * speed * g.b,
+        )
+        p = GlobalCoulombNCP(other)
+        assert p.residual(mass * speed * z) == pytest.approx(GlobalCoulombNCP(g).residual(z), rel=1e-9)
+        s = COULOMB.solve(p)
+        assert s.claimed is Status.SOLVED
+        assert g.local.coulomb().residual(s.z / (mass * speed)) <= 1e-11
+
+
+def test_a_singular_inertia_is_refused():
+    rng = np.random.default_rng(9)
+    nearly = [A @ A.T for A in rng.normal(size=(4, 6, 5))]
+    H, f, w = rng.normal(size=(6, 3)), np.ones(6), np.ones(3)
+    twice = np.repeat(rng.normal(size=(6, 1)), 2, axis=1)
+    for M, G in (*((M, None) for M in nearly), (np.diag([1.0, 1, 1, 1, 1, 0]), None), (np.eye(6), twice)):
+        g = GlobalFrictionProblem(M, H, f, w, np.ones(1), 2, G, np.zeros(0 if G is None else 2))
+        for pose in (GlobalCoulombNCP, way, lambda g: g.local):
+            with pytest.raises(DataError, match="is singular"):
+                pose(g)
+
+
+def test_an_inertia_that_is_not_symmetric_makes_no_conic_program():
+    g = plates(np.random.default_rng(10), 6, 8)
+    M = g.M.toarray()
+    M[0, 1] = 0.2
+    skew = GlobalFrictionProblem(M, g.H, g.f, g.w, g.mu, 2)
+    with pytest.raises(DataError, match="symmetric M"):
+        GlobalConicQP(skew)
+    s = COULOMB.solve(GlobalCoulombNCP(skew))
+    assert s.claimed is Status.SOLVED
+    assert skew.local.coulomb().residual(s.z) <= 1e-12
+
+
+def test_a_singular_block_may_be_held_by_constraints():
+    """A free direction without inertia is no free direction where a constraint holds it."""
+    M, G = sparse.csr_array(np.diag([2.0, 0.0])), sparse.csr_array(np.array([[0.0], [1.0]]))
+    inertia = Inertia(M, G)
+    v = inertia.scale * inertia.velocity(np.array([3.0, 5.0]), np.array([-0.5]))
+    np.testing.assert_allclose(v, [1.5, 0.5])
