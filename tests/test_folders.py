@@ -15,6 +15,7 @@ from workbench.case import Case
 from workbench.cli import find_case, find_formulation
 from workbench.errors import UnknownNameError
 from workbench.formulation import Formulation
+from workbench.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems import LCP, MLCP, ConicQP, CoulombNCP
 from workbench.solvers import ROUND_OFF, SOLVERS, default_solver, find_solver
 
@@ -68,7 +69,7 @@ def test_a_registry_calls_things_what_they_call_themselves_and_lists_what_is_clo
 def test_a_solver_is_called_what_the_registry_calls_it_and_says_what_it_is(name):
     solver = find_solver(name)
     assert solver.name == name
-    assert solver.solves <= {kind.kind for kind in (LCP, MLCP, ConicQP, CoulombNCP)}
+    assert solver.solves <= {kind.kind for kind in (LCP, MLCP, ConicQP, CoulombNCP, GlobalConicQP, GlobalCoulombNCP)}
     assert solver.guaranteed_for
     assert solver.tolerance > 0
 

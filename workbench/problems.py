@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 FAR = 1e5
 """Impulses count in a frictional residual up to this multiple of the motion they make: of near-redundant contacts they
 are large beside it, along a ray, where nothing moves, without limit."""
-FAR_SCALED = 1e2
+FAR_SCALED = 1e3
 """What FAR is for an LCP, whose unknowns are scaled one by one: ratios of masses spread them less."""
 SYMMETRY_TOLERANCE = 1e-10
 """Relative asymmetry |M - M^T|_max / |M|_max up to which a matrix counts as symmetric."""
