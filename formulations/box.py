@@ -14,9 +14,8 @@ from workbench.hooks import AGAIN, AXES, GIVEN, turn_axes
 from workbench.lazy import cvxpy as cp
 from workbench.modelling import Declaration, Hooks, box, complements, declare, equals, free, nonneg
 
-SETTLED = 1e-11
-"""Relative change of p_bar at which iterated bounds have settled. The formulary's 1e-12 (section 3) is out of reach of
-redundant contacts, whose impulses are known to fewer digits than their velocities."""
+SETTLED = 1e-12
+"""Relative change of p_bar at which iterated bounds have settled (formulary, section 3)."""
 
 
 @formulation(
