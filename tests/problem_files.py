@@ -50,14 +50,14 @@ def random_problems(rng):
 def refused(path, seconds=3.0, megabytes=60.0):
     """The one line with which a file is refused, quickly and without much memory."""
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         with pytest.raises(DataError) as caught:
             read_problem_file(path)
         assert tracemalloc.get_traced_memory()[1] < 1e6 * megabytes
     finally:
         tracemalloc.stop()
-    assert time.perf_counter() - start < seconds
+    assert time.process_time() - start < seconds
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
     return str(caught.value)

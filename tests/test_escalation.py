@@ -201,9 +201,9 @@ def test_redundant_and_contradictory_equations():
 
 def test_what_cannot_be_told_in_time_is_told_so():
     problem = feasible_lcp_without_solution(np.random.default_rng(9), 6)
-    start = time.perf_counter()
+    start = time.process_time()
     found = solve_or_refute(problem, seconds=0.0)
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
     assert not found.verified
     assert found.claimed is not Status.NO_SOLUTION
     assert "absence of a solution not proved within 0 s" in found.reason
