@@ -3,46 +3,15 @@
 import numpy as np
 import pytest
 
+from tests.lcps import assert_solved, h_plus, m_matrix, nonsymmetric_pd, p_not_pd, symmetric_pd
 from workbench.errors import DataError
 from workbench.problems import LCP, MLCP
 from workbench.solution import Status
-from workbench.solvers import enumeration, judice_pires, keller, lemke, lemke_path, lemke_small, murty, pgs
+from workbench.solvers import enumeration, judice_pires, keller, lemke, murty, pgs
 from workbench.solvers.base import kernel_arguments
 
 SOLVERS = {m.SOLVER.name: m.SOLVER for m in (lemke, murty, judice_pires, keller, pgs, enumeration)}
 SAME = 1e-9
-
-
-def symmetric_pd(rng, n):
-    A = rng.normal(size=(n, n))
-    return A @ A.T + 0.3 * np.eye(n)
-
-
-def nonsymmetric_pd(rng, n):
-    K = 3 * rng.normal(size=(n, n))
-    return symmetric_pd(rng, n) + K - K.T
-
-
-def p_not_pd(rng, n):
-    """Unit triangular, hence every principal minor is 1; an entry of 5 makes the symmetric part indefinite."""
-    M = np.eye(n) + np.triu(2 * rng.normal(size=(n, n)), 1)
-    M[0, 1] = 5
-    order = rng.permutation(n)
-    return np.ascontiguousarray(M[np.ix_(order, order)])
-
-
-def h_plus(rng, n):
-    """Rows of a strictly diagonally dominant matrix, columns rescaled: H+, no longer dominant."""
-    M = rng.normal(size=(n, n))
-    np.fill_diagonal(M, 0)
-    np.fill_diagonal(M, 1.2 * np.abs(M).sum(1) + 0.1)
-    return M * 10 ** rng.uniform(-1, 1, n)
-
-
-def m_matrix(rng, n):
-    M = -np.abs(h_plus(rng, n))
-    np.fill_diagonal(M, -np.diag(M))
-    return M
 
 
 CLASSES = {
@@ -52,11 +21,6 @@ CLASSES = {
     h_plus: ("lemke", "murty", "judice-pires", "pgs"),
     m_matrix: ("lemke", "murty", "judice-pires", "pgs"),
 }
-
-
-def assert_solved(solution):
-    assert solution.claimed is Status.SOLVED, solution
-    assert solution.verified, solution
 
 
 @pytest.mark.parametrize(
@@ -158,47 +122,6 @@ def test_keller_on_an_indefinite_matrix_reports_a_ray_without_a_certificate():
     assert solution.claimed is Status.RAY
 
 
-def anitescu_potra(J_n, J_t, M_inv, v, mu, directions):
-    """Lead matrix [[W, 0/E], [mu, -E^T, 0]] and q = [J v; 0] of the velocity-level polygon."""
-    r = len(J_n)
-    angle = 2 * np.pi * np.arange(directions) / directions
-    A = np.kron(np.eye(r), [np.cos(angle), np.sin(angle)])
-    E = np.kron(np.eye(r), np.ones((directions, 1)))
-    J = np.vstack([J_n, A.T @ J_t])
-    W, zero = J @ M_inv @ J.T, np.zeros((r, r))
-    M = np.block([[W, np.vstack([zero, E])], [np.diag(mu), -E.T, zero]])
-    return M, np.concatenate([J @ v, np.zeros(r)])
-
-
-def contact_jacobians(rng, r, layout):
-    """J_n (r, 6), J_t (2r, 6) of one rigid body: corners of a box, one point repeated, or points at random."""
-    if layout == "box":
-        points = np.array([[1.0, 1, -0.5], [1, -1, -0.5], [-1, 1, -0.5], [-1, -1, -0.5], [0, 0, -0.5]])[:r]
-    elif layout == "repeated":
-        points = np.tile(rng.normal(size=3), (r, 1))
-    else:
-        points = rng.normal(size=(r, 3))
-    frames = [np.linalg.qr(rng.normal(size=(3, 3)))[0] if layout == "random" else np.eye(3) for _ in points]
-    rows = [[np.concatenate([a, np.cross(x, a)]) for a in frame.T] for x, frame in zip(points, frames, strict=True)]
-    return np.array([row[2] for row in rows]), np.array([t for row in rows for t in row[:2]])
-
-
-@pytest.mark.parametrize("directions", [4, 8, 16])
-@pytest.mark.parametrize("layout", ["box", "repeated", "random"])
-def test_lemke_solves_frictional_contact_with_redundant_contacts(layout, directions):
-    rng = np.random.default_rng(6)
-    for k in range(100):
-        r = 1 + k % 5
-        resting, sliding = [0, 0, -0.0981, 0, 0, 0], [1, 0, -0.0981, 0, 0, 0]
-        v = np.array((rng.normal(size=6), resting, sliding, 1e-6 * rng.normal(size=6))[k % 4])
-        J_n, J_t = contact_jacobians(rng, r, layout)
-        mass, inertia = 10 ** rng.uniform(-3, 3), 10 ** rng.uniform(-2, 2)
-        M_inv = np.diag(1 / (mass * np.concatenate([np.ones(3), inertia * rng.uniform(0.5, 2, 3)])))
-        mu = np.zeros(r) if k % 7 == 0 else rng.uniform(0, 1.5, r)
-        problem = LCP(*anitescu_potra(J_n, J_t, M_inv, v, mu, directions))
-        assert_solved(SOLVERS["lemke"].solve(problem))
-
-
 def test_murty_exponential_example():
     """Murty 1978: with 2 above the unit diagonal and q = -e, least-index pivoting visits all 2^n bases."""
     for n in range(2, 9):
@@ -209,15 +132,6 @@ def test_murty_exponential_example():
         assert solution.iterations == 2**n - 1
         assert SOLVERS["judice-pires"].solve(problem).iterations <= n
         np.testing.assert_array_equal(solution.z, np.eye(n)[-1])
-
-
-def test_lemke_needs_exponentially_many_pivots_on_the_transpose():
-    """The transposed example with q_i = -2^n - ... - 2^(n-i+1) (Murty 1978, for Lemke's method)."""
-    n = 8
-    M = np.eye(n) + 2 * np.tril(np.ones((n, n)), -1)
-    solution = SOLVERS["lemke"].solve(LCP(M, -np.cumsum(2.0 ** np.arange(n, 0, -1))))
-    assert_solved(solution)
-    assert solution.iterations >= 2 ** (n - 1)
 
 
 @pytest.mark.parametrize("name", ["lemke", "murty", "judice-pires", "enumerate"])
@@ -261,89 +175,6 @@ def test_judice_pires_leaves_the_cycles_of_plain_block_exchanges():
             cycles += 1
             assert_solved(SOLVERS["judice-pires"].solve(LCP(M, q)))
     assert cycles >= 5
-
-
-def test_lemke_constants_stay_lexicographically_positive():
-    """The invariant that excludes cycling: all along, each row of the constants of q and of p begins above zero."""
-    rng = np.random.default_rng(13)
-    n, plain = 6, np.ones(6)
-    for _ in range(40):
-        A = rng.integers(-1, 2, (n, 3)).astype(float)
-        M, q = A @ A.T, -plain
-        for most in range(1, 12):
-            F, L = lemke_path.room(n)
-            F[2 * n + 2, :n] = F[2 * n + 3, :n] = plain
-            status, _ = lemke_path.follow_path(M, q, 1.0, F, L, most, np.zeros(1, dtype=np.int64))
-            if status == Status.SOLVED:
-                break
-            b, e = F[2 * n + 4, :n], F[2 * n + 5, :n]
-            assert (np.where(np.abs(b) > SAME, b, e) > 0).all()
-
-
-def test_a_ray_is_called_a_ray():
-    """It proves nothing: the last problem has the solution z = (0, 2), w = 0, the others have none."""
-    missed = LCP([[-3.0, 1], [3, -1]], [-2.0, 2])
-    for problem in (LCP([[-1.0]], [-1.0]), LCP([[0.0, -1], [-1, 0]], [-1.0, 1]), LCP([[0.0]], [-1.0]), missed):
-        solution = SOLVERS["lemke"].solve(problem)
-        assert solution.claimed is Status.RAY
-        assert not solution.verified
-        assert "neither" in solution.reason
-        assert bool(enumeration.all_solutions(problem)) == (problem is missed)
-
-
-def test_other_covering_vectors_avoid_a_ray():
-    """With d = e the path of this problem ends on a ray; it has the solutions (1, 0) and (3/4, 1/2)."""
-    assert_solved(SOLVERS["lemke"].solve(LCP([[-2.0, -1], [2, -1]], [2.0, -1])))
-
-
-def family_of_contacts(rng, k):
-    """Stewart-Trinkle problems of one body on up to five corners, at rest, sliding or in motion."""
-    J_n, J_t = contact_jacobians(rng, 1 + k % 5, ("box", "random")[k % 2])
-    v = np.array((rng.normal(size=6), [0, 0, -0.0981, 0, 0, 0], [1, 0, -0.0981, 0, 0, 0])[k % 3])
-    return LCP(*anitescu_potra(J_n, J_t, np.eye(6), v, rng.uniform(0.1, 1, len(J_n)), 4))
-
-
-def test_lemke_takes_a_guess():
-    """The solution itself is checked and kept, without a pivot; any other guess, sensible or not, does no harm."""
-    rng = np.random.default_rng(14)
-    for k in range(60):
-        problem = family_of_contacts(rng, k)
-        n = problem.size
-        data, info = kernel_arguments(problem), np.zeros(1, dtype=np.int64)
-        cold = np.zeros(n)
-        assert lemke.lemke_kernel(*data, cold, info) == Status.SOLVED
-        if not cold.any():
-            continue
-        if n <= lemke_small.SMALL:
-            warm = rng.normal(size=n)
-            assert lemke.lemke_kernel(*data, warm, info) == Status.SOLVED
-            np.testing.assert_array_equal(warm, cold)
-            continue
-        warm = cold.copy()
-        assert lemke.lemke_kernel(*data, warm, info) == Status.SOLVED
-        assert info[0] == 0
-        np.testing.assert_array_equal(warm, cold)
-        for guess in (rng.normal(size=n), np.full(n, np.nan), np.full(n, np.inf), np.ones(n), -cold, cold / 3):
-            z = guess.copy()
-            assert lemke.lemke_kernel(*data, z, info) == Status.SOLVED
-            assert problem.residual(z) <= 1e-12
-    for _ in range(40):
-        n = int(rng.integers(lemke_small.SMALL + 1, 30))
-        problem = LCP(nonsymmetric_pd(rng, n), rng.normal(size=n))
-        data, z, cold = kernel_arguments(problem), np.zeros(n), np.zeros(n)
-        assert lemke.lemke_kernel(*data, cold, info) == Status.SOLVED
-        z[:] = cold * rng.uniform(0.1, 10, n)
-        assert lemke.lemke_kernel(*data, z, info) == Status.SOLVED
-        assert info[0] == 0, "the support is the basis where no basic unknown is zero"
-        np.testing.assert_allclose(z, cold, rtol=1e-12, atol=1e-12 * cold.max())
-
-
-def test_a_guess_of_another_size_is_refused():
-    with pytest.raises(DataError, match=r"guess has shape \(3,\).*\(2,\)"):
-        SOLVERS["lemke"].solve(LCP(np.eye(2), -np.ones(2)), np.ones(3))
-    solution = SOLVERS["lemke"].solve(LCP(np.eye(20), -np.ones(20)), np.ones(20))
-    assert solution.iterations == 0
-    assert_solved(solution)
 
 
 def test_enumeration_lists_every_solution():
