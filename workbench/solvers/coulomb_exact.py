@@ -341,8 +341,6 @@ def ccp_kernel(M, q, lower, upper, mu, d, z, info):
 class ExactSolver(KernelSolver):
     """Compiled cycles where W is small; Newton's method with sparse factors where it is not or they stop short."""
 
-    associated: bool = False
-
     def solve(self, problem: Problem, guess: Array | None = None) -> Solution:
         """As `KernelSolver.solve`, over (M, H) too, without use of the guess; `stages` says how far each one came."""
         reason = self.why_not(problem)
@@ -365,7 +363,7 @@ class ExactSolver(KernelSolver):
             W, q, _, _, mu, d = kernel_arguments(problem)
             # What the kernel does, to the last bit, where that is cheap whatever the problem.
             dense, words = (approach, "sweeps and ") if problem.size <= LARGEST_DENSE else (active_set, "")
-            best = dense(W, q, mu, d, self.associated, z, info)
+            best = dense(W, q, mu, d, problem.associated, z, info)
             stages.append(f"{info[0]} dense {words}Newton steps: {best:.1e}")
         iterations = int(info[0])
         if best > CLAIM:
@@ -389,7 +387,6 @@ COULOMB = ExactSolver(
     source="de Saxce & Feng 1998; Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018",
 )
 CCP = ExactSolver(
-    associated=True,
     name="ccp-exact",
     kernel=ccp_kernel,
     solves=frozenset({"conic QP", "global conic QP"}),

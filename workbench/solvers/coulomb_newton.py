@@ -25,7 +25,7 @@ from workbench.solvers.sparse_contacts import all_contacts, contact_velocity, ne
 Array = NDArray[np.float64]
 
 ENOUGH = 1e-14
-"""Natural-map residual at which the stages end; a last burst then takes what round-off leaves."""
+"""Natural-map residual at which the stages end."""
 SWEEPS, BURST, STEPS, ROUNDS, EVERY = 5, 20, 15, 400, 5
 """Sweeps at the start, Newton steps of a burst and of a subproblem, proximal steps at most and between bursts."""
 HALVINGS, MEMORY, CREEP, RISE = 7, 3, 5, 10.0
