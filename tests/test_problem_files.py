@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
+import scipy.io
 from scipy import sparse
 
 from tests import siconos_text as text
@@ -41,6 +42,40 @@ def test_w_is_kept_as_it_comes(tmp_path):
     assert facts["asymmetry"] == pytest.approx(np.linalg.norm(W - W.T) / np.linalg.norm(W), rel=1e-12)
     assert not facts["symmetric"]
     assert facts["eigenvalue_min"] == pytest.approx(0.0, abs=1e-10)
+
+
+def test_matlab_files_hold_problems_under_the_names_of_npz(tmp_path):
+    """MATLAB has no vectors: they come as rows or columns. Sparse and full, packed or not."""
+    rng = np.random.default_rng(11)
+    M, H, f, w = global_data(rng)
+    mu, q, A = np.full(3, 0.1), rng.normal(size=9), rng.normal(size=(9, 9))
+    path = tmp_path / "problem.mat"
+    for packed in (False, True):
+        scipy.io.savemat(path, {"M": A, "q": q[:, None], "note": "by hand"}, do_compression=packed)
+        lcp = read_problem_file(path)
+        assert (lcp.kind, lcp.M.tolist(), lcp.q.tolist()) == ("LCP", A.tolist(), q.tolist())
+        scipy.io.savemat(path, {"W": sparse.csc_array(A), "q": q, "mu": mu}, do_compression=packed)
+        local = read_problem_file(path)
+        assert (local.kind, local.dense.tolist(), local.q.tolist()) == ("friction", A.tolist(), q.tolist())
+        scipy.io.savemat(path, {"M": M, "H": H, "f": f, "w": w, "mu": mu}, do_compression=packed)
+        bodies = read_problem_file(path)
+        assert (bodies.kind, bodies.H.toarray().tolist(), bodies.d) == ("global friction", np.asarray(H).tolist(), 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [({"A": np.eye(2)}, "M, q or W, q, mu"), ({"M": np.eye(2), "q": np.ones(3)}, "q has shape"), ({}, "nothing")],
+)
+def test_matlab_files_that_hold_none(tmp_path, content, words):
+    scipy.io.savemat(tmp_path / "problem.mat", content)
+    message = refused(tmp_path / "problem.mat")
+    assert message.startswith("problem.mat")
+    assert words in message
+
+
+def test_a_matrix_market_file_is_no_problem_and_the_line_says_what_to_do(tmp_path):
+    (tmp_path / "M.mtx").write_text("%%MatrixMarket matrix array real general\n1 1\n2.0\n")
+    assert "--rhs" in refused(tmp_path / "M.mtx")
 
 
 def test_facts_of_a_global_problem_and_of_an_mlcp():

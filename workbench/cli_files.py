@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 
 def add_commands(commands: Any, find_case: Callable, find_formulation: Callable) -> None:
     """Add the commands to a parser's subparsers."""
-    formats = "text as Siconos prints it, FCLIB's HDF5 (local or global), .npz; told by its content"
+    formats = "text as Siconos prints it, FCLIB's HDF5 (local or global), .npz, .mat; told by its content"
 
     convert = commands.add_parser("convert", help="rewrite a problem as FCLIB's HDF5 or .npz", allow_abbrev=False)
     convert.add_argument("file", help=formats)

@@ -9,19 +9,19 @@ from scipy import sparse
 
 from workbench.errors import DataError
 from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
-from workbench.readers.npz import FileProblem, read_npz, write_npz
+from workbench.readers.npz import MATRICES, VECTORS, FileProblem, problem_of, read_npz, write_npz
 
 LARGEST_TEXT = 50_000_000
 """Bytes of a text file read at most: some ten thousand contacts, and half a gigabyte of memory at worst."""
 LARGEST_NUMBER = 1e150
 """Entries beyond this have squares that are no doubles, and residuals that mean nothing."""
-ENDINGS = (".dat", ".hdf5", ".h5", ".npz", ".txt")
+ENDINGS = (".dat", ".hdf5", ".h5", ".mat", ".npz", ".txt")
 """Endings that make a file of a folder one of its problems."""
-HDF5, ZIP = b"\x89HDF\r\n\x1a\n", b"PK\x03\x04"
+HDF5, ZIP, MATLAB, MARKET = b"\x89HDF\r\n\x1a\n", b"PK\x03\x04", b"MATLAB 5", b"%%Matrix"
 
 
 def read_problem_file(path: str | Path) -> FileProblem:
-    """The problem in a file: FCLIB's HDF5, .npz, or text as Siconos prints it.
+    """The problem in a file: FCLIB's HDF5, .npz or .mat with arrays of the same names, or text as Siconos prints it.
 
     Raises DataError, in one line, for anything that cannot be used; nothing in a file is ever executed.
     """
@@ -51,13 +51,18 @@ def _read(path: str | Path) -> FileProblem:
             if head[:4] == ZIP:
                 return read_npz(path)
             if path.stat().st_size > LARGEST_TEXT:
+                raise DataError(f"{path.name} is longer than {LARGEST_TEXT // 10**6} MB; save it as HDF5 or .npz")
+            if head == MARKET:
                 raise DataError(
-                    f"{path.name} is longer than {LARGEST_TEXT // 10**6} MB of text; save it as HDF5 or .npz"
+                    f"{path.name} holds a matrix alone; a problem needs q too: save both as .npz or .mat, or try "
+                    "workbench check with --rhs"
                 )
             content = head + file.read()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"{shown!r} cannot be read: {reason}; name a file with a contact problem") from None
+    if head == MATLAB:
+        return _matlab(content, path.name)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -70,6 +75,18 @@ def _read(path: str | Path) -> FileProblem:
         return parse(text, path.name)
     except DataError as error:
         raise error if str(error).startswith(path.name) else DataError(f"{path.name}: {error}") from None
+
+
+def _matlab(content: bytes, name: str) -> FileProblem:
+    """Arrays of MATLAB's, which has no vectors, under the names they have in .npz."""
+    from workbench.readers.matlab import read_variables
+
+    found = {key: array for key, array in read_variables(content, name).items() if key in MATRICES + VECTORS}
+    arrays = {key: array.matrix().values for key, array in found.items()}
+    try:
+        return problem_of({key: a if key in MATRICES else a.ravel() for key, a in arrays.items()})
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
 
 
 def problem_files(paths: list[str]) -> list[tuple[Path, bool]]:

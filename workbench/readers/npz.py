@@ -25,6 +25,9 @@ from workbench.readers.matrix import npy_header
 ALWAYS_READ, PACKED = 8_000_000, 100
 """Bytes of one array that are read however small the file; beyond, this many for each byte of it."""
 
+MATRICES, VECTORS = ("M", "W", "H", "G"), ("q", "lower", "upper", "mu", "f", "w", "b")
+"""Names of the arrays."""
+
 FileProblem = LCP | MLCP | FrictionProblem | GlobalFrictionProblem
 
 
@@ -35,15 +38,14 @@ def read_npz(path: str | Path) -> FileProblem:
     try:
         with zipfile.ZipFile(path) as archive:
             members = {m.filename.removesuffix(".npy"): m for m in archive.infolist() if m.filename.endswith(".npy")}
-            known = {"M", "q", "lower", "upper", "W", "mu", "H", "f", "w", "G", "b"}
             arrays = {}
             for key, member in members.items():
-                if key.partition(".")[0] in known:
+                if key.partition(".")[0] in MATRICES + VECTORS:
                     with archive.open(member) as file:
                         arrays[key] = _array(file, member.file_size, most, f"{name}, {key}")
         # Of a signalling nan a cast to doubles warns; the problem refuses it.
         with np.errstate(invalid="ignore"):
-            return _problem(arrays)
+            return problem_of(arrays)
     except DataError as error:
         raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, TypeError) as error:
@@ -62,7 +64,9 @@ def _array(file: IO[bytes], size: int, most: int, name: str) -> np.ndarray:
     return np.frombuffer(file.read(needed), dtype).reshape(shape, order="F" if by_columns else "C")
 
 
-def _problem(arrays: dict[str, np.ndarray]) -> FileProblem:
+def problem_of(arrays: dict[str, np.ndarray]) -> FileProblem:
+    """The problem that arrays under these names are. Raises DataError where they are none, or several."""
+
     def has(*keys: str) -> bool:
         return all(key in arrays or f"{key}.x" in arrays for key in keys)
 
