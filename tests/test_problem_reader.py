@@ -348,3 +348,9 @@ def test_the_page_escapes_names_and_shows_every_verdict(tmp_path, capsys):
     assert "&lt;b&gt;&amp;.csv" in page
     assert page.count('class="yes">yes') + page.count('class="no">no') + page.count("undecided") >= 19
     capsys.readouterr()
+
+
+def test_names_that_cannot_be_printed_stay_on_the_line(tmp_path):
+    """A name in a file may end lines or colour a terminal."""
+    np.savez(tmp_path / "a.npz", **{"\n": np.eye(2), "x\x1b[31m": np.eye(2)})
+    assert refusal(tmp_path / "a.npz") == r"a.npz holds \n, x\x1b[31m; the matrix must be called M"

@@ -4,7 +4,13 @@ import difflib
 
 
 class WorkbenchError(Exception):
-    """Base of every error that the command line prints as one line with exit code 2."""
+    """Base of every error that the command line prints as one line with exit code 2.
+
+    Names out of files may hold anything: what cannot be printed, line ends among them, is escaped.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message))
 
 
 class DataError(WorkbenchError):
