@@ -1,6 +1,7 @@
 """FCLIB's HDF5: every storage of a matrix, bilateral constraints, and files that are not what they say."""
 
 import random
+import struct
 import subprocess
 import sys
 
@@ -189,10 +190,21 @@ def test_hdf5_that_is_not_what_it_says(tmp_path, change, words):
         read_problem_file(path)
 
 
+def endless_heap(whole):
+    """The file with a free block of a local heap whose next one is itself: the HDF5 library never comes back from it."""
+    at = -1
+    while (at := whole.find(b"HEAP\0", at + 1)) >= 0:
+        _, free, data = struct.unpack_from("<QQQ", whole, at + 8)
+        if free != 1:
+            return whole[: data + free] + struct.pack("<Q", free) + whole[data + free + 8 :]
+    raise AssertionError("no local heap with a free block")
+
+
 def test_hdf5_that_is_cut_off_or_damaged(tmp_path):
-    """In a process of its own: where the HDF5 library should crash, this test fails and not the run."""
+    """In a process of its own: where the HDF5 library should crash or hang, this test fails and not the run."""
     whole = hdf5(tmp_path, lambda file: None).read_bytes()
     rng = random.Random(15)
+    (tmp_path / "damaged-endless.hdf5").write_bytes(endless_heap(whole))
     for k in range(60):
         damaged = bytearray(whole[: rng.randrange(8, len(whole))] if k % 4 == 0 else whole)
         for _ in range(rng.choice([1, 4, 20])):

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from formulations import FORMULATIONS
 from workbench.contact import ContactSystem
 from workbench.errors import DataError
-from workbench.problems import FAR_SCALED, LCP, MLCP, ConicQP, CoulombNCP, equilibration, is_psd, is_symmetric
+from workbench.problems import FAR, FAR_SCALED, LCP, MLCP, ConicQP, CoulombNCP, equilibration, is_psd, is_symmetric
 from workbench.simulation import pose
 from workbench.solvers import default_solver
 
@@ -55,12 +56,21 @@ def test_equilibration_is_equivariant():
         assert np.isfinite(equilibration(M)).all()
 
 
+def test_a_diagonal_entry_that_is_rounding_sets_no_scale():
+    """Differences of large numbers leave 1e-17 where the formula has 0; it must not make that row large."""
+    M = np.array([[2.0, 1.0], [-1.0, 0.0]])
+    noisy = M + np.diag([0.0, 1e-17])
+    assert (equilibration(noisy) < 2 * equilibration(M)).all()
+
+
 def test_symmetry_is_seen_across_units():
     """[[1e12, 1], [-1, 0]]: the asymmetry is invisible beside the largest entry, and the whole point."""
     assert not is_symmetric(np.array([[1e12, 1.0], [-1.0, 0.0]]))
     assert is_symmetric(np.array([[1e12, 1.0], [1.0, 1e-6]]))
     assert is_psd(np.array([[1e12, 1.0], [1.0, 1e-6]]))
     assert not is_psd(np.array([[1e12, 1.0], [1.0, 1e-13]]))
+    assert is_symmetric(sparse.csr_array([[2.0, 1.0], [1.0, 0.0]]))
+    assert not is_symmetric(sparse.csr_array([[2.0, 1.0], [1.1, 0.0]]))
 
 
 def test_a_point_far_out_on_a_ray_is_no_solution():
@@ -119,3 +129,18 @@ def test_a_point_far_out_on_a_ray_passes_for_no_solution():
     for far in (1e3, 1e9, 1e15, 1e30):
         assert lcp.residual(np.array([far, 0.0])) >= 0.1 / FAR_SCALED
         assert contact.residual(np.array([far, -0.2, 0.0])) >= 0.1
+
+
+def test_impulses_that_move_nothing_count_up_to_a_bound():
+    """Two contacts press on one body: z + t (1, -1) is as good; the same error weighs less as t grows, to a limit."""
+    W = np.kron(np.ones((2, 2)), np.eye(3))
+    order = [0, 3, 1, 2, 4, 5]
+    problem = CoulombNCP(W[np.ix_(order, order)], np.array([-1.0, -1.0, 0, 0, 0, 0]), np.array([0.5, 0.5]))
+
+    def off_by_a_thousandth(t):
+        z = np.array([0.501, 0.5, t, 0.0, -t, 0.0])
+        return float(problem.residual(z)) / float(np.linalg.norm(problem._gap(z, problem.M @ z + problem.q, 1.0)))
+
+    near, far, further = (off_by_a_thousandth(FAR * t) for t in (0.01, 1e3, 1e6))
+    assert 0.5e-3 / FAR < far < near / 10
+    np.testing.assert_allclose(further, far, rtol=1e-6)

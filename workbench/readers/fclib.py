@@ -10,7 +10,9 @@ and guesses in such files are left alone. Files are not trusted: no link is foll
 before anything is read.
 """
 
+import struct
 from collections.abc import Mapping
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ def read_fclib(path: str | Path) -> FrictionProblem | GlobalFrictionProblem:
     name = Path(path).name
     try:
         most = max(ALWAYS_READ, Path(path).stat().st_size)
+        _refuse_endless_heaps(Path(path))
         with h5py.File(path, "r") as file:
             if "fclib_local" in file:
                 return _local(_Group(file, "fclib_local", name, most))
@@ -44,6 +47,26 @@ def read_fclib(path: str | Path) -> FrictionProblem | GlobalFrictionProblem:
     except (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, MemoryError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0][:100]
         raise DataError(f"{name} is not a readable HDF5 file: {reason}") from None
+
+
+def _refuse_endless_heaps(path: Path) -> None:
+    """Raises DataError for a local heap whose free list comes back to itself, which the HDF5 library follows for ever.
+
+    Source: HDF5 File Format Specification 3.0, III.D: "HEAP", version 0, size, head of the free list, address of the
+    data; there, at each free block, the next one (1 ends the list) and its size.
+    """
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        at = content.find(b"HEAP\0")
+        while at >= 0 and at + 32 <= len(content):
+            size, free, data = struct.unpack_from("<QQQ", content, at + 8)
+            seen = set()
+            # The library refuses blocks outside the heap itself; the file may be cut off.
+            while free != 1 and free + 16 <= min(size, len(content) - data):
+                if free in seen:
+                    raise DataError("not a readable HDF5 file: the free list of a local heap has no end")
+                seen.add(free)
+                free = struct.unpack_from("<Q", content, data + free)[0]
+            at = content.find(b"HEAP\0", at + 1)
 
 
 class _Group:
