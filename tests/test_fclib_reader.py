@@ -191,7 +191,7 @@ def test_hdf5_that_is_not_what_it_says(tmp_path, change, words):
 
 
 def endless_heap(whole):
-    """The file with a free block of a local heap whose next one is itself: the HDF5 library never comes back from it."""
+    """The file with a free block of a local heap whose next one is itself: the HDF5 library never comes back."""
     at = -1
     while (at := whole.find(b"HEAP\0", at + 1)) >= 0:
         _, free, data = struct.unpack_from("<QQQ", whole, at + 8)
