@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.compiling import kernel
 from workbench.kernels import spread
 from workbench.sketch import Arrow, Outline, Shape, floor
 from workbench.stepping import FILL, advance_by_rates
@@ -23,7 +23,7 @@ AT_REST = 1e-9
 """Share of the initial speed below which a body counts as stopped: above round-off, far below one step's loss."""
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Block`."""
     m = data[M_]

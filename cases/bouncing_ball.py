@@ -14,10 +14,10 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.bodies import GROUND, RigidBodies, place, put_body, put_contact
 from workbench.case import Array, Truth, quantity
+from workbench.compiling import kernel
 from workbench.sketch import Arrow, Disc, Shape, floor
 from workbench.stepping import FILL
 
@@ -25,7 +25,7 @@ from workbench.stepping import FILL
 G, M_, R_, MU, E = range(1, 6)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `BouncingBall`."""
     m, R = data[M_], data[R_]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.bodies import GROUND, RigidBodies, corners, place, point_of, put_body, put_contact
 from workbench.case import Array, Truth, quantity
+from workbench.compiling import kernel
 from workbench.relaxation import Relaxation
 from workbench.sketch import Arrow, Shape, cuboid, floor, seen
 from workbench.stepping import FILL
@@ -24,7 +24,7 @@ from workbench.stepping import FILL
 G, M_, L_, MU = range(1, 5)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Cube`."""
     m, half = data[M_], 0.5 * data[L_]

@@ -20,9 +20,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.compiling import kernel
 from workbench.diagnostics.sliding_exact import ExactSliding, exact_rows
 from workbench.errors import DataError
 from workbench.kernels import spread
@@ -35,7 +35,7 @@ from workbench.stepping import FILL, advance_by_rates
 M_, RADIUS, LENGTH, OFFSET, MU, PULL, HANDLE, EPS, EPS_T = range(1, 10)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Drawer`."""
     m, half, e = data[M_], 0.5 * data[LENGTH], data[OFFSET]

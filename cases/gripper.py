@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.compiling import kernel
 from workbench.kernels import spread
 from workbench.sketch import Arrow, Disc, Line, Outline, Shape, floor
 from workbench.stepping import FILL, advance_by_rates
@@ -31,7 +31,7 @@ M_, R_, FINGER, CARRIAGE, MU, SQUEEZE, LIFT, G = range(1, 9)
 X, Z, TURN, X_1, Z_1, X_2, Z_2, Z_C = range(8)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Gripper`."""
     m, R = data[M_], data[R_]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.compiling import kernel
 from workbench.kernels import spread
 from workbench.sketch import Arrow, Disc, Line, Shape, seen
 from workbench.stepping import FILL, advance_by_rates
@@ -20,7 +20,7 @@ from workbench.stepping import FILL, advance_by_rates
 M_, MU, PULL, DIRECTION, G = range(1, 6)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `OffAxis`."""
     m, angle = data[M_], np.pi / 180.0 * data[DIRECTION]

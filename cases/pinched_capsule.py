@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import float64, njit
+from numba import float64
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.compiling import kernel
 from workbench.kernels import spread
 from workbench.sketch import Arrow, Disc, Outline, Shape
 from workbench.stepping import FILL, advance_by_rates
@@ -27,7 +28,7 @@ from workbench.stepping import FILL, advance_by_rates
 M_, R_, HALF, PLATE, MU, SQUEEZE, G = range(1, 8)
 
 
-@njit(float64(float64, float64, float64), cache=True)
+@kernel(float64(float64, float64, float64))
 def inertia(m, R, half):
     """Moment of inertia [kg m2] of a homogeneous capsule across its axis: a cylinder and two half spheres."""
     cylinder = m * half / (half + 2.0 * R / 3.0)
@@ -35,7 +36,7 @@ def inertia(m, R, half):
     return cylinder * (R * R / 4.0 + half * half / 3.0) + balls * (0.4 * R * R + half * half + 0.75 * half * R)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `PinchedCapsule`."""
     m, R = data[M_], data[R_]

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.bodies import RigidBodies, add_direction, corners, place, point_of, put_body, put_feet
 from workbench.case import Array, Truth, quantity
+from workbench.compiling import kernel
 from workbench.sketch import Arrow, Shape, cuboid, floor, seen
 from workbench.stepping import FILL
 
@@ -27,7 +27,7 @@ EXACT = 1e-9
 """Relative tolerance of what the time stepping meets to round-off: uniform motion, constant forces."""
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `PushedBox`."""
     m, a, b, c = data[M_], 0.5 * data[LENGTH], 0.5 * data[WIDTH], 0.5 * data[HEIGHT]

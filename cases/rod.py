@@ -18,9 +18,9 @@ from math import isqrt
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.compiling import kernel
 from workbench.diagnostics.sliding_exact import ExactSliding, exact_rows
 from workbench.errors import DataError
 from workbench.kernels import spread
@@ -33,7 +33,7 @@ from workbench.stepping import FILL, advance_by_rates
 M_, L_, KAPPA, MU, G = range(1, 6)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Rod`."""
     m, l = data[M_], data[L_]

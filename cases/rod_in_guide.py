@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.compiling import kernel
 from workbench.errors import DataError
 from workbench.kernels import spread
 from workbench.sketch import Arrow, Disc, Line, Shape, floor
@@ -30,7 +30,7 @@ M_, L_, KAPPA, MU_GUIDE, MU_WALL, G, EPS, EPS_T = range(1, 9)
 ABOVE, BELOW, WALL = range(3)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `RodInGuide`."""
     m, l = data[M_], data[L_]

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.compiling import kernel
 from workbench.kernels import spread
 from workbench.sketch import Arrow, Disc, Line, Shape, floor
 from workbench.stepping import FILL, advance_by_rates
@@ -29,7 +29,7 @@ from workbench.stepping import FILL, advance_by_rates
 M_, R_, CLEARANCE, MU, PULL, G = range(1, 7)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Sheath`."""
     m = data[M_]

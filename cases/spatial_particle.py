@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from cases.particle import M_, MU, G, Particle
 from workbench.case import Array, Truth, quantity
+from workbench.compiling import kernel
 from workbench.kernels import spread
 from workbench.sketch import Arrow, Disc, Line, Shape, seen
 from workbench.stepping import FILL
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `SpatialParticle`."""
     m = data[M_]

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.compiling import kernel
 from workbench.kernels import spread
 from workbench.sketch import Arrow, Disc, Shape, floor
 from workbench.stepping import ADVANCE, FILL
@@ -29,7 +29,7 @@ ROLLS = 1e-9
 """Share of the initial speed below which sliding counts as over: above round-off, far below one step's loss."""
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Sphere`."""
     R, m = data[R_], data[M_]
@@ -55,7 +55,7 @@ def fill(q, v, data, core):
         core.heading[0, 0], core.heading[0, 1] = (a * a - d * d) / size, 2.0 * a * d / size
 
 
-@njit(ADVANCE, cache=True)
+@kernel(ADVANCE)
 def advance(q, v, h, data, q_next):
     """q + h Gamma(q) v, the quaternion brought back to unit length."""
     for i in range(3):

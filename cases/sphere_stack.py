@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.bodies import GROUND, RigidBodies, place, put_body, put_contact
 from workbench.case import Array, Truth, quantity
+from workbench.compiling import kernel
 from workbench.errors import DataError
 from workbench.sketch import Disc, Shape, floor, seen
 from workbench.stepping import FILL
@@ -34,7 +34,7 @@ from workbench.stepping import FILL
 V_TH, G, M_, R_, SPACE, MU, MU_FLOOR = range(7)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `SphereStack`."""
     m, R = data[M_], data[R_]

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.bodies import RigidBodies, corners, place, point_of, put_body, put_contact, rotation
 from workbench.case import Array, Truth, quantity
+from workbench.compiling import kernel
 from workbench.sketch import Shape, cuboid, floor
 from workbench.stepping import FILL
 
@@ -29,7 +29,7 @@ ROUND_OFF = 8 * float(np.finfo(float).eps)
 """Of sums over eight contacts and of coordinates, in relative terms."""
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `StackedCubes`."""
     half = 0.5 * data[EDGE]

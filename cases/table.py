@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.bodies import RigidBodies, corners, place, put_body, put_feet
 from workbench.case import Array, Truth, quantity
+from workbench.compiling import kernel
 from workbench.sketch import Arrow, Line, Shape, floor, seen
 from workbench.stepping import FILL
 
@@ -27,7 +27,7 @@ HOLDS = 1e-9
 """Speed [m/s] up to which the table counts as held, and tolerance of what is exact: above round-off, below a step."""
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Table`."""
     m, a, b, c = data[M_], 0.5 * data[LENGTH], 0.5 * data[WIDTH], data[HEIGHT]

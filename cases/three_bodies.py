@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from workbench.bodies import (
     F64,
@@ -39,6 +39,7 @@ from workbench.bodies import (
     turned,
 )
 from workbench.case import Array, Truth, quantity
+from workbench.compiling import kernel
 from workbench.hooks import CORE
 from workbench.kernels import VECTOR
 from workbench.sketch import Arrow, Disc, Outline, Shape, floor
@@ -56,7 +57,7 @@ STICKS = 1e-9
 """Share of the speeds in play below which a contact sticks: above round-off, far below a step's change."""
 
 
-@njit(types.void(CORE, I64, VECTOR, I64, VECTOR, F64, F64, F64, types.boolean, F64), cache=True)
+@kernel(types.void(CORE, I64, VECTOR, I64, VECTOR, F64, F64, F64, types.boolean, F64))
 def put_on_plank(core, i, q, ball, centre, radius, half, side, plank_first, mu):
     """Contact i of the plank's upper (side 1) or lower (-1) face with a ball about `centre`; body 1 is the plank?"""
     R, n, t, point = np.empty((3, 3)), np.empty(3), np.empty(3), np.empty(3)
@@ -71,7 +72,7 @@ def put_on_plank(core, i, q, ball, centre, radius, half, side, plank_first, mu):
     put_contact(core, i, q, lower, upper, point, n, t, gap, mu)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `ThreeBodies`."""
     radius, half, time = data[RADIUS], 0.5 * data[THICK], q[21]

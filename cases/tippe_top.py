@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.bodies import GROUND, RigidBodies, place, put_body, put_contact, rotation, turned
 from workbench.case import Array, Truth, quantity
+from workbench.compiling import kernel
 from workbench.sketch import Arrow, Disc, Line, Shape, floor
 from workbench.stepping import FILL
 
@@ -30,7 +30,7 @@ DRIFT = 20.0
 """Relative drift of Jellett's invariant over the step [1/s]: first order, from the Euler step of the attitude."""
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `TippeTop`."""
     put_body(core, v, 0, data[M_], data[I_1], data[I_1], data[I_3], data[G])

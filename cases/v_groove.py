@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.compiling import kernel
 from workbench.kernels import spread
 from workbench.sketch import Arrow, Disc, Line, Shape
 from workbench.stepping import FILL, advance_by_rates
@@ -29,7 +29,7 @@ EXACT = 1e-9
 """Relative tolerance of what the time stepping meets to round-off: constant forces at rest of the centre."""
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `VGroove`."""
     R, m, alpha = data[R_], data[M_], np.radians(data[ALPHA])

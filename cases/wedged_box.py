@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.compiling import kernel
 from workbench.errors import DataError
 from workbench.kernels import spread
 from workbench.sketch import Arrow, Line, Outline, Shape, floor
@@ -38,7 +38,7 @@ AT_REST = 1e-9
 """Share of the speed sqrt(g H) below which the box counts as at rest."""
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `WedgedBox`."""
     m, a, b = data[M_], 0.5 * data[LENGTH], 0.5 * data[HEIGHT]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from workbench.case import Array, Case, Truth, quantity
+from workbench.compiling import kernel
 from workbench.kernels import spread
 from workbench.sketch import Arrow, Line, Outline, Shape, floor, seen
 from workbench.stepping import FILL, advance_by_rates
@@ -23,7 +23,7 @@ from workbench.stepping import FILL, advance_by_rates
 R_, M_, IA, IT, MU, G = range(1, 7)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Wheel`."""
     R, m, I_a, I_t = data[R_], data[M_], data[IA], data[IT]

@@ -14,9 +14,10 @@ and prescribed rates gains energy; without friction, none with any e <= 1. Newto
 
 from typing import Literal
 
-from numba import njit, types
+from numba import types
 
 from formulations.stewart_trinkle import inscribed
+from workbench.compiling import kernel
 from workbench.formulation import ContactSymbols, formulation
 from workbench.hooks import AGAIN, AXES, CORE, GIVEN, approach, turn_axes
 from workbench.kernels import spread
@@ -44,14 +45,14 @@ def anitescu_potra(
     return inscribed(s, directions, hooks, before)
 
 
-@njit(types.void(CORE, types.float64), cache=True)
+@kernel(types.void(CORE, types.float64))
 def add_forces(core, share):
     """A share of the step's forces to the momentum: b += share h f."""
     for j in range(core.b.shape[0]):
         core.b[j] += share * core.h * core.f[j]
 
 
-@njit(GIVEN, cache=True)
+@kernel(GIVEN)
 def given(core, memory, own, numbers):
     """own = [P_n (r), P_t (d r), bounce (r)], zero for compression; numbers = [axes]."""
     turn_axes(core, numbers[0])
@@ -65,7 +66,7 @@ def given(core, memory, own, numbers):
     memory[-1] = 1.0 if compression else 0.0
 
 
-@njit(AGAIN, cache=True)
+@kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
     """From compression to decompression: its impulses and the bounce become constants, the forces come back."""
     if memory[-1] == 0.0:

@@ -7,8 +7,8 @@ p_bar is the step's own p_n, coupled writes mu p_n itself into the bounds: a pyr
 from typing import Literal
 
 import numpy as np
-from numba import njit
 
+from workbench.compiling import kernel
 from workbench.formulation import ContactSymbols, formulation
 from workbench.hooks import AGAIN, AXES, GIVEN, turn_axes
 from workbench.lazy import cvxpy as cp
@@ -69,7 +69,7 @@ def pyramid(s: ContactSymbols, axes: str) -> Declaration:
     )
 
 
-@njit(GIVEN, cache=True)
+@kernel(GIVEN)
 def given(core, memory, own, numbers):
     """own = limit (d r); numbers = [axes]."""
     turn_axes(core, numbers[0])
@@ -78,7 +78,7 @@ def given(core, memory, own, numbers):
         own[i] = core.mu[i // d] * core.p_bar[i // d]
 
 
-@njit(AGAIN, cache=True)
+@kernel(AGAIN)
 def again_until_settled(core, memory, own, numbers, v, p_n, p_t):
     """Bounds from this pass's p_n until they stay."""
     r = core.mu.shape[0]

@@ -10,9 +10,10 @@ is a bristle.
 from typing import Literal
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from formulations.box import bounded
+from workbench.compiling import kernel
 from workbench.errors import ModellingError
 from workbench.estimate import NEGLIGIBLE, momentum
 from workbench.formulation import ContactSymbols, formulation
@@ -42,13 +43,13 @@ def hybrid(
     return bounded(s, given, bounds, again, (1.0 / k_t, AXES[axes]), memory)
 
 
-@njit(types.float64(types.float64, types.float64, types.float64), cache=True)
+@kernel(types.float64(types.float64, types.float64, types.float64))
 def viscosity(speed, limit, largest):
     """Compliance |u_t| / (mu p_bar) [1/kg] across the slide; none for a contact whose impulse is rounding."""
     return speed / limit if limit > NEGLIGIBLE * largest else 0.0
 
 
-@njit(GIVEN, cache=True)
+@kernel(GIVEN)
 def given(core, memory, own, numbers):
     """own = limit (d r); numbers = [1 / k_T, axes]."""
     r = core.mu.shape[0]
@@ -87,7 +88,7 @@ def given(core, memory, own, numbers):
             core.b_t[d * i + j] -= bristle * (0.0 if np.isnan(p) else p)
 
 
-@njit(AGAIN, cache=True)
+@kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
     """All that depends on p_bar, from this pass's p_n, until it stays."""
     r = core.mu.shape[0]

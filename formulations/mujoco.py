@@ -24,9 +24,10 @@ balance; above phi = 0 there is no contact, so that a sliding contact hops. A st
 from dataclasses import replace
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from formulations.ccp import ccp
+from workbench.compiling import kernel
 from workbench.errors import ModellingError
 from workbench.formulation import ContactSymbols, formulation
 from workbench.hooks import CORE, GIVEN, open_contact, rate, sliding
@@ -61,14 +62,14 @@ def mujoco(
     return replace(ccp.build(s), hooks=hooks)
 
 
-@njit(types.float64(types.float64, types.float64, types.float64, types.float64), cache=True)
+@kernel(types.float64(types.float64, types.float64, types.float64, types.float64))
 def impedance(depth, dmin, dmax, width):
     """d at a penetration `depth` >= 0 [m]: two parabolas that meet half-way."""
     x = min(depth / width, 1.0)
     return dmin + (dmax - dmin) * (2.0 * x * x if x <= 0.5 else 1.0 - 2.0 * (1.0 - x) ** 2)
 
 
-@njit(types.void(CORE, VECTOR), cache=True)
+@kernel(types.void(CORE, VECTOR))
 def mobilities(core, A):
     """A (r,) [1/kg]: the diagonal of J_n M^-1 J_n^T; nan where M is singular."""
     n = core.v.shape[0]
@@ -83,7 +84,7 @@ def mobilities(core, A):
             A[i] += core.J_n[i, j] * x[j]
 
 
-@njit(GIVEN, cache=True)
+@kernel(GIVEN)
 def given(core, memory, own, numbers):
     """numbers = [timeconst, dampratio, dmin, dmax, width, impratio]."""
     dampratio, dmin, dmax, width, impratio = numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]

@@ -9,8 +9,9 @@ axes=fixed or body has no switch: the model is then the coupled box.
 from typing import Literal
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.errors import ModellingError
 from workbench.formulation import ContactSymbols, formulation
 from workbench.friction import half_plane
@@ -61,7 +62,7 @@ def phantom_inertia(
     )
 
 
-@njit(types.float64(CORE), cache=True)
+@kernel(types.float64(CORE))
 def default_rho(core):
     """1 / lambda_max(W_tt + diag eps_t) [kg]: half the value past which the P-property is lost for two axes."""
     n, t = core.J_t.shape[1], core.J_t.shape[0]
@@ -84,7 +85,7 @@ def default_rho(core):
     return 1.0 / largest if largest > 0.0 else 1.0
 
 
-@njit(GIVEN, cache=True)
+@kernel(GIVEN)
 def given(core, memory, own, numbers):
     """own = [rho, mu_w (k r), chi (k r)]; numbers = [rho or 0 for the default, axes, regularised]."""
     r = core.mu.shape[0]

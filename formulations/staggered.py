@@ -7,9 +7,9 @@ tangent can keep the passes from settling.
 """
 
 import numpy as np
-from numba import njit
 
 from formulations.box import SETTLED
+from workbench.compiling import kernel
 from workbench.formulation import ContactSymbols, formulation
 from workbench.friction import polygon
 from workbench.hooks import AGAIN, GIVEN
@@ -43,7 +43,7 @@ def staggered(s: ContactSymbols, directions: int = 4) -> Declaration:
     )
 
 
-@njit(GIVEN, cache=True)
+@kernel(GIVEN)
 def given(core, memory, own, numbers):
     """own = last (d r): the last step's friction, none in the first step."""
     r = core.mu.shape[0]
@@ -51,7 +51,7 @@ def given(core, memory, own, numbers):
         own[i] = 0.0 if np.isnan(memory[r + i]) else memory[r + i]
 
 
-@njit(AGAIN, cache=True)
+@kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
     """The next pass sees this one's friction, until that stays relative to the largest impulse."""
     change, size = 0.0, 0.0

@@ -10,7 +10,6 @@ over the columns [ free unknowns | partners | constant ]; the answer, for a time
 Free unknowns x_f leave by Schur complement, M = A_cc - A_cf A_ff^-1 A_fc, and come back with the solution.
 """
 
-import time
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -18,11 +17,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numba import njit, types
 
+from workbench.compiling import kernel
 from workbench.formulation import Formulation, Symbols
 from workbench.hooks import Core
 from workbench.kernels import SINGULAR_PIVOT, VECTOR
 from workbench.layout import Laid
 from workbench.modelling import Declaration, Hooks
+from workbench.timing import clock
 
 
 class Plan(NamedTuple):
@@ -134,17 +135,17 @@ def compiled(formulation: Formulation, *size: int) -> Compiled:
     """Compile a formulation for one size: for a time step n velocities, m bilateral rows, r contacts, d tangents."""
     from workbench.store import load, save
 
-    start = time.perf_counter()
+    start = clock()
     c = load(formulation, size)
     if c is None:
         from workbench.tensor import compile_declaration
 
         c = compile_declaration(formulation, size)
         save(c)
-    return replace(c, seconds=time.perf_counter() - start)
+    return replace(c, seconds=clock() - start)
 
 
-@njit(types.void(VECTOR, WORK), cache=True)
+@kernel(types.void(VECTOR, WORK))
 def stamp(theta, work):
     """A = T theta, and the bounds."""
     A, at, par, val = work.A, work.at, work.par, work.val
@@ -201,7 +202,7 @@ def factor(work):
     return 0
 
 
-@njit(types.int64(WORK), cache=True, error_model="numpy")
+@kernel(types.int64(WORK), error_model="numpy")
 def eliminate(work):
     """Schur complement on the free unknowns; 0, or 1 + the first dependent column of A_ff."""
     A, LU, X, M = work.A, work.LU, work.X, work.M
@@ -232,7 +233,7 @@ def eliminate(work):
     return 0
 
 
-@njit(types.void(WORK), cache=True)
+@kernel(types.void(WORK))
 def carry_back(work):
     """The answer that belongs to the reduced solution z, into work.out."""
     A, X, z, x, out = work.A, work.X, work.z, work.x, work.out

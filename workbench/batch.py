@@ -8,15 +8,15 @@ bit. What is wrong with one problem is its status; only shapes and bounds that m
 share the batch in equal parts.
 """
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numpy.typing import ArrayLike
 
+from workbench.compiling import kernel
 from workbench.errors import DataError
 from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, address, after
 from workbench.problems import LCP, Array
@@ -25,6 +25,7 @@ from workbench.solvers import ROUND_OFF, find_solver
 from workbench.solvers.base import KernelSolver, nothing_against
 from workbench.solvers.bases import equilibration, natural_residual, usable
 from workbench.solvers.lemke_small import FLOAT_ROOM, INTEGER_ROOM, SMALL, solve_small
+from workbench.timing import clock
 
 CUBE = types.Array(types.float64, 3, "C")
 I64 = types.int64
@@ -64,7 +65,7 @@ class BatchSolution:
         return found
 
 
-@njit(types.void(CUBE, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR), cache=True, nogil=True)
+@kernel(types.void(CUBE, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR), nogil=True)
 def residuals_of(M, q, lower, upper, z, found):
     """The natural-map residual of every z into found (B,); M and the bounds may be one for all."""
     D = np.empty(z.shape[1])
@@ -77,9 +78,8 @@ def residuals_of(M, q, lower, upper, z, found):
             found[k] = natural_residual(M_k, q[k], lower_k, upper_k, D, z[k])
 
 
-@njit(
+@kernel(
     types.void(types.FunctionType(SOLVE), CUBE, MATRIX, MATRIX, MATRIX, I64, I64, MATRIX, INDICES, INDICES),
-    cache=True,
     nogil=True,
 )
 def solve_part(solve, M, q, lower, upper, first, last, z, status, iterations):
@@ -94,7 +94,7 @@ def solve_part(solve, M, q, lower, upper, first, last, z, status, iterations):
             iterations[k] = info[0]
 
 
-@njit(types.void(CUBE, MATRIX, I64, I64, MATRIX, INDICES, INDICES), cache=True, nogil=True)
+@kernel(types.void(CUBE, MATRIX, I64, I64, MATRIX, INDICES, INDICES), nogil=True)
 def solve_small_part(M, q, first, last, z, status, iterations):
     """Solve the LCPs `first` to `last` of order n <= SMALL as `lemke` does first; what resists stays OPEN."""
     n = q.shape[1]
@@ -153,14 +153,14 @@ def solve_batch(
             solve_small_part(M_, q_, first, last, z, status, iterations)
         solve_part(method.kernel, M_, q_, low, high, first, last, z, status, iterations)
 
-    start = time.perf_counter()
+    start = clock()
     if threads == 1:
         part(0, B)
     else:
         ends = np.linspace(0, B, threads + 1).astype(int)
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(part, ends[:-1], ends[1:]))
-    return BatchSolution(M_, q_, low, high, z, status, iterations, time.perf_counter() - start, method.name)
+    return BatchSolution(M_, q_, low, high, z, status, iterations, clock() - start, method.name)
 
 
 def _array(name: str, value: ArrayLike) -> Array:

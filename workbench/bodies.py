@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from workbench.case import Array, Case, quantity
+from workbench.compiling import kernel
 from workbench.hooks import CORE
 from workbench.kernels import MATRIX, VECTOR, spread
 from workbench.stepping import ADVANCE
@@ -26,7 +27,7 @@ GROUND = -1
 I64, F64 = types.int64, types.float64
 
 
-@njit(types.void(VECTOR, I64, MATRIX), cache=True)
+@kernel(types.void(VECTOR, I64, MATRIX))
 def rotation(q, k, R):
     """R (3, 3) turns the axes of body k to those of the world."""
     a, b, c, d = q[7 * k + 3], q[7 * k + 4], q[7 * k + 5], q[7 * k + 6]
@@ -35,7 +36,7 @@ def rotation(q, k, R):
     R[2, 0], R[2, 1], R[2, 2] = 2 * (b * d - a * c), 2 * (c * d + a * b), a * a - b * b - c * c + d * d
 
 
-@njit(types.void(VECTOR, I64, VECTOR, VECTOR), cache=True)
+@kernel(types.void(VECTOR, I64, VECTOR, VECTOR))
 def point_of(q, k, s, x):
     """x (3,) [m], the point of body k with body coordinates s (3,); of the ground, s itself."""
     for i in range(3):
@@ -47,7 +48,7 @@ def point_of(q, k, s, x):
             x[i] = q[7 * k + i] + R[i, 0] * s[0] + R[i, 1] * s[1] + R[i, 2] * s[2]
 
 
-@njit(types.void(CORE, VECTOR, I64, F64, F64, F64, F64, F64), cache=True)
+@kernel(types.void(CORE, VECTOR, I64, F64, F64, F64, F64, F64))
 def put_body(core, v, k, m, I_1, I_2, I_3, gravity):
     """Mass matrix, weight along -z and gyroscopic force -omega x I omega of body k; m [kg], I [kg m2] principal."""
     first = 6 * k
@@ -64,7 +65,7 @@ def put_body(core, v, k, m, I_1, I_2, I_3, gravity):
     core.f[first + 5] = (I_1 - I_2) * w_1 * w_2
 
 
-@njit(types.void(MATRIX, I64, VECTOR, I64, VECTOR, VECTOR, F64), cache=True)
+@kernel(types.void(MATRIX, I64, VECTOR, I64, VECTOR, VECTOR, F64))
 def add_direction(J, row, q, k, point, n, sign):
     """J[row] += the row of sign n . (velocity of body k at a point); n, point (3,) in world axes."""
     if k < 0:
@@ -78,7 +79,7 @@ def add_direction(J, row, q, k, point, n, sign):
         J[row, 6 * k + 3 + i] += sign * (R[0, i] * m_1 + R[1, i] * m_2 + R[2, i] * m_3)
 
 
-@njit(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR, VECTOR, F64, F64), cache=True)
+@kernel(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR, VECTOR, F64, F64))
 def put_contact(core, i, q, a, b, point, n, t, gap, mu):
     """Contact i between bodies a and b at a point, with unit normal n from a to b and unit tangent t, n . t = 0."""
     other = np.empty(3)
@@ -96,7 +97,7 @@ def put_contact(core, i, q, a, b, point, n, t, gap, mu):
     core.heading[i, 0], core.heading[i, 1] = 1.0, 0.0
 
 
-@njit(types.void(CORE, I64, VECTOR, VECTOR, VECTOR), cache=True)
+@kernel(types.void(CORE, I64, VECTOR, VECTOR, VECTOR))
 def move_obstacle(core, i, n, t, w):
     """The lower body of contact i is motion-controlled and has the velocity w (3,) [m/s] at the contact point."""
     core.r_n[i] = -(n[0] * w[0] + n[1] * w[1] + n[2] * w[2])
@@ -105,7 +106,7 @@ def move_obstacle(core, i, n, t, w):
     core.r_t[2 * i + 1] = -(o_1 * w[0] + o_2 * w[1] + o_3 * w[2])
 
 
-@njit(types.void(CORE, VECTOR, F64, F64, F64, F64), cache=True)
+@kernel(types.void(CORE, VECTOR, F64, F64, F64, F64))
 def put_feet(core, q, a, b, c, mu):
     """Contacts 0 to 3: the points (-+a, -+b, -c) of body 0 on the floor z = 0; the first two are those at -b."""
     n, t, s, x = np.zeros(3), np.zeros(3), np.empty(3), np.empty(3)
@@ -116,7 +117,7 @@ def put_feet(core, q, a, b, c, mu):
         put_contact(core, i, q, GROUND, 0, x, n, t, x[2], mu)
 
 
-@njit(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR), cache=True)
+@kernel(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR))
 def put_ball_joint(core, row, q, a, b, s_a, s_b):
     """Three bilateral rows from `row` on: point s_b of body b stays at point s_a of body a (body coordinates)."""
     x_a, x_b, n = np.empty(3), np.empty(3), np.zeros(3)
@@ -131,7 +132,7 @@ def put_ball_joint(core, row, q, a, b, s_a, s_b):
         core.g[row + i] = x_b[i] - x_a[i]
 
 
-@njit(ADVANCE, cache=True)
+@kernel(ADVANCE)
 def advance_bodies(q, v, h, data, q_next):
     """Centres by their velocities, quaternions by 1/2 q (0, omega) and brought back to unit length, time by h."""
     bodies = v.shape[0] // 6

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from workbench.cli_check import add_command as add_check
-from workbench.cli_compare import Progress, compiling_alongside
+from workbench.cli_compare import Progress
 from workbench.cli_compare import add_command as add_compare
 from workbench.cli_files import add_commands as add_file_commands
 from workbench.cli_painleve import add_command as add_painleve
@@ -174,8 +174,7 @@ def run_reproduce(o: argparse.Namespace) -> None:
     from workbench.output import json_rows, provenance, staged
 
     out = Path(o.out or (f"{names[0]}-reproduction" if len(names) == 1 else "reproductions"))
-    with compiling_alongside() as ready, staged(out) as stage, Progress(o.quiet) as progress:
-        ready()
+    with staged(out) as stage, Progress(o.quiet) as progress:
         facts = provenance(command=f"workbench {shlex.join(o.words)}")
         pages = make_pages(names, facts, progress, os.cpu_count() or 1)
         claims = write_pages(pages, stage, facts)

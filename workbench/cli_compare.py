@@ -4,10 +4,8 @@ import argparse
 import json
 import os
 import shlex
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,8 +89,7 @@ def find_relaxation(text: str) -> "Relaxation":
 
 def run_compare(o: argparse.Namespace) -> None:
     """Steps a case or solves a file, judges, prints and writes; see `workbench.comparison`, `file_comparison`."""
-    with compiling_alongside() as ready:
-        (_compare_file if is_file(o.case) else _compare_case)(o, ready)
+    (_compare_file if is_file(o.case) else _compare_case)(o)
 
 
 def is_file(name: str) -> bool:
@@ -114,7 +111,7 @@ def _chosen(o: argparse.Namespace) -> "tuple[Formulation, ...]":
     return tuple(map(find_formulation, o.formulation)) if o.formulation else tuple(FORMULATIONS)
 
 
-def _compare_file(o: argparse.Namespace, ready: Callable[[], object]) -> None:
+def _compare_file(o: argparse.Namespace) -> None:
     from workbench.cli import find_formulation, number_option
     from workbench.output import provenance, staged
     from workbench.problems import MLCP
@@ -137,7 +134,6 @@ def _compare_file(o: argparse.Namespace, ready: Callable[[], object]) -> None:
 
     out = Path(o.out or f"{Path(o.case).stem}-comparison")
     with staged(out) as stage, Progress(o.quiet) as progress:
-        ready()
         name = Path(o.case).name
         result = compare_problem(
             name, problem, chosen, find_formulation("coulomb"), o.solver or (), seconds, progress, o.symmetric_part
@@ -156,7 +152,7 @@ def _compare_file(o: argparse.Namespace, ready: Callable[[], object]) -> None:
     _tell(out, o, result, print_file_table)
 
 
-def _compare_case(o: argparse.Namespace, ready: Callable[[], object]) -> None:
+def _compare_case(o: argparse.Namespace) -> None:
     from workbench.cli import find_case, find_formulation, number_option
 
     for option in OF_FILES:
@@ -178,7 +174,6 @@ def _compare_case(o: argparse.Namespace, ready: Callable[[], object]) -> None:
     settings = settings.of_case(case)
     settings.strides()
     with staged(out) as stage, Progress(o.quiet) as progress:
-        ready()
         result = compare(
             case, chosen, find_formulation("coulomb"), o.solver or (), settings, progress, os.cpu_count() or 1
         )
@@ -222,26 +217,6 @@ def _tell(out: Path, o: argparse.Namespace, result: Any, print_rows: Callable) -
     elif not o.quiet:
         print_rows(result)
         print(f"report: {out / 'report.html'}")
-
-
-@contextmanager
-def compiling_alongside() -> Iterator[Callable[[], object]]:
-    """On the first run after installation, compile the cone solvers in a second process while this one does the rest.
-
-    They find their way here through numba's cache on disk; should the other process fail, nothing is lost but time.
-    """
-    from workbench.kernels import lu_factor
-
-    if lu_factor.stats.cache_hits:
-        yield lambda: None
-        return
-    command = [sys.executable, "-P", "-c", "import workbench.solvers.coulomb_exact, workbench.solvers.judice_pires"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield process.wait
-    finally:
-        process.kill()
-        process.wait()
 
 
 class Progress:

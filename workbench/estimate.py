@@ -1,8 +1,9 @@
 """What the normal impulses of a step will be, for formulations whose friction is bounded by an estimate of them."""
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.hooks import CORE
 from workbench.kernels import SOLVE, VECTOR, lu_factor, lu_solve, put, spread
 from workbench.solution import Status
@@ -14,7 +15,7 @@ NEGLIGIBLE = 1e-12
 """An impulse below this share of the momentum M v + h f is an open contact's rounding."""
 
 
-@njit(types.int64(CORE, SOLVE_T, VECTOR), cache=True)
+@kernel(types.int64(CORE, SOLVE_T, VECTOR))
 def frictionless_impulses(core, lcp, p_n):
     """p_n (r,) [N s] of the step without friction: the estimate for a contact without a past; a Status."""
     n, m, r = core.v.shape[0], core.g.shape[0], p_n.shape[0]
@@ -47,7 +48,7 @@ def frictionless_impulses(core, lcp, p_n):
     return lcp(N, q, lower, upper, np.empty(0), 2, p_n, np.zeros(1, dtype=np.int64))
 
 
-@njit(types.float64(CORE), cache=True)
+@kernel(types.float64(CORE))
 def momentum(core):
     """Largest entry of M v + h f [N s, N m s]."""
     largest = 0.0
@@ -56,7 +57,7 @@ def momentum(core):
     return largest
 
 
-@njit(types.boolean(CORE, VECTOR, types.boolean, types.float64, types.int64), cache=True)
+@kernel(types.boolean(CORE, VECTOR, types.boolean, types.float64, types.int64))
 def is_new(core, memory, start, nothing, i):
     """Whether contact i has no last step, or was open in it and now closes at more than the stick threshold.
 
@@ -73,7 +74,7 @@ def is_new(core, memory, start, nothing, i):
     return approach < -core.v_th
 
 
-@njit(types.void(CORE, VECTOR, types.boolean, SOLVE_T), cache=True)
+@kernel(types.void(CORE, VECTOR, types.boolean, SOLVE_T))
 def normal_estimate(core, memory, start, lcp):
     """core.p_bar (r,) [N s]: the last step's p_n, and the frictionless one for contacts that are new (`is_new`)."""
     p_bar = core.p_bar

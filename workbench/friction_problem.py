@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from workbench.errors import DataError
 from workbench.inertia import Inertia
+from workbench.lazy import sparse
 from workbench.problems import Array, ConicQP, CoulombNCP
 
 LARGEST_DENSE = 5000

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from workbench.errors import DataError
 from workbench.friction_problem import LARGEST_DENSE, GlobalFrictionProblem, Sparse
+from workbench.lazy import sparse
 from workbench.problems import Array, Cones, is_symmetric
 
 FEW = 100

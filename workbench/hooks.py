@@ -7,15 +7,16 @@
 `core` is a `Core`; `own` the formulation's own parameters, `numbers` its constants (`modelling.Hooks`). In `again`,
 v (n,) [m/s, rad/s], p_n (r,), p_t (d r,) [N s] are the pass's solution in the axes of `core`; in `remember`, p_t is
 in the case's own axes, never in turned ones. Memory starts as NaN, which compares false with everything: "no previous
-step". A hook is `njit(GIVEN)`, `njit(AGAIN)` or `njit(REMEMBER)`; being first-class functions, hooks cost no
+step". A hook is `kernel(GIVEN)`, `kernel(AGAIN)` or `kernel(REMEMBER)`; being first-class functions, hooks cost no
 recompilation of the stepper.
 """
 
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import VECTOR
 from workbench.layout import Laid
 
@@ -83,7 +84,7 @@ AGAIN = types.boolean(CORE, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR)
 REMEMBER = types.void(CORE, VECTOR, VECTOR, VECTOR, VECTOR)
 
 
-@njit(types.void(CORE, types.int64, types.float64, types.float64), cache=True)
+@kernel(types.void(CORE, types.int64, types.float64, types.float64))
 def turn(core, i, c, s):
     """Turn the tangent axes of contact i by the angle with cosine c and sine s (space: d = 2)."""
     a, b = 2 * i, 2 * i + 1
@@ -96,7 +97,7 @@ def turn(core, i, c, s):
     core.frame[i, 0], core.frame[i, 1] = c * x - s * y, s * x + c * y
 
 
-@njit(types.void(CORE, types.int64), cache=True)
+@kernel(types.void(CORE, types.int64))
 def open_contact(core, i):
     """Contact i exerts nothing, under any formulation: no normal row, no restitution, and no friction cone.
 
@@ -108,7 +109,7 @@ def open_contact(core, i):
     core.mu[i] = core.e[i] = 0.0
 
 
-@njit(types.float64(CORE, types.int64), cache=True)
+@kernel(types.float64(CORE, types.int64), linked=True)
 def approach(core, i):
     """min(0, u_n-): normal rate of contact i before the step [m/s], zero where it does not approach."""
     s = core.r_n[i]
@@ -117,7 +118,7 @@ def approach(core, i):
     return min(0.0, s)
 
 
-@njit(types.float64(CORE, types.int64), cache=True)
+@kernel(types.float64(CORE, types.int64), linked=True)
 def rate(core, row):
     """Prescribed sliding rate r_t of a row [m/s], in the axes in use."""
     if core.J_t.shape[0] == core.mu.shape[0]:
@@ -128,14 +129,14 @@ def rate(core, row):
     return c * x + s * y if row == 2 * i else c * y - s * x
 
 
-@njit(types.void(CORE, types.int64, types.float64), cache=True)
+@kernel(types.void(CORE, types.int64, types.float64), linked=True)
 def across_row(core, i, eps):
     """The row across the sliding direction of contact i, axes turned to it, becomes viscous: compliance eps [1/kg]."""
     core.eps_t[2 * i + 1] = eps
     core.b_t[2 * i + 1] = rate(core, 2 * i + 1)
 
 
-@njit(types.float64(CORE, types.int64), cache=True)
+@kernel(types.float64(CORE, types.int64), linked=True)
 def sliding(core, row):
     """Row of J_t v + r_t before the step [m/s], in the axes in use."""
     s = rate(core, row)
@@ -144,7 +145,7 @@ def sliding(core, row):
     return s
 
 
-@njit(types.float64(CORE, types.int64), cache=True)
+@kernel(types.float64(CORE, types.int64))
 def turn_to_sliding(core, i):
     """Turn contact i to the direction in which it slid before the step; its speed [m/s], axes kept where it sticks."""
     if core.J_t.shape[0] == core.mu.shape[0]:
@@ -161,7 +162,7 @@ AXES = {"fixed": FIXED, "body": BODY, "sliding": SLIDING}
 """Tangent axes: fixed in space; along the body's heading; along the sliding velocity before the step."""
 
 
-@njit(types.void(CORE, types.float64), cache=True)
+@kernel(types.void(CORE, types.float64))
 def turn_axes(core, axes):
     """Turn the tangent axes of every contact of a spatial system as `AXES` says."""
     if core.J_t.shape[0] == core.mu.shape[0]:
@@ -173,20 +174,20 @@ def turn_axes(core, axes):
             turn_to_sliding(core, i)
 
 
-@njit(GIVEN, cache=True)
+@kernel(GIVEN)
 def given_axes(core, memory, own, numbers):
     """The default: no data of its own; numbers = [axes], or nothing for axes fixed in space."""
     if numbers.shape[0] > 0:
         turn_axes(core, numbers[0])
 
 
-@njit(AGAIN, cache=True)
+@kernel(AGAIN)
 def never_again(core, memory, own, numbers, v, p_n, p_t):
     """One pass a step."""
     return False
 
 
-@njit(REMEMBER, cache=True)
+@kernel(REMEMBER)
 def remember_impulses(core, v, p_n, p_t, memory):
     """memory = [p_n (r), p_t (d r), whatever else the formulation keeps], the default."""
     r = p_n.shape[0]

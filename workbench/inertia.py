@@ -4,11 +4,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
 
 from workbench.errors import DataError
+from workbench.lazy import sparse
 
 Array = NDArray[np.float64]
 
@@ -28,7 +26,7 @@ class Inertia:
     like H, `scaled(H)`. Raises DataError where K is singular.
     """
 
-    def __init__(self, M: sparse.csr_array, G: sparse.csr_array):
+    def __init__(self, M: "sparse.csr_array", G: "sparse.csr_array"):
         self.n, m = G.shape
         diagonal = np.abs(M.diagonal())
         self.scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
@@ -38,17 +36,17 @@ class Inertia:
         G = G @ sparse.diags_array(self.unit)
         self.K = sparse.csc_array(sparse.block_array([[M, -G], [G.T, None]]) if m else M)
         try:
-            self.factors = splu(self.K)
+            self.factors = sparse.linalg.splu(self.K)
         except RuntimeError:
             raise _singular() from None
         pivots = np.abs(self.factors.U.diagonal())
         if not pivots.min() > SINGULAR * pivots.max():
             raise _singular()
-        self.body = connected_components(self.K, directed=False)[1]
+        self.body = sparse.csgraph.connected_components(self.K, directed=False)[1]
         sizes = np.bincount(self.body)
         self.inverse = self._inverse(sizes) if sizes.max() <= LARGEST_BODY else None
 
-    def scaled(self, X: Any) -> sparse.csr_array:
+    def scaled(self, X: Any) -> "sparse.csr_array":
         """Rows (n, ...) of impulses per velocity in scaled velocities."""
         return sparse.csr_array(sparse.diags_array(self.scale) @ X)
 
@@ -64,7 +62,7 @@ class Inertia:
         rhs[: self.n] = impulse
         return self.factors.solve(rhs)[: self.n]
 
-    def squares(self, H: sparse.csr_array) -> Array:
+    def squares(self, H: "sparse.csr_array") -> Array:
         """The diagonal of H^T K^-1 H; H (n, k) scaled."""
         if self.inverse is not None:
             return (H * (self.inverse @ H)).sum(axis=0)
@@ -74,7 +72,7 @@ class Inertia:
             found.append((some * self.response(some)).sum(axis=0))
         return np.concatenate(found)
 
-    def _inverse(self, sizes: NDArray[np.int64]) -> sparse.csr_array:
+    def _inverse(self, sizes: NDArray[np.int64]) -> "sparse.csr_array":
         """All bodies at once: each right side has an entry 1 in every one of them."""
         size, largest = self.body.size, int(sizes.max())
         order = np.argsort(self.body, kind="stable")

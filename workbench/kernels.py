@@ -12,9 +12,11 @@ Because a first-class function type hides which method stands behind it, the tim
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
+
+from workbench.compiling import kernel
 
 VECTOR = types.Array(types.float64, 1, "C")
 MATRIX = types.Array(types.float64, 2, "C")
@@ -56,7 +58,7 @@ address: Any = intrinsic(_address)
 after: Any = intrinsic(_after)
 
 
-@njit(types.int64(MATRIX, INDICES), cache=True, **FAST)
+@kernel(types.int64(MATRIX, INDICES), **FAST)
 def lu_factor(A, pivots):
     """Factorise A (n, n) in place with scaled partial pivoting; 0, or 1 + the first column without a pivot."""
     n = A.shape[0]
@@ -89,7 +91,7 @@ def lu_factor(A, pivots):
     return 0
 
 
-@njit(types.void(MATRIX, INDICES, VECTOR, VECTOR), cache=True, **FAST)
+@kernel(types.void(MATRIX, INDICES, VECTOR, VECTOR), **FAST)
 def lu_solve(LU, pivots, b, x):
     """Solve A x = b with the factors of `lu_factor`; b and x (n,) must be different arrays."""
     n = LU.shape[0]
@@ -105,7 +107,7 @@ def lu_solve(LU, pivots, b, x):
         x[i] = s / LU[i, i]
 
 
-@njit(types.int64(MATRIX, VECTOR, VECTOR, INDICES, types.boolean), cache=True, **FAST)
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, INDICES, types.boolean), **FAST)
 def solve_on_basis(M, q, z, active, refine):
     """Solve M_aa z_a = -(q + M z_b)_a, a the indices with active != 0, b the others; z (n,) is updated on a.
 
@@ -149,28 +151,28 @@ def solve_on_basis(M, q, z, active, refine):
     return 0
 
 
-@njit(types.void(VECTOR, VECTOR), cache=True)
+@kernel(types.void(VECTOR, VECTOR), linked=True)
 def put(x, y):
     """y = x. Numba compiles a loop ten times faster than a slice assignment with its shape checks."""
     for i in range(y.shape[0]):
         y[i] = x[i]
 
 
-@njit(types.void(VECTOR, VECTOR, types.int64), cache=True)
+@kernel(types.void(VECTOR, VECTOR, types.int64), linked=True)
 def put_at(x, y, first):
     """The entries of x into y from position `first` on."""
     for i in range(x.shape[0]):
         y[first + i] = x[i]
 
 
-@njit(types.void(types.float64, VECTOR), cache=True)
+@kernel(types.void(types.float64, VECTOR), linked=True)
 def spread(value, y):
     """Every entry of y = value."""
     for i in range(y.shape[0]):
         y[i] = value
 
 
-@njit(types.boolean(VECTOR), cache=True)
+@kernel(types.boolean(VECTOR), linked=True)
 def is_finite(x):
     """Whether no entry of x is nan or infinite."""
     strange = 0
@@ -180,7 +182,7 @@ def is_finite(x):
     return strange == 0
 
 
-@njit(types.void(MATRIX, VECTOR, VECTOR, VECTOR), cache=True, **FAST)
+@kernel(types.void(MATRIX, VECTOR, VECTOR, VECTOR), **FAST)
 def affine(M, q, z, w):
     """w = M z + q, all (n,)."""
     n = M.shape[0]

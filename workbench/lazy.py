@@ -1,6 +1,9 @@
-"""CVXPY, imported when it is first used: a declaration that has been compiled before does without it.
+"""Heavy modules, imported when they are first used.
 
-from workbench.lazy import cvxpy as cp
+A declaration that has been compiled before does without CVXPY, a small dense problem without sparse matrices:
+
+    from workbench.lazy import cvxpy as cp
+    from workbench.lazy import sparse
 """
 
 from importlib import import_module
@@ -19,7 +22,8 @@ class Lazy:
 
 if TYPE_CHECKING:
     import cvxpy
+    from scipy import sparse
 
     from workbench import leaves
 else:
-    cvxpy, leaves = Lazy("cvxpy"), Lazy("workbench.leaves")
+    cvxpy, leaves, sparse = Lazy("cvxpy"), Lazy("workbench.leaves"), Lazy("scipy.sparse")

@@ -11,8 +11,9 @@ from dataclasses import dataclass, fields
 from typing import Self
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.errors import DataError, UnknownNameError
 from workbench.hooks import CORE, GAP, MOREAU, across_row, sliding, turn_to_sliding
 from workbench.kernels import VECTOR
@@ -69,20 +70,20 @@ COUNT = len(fields(Relaxation))
 K_N, B_N, K_T, B_T, K_B, B_B, LATERAL = range(COUNT)
 
 
-@njit(types.boolean(VECTOR), cache=True)
+@kernel(types.boolean(VECTOR), linked=True)
 def is_rigid(numbers):
     """Whether no row is relaxed."""
     finite = np.isfinite(numbers[K_N]) or np.isfinite(numbers[K_T]) or np.isfinite(numbers[K_B])
     return not finite and numbers[LATERAL] == 0.0
 
 
-@njit(types.float64(types.float64, types.float64, types.float64), cache=True)
+@kernel(types.float64(types.float64, types.float64, types.float64))
 def compliance(k, b, h):
     """eps = 1/(k h^2 + b h) [1/kg]."""
     return 1.0 / (k * h * h + b * h)
 
 
-@njit(types.void(CORE, VECTOR, VECTOR), cache=True)
+@kernel(types.void(CORE, VECTOR, VECTOR))
 def relax(core, numbers, last_p_t):
     """Compliances and constants of rows that are not rigid; last_p_t (d r,) [N s] in the case's axes, nan if none."""
     h = core.h
@@ -107,7 +108,7 @@ def relax(core, numbers, last_p_t):
             core.b_t[i] -= eps * (last + h * numbers[B_T] * sliding(core, i))
 
 
-@njit(types.void(CORE, VECTOR, VECTOR), cache=True)
+@kernel(types.void(CORE, VECTOR, VECTOR))
 def relax_across(core, numbers, last_p_n):
     """The lateral regularisation of sliding contacts in space; last_p_n (r,) [N s], nan if none."""
     if numbers[LATERAL] == 0.0 or core.J_t.shape[0] == core.mu.shape[0]:

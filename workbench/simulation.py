@@ -1,6 +1,5 @@
 """Running a formulation: over a case, as a `Run`; or over one `ContactSystem`, as a `ContactSolution`."""
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +20,7 @@ from workbench.run import Run, make_problem
 from workbench.solution import Solution, Status
 from workbench.solvers.base import KernelSolver, Solver
 from workbench.stepping import Track
+from workbench.timing import clock
 
 # The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
 begin_step = stepping.begin_step.py_func
@@ -227,10 +227,10 @@ def simulate(
     stepper = Stepper(c, h, normal, case.v_th)
     stepper.follow(case, relaxation, steps)
     compiled_case = all(hasattr(f, "py_func") for f in (case.fill, case.advance))
-    start = time.perf_counter()
+    start = clock()
     loop = _compiled_loop if isinstance(solver, KernelSolver) and compiled_case else _python_loop
     status, reason, k = loop(case, stepper, solver, explicit, steps, progress)
-    seconds = time.perf_counter() - start
+    seconds = clock() - start
     if status is not Status.SOLVED and k < steps:
         reason = f"step {k} (t = {k * h:.4g} s): {reason or status.meaning}"
     return Run(

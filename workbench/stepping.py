@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit, types
 
 from workbench.assembly import WORK, carry_back, eliminate, stamp
+from workbench.compiling import kernel
 from workbench.estimate import normal_estimate
 from workbench.hooks import AGAIN, CORE, GAP, GIVEN, MOREAU, REMEMBER, approach, open_contact, sliding
 from workbench.kernels import INDICES, SOLVE, VECTOR, is_finite, put, put_at, spread
@@ -32,14 +33,14 @@ SOLVED, SINGULAR, NOT_FINITE = int(Status.SOLVED), int(Status.SINGULAR), int(Sta
 NO_FIXED_POINT, INACCURATE = int(Status.NO_FIXED_POINT), int(Status.INACCURATE)
 
 
-@njit(ADVANCE, cache=True)
+@kernel(ADVANCE)
 def advance_by_rates(q, v, h, data, q_next):
     """q + h v, for cases whose velocities are the rates of their coordinates."""
     for i in range(q.shape[0]):
         q_next[i] = q[i] + h * v[i]
 
 
-@njit(types.void(CORE), cache=True)
+@kernel(types.void(CORE))
 def discretise(core):
     """b = M v + h f, the constants of the constraint rows (rates, gap term, Newton restitution, stabilisation), the
     friction coefficient that is in force, and Moreau's law's open contacts."""
@@ -70,7 +71,7 @@ def discretise(core):
             open_contact(core, i)
 
 
-@njit(types.void(CORE, VECTOR), cache=True)
+@kernel(types.void(CORE, VECTOR))
 def turn_back(core, p_t):
     """Friction impulses from the axes in use to the case's own."""
     r = core.mu.shape[0]
@@ -171,12 +172,11 @@ def end_step(k, core, work, track, remember, advance, explicit):
     put(out_v, track.v)
 
 
-@njit(
+@kernel(
     I64(
         I64, I64, CORE, WORK, TRACK, FILL_T, ADVANCE_T, GIVEN_T, AGAIN_T, REMEMBER_T, I64, SOLVE_T, SOLVE_T, I64,
         types.boolean, INDICES,
     ),
-    cache=True,
 )  # fmt: skip
 def run(
     start, steps, core, work, track, fill, advance, given, again, remember, estimate, lcp, solve, d, explicit, done

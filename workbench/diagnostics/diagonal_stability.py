@@ -15,9 +15,10 @@ Boyd and Vandenberghe, Convex Optimization (2004), chapter 11, for the method; R
 
 import numpy as np
 from flint import fmpq, fmpq_mat
-from numba import njit, types
+from numba import types
 from numpy.typing import NDArray
 
+from workbench.compiling import kernel
 from workbench.diagnostics.definiteness import (
     EXACT_SIZE,
     nearest_double,
@@ -36,7 +37,7 @@ SHRINK = 0.1
 """Factor on the barrier's weight once Newton's decrement is small."""
 
 
-@njit(types.boolean(MATRIX, MATRIX), cache=True)
+@kernel(types.boolean(MATRIX, MATRIX))
 def cholesky(S, L):
     """L L^T = S (m, m) in the lower triangle of L; False where a pivot is not positive."""
     m = S.shape[0]
@@ -58,7 +59,7 @@ def cholesky(S, L):
     return True
 
 
-@njit(types.void(MATRIX, MATRIX), cache=True)
+@kernel(types.void(MATRIX, MATRIX))
 def inverse_from(L, K):
     """K = (L L^T)^-1."""
     m = L.shape[0]
@@ -76,7 +77,7 @@ def inverse_from(L, K):
             K[i, j] = product[i, j]
 
 
-@njit(types.void(MATRIX, VECTOR, types.float64, MATRIX), cache=True)
+@kernel(types.void(MATRIX, VECTOR, types.float64, MATRIX))
 def form(B, w, tau, S):
     """S = W B + B^T W + tau I."""
     m = B.shape[0]
@@ -86,7 +87,7 @@ def form(B, w, tau, S):
         S[i, i] += tau
 
 
-@njit(types.boolean(MATRIX, MATRIX, VECTOR, MATRIX, MATRIX), cache=True)
+@kernel(types.boolean(MATRIX, MATRIX, VECTOR, MATRIX, MATRIX))
 def proves(B, R, w, S, L):
     """Whether W B' + B'^T W is positive definite for every |B' - B| <= R entrywise, proved.
 
@@ -109,7 +110,7 @@ def proves(B, R, w, S, L):
     return cholesky(S, L)
 
 
-@njit(types.int64(MATRIX, VECTOR, VECTOR, types.int64), cache=True)
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, types.int64))
 def find_diagonal(B, w, score, steps):
     """w (m,) > 0 with W B + B^T W positive definite (floating point): FOUND, NONE or UNSETTLED after `steps`.
 

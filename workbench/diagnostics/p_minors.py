@@ -13,9 +13,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
-from numba import njit, types
+from numba import types
 from numpy.typing import NDArray
 
+from workbench.compiling import kernel
 from workbench.diagnostics.definiteness import nearest_double
 from workbench.diagnostics.p_witness import PVerdict, not_p
 from workbench.kernels import INDICES, MATRIX, VECTOR
@@ -95,7 +96,7 @@ def unit_diagonal(M: fmpq_mat) -> tuple[NDArray[np.float64], list[int]]:
     return A, s
 
 
-@njit(types.void(MATRIX, types.Array(types.int64, 2, "C"), INDICES, VECTOR), cache=True)
+@kernel(types.void(MATRIX, types.Array(types.int64, 2, "C"), INDICES, VECTOR))
 def _prove_positive(A, sets, positive, relative):
     """For every row a of sets (c, k): positive = 1 where det A_aa > 0 is proved, relative = the minor or inf.
 

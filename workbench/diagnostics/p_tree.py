@@ -9,8 +9,9 @@ Sources: Tsatsomeros and Li (BIT 40, 2000) for the recursion; Rump (Linear Algeb
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.diagnostics.diagonal_stability import FOUND, find_diagonal, proves
 from workbench.kernels import INDICES, MATRIX, VECTOR
 
@@ -28,7 +29,7 @@ CUBE = types.Array(types.float64, 3, "C")
 COUNTS = types.Array(types.int64, 2, "C")
 
 
-@njit(types.void(MATRIX, MATRIX, types.int64, types.int64, types.boolean, MATRIX, MATRIX), cache=True)
+@kernel(types.void(MATRIX, MATRIX, types.int64, types.int64, types.boolean, MATRIX, MATRIX))
 def child(B, R, m, p, pivot, B_new, R_new):
     """The leading m x m of B (radii R) without position p: as it is, or the Schur complement on that position.
 
@@ -62,7 +63,7 @@ def child(B, R, m, p, pivot, B_new, R_new):
         i_new += 1
 
 
-@njit(types.int64(CUBE, CUBE, types.int64, INDICES), cache=True)
+@kernel(types.int64(CUBE, CUBE, types.int64, INDICES))
 def run_through(B, R, m, choice):
     """All minors of the m x m matrix in level m of B, R (radii): DONE, NOT_POSITIVE or OPEN.
 
@@ -110,7 +111,7 @@ def run_through(B, R, m, choice):
     return DONE
 
 
-@njit(types.boolean(INDICES, INDICES, types.int64, types.int64), cache=True)
+@kernel(types.boolean(INDICES, INDICES, types.int64, types.int64))
 def note(log, state, code, value):
     """Append a line of the proof; False once there is no more room, and then there is no proof to store."""
     if state[1] < 0 or state[1] + 2 > log.shape[0]:
@@ -121,11 +122,10 @@ def note(log, state, code, value):
     return True
 
 
-@njit(
+@kernel(
     types.int64(
         CUBE, CUBE, COUNTS, INDICES, INDICES, COUNTS, INDICES, types.int64, INDICES, VECTOR, INDICES
     ),
-    cache=True,
 )  # fmt: skip
 def search(B, R, index, order, pivoted, tries, state, budget, log, weights, failure):
     """Work on the stack of nodes until it is empty, `budget` units of work are spent, or a sign is not positive.

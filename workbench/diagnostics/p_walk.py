@@ -8,8 +8,9 @@ Source: Tucker (Proc. Symp. Appl. Math. 10, 1960) for the transform; Tsatsomeros
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import INDICES, MATRIX
 
 REFRESH = 40
@@ -18,7 +19,7 @@ SUSPECT = 1e-9
 """A ratio of minors below this is worth exact arithmetic."""
 
 
-@njit(types.void(MATRIX, types.int64), cache=True)
+@kernel(types.void(MATRIX, types.int64))
 def transform(B, i):
     """The principal pivot transform on index i, in place."""
     n, p = B.shape[0], 1.0 / B[i, i]
@@ -34,7 +35,7 @@ def transform(B, i):
     B[i, i] = p
 
 
-@njit(types.int64(MATRIX, INDICES, types.int64, types.int64), cache=True)
+@kernel(types.int64(MATRIX, INDICES, types.int64, types.int64))
 def walk(A, member, seed, steps):
     """Walk `steps` pivots from the empty set; 1 with a suspect index set in `member` (0 or 1 each), else 0.
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import h5py
 import numpy as np
-from scipy import sparse
 
 from workbench.errors import DataError
 from workbench.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem, Sparse
+from workbench.lazy import sparse
 from workbench.problems import Array
 
 ALWAYS_READ = 1_000_000

@@ -5,10 +5,10 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 
 from workbench.errors import DataError
 from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.problems import is_sparse
 from workbench.readers.npz import MATRICES, VECTORS, FileProblem, problem_of, read_npz, write_npz
 
 LARGEST_TEXT = 50_000_000
@@ -27,7 +27,7 @@ def read_problem_file(path: str | Path) -> FileProblem:
     """
     problem = _read(path)
     for name, value in vars(problem).items():
-        largest = np.abs(value.data if sparse.issparse(value) else np.asarray(value)).max(initial=0.0)
+        largest = np.abs(value.data if is_sparse(value) else np.asarray(value)).max(initial=0.0)
         if LARGEST_NUMBER < largest < np.inf:
             raise DataError(
                 f"{Path(path).name}: {name} holds {largest:.1e}; beyond {LARGEST_NUMBER:g} squares overflow"

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.errors import DataError
 from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
-from workbench.problems import LCP, MLCP
+from workbench.lazy import sparse
+from workbench.problems import LCP, MLCP, is_sparse
 from workbench.readers.matrix import npy_header
 
 ALWAYS_READ, PACKED = 8_000_000, 100
@@ -118,7 +118,7 @@ def write_npz(problem: FileProblem, path: str | Path) -> None:
     arrays: dict[str, Any] = {}
     for name in names:
         value = getattr(problem, name)
-        if sparse.issparse(value):
+        if is_sparse(value):
             triplets = sparse.coo_array(value)
             arrays |= {f"{name}.i": triplets.row, f"{name}.j": triplets.col, f"{name}.x": triplets.data}
         else:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from workbench.errors import DataError
 from workbench.friction_problem import Sparse
+from workbench.lazy import sparse
 from workbench.problems import Array
 from workbench.readers.matrix import LARGEST_SIDE, Matrix, matrix_of, parse_entry
 

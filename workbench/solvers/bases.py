@@ -4,8 +4,9 @@ In a basis every unknown is basic (its row holds as an equation) or sits at one 
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import FAST, INDICES, MATRIX, VECTOR, is_finite
 from workbench.problems import FAR_SCALED
 
@@ -15,7 +16,7 @@ ROUNDING = 1e-15
 """Share of a row's largest conceivable activity, |M_i|_1 |z|_inf, below which nothing has a meaning."""
 
 
-@njit(types.boolean(MATRIX, VECTOR, VECTOR, VECTOR), cache=True)
+@kernel(types.boolean(MATRIX, VECTOR, VECTOR, VECTOR))
 def usable(M, q, lower, upper):
     """Whether M (n, n) and q (n,) are finite and the bounds (n,) leave every unknown a finite value."""
     n = M.shape[0]
@@ -25,7 +26,7 @@ def usable(M, q, lower, upper):
     return is_finite(q)
 
 
-@njit(types.void(VECTOR, VECTOR, VECTOR, INDICES), cache=True)
+@kernel(types.void(VECTOR, VECTOR, VECTOR, INDICES))
 def basis_of(lower, upper, z, active):
     """The basis of a point z (n,): what is between its bounds is basic, the rest at the bound it reaches."""
     for i in range(z.shape[0]):
@@ -34,7 +35,7 @@ def basis_of(lower, upper, z, active):
             z[i] = lower[i] if z[i] <= lower[i] else upper[i]
 
 
-@njit(types.void(VECTOR, VECTOR, VECTOR, INDICES), cache=True)
+@kernel(types.void(VECTOR, VECTOR, VECTOR, INDICES))
 def first_basis(lower, upper, z, active):
     """Every unknown at its lower bound, failing that at its upper one, failing that basic."""
     for i in range(z.shape[0]):
@@ -47,7 +48,7 @@ def first_basis(lower, upper, z, active):
             z[i], active[i] = 0.0, 1
 
 
-@njit(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, VECTOR, INDICES, INDICES), cache=True, **FAST)
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, VECTOR, INDICES, INDICES), **FAST)
 def infeasibilities(M, q, lower, upper, tolerance, z, active, side):
     """Count the infeasible unknowns of a basis and mark them in side (n,): -1 below, 1 above its range, 0 feasible.
 
@@ -86,7 +87,7 @@ def infeasibilities(M, q, lower, upper, tolerance, z, active, side):
     return count
 
 
-@njit(types.void(VECTOR, VECTOR, VECTOR, INDICES, INDICES, types.int64), cache=True)
+@kernel(types.void(VECTOR, VECTOR, VECTOR, INDICES, INDICES, types.int64))
 def exchange(lower, upper, z, active, side, i):
     """Move the infeasible unknown i: from the basis to the bound it crossed, or from its bound into the basis."""
     if active[i] == 0:
@@ -96,14 +97,14 @@ def exchange(lower, upper, z, active, side, i):
         z[i] = lower[i] if side[i] < 0 else upper[i]
 
 
-@njit(types.void(VECTOR, VECTOR, VECTOR), cache=True)
+@kernel(types.void(VECTOR, VECTOR, VECTOR))
 def clip(lower, upper, z):
     """Put z (n,) into its box."""
     for i in range(z.shape[0]):
         z[i] = min(max(z[i], lower[i]), upper[i])
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, **FAST)
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
 def backward_error(M, q, lower, upper, z):
     """The relative change of M and q, entry by entry, for which z (n,), inside its box, solves the MLCP exactly.
 
@@ -133,7 +134,7 @@ def backward_error(M, q, lower, upper, z):
     return worst
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), cache=True, **FAST)
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
 def natural_residual(M, q, lower, upper, D, z):
     """The residual of `problems.MLCP` with a diagonal D (n,)."""
     gap, size_Mz, size_q, size_y, size = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -157,7 +158,7 @@ def natural_residual(M, q, lower, upper, D, z):
     return gap / largest if largest > 0.0 else gap
 
 
-@njit(types.void(MATRIX, VECTOR), cache=True, error_model="numpy")
+@kernel(types.void(MATRIX, VECTOR), error_model="numpy")
 def equilibration(M, D):
     """`problems.equilibration` of one matrix, into D (n,)."""
     n = M.shape[0]

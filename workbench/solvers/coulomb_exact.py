@@ -11,18 +11,19 @@ has one under the criterion of Acary, Cadoux, Lemarechal & Malick (2011), not al
 find it: hence the grade. Cost of the compiled cycles: O(n^2) a sweep, O(n^3) a Newton step, n = r (1 + d).
 """
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, affine, lu_factor, lu_solve
 from workbench.problems import Array, ConeProblem, Cones, Problem
 from workbench.solution import Solution, Status
 from workbench.solvers.base import KernelSolver, kernel_arguments, refusal
 from workbench.solvers.one_contact import natural_map, one_contact, project
 from workbench.solvers.sparse_contacts import alart_curnier, natural_blocks
+from workbench.timing import clock
 
 CLAIM = 1e-12
 """Natural-map residual up to which the method claims SOLVED."""
@@ -40,7 +41,7 @@ FIRST_SWEEPS, CYCLES, NEWTON_STEPS, PROXIMAL_STEPS = 4, 5, 20, 100
 SOLVED, INACCURATE, NOT_FINITE = int(Status.SOLVED), int(Status.INACCURATE), int(Status.NOT_FINITE)
 
 
-@njit(types.void(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR), cache=True)
+@kernel(types.void(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR))
 def sweep(W, q, mu, d, associated, z):
     """One block Gauss-Seidel sweep: each contact solved exactly with the others held; z (r (1 + d),) is updated."""
     n, r = q.shape[0], mu.shape[0]
@@ -62,7 +63,7 @@ def sweep(W, q, mu, d, associated, z):
             z[rows[k]] = own[k]
 
 
-@njit(types.void(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, MATRIX), cache=True)
+@kernel(types.void(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, MATRIX))
 def natural_map_jacobian(W, q, mu, d, associated, z, A):
     """An element A (n, n) of the generalised Jacobian of the natural map at z: I - DP (I - rho D(u + shift))."""
     n, r = q.shape[0], mu.shape[0]
@@ -107,7 +108,7 @@ def natural_map_jacobian(W, q, mu, d, associated, z, A):
         A[i, i] += 1.0
 
 
-@njit(types.boolean(MATRIX, VECTOR, types.float64, VECTOR), cache=True)
+@kernel(types.boolean(MATRIX, VECTOR, types.float64, VECTOR))
 def _newton_direction(A, gap, damping, step):
     """step = -A^-1 gap, or with damping > 0 the Levenberg-Marquardt step; False where A is singular."""
     n = gap.shape[0]
@@ -135,14 +136,14 @@ def _newton_direction(A, gap, damping, step):
     return True
 
 
-@njit(types.void(VECTOR, VECTOR), cache=True)
+@kernel(types.void(VECTOR, VECTOR))
 def copy(x, y):
     """y = x, both (n,); numba's slice assignment would double the compile time."""
     for i in range(x.shape[0]):
         y[i] = x[i]
 
 
-@njit(types.float64(VECTOR), cache=True)
+@kernel(types.float64(VECTOR))
 def norm(x):
     """|x|_2 of x (n,)."""
     s = 0.0
@@ -151,7 +152,7 @@ def norm(x):
     return np.sqrt(s)
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES), cache=True)
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES))
 def newton(W, q, mu, d, associated, z, info):
     """Semismooth Newton with backtracking on |gap|_2 from z, in place, until it no longer falls. Returns the residual.
 
@@ -191,7 +192,7 @@ def newton(W, q, mu, d, associated, z, info):
     return residual
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES), cache=True)
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES))
 def active_set(W, q, mu, d, associated, z, info):
     """Undamped Newton steps on `sparse_contacts`' equations from z = 0; z takes the last iterate. Returns the residual.
 
@@ -239,7 +240,7 @@ def active_set(W, q, mu, d, associated, z, info):
     return residual
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES), cache=True)
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES))
 def alternate(W, q, mu, d, associated, z, info):
     """`active_set`, then from z = 0 sweeps and Newton's method in turn, more sweeps each time.
 
@@ -277,7 +278,7 @@ def alternate(W, q, mu, d, associated, z, info):
     return best
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES), cache=True)
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, INDICES))
 def approach(W, q, mu, d, associated, z, info):
     """`alternate`, then the proximal point method; z (n,) takes the best iterate, whose residual is returned.
 
@@ -317,7 +318,7 @@ def approach(W, q, mu, d, associated, z, info):
     return best
 
 
-@njit(types.int64(types.float64), cache=True)
+@kernel(types.int64(types.float64))
 def _grade(residual):
     """The status that the best residual earns; `approach` returns inf for data that are not finite."""
     if residual == np.inf:
@@ -325,13 +326,13 @@ def _grade(residual):
     return SOLVED if residual <= CLAIM else INACCURATE
 
 
-@njit(SOLVE, cache=True)
+@kernel(SOLVE)
 def coulomb_kernel(M, q, lower, upper, mu, d, z, info):
     """The Coulomb NCP: M = W, z = [p_n, p_t]; lower and upper are not used."""
     return _grade(approach(M, q, mu, d, False, z, info))
 
 
-@njit(SOLVE, cache=True)
+@kernel(SOLVE)
 def ccp_kernel(M, q, lower, upper, mu, d, z, info):
     """The CCP (conic QP): M = W, z = [p_n, p_t]; lower and upper are not used."""
     return _grade(approach(M, q, mu, d, True, z, info))
@@ -346,10 +347,10 @@ class ExactSolver(KernelSolver):
         reason = self.why_not(problem)
         if reason:
             return refusal(self, problem, reason)
-        start = time.perf_counter()
+        start = clock()
         assert isinstance(problem, Cones)
         z, residual, iterations, stages = self.in_stages(problem)
-        elapsed = time.perf_counter() - start
+        elapsed = clock() - start
         claimed = Status(_grade(residual))
         reason = "" if claimed is Status.SOLVED else claimed.meaning
         verified = float(problem.residual(z))

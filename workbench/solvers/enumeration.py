@@ -10,8 +10,9 @@ basis has one. Cost: an LU factorisation per basis, hence at most `LARGEST` unkn
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.errors import DataError
 from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, solve_on_basis, spread
 from workbench.problems import MLCP, Array, Problem
@@ -29,7 +30,7 @@ LARGEST = 12
 AT_LOWER, AT_UPPER, BASIC, NONE_LEFT = 0, 1, 2, 3
 
 
-@njit(types.int64(types.float64, types.float64, types.int64), cache=True)
+@kernel(types.int64(types.float64, types.float64, types.int64))
 def next_place(lower, upper, place):
     """The next of an unknown's places after `place` (-1: the first) that its bounds admit."""
     if place < AT_LOWER and lower > -np.inf:
@@ -41,7 +42,7 @@ def next_place(lower, upper, place):
     return NONE_LEFT
 
 
-@njit(types.boolean(VECTOR, VECTOR, INDICES), cache=True)
+@kernel(types.boolean(VECTOR, VECTOR, INDICES))
 def next_basis(lower, upper, places):
     """Advance places (n,) to the next basis as an odometer turns; False once every basis has been shown."""
     for i in range(places.shape[0]):
@@ -52,7 +53,7 @@ def next_basis(lower, upper, places):
     return False
 
 
-@njit(types.boolean(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, INDICES, VECTOR), cache=True)
+@kernel(types.boolean(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, INDICES, VECTOR))
 def basis_solves(M, q, lower, upper, tolerance, places, z):
     """Compute the point z (n,) of a basis; whether the basis is regular and the point a solution."""
     n = M.shape[0]
@@ -66,7 +67,7 @@ def basis_solves(M, q, lower, upper, tolerance, places, z):
     return True
 
 
-@njit(SOLVE, cache=True)
+@kernel(SOLVE)
 def enumerate_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts the bases looked at. z is nan unless a solution is found."""
     n = M.shape[0]

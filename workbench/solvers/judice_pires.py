@@ -12,8 +12,9 @@ Cost: one LU factorisation of the basic block per exchange, typically five to tw
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, solve_on_basis, spread
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
@@ -28,9 +29,7 @@ PATIENCE = 10
 """Block exchanges allowed without a new minimum of the number of infeasibilities."""
 
 
-@njit(
-    types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, types.int64, types.boolean, VECTOR, INDICES), cache=True
-)
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, types.int64, types.boolean, VECTOR, INDICES))
 def by_pivots(M, q, lower, upper, tolerance, most, warm, z, info):
     """See the module; a Status. info[0] grows by the exchanges, block or single, at most `most` of them.
 
@@ -78,7 +77,7 @@ def by_pivots(M, q, lower, upper, tolerance, most, warm, z, info):
     return SOLVED
 
 
-@njit(SOLVE, cache=True)
+@kernel(SOLVE)
 def judice_pires_kernel(M, q, lower, upper, mu, d, z, info):
     """`by_pivots` with the usual tolerance, at most 1000 + 20 n exchanges."""
     info[0] = 0

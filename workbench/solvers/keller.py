@@ -16,8 +16,9 @@ a solution or a proof that there is none. Cost: an updated Cholesky factor, n^2 
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, affine, solve_on_basis, spread
 from workbench.problems import Problem, is_symmetric
 from workbench.solution import Status
@@ -39,7 +40,7 @@ ACCEPTED = 1e-11
 """Componentwise backward error up to which the final point is called a solution."""
 
 
-@njit(types.UniTuple(types.float64, 2)(MATRIX, MATRIX, INDICES, types.int64, types.int64, VECTOR, VECTOR), cache=True)
+@kernel(types.UniTuple(types.float64, 2)(MATRIX, MATRIX, INDICES, types.int64, types.int64, VECTOR, VECTOR))
 def direction(M, L, basis, m, i, y, x):
     """Change x (m) of the basic unknowns per unit of z_i: together with z_i's own the direction p of the drive.
 
@@ -64,7 +65,7 @@ def direction(M, L, basis, m, i, y, x):
     return schur, size
 
 
-@njit(types.void(MATRIX, INDICES, types.int64, types.int64), cache=True)
+@kernel(types.void(MATRIX, INDICES, types.int64, types.int64))
 def drop(L, basis, m, k):
     """Remove the k-th of m basic unknowns: its row of L goes, Givens rotations restore the triangle."""
     for i in range(k, m - 1):
@@ -81,7 +82,7 @@ def drop(L, basis, m, k):
             L[r, i], L[r, i + 1] = cos * a + sin * b, cos * b - sin * a
 
 
-@njit(types.int64(MATRIX, VECTOR, INDICES, INDICES), cache=True)
+@kernel(types.int64(MATRIX, VECTOR, INDICES, INDICES))
 def most_promising(M, w, active, side):
     """The infeasible nonbasic unknown with the largest w^2 / M_ii, -1 when there is none."""
     best, fall = -1, -1.0
@@ -93,7 +94,7 @@ def most_promising(M, w, active, side):
     return best
 
 
-@njit(types.boolean(MATRIX, INDICES, types.int64, types.int64, VECTOR, types.float64), cache=True)
+@kernel(types.boolean(MATRIX, INDICES, types.int64, types.int64, VECTOR, types.float64))
 def is_null_direction(M, basis, m, i, x, size):
     """Whether M p = 0 up to rounding, p the direction of z_i with the changes x (m) and the size from `direction`."""
     for k in range(M.shape[0]):
@@ -106,9 +107,8 @@ def is_null_direction(M, basis, m, i, x, size):
     return True
 
 
-@njit(
+@kernel(
     types.int64(MATRIX, MATRIX, VECTOR, VECTOR, INDICES, types.int64, types.int64, types.float64, VECTOR, INDICES),
-    cache=True,
 )
 def drive(M, L, lower, upper, basis, m, i, w_i, z, info):
     """Drive z_i until its row holds, it meets its other bound, or nothing blocks; z, L and basis are updated.
@@ -153,7 +153,7 @@ def drive(M, L, lower, upper, basis, m, i, w_i, z, info):
         m -= 1
 
 
-@njit(SOLVE, cache=True)
+@kernel(SOLVE)
 def keller_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts pivots, at most 50 (n + 10). M must be symmetric."""
     n = M.shape[0]

@@ -30,8 +30,9 @@ number of basic z's, commonly n / 2 to 2 n pivots, 2^n at worst.
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import FAST, FASTER, INDICES, MATRIX, SOLVE, VECTOR, address, put, solve_on_basis, spread
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
@@ -59,7 +60,7 @@ EARLY = 0.1
 """Share of the covering vector on unknowns that take from no budget."""
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, VECTOR), cache=True, **FAST)
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR), **FAST)
 def scaled_violation(M, q, D, z):
     """Largest D_i |w_i| of the rows where w is wrong, over the largest D_i (|q_i| + sum_j |M_ij z_j|)."""
     n = M.shape[0]
@@ -78,7 +79,7 @@ def scaled_violation(M, q, D, z):
     return worst / largest if largest > 0.0 else worst
 
 
-@njit(types.void(MATRIX, VECTOR, VECTOR), cache=True, **FASTER)
+@kernel(types.void(MATRIX, VECTOR, VECTOR), **FASTER)
 def equilibrate(M, D, largest):
     """A symmetric scaling D (n,): D M D has unit positive diagonal entries, or failing that rows of order one."""
     n = M.shape[0]
@@ -113,7 +114,7 @@ def equilibrate(M, D, largest):
             break
 
 
-@njit(types.void(MATRIX, VECTOR), cache=True, **FAST)
+@kernel(types.void(MATRIX, VECTOR), **FAST)
 def covering_vector(M, d):
     """The covering vector d (n,) in scaled units: 1 for unknowns that take from a budget, `EARLY` for the others.
 
@@ -134,7 +135,7 @@ def covering_vector(M, d):
             d[i] = 1.0
 
 
-@njit(types.boolean(MATRIX, VECTOR, VECTOR, INDICES, VECTOR, types.int64), cache=True)
+@kernel(types.boolean(MATRIX, VECTOR, VECTOR, INDICES, VECTOR, types.int64))
 def is_ray(M, D, d, basic, t, entering):
     """Whether the column t (n) of the entering unknown is a ray of the original data.
 
@@ -161,7 +162,7 @@ def is_ray(M, D, d, basic, t, entering):
     return moves and y0 >= -small
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, INDICES), cache=True)
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, INDICES))
 def guessed(M, q, D, z, active):
     """The violation of z, where it is a guess (finite, not zero): as it is, or solved anew on its support, in place."""
     n, some = M.shape[0], False
@@ -181,7 +182,7 @@ def guessed(M, q, D, z, active):
     return violation
 
 
-@njit(types.void(VECTOR, types.float64, INDICES, VECTOR, VECTOR), cache=True)
+@kernel(types.void(VECTOR, types.float64, INDICES, VECTOR, VECTOR))
 def take(D, size, basic, b, z):
     """The end of a path as z: D b size where a z is basic, at least zero, and zero elsewhere."""
     n = z.shape[0]
@@ -191,7 +192,7 @@ def take(D, size, basic, b, z):
             z[basic[i]] = max(D[basic[i]] * b[i] * size, 0.0)
 
 
-@njit(types.int64(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, VECTOR, INDICES), cache=True)
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, VECTOR, INDICES))
 def twice(M, q, D, size, d, z, info):
     """The path in twice the precision, its end in z; a Status."""
     n = M.shape[0]
@@ -203,7 +204,7 @@ def twice(M, q, D, size, d, z, info):
     return INACCURATE if status == SOLVED else status
 
 
-@njit(SOLVE, cache=True)
+@kernel(SOLVE)
 def lemke_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; z on entry is the guess, zero for none; info[0] counts the pivots of all paths."""
     n = M.shape[0]

@@ -31,8 +31,9 @@ and L, of integers,
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import FAST, FASTER, FLOATS, INDICES, INTEGERS, MATRIX, VECTOR, address, after
 from workbench.solution import Status
 
@@ -59,13 +60,13 @@ TABLE = types.Array(types.int64, 2, "C")
 I64, F64, VOID = types.int64, types.float64, types.void
 
 
-@njit(types.Tuple((MATRIX, TABLE))(I64), cache=True)
+@kernel(types.Tuple((MATRIX, TABLE))(I64))
 def room(n):
     """F and L for problems of order n; every solve may use the same."""
     return np.empty((2 * n + 12, n + 1)), np.empty((n + 7, n + 1), dtype=np.int64)
 
 
-@njit(VOID(FLOATS, I64, INTEGERS, FLOATS, I64, I64, FLOATS), cache=True, **FAST)
+@kernel(VOID(FLOATS, I64, INTEGERS, FLOATS, I64, I64, FLOATS), **FAST)
 def add_rows(F, N, pick, times, used, size, out):
     """out += sum_k times_k (row pick_k of F) over the first `size` entries, four rows a sweep."""
     k = 0
@@ -82,7 +83,7 @@ def add_rows(F, N, pick, times, used, size, out):
         k += 1
 
 
-@njit(VOID(I64, FLOATS, FLOATS, I64, FLOATS, INTEGERS, INTEGERS, FLOATS), cache=True, **FAST)
+@kernel(VOID(I64, FLOATS, FLOATS, I64, FLOATS, INTEGERS, INTEGERS, FLOATS), **FAST)
 def fetch(n, M, D, c, F, L, count, t):
     """t = column c of D M D; kept in F and L, of large problems its nonzeros unless they are many."""
     first, f = (n + 1) * c, D[c]
@@ -108,7 +109,7 @@ def fetch(n, M, D, c, F, L, count, t):
             t[L[first + k]] = F[first + k]
 
 
-@njit(VOID(I64, FLOATS, INTEGERS, I64, FLOATS, FLOATS, FLOATS), cache=True, **FAST)
+@kernel(VOID(I64, FLOATS, INTEGERS, I64, FLOATS, FLOATS, FLOATS), **FAST)
 def less_basic_part(n, F, L, m, y, t, times):
     """y (m) = G^-1 t_R, then t (n) -= [M d]_B y."""
     N = n + 1
@@ -135,7 +136,7 @@ def less_basic_part(n, F, L, m, y, t, times):
     add_rows(F, N, pick, times, used, n, t)
 
 
-@njit(VOID(I64, FLOATS, INTEGERS, I64, F64, FLOATS, FLOATS), cache=True, **FAST)
+@kernel(VOID(I64, FLOATS, INTEGERS, I64, F64, FLOATS, FLOATS), **FAST)
 def to_tableau(n, F, L, m, tolerance, y, t):
     """Turn a column t (n) of the problem into the tableau's; y (m) = G^-1 t_R is refined above the tolerance."""
     N = n + 1
@@ -154,7 +155,7 @@ def to_tableau(n, F, L, m, tolerance, y, t):
         t[R[k]] = -y[k]
 
 
-@njit(F64(I64, FLOATS, FLOATS, F64), cache=True, **FASTER)
+@kernel(F64(I64, FLOATS, FLOATS, F64), **FASTER)
 def first_block(n, b, t, smallest):
     """How far the entering unknown can grow; rows whose pivot -t_i is not above `smallest` do not block."""
     theta = BLOCKS_NOTHING
@@ -165,7 +166,7 @@ def first_block(n, b, t, smallest):
     return max(theta, 0.0)
 
 
-@njit(F64(I64, FLOATS), cache=True, **FASTER)
+@kernel(F64(I64, FLOATS), **FASTER)
 def largest_entry(n, t):
     """max(1, |t|_inf)."""
     largest = 1.0
@@ -176,7 +177,7 @@ def largest_entry(n, t):
     return largest
 
 
-@njit(I64(I64, FLOATS, FLOATS, FLOATS, INTEGERS), cache=True, **FAST)
+@kernel(I64(I64, FLOATS, FLOATS, FLOATS, INTEGERS), **FAST)
 def blocking_row(n, t, b, e, basic):
     """The row that leaves as the unknown of column t (n) enters, z0's if it can; -1 for a ray."""
     smallest = PIVOT * largest_entry(n, t)
@@ -195,7 +196,7 @@ def blocking_row(n, t, b, e, basic):
     return best
 
 
-@njit(VOID(I64, FLOATS, F64, FLOATS, F64, FLOATS), cache=True, **FAST)
+@kernel(VOID(I64, FLOATS, F64, FLOATS, F64, FLOATS), **FAST)
 def move(n, t, f, b, g, e):
     """b += f t, e += g t."""
     for i in range(n):
@@ -203,7 +204,7 @@ def move(n, t, f, b, g, e):
         e[i] += g * t[i]
 
 
-@njit(VOID(I64, FLOATS, FLOATS, FLOATS, INTEGERS, I64, I64, FLOATS), cache=True, **FAST)
+@kernel(VOID(I64, FLOATS, FLOATS, FLOATS, INTEGERS, I64, I64, FLOATS), **FAST)
 def tableau_row(n, M, D, F, L, r, m, row):
     """row (m) of the tableau in the columns of the nonbasic w's: G^-1's where a z is basic, else [M d]_rB G^-1."""
     N = n + 1
@@ -226,7 +227,7 @@ def tableau_row(n, M, D, F, L, r, m, row):
         row[k] = a
 
 
-@njit(I64(I64, FLOATS, INTEGERS, I64, I64, I64, F64, I64, FLOATS, FLOATS), cache=True, **FAST)
+@kernel(I64(I64, FLOATS, INTEGERS, I64, I64, I64, F64, I64, FLOATS, FLOATS), **FAST)
 def exchange(n, F, L, r, c, entering, pivot, m, y, row):
     """Bring G^-1 and the lists up to date: row r's unknown leaves, z_entering or, at -1, w_c enters. Returns m.
 
@@ -281,7 +282,7 @@ def exchange(n, F, L, r, c, entering, pivot, m, y, row):
     return m
 
 
-@njit(VOID(I64, FLOATS), cache=True)
+@kernel(VOID(I64, FLOATS))
 def perturbation(n, p):
     """p (n) between 1/2 and 3/2, from a congruential generator: no simple relation between its entries."""
     state = 1
@@ -290,7 +291,7 @@ def perturbation(n, p):
         p[i] = 0.5 + state / 2147483648.0
 
 
-@njit(VOID(I64, FLOATS, FLOATS, F64, FLOATS, FLOATS), cache=True, **FAST)
+@kernel(VOID(I64, FLOATS, FLOATS, F64, FLOATS, FLOATS), **FAST)
 def constants(n, q, D, unit, b, e):
     """The columns D q unit and p."""
     perturbation(n, e)
@@ -298,7 +299,7 @@ def constants(n, q, D, unit, b, e):
         b[i] = D[i] * q[i] * unit
 
 
-@njit(I64(I64, FLOATS, FLOATS, FLOATS), cache=True, **FAST)
+@kernel(I64(I64, FLOATS, FLOATS, FLOATS), **FAST)
 def first_row(n, b, e, d):
     """The row that z0 leaves at zero: the least b_i / d_i, of equal ones the least e_i / d_i."""
     r = 0
@@ -309,7 +310,7 @@ def first_row(n, b, e, d):
     return r
 
 
-@njit(types.UniTuple(I64, 2)(MATRIX, VECTOR, F64, MATRIX, TABLE, I64, INDICES), cache=True, **FAST)
+@kernel(types.UniTuple(I64, 2)(MATRIX, VECTOR, F64, MATRIX, TABLE, I64, INDICES), **FAST)
 def follow_path(M_, q_, unit, F_, L_, most, info):
     """Lemke's path for D M D, D q unit with the covering vector d (n) > 0; some q_i < 0. At most `most` pivots.
 

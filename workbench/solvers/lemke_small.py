@@ -8,8 +8,9 @@ compiler makes of it, gets the same bits. What does not end on a solution to rou
 import math
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import FLOATS, INTEGERS, after
 from workbench.solvers.lemke_path import PIVOT, RELATIVE_TIE, TIE, perturbation
 
@@ -26,13 +27,13 @@ FLOAT_ROOM, INTEGER_ROOM = WIDTH * (SMALL + 3), 4 * SMALL + 2
 I64, F64 = types.int64, types.float64
 
 
-@njit(F64(F64), cache=True)
+@kernel(F64(F64))
 def power_of_two(x):
     """The least power of two above x > 0, by which numbers are scaled without rounding."""
     return math.ldexp(1.0, math.frexp(x)[1])
 
 
-@njit(F64(I64, FLOATS, FLOATS, FLOATS), cache=True, error_model="numpy")
+@kernel(F64(I64, FLOATS, FLOATS, FLOATS), error_model="numpy")
 def scale(n, M, q, D):
     """D (n) with D M D of unit diagonal, zero diagonals by their largest partner; a power of two above D |q|."""
     size = 0.0
@@ -52,7 +53,7 @@ def scale(n, M, q, D):
     return power_of_two(size) if size > 0.0 else size
 
 
-@njit(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS), cache=True, error_model="numpy")
+@kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS), error_model="numpy")
 def is_solution(n, M, q, D, z):
     """Whether `lemke.scaled_violation` of z (n) is at most CLOSE; not if anything is nan or infinite."""
     worst, largest, whole = 0.0, 0.0, 0.0
@@ -69,7 +70,7 @@ def is_solution(n, M, q, D, z):
     return worst <= CLOSE * largest and whole - whole == 0.0
 
 
-@njit(I64(I64, FLOATS, INTEGERS, I64), cache=True, error_model="numpy")
+@kernel(I64(I64, FLOATS, INTEGERS, I64), error_model="numpy")
 def blocking_row(n, T, basic, c):
     """The row that leaves as the nonbasic unknown of column c enters, z0's if it can; -1 for a ray."""
     # Choices without jumps, whose outcome nothing would foretell.
@@ -99,7 +100,7 @@ def blocking_row(n, T, basic, c):
     return best
 
 
-@njit(types.void(I64, FLOATS, FLOATS, I64, I64), cache=True, error_model="numpy")
+@kernel(types.void(I64, FLOATS, FLOATS, I64, I64), error_model="numpy")
 def pivot(n, T, row, r, c):
     """Exchange the basic unknown of row r with the nonbasic one of column c; `row` (WIDTH) is room."""
     f = 1.0 / T[WIDTH * r + c]
@@ -115,7 +116,7 @@ def pivot(n, T, row, r, c):
         T[WIDTH * r + j] = row[j]
 
 
-@njit(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS, INTEGERS, INTEGERS), cache=True, error_model="numpy")
+@kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS, INTEGERS, INTEGERS), error_model="numpy")
 def solve_small(n, M, q, z, F, L, info):
     """Solve an LCP of order n <= SMALL from nothing: whether z (n) is its solution. info[0] counts the pivots.
 

@@ -5,8 +5,9 @@ perturbation that breaks ties (`lemke_path`). A pivot takes n^2 operations, each
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import INDICES, MATRIX, VECTOR, address
 from workbench.solution import Status
 from workbench.solvers.lemke_path import perturbation
@@ -23,7 +24,7 @@ TIE = 1e-21
 RELATIVE_TIE = 1e-14
 
 
-@njit(types.void(MATRIX, MATRIX, types.int64, types.int64), cache=True)
+@kernel(types.void(MATRIX, MATRIX, types.int64, types.int64))
 def pivot_twice(T, low, r, c):
     """Exchange the basic unknown of row r with the nonbasic one of column c in the tableau T + low, in place."""
     n, width = T.shape
@@ -39,7 +40,7 @@ def pivot_twice(T, low, r, c):
                 T[i, j], low[i, j] = less_product(T[i, j], low[i, j], f, f_low, T[r, j], low[r, j])
 
 
-@njit(types.int64(MATRIX, INDICES, types.int64), cache=True)
+@kernel(types.int64(MATRIX, INDICES, types.int64))
 def blocking_row_twice(T, basic, c):
     """The row whose basic unknown reaches zero first as the nonbasic one of column c grows; -1 for a ray."""
     n = T.shape[0]
@@ -58,7 +59,7 @@ def blocking_row_twice(T, basic, c):
     return best
 
 
-@njit(types.void(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, MATRIX, MATRIX), cache=True)
+@kernel(types.void(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, MATRIX, MATRIX))
 def first_tableau(M, q, D, unit, d, T, low):
     """Every w basic, every z and z0 at zero: T + low = [-D M D, -d, D q unit, p]."""
     n = M.shape[0]
@@ -72,11 +73,10 @@ def first_tableau(M, q, D, unit, d, T, low):
         T[i, n + 2], low[i, n + 2] = p[i], 0.0
 
 
-@njit(
+@kernel(
     types.UniTuple(types.int64, 2)(
         MATRIX, VECTOR, VECTOR, types.float64, VECTOR, types.int64, VECTOR, INDICES, VECTOR, INDICES
     ),
-    cache=True,
 )
 def follow_path_twice(M, q, D, unit, d, most, b, basic, t, info):
     """`lemke_path.follow_path` in twice the precision; its S.b, S.basic and S.t are b, basic and t (n)."""

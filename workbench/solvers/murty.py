@@ -11,8 +11,8 @@ Cost: one LU factorisation of the basic block per pivot, so that no error is car
 """
 
 import numpy as np
-from numba import njit
 
+from workbench.compiling import kernel
 from workbench.kernels import SOLVE, solve_on_basis, spread
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
@@ -24,7 +24,7 @@ SINGULAR = int(Status.SINGULAR)
 NOT_FINITE = int(Status.NOT_FINITE)
 
 
-@njit(SOLVE, cache=True)
+@kernel(SOLVE)
 def murty_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts pivots, at most 1000 + 20 n."""
     n = M.shape[0]

@@ -16,8 +16,9 @@ real roots are separated by those of its derivative. Every root is a candidate; 
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import MATRIX, VECTOR, affine, lu_factor, lu_solve
 from workbench.problems import FAR
 
@@ -42,7 +43,7 @@ def _tangent_half_angle(degree: int) -> np.ndarray:
 QUARTIC, SEXTIC = _tangent_half_angle(2), _tangent_half_angle(3)
 
 
-@njit(types.float64(VECTOR, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR), cache=True)
+@kernel(types.float64(VECTOR, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR))
 def natural_gap(diagonal, q, mu, d, associated, z, gap):
     """As `natural_map`, with u in gap on entry and the diagonal (n,) of W."""
     n, r = q.shape[0], mu.shape[0]
@@ -87,7 +88,7 @@ def natural_gap(diagonal, q, mu, d, associated, z, gap):
     return value if np.isfinite(value + size) else np.inf
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR), cache=True)
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR))
 def natural_map(W, q, mu, d, associated, z, gap):
     """gap = z - P_K(z - rho (u + (1 - kappa) mu |u_t| n)), all (r (1 + d),); returns the residual of `problems`.
 
@@ -100,7 +101,7 @@ def natural_map(W, q, mu, d, associated, z, gap):
     return natural_gap(diagonal, q, mu, d, associated, z, gap)
 
 
-@njit(types.void(VECTOR, types.float64, MATRIX), cache=True)
+@kernel(types.void(VECTOR, types.float64, MATRIX))
 def project(y, mu, P):
     """One contact: y (1 + d,) becomes its projection on the friction cone, P (1 + d, 1 + d) that map's derivative."""
     m = y.shape[0]
@@ -133,7 +134,7 @@ def project(y, mu, P):
     y[0] = p_n
 
 
-@njit(types.float64(VECTOR, types.int64, types.int64, types.float64), cache=True)
+@kernel(types.float64(VECTOR, types.int64, types.int64, types.float64))
 def _derivative(c, degree, order, t):
     """The order-th derivative over order! of sum c[m] t^m at t: a polynomial with binomially weighted coefficients."""
     value = 0.0
@@ -145,7 +146,7 @@ def _derivative(c, degree, order, t):
     return value
 
 
-@njit(types.int64(VECTOR, types.int64, VECTOR), cache=True)
+@kernel(types.int64(VECTOR, types.int64, VECTOR))
 def real_roots(c, degree, roots):
     """All real roots of sum c[m] t^m, c[degree] != 0, ascending in roots (2 degree,); returns their number.
 
@@ -203,7 +204,7 @@ def real_roots(c, degree, roots):
     return count
 
 
-@njit(types.UniTuple(types.float64, 3)(MATRIX, VECTOR, types.float64, types.boolean, types.float64), cache=True)
+@kernel(types.UniTuple(types.float64, 3)(MATRIX, VECTOR, types.float64, types.boolean, types.float64))
 def slide(W, q, mu, associated, theta):
     """(p_n, f, df/dtheta) of a slide with friction towards theta, spatial contact; p_n = nan where a = 0."""
     x, y = np.cos(theta), np.sin(theta)
@@ -219,7 +220,7 @@ def slide(W, q, mu, associated, theta):
     return p_n, a * e_q - c * e_b, da * e_q + a * de_q - dc * e_b - c * de_b
 
 
-@njit(types.int64(MATRIX, VECTOR, types.float64, types.boolean, VECTOR), cache=True)
+@kernel(types.int64(MATRIX, VECTOR, types.float64, types.boolean, VECTOR))
 def slide_angles(W, q, mu, associated, angles):
     """The zeros of the slide equation, polished, in angles (12,); returns their number, 0 if it vanishes throughout.
 
@@ -255,7 +256,7 @@ def slide_angles(W, q, mu, associated, angles):
     return count
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, types.boolean, VECTOR, VECTOR, types.float64, VECTOR), cache=True)
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, types.boolean, VECTOR, VECTOR, types.float64, VECTOR))
 def _better(W, q, mu, associated, candidate, gap, best, z):
     """Keep the candidate in z if it beats the residual `best`; returns the better residual."""
     residual = natural_map(W, q, mu, q.shape[0] - 1, associated, candidate, gap)
@@ -267,7 +268,7 @@ def _better(W, q, mu, associated, candidate, gap, best, z):
     return residual
 
 
-@njit(types.void(MATRIX, VECTOR, VECTOR), cache=True)
+@kernel(types.void(MATRIX, VECTOR, VECTOR))
 def _stick(W, q, z):
     """z = -W^-1 q, refined; where W is singular, iterated Tikhonov regularisation towards the smallest such z.
 
@@ -295,7 +296,7 @@ def _stick(W, q, z):
             z[i] -= step[i]
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, types.boolean, VECTOR), cache=True)
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, types.boolean, VECTOR))
 def one_contact(W, q, mu, associated, z):
     """Solve one contact: W (1+d, 1+d), q (1+d,), mu (1,), d in {1, 2}; z (1+d,) = [p_n, p_t]. Returns the residual.
 

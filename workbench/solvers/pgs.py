@@ -14,8 +14,9 @@ falls with the condition number.
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import MATRIX, SOLVE, VECTOR, spread
 from workbench.problems import Problem
 from workbench.solution import Status
@@ -33,7 +34,7 @@ TOLERANCE = 1e-13
 SWEEPS = 10_000
 
 
-@njit(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.boolean), cache=True)
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.boolean))
 def relative_step(M, q, lower, upper, z, move):
     """How far one sweep moves z (Gauss-Seidel, `move`), or would move it row by row (Jacobi: the natural map)."""
     n = M.shape[0]
@@ -54,7 +55,7 @@ def relative_step(M, q, lower, upper, z, move):
     return np.sqrt(step / size) if size > 0.0 else 0.0
 
 
-@njit(SOLVE, cache=True)
+@kernel(SOLVE)
 def pgs_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts sweeps. SINGULAR where a diagonal entry is not positive, z nan if it diverges."""
     n = M.shape[0]

@@ -12,8 +12,8 @@ Cost: that of block principal pivoting, and up to `PROXIMAL_STEPS` times that.
 """
 
 import numpy as np
-from numba import njit
 
+from workbench.compiling import kernel
 from workbench.kernels import SOLVE, put, spread
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
@@ -34,7 +34,7 @@ FEW = 25
 FIRST_EPS, LAST_EPS, SHRINK, PROXIMAL_STEPS = 1e-3, 1e-9, 0.1, 40
 
 
-@njit(SOLVE, cache=True)
+@kernel(SOLVE)
 def proximal_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts exchanges, block or single, at most 1000 + 20 n for each problem solved."""
     n = M.shape[0]

@@ -11,7 +11,6 @@ gradient at y = 0 is of order one and every cone is the Lorentz cone y_n >= |y_t
 coefficient: with mu = 0 the tangential impulse vanishes by itself and the cone keeps an interior.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ import numpy as np
 from workbench.problems import SYMMETRY_TOLERANCE, Array, ConeProblem, Problem, is_sparse, is_symmetric
 from workbench.solution import Solution, Status
 from workbench.solvers.base import Solver, refusal
+from workbench.timing import clock
 
 CONVEX_KINDS = frozenset({"LCP", "MLCP", "conic QP"})
 """Kinds of problems that are quadratic programmes when their matrix is symmetric positive semidefinite."""
@@ -154,12 +154,12 @@ def solve_scaled(solver: Solver, problem: Problem, minimise: Callable[[ScaledQP]
     reason = solver.why_not(problem)
     if reason:
         return refusal(solver, problem, reason)
-    start = time.perf_counter()
+    start = clock()
     qp = scaled(problem)
     outcome, z = _attempt(solver, qp, minimise)
     if not (qp.complete or (outcome.status is Status.SOLVED and _within_bounds(problem, z))):
         outcome, z = _attempt(solver, scaled(problem, leave_out_far=False), minimise)
-    elapsed = time.perf_counter() - start
+    elapsed = clock() - start
     residual = float(problem.residual(z))
     return Solution(
         z, outcome.status, residual, solver.tolerance, outcome.iterations, elapsed, solver.name, outcome.reason

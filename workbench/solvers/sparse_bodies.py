@@ -5,16 +5,16 @@ are not zero are row[first[i] : first[i + 1]], with values H[...], (1 + d,) each
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve
 from workbench.solvers.one_contact import one_contact
 from workbench.solvers.sparse_contacts import BLOCKS, COUNT, FLAG, NUMBER
 
 
-@njit(
+@kernel(
     types.void(INDICES, INDICES, MATRIX, INDICES, INDICES, MATRIX, BLOCKS, MATRIX, VECTOR, FLAG, COUNT, VECTOR, MATRIX),
-    cache=True,
 )
 def body_sweeps(first, row, H, first_V, row_V, V, own, q, mu, associated, count, v, z):
     """`count` block Gauss-Seidel sweeps over z (r, 1 + d), every contact solved exactly with the others held.
@@ -40,7 +40,7 @@ def body_sweeps(first, row, H, first_V, row_V, V, own, q, mu, associated, count,
                 z[i, a] = now[a]
 
 
-@njit(FLAG(BLOCKS, BLOCKS, NUMBER, BLOCKS, BLOCKS), cache=True)
+@kernel(FLAG(BLOCKS, BLOCKS, NUMBER, BLOCKS, BLOCKS))
 def contact_inverses(C, B, eps, R, D):
     """R = (C + eps B)^-1 and D = R B of every contact, all (r, 1 + d, 1 + d); False where there is none."""
     r, m = C.shape[0], C.shape[1]
@@ -65,7 +65,7 @@ def contact_inverses(C, B, eps, R, D):
     return True
 
 
-@njit(types.void(INDICES, MATRIX, BLOCKS, INDICES, VECTOR), cache=True)
+@kernel(types.void(INDICES, MATRIX, BLOCKS, INDICES, VECTOR))
 def add_contacts(first, H, D, place, values):
     """values += the entries of H D H^T: contact by contact, row by row, in the order of their places."""
     r, m = D.shape[0], D.shape[1]

@@ -12,8 +12,9 @@ that fewer of its derivatives are singular; it has the same solutions.
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from workbench.compiling import kernel
 from workbench.kernels import INDICES, MATRIX, VECTOR
 from workbench.solvers.one_contact import one_contact, project
 
@@ -22,7 +23,7 @@ PLACES = types.Array(types.int64, 3, "C")
 FLAG, NUMBER, COUNT = types.boolean, types.float64, types.int64
 
 
-@njit(types.void(INDICES, INDICES, BLOCKS, MATRIX, MATRIX, MATRIX), cache=True)
+@kernel(types.void(INDICES, INDICES, BLOCKS, MATRIX, MATRIX, MATRIX))
 def contact_velocity(first, column, blocks, q, z, u):
     """u = W z + q, all (r, 1 + d)."""
     r, m = q.shape
@@ -36,7 +37,7 @@ def contact_velocity(first, column, blocks, q, z, u):
                     u[i, a] += blocks[p, a, b] * z[j, b]
 
 
-@njit(types.void(INDICES, INDICES, BLOCKS, MATRIX, VECTOR, FLAG, COUNT, MATRIX), cache=True)
+@kernel(types.void(INDICES, INDICES, BLOCKS, MATRIX, VECTOR, FLAG, COUNT, MATRIX))
 def sweeps(first, column, blocks, q, mu, associated, count, z):
     """`count` block Gauss-Seidel sweeps over z (r, 1 + d), every contact solved exactly with the others held."""
     r, m = q.shape
@@ -58,7 +59,7 @@ def sweeps(first, column, blocks, q, mu, associated, count, z):
                 z[i, a] = own[a]
 
 
-@njit(types.void(VECTOR, VECTOR, NUMBER, NUMBER, VECTOR, MATRIX, MATRIX), cache=True)
+@kernel(types.void(VECTOR, VECTOR, NUMBER, NUMBER, VECTOR, MATRIX, MATRIX))
 def alart_curnier(z, u, mu, rho, gap, C, B):
     """One contact: the gap (m,) of Alart and Curnier's equations and C, B (m, m) with d gap = C dz + B du."""
     m = z.shape[0]
@@ -90,7 +91,7 @@ def alart_curnier(z, u, mu, rho, gap, C, B):
             C[a, 0], B[a, 0] = -mu * e_a, mu * rho * e_a
 
 
-@njit(types.void(VECTOR, VECTOR, NUMBER, NUMBER, VECTOR, MATRIX, MATRIX), cache=True)
+@kernel(types.void(VECTOR, VECTOR, NUMBER, NUMBER, VECTOR, MATRIX, MATRIX))
 def natural_blocks(z, u, mu, rho, gap, C, B):
     """One contact of a CCP: the natural map's gap (m,) and C, B (m, m) with d gap = C dz + B du."""
     m = z.shape[0]
@@ -104,7 +105,7 @@ def natural_blocks(z, u, mu, rho, gap, C, B):
             B[a, b] *= rho
 
 
-@njit(NUMBER(VECTOR, VECTOR, FLAG, MATRIX, MATRIX, MATRIX, BLOCKS, BLOCKS), cache=True)
+@kernel(NUMBER(VECTOR, VECTOR, FLAG, MATRIX, MATRIX, MATRIX, BLOCKS, BLOCKS))
 def all_contacts(mu, rho, associated, z, u, gap, C, B):
     """Every contact's gap, C and B; returns |gap|_2."""
     total = 0.0
@@ -118,7 +119,7 @@ def all_contacts(mu, rho, associated, z, u, gap, C, B):
     return np.sqrt(total)
 
 
-@njit(types.void(INDICES, INDICES, BLOCKS, PLACES, BLOCKS, BLOCKS, NUMBER, VECTOR), cache=True)
+@kernel(types.void(INDICES, INDICES, BLOCKS, PLACES, BLOCKS, BLOCKS, NUMBER, VECTOR))
 def newton_matrix(first, column, blocks, place, C, B, eps, values):
     """The entries of C + B (W + eps I): that of block p, row a, column b goes to values[place[p, a, b]]."""
     r, m = C.shape[0], C.shape[1]

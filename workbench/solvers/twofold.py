@@ -4,14 +4,13 @@ Source: T. J. Dekker, A floating-point technique for extending the available pre
 (1971); the error-free sum is Knuth's. Compilers may not reassociate: no function here may be compiled with fastmath.
 """
 
-from numba import njit, types
+from numba import njit
 
-PAIR = types.UniTuple(types.float64, 2)
 SPLITTER = 2.0**27 + 1.0
 """Times this, a double of 53 bits falls into two halves whose products are exact."""
 
 
-@njit(PAIR(types.float64, types.float64), cache=True)
+@njit
 def two_sum(a, b):
     """a + b exactly, as (the rounded sum, its error)."""
     s = a + b
@@ -19,7 +18,7 @@ def two_sum(a, b):
     return s, (a - (s - t)) + (b - t)
 
 
-@njit(PAIR(types.float64, types.float64), cache=True)
+@njit
 def two_product(a, b):
     """a b exactly, as (the rounded product, its error), short of overflow and underflow."""
     p = a * b
@@ -32,7 +31,7 @@ def two_product(a, b):
     return p, ((a_high * b_high - p) + a_high * b_rest + a_rest * b_high) + a_rest * b_rest
 
 
-@njit(PAIR(*(6 * [types.float64])), cache=True)
+@njit
 def less_product(x, x_low, a, a_low, b, b_low):
     """x - a b of three such numbers."""
     p, e = two_product(a, b)
@@ -40,7 +39,7 @@ def less_product(x, x_low, a, a_low, b, b_low):
     return two_sum(s, t + (x_low - (e + (a * b_low + a_low * b))))
 
 
-@njit(PAIR(*(4 * [types.float64])), cache=True)
+@njit
 def quotient(a, a_low, b, b_low):
     """a / b of two such numbers."""
     first = a / b
@@ -48,7 +47,7 @@ def quotient(a, a_low, b, b_low):
     return two_sum(first, rest / b)
 
 
-@njit(PAIR(types.float64, types.float64, types.float64), cache=True)
+@njit
 def product(a, b, c):
     """a b c of three doubles."""
     p, e = two_product(a, b)
