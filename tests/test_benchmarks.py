@@ -229,7 +229,7 @@ def test_a_row_has_one_block_a_tower():
 
 
 def test_one_command_compares_without_any_peer_and_writes_tables_and_charts(tmp_path):
-    names = {"lcp", "batch", "growth-steps"}
+    names = {"lcp", "batch", "growth", "growth-steps"}
     environment = {k: v for k, v in os.environ.items() if k != "WORKBENCH_DATA"}
     command = [sys.executable, "-m", "benchmarks", "--quick", "--json", "--out", str(tmp_path), "--only", *names]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300)

@@ -110,6 +110,14 @@ class Case(ABC):
         """Compliance of the constraint rows unless the run says otherwise."""
         return RIGID
 
+    @property
+    def parts(self) -> "tuple[Case, ...]":
+        """Parts that nothing ever couples, none for a case that is one piece; `workbench.parts` steps them one by one.
+
+        Coordinates, velocities, constraints and contacts of the case are theirs, one part after the other.
+        """
+        return ()
+
     @abstractmethod
     def start(self) -> tuple[Array, Array]:
         """Initial coordinates q and velocities v."""

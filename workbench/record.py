@@ -54,19 +54,25 @@ def record(core: Core, work: Work, track: Track, k: int) -> Record:
     """The first k steps of a run, which led to the state of `track`; there is a row more for that."""
     n_q, n = track.q.size, track.v.size
     track.rows[k, :n_q], track.rows[k, n_q : n_q + n] = track.q, track.v
+    return columns(core, work, track, track.rows[: k + 1], track.effort[:k])
 
-    def columns(x: Core | Work, first: str, last: str = "", rank: int = 1, skip: int = 0) -> np.ndarray:
+
+def columns(core: Core, work: Work, track: Track, rows: np.ndarray, effort: np.ndarray) -> Record:
+    """The columns of k + 1 rows, of which the last holds a state only; the others tell what they are."""
+    n_q, n, k = track.q.size, track.v.size, len(effort)
+
+    def column(x: Core | Work, first: str, last: str = "", rank: int = 1, skip: int = 0) -> np.ndarray:
         start = n_q + (core.recorded.size if x is work else 0) - x.place("recorded").start
-        found = track.rows[:k, start + x.place(first).start + skip : start + x.place(last or first).stop]
-        columns = getattr(x, first).shape[-1] if rank == 2 else 0
-        return found.reshape(k, found.shape[1] // columns, columns) if columns else found
+        found = rows[:k, start + x.place(first).start + skip : start + x.place(last or first).stop]
+        across = getattr(x, first).shape[-1] if rank == 2 else 0
+        return found.reshape(k, found.shape[1] // across, across) if across else found
 
     return Record(
-        q=track.rows[: k + 1, :n_q], v=track.rows[: k + 1, n_q : n_q + n],
-        p=columns(work, "out", skip=n), mass=columns(core, "M", rank=2), b=columns(core, "b"),
-        J=columns(core, "J_n", "J_t", rank=2), rate=columns(core, "b_n", "b_t"),
-        eps=columns(core, "eps_n", "eps_t"), r_t=columns(core, "r_t"), phi=columns(core, "phi"),
-        friction=columns(core, "mu"), M=columns(work, "M", rank=2), q_=columns(work, "q"),
-        lower=columns(work, "lower"), upper=columns(work, "upper"), mu=columns(work, "mu"), z=columns(work, "z"),
-        effort=track.effort[:k],
+        q=rows[:, :n_q], v=rows[:, n_q : n_q + n],
+        p=column(work, "out", skip=n), mass=column(core, "M", rank=2), b=column(core, "b"),
+        J=column(core, "J_n", "J_t", rank=2), rate=column(core, "b_n", "b_t"),
+        eps=column(core, "eps_n", "eps_t"), r_t=column(core, "r_t"), phi=column(core, "phi"),
+        friction=column(core, "mu"), M=column(work, "M", rank=2), q_=column(work, "q"),
+        lower=column(work, "lower"), upper=column(work, "upper"), mu=column(work, "mu"), z=column(work, "z"),
+        effort=effort,
     )  # fmt: skip

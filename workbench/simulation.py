@@ -221,14 +221,17 @@ def simulate(
     if not (np.isfinite(duration) and duration >= h):
         raise DataError(f"duration {duration:g} s; at least one step of {h:g} s is needed")
     steps = whole_steps(duration, h)
-    c = compiled(formulation, *case.size)
     normal = case.normal if normal is None else normal
     relaxation = case.relaxation if relaxation is None else relaxation
+    if case.parts:
+        from workbench.parts import simulate_parts
+
+        return simulate_parts(case, formulation, solver, h, steps, explicit, normal, relaxation, progress)
+    c = compiled(formulation, *case.size)
     stepper = Stepper(c, h, normal, case.v_th)
     stepper.follow(case, relaxation, steps)
-    compiled_case = all(hasattr(f, "py_func") for f in (case.fill, case.advance))
     start = clock()
-    loop = _compiled_loop if isinstance(solver, KernelSolver) and compiled_case else _python_loop
+    loop = _compiled_loop if is_compiled(case, solver) else _python_loop
     status, reason, k = loop(case, stepper, solver, explicit, steps, progress)
     seconds = clock() - start
     if status is not Status.SOLVED and k < steps:
@@ -237,6 +240,11 @@ def simulate(
         case, formulation, solver.name, c.kind, solver.tolerance, h, explicit, normal, relaxation, status, reason,
         steps, c.seconds, seconds, record(stepper.core, stepper.work, stepper.track, k), c,
     )  # fmt: skip
+
+
+def is_compiled(case: Case, solver: Solver) -> bool:
+    """Whether the loop over the steps can be."""
+    return isinstance(solver, KernelSolver) and all(hasattr(f, "py_func") for f in (case.fill, case.advance))
 
 
 def first_step(

@@ -20,6 +20,7 @@ from workbench.kernels import INDICES, SOLVE, VECTOR, is_finite, put, put_at, sp
 from workbench.layout import Laid
 from workbench.relaxation import COUNT, is_rigid, relax, relax_across
 from workbench.solution import Status
+from workbench.solvers.components import solve_apart
 
 FILL = types.void(VECTOR, VECTOR, VECTOR, CORE)
 """A case's mechanics: fill(q, v, data, core) writes what `hooks.Core` names."""
@@ -192,7 +193,7 @@ def run(
                 return NO_FIXED_POINT
             status = pose(core, work)
             if status == SOLVED:
-                status = solve(work.M, work.q, work.lower, work.upper, work.mu, d, work.z, info)
+                status = solve_apart(solve, work.M, work.q, work.lower, work.upper, work.mu, d, work.z, info)
             if status == INACCURATE:
                 worst = INACCURATE
             elif status != SOLVED:

@@ -11,5 +11,9 @@ COMPARISONS = (
     mlcp.COMPARISON,
     wheel.COMPARISON,
     growth.SOLVER,
-    growth.STEPPER,
+    growth.CCPS,
+    growth.LCPS,
+    growth.MLCPS,
+    growth.CUBES,
+    growth.TOWERS,
 )

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.harness import Peer, Task, in_process
 from workbench.problems import Array, ConeProblem
 from workbench.solution import Solution, Status
-from workbench.solvers import find_solver
+from workbench.solvers import components, find_solver
 from workbench.solvers.base import KernelSolver, kernel_arguments
 from workbench.solvers.coulomb_exact import CLAIM, ExactSolver
 
@@ -47,7 +47,7 @@ def fresh_solve(name: str, task: Task, warm: bool) -> Callable[[], Callable[[], 
         z, info = first.copy(), np.zeros(1, dtype=np.int64)
 
         def solve() -> Any:
-            status = Status(method.kernel(*arguments, z, info))
+            status = Status(components.apart(method.kernel, arguments, z, info))
             return z, "" if status is Status.SOLVED else status.name
 
         return solve

@@ -9,6 +9,7 @@ import numpy as np
 from workbench.errors import DataError
 from workbench.problems import Array, Problem, is_sparse
 from workbench.solution import Solution, Status
+from workbench.solvers.components import apart
 from workbench.timing import clock
 
 EXACT = 1e-9
@@ -76,7 +77,7 @@ class KernelSolver:
         if reason:
             return refusal(self, problem, reason)
         start = clock()
-        status = Status(self.kernel(*kernel_arguments(problem), z, info))
+        status = Status(apart(self.kernel, kernel_arguments(problem), z, info))
         elapsed = clock() - start
         reason = "" if status is Status.SOLVED else status.meaning
         return Solution(z, status, float(problem.residual(z)), self.tolerance, int(info[0]), elapsed, self.name, reason)

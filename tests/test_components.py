@@ -1,0 +1,232 @@
+"""Problems that fall into parts: found as a graph search finds them, solved as the parts are, put together in order."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from workbench.problems import LCP, MLCP, ConicQP, CoulombNCP
+from workbench.solution import Status
+from workbench.solvers import find_solver
+from workbench.solvers.base import kernel_arguments
+from workbench.solvers.components import FEW, find_parts, solve_apart, worse
+from workbench.solvers.coulomb_exact import LARGEST_BURST
+
+SIZES = (1, 7, 2, 12, 20, 1, 5)
+"""Unknowns, or contacts, of the parts; together more than `FEW`."""
+
+
+def shuffled(rng, blocks, d=0):
+    """Blocks side by side in a random order of unknowns, or of contacts with d tangents: the matrix and the rows."""
+    size = sum(len(b) for b in blocks) // (1 + d)
+    contact = rng.permutation(size)
+    rows = contact if not d else np.concatenate([contact, (size + d * contact[:, None] + np.arange(d)).ravel()])
+    M, places, done = np.zeros((len(rows), len(rows))), [], 0
+    for b in blocks:
+        mine = np.arange(done, done + len(b) // (1 + d))
+        if d:
+            mine = np.concatenate([mine, (size + d * mine[:, None] + np.arange(d)).ravel()])
+        places.append(rows[mine])
+        M[np.ix_(places[-1], places[-1])] = b
+        done += len(b) // (1 + d)
+    return M, places
+
+
+def definite(rng, n, skew=0.0):
+    """A positive definite matrix with a skew part."""
+    A, S = rng.normal(size=(n, n)), rng.normal(size=(n, n))
+    return A @ A.T / n + 0.5 * np.eye(n) + skew * (S - S.T)
+
+
+def parts_of(M, r=0, d=2):
+    part = np.zeros(len(M), dtype=np.int64)
+    return find_parts(M, r, d, part), part
+
+
+def undivided(solver, problem):
+    """The kernel's own answer."""
+    z, info = np.zeros(problem.size), np.zeros(1, dtype=np.int64)
+    return z, Status(solver.kernel(*kernel_arguments(problem), z, info)), info[0]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_parts_are_the_components_of_the_pattern(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 60))
+    M = rng.normal(size=(n, n)) * (rng.uniform(size=(n, n)) < rng.choice([0.3, 1.0, 2.0]) / n)
+    for r, d in ((0, 2), (n // 3, 2), (n // 2, 1)):
+        contact = np.arange(n)
+        contact[r : r + d * r] = np.repeat(np.arange(r), d)
+        same = sparse.csr_array((np.ones(n), (np.arange(n), contact)), shape=(n, n))
+        expected, label = connected_components(sparse.csr_array(M != 0) + same, directed=False)
+        count, part = parts_of(M, r, d)
+        assert count == expected
+        if count > 1:
+            np.testing.assert_array_equal(part, label)
+    M[0, n - 1] = np.nan
+    assert parts_of(M)[0] == connected_components(sparse.csr_array(M != 0), directed=False)[0]
+
+
+@pytest.mark.parametrize("name", ["lemke", "proximal", "murty", "judice-pires", "keller"])
+def test_an_lcp_has_the_answer_of_the_undivided_one(name):
+    rng, solver = np.random.default_rng(1), find_solver(name)
+    skew = 0.0 if name == "keller" else 1.0
+    for _ in range(5):
+        M, places = shuffled(rng, [definite(rng, n, skew) for n in SIZES])
+        problem = LCP(M, rng.normal(size=len(M)))
+        assert problem.size > FEW
+        found, (z, status, _) = solver.solve(problem), undivided(solver, problem)
+        assert found.claimed is status is Status.SOLVED
+        assert found.residual < 1e-14
+        np.testing.assert_allclose(found.z, z, atol=1e-12)
+        alone = [undivided(solver, LCP(M[np.ix_(i, i)], problem.q[i])) for i in map(np.sort, places)]
+        for i, (z_k, _, _) in zip(map(np.sort, places), alone, strict=True):
+            np.testing.assert_array_equal(found.z[i], z_k)
+        assert found.iterations == sum(count for *_, count in alone)
+
+
+@pytest.mark.parametrize("name", ["proximal", "judice-pires", "keller"])
+def test_bounds_go_with_their_unknowns(name):
+    rng, solver = np.random.default_rng(2), find_solver(name)
+    for _ in range(5):
+        M, _ = shuffled(rng, [definite(rng, n) for n in SIZES])
+        n = len(M)
+        lower, upper = -rng.uniform(0, 0.5, n), rng.uniform(0, 0.5, n)
+        lower[rng.uniform(size=n) < 0.2], upper[rng.uniform(size=n) < 0.2] = -np.inf, np.inf
+        problem = MLCP(M, rng.normal(size=n), lower, upper)
+        found, (z, status, _) = solver.solve(problem), undivided(solver, problem)
+        assert found.claimed is status is Status.SOLVED
+        assert found.residual < 1e-14
+        np.testing.assert_allclose(found.z, z, atol=1e-12)
+
+
+def cones(rng, d, rank=100):
+    """W of at most this rank a part, q, mu; of six groups of contacts one is a contact that moves nothing, W_ii = 0."""
+    blocks = []
+    for r in (1, 3, 2, 5, 1, 4):
+        J = rng.normal(size=((1 + d) * r, min(rank, 2 * (1 + d) * r)))
+        blocks.append(J @ J.T)
+    blocks[4] = np.zeros((1 + d, 1 + d))
+    W, places = shuffled(rng, blocks, d)
+    q = W @ rng.normal(size=len(W))
+    q[places[4][0]] = 1.0
+    return 0.5 * (W + W.T), q, rng.uniform(0.1, 0.5, len(W) // (1 + d)), places
+
+
+@pytest.mark.parametrize("d", [1, 2], ids=["plane", "space"])
+@pytest.mark.parametrize(("kind", "name"), [(ConicQP, "ccp-exact"), (CoulombNCP, "coulomb-exact")])
+def test_friction_problems_have_the_answer_of_the_undivided_ones(kind, name, d):
+    rng, solver = np.random.default_rng(3), find_solver(name)
+    for _ in range(4):
+        W, q, mu, places = cones(rng, d)
+        problem = kind(W, q, mu, d)
+        found, (z, status, _) = solver.solve(problem), undivided(solver, problem)
+        assert found.claimed is Status.SOLVED
+        assert found.residual < 1e-14
+        if status is Status.SOLVED:
+            np.testing.assert_allclose(found.z, z, atol=1e-9)
+        for i in map(np.sort, places):
+            alone = solver.solve(kind(W[np.ix_(i, i)], q[i], mu[i[i < len(mu)]], d))
+            np.testing.assert_array_equal(found.z[i], alone.z)
+        assert found.stages[0].startswith("6 parts")
+        also = solver.solve(kind(sparse.csr_array(W), q, mu, d))
+        np.testing.assert_array_equal(also.z, found.z)
+        assert (also.residual, also.iterations) == (pytest.approx(found.residual, abs=1e-15), found.iterations)
+
+
+def test_velocities_of_redundant_contacts_stay():
+    """Impulses are not unique there; a CCP's velocities are."""
+    rng, solver = np.random.default_rng(4), find_solver("ccp-exact")
+    for _ in range(4):
+        W, q, mu, _ = cones(rng, 2, rank=6)
+        problem = ConicQP(W, q, mu)
+        found, (z, status, _) = solver.solve(problem), undivided(solver, problem)
+        assert found.claimed is status is Status.SOLVED
+        np.testing.assert_allclose(W @ found.z, W @ z, atol=1e-7 * np.abs(q).max())
+
+
+def test_large_parts_of_a_sparse_matrix_stay_sparse():
+    """Two parts beyond the dense kernels and one within, by dense blocks and by sparse ones."""
+    rng = np.random.default_rng(5)
+    blocks = []
+    for r in (LARGEST_BURST // 3 + 3, 4, LARGEST_BURST // 3 + 1):
+        J = rng.normal(size=(3 * r, 9 * r)) * (rng.uniform(size=(3 * r, 9 * r)) < 1 / r) + np.eye(3 * r, 9 * r)
+        blocks.append(J @ J.T + 0.1 * np.eye(3 * r) + 1e-6)
+    W, _ = shuffled(rng, blocks, 2)
+    q, mu = rng.normal(size=len(W)), np.full(len(W) // 3, 0.4)
+    solver = find_solver("ccp-exact")
+    one, other = (solver.solve(ConicQP(A, q, mu)) for A in (W, sparse.csr_array(W)))
+    assert max(one.residual, other.residual) < 1e-12
+    np.testing.assert_allclose(one.z, other.z, atol=1e-9)
+
+
+def test_compiled_code_divides_as_python_does():
+    rng = np.random.default_rng(6)
+    W, q, mu, _ = cones(rng, 2)
+    for problem, name in ((ConicQP(W, q, mu), "ccp-exact"), (LCP(W, q), "lemke"), (LCP(W, q), "proximal")):
+        solver, z, info = find_solver(name), np.zeros(len(q)), np.zeros(1, dtype=np.int64)
+        status = solve_apart(solver.kernel, *kernel_arguments(problem), z, info)
+        found = solver.solve(problem)
+        assert (status, info[0]) == (found.claimed, found.iterations)
+        np.testing.assert_array_equal(z, found.z)
+
+
+def test_a_guess_goes_to_the_parts():
+    rng, solver = np.random.default_rng(7), find_solver("lemke")
+    M, _ = shuffled(rng, [definite(rng, 12) for _ in range(4)])
+    problem = LCP(M, rng.normal(size=48))
+    cold = solver.solve(problem)
+    warm = solver.solve(problem, cold.z)
+    assert cold.iterations > 0
+    assert warm.iterations == 0
+    np.testing.assert_array_equal(warm.z, cold.z)
+
+
+def test_a_part_without_a_solution_leaves_the_whole_without_one():
+    """Keller's method proves it; the other parts are solved all the same."""
+    rng, solver = np.random.default_rng(8), find_solver("keller")
+    blocks = [definite(rng, 20), np.array([[1.0, -1.0], [-1.0, 1.0]]), definite(rng, 15)]
+    M, places = shuffled(rng, blocks)
+    q = rng.normal(size=len(M))
+    q[places[1]] = -1.0
+    found = solver.solve(LCP(M, q))
+    assert found.claimed is Status.INFEASIBLE
+    for i in (places[0], places[2]):
+        assert LCP(M[np.ix_(i, i)], q[i]).residual(found.z[i]) < 1e-14
+
+
+def test_the_worst_status_stands_and_a_proof_above_all():
+    S = Status
+    cases = [
+        (S.SOLVED, S.SOLVED, S.SOLVED), (S.SOLVED, S.INACCURATE, S.INACCURATE), (S.INACCURATE, S.SOLVED, S.INACCURATE),
+        (S.INACCURATE, S.RAY, S.RAY), (S.RAY, S.INACCURATE, S.RAY), (S.RAY, S.SINGULAR, S.RAY),
+        (S.RAY, S.INFEASIBLE, S.INFEASIBLE), (S.INFEASIBLE, S.RAY, S.INFEASIBLE),
+        (S.SOLVED, S.NOT_FINITE, S.NOT_FINITE),
+    ]  # fmt: skip
+    for one, other, expected in cases:
+        assert worse(int(one), int(other)) == expected
+
+
+def test_one_part_and_none():
+    rng = np.random.default_rng(9)
+    M = definite(rng, FEW + 8)
+    problem = LCP(M, rng.normal(size=len(M)))
+    z, _, pivots = undivided(find_solver("lemke"), problem)
+    found = find_solver("lemke").solve(problem)
+    np.testing.assert_array_equal(found.z, z)
+    assert found.iterations == pivots
+    assert parts_of(M)[0] == 1
+    assert parts_of(np.zeros((0, 0)))[0] == 0
+    # A chain that leads one way only is one part too.
+    assert parts_of(np.eye(50) + np.diag(np.ones(49), -1))[0] == 1
+    assert find_solver("lemke").solve(LCP(np.zeros((0, 0)), np.zeros(0))).claimed is Status.SOLVED
+
+
+def test_contacts_that_move_nothing_are_parts_of_their_own():
+    M, q = np.zeros((FEW + 10, FEW + 10)), np.ones(FEW + 10)
+    for name in ("lemke", "proximal", "keller"):
+        found = find_solver(name).solve(LCP(M, q))
+        assert found.claimed is Status.SOLVED
+        assert not found.z.any()
+    q[3] = -1.0
+    assert find_solver("lemke").solve(LCP(M, q)).claimed is Status.RAY
