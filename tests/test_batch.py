@@ -51,6 +51,27 @@ def test_lcps_have_the_bits_of_single_solves(r, threads):
         assert answer.residuals[k] == pytest.approx(single.residual, rel=1e-6, abs=1e-14)
 
 
+@pytest.mark.parametrize("n", range(1, 10))
+def test_eight_abreast_have_the_bits_of_one(n):
+    """Ties and zeros of whole numbers, rays, no work at all, diagonals of zero, one matrix for all, some left over."""
+    rng = np.random.default_rng(n)
+    whole = rng.integers(-1, 2, (101, n, n)).astype(float)
+    cases = [
+        (whole @ np.swapaxes(whole, 1, 2), rng.integers(-1, 2, (101, n)).astype(float)),
+        (rng.integers(-2, 3, (101, n, n)).astype(float), rng.integers(-2, 3, (101, n)).astype(float)),
+        (rng.normal(size=(101, n, n)) * 10 ** rng.uniform(-5, 5, (101, n, 1)), rng.normal(size=(101, n))),
+        (whole[0] @ whole[0].T + np.eye(n), rng.normal(size=(101, n))),
+    ]
+    lemke = find_solver("lemke")
+    for M, q in cases:
+        answer = solve_batch(M, q)
+        for k in range(101):
+            single = lemke.solve(LCP(M if M.ndim == 2 else M[k], q[k]))
+            assert answer.status[k] == single.claimed
+            np.testing.assert_array_equal(answer.z[k], single.z)
+            assert answer.iterations[k] == single.iterations
+
+
 @pytest.mark.parametrize("solver", ["proximal", "judice-pires", "murty", "keller", "pgs"])
 def test_box_problems_have_the_bits_of_single_solves(solver):
     M, q, lower, upper = boxes(np.random.default_rng(3), 60, 7)

@@ -3,11 +3,12 @@
     answer = solve_batch(M, q)              # LCPs, M (B, n, n) or one (n, n) for all, q (B, n)
     answer = solve_batch(M, q, lower, upper, solver="proximal", threads=2)
 
-Every problem is solved by itself, from nothing, by the same compiled code as a single one, so that z is the same to the
-bit. What is wrong with one problem is its status; only shapes and bounds that make no problem raise an error. Threads
-share the batch in equal parts.
+Every problem is solved by itself, from nothing, by the same compiled code as a single one, or by the same operations in
+the lanes of vectors (`lemke_eight`), so that z is the same to the bit. What is wrong with one problem is its status;
+only shapes and bounds that make no problem raise an error. Threads share the batch in equal parts.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,16 +19,16 @@ from numpy.typing import ArrayLike
 
 from workbench.compiling import kernel
 from workbench.errors import DataError
-from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, address, after
+from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR
 from workbench.problems import LCP, Array
 from workbench.solution import Status
 from workbench.solvers import ROUND_OFF, find_solver
 from workbench.solvers.base import KernelSolver, nothing_against
 from workbench.solvers.bases import equilibration, natural_residual, usable
-from workbench.solvers.lemke_small import FLOAT_ROOM, INTEGER_ROOM, SMALL, solve_small
+from workbench.solvers.lemke_eight import CUBE, eights
+from workbench.solvers.lemke_small import SMALL
 from workbench.timing import clock
 
-CUBE = types.Array(types.float64, 3, "C")
 I64 = types.int64
 SOLVED, OPEN = int(Status.SOLVED), -1
 
@@ -94,24 +95,6 @@ def solve_part(solve, M, q, lower, upper, first, last, z, status, iterations):
             iterations[k] = info[0]
 
 
-@kernel(types.void(CUBE, MATRIX, I64, I64, MATRIX, INDICES, INDICES), nogil=True)
-def solve_small_part(M, q, first, last, z, status, iterations):
-    """Solve the LCPs `first` to `last` of order n <= SMALL as `lemke` does first; what resists stays OPEN."""
-    n = q.shape[1]
-    step = n * n if M.shape[0] > 1 else 0
-    F, L, info = np.empty(FLOAT_ROOM), np.empty(INTEGER_ROOM, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    for k in range(first, last):
-        info[0] = 0
-        solved = solve_small(
-            n, after(address(M), step * k), after(address(q), n * k), after(address(z), n * k), address(F), address(L),
-            address(info),
-        )  # fmt: skip
-        if solved:
-            status[k], iterations[k] = SOLVED, info[0]
-    # The room must outlive the last call.
-    F[0], L[0] = 0.0, 0
-
-
 def solve_batch(
     M: ArrayLike,
     q: ArrayLike,
@@ -137,22 +120,34 @@ def solve_batch(
     low, high = _bound("lower", lower, 0.0, B, n), _bound("upper", upper, np.inf, B, n)
     if (low > high).any():
         raise DataError(f"a lower bound exceeds the upper one by {np.max(low - high):g}")
-    method = find_solver(ROUND_OFF[kind] if solver is None else solver)
-    if not isinstance(method, KernelSolver):
-        raise DataError(f"{method.name} is not compiled; a batch needs a compiled solver")
-    if kind not in method.solves:
-        raise DataError(f"{method.name} solves {', '.join(sorted(method.solves))}, not {kind}")
+    method = compiled_solver(solver, kind)
     if method.objection is not nothing_against and (reason := method.objection(LCP(M_, np.zeros(M_.shape[:2])))):
         raise DataError(reason)
-    if threads < 1:
-        raise DataError(f"threads = {threads}; at least 1 is needed")
     z, status, iterations = np.zeros((B, n)), np.full(B, OPEN), np.zeros(B, dtype=np.int64)
 
     def part(first: int, last: int) -> None:
-        if method.name == "lemke" and n <= SMALL:
-            solve_small_part(M_, q_, first, last, z, status, iterations)
+        if method.name == "lemke" and 0 < n <= SMALL:
+            eights(n)(M_, q_, first, last, z, status, iterations)
         solve_part(method.kernel, M_, q_, low, high, first, last, z, status, iterations)
 
+    seconds = in_parts(part, B, threads)
+    return BatchSolution(M_, q_, low, high, z, status, iterations, seconds, method.name)
+
+
+def compiled_solver(name: str | None, kind: str) -> KernelSolver:
+    """The solver of this name (None: the usual one) for problems of this kind; DataError where no loop can call it."""
+    solver = find_solver(ROUND_OFF[kind] if name is None else name)
+    if not isinstance(solver, KernelSolver):
+        raise DataError(f"{solver.name} is not compiled; a batch needs a compiled solver")
+    if kind not in solver.solves:
+        raise DataError(f"{solver.name} solves {', '.join(sorted(solver.solves))}, not {kind}")
+    return solver
+
+
+def in_parts(part: Callable[[int, int], None], B: int, threads: int) -> float:
+    """Call part(first, last) for equal shares of B problems, a share a thread; the seconds that took."""
+    if threads < 1:
+        raise DataError(f"threads = {threads}; at least 1 is needed")
     start = clock()
     if threads == 1:
         part(0, B)
@@ -160,7 +155,7 @@ def solve_batch(
         ends = np.linspace(0, B, threads + 1).astype(int)
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(part, ends[:-1], ends[1:]))
-    return BatchSolution(M_, q_, low, high, z, status, iterations, clock() - start, method.name)
+    return clock() - start
 
 
 def _array(name: str, value: ArrayLike) -> Array:

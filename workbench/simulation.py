@@ -161,13 +161,18 @@ SYSTEM_DATA = (
 )  # fmt: skip
 
 
-def pose(formulation: Formulation, system: ContactSystem) -> Stepper:
-    """Compile a formulation for a system's size and fill in the system's data; `Stepper.problem()` is then posed."""
-    c = compiled(formulation, *system.size)
-    stepper = Stepper(c, system.h, system.normal, system.v_th)
-    core = stepper.core
+def filled(formulation: Formulation, system: ContactSystem) -> Stepper:
+    """Compile a formulation for a system's size and fill in the system's data; nothing is derived from them yet."""
+    stepper = Stepper(compiled(formulation, *system.size), system.h, system.normal, system.v_th)
     for name in SYSTEM_DATA:
-        getattr(core, name)[:] = getattr(system, name)
+        getattr(stepper.core, name)[:] = getattr(system, name)
+    return stepper
+
+
+def pose(formulation: Formulation, system: ContactSystem) -> Stepper:
+    """Begin a step of a system under a formulation; `Stepper.problem()` then poses its problem."""
+    stepper = filled(formulation, system)
+    core = stepper.core
     stepping.discretise(core)
     stepper.begin()
     d = system.size[3]

@@ -11,9 +11,10 @@ Eliminating a leaves the blocks of formulary section 5, eliminating lambda+ as w
 Source: Blumentals, Brogliato and Bertails-Descoubes 2015, hal-01224915, eqs. (1)-(4); f is the paper's -F.
 """
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,12 +74,91 @@ class Multipliers(NamedTuple):
     lambda_nu: Array
 
 
+def _t(J: Array) -> Array:
+    return np.swapaxes(J, -1, -2)
+
+
+def _times(J: Array, x: Array) -> Array:
+    product: Array = (J @ x[..., None])[..., 0]
+    return product
+
+
+class SlidingData:
+    """What follows from the data of `SlidingSystem` by formulas alone: of one system or, over leading axes, of many."""
+
+    M: Array
+    f: Array
+    J_nb: Array
+    J_tb: Array
+    mu_b: Any
+    xi_b: Any
+    w_nb: Any
+    J_nu: Array
+    J_tu: Array
+    mu_u: Any
+    xi_u: Any
+    w_nu: Any
+
+    @cached_property
+    def inverse(self) -> Inverse:
+        """The blocks A_xy of J M^-1 J^T."""
+        J_nb, J_nu = self.J_nb, self.J_nu
+        b, tb, u, tu = (np.linalg.solve(self.M, _t(J)) for J in (J_nb, self.J_tb, J_nu, self.J_tu))
+        return Inverse(J_nb @ b, J_nb @ tb, J_nb @ u, J_nb @ tu, J_nu @ b, J_nu @ tb, J_nu @ u, J_nu @ tu)
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """Eq. (3), its second row corrected to Cbar."""
+        a, xb, xu = self.inverse, (self.mu_b * self.xi_b)[..., None, :], (self.mu_u * self.xi_u)[..., None, :]
+        free = np.asarray(np.linalg.solve(self.M, self.f[..., None])[..., 0], dtype=float)
+        return Blocks(
+            a.nb - a.tb * xb, a.nb + a.tb * xb, a.nbnu - a.nbtu * xu,
+            a.nunb - a.nutb * xb, a.nunb + a.nutb * xb, a.nu - a.tu * xu,
+            _times(self.J_nb, free) + self.w_nb, _times(self.J_nu, free) + self.w_nu,
+        )  # fmt: skip
+
+    def friction(self, multipliers: Multipliers) -> Multipliers:
+        """Friction forces (lambda_tb, lambda_tu) = -mu xi |lambda_n| [N]."""
+        lambda_nb, lambda_nu = multipliers
+        return Multipliers(-self.mu_b * self.xi_b * np.abs(lambda_nb), -self.mu_u * self.xi_u * lambda_nu)
+
+    def acceleration(self, multipliers: Multipliers) -> Array:
+        """a (n,) [m/s2, rad/s2] under these multipliers, by the dynamics."""
+        t = self.friction(multipliers)
+        normal = _times(_t(self.J_nb), multipliers[0]) + _times(_t(self.J_nu), multipliers[1])
+        force = self.f + normal + _times(_t(self.J_tb), t[0]) + _times(_t(self.J_tu), t[1])
+        return np.asarray(np.linalg.solve(self.M, force[..., None])[..., 0], dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class SlidingStack(SlidingData):
+    """Many systems of one size: the data of `SlidingSystem`, each with leading axes or shared, not looked at."""
+
+    M: Array
+    f: Array
+    J_nb: Array
+    J_tb: Array
+    mu_b: Array
+    xi_b: Array
+    w_nb: Array
+    J_nu: Array
+    J_tu: Array
+    mu_u: Array
+    xi_u: Array
+    w_nu: Array
+
+    @classmethod
+    def of(cls, systems: Sequence["SlidingSystem"]) -> "SlidingStack":
+        """Systems of one size, one after the other."""
+        return cls(**{f.name: np.array([getattr(s, f.name) for s in systems]) for f in fields(cls)})
+
+
 def _none() -> Array:
     return np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
-class SlidingSystem:
+class SlidingSystem(SlidingData):
     """m_b bilateral and m_u unilateral contacts of a system with n velocities, all closed and sliding.
 
     M (n, n) SPD [kg, kg m2]; f (n,) applied and gyroscopic forces; J_nb, J_tb (m_b, n) normal and sliding direction of
@@ -159,25 +239,6 @@ class SlidingSystem:
         return replace(self, mu_b=scale * self.mu_b, mu_u=scale * self.mu_u)
 
     @cached_property
-    def inverse(self) -> Inverse:
-        """The blocks A_xy of J M^-1 J^T."""
-        b, u = (np.linalg.solve(self.M, J.T) for J in (self.J_nb, self.J_nu))
-        tb, tu = (np.linalg.solve(self.M, J.T) for J in (self.J_tb, self.J_tu))
-        J_nb, J_nu = self.J_nb, self.J_nu
-        return Inverse(J_nb @ b, J_nb @ tb, J_nb @ u, J_nb @ tu, J_nu @ b, J_nu @ tb, J_nu @ u, J_nu @ tu)
-
-    @cached_property
-    def blocks(self) -> Blocks:
-        """Eq. (3), its second row corrected to Cbar."""
-        a, xb, xu = self.inverse, self.mu_b * self.xi_b, self.mu_u * self.xi_u
-        free = np.linalg.solve(self.M, self.f)
-        return Blocks(
-            a.nb - a.tb * xb, a.nb + a.tb * xb, a.nbnu - a.nbtu * xu,
-            a.nunb - a.nutb * xb, a.nunb + a.nutb * xb, a.nu - a.tu * xu,
-            self.J_nb @ free + self.w_nb, self.J_nu @ free + self.w_nu,
-        )  # fmt: skip
-
-    @cached_property
     def lcp(self) -> LCP:
         """0 <= (lambda-, lambda_nu) perp M_mu (lambda-, lambda_nu) + z >= 0, eq. (4); DataError where A is singular."""
         A, Abar, B, C, Cbar, D, w1, w2 = self.blocks
@@ -217,18 +278,6 @@ class SlidingSystem:
     def Theta(self) -> Array:
         """What friction adds: M_mu - M_0."""
         return self.M_mu - self.M_0
-
-    def friction(self, multipliers: Multipliers) -> Multipliers:
-        """Friction forces (lambda_tb, lambda_tu) = -mu xi |lambda_n| [N]."""
-        lambda_nb, lambda_nu = multipliers
-        return Multipliers(-self.mu_b * self.xi_b * np.abs(lambda_nb), -self.mu_u * self.xi_u * lambda_nu)
-
-    def acceleration(self, multipliers: Multipliers) -> Array:
-        """a (n,) [m/s2, rad/s2] under these multipliers, by the dynamics."""
-        t = self.friction(multipliers)
-        normal = self.J_nb.T @ multipliers[0] + self.J_nu.T @ multipliers[1]
-        force: Array = self.f + normal + self.J_tb.T @ t[0] + self.J_tu.T @ t[1]
-        return np.asarray(np.linalg.solve(self.M, force), dtype=float)
 
     def multipliers(self, z: Array) -> Multipliers:
         """lambda_nb and lambda_nu of a solution z = (lambda-, lambda_nu) of the LCP (4)."""

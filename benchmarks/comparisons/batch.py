@@ -9,6 +9,7 @@ from numba import njit, types
 from benchmarks.comparisons import lcp
 from benchmarks.harness import Comparison, Measure, Options, Peer, Task, in_process
 from benchmarks.peers import siconos
+from workbench.compiling import kernel
 from workbench.kernels import INDICES, MATRIX, VECTOR
 from workbench.problems import LCP
 from workbench.solvers.lemke import SOLVER
@@ -18,7 +19,7 @@ CUBE = types.Array(types.float64, 3, "C")
 lemke = SOLVER.kernel
 
 
-@njit(types.void(CUBE, MATRIX, VECTOR, VECTOR, MATRIX, INDICES), cache=True)
+@kernel(types.void(CUBE, MATRIX, VECTOR, VECTOR, MATRIX, INDICES))
 def loop(M, q, lower, upper, z, info):
     """One kernel call a problem: M (k, n, n), q, z (k, n), info (k,)."""
     none = np.empty(0)

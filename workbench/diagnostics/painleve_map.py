@@ -18,7 +18,7 @@ from workbench.diagnostics.painleve import Line, friction_lines
 from workbench.diagnostics.proposition import betas_2, bilateral_limits
 from workbench.diagnostics.sliding_exact import as_doubles, index_sets
 from workbench.errors import DataError
-from workbench.sliding import SlidingSystem
+from workbench.sliding import SlidingStack, SlidingSystem
 from workbench.sliding_state import sliding_system
 
 TOLERANCE = 1e-9
@@ -135,12 +135,13 @@ class _Stack(NamedTuple):
 
     @classmethod
     def of(cls, systems: list[SlidingSystem]) -> "_Stack":
-        rows = []
-        for s in systems:
-            a, b = s.inverse, s.blocks
-            A_n, A_t = np.block([[a.nb, a.nbnu], [a.nunb, a.nu]]), np.block([[a.tb, a.nbtu], [a.nutb, a.tu]])
-            rows.append((A_n, A_t, np.append(b.w1, b.w2), np.append(s.mu_b, s.mu_u), np.append(s.xi_b, s.xi_u)))
-        A_n, A_t, w, mu, xi = (np.array(x) for x in zip(*rows, strict=True))
+        s = SlidingStack.of(systems)
+        a, b = s.inverse, s.blocks
+        A_n, A_t = (
+            np.concatenate([np.concatenate(upper, axis=-1), np.concatenate(lower, axis=-1)], axis=-2)
+            for upper, lower in (((a.nb, a.nbnu), (a.nunb, a.nu)), ((a.tb, a.nbtu), (a.nutb, a.tu)))
+        )
+        w, mu, xi = (np.concatenate(x, axis=-1) for x in ((b.w1, b.w2), (s.mu_b, s.mu_u), (s.xi_b, s.xi_u)))
         return cls(A_n, A_t, w, mu, xi, systems[0].m_b)
 
     def balanced(self) -> "_Stack":
