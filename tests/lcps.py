@@ -3,6 +3,7 @@
 import numpy as np
 
 from workbench.solution import Status
+from workbench.solvers import lemke_path, lemke_rows
 
 
 def symmetric_pd(rng, n):
@@ -40,3 +41,13 @@ def m_matrix(rng, n):
 def assert_solved(solution):
     assert solution.claimed is Status.SOLVED, solution
     assert solution.verified, solution
+
+
+def lemke_room(M):
+    """F and L of Lemke's path with M (n, n) as it is, no scaling, and the covering vector of ones."""
+    n = len(M)
+    F, L = lemke_rows.room(n)
+    assert lemke_rows.read(M, F, L)
+    F[2 * n + 2] = F[2 * n + 3] = 1.0
+    lemke_path.lay_columns(n, F, L)
+    return F, L

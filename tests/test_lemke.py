@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from tests.lcps import assert_solved, nonsymmetric_pd
+from benchmarks.comparisons.lcp import STEWART_TRINKLE
+from benchmarks.towers import tower
+from tests.lcps import assert_solved, lemke_room, nonsymmetric_pd
 from workbench.errors import DataError
 from workbench.problems import LCP
+from workbench.simulation import pose
 from workbench.solution import Status
 from workbench.solvers import enumeration, lemke, lemke_path, lemke_small
 from workbench.solvers.base import kernel_arguments
@@ -66,13 +69,12 @@ def test_lemke_needs_exponentially_many_pivots_on_the_transpose():
 def test_lemke_constants_stay_lexicographically_positive():
     """The invariant that excludes cycling: all along, each row of the constants of q and of p begins above zero."""
     rng = np.random.default_rng(13)
-    n, plain = 6, np.ones(6)
+    n = 6
     for _ in range(40):
         A = rng.integers(-1, 2, (n, 3)).astype(float)
-        M, q = A @ A.T, -plain
+        M, q = A @ A.T, -np.ones(n)
         for most in range(1, 12):
-            F, L = lemke_path.room(n)
-            F[2 * n + 2, :n] = F[2 * n + 3, :n] = plain
+            F, L = lemke_room(M)
             status, _ = lemke_path.follow_path(M, q, 1.0, F, L, most, np.zeros(1, dtype=np.int64))
             if status == Status.SOLVED:
                 break
@@ -136,6 +138,46 @@ def test_lemke_takes_a_guess():
         assert lemke.lemke_kernel(*data, z, info) == Status.SOLVED
         assert info[0] == 0, "the support is the basis where no basic unknown is zero"
         np.testing.assert_allclose(z, cold, rtol=1e-12, atol=1e-12 * cold.max())
+
+
+@pytest.mark.parametrize("contacts", [4, 10, 30])
+def test_the_basis_is_found_again_in_a_degenerate_answer(contacts):
+    """Towers rest, stick and slide with unknowns that are basic and zero: the answer's positive entries have them."""
+    for k in range(8):
+        first = pose(STEWART_TRINKLE, tower(contacts, k)).problem()
+        solution = lemke.SOLVER.solve(first)
+        assert_solved(solution)
+        again = lemke.SOLVER.solve(LCP(first.M, 1.01 * first.q), solution.z)
+        assert again.residual <= 1e-12
+        assert again.iterations == 0
+        np.testing.assert_array_equal(again.z > 0, solution.z > 0)
+
+
+def planted(rng, n, block):
+    """A problem and its solution z: M = L L^T + K of blocks that overlap, in any order; in every fourth row w = 0."""
+    near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) < block
+    L, K = np.tril(rng.normal(size=(n, n)) * near), np.triu(rng.normal(size=(n, n)) * near, 1)
+    order = rng.permutation(n)
+    M = np.ascontiguousarray((L @ L.T + np.eye(n) + K - K.T)[np.ix_(order, order)])
+    z = np.where(rng.random(n) < 0.5, rng.uniform(0.5, 2, n), 0.0)
+    return M, np.where((z > 0) | (np.arange(n) % 4 == 0), 0.0, rng.uniform(0.1, 1, n)) - M @ z, z
+
+
+@pytest.mark.parametrize("block", [2, 4, 30])
+def test_a_guess_is_solved_on_its_support(block):
+    """Whatever the numbering, narrow or full; a column twice over keeps the basis short, and only their sum counts."""
+    rng = np.random.default_rng(15)
+    for n in (12, 40, 90, 150):
+        M, q, z = planted(rng, n, block)
+        solution = lemke.SOLVER.solve(LCP(M, q), z * rng.uniform(0.5, 1.5, n))
+        assert solution.iterations == 0
+        np.testing.assert_allclose(solution.z, z, rtol=1e-11, atol=1e-12)
+        twice = np.append(np.arange(n), np.flatnonzero(z)[:3])
+        solution = lemke.SOLVER.solve(LCP(M[np.ix_(twice, twice)], q[twice]), np.append(0.5 * z, 0.4 * z[twice[n:]]))
+        assert solution.iterations == 0
+        assert_solved(solution)
+        both = np.bincount(twice, solution.z)
+        np.testing.assert_allclose(both, z, rtol=1e-11, atol=1e-12)
 
 
 def test_a_guess_of_another_size_is_refused():

@@ -7,6 +7,7 @@ import pytest
 
 from cases.cube import Cube
 from formulations import FORMULATIONS
+from tests.lcps import lemke_room
 from workbench.contact import ContactSystem
 from workbench.problems import LCP
 from workbench.relaxation import RIGID
@@ -170,8 +171,7 @@ def test_both_precisions_follow_the_same_path():
         M, q = A @ A.T + np.eye(n), -np.ones(n) if k % 2 else rng.normal(size=n)
         if q.min() >= 0:
             continue
-        F, L = lemke_path.room(n)
-        F[2 * n + 2] = F[2 * n + 3] = 1.0
+        F, L = lemke_room(M)
         info = np.zeros(1, dtype=np.int64)
         status, _ = lemke_path.follow_path(M, q, 1.0, F, L, 1000, info)
         wanted, _, _, basic, b = path_in_twice_the_precision(M, q)

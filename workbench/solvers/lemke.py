@@ -33,11 +33,22 @@ import numpy as np
 from numba import types
 
 from workbench.compiling import kernel
-from workbench.kernels import FAST, FASTER, INDICES, MATRIX, SOLVE, VECTOR, address, put, solve_on_basis, spread
+from workbench.kernels import FAST, INDICES, MATRIX, SOLVE, VECTOR, address, is_finite, put, spread
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
 from workbench.solvers.bases import backward_error, usable
-from workbench.solvers.lemke_path import follow_path, room
+from workbench.solvers.lemke_path import follow_path, lay_columns
+from workbench.solvers.lemke_rows import (
+    BASIC_ZERO,
+    CLOSE,
+    TABLE,
+    equilibrate,
+    nonzeros,
+    read,
+    room,
+    solve_on_support,
+    violation,
+)
 from workbench.solvers.lemke_small import FLOAT_ROOM, INTEGER_ROOM, SMALL, power_of_two, solve_small
 from workbench.solvers.lemke_twice import follow_path_twice
 
@@ -52,84 +63,31 @@ ACCEPTED = 1e-11
 CANCELLED = 1e-13
 """Violation, beside the largest scaled activity of any row, that is taken for rounding of the data. Rows whose q is
 what cancellation left over, such as the sliding velocity of a rolling contact, know no better."""
-CLOSE = 1e-14
-"""The same, above which the path is followed again."""
 NEGLIGIBLE = 1e-9
 """Share of the largest entry of a ray's direction up to which an entry counts as zero."""
 EARLY = 0.1
 """Share of the covering vector on unknowns that take from no budget."""
 
 
-@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR), **FAST)
-def scaled_violation(M, q, D, z):
-    """Largest D_i |w_i| of the rows where w is wrong, over the largest D_i (|q_i| + sum_j |M_ij z_j|)."""
-    n = M.shape[0]
-    worst, largest = 0.0, 0.0
-    for i in range(n):
-        w, activity = q[i], abs(q[i])
-        for j in range(n):
-            term = M[i, j] * z[j]
-            w += term
-            activity += abs(term)
-        wrong = D[i] * (abs(w) if z[i] > 0.0 else max(0.0, -w))
-        # A nan must not pass for nothing wrong.
-        if not wrong <= worst:
-            worst = wrong
-        largest = max(largest, D[i] * activity)
-    return worst / largest if largest > 0.0 else worst
-
-
-@kernel(types.void(MATRIX, VECTOR, VECTOR), **FASTER)
-def equilibrate(M, D, largest):
-    """A symmetric scaling D (n,): D M D has unit positive diagonal entries, or failing that rows of order one."""
-    n = M.shape[0]
-    for i in range(n):
-        D[i] = 1.0 / np.sqrt(M[i, i]) if M[i, i] > 0.0 else 0.0
-    for i in range(n):
-        if not M[i, i] > 0.0:
-            met = 0.0
-            for j in range(n):
-                if M[j, j] > 0.0:
-                    met = max(met, max(abs(M[i, j]), abs(M[j, i])) * D[j])
-            D[i] = 1.0 / met if met > 0.0 else 1.0
-    # Largest entries of rows and columns; of unit diagonals with smaller entries nothing is left to do.
-    for _ in range(3):
-        for j in range(n):
-            largest[j] = 0.0
-        for i in range(n):
-            met, f = 0.0, D[i]
-            for j in range(n):
-                a = abs(M[i, j])
-                row, column = a * D[j], a * f
-                met = row if row > met else met
-                largest[j] = column if column > largest[j] else largest[j]
-            largest[i] = met if met > largest[i] else largest[i]
-        done = True
-        for i in range(n):
-            size = D[i] * largest[i]
-            if size > 2.0 or (0.0 < size < 0.5 and not M[i, i] > 0.0):
-                D[i] /= np.sqrt(size)
-                done = False
-        if done:
-            break
-
-
-@kernel(types.void(MATRIX, VECTOR), **FAST)
-def covering_vector(M, d):
-    """The covering vector d (n,) in scaled units: 1 for unknowns that take from a budget, `EARLY` for the others.
+@kernel(types.void(MATRIX, MATRIX, TABLE), **FAST)
+def covering_vector(M, F, L):
+    """The covering vector d in scaled units: 1 for unknowns that take from a budget, `EARLY` for the others.
 
     A budget is a row without a diagonal entry; friction forces take from that of their contact, so that normal forces
     find their places first and friction joins in. Any d > 0 will do.
     """
     n = M.shape[0]
+    starts, columns, values = nonzeros(n, F, L)
+    d = F[2 * n + 3]
     budgets = False
     for i in range(n):
         d[i] = EARLY
     for i in range(n):
         if M[i, i] == 0.0:
             budgets = True
-            for j in range(n):
-                d[j] = 1.0 if M[i, j] < 0.0 else d[j]
+            for k in range(starts[i], starts[i + 1]):
+                if values[k] < 0.0:
+                    d[columns[k]] = 1.0
     if not budgets:
         for i in range(n):
             d[i] = 1.0
@@ -162,34 +120,38 @@ def is_ray(M, D, d, basic, t, entering):
     return moves and y0 >= -small
 
 
-@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, INDICES))
-def guessed(M, q, D, z, active):
+@kernel(types.boolean(VECTOR, VECTOR))
+def bounded(lower, upper):
+    """Whether bounds (n,) leave every unknown a finite value."""
+    fine = True
+    for i in range(lower.shape[0]):
+        fine &= (lower[i] < np.inf) & (upper[i] > -np.inf)
+    return fine
+
+
+@kernel(types.float64(VECTOR, VECTOR, MATRIX, TABLE))
+def guessed(q, z, F, L):
     """The violation of z, where it is a guess (finite, not zero): as it is, or solved anew on its support, in place."""
-    n, some = M.shape[0], False
+    n, some = z.shape[0], False
     for i in range(n):
         if not abs(z[i]) < np.inf:
             return np.inf
-        active[i] = 1 if z[i] > 0.0 else 0
         z[i] = max(z[i], 0.0)
         some = some or z[i] > 0.0
     if not some:
         return np.inf
-    violation = scaled_violation(M, q, D, z)
-    if violation > CLOSE and solve_on_basis(M, q, z, active, True) == 0:
-        for i in range(n):
-            z[i] = max(z[i], 0.0)
-        violation = scaled_violation(M, q, D, z)
-    return violation
+    found = violation(q, z, F, L, address(F[2 * n + 4]))
+    return found if found <= CLOSE else solve_on_support(q, z, F, L)
 
 
 @kernel(types.void(VECTOR, types.float64, INDICES, VECTOR, VECTOR))
 def take(D, size, basic, b, z):
-    """The end of a path as z: D b size where a z is basic, at least zero, and zero elsewhere."""
+    """The end of a path as z: D b size where a z is basic, at least `BASIC_ZERO`, and zero elsewhere."""
     n = z.shape[0]
     spread(0.0, z)
     for i in range(n):
         if 0 <= basic[i] < n:
-            z[basic[i]] = max(D[basic[i]] * b[i] * size, 0.0)
+            z[basic[i]] = max(D[basic[i]] * b[i] * size, BASIC_ZERO)
 
 
 @kernel(types.int64(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, VECTOR, INDICES))
@@ -209,10 +171,10 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; z on entry is the guess, zero for none; info[0] counts the pivots of all paths."""
     n = M.shape[0]
     info[0] = 0
-    if not usable(M, q, lower, upper):
-        spread(np.nan, z)
-        return NOT_FINITE
     if n <= SMALL:
+        if not usable(M, q, lower, upper):
+            spread(np.nan, z)
+            return NOT_FINITE
         small, numbers = np.empty(FLOAT_ROOM), np.empty(INTEGER_ROOM, dtype=np.int64)
         found = solve_small(n, address(M), address(q), address(z), address(small), address(numbers), address(info))
         # The room must outlive the call.
@@ -220,34 +182,41 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
         if found:
             return SOLVED
     F, L = room(n)
-    D, cover, best, basic, least, size = F[2 * n + 2], F[2 * n + 3], F[2 * n + 11, :n], L[n + 2], 0.0, 0.0
-    equilibrate(M, D, cover)
-    if guessed(M, q, D, z, basic) <= CLOSE:
+    D, cover, basic, w = F[2 * n + 2], F[2 * n + 3], L[n + 2], address(F[2 * n + 4])
+    if not (bounded(lower, upper) and is_finite(q) and read(M, F, L)):
+        spread(np.nan, z)
+        return NOT_FINITE
+    equilibrate(M, F, L)
+    if guessed(q, z, F, L) <= CLOSE:
         return SOLVED
     spread(0.0, z)
+    least, size = 0.0, 0.0
     for i in range(n):
         least, size = min(least, q[i]), max(size, D[i] * abs(q[i]))
     if least == 0.0:
         return SOLVED
     size = power_of_two(size)
-    covering_vector(M, cover)
-    violation = np.inf
+    covering_vector(M, F, L)
+    lay_columns(n, F, L)
+    best, least = np.zeros(n), np.inf
     for attempt in range(3):
         status, _ = follow_path(M, q, 1.0 / size, F, L, 10 * (n + 10), info)
-        if status == SOLVED:
-            take(D, size, basic, F[2 * n + 4], z)
-            found = scaled_violation(M, q, D, z)
-            if found <= CLOSE:
-                return SOLVED
-            if found < violation:
-                violation = found
-                put(z, best)
+        take(D, size, basic, F[2 * n + 4], z)
+        found = violation(q, z, F, L, w)
+        if found <= CLOSE:
+            return SOLVED
+        if found < least and status == SOLVED:
+            least = found
+            put(z, best)
+        # A ray where z0 is zero but for rounding has found the basis all the same.
+        if solve_on_support(q, z, F, L) <= CLOSE:
+            return SOLVED
         for i in range(n):
             cover[i] = 1.0 + 0.5 * (i if attempt == 0 else n - i) / n
     status = twice(M, q, D, size, cover, z, info)
-    if not scaled_violation(M, q, D, z) < violation:
+    if not violation(q, z, F, L, w) < least:
         put(best, z)
-    if scaled_violation(M, q, D, z) <= CANCELLED or backward_error(M, q, lower, upper, z) <= ACCEPTED:
+    if violation(q, z, F, L, w) <= CANCELLED or backward_error(M, q, lower, upper, z) <= ACCEPTED:
         return SOLVED
     return status
 

@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 from numba import njit, types
 
+from workbench.compiling import kernel
 from workbench.kernels import INDICES, MATRIX, address, after
 from workbench.solution import Status
 from workbench.solvers.abreast import (
@@ -222,7 +223,7 @@ def eights(n: int) -> Callable:
     M (B or 1, n, n), q, z (B, n), status, iterations (B,).
     """
 
-    @njit(types.void(CUBE, MATRIX, I64, I64, MATRIX, INDICES, INDICES), cache=True, nogil=True, error_model="numpy")
+    @kernel(types.void(CUBE, MATRIX, I64, I64, MATRIX, INDICES, INDICES), nogil=True)
     def part(M, q, first, last, z, status, iterations):
         step = n * n if M.shape[0] > 1 else 0
         F, solved, pivots = np.empty(ROOM), np.empty(LANES), np.empty(LANES)

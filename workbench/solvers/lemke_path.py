@@ -8,23 +8,23 @@ the square G = [M d]_RB of order m, and for any column a, of M or the constants,
 G^-1 is kept explicitly and changes by a matrix of rank one a pivot, m^2 operations; the column takes m^2 and n m, less
 where M has zeros, the rest n. A full tableau would take n^2. The rows R of a - [M d]_B y vanish in exact arithmetic;
 what they hold is the error of y, known without further work, and where it is not negligible one step of refinement
-takes it away. The constants are computed anew every `REFRESH` pivots. Columns of M are scaled when they are first used.
+takes it away. The constants are computed anew every `REFRESH` pivots.
 
 Ties are broken by an infinitesimal perturbation q + delta p with a fixed p > 0 in general position: the constants are
 two columns, and of the rows that block together for q the one that blocks first for p leaves. This is the
 lexicographic rule with p as the leading column, and needs no rows of the basis inverse.
 
-A path of order n is kept in two arrays, F and L of `room`, of rows of N = n + 1 numbers. F has the rows
+A path of order n is kept in the arrays F and L of `lemke_rows.room`, of rows of N = n + 1 numbers. F has the rows
 
-    0 .. n         column j of D M D, or its nonzeros; the last is d
+    0 .. n         column j of D M D, or its blocks; the last is d
     n+1 .. 2n+1    (G^-1)^T, from H on; slots number the m unknowns of B and their rows R
-    2n+2 ..        vectors: D, d, b and e the constants of q and p, t the entering column, y and a correction to it,
+    2n+2 ..2n+11   vectors: D, d, b and e the constants of q and p, t the entering column, y and a correction to it,
                    a row of the tableau, and one to work with
 
 and L, of integers,
 
-    0 .. n         the rows of the nonzeros
-    n+1            `count` of them in every column; -1 where it is full, -2 where it has not been used
+    0 .. n         the first row of each block
+    n+1            `count` of blocks in every column; -1 where it is full, -2 where it has not been used
     n+2, n+3       `basic` unknown of a row (-1 w_i, n z0, else the z), its `slot` (-1 for w_i)
     n+4, n+5       R and B of a slot
     n+6            to work with
@@ -36,6 +36,8 @@ from numba import types
 from workbench.compiling import kernel
 from workbench.kernels import FAST, FASTER, FLOATS, INDICES, INTEGERS, MATRIX, VECTOR, address, after
 from workbench.solution import Status
+from workbench.solvers.lanes import BLOCK, less_block
+from workbench.solvers.lemke_rows import TABLE, nonzeros
 
 SOLVED = int(Status.SOLVED)
 RAY = int(Status.RAY)
@@ -56,14 +58,7 @@ SPARSE = 64
 """Order above which the zeros of a column are left out."""
 BLOCKS_NOTHING = 1e300
 
-TABLE = types.Array(types.int64, 2, "C")
 I64, F64, VOID = types.int64, types.float64, types.void
-
-
-@kernel(types.Tuple((MATRIX, TABLE))(I64))
-def room(n):
-    """F and L for problems of order n; every solve may use the same."""
-    return np.empty((2 * n + 12, n + 1)), np.empty((n + 7, n + 1), dtype=np.int64)
 
 
 @kernel(VOID(FLOATS, I64, INTEGERS, FLOATS, I64, I64, FLOATS), **FAST)
@@ -83,22 +78,45 @@ def add_rows(F, N, pick, times, used, size, out):
         k += 1
 
 
+@kernel(VOID(I64, MATRIX, TABLE), **FAST)
+def lay_columns(n, F_, L_):
+    """The columns of large D M D from the nonzeros of M's rows, in blocks of rows with anything in them unless many."""
+    N, F, L = n + 1, address(F_), address(L_)
+    starts, columns, values = nonzeros(n, F_, L_)
+    D, count = after(F, N * 2 * N), after(L, N * N)
+    for j in range(n):
+        count[j] = 0 if n > SPARSE else -2
+    if n <= SPARSE:
+        return
+    most = n // (2 * BLOCK)
+    for i in range(n):
+        f = D[i]
+        for k in range(starts[i], starts[i + 1]):
+            j = columns[k]
+            used = count[j]
+            if used == -2:
+                continue
+            if used == 0 or i >= L[N * j + used - 1] + BLOCK:
+                if used == most:
+                    count[j] = -2
+                    continue
+                for l in range(BLOCK):
+                    F[N * j + BLOCK * used + l] = 0.0
+                # The same places in every column, which are then at hand; the last must not lead beyond the column.
+                L[N * j + used] = min(i - i % BLOCK, n - BLOCK)
+                used += 1
+                count[j] = used
+            F[N * j + BLOCK * (used - 1) + i - L[N * j + used - 1]] = f * values[k] * D[j]
+
+
 @kernel(VOID(I64, FLOATS, FLOATS, I64, FLOATS, INTEGERS, INTEGERS, FLOATS), **FAST)
 def fetch(n, M, D, c, F, L, count, t):
-    """t = column c of D M D; kept in F and L, of large problems its nonzeros unless they are many."""
+    """t = column c of D M D."""
     first, f = (n + 1) * c, D[c]
     if count[c] == -2:
         count[c] = -1
-        if n > SPARSE:
-            used = 0
-            for i in range(n):
-                v = M[n * i + c]
-                F[first + used], L[first + used] = D[i] * v * f, i
-                used += v != 0.0
-            count[c] = used if used <= n // 4 else -1
-        if count[c] == -1:
-            for i in range(n):
-                F[first + i] = D[i] * M[n * i + c] * f
+        for i in range(n):
+            F[first + i] = D[i] * M[n * i + c] * f
     if count[c] == -1:
         for i in range(n):
             t[i] = F[first + i]
@@ -106,7 +124,7 @@ def fetch(n, M, D, c, F, L, count, t):
         for i in range(n):
             t[i] = 0.0
         for k in range(count[c]):
-            t[L[first + k]] = F[first + k]
+            less_block(after(t, L[first + k]), -1.0, after(F, first + BLOCK * k))
 
 
 @kernel(VOID(I64, FLOATS, INTEGERS, I64, FLOATS, FLOATS, FLOATS), **FAST)
@@ -131,8 +149,8 @@ def less_basic_part(n, F, L, m, y, t, times):
             pick[used], times[used] = j, -f
             used += 1
         else:
-            for k in range(N * j, N * j + count[j]):
-                t[L[k]] -= f * F[k]
+            for k in range(count[j]):
+                less_block(after(t, L[N * j + k]), f, after(F, N * j + BLOCK * k))
     add_rows(F, N, pick, times, used, n, t)
 
 
@@ -314,8 +332,9 @@ def first_row(n, b, e, d):
 def follow_path(M_, q_, unit, F_, L_, most, info):
     """Lemke's path for D M D, D q unit with the covering vector d (n) > 0; some q_i < 0. At most `most` pivots.
 
-    F and L are a room with D and d filled in. Returns a Status and the z that was to enter last, -1 for a w. On SOLVED
-    b holds the solution and `basic` its basis; on RAY t is the column of the entering unknown. info[0] counts pivots.
+    F and L are a room with D, d and the columns filled in. Returns a Status and the z that was to enter last, -1 for a
+    w. On SOLVED b holds the solution and `basic` its basis; on RAY t is the column of the entering unknown. info[0]
+    counts pivots.
     """
     n = M_.shape[0]
     N, M, q, F, L = n + 1, address(M_), address(q_), address(F_), address(L_)
@@ -324,7 +343,7 @@ def follow_path(M_, q_, unit, F_, L_, most, info):
     count, basic, slot = after(L, N * N), after(L, N * (N + 1)), after(L, N * (N + 2))
     constants(n, q, D, unit, b, e)
     for i in range(n):
-        count[i], basic[i], slot[i], F[N * n + i] = -2, -1, -1, d[i]
+        basic[i], slot[i], F[N * n + i] = -1, -1, d[i]
     count[n] = -1
     # z0 enters, at the least value that leaves no constant negative.
     r = first_row(n, b, e, d)

@@ -1,7 +1,7 @@
 """Lemke's path for problems of order up to `SMALL`: a whole condensed tableau in rows of constant length.
 
-Rows of twelve numbers, n + 1 nonbasic columns, the constants of q and of the perturbation p (`lemke_path`), are three
-vector registers long and need no bookkeeping. Sums are taken in the order written, so that every caller, whatever the
+Rows of twelve numbers (`lanes`), n + 1 nonbasic columns, the constants of q and of the perturbation p (`lemke_path`),
+need no bookkeeping. Sums are taken in the order written, so that every caller, whatever the
 compiler makes of it, gets the same bits. What does not end on a solution to round-off is left to the other paths.
 """
 
@@ -12,16 +12,15 @@ from numba import types
 
 from workbench.compiling import kernel
 from workbench.kernels import FLOATS, INTEGERS, after
+from workbench.solvers.lanes import WIDTH, copy_row, less_row, pivot_row
 from workbench.solvers.lemke_path import PIVOT, RELATIVE_TIE, TIE, perturbation
 
-WIDTH = 12
-"""Length of a tableau's row."""
 SMALL = WIDTH - 3
 """Largest order."""
 MOST = 60
 """Pivots."""
 CLOSE = 1e-14
-"""Largest violation of a solution, as `lemke.CLOSE`."""
+"""Largest violation of a solution, as `lemke_rows.CLOSE`."""
 FLOAT_ROOM, INTEGER_ROOM = WIDTH * (SMALL + 3), 4 * SMALL + 2
 
 I64, F64 = types.int64, types.float64
@@ -55,7 +54,7 @@ def scale(n, M, q, D):
 
 @kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS), error_model="numpy")
 def is_solution(n, M, q, D, z):
-    """Whether `lemke.scaled_violation` of z (n) is at most CLOSE; not if anything is nan or infinite."""
+    """Whether `lemke_rows.violation` of z (n) is at most CLOSE; not if anything is nan or infinite."""
     worst, largest, whole = 0.0, 0.0, 0.0
     for i in range(n):
         w, activity = q[i], abs(q[i])
@@ -103,17 +102,10 @@ def blocking_row(n, T, basic, c):
 @kernel(types.void(I64, FLOATS, FLOATS, I64, I64), error_model="numpy")
 def pivot(n, T, row, r, c):
     """Exchange the basic unknown of row r with the nonbasic one of column c; `row` (WIDTH) is room."""
-    f = 1.0 / T[WIDTH * r + c]
-    T[WIDTH * r + c] = 1.0
-    for j in range(WIDTH):
-        row[j] = T[WIDTH * r + j] * f
+    pivot_row(after(T, WIDTH * r), c, 1.0 / T[WIDTH * r + c], row)
     for i in range(n):
-        f = T[WIDTH * i + c]
-        T[WIDTH * i + c] = 0.0
-        for j in range(WIDTH):
-            T[WIDTH * i + j] -= f * row[j]
-    for j in range(WIDTH):
-        T[WIDTH * r + j] = row[j]
+        less_row(after(T, WIDTH * i), c, T[WIDTH * i + c], row)
+    copy_row(row, after(T, WIDTH * r))
 
 
 @kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS, INTEGERS, INTEGERS), error_model="numpy")
