@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from numba import njit
 from scipy.spatial.transform import Rotation
 
 from workbench.assembly import compiled
@@ -24,6 +23,7 @@ from workbench.bodies import (
 )  # fmt: skip
 from workbench.case import quantity
 from workbench.cli import find_formulation
+from workbench.compiling import kernel
 from workbench.hooks import Core
 from workbench.simulation import simulate
 from workbench.solvers import default_solver
@@ -33,7 +33,7 @@ TOP = np.array([[2.0, 0.3, 0.5, 0.7]])
 PAIR = np.array([[2.0, 0.8, 0.8, 0.8], [0.7, 0.4, 0.4, 0.4]])
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill_top(q, v, data, core):
     """A top without gravity whose only contact, with a plane far below, stays open."""
     put_body(core, v, 0, 2.0, 0.3, 0.5, 0.7, data[1])
@@ -42,7 +42,7 @@ def fill_top(q, v, data, core):
     put_contact(core, 0, q, GROUND, 0, x, n, t, q[2] + 100.0, 0.3)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill_pendulum(q, v, data, core):
     """The same top hung from the origin by the point (0, 0, 1) of its own axes."""
     fill_top(q, v, data, core)
@@ -51,7 +51,7 @@ def fill_pendulum(q, v, data, core):
     put_ball_joint(core, 0, q, GROUND, 0, hook, s)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill_pair(q, v, data, core):
     """Two rough spheres, radii 1 and 1/2, that may touch."""
     put_body(core, v, 0, 2.0, 0.8, 0.8, 0.8, data[1])

@@ -145,6 +145,19 @@ def test_velocities_of_redundant_contacts_stay():
         np.testing.assert_allclose(W @ found.z, W @ z, atol=1e-7 * np.abs(q).max())
 
 
+def test_zeros_that_are_stored_couple_nothing():
+    rng = np.random.default_rng(10)
+    W, q, mu, _ = cones(rng, 2)
+    i, j = np.indices(W.shape).reshape(2, -1)
+    stored = sparse.coo_array((W.ravel(), (i, j)), shape=W.shape).tocsr()
+    assert stored.nnz == W.size
+    found, solver = [], find_solver("coulomb-exact")
+    for A in (W, stored):
+        found.append(solver.solve(CoulombNCP(A, q, mu)))
+    np.testing.assert_array_equal(found[0].z, found[1].z)
+    assert found[1].stages[0].startswith("6 parts")
+
+
 def test_large_parts_of_a_sparse_matrix_stay_sparse():
     """Two parts beyond the dense kernels and one within, by dense blocks and by sparse ones."""
     rng = np.random.default_rng(5)
@@ -217,6 +230,9 @@ def test_one_part_and_none():
     assert found.iterations == pivots
     assert parts_of(M)[0] == 1
     assert parts_of(np.zeros((0, 0)))[0] == 0
+    beside = np.zeros((len(M) + 1, len(M) + 1))
+    beside[:-1, :-1] = M
+    assert parts_of(beside)[0] == 2
     # A chain that leads one way only is one part too.
     assert parts_of(np.eye(50) + np.diag(np.ones(49), -1))[0] == 1
     assert find_solver("lemke").solve(LCP(np.zeros((0, 0)), np.zeros(0))).claimed is Status.SOLVED

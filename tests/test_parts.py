@@ -24,6 +24,7 @@ from workbench.jobs import Settings
 from workbench.output import provenance
 from workbench.parts import must_be_apart
 from workbench.record import Record
+from workbench.relaxation import Relaxation
 from workbench.run_of_parts import blocks
 from workbench.simulation import simulate
 from workbench.solution import Status
@@ -103,7 +104,7 @@ class Together(Case):
         return []
 
 
-MIXED = Together(Gripper(), Drawer(), Gripper(mu=0.9), WedgedBox(), Drawer(mu=0.1))
+MIXED = Together(Gripper(), Drawer(), WedgedBox(), Gripper(mu=0.9), Drawer(mu=0.1))
 
 
 @pytest.mark.parametrize("label", LABELS)
@@ -189,10 +190,35 @@ def test_a_comparison_of_a_row_is_that_of_the_whole():
 
 
 @njit(FILL, cache=True)
-def fill_until(q, v, data, core):
-    """As `Row`, until the first cube has moved 20 mm beyond a place of its own: its gap is no number then."""
+def fill_belt(q, v, data, core):
+    """As `Row`, where the ground below the second stack moves."""
     fill_row(q, v, data, core)
-    if q[0] > data[4] + 0.02:
+    if data[4] == 2.0:
+        core.r_t[0] = 0.1
+
+
+@dataclass(frozen=True)
+class Belt(Row):
+    fill: ClassVar[Any] = staticmethod(fill_belt)
+
+
+@pytest.mark.parametrize("label", ["stewart-trinkle", "box", "hybrid", "coulomb"])
+def test_no_part_leaves_anything_to_the_next(label):
+    """Neither data that only it has, nor impulses, nor a guess; of those with compliance the last impulses count."""
+    relaxation = Relaxation(k_n=1e6, b_n=1e3, k_t=1e5, b_t=1e2, lateral=1.0)
+    parts = tuple(Belt(begin=2.0 * k, slowest=v, fastest=v) for k, v in enumerate((0.5, 0.7, 0.01, 1.0)))
+    found = run(Together(*parts), label, relaxation=relaxation)
+    for k, part in enumerate(parts):
+        alone = run(part, label, relaxation=relaxation)
+        for name, mine, its in zip(Record._fields, found.parts[k].record, alone.record, strict=True):
+            np.testing.assert_array_equal(mine, its, err_msg=name)
+
+
+@njit(FILL, cache=True)
+def fill_until(q, v, data, core):
+    """As `Row`, until the first cube has moved by 12 mm: its gap is no number then."""
+    fill_row(q, v, data, core)
+    if q[0] > data[4] + 0.012:
         core.phi[0] = np.nan
 
 
@@ -203,7 +229,7 @@ class Ending(Row):
 
 def test_a_run_ends_where_its_first_part_does():
     """The fastest one is the last."""
-    row = Ending(stacks=3.0)
+    row = Ending(stacks=3.0, fastest=2.0)
     found, alone = run(row, "stewart-trinkle"), [run(p, "stewart-trinkle") for p in row.parts]
     steps = [r.steps for r in alone]
     assert steps[2] == min(steps) < steps[1] < steps[0]
@@ -226,12 +252,13 @@ def test_solvers_that_are_not_compiled_step_parts_too():
     np.testing.assert_allclose(found.states_v, run(ROW, "ccp", steps=3).states_v, atol=1e-5)
 
 
-def test_progress_goes_up_to_all_steps():
+@pytest.mark.parametrize(("case", "calls"), [(Row(stacks=120.0), 20), (MIXED, 3)])
+def test_progress_goes_up_to_all_steps(case, calls):
     heard: list[int] = []
-    run(Row(stacks=120.0), "frictionless", steps=4, progress=heard.append)
+    run(case, "frictionless", steps=4, h=1e-3, progress=heard.append)
     assert heard == sorted(heard)
     assert heard[-1] == 4
-    assert len(heard) > 20
+    assert len(heard) > calls
 
 
 def test_a_run_may_come_from_another_process():

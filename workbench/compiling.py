@@ -11,11 +11,11 @@ code. Its callers hold a place for its address, which is empty until then:
 A call through the place costs a nanosecond or two and is never inlined; helpers of a few lines within inner loops are
 better off `linked=True`, as numba does it.
 
-What the cached code of a kernel was made from makes it stale: its own file, the files of what was linked into it, the
-numbers and the signatures that it found in its module.
+What the cached code of a kernel was made from makes it stale: its own file and this one, the files of what was linked
+into it, the numbers and the signatures that it found in its module. Functions of plain numba may call kernels too, but
+numba's cache does not see what they are made from: `njit(cache=True)` is not for them.
 """
 
-import _thread
 import ctypes
 import gc
 import os
@@ -43,7 +43,7 @@ class Kernel(CPUDispatcher):
     """What `kernel` returns: called from Python and handed to compiled code like any function of numba's."""
 
     def __init__(self, function: Callable, signature: Any, linked: bool, options: dict[str, Any]) -> None:
-        super().__init__(function, locals={}, targetoptions={"nopython": True, **options})
+        super().__init__(function, locals={}, targetoptions={"nopython": True, "error_model": "numpy", **options})
         self.declared, self.linked = signature, linked
         self.symbol = f"{function.__module__}.{function.__qualname__}{signature}"
         self.kind = types.Function(make_concrete_template(function.__name__, self, [signature]))
@@ -51,6 +51,9 @@ class Kernel(CPUDispatcher):
         self.place = ctypes.c_void_p()
         PLACES[ctypes.addressof(self.place)] = self
         add_symbol(self.symbol, ctypes.addressof(self.place))
+
+    def __reduce__(self) -> Any:
+        return self.py_func.__qualname__
 
     def ready(self) -> None:
         """Compile it or take it from the disk where that has not been done."""
@@ -84,10 +87,11 @@ class Kernel(CPUDispatcher):
         convention, anything = context.call_conv, cgutils.voidptr_t
         place = builder.module.globals.get(self.symbol) or ir.GlobalVariable(builder.module, anything, self.symbol)
         with cgutils.if_unlikely(builder, cgutils.is_null(builder, builder.load(place))):
-            fill = ir.FunctionType(ir.VoidType(), [anything.as_pointer()])
-            builder.call(cgutils.get_or_insert_function(builder.module, fill, FILL), [place])
-            with cgutils.if_unlikely(builder, cgutils.is_null(builder, builder.load(place))):
-                convention.return_user_exc(builder, RuntimeError, (f"{self.symbol} could not be compiled",))
+            fill = ir.FunctionType(ir.IntType(64), [anything.as_pointer()])
+            outcome = builder.call(cgutils.get_or_insert_function(builder.module, fill, FILL), [place])
+            for code, error in FAILURES.items():
+                with cgutils.if_unlikely(builder, builder.icmp_unsigned("==", outcome, outcome.type(code))):
+                    convention.return_user_exc(builder, error, (f"compiling {self.symbol}",))
         kind = convention.get_function_type(signature.return_type, signature.args)
         function = builder.bitcast(builder.load(place), kind.as_pointer())
         status, value = convention.call_function(builder, function, signature.return_type, signature.args, args)
@@ -110,19 +114,18 @@ def _type(value: Kernel, c: Any) -> Any:
 PLACES: dict[int, Kernel] = {}
 """The kernel that belongs to a place."""
 FILL = "workbench.compiling.fill"
+FAILURES = {0: RuntimeError, 2: KeyboardInterrupt}
+"""What compiled code raises where a place was not filled; 0 is what ctypes returns, having printed an exception."""
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _fill(place: int) -> None:
-    """Called by compiled code that finds a place empty. An interruption waits until then."""
-    interrupted = False
-    while not PLACES[place].place:
-        try:
-            PLACES[place].ready()
-        except KeyboardInterrupt:
-            interrupted = True
-    if interrupted:
-        _thread.interrupt_main()
+@ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+def _fill(place: int) -> int:
+    """Called by compiled code that finds a place empty: 1, or one of `FAILURES`."""
+    try:
+        PLACES[place].ready()
+    except KeyboardInterrupt:
+        return 2
+    return 1
 
 
 add_symbol(FILL, ctypes.cast(_fill, ctypes.c_void_p).value)
@@ -156,9 +159,9 @@ class _Cache(FunctionCache):
 
 def _sources(function: Callable) -> Iterator[str]:
     """What the code of a function is made from, as words."""
-    place = function.__code__.co_filename
-    found = os.stat(place)
-    yield f"{place} {found.st_mtime_ns} {found.st_size}"
+    for place in (__file__, function.__code__.co_filename):
+        found = os.stat(place)
+        yield f"{place} {found.st_mtime_ns} {found.st_size}"
     for name in function.__code__.co_names:
         thing = function.__globals__.get(name)
         if isinstance(thing, Kernel) and not thing.linked:

@@ -79,18 +79,22 @@ def simulate_parts(
     case: Case, formulation: Formulation, solver: Solver, h: float, steps: int, explicit: bool, normal: str,
     relaxation: Relaxation, progress: Any,
 ) -> RunOfParts:  # fmt: skip
-    """`simulation.simulate` of a case with parts; the run ends where the first of them fails. Raises DataError too
-    where the parts are not all of the case (`must_be_apart`)."""
+    """`simulation.simulate` of a case with parts; the run ends where the first of them fails.
+
+    Raises DataError too where the parts are not all of the case (`must_be_apart`).
+    """
     parts = case.parts
     must_be_apart(case, parts)
     runs: list[Run] = []
     order: list[int] = []
     start = clock()
     for members in _kinds(parts):
-        told = None if progress is None else _share(progress, len(runs), len(members), len(parts))
+        told = None if progress is None else _share(progress, steps, len(runs), len(members), len(parts))
         some = [parts[k] for k in members]
         runs += _run_kind(some, formulation, solver, h, steps, explicit, normal, relaxation, told)
         order += members
+        if told:
+            told(steps)
     seconds = clock() - start
     runs = [runs[k] for k in np.argsort(order)]
     k = min(r.steps for r in runs)
@@ -117,9 +121,9 @@ def _kinds(parts: Sequence[Case]) -> list[list[int]]:
     return list(found.values())
 
 
-def _share(progress: Any, before: int, members: int, parts: int) -> Any:
-    """Progress of some of the parts as that of all; called with a number of steps, of one part or on average."""
-    return lambda steps: progress(int(steps * (before + members) / parts))
+def _share(progress: Any, steps: int, before: int, members: int, parts: int) -> Any:
+    """Progress of some members, after those before them have made all steps, as that of all parts."""
+    return lambda made: progress((steps * before + made * members) // parts)
 
 
 def _run_kind(
@@ -142,12 +146,8 @@ def _run_kind(
     fresh, count = s.core.buffer.copy(), len(others)
     s.follow(parts[0], relaxation, steps)
     across = width(s.core, s.work, s.track.q.size, count * (steps + 1))
-    starts = [p.start() for p in others]
-    q, v, data = (
-        np.array([q for q, _ in starts]),
-        np.array([v for _, v in starts]),
-        np.array([p.data() for p in others]),
-    )
+    q, v = (np.array(column) for column in zip(*(p.start() for p in others), strict=True))
+    data = np.array([p.data() for p in others])
     rows, effort = np.empty((count, steps + 1, across)), np.empty((count, steps, 2), dtype=np.int64)
     status, done = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     chunk = count if progress is None else max(1, count // 50)

@@ -70,8 +70,8 @@ def find_parts(M, r, d, part):
     met = np.empty(n, dtype=np.int64)
     if n == 0 or reaches_all(M, part, met):
         return min(n, 1)
-    met[:] = 0
     for i in range(n):
+        met[i] = 0
         part[i] = (i - r) // d if r <= i < r + d * r else i
     count = n - d * r
     for i in range(n):
@@ -90,15 +90,15 @@ def find_parts(M, r, d, part):
             for j in range(n):
                 if met[part[j]] == 1:
                     part[j] = mine
-            met[:] = 0
+            for j in range(n):
+                met[j] = 0
     # Parts go by the names of unknowns until here.
-    met[:] = -1
     count = 0
     for i in range(n):
-        if met[part[i]] < 0:
-            met[part[i]] = count
+        if met[part[i]] == 0:
             count += 1
-        part[i] = met[part[i]]
+            met[part[i]] = count
+        part[i] = met[part[i]] - 1
     return count
 
 
@@ -113,15 +113,16 @@ def worse(one, other):
 @kernel(types.void(INDICES, I64, INDICES, INDICES))
 def gather(part, count, first, members):
     """The members of part k, members[first[k] : first[k + 1]], in ascending order; first (count + 1,)."""
-    first[:] = 0
+    for k in range(count + 1):
+        first[k] = 0
     for i in range(members.shape[0]):
-        first[part[i] + 1] += 1
+        first[part[i]] += 1
+    # The ends of the parts, which go down to their beginnings as they are filled from behind.
     for k in range(count):
         first[k + 1] += first[k]
-    place = first.copy()
-    for i in range(members.shape[0]):
-        members[place[part[i]]] = i
-        place[part[i]] += 1
+    for i in range(members.shape[0] - 1, -1, -1):
+        first[part[i]] -= 1
+        members[first[part[i]]] = i
 
 
 @kernel(I64(SOLVE_T, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, I64, INDICES, I64, VECTOR, INDICES))
@@ -132,16 +133,15 @@ def solve_parts(solve, M, q, lower, upper, mu, d, part, count, z, info):
     gather(part, count, first, members)
     own, status, iterations = np.zeros(1, dtype=np.int64), SOLVED, 0
     for k in range(count):
-        rows = members[first[k] : first[k + 1]]
-        m, contacts = rows.shape[0], 0
-        while contacts < m and rows[contacts] < r:
+        start, m, contacts = first[k], first[k + 1] - first[k], 0
+        while contacts < m and members[start + contacts] < r:
             contacts += 1
         M_k, q_k, z_k, mu_k = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(contacts)
         lower_k, upper_k = np.empty(m if bounded else 0), np.empty(m if bounded else 0)
         for a in range(m):
-            i = rows[a]
+            i = members[start + a]
             for b in range(m):
-                M_k[a, b] = M[i, rows[b]]
+                M_k[a, b] = M[i, members[start + b]]
             q_k[a], z_k[a] = q[i], z[i]
             if bounded:
                 lower_k[a], upper_k[a] = lower[i], upper[i]
@@ -150,7 +150,7 @@ def solve_parts(solve, M, q, lower, upper, mu, d, part, count, z, info):
         status = worse(status, solve(M_k, q_k, lower_k, upper_k, mu_k, d, z_k, own))
         iterations += own[0]
         for a in range(m):
-            z[rows[a]] = z_k[a]
+            z[members[start + a]] = z_k[a]
     info[0] = iterations
     return status
 

@@ -1,0 +1,184 @@
+"""Kernels: one name, one compilation, when first called; nothing stale; clocks stand still; small things start soon."""
+
+import os
+import pickle
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import njit, types
+
+from workbench.compiling import Kernel, kernel
+from workbench.kernels import VECTOR
+from workbench.timing import clock, standing_still
+
+ROOT = Path(__file__).parents[1]
+F64 = types.float64
+
+
+@kernel(F64(F64, F64))
+def halved(a, b):
+    if b < 0.0:
+        raise ValueError("negative")
+    return (a + b) / 2.0
+
+
+@kernel(F64(F64))
+def never_called(a):
+    return a
+
+
+@kernel(F64(VECTOR))
+def folded(x):
+    s = x[0]
+    for i in range(1, x.shape[0]):
+        s = halved(s, x[i])
+    return s if s < 1e6 else never_called(s)
+
+
+def run(code, folder, **environment):
+    """The words that a fresh process prints."""
+    command = [sys.executable, "-c", code]
+    environment = os.environ | {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"} | environment
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_a_kernel_is_compiled_when_it_is_first_called_and_gives_what_python_gives():
+    x = np.random.default_rng(0).uniform(size=9)
+    assert not folded.place
+    assert folded(x) == folded.py_func(x)
+    assert halved.place
+    assert not never_called.place
+
+
+def test_errors_pass_through_calls_by_name():
+    with pytest.raises(ValueError, match="negative"):
+        folded(np.array([1.0, -1.0]))
+
+
+def test_other_types_are_refused_and_not_compiled_for():
+    for wrong in (np.zeros(2, dtype=int), np.zeros((2, 2)), np.zeros(4)[::2]):
+        with pytest.raises(TypeError):
+            folded(wrong)
+    assert len(folded.overloads) == 1
+
+
+def test_kernels_serve_code_that_is_compiled_by_numba_alone():
+    @njit
+    def twice(a, f):
+        return halved(a, 3.0 * a) + f(a, a)
+
+    assert twice(1.0, halved) == 3.0
+
+
+def test_the_code_of_a_caller_holds_none_of_what_it_calls():
+    folded.ready()
+    code = next(iter(folded.inspect_asm().values()))
+    assert halved.symbol in code
+    assert "negative" not in code
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Two modules: what is linked in, and what it is linked into."""
+    (tmp_path / "low.py").write_text(
+        "from numba import types\nfrom workbench.compiling import kernel\nSHARE = 2.0\n"
+        "@kernel(types.float64(types.float64), linked=True)\ndef part(a):\n    return a * SHARE\n"
+        "@kernel(types.float64(types.float64))\ndef other(a):\n    return a + 1.0\n"
+    )
+    (tmp_path / "high.py").write_text(
+        "from numba import types\nfrom workbench.compiling import kernel\nfrom low import part, other\n"
+        "@kernel(types.float64(types.float64))\ndef whole(a):\n    return other(part(a))\n"
+    )
+    return tmp_path
+
+
+SHOW = "from high import whole; print(whole(1.0), sum(whole.stats.cache_hits.values()))"
+
+
+def test_code_is_stale_where_something_linked_into_it_has_changed_and_only_there(project):
+    cache = {"NUMBA_CACHE_DIR": str(project / "cache")}
+    assert run(SHOW, project, **cache) == ["3.0", "0"]
+    assert run(SHOW, project, **cache) == ["3.0", "1"]
+    low = (project / "low.py").read_text()
+    (project / "low.py").write_text(low.replace("SHARE = 2.0", "SHARE = 10.0"))
+    assert run(SHOW, project, **cache) == ["11.0", "0"]
+    assert run(SHOW, project, **cache) == ["11.0", "1"]
+    # Of what is called by name only the signature counts.
+    high = (project / "high.py").read_text().replace("other(part(a))", "other(a)")
+    (project / "high.py").write_text(high)
+    assert run(SHOW, project, **cache) == ["2.0", "0"]
+    (project / "low.py").write_text(low.replace("a + 1.0", "a + 5.5"))
+    assert run(SHOW, project, **cache) == ["6.5", "1"]
+
+
+INTERRUPTED = """
+import low, high
+kernel = type(low.other)
+ready = kernel.ready
+def fails(self):
+    kernel.ready = ready
+    raise error
+high.whole.ready()
+for error in KeyboardInterrupt, OSError:
+    kernel.ready = fails
+    try:
+        high.whole(1.0)
+    except (KeyboardInterrupt, RuntimeError) as found:
+        print(type(found).__name__)
+print(high.whole(1.0))
+"""
+
+
+def test_where_compiling_is_interrupted_or_fails_the_caller_says_so_and_can_be_called_again(project):
+    words = run(INTERRUPTED, project, NUMBA_CACHE_DIR=str(project / "cache"))
+    assert words == ["KeyboardInterrupt", "RuntimeError", "3.0"]
+
+
+def test_kernels_are_pickled_by_name():
+    assert pickle.loads(pickle.dumps(halved)) is halved
+
+
+def test_the_clock_stands_still_while_code_is_made():
+    fresh = Kernel(halved.py_func, F64(F64, F64), False, {})
+    start, since = time.perf_counter(), clock()
+    fresh.ready()
+    whole, counted = time.perf_counter() - start, clock() - since
+    assert counted < 0.2 * whole
+    before = clock()
+    with standing_still(), standing_still():
+        within = clock()
+        assert clock() == within
+    assert before <= within <= clock()
+
+
+GIVEN = """
+import numpy as np
+from workbench.problems import LCP
+from workbench.solvers import find_solver
+assert find_solver("lemke").solve(LCP(np.eye(2), -np.ones(2))).verified
+"""
+DECLARED = """
+from cases import CASES
+from formulations import FORMULATIONS
+from workbench.simulation import first_step
+from workbench.solvers import find_solver
+step = first_step(CASES.find("wheel")(), FORMULATIONS.find("stewart-trinkle"), 1e-3)
+assert step.solve(find_solver("lemke"))[0].verified
+"""
+FROM_FILE = "from workbench.cli import main; assert main(['solve', 'small.npz', '--json']) == 0"
+HEAVY = {"cvxpy", "pandas", "pyarrow", "scipy.sparse", "scipy.optimize", "matplotlib", "altair", "rich"}
+
+
+@pytest.mark.parametrize("code", [GIVEN, DECLARED, FROM_FILE], ids=["given", "declared", "file"])
+def test_a_small_solve_imports_nothing_heavy(code, tmp_path):
+    np.savez(tmp_path / "small.npz", M=np.eye(2), q=-np.ones(2))
+    # The first process fills the caches.
+    run(code, tmp_path)
+    words = run(f"{code}\nimport sys\nprint('modules', *sys.modules)", tmp_path)
+    assert not HEAVY & set(words[words.index("modules") :])
