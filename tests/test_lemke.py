@@ -153,6 +153,15 @@ def test_the_basis_is_found_again_in_a_degenerate_answer(contacts):
         np.testing.assert_array_equal(again.z > 0, solution.z > 0)
 
 
+def test_symmetric_towers_take_one_path():
+    """Thirty contacts, many redundant: with equal entries of the covering vector some take three paths, 3 n pivots."""
+    for k in range(24):
+        problem = pose(STEWART_TRINKLE, tower(30, k)).problem()
+        solution = lemke.SOLVER.solve(problem)
+        assert_solved(solution)
+        assert solution.iterations <= 1.2 * problem.size
+
+
 def planted(rng, n, block):
     """A problem and its solution z: M = L L^T + K of blocks that overlap, in any order; in every fourth row w = 0."""
     near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) < block

@@ -55,19 +55,13 @@ class SlidingSweep:
 
 @kernel(types.void(I64, I64, MATRIX, WORK, SOLVE_T, MATRIX, COUNTS, VECTOR), nogil=True)
 def sliding_part(first, last, theta, work, solve, out, counts, residuals):
-    """The problems `first` to `last`, of parameters theta (B, n_theta); out, counts (B, 3), residuals (B,) are filled.
-
-    A status other than SOLVED stays as it is, without an answer.
-    """
+    """Solve the problems `first` to `last`, of parameters theta (B, n_theta), into out, counts (B, 3) and residuals."""
     info, room = np.zeros(1, dtype=np.int64), np.empty(work.q.shape[0])
     for k in range(first, last):
-        status = counts[k, STATUS]
-        if not is_finite(theta[k]):
-            status = NOT_FINITE
-        if status == SOLVED:
+        status = NOT_FINITE
+        if is_finite(theta[k]):
             stamp(theta[k], work)
-            if eliminate(work):
-                status = SINGULAR
+            status = SINGULAR if eliminate(work) else SOLVED
         if status == SOLVED:
             spread(0.0, work.z)
             status = solve(work.M, work.q, work.lower, work.upper, work.mu, 2, work.z, info)
@@ -88,8 +82,8 @@ def sweep_sliding(
     """Solve B systems of sliding contacts under a sliding formulation by a compiled solver (default: lemke).
 
     `varied`: any datum of `SlidingSystem`, (B, its shape) or (B,). Data that are not finite give their own system the
-    status NOT_FINITE, a singular A or dependent bilateral rows SINGULAR. Raises DataError for shapes that do not fit,
-    data that make no system, or a solver that takes no such problems; UnknownNameError for a datum.
+    status NOT_FINITE, a singular A, as dependent bilateral rows make it, SINGULAR. Raises DataError for shapes that do
+    not fit, data that make no system, or a solver that takes no such problems; UnknownNameError for a datum.
     """
     B, data = varied_data(system, VARIES, "datum of sliding contacts", varied, _check)
     c = compiled(formulation, *system.size)
@@ -102,9 +96,6 @@ def sweep_sliding(
         theta[:, start : start + view.size] = block.reshape(*block.shape[: block.ndim - view.ndim], view.size)
         start += view.size
     counts, residuals = np.zeros((B, 3), dtype=np.int64), np.empty(B)
-    if "J_nb" in data:
-        rank = np.linalg.matrix_rank(np.nan_to_num(data["J_nb"], posinf=0.0, neginf=0.0))
-        counts[np.flatnonzero(rank < system.m_b), STATUS] = SINGULAR
     out = np.empty((B, sum(system.size)))
 
     def part(first: int, last: int) -> None:

@@ -50,7 +50,6 @@ NEGLIGIBLE = 1e-12
 """Share of |p| up to which a component is rounding of the others and must not block a ray."""
 ACCEPTED = 1e-11
 """Componentwise backward error up to which the final point is called a solution."""
-REFINEMENTS = 3
 
 I64, F64 = types.int64, types.float64
 
@@ -322,11 +321,10 @@ def by_drives(M, q, lower, upper, z, info):
         if m < 0:
             return -m
     # Drives leave rounding behind.
-    for _ in range(REFINEMENTS):
-        affine(M, q, z, w)
-        newton(U, basis, m, w, y, x)
-        for k in range(m):
-            z[basis[k]] += x[k]
+    affine(M, q, z, w)
+    newton(U, basis, m, w, y, x)
+    for k in range(m):
+        z[basis[k]] += x[k]
     clip(lower, upper, z)
     if backward_error(M, q, lower, upper, z) <= ACCEPTED:
         return SOLVED

@@ -27,7 +27,7 @@ from workbench.solvers.abreast import (
     store,
     where,
 )  # fmt: skip
-from workbench.solvers.lemke_path import PIVOT, RELATIVE_TIE, TIE, perturbation
+from workbench.solvers.lemke_path import PIVOT, RELATIVE_TIE, TIE, general
 from workbench.solvers.lemke_small import CLOSE, MOST, SMALL
 
 I64, SOLVED = types.int64, int(Status.SOLVED)
@@ -152,7 +152,7 @@ def solve_eight(n, M, q, step, z, F, solved, pivots):
     zero, one, none, last = splat(0.0), splat(1.0), splat(-1.0), splat(2.0 * n)
     load_problems(n, M, q, step, A, b)
     size = scale(n, A, b, D)
-    perturbation(n, p)
+    general(n, 1, p)
     least, r = zero, none
     for i in range(n):
         for j in range(n):

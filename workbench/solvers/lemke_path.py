@@ -300,10 +300,10 @@ def exchange(n, F, L, r, c, entering, pivot, m, y, row):
     return m
 
 
-@kernel(VOID(I64, FLOATS))
-def perturbation(n, p):
+@kernel(VOID(I64, I64, FLOATS))
+def general(n, seed, p):
     """p (n) between 1/2 and 3/2, from a congruential generator: no simple relation between its entries."""
-    state = 1
+    state = seed
     for i in range(n):
         state = (1103515245 * state + 12345) & 0x7FFFFFFF
         p[i] = 0.5 + state / 2147483648.0
@@ -312,7 +312,7 @@ def perturbation(n, p):
 @kernel(VOID(I64, FLOATS, FLOATS, F64, FLOATS, FLOATS), **FAST)
 def constants(n, q, D, unit, b, e):
     """The columns D q unit and p."""
-    perturbation(n, e)
+    general(n, 1, e)
     for i in range(n):
         b[i] = D[i] * q[i] * unit
 

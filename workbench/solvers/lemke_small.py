@@ -13,7 +13,7 @@ from numba import types
 from workbench.compiling import kernel
 from workbench.kernels import FLOATS, INTEGERS, after
 from workbench.solvers.lanes import WIDTH, copy_row, less_row, pivot_row
-from workbench.solvers.lemke_path import PIVOT, RELATIVE_TIE, TIE, perturbation
+from workbench.solvers.lemke_path import PIVOT, RELATIVE_TIE, TIE, general
 
 SMALL = WIDTH - 3
 """Largest order."""
@@ -117,7 +117,7 @@ def solve_small(n, M, q, z, F, L, info):
     T, row, D, p = F, after(F, WIDTH * n), after(F, WIDTH * (n + 1)), after(F, WIDTH * (n + 2))
     basic, nonbasic, where = L, after(L, n), after(L, 2 * n + 1)
     size = scale(n, M, q, D)
-    perturbation(n, p)
+    general(n, 1, p)
     r = 0
     for i in range(n):
         for j in range(n):

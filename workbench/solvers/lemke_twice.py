@@ -10,7 +10,7 @@ from numba import types
 from workbench.compiling import kernel
 from workbench.kernels import INDICES, MATRIX, VECTOR, address
 from workbench.solution import Status
-from workbench.solvers.lemke_path import perturbation
+from workbench.solvers.lemke_path import general
 from workbench.solvers.twofold import less_product, product, quotient
 
 SOLVED = int(Status.SOLVED)
@@ -64,7 +64,7 @@ def first_tableau(M, q, D, unit, d, T, low):
     """Every w basic, every z and z0 at zero: T + low = [-D M D, -d, D q unit, p]."""
     n = M.shape[0]
     p = np.empty(n)
-    perturbation(n, address(p))
+    general(n, 1, address(p))
     for i in range(n):
         for j in range(n):
             T[i, j], low[i, j] = product(-D[i], M[i, j], D[j])
