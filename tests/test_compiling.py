@@ -77,8 +77,8 @@ def test_kernels_serve_code_that_is_compiled_by_numba_alone():
 
 
 def test_the_code_of_a_caller_holds_none_of_what_it_calls():
-    folded.ready()
-    code = next(iter(folded.inspect_asm().values()))
+    # What comes out of the cache has no assembly to look at.
+    code = next(iter(njit(F64(VECTOR))(folded.py_func).inspect_asm().values()))
     assert halved.symbol in code
     assert "negative" not in code
 

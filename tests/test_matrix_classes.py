@@ -14,6 +14,7 @@ from workbench.diagnostics.exact_lp import solve_inequalities
 from workbench.diagnostics.matrix_classes import CLASSES, matrix_classes
 from workbench.diagnostics.sufficiency import principal_transform
 from workbench.diagnostics.witnesses import verify_witness
+from workbench.timing import clock
 
 ALWAYS = float("inf")
 
@@ -29,7 +30,7 @@ def fractions(M) -> list[list[Fraction]]:
 
 def verdicts(M, seconds: float = 30.0) -> dict[str, str]:
     """Verdicts on M, their witnesses checked on the way."""
-    found = matrix_classes(exact(M), time.monotonic() + seconds)
+    found = matrix_classes(exact(M), clock() + seconds)
     assert tuple(found) == CLASSES
     rows = fractions(M)
     for name, entry in found.items():
@@ -299,7 +300,7 @@ def test_the_deadline_is_kept_and_what_is_left_says_why(n):
     M = np.random.default_rng(10).standard_normal((n, n)) + 1.2 * np.sqrt(n) * np.eye(n)
     # Time of this process, which other work on the machine does not change.
     start = time.process_time()
-    found = matrix_classes(exact(M), time.monotonic() + 0.3)
+    found = matrix_classes(exact(M), clock() + 0.3)
     assert time.process_time() - start < 1.5
     assert {entry.verdict for entry in found.values()} <= {"yes", "no", "undecided"}
 
@@ -358,7 +359,7 @@ def test_inequalities_have_a_solution_or_a_certificate():
 def test_strict_solvability_of_larger_matrices(shift):
     """A matrix game: S iff its value is positive; a fair game (antisymmetric, value zero) needs exact arithmetic."""
     K = np.random.default_rng(15).integers(-3, 4, (14, 14))
-    found = matrix_classes(exact(K - K.T + shift), time.monotonic() + 3)["S"]
+    found = matrix_classes(exact(K - K.T + shift), clock() + 3)["S"]
     assert found.verdict == ("yes" if shift > 0 else "no")
     assert verify_witness("S", fractions(K - K.T + shift), found.witness) == found.verdict
 

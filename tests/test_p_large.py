@@ -1,7 +1,6 @@
 """The P-property by walks, diagonal stability and the tree of principal pivots; distance to the non-P matrices."""
 
 import itertools
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +16,7 @@ from workbench.diagnostics.p_tree import DONE, MINORS
 from workbench.diagnostics.p_witness import verified
 from workbench.errors import DataError
 from workbench.readers.matrix import Matrix
+from workbench.timing import clock
 
 
 def exact(M):
@@ -24,7 +24,7 @@ def exact(M):
 
 
 def in_time(M, method=by_walk_and_tree, seconds=10.0):
-    return method(exact(M), time.monotonic() + seconds, seconds)
+    return method(exact(M), clock() + seconds, seconds)
 
 
 def samples(count, seed):
@@ -57,13 +57,13 @@ def test_the_tree_alone_decides_and_its_proofs_have_branches():
     verdicts, kinds = set(), set()
     for M in samples(300, 2):
         tree = Tree(exact(M), Scaled.of(exact(M)))
-        found = tree.grow(time.monotonic() + 10)
+        found = tree.grow(clock() + 10)
         assert found.verdict == in_time(M, by_minors).verdict
         assert verified(exact(M), found)
         verdicts.add(found.verdict)
         kinds.add(found.tree and found.tree[0])
     assert (verdicts, kinds) == ({"P", "not P"}, {None, "minors"})
-    found = Tree(exact(cyclic(15, 1.8)), Scaled.of(exact(cyclic(15, 1.8)))).grow(time.monotonic() + 10)
+    found = Tree(exact(cyclic(15, 1.8)), Scaled.of(exact(cyclic(15, 1.8)))).grow(clock() + 10)
     assert found.tree[0] == "branch"
     assert verified(exact(cyclic(15, 1.8)), found)
 

@@ -6,7 +6,6 @@ M z + q >= 0; failing that, the tree over the complementary cones ends in a solu
 a proof. That takes time exponential in the number of unknowns at worst, so it has a limit.
 """
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -56,7 +55,7 @@ def _attempts(problem: MLCP, seconds: float) -> Iterator[Solution]:
         if solver.why_not(problem) is None:
             yield solver.solve(problem)
     start = clock()
-    deadline = time.monotonic() + seconds
+    deadline = clock() + seconds
     nowhere = np.flatnonzero((problem.lower == np.inf) | (problem.upper == -np.inf))
     try:
         if nowhere.size:

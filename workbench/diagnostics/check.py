@@ -4,7 +4,6 @@
 """
 
 import math
-import time
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from workbench.diagnostics.wellposedness import (
 from workbench.problems import SYMMETRY_TOLERANCE
 from workbench.readers.matrix import Matrix
 from workbench.solvers import SOLVERS, find_solver
+from workbench.timing import clock
 
 LARGEST_ORDER = 256
 """Order up to which exact arithmetic is used: beyond, the entries alone would take the time allowed."""
@@ -56,7 +56,7 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None) -> dic
         # Loading compiled kernels, or compiling them the first time, is start-up and not counted.
         for name in SOLVERS:
             find_solver(name)
-    deadline = time.monotonic() + seconds
+    deadline = clock() + seconds
     M = matrix.values
     m, n = M.shape
     numerical = rank(M)
@@ -126,7 +126,7 @@ def _distance_entries(M: Array, p: PVerdict, deadline: float) -> dict:
     if p.verdict != "P":
         distance_to_non_p = 0.0 if p.verdict == "not P" else None
         return {"distance_to_non_p": distance_to_non_p, "distance_lower_bound": distance_to_non_p, "beta_2": nothing}
-    found = distance(M, _share(deadline, 0.5) - time.monotonic())
+    found = distance(M, _share(deadline, 0.5) - clock())
     return {
         "distance_to_non_p": found.value,
         "distance_lower_bound": found.lower_bound,
@@ -169,7 +169,7 @@ def _of_large_lcp(matrix: Matrix, q: Matrix | None, definite: str | None, deadli
 
 def _share(deadline: float, part: float) -> float:
     """The moment at which this part of the time left will be over."""
-    now = time.monotonic()
+    now = clock()
     return now + part * max(0.0, deadline - now)
 
 

@@ -9,7 +9,6 @@ every step in which M_mu changes by less than its distance to the matrices that 
 
 import itertools
 import math
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +25,7 @@ from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, index_
 from workbench.errors import DataError
 from workbench.readers.matrix import Matrix
 from workbench.sliding import SlidingSystem
+from workbench.timing import clock
 
 LARGEST_EXACT = 6
 """Contacts up to which the 2^m polynomials are used."""
@@ -178,14 +178,14 @@ def _one_sign(values: list[fmpq]) -> bool:
 
 def by_march(line: FrictionLine, seconds: float) -> Critical:
     """mu_c from below by safe steps, from above by the nearest point found that is not P; exact verdicts throughout."""
-    end = time.monotonic() + seconds
+    end = clock() + seconds
     lo, settled, bound = 0.0, SETTLED, "the distance to the matrices that are not P"
     if len(line.mu_0) > LARGEST_DISTANCE:
         settled, bound = SETTLED_BY_BOUND, "a certified lower bound of " + bound
     method, first = f"march in steps shorter than {bound}", 0.0
     if p_verdict(Matrix(line.at(0.0).M_mu).exact, seconds).verdict != "P":
         return Critical(None, None, None, method)
-    while time.monotonic() < end - 0.5 * seconds:
+    while clock() < end - 0.5 * seconds:
         here = line.at(lo)
         step = (1 - ROUNDING) * here.safe_step(_room(here.M_mu))
         if math.isinf(step):
@@ -210,9 +210,9 @@ def _not_p_above(line: FrictionLine, lo: float, first: float, end: float) -> flo
     It need not be the first loss, which is why lo and not this bisection bounds mu_c from below.
     """
     last, hi, step = lo, math.inf, max(lo, first) / 8
-    while time.monotonic() < end and (hi - last > NARROW * last) and last < HIGHEST * first:
+    while clock() < end and (hi - last > NARROW * last) and last < HIGHEST * first:
         s = last + step if math.isinf(hi) else 0.5 * (last + hi)
-        share = (end - time.monotonic()) / SHARES
+        share = (end - clock()) / SHARES
         if p_verdict(Matrix(line.at(s).M_mu).exact, share).verdict == "not P":
             hi = s
         else:

@@ -14,7 +14,6 @@ s |x|^2 + |W x|^2 <= 2 x^T W y <= |W x|^2 + |y|^2, so that sigma_min(M_aa)^2 >= 
 """
 
 import itertools
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from workbench.diagnostics.definiteness import proved_positive_definite
 from workbench.diagnostics.diagonal_stability import root_diagonal
 from workbench.errors import DataError
+from workbench.timing import clock
 
 LARGEST_EXACT = 14
 """Order up to which all 2^n - 1 index sets are taken."""
@@ -74,7 +74,7 @@ def distance(M: Array, seconds: float = 5.0) -> Distance:
 
 def least_singular_value(M: Array, seconds: float) -> tuple[float, tuple[int, ...]] | None:
     """min over index sets a of sigma_min(M_aa), and a; None if time ran out."""
-    n, end = len(M), time.monotonic() + seconds
+    n, end = len(M), clock() + seconds
     least = np.inf
     where: tuple[int, ...] = (0,)
     for k in range(1, n + 1):
@@ -85,7 +85,7 @@ def least_singular_value(M: Array, seconds: float) -> tuple[float, tuple[int, ..
             best = int(sigma.argmin())
             if sigma[best] < least:
                 least, where = float(sigma[best]), chunk[best]
-            if time.monotonic() > end:
+            if clock() > end:
                 return None
     return least, where
 

@@ -4,7 +4,6 @@ The problem is that of the case's first step, with its own normal law and relaxa
 """
 
 import textwrap
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +22,7 @@ from workbench.readers.matrix import Matrix
 from workbench.simulation import Stepper, first_step
 from workbench.solution import Status
 from workbench.solvers import default_solver
+from workbench.timing import clock
 
 THEORY = {
     "frictionless": "symmetric PSD: accelerations unique, normal impulses too where the Jacobian has full row rank",
@@ -73,7 +73,7 @@ def lead_matrix(
     case: Case, formulation: Formulation, exact: Formulation, h: float = 1e-3, seconds: float = 10.0
 ) -> LeadMatrixReport:
     """Diagnose a formulation at a case's first step of h [s]; `exact` is exact Coulomb friction, for the redundancy."""
-    deadline = time.monotonic() + seconds
+    deadline = clock() + seconds
     stepper = first_step(case, formulation, h)
     n_c = stepper.c.plan.lower.size
     n = stepper.c.plan.n_free + n_c
@@ -116,7 +116,7 @@ def _window(stepper: Stepper, deadline: float) -> dict[str, Any]:
     p = pencil(stepper)
     singular = singular_values_of_rho(p)
     rho = {"in_use": p.rho, "singular_values": singular.tolist(), "p_limit": None}
-    left = deadline - time.monotonic()
+    left = deadline - clock()
     if left > 0 and p_verdict(Matrix(p.reduced(p.rho)).exact, min(1.0, left)).verdict == "P":
         rho["p_limit"] = p_limit(p, 10 * max(singular.max(initial=0.0), p.rho), left)
     return rho

@@ -7,7 +7,6 @@ row sufficient, copositive, strictly copositive, copositive plus, E0 and E (semi
 the zero solution alone), S (M x > 0 for some x >= 0), Q (solvable for every q), Q0 (solvable whenever feasible).
 """
 
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +28,7 @@ from workbench.diagnostics.exact_lp import OutOfTimeError, solve_inequalities
 from workbench.diagnostics.p_matrix import PVerdict, p_verdict
 from workbench.diagnostics.principal import scan
 from workbench.diagnostics.sufficiency import insufficient_vector
+from workbench.timing import clock
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"
 CLASSES = (
@@ -149,7 +149,7 @@ def _cited(source: str) -> str:
 
 
 def matrix_classes(M: fmpq_mat, deadline: float, p: PVerdict | None = None) -> dict[str, ClassVerdict]:
-    """The verdict on each of `CLASSES` for the rational matrix M (n, n), by about `deadline` (`time.monotonic()`).
+    """The verdict on each of `CLASSES` for the rational matrix M (n, n), by about `deadline` (`clock()`).
 
     `p` is the verdict on the P-property where it is known already.
     """
@@ -157,7 +157,7 @@ def matrix_classes(M: fmpq_mat, deadline: float, p: PVerdict | None = None) -> d
     _signs(M, known)
     _dominance(M, known, reasons)
     if known.open("P"):
-        _principal(p or p_verdict(M, max(0.0, deadline - time.monotonic()) / 4), known, reasons)
+        _principal(p or p_verdict(M, max(0.0, deadline - clock()) / 4), known, reasons)
     _solvable_strictly(M, known, reasons, deadline)
     _form(M, known, reasons, deadline)
     _index_sets(M, known, reasons, _share(deadline, 0.5))
@@ -185,7 +185,7 @@ _GENERAL = "no theorem applied, and the classes that would decide it are undecid
 
 
 def _share(deadline: float, part: float) -> float:
-    now = time.monotonic()
+    now = clock()
     return now + part * max(0.0, deadline - now)
 
 

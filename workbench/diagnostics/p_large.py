@@ -1,7 +1,6 @@
 """The P-property beyond the order at which all minors can be taken one by one: a walk to disprove, a tree to prove."""
 
 import itertools
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from workbench.diagnostics.p_minors import unit_diagonal
 from workbench.diagnostics.p_tree import BRANCH, DIAGONAL, DONE, MINORS, PAUSED, SMALL, U, note, search
 from workbench.diagnostics.p_walk import walk
 from workbench.diagnostics.p_witness import PVerdict, first_loss, not_p, schur_complement
+from workbench.timing import clock
 
 BUDGET = 1_000_000
 """Units of work of the tree, about 30 ns each, between two looks at the clock."""
@@ -84,11 +84,11 @@ def by_walk_and_tree(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
             return PVerdict("P", proof, tree=("diagonal", exact))
     walks, tree, turn = Walks(M, scaled.A), Tree(M, scaled), FIRST_TURN
     while True:
-        verdict = walks.go(min(deadline, time.monotonic() + turn))
-        verdict = verdict or tree.grow(min(deadline, time.monotonic() + 2 * turn))
+        verdict = walks.go(min(deadline, clock() + turn))
+        verdict = verdict or tree.grow(min(deadline, clock() + 2 * turn))
         if verdict:
             return verdict
-        if time.monotonic() > deadline:
+        if clock() > deadline:
             reason = (
                 f"the limit of {seconds:g} s was reached after {tree.nodes} nodes of the tree of principal pivots, "
                 f"{tree.state[4]} of them leaves with a diagonal W; no minor that is not positive was met"
@@ -107,7 +107,7 @@ class Walks:
         """Walk until the time is up, or a minor that is not positive is confirmed."""
         n = len(self.A)
         member, steps = np.zeros(n, dtype=np.int64), max(50, WORK // (2 * n * n))
-        while time.monotonic() < until:
+        while clock() < until:
             self.seed += 1
             if walk(self.A, member, self.seed, steps):
                 a = np.flatnonzero(member).tolist()
@@ -201,7 +201,7 @@ class Tree:
                 lost = self.resolve()
                 if lost:
                     return not_p(self.M, first_loss(self.M, lost), minors_checked=0, exact_minors=self.exact)
-            if time.monotonic() > until:
+            if clock() > until:
                 return None
 
     def resolve(self) -> list[int] | None:

@@ -8,7 +8,6 @@ Source: Samelson, Thrall and Wesler (Proc. AMS 9, 1958) for unique solvability.
 """
 
 import itertools
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -29,6 +28,7 @@ from workbench.diagnostics.p_large import by_walk_and_tree
 from workbench.diagnostics.p_minors import by_minors
 from workbench.diagnostics.p_witness import PVerdict, first_loss, not_p
 from workbench.errors import DataError
+from workbench.timing import clock
 
 BY_SIZE = 14
 """Order up to which all minors are taken, by size: a matter of a tenth of a second, with a smallest witness."""
@@ -45,7 +45,7 @@ def p_verdict(M: fmpq_mat, seconds: float = 10.0) -> PVerdict:
     n = M.nrows()
     if n != M.ncols():
         raise DataError(f"the matrix is {n} x {M.ncols()}; the P-property needs a square one")
-    deadline = time.monotonic() + seconds
+    deadline = clock() + seconds
     for i in range(n):
         if M[i, i] <= 0:
             return not_p(M, (i,), minors_checked=i + 1, exact_minors=i + 1)
@@ -105,7 +105,7 @@ def _by_blocks(M: fmpq_mat, blocks: list[list[int]], deadline: float) -> PVerdic
     """Principal minors of a block triangular matrix are products of those of its blocks."""
     trees, undecided = [], None
     for k, block in enumerate(blocks):
-        share = max(0.0, deadline - time.monotonic()) / (len(blocks) - k)
+        share = max(0.0, deadline - clock()) / (len(blocks) - k)
         verdict = p_verdict(submatrix(M, block), share)
         if verdict.verdict == "not P":
             a = first_loss(M, [block[i] for i in verdict.index_set or ()])

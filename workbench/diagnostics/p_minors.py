@@ -8,7 +8,6 @@ Source: Higham, Accuracy and Stability of Numerical Algorithms, chapter 3, for g
 
 import itertools
 import math
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,6 +19,7 @@ from workbench.compiling import kernel
 from workbench.diagnostics.definiteness import nearest_double
 from workbench.diagnostics.p_witness import PVerdict, not_p
 from workbench.kernels import INDICES, MATRIX, VECTOR
+from workbench.timing import clock
 
 CHUNK = 2_000_000
 """Multiplications, about, between two looks at the clock."""
@@ -35,7 +35,7 @@ def by_minors(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
         _prove_positive(A, sets, positive, relative)
         smallest = min(smallest, float(relative.min()))
         for c in np.flatnonzero(positive == 0):
-            if time.monotonic() > deadline:
+            if clock() > deadline:
                 return _undecided(n, seconds, sets.shape[1], checked, exact, smallest)
             a = tuple(sets[c].tolist())
             determinant = fmpz_mat([[integers[i][j] for j in a] for i in a]).det()
@@ -45,7 +45,7 @@ def by_minors(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
                 checked += int(positive[:c].sum())
                 return not_p(M, a, checked, exact, smallest)
         checked += int(positive.sum())
-        if time.monotonic() > deadline and checked < 2**n - 1:
+        if clock() > deadline and checked < 2**n - 1:
             return _undecided(n, seconds, sets.shape[1], checked, exact, smallest)
     proof = f"all {checked} principal minors are positive ({exact} in exact arithmetic, the others by error bounds)"
     return PVerdict(

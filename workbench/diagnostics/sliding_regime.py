@@ -5,7 +5,6 @@ stand, and the answer counts only where all data within a stated relative tolera
 otherwise it is "undecided". No verdict rests on the sign of a rounding error.
 """
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +24,7 @@ from workbench.diagnostics.sliding_exact import (
 from workbench.diagnostics.solution_set import Piece, solution_set
 from workbench.errors import DataError
 from workbench.sliding import Multipliers, SlidingSystem
+from workbench.timing import clock
 
 TOLERANCE = 1e-12
 """Default relative uncertainty of the doubles of a system."""
@@ -103,7 +103,7 @@ def classified(data: ExactSliding, seconds: float) -> tuple[str, list[list[fmpq]
     sign = fmpq_mat(data.m, data.m, [(i == j) * (-1 if i in base else 1) for i in range(data.m) for j in range(data.m)])
     M = sign * B.solve(pair.columns(rest)) * sign
     q = (sign * B.solve(pair.w) * fmpq(-1)).entries()
-    found = solution_set(M, q, time.monotonic() + seconds)
+    found = solution_set(M, q, clock() + seconds)
 
     def forces(z: tuple[fmpq, ...], constant: int) -> list[fmpq]:
         slack = (M * fmpq_mat(data.m, 1, list(z))).entries()

@@ -4,7 +4,6 @@ Exact numbers are strings "p/q", indices count from zero, null stands for what i
 """
 
 import math
-import time
 from typing import Any
 
 from flint import fmpq, fmpq_mat
@@ -17,6 +16,7 @@ from workbench.readers.matrix import Matrix
 from workbench.solution import Status
 from workbench.solvers import SOLVERS, find_solver
 from workbench.solvers.enumeration import LARGEST as ENUMERATED
+from workbench.timing import clock
 
 LARGEST = 64
 """Unknowns up to which the exact solution set is sought."""
@@ -79,7 +79,7 @@ def solver_entries(M: Matrix, q: Matrix, deadline: float) -> list[Entry]:
 
 def _solver_entry(name: str, problem: LCP, deadline: float) -> Entry:
     # A compiled kernel cannot be interrupted: what may take seconds is not begun.
-    if problem.size > LARGEST_SOLVED or time.monotonic() > deadline:
+    if problem.size > LARGEST_SOLVED or clock() > deadline:
         large = f"order {problem.size} exceeds {LARGEST_SOLVED}, beyond which a solver might not end in time"
         reason = large if problem.size > LARGEST_SOLVED else "the time was over"
         nothing = dict.fromkeys(("residual", "tolerance", "iterations", "z"))
