@@ -18,7 +18,7 @@ from workbench.problems import Array
 from workbench.solution import Status
 
 FEW = 32
-"""Unknowns up to which an LCP is solved as it stands: to look for parts would take a fortieth of that time."""
+"""Unknowns up to which a problem is solved as it stands: small LCPs take forty times as long as to look for parts."""
 
 Indices = NDArray[np.int64]
 SOLVE_T, I64 = types.FunctionType(SOLVE), types.int64
@@ -158,7 +158,7 @@ def solve_parts(solve, M, q, lower, upper, mu, d, part, count, z, info):
 @kernel(I64(SOLVE_T, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, I64, VECTOR, INDICES))
 def solve_apart(solve, M, q, lower, upper, mu, d, z, info):
     """The kernel `solve` on the parts of a problem where it falls apart, else on all of it; a Status."""
-    if M.shape[0] > FEW or mu.shape[0] > 1:
+    if M.shape[0] > FEW:
         part = np.empty(q.shape[0], dtype=np.int64)
         count = find_parts(M, mu.shape[0], d, part)
         if count > 1:
@@ -172,7 +172,7 @@ def apart(kernel: Any, arguments: tuple, z: Array, info: Indices) -> int:
     A kernel is handed to compiled code, which costs 0.1 ms, only where there are parts.
     """
     M, q, lower, upper, mu, d = arguments
-    if len(M) > FEW or mu.size > 1:
+    if len(M) > FEW:
         part = np.empty(len(M), dtype=np.int64)
         count = find_parts(M, mu.size, d, part)
         if count > 1:

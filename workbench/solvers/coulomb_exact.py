@@ -21,6 +21,7 @@ from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, affine, lu_factor,
 from workbench.problems import Array, ConeProblem, Cones, Problem
 from workbench.solution import Solution, Status
 from workbench.solvers.base import KernelSolver, kernel_arguments, refusal
+from workbench.solvers.components import FEW
 from workbench.solvers.coulomb_parts import Part, solve_by_parts
 from workbench.solvers.one_contact import natural_map, one_contact, project
 from workbench.solvers.sparse_contacts import alart_curnier, natural_blocks
@@ -358,11 +359,15 @@ class ExactSolver(KernelSolver):
         return Solution(z, claimed, verified, self.tolerance, iterations, elapsed, self.name, reason, stages)
 
     def in_stages(self, problem: Cones) -> tuple[Array, float, int, tuple[str, ...]]:
-        """The best iterate, its residual, the iterations, and what every stage came to; of parts, if there are some."""
-        if isinstance(problem, ConeProblem) and problem.mu.size > 1 and not isinstance(problem, Part):
+        """The best iterate, its residual, the iterations, and what every stage came to.
+
+        A problem that falls into parts is solved part by part, and as a whole where one of them comes to no end.
+        """
+        if isinstance(problem, ConeProblem) and problem.size > FEW and not isinstance(problem, Part):
             found = solve_by_parts(problem, self.in_stages)
             if found is not None:
-                return found
+                whole = found if found[1] <= CLAIM else self.in_stages(Part.all_of(problem))
+                return min(found, whole, key=lambda one: one[1])
         z, info, best = np.zeros(problem.size), np.zeros(1, dtype=np.int64), np.inf
         stages = []
         if isinstance(problem, ConeProblem) and problem.size <= LARGEST_BURST:

@@ -15,6 +15,9 @@ from workbench.problems import Array, ConeProblem, is_sparse
 from workbench.solvers.components import find_parts, gather
 from workbench.solvers.one_contact import natural_gap
 
+HALVED = 100
+"""Unknowns above which no part may have more than half of them: sparse factors of the whole cost little more than its,
+and how many Newton steps a hard problem takes is a matter of chance."""
 LARGEST_DENSE = 200
 """Unknowns up to which a part of a sparse W becomes a dense matrix."""
 
@@ -32,28 +35,34 @@ class Part(ConeProblem):
     def __post_init__(self) -> None:
         pass
 
+    @classmethod
+    def all_of(cls, problem: ConeProblem) -> "Part":
+        """The whole, not to be taken apart."""
+        return cls(problem.M, problem.q, problem.mu, problem.d, problem.associated)
+
 
 def solve_by_parts(problem: ConeProblem, solve: Callable[[ConeProblem], Staged]) -> Staged | None:
-    """The parts' answers put together; None where there is one part only."""
+    """The parts' answers put together; None where there is one part only, or one that is most of the whole."""
     r, d, W = problem.mu.size, problem.d, problem.M
-    split = _split_sparse(W, r, d) if is_sparse(W) else _split_dense(W, r, d)
+    split = list(_split_sparse(W, r, d) if is_sparse(W) else _split_dense(W, r, d))
+    most = max((rows.size for rows, _ in split), default=0)
+    if not split or (problem.size > HALVED and 2 * most > problem.size):
+        return None
     z, u = np.empty(problem.size), np.empty(problem.size)
     told: tuple[str, ...] = ()
-    count, largest, iterations, worst = 0, 0, 0, -1.0
+    iterations, worst = 0, -1.0
     for rows, W_k in split:
         contacts = rows[rows < r]
         part = Part(W_k, problem.q[rows], problem.mu[contacts], d, problem.associated)
         z_k, residual, some, stages = solve(part)
         z[rows], u[rows] = z_k, W_k @ z_k + part.q
-        iterations, count, largest = iterations + some, count + 1, max(largest, contacts.size)
+        iterations += some
         if residual > worst:
             worst, told = residual, stages
-    if not count:
-        return None
     law = np.array(W.diagonal()), np.array(problem.q), np.array(problem.mu), d, problem.associated
     residual = natural_gap(*law, z, u)
-    about = f"{count} parts that nothing couples, {largest} contacts the largest; the one of the largest residual"
-    return z, residual, iterations, (about, *told)
+    parts = f"{len(split)} parts that nothing couples, {most // (1 + d)} contacts the largest"
+    return z, residual, iterations, (f"{parts}; the one of the largest residual", *told)
 
 
 def _split_dense(W: Array, r: int, d: int) -> Iterator[tuple[Indices, Array]]:
