@@ -68,14 +68,14 @@ def read(M, F, L):
     return strange == 0
 
 
-@kernel(BOOL(I64, INTEGERS, INTEGERS, FLOATS, FLOATS), **FASTER)
-def is_moderate(n, starts, columns, values, D):
-    """Whether no entry of D M D exceeds two."""
+@kernel(F64(I64, I64, INTEGERS, FLOATS, FLOATS), **FASTER)
+def largest_scaled(first, last, columns, values, D):
+    """The largest |M_ij| D_j of a row."""
     largest = 0.0
-    for i in range(n):
-        for k in range(starts[i], starts[i + 1]):
-            largest = max(largest, D[i] * abs(values[k]) * D[columns[k]])
-    return largest <= 2.0
+    for k in range(first, last):
+        a = abs(values[k]) * D[columns[k]]
+        largest = a if a > largest else largest
+    return largest
 
 
 @kernel(VOID(MATRIX, MATRIX, TABLE), **FASTER)
@@ -86,20 +86,22 @@ def equilibrate(M, F, L):
     D, largest = after(address(F), (n + 1) * (2 * n + 2)), after(address(F), (n + 1) * (2 * n + 3))
     for i in range(n):
         D[i], largest[i] = 1.0 / np.sqrt(p[n * i + i]) if p[n * i + i] > 0.0 else 0.0, 0.0
+    worst, alone = 0.0, False
     for i in range(n):
-        met, f = 0.0, D[i]
+        met = largest_scaled(starts[i], starts[i + 1], columns, values, D)
+        worst, largest[i] = max(worst, D[i] * met), max(largest[i], met)
         for k in range(starts[i], starts[i + 1]):
-            a, j = abs(values[k]), columns[k]
-            met = max(met, a * D[j])
+            j = columns[k]
             if D[j] == 0.0:
-                largest[j] = max(largest[j], a * f)
-        largest[i] = max(largest[i], met)
-    alone = False
+                largest[j] = max(largest[j], abs(values[k]) * D[i])
     for i in range(n):
         if not p[n * i + i] > 0.0:
             D[i] = 1.0 / largest[i] if largest[i] > 0.0 else 1.0
             alone |= largest[i] == 0.0
-    if not alone and is_moderate(n, starts, columns, values, D):
+    for i in range(n):
+        if not p[n * i + i] > 0.0:
+            worst = max(worst, D[i] * largest_scaled(starts[i], starts[i + 1], columns, values, D))
+    if not alone and worst <= 2.0:
         return
     for _ in range(3):
         for j in range(n):
