@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from numba import njit
 
 from benchmarks.rows import Row, Whole
 from benchmarks.rows import fill as fill_row
@@ -18,6 +17,7 @@ from workbench.assembly import compiled
 from workbench.case import Case
 from workbench.cli import find_formulation
 from workbench.comparison import compare
+from workbench.compiling import kernel
 from workbench.errors import DataError
 from workbench.hooks import Core
 from workbench.jobs import Settings
@@ -189,7 +189,7 @@ def test_a_comparison_of_a_row_is_that_of_the_whole():
     assert "stewart-trinkle" in render(a, provenance(case="row"))
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill_belt(q, v, data, core):
     """As `Row`, where the ground below the second stack moves."""
     fill_row(q, v, data, core)
@@ -214,7 +214,7 @@ def test_no_part_leaves_anything_to_the_next(label):
             np.testing.assert_array_equal(mine, its, err_msg=name)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill_until(q, v, data, core):
     """As `Row`, until the first cube has moved by 12 mm: its gap is no number then."""
     fill_row(q, v, data, core)
@@ -268,7 +268,7 @@ def test_a_run_may_come_from_another_process():
     np.testing.assert_array_equal(back.judged.natural_map, found.judged.natural_map)
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill_coupled(q, v, data, core):
     """A row whose first two cubes share inertia."""
     fill_row(q, v, data, core)
@@ -276,7 +276,7 @@ def fill_coupled(q, v, data, core):
         core.M[0, 6] = core.M[6, 0] = 0.1
 
 
-@njit(FILL, cache=True)
+@kernel(FILL)
 def fill_touching(q, v, data, core):
     """A row whose first contact is one between the first two cubes."""
     fill_row(q, v, data, core)

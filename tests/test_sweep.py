@@ -22,6 +22,8 @@ ALL = [
     BY_NAME["anitescu-potra"].with_options(restitution="poisson"),
 ]  # fmt: skip
 
+PER_CONTACT = ("phi", "r_n", "r_t", "mu", "mu_s", "e", "eps_n", "eps_t")
+
 
 def variations(system, B, seed):
     """Data of B systems: all of the kinds a datum may have, a number each for h, friction and gap."""
@@ -58,6 +60,23 @@ def test_a_sweep_has_the_bits_of_single_steps(formulation, shape):
         assert answer.residuals[k] == pytest.approx(solution.residual, rel=1e-6, abs=1e-14)
     if formulation.options.get("bounds") == "iterated" and formulation.name == "box":
         assert answer.passes.max() > 1
+
+
+@pytest.mark.parametrize("name", ["stewart-trinkle", "box"])
+def test_many_bodies_apart_have_the_bits_of_single_steps(name):
+    """More unknowns than are solved in one piece: fifteen particles that nothing couples."""
+    count, lone = 15, particle((0.6, 0.8))
+    whole = replace(
+        lone, M=np.kron(np.eye(count), lone.M), v=np.tile(lone.v, count), f=np.tile(lone.f, count),
+        J_n=np.kron(np.eye(count), lone.J_n), J_t=np.kron(np.eye(count), lone.J_t), J_b=np.zeros((0, 3 * count)),
+        **{field: np.tile(getattr(lone, field), count) for field in PER_CONTACT},
+    )  # fmt: skip
+    varied = dict(mu=np.linspace(0, 1, 5), v=whole.v + 0.3 * np.random.default_rng(6).normal(size=(5, whole.n)))
+    answer = sweep(BY_NAME[name], whole, **varied)
+    for k in range(5):
+        single, solution = solve_system(BY_NAME[name], one(whole, varied, k), find_solver(answer.solver))
+        np.testing.assert_array_equal(answer.p_t[k], single.p_t)
+        assert answer.iterations[k] == solution.iterations
 
 
 def test_friction_over_a_range_is_the_closed_form():

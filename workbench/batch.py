@@ -25,6 +25,7 @@ from workbench.solution import Status
 from workbench.solvers import ROUND_OFF, find_solver
 from workbench.solvers.base import KernelSolver, nothing_against
 from workbench.solvers.bases import equilibration, natural_residual, usable
+from workbench.solvers.components import solve_apart
 from workbench.solvers.lemke_eight import CUBE, eights
 from workbench.solvers.lemke_small import SMALL
 from workbench.timing import clock
@@ -91,7 +92,7 @@ def solve_part(solve, M, q, lower, upper, first, last, z, status, iterations):
             M_k, lower_k, upper_k = min(k, M.shape[0] - 1), min(k, lower.shape[0] - 1), min(k, upper.shape[0] - 1)
             for i in range(z.shape[1]):
                 z[k, i] = 0.0
-            status[k] = solve(M[M_k], q[k], lower[lower_k], upper[upper_k], none, 2, z[k], info)
+            status[k] = solve_apart(solve, M[M_k], q[k], lower[lower_k], upper[upper_k], none, 2, z[k], info)
             iterations[k] = info[0]
 
 

@@ -45,7 +45,9 @@ class Kernel(CPUDispatcher):
     def __init__(self, function: Callable, signature: Any, linked: bool, options: dict[str, Any]) -> None:
         super().__init__(function, locals={}, targetoptions={"nopython": True, "error_model": "numpy", **options})
         self.declared, self.linked = signature, linked
-        self.symbol = f"{function.__module__}.{function.__qualname__}{signature}"
+        # Functions made in a loop differ in what they close over.
+        closed = [cell.cell_contents for cell in function.__closure__ or ()]
+        self.symbol = f"{function.__module__}.{function.__qualname__}{signature}{closed or ''}"
         self.kind = types.Function(make_concrete_template(function.__name__, self, [signature]))
         cpu_target.target_context.insert_func_defn([(self._call, self, signature.args)])
         self.place = ctypes.c_void_p()

@@ -21,6 +21,7 @@ from workbench.formulation import Formulation
 from workbench.kernels import MATRIX, VECTOR, is_finite, put, spread
 from workbench.sliding import Multipliers, SlidingStack, SlidingSystem
 from workbench.solution import Status
+from workbench.solvers.components import solve_apart
 from workbench.stepping import SOLVE_T
 from workbench.sweep import BOUNDED, COUNTS, ITERATIONS, STATUS, check_entries, check_masses, residual_of, varied_data
 
@@ -64,7 +65,7 @@ def sliding_part(first, last, theta, work, solve, out, counts, residuals):
             status = SINGULAR if eliminate(work) else SOLVED
         if status == SOLVED:
             spread(0.0, work.z)
-            status = solve(work.M, work.q, work.lower, work.upper, work.mu, 2, work.z, info)
+            status = solve_apart(solve, work.M, work.q, work.lower, work.upper, work.mu, 2, work.z, info)
             counts[k, ITERATIONS] = info[0]
         if status in (SOLVED, INACCURATE):
             carry_back(work)

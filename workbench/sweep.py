@@ -29,6 +29,7 @@ from workbench.kernels import INDICES, MATRIX, VECTOR, is_finite, put, spread
 from workbench.simulation import Stepper, filled, pose
 from workbench.solution import Status
 from workbench.solvers.bases import equilibration, natural_residual
+from workbench.solvers.components import solve_apart
 from workbench.solvers.one_contact import natural_map
 from workbench.stepping import AGAIN_T, GIVEN_T, NO_ESTIMATE, PASSES, SOLVE_T, START, TRACK, discretise, turn_back
 from workbench.stepping import finish_pass as end_pass
@@ -143,7 +144,7 @@ def sweep_part(
             status = pose_problem(core, work)
             if status != SOLVED:
                 break
-            status = solve(work.M, work.q, work.lower, work.upper, work.mu, d, work.z, info)
+            status = solve_apart(solve, work.M, work.q, work.lower, work.upper, work.mu, d, work.z, info)
             iterations += info[0]
             passes += 1
             wanted = status in (SOLVED, INACCURATE) and end_pass(core, work, track, again)

@@ -25,7 +25,7 @@ import numpy as np
 from numba import types
 
 from workbench.compiling import kernel
-from workbench.kernels import FAST, INDICES, MATRIX, SOLVE, VECTOR, affine, solve_on_basis, spread
+from workbench.kernels import FAST, INDICES, MATRIX, SOLVE, VECTOR, affine, spread
 from workbench.problems import Problem, is_symmetric
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
@@ -325,15 +325,6 @@ def by_drives(M, q, lower, upper, z, info):
     newton(U, basis, m, w, y, x)
     for k in range(m):
         z[basis[k]] += x[k]
-    clip(lower, upper, z)
-    if backward_error(M, q, lower, upper, z) <= ACCEPTED:
-        return SOLVED
-    # So do updates of the factor; the final basis solved afresh has none, and stands back if it is nearly singular.
-    for k in range(n):
-        active[k] = 0
-    for k in range(m):
-        active[basis[k]] = 1
-    solve_on_basis(M, q, z, active, True)
     clip(lower, upper, z)
     return SOLVED if backward_error(M, q, lower, upper, z) <= ACCEPTED else INACCURATE
 
