@@ -31,8 +31,9 @@ from workbench.compiling import kernel
 from workbench.errors import ModellingError
 from workbench.formulation import ContactSymbols, formulation
 from workbench.hooks import CORE, GIVEN, open_contact, rate, sliding
-from workbench.kernels import VECTOR, lu_factor, lu_solve, spread
+from workbench.kernels import VECTOR, lu_factor, lu_solve, put, spread
 from workbench.modelling import Declaration, Hooks
+from workbench.scratch import scratch, scratch_indices, scratch_matrix
 
 IMPEDANCES = 0.0001, 0.9999
 """MuJoCo's mjMINIMP and mjMAXIMP."""
@@ -73,7 +74,9 @@ def impedance(depth, dmin, dmax, width):
 def mobilities(core, A):
     """A (r,) [1/kg]: the diagonal of J_n M^-1 J_n^T; nan where M is singular."""
     n = core.v.shape[0]
-    LU, pivots, x = core.M.copy(), np.empty(n, dtype=np.int64), np.empty(n)
+    LU, pivots, x = scratch_matrix(n, n), scratch_indices(n), scratch(n)
+    for i in range(n):
+        put(core.M[i], LU[i])
     if lu_factor(LU, pivots):
         spread(np.nan, A)
         return
@@ -92,7 +95,7 @@ def given(core, memory, own, numbers):
     k, b = 1.0 / (dmax * timeconst * dampratio) ** 2, 2.0 / (dmax * timeconst)
     r = core.mu.shape[0]
     d_t = core.J_t.shape[0] // r
-    A = np.empty(r)
+    A = scratch(r)
     mobilities(core, A)
     for i in range(r):
         if core.phi[i] > 0.0:

@@ -16,9 +16,10 @@ from workbench.errors import ModellingError
 from workbench.formulation import ContactSymbols, formulation
 from workbench.friction import half_plane
 from workbench.hooks import AXES, BODY, CORE, GIVEN, SLIDING, across_row, turn_axes, turn_to_sliding
-from workbench.kernels import lu_factor, lu_solve
+from workbench.kernels import largest_eigenvalue, lu_factor, lu_solve, put
 from workbench.lazy import cvxpy as cp
 from workbench.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
+from workbench.scratch import scratch, scratch_indices, scratch_matrix
 
 
 @formulation(
@@ -66,22 +67,28 @@ def phantom_inertia(
 def default_rho(core):
     """1 / lambda_max(W_tt + diag eps_t) [kg]: half the value past which the P-property is lost for two axes."""
     n, t = core.J_t.shape[1], core.J_t.shape[0]
-    LU, pivots = core.M.copy(), np.empty(n, dtype=np.int64)
+    LU, pivots, X, x, W = (
+        scratch_matrix(n, n),
+        scratch_indices(n),
+        scratch_matrix(n, t),
+        scratch(n),
+        scratch_matrix(t, t),
+    )
+    for i in range(n):
+        put(core.M[i], LU[i])
     if lu_factor(LU, pivots):
         return np.nan
-    X, x = np.empty((n, t)), np.empty(n)
     for j in range(t):
         lu_solve(LU, pivots, core.J_t[j], x)
         for i in range(n):
             X[i, j] = x[i]
-    W = np.empty((t, t))
     for i in range(t):
         for j in range(t):
             s = core.eps_t[i] if i == j else 0.0
             for k in range(n):
                 s += core.J_t[i, k] * X[k, j]
             W[i, j] = s
-    largest = np.linalg.eigvalsh(W)[t - 1]
+    largest = largest_eigenvalue(W)
     return 1.0 / largest if largest > 0.0 else 1.0
 
 

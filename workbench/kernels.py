@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from workbench.compiling import kernel
+from workbench.scratch import scratch, scratch_indices, scratch_matrix
 
 VECTOR = types.Array(types.float64, 1, "C")
 MATRIX = types.Array(types.float64, 2, "C")
@@ -62,7 +63,7 @@ after: Any = intrinsic(_after)
 def lu_factor(A, pivots):
     """Factorise A (n, n) in place with scaled partial pivoting; 0, or 1 + the first column without a pivot."""
     n = A.shape[0]
-    scale = np.empty(n)
+    scale = scratch(n)
     for i in range(n):
         pivots[i] = i
         largest = 0.0
@@ -114,7 +115,7 @@ def solve_on_basis(M, q, z, active, refine):
     One step of iterative refinement when `refine`. Returns 0, or 1 + the position in a of a missing pivot.
     """
     n = M.shape[0]
-    a = np.empty(n, dtype=np.int64)
+    a = scratch_indices(n)
     m = 0
     for i in range(n):
         if active[i] != 0:
@@ -122,8 +123,8 @@ def solve_on_basis(M, q, z, active, refine):
             m += 1
     if m == 0:
         return 0
-    LU = np.empty((m, m))
-    rhs, x, pivots = np.empty(m), np.empty(m), np.empty(m, dtype=np.int64)
+    LU = scratch_matrix(m, m)
+    rhs, x, pivots = scratch(m), scratch(m), scratch_indices(m)
     for i in range(m):
         s = -q[a[i]]
         for j in range(n):
@@ -137,7 +138,7 @@ def solve_on_basis(M, q, z, active, refine):
         return missing
     lu_solve(LU, pivots, rhs, x)
     if refine:
-        r, dx = np.empty(m), np.empty(m)
+        r, dx = scratch(m), scratch(m)
         for i in range(m):
             s = rhs[i]
             for j in range(m):
@@ -149,6 +150,35 @@ def solve_on_basis(M, q, z, active, refine):
     for i in range(m):
         z[a[i]] = x[i]
     return 0
+
+
+@kernel(types.float64(MATRIX), **FAST)
+def largest_eigenvalue(S):
+    """Of a symmetric S (n, n), which is lost: Jacobi's rotations, row by row (Golub & Van Loan 2013, section 8.5)."""
+    n = S.shape[0]
+    turned = True
+    while turned:
+        turned = False
+        for i in range(n):
+            for j in range(i):
+                # Beside such a diagonal the entry changes nothing; nor does it where it is nan, which then comes out.
+                if abs(S[i, j]) > 1e-16 * np.sqrt(abs(S[i, i] * S[j, j])) and abs(S[i, j]) > 1e-300:
+                    turned = True
+                    ratio = (S[i, i] - S[j, j]) / (2.0 * S[i, j])
+                    t = 1.0 / (abs(ratio) + np.sqrt(ratio * ratio + 1.0))
+                    t = t if ratio >= 0.0 else -t
+                    c = 1.0 / np.sqrt(t * t + 1.0)
+                    for k in range(n):
+                        x, y = S[k, j], S[k, i]
+                        S[k, j], S[k, i] = c * (x - t * y), c * (t * x + y)
+                    for k in range(n):
+                        x, y = S[j, k], S[i, k]
+                        S[j, k], S[i, k] = c * (x - t * y), c * (t * x + y)
+                    S[i, j] = S[j, i] = 0.0
+    largest = S[0, 0]
+    for i in range(n):
+        largest = max(largest, S[i, i])
+    return largest
 
 
 @kernel(types.void(VECTOR, VECTOR), linked=True)

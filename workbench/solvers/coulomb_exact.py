@@ -17,8 +17,9 @@ import numpy as np
 from numba import types
 
 from workbench.compiling import kernel
-from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, affine, lu_factor, lu_solve
+from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, affine, lu_factor, lu_solve, put, spread
 from workbench.problems import Array, ConeProblem, Cones, Problem
+from workbench.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.solution import Solution, Status
 from workbench.solvers.base import KernelSolver, kernel_arguments, refusal
 from workbench.solvers.components import FEW
@@ -47,8 +48,8 @@ SOLVED, INACCURATE, NOT_FINITE = int(Status.SOLVED), int(Status.INACCURATE), int
 def sweep(W, q, mu, d, associated, z):
     """One block Gauss-Seidel sweep: each contact solved exactly with the others held; z (r (1 + d),) is updated."""
     n, r = q.shape[0], mu.shape[0]
-    rows = np.empty(1 + d, dtype=np.int64)
-    block, free, own = np.empty((1 + d, 1 + d)), np.empty(1 + d), np.empty(1 + d)
+    rows = scratch_indices(1 + d)
+    block, free, own = scratch_matrix(1 + d, 1 + d), scratch(1 + d), scratch(1 + d)
     for i in range(r):
         rows[0] = i
         for k in range(d):
@@ -69,7 +70,7 @@ def sweep(W, q, mu, d, associated, z):
 def natural_map_jacobian(W, q, mu, d, associated, z, A):
     """An element A (n, n) of the generalised Jacobian of the natural map at z: I - DP (I - rho D(u + shift))."""
     n, r = q.shape[0], mu.shape[0]
-    u = np.empty(n)
+    u = scratch(n)
     affine(W, q, z, u)
     trace = 0.0
     for i in range(n):
@@ -80,7 +81,7 @@ def natural_map_jacobian(W, q, mu, d, associated, z, A):
         for j in range(n):
             A[i, j] = -rho * W[i, j]
         A[i, i] += 1.0
-    y, P, old = np.empty(1 + d), np.empty((1 + d, 1 + d)), np.empty(1 + d)
+    y, P, old = scratch(1 + d), scratch_matrix(1 + d, 1 + d), scratch(1 + d)
     for i in range(r):
         first = r + d * i
         slip = 0.0
@@ -114,14 +115,15 @@ def natural_map_jacobian(W, q, mu, d, associated, z, A):
 def _newton_direction(A, gap, damping, step):
     """step = -A^-1 gap, or with damping > 0 the Levenberg-Marquardt step; False where A is singular."""
     n = gap.shape[0]
-    pivots, rhs = np.empty(n, dtype=np.int64), np.empty(n)
+    pivots, rhs = scratch_indices(n), scratch(n)
+    LU = scratch_matrix(n, n)
     if damping == 0.0:
-        LU = A.copy()
         for i in range(n):
+            put(A[i], LU[i])
             rhs[i] = -gap[i]
     else:
-        LU = np.zeros((n, n))
         for i in range(n):
+            spread(0.0, LU[i])
             rhs[i] = 0.0
             for k in range(n):
                 rhs[i] -= A[k, i] * gap[k]
@@ -136,13 +138,6 @@ def _newton_direction(A, gap, damping, step):
         return False
     lu_solve(LU, pivots, rhs, step)
     return True
-
-
-@kernel(types.void(VECTOR, VECTOR))
-def copy(x, y):
-    """y = x, both (n,); numba's slice assignment would double the compile time."""
-    for i in range(x.shape[0]):
-        y[i] = x[i]
 
 
 @kernel(types.float64(VECTOR))
@@ -162,8 +157,8 @@ def newton(W, q, mu, d, associated, z, info):
     keeps the convergence fast although the solutions of redundant contacts are not isolated; a strong one comes last.
     """
     n = q.shape[0]
-    A = np.empty((n, n))
-    gap, ahead, step, trial = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    A = scratch_matrix(n, n)
+    gap, ahead, step, trial = scratch(n), scratch(n), scratch(n), scratch(n)
     residual = natural_map(W, q, mu, d, associated, z, gap)
     for _ in range(NEWTON_STEPS):
         if residual <= ENOUGH:
@@ -189,8 +184,8 @@ def newton(W, q, mu, d, associated, z, info):
         if not found:
             break
         residual = reached
-        copy(trial, z)
-        copy(ahead, gap)
+        put(trial, z)
+        put(ahead, gap)
     return residual
 
 
@@ -201,9 +196,9 @@ def active_set(W, q, mu, d, associated, z, info):
     Most problems of a few contacts need no more. The steps end where there is no next one, or it gains nothing.
     """
     n, r, m = q.shape[0], mu.shape[0], 1 + d
-    A, pivots, u, step, right = np.empty((n, n)), np.empty(n, dtype=np.int64), np.empty(n), np.empty(n), np.empty(n)
-    z_i, u_i, gap, C, B = np.empty(m), np.empty(m), np.empty(m), np.empty((m, m)), np.empty((m, m))
-    rows = np.empty(m, dtype=np.int64)
+    A, pivots, u, step, right = scratch_matrix(n, n), scratch_indices(n), scratch(n), scratch(n), scratch(n)
+    z_i, u_i, gap, C, B = scratch(m), scratch(m), scratch(m), scratch_matrix(m, m), scratch_matrix(m, m)
+    rows = scratch_indices(m)
     for i in range(n):
         z[i] = 0.0
     residual = np.inf
@@ -250,8 +245,9 @@ def alternate(W, q, mu, d, associated, z, info):
     method works on a copy: the sweeps go on from where they were, out of reach of its local minima.
     """
     n = q.shape[0]
-    gap, iterate, trial = np.empty(n), np.zeros(n), np.empty(n)
-    copy(iterate, z)
+    gap, iterate, trial = scratch(n), scratch(n), scratch(n)
+    spread(0.0, iterate)
+    put(iterate, z)
     info[0] = 0
     best = natural_map(W, q, mu, d, associated, z, gap) if np.isfinite(norm(mu)) else np.inf
     # For one contact a sweep is the solution.
@@ -259,7 +255,7 @@ def alternate(W, q, mu, d, associated, z, info):
         residual = active_set(W, q, mu, d, associated, trial, info)
         if residual < best:
             best = residual
-            copy(trial, z)
+            put(trial, z)
     sweeps = FIRST_SWEEPS
     for _ in range(CYCLES):
         for _ in range(sweeps):
@@ -270,12 +266,12 @@ def alternate(W, q, mu, d, associated, z, info):
             residual = natural_map(W, q, mu, d, associated, iterate, gap)
             if residual < best:
                 best = residual
-                copy(iterate, z)
-        copy(iterate, trial)
+                put(iterate, z)
+        put(iterate, trial)
         residual = newton(W, q, mu, d, associated, trial, info)
         if residual < best:
             best = residual
-            copy(trial, z)
+            put(trial, z)
         sweeps *= 2
     return best
 
@@ -290,8 +286,9 @@ def approach(W, q, mu, d, associated, z, info):
     """
     n = q.shape[0]
     best = alternate(W, q, mu, d, associated, z, info)
-    center, trial = np.zeros(n), np.empty(n)
-    W_eps, q_eps = W.copy(), np.empty(n)
+    if best <= CLAIM or best == np.inf:
+        return best
+    center, trial, W_eps, q_eps = np.zeros(n), np.empty(n), W.copy(), np.empty(n)
     eps, factor = 0.0, 0.2
     for i in range(n):
         eps += W[i, i] / n
@@ -301,7 +298,7 @@ def approach(W, q, mu, d, associated, z, info):
         for i in range(n):
             W_eps[i, i] = W[i, i] + eps
             q_eps[i] = q[i] - eps * center[i]
-        copy(center, trial)
+        put(center, trial)
         residual = newton(W_eps, q_eps, mu, d, associated, trial, info)
         if residual > PROXIMAL_CLAIM:
             for _ in range(FIRST_SWEEPS):
@@ -312,11 +309,11 @@ def approach(W, q, mu, d, associated, z, info):
             eps, factor = 8.0 * eps, np.sqrt(factor)
             continue
         eps *= factor
-        copy(trial, center)
+        put(trial, center)
         residual = newton(W, q, mu, d, associated, trial, info)
         if residual < best:
             best = residual
-            copy(trial, z)
+            put(trial, z)
     return best
 
 

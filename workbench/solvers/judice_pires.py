@@ -16,6 +16,7 @@ from numba import types
 
 from workbench.compiling import kernel
 from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR, solve_on_basis, spread
+from workbench.scratch import scratch, scratch_indices
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
 from workbench.solvers.bases import SIGN_TOLERANCE, basis_of, clip, exchange, first_basis, infeasibilities, usable
@@ -38,8 +39,8 @@ def by_pivots(M, q, lower, upper, tolerance, most, warm, z, info):
     """
     n = M.shape[0]
     limit = info[0] + most
-    active, side = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    last_z, last_active = np.empty(n), np.empty(n, dtype=np.int64)
+    active, side = scratch_indices(n), scratch_indices(n)
+    last_z, last_active = scratch(n), scratch_indices(n)
     if warm:
         basis_of(lower, upper, z, active)
     else:

@@ -40,6 +40,7 @@ from numba import types
 
 from workbench.compiling import kernel
 from workbench.kernels import FAST, INDICES, MATRIX, SOLVE, VECTOR, address, is_finite, put, spread
+from workbench.scratch import scratch, scratch_indices
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
 from workbench.solvers.bases import backward_error, usable
@@ -185,11 +186,8 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
         if not usable(M, q, lower, upper):
             spread(np.nan, z)
             return NOT_FINITE
-        small, numbers = np.empty(FLOAT_ROOM), np.empty(INTEGER_ROOM, dtype=np.int64)
-        found = solve_small(n, address(M), address(q), address(z), address(small), address(numbers), address(info))
-        # The room must outlive the call.
-        small[0], numbers[0] = 0.0, 0
-        if found:
+        small, numbers = scratch(FLOAT_ROOM), scratch_indices(INTEGER_ROOM)
+        if solve_small(n, address(M), address(q), address(z), address(small), address(numbers), address(info)):
             return SOLVED
     F, L = room(n)
     D, cover, basic, w = F[2 * n + 2], F[2 * n + 3], L[n + 2], address(F[2 * n + 4])

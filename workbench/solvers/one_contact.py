@@ -19,8 +19,9 @@ import numpy as np
 from numba import types
 
 from workbench.compiling import kernel
-from workbench.kernels import MATRIX, VECTOR, affine, lu_factor, lu_solve
+from workbench.kernels import MATRIX, VECTOR, affine, lu_factor, lu_solve, put, spread
 from workbench.problems import FAR
+from workbench.scratch import scratch, scratch_indices, scratch_matrix
 
 ROUND_OFF = 1e-13
 """Natural-map residual below which two candidates are equally good; the one of smaller impulse is then preferred."""
@@ -95,7 +96,7 @@ def natural_map(W, q, mu, d, associated, z, gap):
     The residual is that of `problems.ConeProblem`: dimensionless, inf if not finite.
     """
     affine(W, q, z, gap)
-    diagonal = np.empty(q.shape[0])
+    diagonal = scratch(q.shape[0])
     for i in range(q.shape[0]):
         diagonal[i] = W[i, i]
     return natural_gap(diagonal, q, mu, d, associated, z, gap)
@@ -158,7 +159,7 @@ def real_roots(c, degree, roots):
     for m in range(degree):
         largest = max(largest, abs(c[m]))
     bound = 1.0 + largest / abs(c[degree])
-    turning = np.empty(degree + 1)
+    turning = scratch(degree + 1)
     turns = 0
     count = 0
     for order in range(degree - 1, -1, -1):
@@ -229,7 +230,8 @@ def slide_angles(W, q, mu, associated, angles):
     degree = 3 if associated else 2
     N = 2 * degree + 1
     table = SEXTIC if associated else QUARTIC
-    samples, c = np.empty(N), np.zeros(N)
+    samples, c = scratch(N), scratch(N)
+    spread(0.0, c)
     top = 0
     for j in range(N):
         samples[j] = slide(W, q, mu, associated, 2 * np.pi * j / N)[1]
@@ -275,7 +277,9 @@ def _stick(W, q, z):
     A direction in which the bodies cannot move (W_tt singular) then carries no friction, rather than an arbitrary one.
     """
     n = q.shape[0]
-    LU, pivots, u, step = W.copy(), np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
+    LU, pivots, u, step = scratch_matrix(n, n), scratch_indices(n), scratch(n), scratch(n)
+    for i in range(n):
+        put(W[i], LU[i])
     passes = 2
     if lu_factor(LU, pivots) != 0:
         passes = 4
@@ -305,7 +309,8 @@ def one_contact(W, q, mu, associated, z):
     definite symmetric part does not happen.
     """
     n = q.shape[0]
-    candidate, gap = np.zeros(n), np.empty(n)
+    candidate, gap = scratch(n), scratch(n)
+    spread(0.0, candidate)
     for i in range(n):
         z[i] = 0.0
     best = natural_map(W, q, mu, n - 1, associated, z, gap)
@@ -329,7 +334,7 @@ def one_contact(W, q, mu, associated, z):
                 candidate[1] = mu[0] * e * candidate[0]
                 best = _better(W, q, mu, associated, candidate, gap, best, z)
         return best
-    angles = np.empty(12)
+    angles = scratch(12)
     for k in range(slide_angles(W, q, mu[0], associated, angles)):
         p_n = slide(W, q, mu[0], associated, angles[k])[0]
         if p_n > 0.0:

@@ -17,6 +17,7 @@ from numba import types
 
 from workbench.compiling import kernel
 from workbench.kernels import FAST, MATRIX, SOLVE, put, spread
+from workbench.scratch import scratch
 from workbench.solution import Status
 from workbench.solvers.base import KernelSolver
 from workbench.solvers.bases import SIGN_TOLERANCE, clip, natural_residual, usable
@@ -63,10 +64,9 @@ def proximal_kernel(M, q, lower, upper, mu, d, z, info):
     spread(np.nan, z)
     if not usable(M, q, lower, upper):
         return NOT_FINITE
-    D = np.ones(n)
+    D = scratch(n)
     for i in range(n):
-        if M[i, i] > 0.0:
-            D[i] = 1.0 / np.sqrt(M[i, i])
+        D[i] = 1.0 / np.sqrt(M[i, i]) if M[i, i] > 0.0 else 1.0
     if n > SMALL and is_symmetric(M):
         status = by_drives(M, q, lower, upper, z, info)
         if status == SOLVED and natural_residual(M, q, lower, upper, D, z) <= ENOUGH:
