@@ -12,7 +12,8 @@ s >= 0, and u_n + kappa mu e.u_t = 0 gives p_n = -c/a with
 
 What is left, u_t parallel to e, is the slide equation f(theta) = a (e x q_t) - c (e x b) = 0, a trigonometric
 polynomial of degree 2 (Coulomb) or 3 (CCP). With t = tan(theta/2) it is a real polynomial of degree 4 or 6, whose
-real roots are separated by those of its derivative. Every root is a candidate; the natural map decides.
+real roots are separated by those of its derivative. Every root is a candidate; the natural map decides. Where the
+answer is known to be the only one (`has_one_answer`), the root that Newton's method finds first is enough.
 """
 
 import numpy as np
@@ -25,6 +26,9 @@ from workbench.scratch import scratch, scratch_indices, scratch_matrix
 
 ROUND_OFF = 1e-13
 """Natural-map residual below which two candidates are equally good; the one of smaller impulse is then preferred."""
+
+NEWTON_STEPS = 20
+"""At most, from a first guess of the sliding direction."""
 
 TIKHONOV = 1e-8
 """Share of tr W that regularises a singular W: the square root of round-off, so that errors of both kinds are small."""
@@ -300,6 +304,48 @@ def _stick(W, q, z):
             z[i] -= step[i]
 
 
+@kernel(types.boolean(MATRIX, types.float64, types.boolean))
+def has_one_answer(W, mu, associated):
+    """Whether a spatial contact is known to have one answer whatever q is; a slide that is found is then the one.
+
+    The CCP is convex. Coulomb's law is the CCP of q + s n with s = mu |u_t|, and what comes of s is a contraction
+    where mu^2 lambda_max(W_tt) (W^-1)_nn < 1: for a change of s,  dz.W dz <= -ds dz_n <= |ds| ((W^-1)_nn dz.W dz)^1/2
+    and |du_t|^2 <= lambda_max(W_tt) dz.W dz. W must be symmetric, up to rounding, which the margin allows for.
+    """
+    if associated:
+        return True
+    a, b, c = W[1, 1], W[1, 2], W[2, 2]
+    rounding = 1e-9 * (W[0, 0] + a + c)
+    apart = max(abs(W[0, 1] - W[1, 0]), abs(W[0, 2] - W[2, 0]), abs(b - W[2, 1]))
+    both = a * c - b * b
+    if not (apart <= rounding and both > 0.0):
+        return False
+    x, y = W[0, 1], W[0, 2]
+    # 1 / (W^-1)_nn is the Schur complement on the normal row.
+    schur = W[0, 0] - (c * x * x - 2.0 * b * x * y + a * y * y) / both
+    largest = 0.5 * (a + c) + np.sqrt(0.25 * (a - c) ** 2 + b * b)
+    return mu * mu * largest < 0.9 * schur
+
+
+@kernel(types.float64(MATRIX, VECTOR, types.float64, types.boolean, types.float64))
+def nearby_slide(W, q, mu, associated, theta):
+    """Where Newton's method for the slide equation, from theta on, comes no closer."""
+    _, f, slope = slide(W, q, mu, associated, theta)
+    for _ in range(NEWTON_STEPS):
+        closer = theta - f / slope
+        _, f_closer, slope = slide(W, q, mu, associated, closer)
+        if not abs(f_closer) < abs(f):
+            break
+        theta, f = closer, f_closer
+    return theta
+
+
+@kernel(types.void(VECTOR, types.float64, types.float64, types.float64))
+def put_slide(z, p_n, mu, theta):
+    """z (3) = [p_n, mu p_n e(theta)]."""
+    z[0], z[1], z[2] = p_n, mu * p_n * np.cos(theta), mu * p_n * np.sin(theta)
+
+
 @kernel(types.float64(MATRIX, VECTOR, VECTOR, types.boolean, VECTOR))
 def one_contact(W, q, mu, associated, z):
     """Solve one contact: W (1+d, 1+d), q (1+d,), mu (1,), d in {1, 2}; z (1+d,) = [p_n, p_t]. Returns the residual.
@@ -334,11 +380,18 @@ def one_contact(W, q, mu, associated, z):
                 candidate[1] = mu[0] * e * candidate[0]
                 best = _better(W, q, mu, associated, candidate, gap, best, z)
         return best
+    if has_one_answer(W, mu[0], associated):
+        theta = nearby_slide(W, q, mu[0], associated, np.arctan2(candidate[2], candidate[1]))
+        p_n = slide(W, q, mu[0], associated, theta)[0]
+        if p_n > 0.0:
+            put_slide(candidate, p_n, mu[0], theta)
+            best = _better(W, q, mu, associated, candidate, gap, best, z)
+            if best <= ROUND_OFF:
+                return best
     angles = scratch(12)
     for k in range(slide_angles(W, q, mu[0], associated, angles)):
         p_n = slide(W, q, mu[0], associated, angles[k])[0]
         if p_n > 0.0:
-            candidate[0] = p_n
-            candidate[1], candidate[2] = mu[0] * p_n * np.cos(angles[k]), mu[0] * p_n * np.sin(angles[k])
+            put_slide(candidate, p_n, mu[0], angles[k])
             best = _better(W, q, mu, associated, candidate, gap, best, z)
     return best
