@@ -117,6 +117,121 @@ def test_code_is_stale_where_something_linked_into_it_has_changed_and_only_there
     assert run(SHOW, project, **cache) == ["6.5", "1"]
 
 
+MANY = {
+    "low.py": """
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+from workbench.compiling import kernel
+F = types.float64
+OPTIONS = {}
+PAIR = (1.0, 2.0)
+TABLE = np.array([1.0, 3.0])
+SHARE = 4.0
+def made(n):
+    @kernel(F(F), linked=True)
+    def part(a):
+        return a * n
+    return part
+part = made(5.0)
+@njit(inline="always")
+def helper(a):
+    return a * 6.0
+@intrinsic
+def direct(context, a):
+    def generate(context, builder, signature, args):
+        return builder.fmul(args[0], ir.Constant(ir.DoubleType(), 7.0))
+    return a(a), generate
+""",
+    "high.py": """
+import low
+from low import F, OPTIONS, PAIR, TABLE, direct, helper, kernel, part
+@kernel(F(F), **OPTIONS)
+def whole(a):
+    lost = (a + 1e17) - 1e17 - a
+    return PAIR[1] * a + TABLE[1] + low.SHARE + part(a) + helper(a) + direct(a) + 10.0 * lost
+""",
+}
+EDITS = [
+    ("low.py", "1.0, 2.0", "1.0, 3.0"), ("low.py", "1.0, 3.0]", "1.0, 5.0]"), ("low.py", "SHARE = 4", "SHARE = 7"),
+    ("low.py", "made(5", "made(9"), ("low.py", "a * 6", "a * 8"), ("low.py", "7.0)", "9.0)"),
+    ("low.py", "{}", "{'fastmath': True}"), ("high.py", "10.0 *", "20.0 *"),
+]  # fmt: skip
+
+
+def test_code_is_stale_whatever_it_was_made_from_has_changed(tmp_path):
+    for name, text in MANY.items():
+        (tmp_path / name).write_text(text)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    found = [run(SHOW, tmp_path, **cache)]
+    for name, old, new in EDITS:
+        file = tmp_path / name
+        stamp, text = file.stat(), file.read_text()
+        assert old in text
+        file.write_text(text.replace(old, new, 1))
+        # What counts is what the file says, not when it was written.
+        os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        found.append(run(SHOW, tmp_path, **cache))
+    # The sum loses `a` in 1e17; sums in any order do not.
+    assert found == [[x, "0"] for x in ("17.0", "18.0", "20.0", "23.0", "27.0", "29.0", "31.0", "41.0", "41.0")]
+    assert run(SHOW, tmp_path, **cache) == ["41.0", "1"]
+
+
+def test_code_compiled_while_its_file_is_edited_is_not_taken_for_that_of_the_new_file(project):
+    cache = {"NUMBA_CACHE_DIR": str(project / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    edit = "from pathlib import Path; f = Path('low.py'); f.write_text(f.read_text().replace('a * S', '5.0 * a * S'))"
+    assert run(SHOW.replace("; ", f"; {edit}; ", 1), project, **cache) == ["3.0", "0"]
+    assert run(SHOW, project, **cache) == ["11.0", "0"]
+
+
+KILLED = """
+import os
+from numba.core.caching import IndexDataCacheFile
+IndexDataCacheFile._save_data = lambda *rest: os._exit(0)
+from high import whole
+whole(1.0)
+"""
+
+
+def test_an_index_whose_code_was_never_written_gives_no_older_code_and_damaged_files_are_none(project):
+    cache = {"NUMBA_CACHE_DIR": str(project / "cache")}
+    assert run(SHOW, project, **cache) == ["3.0", "0"]
+    low = (project / "low.py").read_text()
+    (project / "low.py").write_text(low.replace("SHARE = 2.0", "SHARE = 10.0"))
+    assert run(KILLED, project, **cache) == []
+    assert run(SHOW, project, **cache) == ["11.0", "0"]
+    for kind in ("*.nbi", "*.nbc"):
+        for file in (project / "cache").rglob(kind):
+            file.write_bytes(b"")
+        assert run(SHOW, project, **cache) == ["11.0", "0"]
+        assert run(SHOW, project, **cache) == ["11.0", "1"]
+
+
+def test_kernels_need_neither_a_file_nor_a_folder_to_keep_code_in():
+    code = "from numba import types\nfrom workbench.compiling import kernel\n"
+    code += "@kernel(types.float64(types.float64))\ndef twice(a):\n    return 2.0 * a\n"
+    found: dict = {}
+    exec(compile(code, "<nowhere>", "exec"), found)
+    assert found["twice"](2.0) == 4.0
+
+
+def closed_over(x):
+    @kernel(F64(F64))
+    def part(a):
+        return a * x[1500]
+
+    return part
+
+
+def test_functions_made_in_a_loop_are_told_apart_by_what_they_close_over():
+    x, y = np.zeros(3000), np.zeros(3000)
+    # The words for both arrays are the same.
+    x[1500], y[1500] = 1.0, 2.0
+    one, two = closed_over(x), closed_over(y)
+    assert njit(lambda a: 10.0 * one(a) + two(a))(1.0) == 12.0
+
+
 INTERRUPTED = """
 import low, high
 kernel = type(low.other)

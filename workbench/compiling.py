@@ -11,30 +11,39 @@ code. Its callers hold a place for its address, which is empty until then:
 A call through the place costs a nanosecond or two and is never inlined; helpers of a few lines within inner loops are
 better off `linked=True`, as numba does it.
 
-What the cached code of a kernel was made from makes it stale: its own file and this one, the files of what was linked
-into it, the numbers and the signatures that it found in its module. Functions of plain numba may call kernels too, but
-numba's cache does not see what they are made from: `njit(cache=True)` is not for them.
+What the cached code of a kernel was made from makes it stale: the code and the file of the function, of all that was
+linked into it and of what teaches numba their types, options, constants, and signatures of what is called by name.
+Functions of plain numba may call kernels too, but numba's cache does not see what they are made from:
+`njit(cache=True)` is not for them.
 """
 
 import ctypes
 import gc
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import hashlib
+import marshal
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from enum import EnumMeta
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-import numpy.ma  # noqa: F401  Numba asks for it when it first meets an array, while clocks run.
+import numpy as np
+import numpy.ma  # Numba asks for it when it first meets an array, while clocks run.
 from llvmlite import ir
 from llvmlite.binding import add_symbol
 from numba import types
 from numba.core import cgutils, imputils
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime import rtsys
 from numba.core.typing.templates import make_concrete_template
 from numba.core.typing.typeof import Purpose, typeof_impl
+from numba.extending import _Intrinsic
 
 from workbench.timing import standing_still
 
@@ -46,8 +55,8 @@ class Kernel(CPUDispatcher):
         super().__init__(function, locals={}, targetoptions={"nopython": True, "error_model": "numpy", **options})
         self.declared, self.linked = signature, linked
         # Functions made in a loop differ in what they close over.
-        closed = [cell.cell_contents for cell in function.__closure__ or ()]
-        self.symbol = f"{function.__module__}.{function.__qualname__}{signature}{closed or ''}"
+        self.closed = _digest(_closed(function, set())) if function.__closure__ else ""
+        self.symbol = f"{function.__module__}.{function.__qualname__}{signature}{self.closed}"
         self.kind = types.Function(make_concrete_template(function.__name__, self, [signature]))
         cpu_target.target_context.insert_func_defn([(self._call, self, signature.args)])
         self.place = ctypes.c_void_p()
@@ -63,7 +72,9 @@ class Kernel(CPUDispatcher):
             return
         with global_compiler_lock, no_collection(), standing_still():
             if not self.overloads:
-                self._cache = _Cache(self.py_func)
+                # No folder can be written to, or the function comes from no file: compiled in every process.
+                with suppress(RuntimeError, OSError):
+                    self._cache = _Cache(self)
                 super().compile(self.declared)
                 self.disable_compile()
             made: Any = self.overloads[self.declared.args]
@@ -146,11 +157,12 @@ def no_collection() -> Iterator[None]:
 
 
 class _Cache(FunctionCache):
-    """Numba's, which goes by the function's own file alone."""
+    """Numba's, which goes by the function's own file and bytecode alone."""
 
-    def __init__(self, function: Callable) -> None:
-        super().__init__(function)
-        self._cache_file._source_stamp = tuple(sorted(set(_sources(function))))
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(kernel.py_func)
+        self.closed = kernel.closed
+        self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, _digest(_made_from(kernel)))
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """As numba's, which first imports all that compiling might need: that takes ten times as long as the rest."""
@@ -158,17 +170,135 @@ class _Cache(FunctionCache):
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, context)
 
+    def save_overload(self, signature: Any, made: Any) -> None:
+        """As numba's; a full disk does not matter."""
+        with suppress(OSError):
+            super().save_overload(signature, made)
 
-def _sources(function: Callable) -> Iterator[str]:
-    """What the code of a function is made from, as words."""
-    for place in (__file__, function.__code__.co_filename):
-        found = os.stat(place)
-        yield f"{place} {found.st_mtime_ns} {found.st_size}"
-    for name in function.__code__.co_names:
-        thing = function.__globals__.get(name)
-        if isinstance(thing, Kernel) and not thing.linked:
-            yield thing.symbol
-        elif isinstance(thing, Dispatcher):
-            yield from _sources(thing.py_func)
-        elif isinstance(thing, int | float):
-            yield f"{name} {thing!r}"
+    def _index_key(self, signature: Any, codegen: Any) -> tuple:
+        return signature, codegen.magic_tuple(), self.closed
+
+
+class _CacheFile(IndexDataCacheFile):
+    """Numba's, where every file says what it holds, and where a damaged one is none.
+
+    Numba writes the index first, and what it names afterwards: a process that is killed in between, or another one that
+    reads or writes at the same moment, leaves an index that names code of an older version or of another closure.
+    """
+
+    def load(self, key: Any) -> Any:
+        """The code, or None."""
+        try:
+            *known, data = super().load(key)
+        except Exception:
+            return None
+        return data if known == [self._version, self._source_stamp, key] else None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep the code."""
+        super().save(key, (self._version, self._source_stamp, key, data))
+
+    def _load_index(self) -> dict:
+        try:
+            return super()._load_index()
+        except Exception:
+            return {}
+
+
+def _digest(words: Iterable[str | bytes]) -> str:
+    digest = hashlib.sha256()
+    for word in words:
+        content = word.encode() if isinstance(word, str) else word
+        digest.update(b"%d " % len(content) + content)
+    return digest.hexdigest()
+
+
+@cache
+def _content(file: str) -> bytes:
+    """What a file holds, in short; nothing where functions come from no file."""
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).digest()
+    except OSError:
+        return b""
+
+
+def _made_from(kernel: Kernel) -> Iterator[str | bytes]:
+    """What the code of a kernel is made from, as words; what it closes over apart."""
+    yield _content(__file__)
+    for kind in (kernel.declared.return_type, *kernel.declared.args):
+        yield _content(sys.modules[type(kind).__module__].__file__ or "")
+    yield _options(kernel)
+    yield from _function(kernel.py_func, set())
+
+
+def _options(dispatcher: Dispatcher) -> str:
+    given = dispatcher.targetoptions.items()
+    return str(sorted((name, sorted(value) if isinstance(value, set) else value) for name, value in given))
+
+
+def _function(function: Callable, met: set) -> Iterator[str | bytes]:
+    """What the code of a function is made from: as it was imported, since its file may have changed since."""
+    if function in met:
+        return
+    met.add(function)
+    yield _content(function.__code__.co_filename)
+    # Newer versions of this format depend on who else holds a constant.
+    yield marshal.dumps(function.__code__, 2)
+    names = sorted(set(_names(function.__code__)))
+    for name in names:
+        if name in function.__globals__:
+            yield name
+            yield from _thing(function.__globals__[name], names, met)
+    yield from _thing((function.__defaults__,), names, met)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _closed(function: Callable, met: set) -> Iterator[str | bytes]:
+    names = sorted(set(_names(function.__code__)))
+    for cell in function.__closure__ or ():
+        yield from _thing(cell.cell_contents, names, met)
+
+
+def _thing(thing: Any, names: list[str], met: set) -> Iterator[str | bytes]:
+    """What a function takes from a thing by using these names."""
+    if isinstance(thing, Kernel) and not thing.linked:
+        yield thing.symbol
+    elif isinstance(thing, Dispatcher):
+        yield _options(thing)
+        yield from _function(thing.py_func, met)
+        yield from _closed(thing.py_func, met)
+    elif isinstance(thing, _Intrinsic):
+        yield from _function(thing._defn, met)
+        yield from _closed(thing._defn, met)
+    elif isinstance(thing, FunctionType) and not _of_library(thing.__module__):
+        yield from _function(thing, met)
+        yield from _closed(thing, met)
+    elif isinstance(thing, ModuleType):
+        for name in () if _of_library(thing.__name__) else names:
+            part = vars(thing).get(name)
+            # A package's own modules, but no module that it imports.
+            if not isinstance(part, ModuleType) or part.__name__.startswith(f"{thing.__name__}."):
+                yield name
+                yield from _thing(part, names, met)
+    elif isinstance(thing, tuple):
+        for part in thing:
+            yield from _thing(part, names, met)
+    elif isinstance(thing, np.ndarray):
+        yield f"{thing.dtype} {thing.shape}"
+        yield thing.tobytes()
+    elif isinstance(thing, EnumMeta):
+        yield repr(list(thing))
+    else:
+        # Where it is an address the code is never taken from the disk.
+        yield getattr(thing, "__qualname__", None) or repr(thing)
+
+
+def _of_library(module: str) -> bool:
+    """Whether it changes with numba's version, or not at all."""
+    return module.partition(".")[0] in {"llvmlite", "math", "numba", "numpy"}
