@@ -255,6 +255,28 @@ def test_where_compiling_is_interrupted_or_fails_the_caller_says_so_and_can_be_c
     assert words == ["KeyboardInterrupt", "RuntimeError", "3.0"]
 
 
+STRUCK = """
+import os, signal
+from numba.core.typing.context import Context
+from low import other
+refresh = Context.refresh
+def struck(self):
+    os.kill(os.getpid(), signal.SIGINT)
+    Context.refresh = refresh
+    print(signal.getsignal(signal.SIGINT) is not signal.default_int_handler)
+    refresh(self)
+Context.refresh = struck
+try:
+    other(1.0)
+except KeyboardInterrupt:
+    print(bool(other.place), other(1.0), signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+"""
+
+
+def test_an_interrupt_waits_until_a_kernel_is_compiled(project):
+    assert run(STRUCK, project, NUMBA_CACHE_DIR=str(project / "cache")) == ["True", "True", "2.0", "True"]
+
+
 def test_kernels_are_pickled_by_name():
     assert pickle.loads(pickle.dumps(halved)) is halved
 

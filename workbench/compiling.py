@@ -21,7 +21,9 @@ import ctypes
 import gc
 import hashlib
 import marshal
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from enum import EnumMeta
@@ -70,7 +72,7 @@ class Kernel(CPUDispatcher):
         """Compile it or take it from the disk where that has not been done."""
         if self.place:
             return
-        with global_compiler_lock, no_collection(), standing_still():
+        with uninterrupted(), global_compiler_lock, no_collection(), standing_still():
             if not self.overloads:
                 # No folder can be written to, or the function comes from no file: compiled in every process.
                 with suppress(RuntimeError, OSError):
@@ -154,6 +156,23 @@ def no_collection() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits: what numba was interrupted in learning it does not know for the rest of the process, and LLVM
+    forgets what it was doing."""
+    before, came = signal.getsignal(signal.SIGINT), []
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *call: came.append(call))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            before(*came[0])
 
 
 class _Cache(FunctionCache):
