@@ -255,6 +255,31 @@ def test_where_compiling_is_interrupted_or_fails_the_caller_says_so_and_can_be_c
     assert words == ["KeyboardInterrupt", "RuntimeError", "3.0"]
 
 
+def branches(first):
+    if first:
+
+        @kernel(F64(F64))
+        def part(a):
+            return a
+
+    else:
+
+        @kernel(F64(F64))
+        def part(a):
+            return 2.0 * a
+
+    @kernel(F64(F64))
+    def whole(a):
+        return part(a)
+
+    return whole
+
+
+def test_functions_of_one_name_keep_their_own_callers():
+    one, two = branches(True), branches(False)
+    assert (one(1.0), two(1.0)) == (1.0, 2.0)
+
+
 STRUCK = """
 import os, signal
 from numba.core.typing.context import Context

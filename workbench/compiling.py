@@ -59,6 +59,9 @@ class Kernel(CPUDispatcher):
         # Functions made in a loop differ in what they close over.
         self.closed = _digest(_closed(function, set())) if function.__closure__ else ""
         self.symbol = f"{function.__module__}.{function.__qualname__}{signature}{self.closed}"
+        # Another function of the same name, as in the other branch of an `if`, keeps its own callers.
+        if SYMBOLS.setdefault(self.symbol, function.__code__) != function.__code__:
+            self.symbol += _digest([marshal.dumps(function.__code__, 2)])
         self.kind = types.Function(make_concrete_template(function.__name__, self, [signature]))
         cpu_target.target_context.insert_func_defn([(self._call, self, signature.args)])
         self.place = ctypes.c_void_p()
@@ -127,7 +130,9 @@ def _type(value: Kernel, c: Any) -> Any:
 
 
 PLACES: dict[int, Kernel] = {}
-"""The kernel that belongs to a place."""
+"""The kernel that belongs to a place. It lives as long as the process: code that calls it may."""
+SYMBOLS: dict[str, CodeType] = {}
+"""What the first kernel of a symbol does."""
 FILL = "workbench.compiling.fill"
 FAILURES = {0: RuntimeError, 2: KeyboardInterrupt}
 """What compiled code raises where a place was not filled; 0 is what ctypes returns, having printed an exception."""
