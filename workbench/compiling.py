@@ -20,7 +20,6 @@ Functions of plain numba may call kernels too, but numba's cache does not see wh
 import ctypes
 import gc
 import hashlib
-import marshal
 import signal
 import sys
 import threading
@@ -61,7 +60,7 @@ class Kernel(CPUDispatcher):
         self.symbol = f"{function.__module__}.{function.__qualname__}{signature}{self.closed}"
         # Another function of the same name, as in the other branch of an `if`, keeps its own callers.
         if SYMBOLS.setdefault(self.symbol, function.__code__) != function.__code__:
-            self.symbol += _digest([marshal.dumps(function.__code__, 2)])
+            self.symbol += _digest(_code(function.__code__))
         self.kind = types.Function(make_concrete_template(function.__name__, self, [signature]))
         cpu_target.target_context.insert_func_defn([(self._call, self, signature.args)])
         self.place = ctypes.c_void_p()
@@ -266,14 +265,24 @@ def _function(function: Callable, met: set) -> Iterator[str | bytes]:
         return
     met.add(function)
     yield _content(function.__code__.co_filename)
-    # Newer versions of this format depend on who else holds a constant.
-    yield marshal.dumps(function.__code__, 2)
+    yield from _code(function.__code__)
     names = sorted(set(_names(function.__code__)))
     for name in names:
         if name in function.__globals__:
             yield name
             yield from _thing(function.__globals__[name], names, met)
     yield from _thing((function.__defaults__,), names, met)
+
+
+def _code(code: CodeType) -> Iterator[str | bytes]:
+    """Not by `marshal`, whose bytes depend on who else holds a constant, or which does not know slices."""
+    yield code.co_code
+    yield f"{code.co_names} {code.co_varnames} {code.co_freevars} {code.co_firstlineno}"
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code(constant)
+        else:
+            yield repr(constant)
 
 
 def _names(code: CodeType) -> Iterator[str]:
