@@ -284,6 +284,8 @@ STRUCK = """
 import os, signal
 from numba.core.typing.context import Context
 from low import other
+# What a shell starts in the background ignores Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 refresh = Context.refresh
 def struck(self):
     os.kill(os.getpid(), signal.SIGINT)

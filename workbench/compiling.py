@@ -62,7 +62,7 @@ class Kernel(CPUDispatcher):
         if SYMBOLS.setdefault(self.symbol, function.__code__) != function.__code__:
             self.symbol += _digest(_code(function.__code__))
         self.kind = types.Function(make_concrete_template(function.__name__, self, [signature]))
-        cpu_target.target_context.insert_func_defn([(self._call, self, signature.args)])
+        cpu_target.target_context.insert_func_defn([(self.called, self, signature.args)])
         self.place = ctypes.c_void_p()
         PLACES[ctypes.addressof(self.place)] = self
         add_symbol(self.symbol, ctypes.addressof(self.place))
@@ -82,12 +82,14 @@ class Kernel(CPUDispatcher):
                 super().compile(self.declared)
                 self.disable_compile()
             made: Any = self.overloads[self.declared.args]
+            self.made = made
             self.place.value = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
 
     def get_compile_result(self, signature: Any) -> Any:
         """As numba's, of first-class functions."""
         self.ready()
-        return super().get_compile_result(signature)
+        # Numba's own looks through its overloads, which takes most of the time in which a short run begins.
+        return self.made if signature == self.declared else super().get_compile_result(signature)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """As numba's, of what is linked."""
@@ -99,7 +101,7 @@ class Kernel(CPUDispatcher):
         self.ready()
         return self
 
-    def _call(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def called(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
         """A call of what the place holds, by numba's convention: an error is passed on."""
         convention, anything = context.call_conv, cgutils.voidptr_t
         place = builder.module.globals.get(self.symbol) or ir.GlobalVariable(builder.module, anything, self.symbol)

@@ -17,11 +17,8 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from workbench.compiling import kernel
-from workbench.scratch import scratch, scratch_indices, scratch_matrix
+from workbench.scratch import INDICES, MATRIX, VECTOR, scratch, scratch_indices, scratch_matrix
 
-VECTOR = types.Array(types.float64, 1, "C")
-MATRIX = types.Array(types.float64, 2, "C")
-INDICES = types.Array(types.int64, 1, "C")
 SOLVE = types.int64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.int64, VECTOR, INDICES)
 
 FAST: Any = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}

@@ -9,18 +9,42 @@ asked for within a loop, which would take room in every pass.
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import _empty_nd_impl, make_array, populate_array
+from numba.np.arrayobj import make_array, populate_array
+
+from workbench.compiling import kernel
 
 LITTLE = 256
 """Numbers up to which an array lies on the stack."""
 
+VECTOR, MATRIX = (types.Array(types.float64, rank, "C") for rank in (1, 2))
+INDICES = types.Array(types.int64, 1, "C")
 
-def _room(kind: types.Array) -> Any:
-    """An intrinsic that makes arrays of this kind."""
+
+@kernel(VECTOR(types.intp))
+def many(n):
+    """An array of numba's, asked for by name: its making is much code, for something rare."""
+    return np.empty(n)
+
+
+@kernel(INDICES(types.intp))
+def many_indices(n):
+    """As `many`."""
+    return np.empty(n, dtype=np.int64)
+
+
+@kernel(MATRIX(types.intp, types.intp))
+def many_rows(n, m):
+    """As `many`."""
+    return np.empty((n, m))
+
+
+def _room(kind: types.Array, many: Any) -> Any:
+    """An intrinsic that makes arrays of this kind; `many` makes large ones."""
 
     def generate(context: Any, builder: Any, signature: Any, shape: Any) -> Any:
         count = shape[0] if len(shape) == 1 else builder.mul(*shape)
@@ -35,7 +59,7 @@ def _room(kind: types.Array) -> Any:
                 populate_array(array, builder.alloca(word, size=count), shape, strides, size, None)
                 builder.store(array._getvalue(), made)
             with much:
-                builder.store(_empty_nd_impl(context, builder, kind, shape)._getvalue(), made)
+                builder.store(many.called(context, builder, signature, shape), made)
         return builder.load(made)
 
     if kind.ndim == 1:
@@ -51,6 +75,6 @@ def _room(kind: types.Array) -> Any:
     return intrinsic(matrix)
 
 
-scratch: Any = _room(types.Array(types.float64, 1, "C"))
-scratch_indices: Any = _room(types.Array(types.int64, 1, "C"))
-scratch_matrix: Any = _room(types.Array(types.float64, 2, "C"))
+scratch: Any = _room(VECTOR, many)
+scratch_indices: Any = _room(INDICES, many_indices)
+scratch_matrix: Any = _room(MATRIX, many_rows)

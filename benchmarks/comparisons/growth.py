@@ -4,7 +4,6 @@ Nothing couples them, so that the work of a code that sees this grows linearly. 
 rows alone, exact Coulomb friction beside codes that keep W in sparse blocks, and whole steps of the compiled stepper.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +21,7 @@ from workbench.assembly import compiled
 from workbench.problems import LCP, MLCP, Array, Problem
 from workbench.simulation import simulate
 from workbench.solvers import default_solver
+from workbench.timing import clock
 
 CONTACTS = (8, 16, 32, 64, 128, 256, 512, 1000)
 STACK = 8
@@ -147,9 +147,9 @@ def stepped(name: str) -> Peer:
 
         def measure(task: Task) -> tuple[Any, float, str]:
             solver = default_solver(compiled(formulation, *Row(height=task.data.height).size).kind)
-            start = time.perf_counter()
+            start = clock()
             run = simulate(task.data, formulation, solver, H, task.count * H)
-            seconds = time.perf_counter() - start
+            seconds = clock() - start
             done = run.steps == task.count
             return run.residuals if done else np.full(1, np.inf), seconds, run.reason
 
