@@ -202,7 +202,7 @@ def factor(work):
     return 0
 
 
-@kernel(types.int64(WORK), error_model="numpy")
+@kernel(types.int64(WORK))
 def eliminate(work):
     """Schur complement on the free unknowns; 0, or 1 + the first dependent column of A_ff."""
     A, LU, X, M = work.A, work.LU, work.X, work.M

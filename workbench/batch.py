@@ -34,8 +34,19 @@ I64 = types.int64
 SOLVED, OPEN = int(Status.SOLVED), -1
 
 
+class Claims:
+    """What answers to many problems share: status (B,), `Status` numbers that the solver claims."""
+
+    status: np.ndarray
+
+    @property
+    def solved(self) -> np.ndarray:
+        """Where the solver claims a solution (B,)."""
+        return self.status == SOLVED
+
+
 @dataclass(frozen=True, eq=False)
-class BatchSolution:
+class BatchSolution(Claims):
     """z (B, n) of M (B or 1, n, n), q, lower, upper (B or 1, n); status (B,), `Status` numbers that the solver claims.
 
     iterations (B,) are the solver's too; `seconds` is wall time, the solves alone.
@@ -50,11 +61,6 @@ class BatchSolution:
     iterations: np.ndarray
     seconds: float
     solver: str
-
-    @property
-    def solved(self) -> np.ndarray:
-        """Where the solver claims a solution (B,)."""
-        return self.status == SOLVED
 
     @cached_property
     def residuals(self) -> Array:

@@ -21,9 +21,9 @@ from workbench.scratch import INDICES, MATRIX, VECTOR, scratch, scratch_indices,
 
 SOLVE = types.int64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.int64, VECTOR, INDICES)
 
-FAST: Any = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
-"""Options of inner loops: sums in any order, so that they vectorise, and no test of every divisor for zero."""
-FASTER: Any = {"fastmath": {"reassoc", "contract", "nsz", "nnan"}, "error_model": "numpy"}
+FAST: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
+"""Options of inner loops: sums in any order, so that they vectorise."""
+FASTER: Any = {"fastmath": {"reassoc", "contract", "nsz", "nnan"}}
 """The same for minima and maxima of what cannot be nan."""
 
 FLOATS, INTEGERS = types.CPointer(types.float64), types.CPointer(types.int64)

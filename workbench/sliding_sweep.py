@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from workbench.assembly import WORK, carry_back, compiled, eliminate, stamp
-from workbench.batch import compiled_solver, in_parts
+from workbench.batch import Claims, compiled_solver, in_parts
 from workbench.compiling import kernel
 from workbench.contact import Array
 from workbench.formulation import Formulation
@@ -32,7 +32,7 @@ VARIES = tuple(f.name for f in fields(SlidingStack))
 
 
 @dataclass(frozen=True, eq=False)
-class SlidingSweep:
+class SlidingSweep(Claims):
     """lambda_nb (B, m_b), lambda_nu (B, m_u) [N] and a (B, n) [m/s2, rad/s2], nan without an answer.
 
     status (B,) `Status` numbers that the solver claims, `residuals` (B,) the problems' own, inf without an answer;
@@ -47,11 +47,6 @@ class SlidingSweep:
     iterations: np.ndarray
     seconds: float
     solver: str
-
-    @property
-    def solved(self) -> np.ndarray:
-        """Where the solver claims a solution (B,)."""
-        return self.status == SOLVED
 
 
 @kernel(types.void(I64, I64, MATRIX, WORK, SOLVE_T, MATRIX, COUNTS, VECTOR), nogil=True)

@@ -18,7 +18,7 @@ from numba import njit, types
 from numpy.typing import NDArray
 
 from workbench.assembly import WORK, compiled
-from workbench.batch import compiled_solver, in_parts
+from workbench.batch import Claims, compiled_solver, in_parts
 from workbench.compiling import kernel
 from workbench.contact import Array, ContactSystem, _real
 from workbench.errors import DataError, UnknownNameError
@@ -48,7 +48,7 @@ NONNEGATIVE = ("mu", "mu_s", "e", "eps_n", "eps_t", "eps_b", "v_th")
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class Sweep(Claims):
     """v+ (B, n) [m/s, rad/s], p_n (B, r), p_t (B, d r), p_b (B, m) [N s], axes of the system; nan without an answer.
 
     status (B,) `Status` numbers that the solver claims, `residuals` (B,) the problems' own (`Problem.residual`), of the
@@ -65,11 +65,6 @@ class Sweep:
     passes: np.ndarray
     seconds: float
     solver: str
-
-    @property
-    def solved(self) -> np.ndarray:
-        """Where the solver claims a solution (B,)."""
-        return self.status == SOLVED
 
 
 @kernel(types.boolean(CORE))

@@ -158,7 +158,7 @@ def natural_residual(M, q, lower, upper, D, z):
     return gap / largest if largest > 0.0 else gap
 
 
-@kernel(types.void(MATRIX, VECTOR), error_model="numpy")
+@kernel(types.void(MATRIX, VECTOR))
 def equilibration(M, D):
     """`problems.equilibration` of one matrix, into D (n,)."""
     n = M.shape[0]

@@ -1,4 +1,4 @@
-"""Rows of `WIDTH` numbers, and blocks of `BLOCK`, as vectors of the processor.
+"""Rows of `WIDTH` numbers as vectors of the processor.
 
 LLVM unrolls short loops of constant length before it looks for vectors, and then does not dare to form them, since one
 row might overlap another. Here rows are loaded, changed and stored whole: a pivot takes a third of the time. Each
@@ -13,25 +13,23 @@ from numba.extending import intrinsic
 
 WIDTH = 12
 """Three vectors of AVX, one and a half of AVX-512."""
-BLOCK = 8
-"""Two vectors of AVX, one of AVX-512."""
 
-ROW, EIGHT = ir.VectorType(ir.DoubleType(), WIDTH), ir.VectorType(ir.DoubleType(), BLOCK)
+ROW = ir.VectorType(ir.DoubleType(), WIDTH)
 PLACES = ir.Constant(ir.VectorType(ir.IntType(64), WIDTH), list(range(WIDTH)))
 
 
-def _load(builder, p, kind=ROW):
-    return builder.load(builder.bitcast(p, kind.as_pointer()), align=8)
+def _load(builder, p):
+    return builder.load(builder.bitcast(p, ROW.as_pointer()), align=8)
 
 
 def _store(builder, row, p):
-    builder.store(row, builder.bitcast(p, row.type.as_pointer()), align=8)
+    builder.store(row, builder.bitcast(p, ROW.as_pointer()), align=8)
 
 
-def _spread(builder, x, width=WIDTH):
+def _spread(builder, x):
     """The number x in every place."""
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width)
-    first = builder.insert_element(ir.Constant(ir.VectorType(x.type, width), ir.Undefined), x, zeros.type.element(0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+    first = builder.insert_element(ir.Constant(ir.VectorType(x.type, WIDTH), ir.Undefined), x, zeros.type.element(0))
     return builder.shuffle_vector(first, first, zeros)
 
 
@@ -75,19 +73,6 @@ def _copy_row(context, x, y):
     return types.void(x, y), generate
 
 
-def _less_block(context, x, f, y):
-    """x -= f y, blocks."""
-
-    def generate(context, builder, signature, args):
-        x, f, y = args
-        product = builder.fmul(_load(builder, y, EIGHT), _spread(builder, f, BLOCK))
-        _store(builder, builder.fsub(_load(builder, x, EIGHT), product), x)
-        return context.get_dummy_value()
-
-    return types.void(x, f, y), generate
-
-
 pivot_row: Any = intrinsic(_pivot_row)
 less_row: Any = intrinsic(_less_row)
 copy_row: Any = intrinsic(_copy_row)
-less_block: Any = intrinsic(_less_block)

@@ -36,7 +36,8 @@ from numba import types
 from workbench.compiling import kernel
 from workbench.kernels import FAST, FASTER, FLOATS, INDICES, INTEGERS, MATRIX, VECTOR, address, after
 from workbench.solution import Status
-from workbench.solvers.lanes import BLOCK, less_block
+from workbench.solvers.abreast import LANES as BLOCK
+from workbench.solvers.abreast import load, splat, store
 from workbench.solvers.lemke_rows import TABLE, nonzeros
 
 SOLVED = int(Status.SOLVED)
@@ -124,7 +125,8 @@ def fetch(n, M, D, c, F, L, count, t):
         for i in range(n):
             t[i] = 0.0
         for k in range(count[c]):
-            less_block(after(t, L[first + k]), -1.0, after(F, first + BLOCK * k))
+            x = after(t, L[first + k])
+            store(x, 0, load(x, 0) + load(after(F, first), k))
 
 
 @kernel(VOID(I64, FLOATS, INTEGERS, I64, FLOATS, FLOATS, FLOATS), **FAST)
@@ -150,7 +152,8 @@ def less_basic_part(n, F, L, m, y, t, times):
             used += 1
         else:
             for k in range(count[j]):
-                less_block(after(t, L[N * j + k]), f, after(F, N * j + BLOCK * k))
+                x = after(t, L[N * j + k])
+                store(x, 0, load(x, 0) - splat(f) * load(after(F, N * j), k))
     add_rows(F, N, pick, times, used, n, t)
 
 

@@ -32,7 +32,7 @@ def power_of_two(x):
     return math.ldexp(1.0, math.frexp(x)[1])
 
 
-@kernel(F64(I64, FLOATS, FLOATS, FLOATS), error_model="numpy")
+@kernel(F64(I64, FLOATS, FLOATS, FLOATS))
 def scale(n, M, q, D):
     """D (n) with D M D of unit diagonal, zero diagonals by their largest partner; a power of two above D |q|."""
     size = 0.0
@@ -52,7 +52,7 @@ def scale(n, M, q, D):
     return power_of_two(size) if size > 0.0 else size
 
 
-@kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS), error_model="numpy")
+@kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS))
 def is_solution(n, M, q, D, z):
     """Whether `lemke_rows.violation` of z (n) is at most CLOSE; not if anything is nan or infinite."""
     worst, largest, whole = 0.0, 0.0, 0.0
@@ -69,7 +69,7 @@ def is_solution(n, M, q, D, z):
     return worst <= CLOSE * largest and whole - whole == 0.0
 
 
-@kernel(I64(I64, FLOATS, INTEGERS, I64), error_model="numpy")
+@kernel(I64(I64, FLOATS, INTEGERS, I64))
 def blocking_row(n, T, basic, c):
     """The row that leaves as the nonbasic unknown of column c enters, z0's if it can; -1 for a ray."""
     # Choices without jumps, whose outcome nothing would foretell.
@@ -99,7 +99,7 @@ def blocking_row(n, T, basic, c):
     return best
 
 
-@kernel(types.void(I64, FLOATS, FLOATS, I64, I64), error_model="numpy")
+@kernel(types.void(I64, FLOATS, FLOATS, I64, I64))
 def pivot(n, T, row, r, c):
     """Exchange the basic unknown of row r with the nonbasic one of column c; `row` (WIDTH) is room."""
     pivot_row(after(T, WIDTH * r), c, 1.0 / T[WIDTH * r + c], row)
@@ -108,7 +108,7 @@ def pivot(n, T, row, r, c):
     copy_row(row, after(T, WIDTH * r))
 
 
-@kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS, INTEGERS, INTEGERS), error_model="numpy")
+@kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS, INTEGERS, INTEGERS))
 def solve_small(n, M, q, z, F, L, info):
     """Solve an LCP of order n <= SMALL from nothing: whether z (n) is its solution. info[0] counts the pivots.
 
