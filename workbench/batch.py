@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from workbench.compiling import kernel
 from workbench.errors import DataError
-from workbench.kernels import INDICES, MATRIX, SOLVE, VECTOR
+from workbench.kernels import INDICES, MATRIX, SOLVE_T, VECTOR
 from workbench.problems import LCP, Array
 from workbench.solution import Status
 from workbench.solvers import ROUND_OFF, find_solver
@@ -87,7 +87,7 @@ def residuals_of(M, q, lower, upper, z, found):
 
 
 @kernel(
-    types.void(types.FunctionType(SOLVE), CUBE, MATRIX, MATRIX, MATRIX, I64, I64, MATRIX, INDICES, INDICES),
+    types.void(SOLVE_T, CUBE, MATRIX, MATRIX, MATRIX, I64, I64, MATRIX, INDICES, INDICES),
     nogil=True,
 )
 def solve_part(solve, M, q, lower, upper, first, last, z, status, iterations):

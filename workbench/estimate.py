@@ -5,11 +5,10 @@ from numba import types
 
 from workbench.compiling import kernel
 from workbench.hooks import CORE
-from workbench.kernels import SOLVE, VECTOR, lu_factor, lu_solve, put, spread
+from workbench.kernels import SOLVE_T, VECTOR, lu_factor, lu_solve, put, spread
 from workbench.solution import Status
 
 SINGULAR, SOLVED = int(Status.SINGULAR), int(Status.SOLVED)
-SOLVE_T = types.FunctionType(SOLVE)
 
 NEGLIGIBLE = 1e-12
 """An impulse below this share of the momentum M v + h f is an open contact's rounding."""

@@ -20,6 +20,7 @@ from workbench.compiling import kernel
 from workbench.scratch import INDICES, MATRIX, VECTOR, scratch, scratch_indices, scratch_matrix
 
 SOLVE = types.int64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.int64, VECTOR, INDICES)
+SOLVE_T = types.FunctionType(SOLVE)
 
 FAST: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
 """Options of inner loops: sums in any order, so that they vectorise."""

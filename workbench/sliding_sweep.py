@@ -18,11 +18,10 @@ from workbench.batch import Claims, compiled_solver, in_parts
 from workbench.compiling import kernel
 from workbench.contact import Array
 from workbench.formulation import Formulation
-from workbench.kernels import MATRIX, VECTOR, is_finite, put, spread
+from workbench.kernels import MATRIX, SOLVE_T, VECTOR, is_finite, put, spread
 from workbench.sliding import Multipliers, SlidingStack, SlidingSystem
 from workbench.solution import Status
 from workbench.solvers.components import solve_apart
-from workbench.stepping import SOLVE_T
 from workbench.sweep import BOUNDED, COUNTS, ITERATIONS, STATUS, check_entries, check_masses, residual_of, varied_data
 
 I64 = types.int64

@@ -16,7 +16,7 @@ from workbench.assembly import WORK, carry_back, eliminate, stamp
 from workbench.compiling import kernel
 from workbench.estimate import normal_estimate
 from workbench.hooks import AGAIN, CORE, GAP, GIVEN, MOREAU, REMEMBER, approach, open_contact, sliding
-from workbench.kernels import INDICES, SOLVE, VECTOR, is_finite, put, put_at, spread
+from workbench.kernels import INDICES, SOLVE_T, VECTOR, is_finite, put, put_at, spread
 from workbench.layout import Laid
 from workbench.relaxation import COUNT, is_rigid, relax, relax_across
 from workbench.solution import Status
@@ -84,7 +84,7 @@ def turn_back(core, p_t):
 
 
 GIVEN_T, AGAIN_T, REMEMBER_T = (types.FunctionType(t) for t in (GIVEN, AGAIN, REMEMBER))
-FILL_T, ADVANCE_T, SOLVE_T = (types.FunctionType(t) for t in (FILL, ADVANCE, SOLVE))
+FILL_T, ADVANCE_T = (types.FunctionType(t) for t in (FILL, ADVANCE))
 I64 = types.int64
 NO_ESTIMATE, LAST, START = range(3)
 

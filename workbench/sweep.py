@@ -25,13 +25,13 @@ from workbench.errors import DataError, UnknownNameError
 from workbench.estimate import normal_estimate
 from workbench.formulation import Formulation
 from workbench.hooks import CORE
-from workbench.kernels import INDICES, MATRIX, VECTOR, is_finite, put, spread
+from workbench.kernels import INDICES, MATRIX, SOLVE_T, VECTOR, is_finite, put, spread
 from workbench.simulation import Stepper, filled, pose
 from workbench.solution import Status
 from workbench.solvers.bases import equilibration, natural_residual
 from workbench.solvers.components import solve_apart
 from workbench.solvers.one_contact import natural_map
-from workbench.stepping import AGAIN_T, GIVEN_T, NO_ESTIMATE, PASSES, SOLVE_T, START, TRACK, discretise, turn_back
+from workbench.stepping import AGAIN_T, GIVEN_T, NO_ESTIMATE, PASSES, START, TRACK, discretise, turn_back
 from workbench.stepping import finish_pass as end_pass
 from workbench.stepping import pose as pose_problem
 

@@ -13,7 +13,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from workbench.compiling import kernel
-from workbench.kernels import FAST, INDICES, MATRIX, SOLVE, VECTOR
+from workbench.kernels import FAST, INDICES, MATRIX, SOLVE_T, VECTOR
 from workbench.problems import Array
 from workbench.solution import Status
 
@@ -21,7 +21,7 @@ FEW = 32
 """Unknowns up to which a problem is solved as it stands: small LCPs take forty times as long as to look for parts."""
 
 Indices = NDArray[np.int64]
-SOLVE_T, I64 = types.FunctionType(SOLVE), types.int64
+I64 = types.int64
 # Problems keep their arrays read-only; such types take any.
 READ_ROW, READ = (types.Array(types.float64, rank, "C", readonly=True) for rank in (1, 2))
 SOLVED, INACCURATE, INFEASIBLE = int(Status.SOLVED), int(Status.INACCURATE), int(Status.INFEASIBLE)
