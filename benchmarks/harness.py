@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.children.stopwatch import timed
-from workbench.timing import clock
+from workbench.engine.timing import clock
 
 LIMIT = 20.0
 """Seconds after which a solve is given up."""

@@ -26,7 +26,7 @@ from benchmarks.harness import (
     say,
 )
 from benchmarks.peers.apart import apart
-from workbench.problems import Array
+from workbench.problems.classes import Array
 
 Rows = list[dict[str, Any]]
 

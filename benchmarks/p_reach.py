@@ -14,8 +14,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from workbench.diagnostics.p_matrix import p_verdict
-from workbench.diagnostics.p_tree import DONE, run_through
+from workbench.matrices.p_matrix import p_verdict
+from workbench.matrices.p_tree import DONE, run_through
 from workbench.readers.matrix import Matrix
 
 SECONDS = 10.0

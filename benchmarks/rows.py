@@ -7,11 +7,11 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from benchmarks.towers import tower_problem
-from workbench.bodies import RigidBodies, place, point_of, put_body, put_contact, rotation
-from workbench.case import Array, quantity
-from workbench.compiling import kernel
-from workbench.friction_problem import FrictionProblem, normals_first
-from workbench.stepping import FILL
+from workbench.engine.compiling import kernel
+from workbench.mechanics.bodies import RigidBodies, fill_body, fill_contact, place, point_of, rotation
+from workbench.mechanics.case import Array, quantity
+from workbench.mechanics.core import FILL
+from workbench.problems.friction_problem import FrictionProblem, normals_first
 
 MASS, EDGE, DISTANCE = 1.0, 1.0, 2.0
 ON_GROUND, BETWEEN = 0.5, 0.8
@@ -29,7 +29,7 @@ def fill(q, v, data, core):
     s, x, n, t, R = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3), np.zeros((3, 3))
     half, height = 0.5 * EDGE, int(data[HEIGHT])
     for k in range(v.shape[0] // 6):
-        put_body(core, v, k, MASS, INERTIA, INERTIA, INERTIA, data[G])
+        fill_body(core, v, k, MASS, INERTIA, INERTIA, INERTIA, data[G])
         # What the cube stands on: the ground, which is body -1, or the top face of the cube below.
         below, level = -1, 0.0
         n[0] = n[1] = t[1] = t[2] = 0.0
@@ -44,7 +44,7 @@ def fill(q, v, data, core):
             s[0], s[1], s[2] = half if i % 2 else -half, half if i // 2 else -half, -half
             point_of(q, k, s, x)
             gap = n[0] * x[0] + n[1] * x[1] + n[2] * x[2] - level
-            put_contact(core, 4 * k + i, q, below, k, x, n, t, gap, BETWEEN if k % height else ON_GROUND)
+            fill_contact(core, 4 * k + i, q, below, k, x, n, t, gap, BETWEEN if k % height else ON_GROUND)
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,16 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 GIVEN = """
 import numpy as np
-from workbench.problems import LCP
-from workbench.solvers import find_solver
+from workbench.problems.classes import LCP
+from workbench.algorithms import find_solver
 M, q = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-1.0, -1.0])
 assert find_solver("lemke").solve(LCP(M, q)).verified
 """
 DECLARED = """
 from cases import CASES
 from formulations import FORMULATIONS
-from workbench.simulation import first_step
-from workbench.solvers import find_solver
+from workbench.step.one_step import first_step
+from workbench.algorithms import find_solver
 step = first_step(CASES.find("wheel")(), FORMULATIONS.find("stewart-trinkle"), 1e-3)
 assert step.solve(find_solver("lemke"))[0].verified
 """
@@ -44,9 +44,9 @@ def processes(folder):
     subprocess.run([sys.executable, "-c", FILE.format(path=path)], check=True)
     return {
         "import numba": ["-c", "import numba"],
-        "workbench --help": ["-m", "workbench.cli", "--help"],
+        "workbench --help": ["-m", "workbench", "--help"],
         "solve a given (M, q)": ["-c", GIVEN],
-        "workbench solve FILE": ["-m", "workbench.cli", "solve", path],
+        "workbench solve FILE": ["-m", "workbench", "solve", path],
         "first step of a declared formulation": ["-c", DECLARED],
     }
 
@@ -83,7 +83,7 @@ def compile_wheel(folder):
             if self.inner:
                 self.inner[-1] = (self.inner[-1][0], self.inner[-1][1] + took)
 
-    from workbench.cli import main
+    from workbench.cli.main import main
 
     watch, start = Watch(), time.process_time()
     event.register("numba:compile", watch)

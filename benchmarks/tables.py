@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.harness import FLOOR, Result
-from workbench.benchmarking import performance_profile
+from workbench.comparison.profiles import performance_profile
 
 ANSWERED = 1e-4
 """Residual within which an answer is near enough for its time to be compared."""

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from workbench.contact import ContactSystem
-from workbench.friction_problem import FrictionProblem
-from workbench.problems import Array
+from workbench.mechanics.contact import ContactSystem
+from workbench.problems.classes import Array
+from workbench.problems.friction_problem import FrictionProblem
 
 SIZES = (6, 24, 60, 180, 600)
 """Sizes of the LCPs with four friction directions: 1, 4, 10, 30 and 100 contacts."""
@@ -61,13 +61,13 @@ def jacobians(contacts: int, shift: Array) -> tuple[Array, Array]:
     J_n, J_t = np.zeros((contacts, 6 * len(shift))), np.zeros((2 * contacts, 6 * len(shift)))
     for i in range(contacts):
         k = i // 4
-        put(J_n, J_t, i, k, corner[i % 4], 1.0)
+        copy(J_n, J_t, i, k, corner[i % 4], 1.0)
         if k:
-            put(J_n, J_t, i, k - 1, corner[i % 4] + np.append(shift[k] - shift[k - 1], 2 * HALF), -1.0)
+            copy(J_n, J_t, i, k - 1, corner[i % 4] + np.append(shift[k] - shift[k - 1], 2 * HALF), -1.0)
     return J_n, J_t
 
 
-def put(J_n: Array, J_t: Array, i: int, body: int, arm: Array, sign: float) -> None:
+def copy(J_n: Array, J_t: Array, i: int, body: int, arm: Array, sign: float) -> None:
     """The rows of contact i for a body whose centre is `arm` (3,) before the contact point: a . (v + w x arm)."""
     for row, a in ((J_n[i], [0, 0, 1]), (J_t[2 * i], [1, 0, 0]), (J_t[2 * i + 1], [0, 1, 0])):
         row[6 * body : 6 * body + 6] = sign * np.concatenate([a, np.cross(arm, a)])

@@ -10,14 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Outline, Shape, floor
-from workbench.stepping import FILL, advance_by_rates
-
-# Positions in `Block.data()`; the stick threshold comes first.
-M_, HEIGHT, MU, G = range(1, 5)
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.sketch import Arrow, Outline, Shape, floor
 
 AT_REST = 1e-9
 """Share of the initial speed below which a body counts as stopped: above round-off, far below one step's loss."""
@@ -28,13 +25,13 @@ def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Block`."""
     m = data[M_]
     for i in range(3):
-        spread(0.0, core.M[i])
+        set_all(0.0, core.M[i])
         core.M[i, i] = m
-    spread(0.0, core.f)
+    set_all(0.0, core.f)
     core.f[2] = -m * data[G]
-    spread(0.0, core.J_n[0])
-    spread(0.0, core.J_t[0])
-    spread(0.0, core.J_t[1])
+    set_all(0.0, core.J_n[0])
+    set_all(0.0, core.J_t[0])
+    set_all(0.0, core.J_t[1])
     core.J_n[0, 2] = core.J_t[0, 0] = core.J_t[1, 1] = 1.0
     core.phi[0] = q[2] - 0.5 * data[HEIGHT]
     core.mu[0] = data[MU]
@@ -111,3 +108,7 @@ class Block(Case):
         slowing = self.mu * self.gravity
         K = np.floor(self.speed / (slowing * h))
         return float(h * self.speed * (K + explicit) - 0.5 * slowing * h**2 * K * (K + 1))
+
+
+# Where the compiled mechanics find the parameters in `data`.
+M_, HEIGHT, MU, G = Block.places("m", "height", "mu", "gravity")

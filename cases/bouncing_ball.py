@@ -1,6 +1,6 @@
 """A ball thrown onto a rough floor with restitution: the heights it bounces to, and what friction makes of its spin.
 
-One rigid body with the coordinates and velocities of `workbench.bodies`, under Moreau's normal law. The impact takes
+One rigid body with the coordinates and velocities of `bodies`, under Moreau's normal law. The impact takes
 p_n = (1 + e) m |u_n-|. At the contact point a solid sphere has the effective mass 2 m / 7 along the floor, so that
 Coulomb's law for impulses gives
 
@@ -15,14 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.bodies import GROUND, RigidBodies, place, put_body, put_contact
-from workbench.case import Array, Truth, quantity
-from workbench.compiling import kernel
-from workbench.sketch import Arrow, Disc, Shape, floor
-from workbench.stepping import FILL
-
-# Positions in `BouncingBall.data()`; the stick threshold comes first.
-G, M_, R_, MU, E = range(1, 6)
+from workbench.engine.compiling import kernel
+from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, place
+from workbench.mechanics.case import Array, Truth, quantity
+from workbench.mechanics.core import FILL
+from workbench.mechanics.sketch import Arrow, Disc, Shape, floor
 
 
 @kernel(FILL)
@@ -30,11 +27,11 @@ def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `BouncingBall`."""
     m, R = data[M_], data[R_]
     inertia = 0.4 * m * R * R
-    put_body(core, v, 0, m, inertia, inertia, inertia, data[G])
+    fill_body(core, v, 0, m, inertia, inertia, inertia, data[G])
     n, t, x = np.zeros(3), np.zeros(3), np.empty(3)
     n[2] = t[0] = 1.0
     x[0], x[1], x[2] = q[0], q[1], q[2] - R
-    put_contact(core, 0, q, GROUND, 0, x, n, t, x[2], data[MU])
+    fill_contact(core, 0, q, GROUND, 0, x, n, t, x[2], data[MU])
     core.e[0] = data[E]
 
 
@@ -111,3 +108,7 @@ class BouncingBall(RigidBodies):
             bound = late + 2 * k * g * h**2
             truths.append(Truth(f"height of bounce {k}", top, e**2 * self.height, bound, "m", "Newton's restitution"))
         return truths
+
+
+# Where the compiled mechanics find the parameters in `data`.
+G, M_, R_, MU, E = BouncingBall.places("gravity", "m", "R", "mu", "e")

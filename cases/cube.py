@@ -1,6 +1,6 @@
 """The cube of DETC2017-67988, Table 1: thrown along the floor while it turns about the vertical, until it rests.
 
-One rigid body with the coordinates and velocities of `workbench.bodies`, and four contacts at the vertices that start
+One rigid body with the coordinates and velocities of `bodies`, and four contacts at the vertices that start
 at the bottom. Four normal forces hold three degrees of freedom, eight friction components another three: the contact
 forces are not determined, and the constraint rows are relaxed with the stiffnesses of Table 1. Equal vertices on a
 rigid body share the load as max(0, c + a . r), r from the centre, whatever the stiffness. Friction at the floor tilts
@@ -13,15 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.bodies import GROUND, RigidBodies, corners, place, point_of, put_body, put_contact
-from workbench.case import Array, Truth, quantity
-from workbench.compiling import kernel
-from workbench.relaxation import Relaxation
-from workbench.sketch import Arrow, Shape, cuboid, floor, seen
-from workbench.stepping import FILL
-
-# Positions in `Cube.data()`; the stick threshold comes first.
-G, M_, L_, MU = range(1, 5)
+from workbench.engine.compiling import kernel
+from workbench.mechanics.bodies import GROUND, RigidBodies, corners, fill_body, fill_contact, place, point_of
+from workbench.mechanics.case import Array, Truth, quantity
+from workbench.mechanics.core import FILL
+from workbench.mechanics.relaxation import Relaxation
+from workbench.mechanics.sketch import Arrow, Shape, cuboid, floor, seen
 
 
 @kernel(FILL)
@@ -29,13 +26,13 @@ def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Cube`."""
     m, half = data[M_], 0.5 * data[L_]
     inertia = m * data[L_] ** 2 / 6.0
-    put_body(core, v, 0, m, inertia, inertia, inertia, data[G])
+    fill_body(core, v, 0, m, inertia, inertia, inertia, data[G])
     n, t, s, x = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
     n[2] = t[0] = 1.0
     for i in range(4):
         s[0], s[1], s[2] = half if i % 2 else -half, half if i // 2 else -half, -half
         point_of(q, 0, s, x)
-        put_contact(core, i, q, GROUND, 0, x, n, t, x[2], data[MU])
+        fill_contact(core, i, q, GROUND, 0, x, n, t, x[2], data[MU])
 
 
 @dataclass(frozen=True)
@@ -123,3 +120,7 @@ class Cube(RigidBodies):
             Truth("distance of the centre from theory at rest", gap, 0.0, 3 * h + 1e-3, "m", source),
             Truth("yaw at rest", yaw, 1.953472, 3 * h + 1.5e-3, "rad", source),
         ]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+G, M_, L_, MU = Cube.places("gravity", "m", "edge", "mu")

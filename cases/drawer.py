@@ -21,18 +21,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
 from workbench.diagnostics.sliding_exact import ExactSliding, exact_rows
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
 from workbench.errors import DataError
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Disc, Line, Outline, Shape
-from workbench.sliding import Multipliers, SlidingSystem, sliding_signs
-from workbench.sliding_motion import steps_sliding, unique_multipliers
-from workbench.stepping import FILL, advance_by_rates
-
-# Positions in `Drawer.data()`; the stick threshold comes first.
-M_, RADIUS, LENGTH, OFFSET, MU, PULL, HANDLE, EPS, EPS_T = range(1, 10)
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.sketch import Arrow, Disc, Line, Outline, Shape
+from workbench.sliding.motion import steps_sliding, unique_multipliers
+from workbench.sliding.system import Multipliers, SlidingSystem, sliding_signs
 
 
 @kernel(FILL)
@@ -41,13 +38,13 @@ def fill(q, v, data, core):
     m, half, e = data[M_], 0.5 * data[LENGTH], data[OFFSET]
     c, s = np.cos(q[2]), np.sin(q[2])
     for i in range(3):
-        spread(0.0, core.M[i])
+        set_all(0.0, core.M[i])
         core.M[i, i] = m
     core.M[2, 2] = m * data[RADIUS] ** 2
     core.f[0], core.f[1], core.f[2] = data[PULL], 0.0, data[PULL] * data[HANDLE] * c
     for i in range(4):
-        spread(0.0, core.J_n[i])
-        spread(0.0, core.J_t[i])
+        set_all(0.0, core.J_n[i])
+        set_all(0.0, core.J_t[i])
         along, side = (half if i < 2 else -half), (1.0 if i % 2 == 0 else -1.0)
         core.J_n[i, 1], core.J_n[i, 2] = side, side * (along * c + e * s)
         core.J_t[i, 0], core.J_t[i, 2] = 1.0, e * c - along * s
@@ -158,3 +155,9 @@ class Drawer(Case):
             Truth("force of the rear pin, first step", float(force[1]), float(found[1]), float(off[1]), "N", source),
             Truth("speed at the end of sliding", computed, speed, t * slowed + 1e-9 * abs(speed), "m/s", source),
         ]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+M_, RADIUS, LENGTH, OFFSET, MU, PULL, HANDLE, EPS, EPS_T = Drawer.places(
+    "m", "radius", "length", "offset", "mu", "pull", "handle", "eps", "eps_t"
+)

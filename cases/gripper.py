@@ -20,14 +20,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Disc, Line, Outline, Shape, floor
-from workbench.stepping import FILL, advance_by_rates
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.sketch import Arrow, Disc, Line, Outline, Shape, floor
 
-# Positions in `Gripper.data()`; the stick threshold comes first.
-M_, R_, FINGER, CARRIAGE, MU, SQUEEZE, LIFT, G = range(1, 9)
 X, Z, TURN, X_1, Z_1, X_2, Z_2, Z_C = range(8)
 
 
@@ -37,13 +35,13 @@ def fill(q, v, data, core):
     m, R = data[M_], data[R_]
     for J in (core.M, core.J_b, core.J_n, core.J_t):
         for i in range(J.shape[0]):
-            spread(0.0, J[i])
+            set_all(0.0, J[i])
     core.M[X, X] = core.M[Z, Z] = m
     core.M[TURN, TURN] = 0.4 * m * R * R
     for i in range(X_1, Z_C):
         core.M[i, i] = data[FINGER]
     core.M[Z_C, Z_C] = data[CARRIAGE]
-    spread(0.0, core.f)
+    set_all(0.0, core.f)
     core.f[Z], core.f[X_1], core.f[X_2], core.f[Z_C] = -m * data[G], data[SQUEEZE], -data[SQUEEZE], data[LIFT]
     for i, finger in enumerate((Z_1, Z_2)):
         core.J_b[i, finger], core.J_b[i, Z_C] = 1.0, -1.0
@@ -130,3 +128,9 @@ class Gripper(Case):
             Truth("speed of the gripper", float(v[Z_C]), gripper * time, scale, "m/s", statics),
             Truth("error of the joints", error, 0.0, 1e-12 * (self.R + scale), "m", "stabilised linear constraints"),
         ]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+M_, R_, FINGER, CARRIAGE, MU, SQUEEZE, LIFT, G = Gripper.places(
+    "m", "R", "m_finger", "m_carriage", "mu", "squeeze", "lift", "gravity"
+)

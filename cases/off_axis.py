@@ -10,14 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Disc, Line, Shape, seen
-from workbench.stepping import FILL, advance_by_rates
-
-# Positions in `OffAxis.data()`; the stick threshold comes first.
-M_, MU, PULL, DIRECTION, G = range(1, 6)
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, seen
 
 
 @kernel(FILL)
@@ -25,12 +22,12 @@ def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `OffAxis`."""
     m, angle = data[M_], np.pi / 180.0 * data[DIRECTION]
     for i in range(3):
-        spread(0.0, core.M[i])
+        set_all(0.0, core.M[i])
         core.M[i, i] = m
     core.f[0], core.f[1], core.f[2] = data[PULL] * np.cos(angle), data[PULL] * np.sin(angle), -m * data[G]
-    spread(0.0, core.J_n[0])
-    spread(0.0, core.J_t[0])
-    spread(0.0, core.J_t[1])
+    set_all(0.0, core.J_n[0])
+    set_all(0.0, core.J_t[0])
+    set_all(0.0, core.J_t[1])
     core.J_n[0, 2] = core.J_t[0, 0] = core.J_t[1, 1] = 1.0
     core.phi[0] = q[2]
     core.mu[0] = data[MU]
@@ -102,3 +99,7 @@ class OffAxis(Case):
             Truth("final speed", found[0], a * h * K, 1e-11 * scale, "m/s", source),
             Truth("distance at this step", found[1], distance, 1e-11 * scale * h * K, "m", source),
         ]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+M_, MU, PULL, DIRECTION, G = OffAxis.places("m", "mu", "pull", "direction", "gravity")

@@ -15,14 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Disc, Shape, floor
-from workbench.stepping import FILL, advance_by_rates
-
-# Positions in `Particle.data()`; the stick threshold comes first.
-M_, MU, G = range(1, 4)
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.sketch import Arrow, Disc, Shape, floor
 
 AT_REST = 1e-9
 """Share of the initial speed below which the particle counts as stopped: above round-off, far below a step's loss."""
@@ -33,7 +30,7 @@ def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Particle`."""
     m = data[M_]
     for i in range(2):
-        spread(0.0, core.M[i])
+        set_all(0.0, core.M[i])
         core.M[i, i] = m
     core.f[0], core.f[1] = 0.0, -m * data[G]
     core.J_n[0, 0], core.J_n[0, 1] = 0.0, 1.0
@@ -118,3 +115,7 @@ class Particle(Case):
             Truth("end of sliding", float(stop), time + abs(after) / slowing, 2 * h, "s", sliding),
             Truth("sliding distance", slid, distance, bound, "m", sliding),
         ]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+M_, MU, G = Particle.places("m", "mu", "gravity")

@@ -18,14 +18,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import float64
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Disc, Outline, Shape
-from workbench.stepping import FILL, advance_by_rates
-
-# Positions in `PinchedCapsule.data()`; the stick threshold comes first.
-M_, R_, HALF, PLATE, MU, SQUEEZE, G = range(1, 8)
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.sketch import Arrow, Disc, Outline, Shape
 
 
 @kernel(float64(float64, float64, float64))
@@ -41,7 +38,7 @@ def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `PinchedCapsule`."""
     m, R = data[M_], data[R_]
     for i in range(5):
-        spread(0.0, core.M[i])
+        set_all(0.0, core.M[i])
     core.M[0, 0] = core.M[1, 1] = m
     core.M[2, 2] = inertia(m, R, data[HALF])
     core.M[3, 3] = core.M[4, 4] = data[PLATE]
@@ -50,8 +47,8 @@ def fill(q, v, data, core):
     for i in range(4):
         plate, end = i // 2, data[HALF] if i % 2 else -data[HALF]
         side = 2.0 * plate - 1.0
-        spread(0.0, core.J_n[i])
-        spread(0.0, core.J_t[i])
+        set_all(0.0, core.J_n[i])
+        set_all(0.0, core.J_t[i])
         core.J_n[i, 0], core.J_n[i, 2], core.J_n[i, 3 + plate] = -side, side * end * np.cos(q[2]), side
         core.J_t[i, 1], core.J_t[i, 2] = 1.0, side * R - end * np.sin(q[2])
         core.phi[i] = side * (q[3 + plate] - q[0] + end * np.sin(q[2])) - R
@@ -123,3 +120,7 @@ class PinchedCapsule(Case):
         if self.fall > 0:
             return truths
         return [Truth("creep", float(creep), 0.0, 1e-12 * self.R, "m", "Coulomb's law sticks"), *truths]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+M_, R_, HALF, PLATE, MU, SQUEEZE, G = PinchedCapsule.places("m", "R", "half", "m_plate", "mu", "squeeze", "gravity")

@@ -1,6 +1,6 @@
 """A box on four corners, pushed along a rough floor: it stays, slides or tips.
 
-One rigid body with the coordinates and velocities of `workbench.bodies`. The force F acts along x on a line at height
+One rigid body with the coordinates and velocities of `bodies`. The force F acts along x on a line at height
 z_F of its rear face. The floor answers with T = min(F, mu m g), and moments about the centre ask for
 
     N_front - N_rear = 2 (F (z_F - height/2) + T height/2) / length,     N_front + N_rear = m g .
@@ -14,14 +14,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.bodies import RigidBodies, add_direction, corners, place, point_of, put_body, put_feet
-from workbench.case import Array, Truth, quantity
-from workbench.compiling import kernel
-from workbench.sketch import Arrow, Shape, cuboid, floor, seen
-from workbench.stepping import FILL
-
-# Positions in `PushedBox.data()`; the stick threshold comes first.
-G, M_, LENGTH, WIDTH, HEIGHT, MU, FORCE, LINE = range(1, 9)
+from workbench.engine.compiling import kernel
+from workbench.mechanics.bodies import RigidBodies, add_direction, corners, fill_body, fill_feet, place, point_of
+from workbench.mechanics.case import Array, Truth, quantity
+from workbench.mechanics.core import FILL
+from workbench.mechanics.sketch import Arrow, Shape, cuboid, floor, seen
 
 EXACT = 1e-9
 """Relative tolerance of what the time stepping meets to round-off: uniform motion, constant forces."""
@@ -31,8 +28,8 @@ EXACT = 1e-9
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `PushedBox`."""
     m, a, b, c = data[M_], 0.5 * data[LENGTH], 0.5 * data[WIDTH], 0.5 * data[HEIGHT]
-    put_body(core, v, 0, m, m * (b * b + c * c) / 3, m * (a * a + c * c) / 3, m * (a * a + b * b) / 3, data[G])
-    put_feet(core, q, a, b, c, data[MU])
+    fill_body(core, v, 0, m, m * (b * b + c * c) / 3, m * (a * a + c * c) / 3, m * (a * a + b * b) / 3, data[G])
+    fill_feet(core, q, a, b, c, data[MU])
     s, x, along, load = np.zeros(3), np.empty(3), np.zeros(3), np.zeros((1, 6))
     s[0], s[2], along[0] = -a, data[LINE] - c, 1.0
     point_of(q, 0, s, x)
@@ -98,3 +95,9 @@ class PushedBox(RigidBodies):
             Truth("normal forces in front", float(p_n[1::2].sum()), N, tolerance, "N", statics),
             Truth("friction in all", float(p_t[:, 0].sum()), -T, tolerance, "N", statics),
         ]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+G, M_, LENGTH, WIDTH, HEIGHT, MU, FORCE, LINE = PushedBox.places(
+    "gravity", "m", "length", "width", "height", "mu", "force", "line"
+)

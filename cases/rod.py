@@ -19,18 +19,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
 from workbench.diagnostics.sliding_exact import ExactSliding, exact_rows
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
 from workbench.errors import DataError
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Disc, Line, Shape, floor
-from workbench.sliding import SlidingSystem, sliding_signs
-from workbench.sliding_motion import sliding_motion, steps_sliding
-from workbench.stepping import FILL, advance_by_rates
-
-# Positions in `Rod.data()`; the stick threshold comes first.
-M_, L_, KAPPA, MU, G = range(1, 6)
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, floor
+from workbench.sliding.motion import sliding_motion, steps_sliding
+from workbench.sliding.system import SlidingSystem, sliding_signs
 
 
 @kernel(FILL)
@@ -39,7 +36,7 @@ def fill(q, v, data, core):
     m, l = data[M_], data[L_]
     c, s = np.cos(q[2]), np.sin(q[2])
     for i in range(2):
-        spread(0.0, core.M[i])
+        set_all(0.0, core.M[i])
         core.M[i, i] = m
     core.M[0, 2] = core.M[2, 0] = -m * l * s
     core.M[1, 2] = core.M[2, 1] = m * l * c
@@ -47,8 +44,8 @@ def fill(q, v, data, core):
     core.f[0] = m * l * c * v[2] ** 2
     core.f[1] = m * l * s * v[2] ** 2 - m * data[G]
     core.f[2] = -m * data[G] * l * c
-    spread(0.0, core.J_n[0])
-    spread(0.0, core.J_t[0])
+    set_all(0.0, core.J_n[0])
+    set_all(0.0, core.J_t[0])
     core.J_n[0, 1] = core.J_t[0, 0] = 1.0
     core.phi[0] = q[1]
     core.mu[0] = data[MU]
@@ -217,3 +214,7 @@ class Rod(Case):
             return [first]
         computed, turned = float(reference.states_q[steps, 2]), h * float(abs(v[2]) + abs(rate[2])) + 1e-9
         return [first, Truth("angle at the end of sliding", computed, float(end[2]), turned, "rad", "sliding motion")]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+M_, L_, KAPPA, MU, G = Rod.places("m", "l", "kappa", "mu", "gravity")

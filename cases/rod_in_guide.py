@@ -16,17 +16,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
 from workbench.errors import DataError
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Disc, Line, Shape, floor
-from workbench.sliding import Multipliers, SlidingSystem, sliding_signs
-from workbench.sliding_motion import sliding_motion, steps_sliding, unique_multipliers
-from workbench.stepping import FILL, advance_by_rates
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, floor
+from workbench.sliding.motion import sliding_motion, steps_sliding, unique_multipliers
+from workbench.sliding.system import Multipliers, SlidingSystem, sliding_signs
 
-# Positions in `RodInGuide.data()`; the stick threshold comes first.
-M_, L_, KAPPA, MU_GUIDE, MU_WALL, G, EPS, EPS_T = range(1, 9)
 ABOVE, BELOW, WALL = range(3)
 
 
@@ -36,7 +34,7 @@ def fill(q, v, data, core):
     m, l = data[M_], data[L_]
     c, s = np.cos(q[2]), np.sin(q[2])
     for i in range(2):
-        spread(0.0, core.M[i])
+        set_all(0.0, core.M[i])
         core.M[i, i] = m
     core.M[0, 2] = core.M[2, 0] = m * l * s
     core.M[1, 2] = core.M[2, 1] = m * l * c
@@ -45,8 +43,8 @@ def fill(q, v, data, core):
     core.f[1] = m * l * s * v[2] ** 2 - m * data[G]
     core.f[2] = -m * data[G] * l * c
     for i in range(3):
-        spread(0.0, core.J_n[i])
-        spread(0.0, core.J_t[i])
+        set_all(0.0, core.J_n[i])
+        set_all(0.0, core.J_t[i])
         core.mu[i] = data[MU_WALL] if i == WALL else data[MU_GUIDE]
         core.heading[i, 0], core.heading[i, 1] = 1.0, 0.0
     core.J_n[ABOVE, 1], core.J_n[BELOW, 1], core.J_n[WALL, 0] = 1.0, -1.0, -1.0
@@ -152,3 +150,9 @@ class RodInGuide(Case):
             ),
             Truth("angle at the end of sliding", angle, float(end[2]), turned, "rad", "sliding motion"),
         ]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+M_, L_, KAPPA, MU_GUIDE, MU_WALL, G, EPS, EPS_T = RodInGuide.places(
+    "m", "l", "kappa", "mu_guide", "mu_wall", "gravity", "eps", "eps_t"
+)

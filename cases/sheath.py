@@ -19,14 +19,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Disc, Line, Shape, floor
-from workbench.stepping import FILL, advance_by_rates
-
-# Positions in `Sheath.data()`; the stick threshold comes first.
-M_, R_, CLEARANCE, MU, PULL, G = range(1, 7)
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, floor
 
 
 @kernel(FILL)
@@ -34,13 +31,13 @@ def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Sheath`."""
     m = data[M_]
     for i in range(3):
-        spread(0.0, core.M[i])
+        set_all(0.0, core.M[i])
         core.M[i, i] = m
     core.f[0], core.f[1], core.f[2] = data[PULL], 0.0, -m * data[G]
     for i in range(2):
-        spread(0.0, core.J_n[i])
-        spread(0.0, core.J_t[2 * i])
-        spread(0.0, core.J_t[2 * i + 1])
+        set_all(0.0, core.J_n[i])
+        set_all(0.0, core.J_t[2 * i])
+        set_all(0.0, core.J_t[2 * i + 1])
         core.J_t[2 * i, 0] = core.J_t[2 * i + 1, 1] = 1.0
         core.mu[i] = data[MU]
         core.heading[i, 0], core.heading[i, 1] = 1.0, 0.0
@@ -97,3 +94,7 @@ class Sheath(Case):
             Truth("height gained", climbed, 0.0, 1e-12 * self.R, "m", "Signorini's law is blind to sliding"),
             Truth("impulse at the upper face", float(reference.p_n[:, 1].sum()), 0.0, 1e-12 * self.m, "N s", source),
         ]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+M_, R_, CLEARANCE, MU, PULL, G = Sheath.places("m", "R", "clearance", "mu", "pull", "gravity")

@@ -17,11 +17,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cases.particle import M_, MU, G, Particle
-from workbench.case import Array, Truth, quantity
-from workbench.compiling import kernel
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Disc, Line, Shape, seen
-from workbench.stepping import FILL
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
+from workbench.mechanics.case import Array, Truth, quantity
+from workbench.mechanics.core import FILL
+from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, seen
 
 
 @kernel(FILL)
@@ -29,13 +29,13 @@ def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `SpatialParticle`."""
     m = data[M_]
     for i in range(3):
-        spread(0.0, core.M[i])
+        set_all(0.0, core.M[i])
         core.M[i, i] = m
     core.f[0], core.f[1], core.f[2] = 0.0, 0.0, -m * data[G]
-    spread(0.0, core.J_n[0])
+    set_all(0.0, core.J_n[0])
     core.J_n[0, 2] = 1.0
     for i in range(2):
-        spread(0.0, core.J_t[i])
+        set_all(0.0, core.J_t[i])
         core.J_t[i, i] = 1.0
     core.phi[0] = q[2]
     core.mu[0] = data[MU]

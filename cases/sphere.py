@@ -16,14 +16,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Disc, Shape, floor
-from workbench.stepping import ADVANCE, FILL
-
-# Positions in `Sphere.data()`; the stick threshold comes first.
-R_, M_, MU, G = range(1, 5)
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import ADVANCE, FILL
+from workbench.mechanics.sketch import Arrow, Disc, Shape, floor
 
 ROLLS = 1e-9
 """Share of the initial speed below which sliding counts as over: above round-off, far below one step's loss."""
@@ -34,14 +31,14 @@ def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Sphere`."""
     R, m = data[R_], data[M_]
     for i in range(6):
-        spread(0.0, core.M[i])
+        set_all(0.0, core.M[i])
         core.M[i, i] = m if i < 3 else 0.4 * m * R * R
-    spread(0.0, core.f)
+    set_all(0.0, core.f)
     core.f[2] = -m * data[G]
-    spread(0.0, core.J_n[0])
+    set_all(0.0, core.J_n[0])
     core.J_n[0, 2] = 1.0
-    spread(0.0, core.J_t[0])
-    spread(0.0, core.J_t[1])
+    set_all(0.0, core.J_t[0])
+    set_all(0.0, core.J_t[1])
     core.J_t[0, 0], core.J_t[0, 4] = 1.0, -R
     core.J_t[1, 1], core.J_t[1, 3] = 1.0, R
     core.phi[0] = q[2] - R
@@ -131,3 +128,7 @@ class Sphere(Case):
             Truth("energy lost", float(energy[0] - energy[1]), self.m * v_0**2 / 7, 1e-11 * energy[0], "J", momentum),
             Truth("distance", travelled, distance, h * v_0 / 7 + slowing * h**2 / 8, "m", sliding),
         ]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+R_, M_, MU, G = Sphere.places("R", "m", "mu", "gravity")

@@ -1,7 +1,7 @@
 """Three balls on the floor, a little apart, carry a fourth: a stack that stands by friction alone.
 
 After Horak & Trinkle 2019, who drop spheres into a box to time solvers; this arrangement is one whose forces are known.
-Four equal rigid bodies with the coordinates of `workbench.bodies`, the carried ball last, and seven contacts: the floor
+Four equal rigid bodies with the coordinates of `bodies`, the carried ball last, and seven contacts: the floor
 under each ball (the carried one's is open until the stack has collapsed) and the three between the balls. The lower
 balls move apart when anything moves, so that they need no contacts among themselves.
 
@@ -23,15 +23,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.bodies import GROUND, RigidBodies, place, put_body, put_contact
-from workbench.case import Array, Truth, quantity
-from workbench.compiling import kernel
+from workbench.engine.compiling import kernel
 from workbench.errors import DataError
-from workbench.sketch import Disc, Shape, floor, seen
-from workbench.stepping import FILL
-
-# Positions in `SphereStack.data()`; gravity and the stick threshold come first.
-V_TH, G, M_, R_, SPACE, MU, MU_FLOOR = range(7)
+from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, place
+from workbench.mechanics.case import Array, Truth, quantity
+from workbench.mechanics.core import FILL
+from workbench.mechanics.sketch import Disc, Shape, floor, seen
 
 
 @kernel(FILL)
@@ -41,11 +38,11 @@ def fill(q, v, data, core):
     inertia = 0.4 * m * R * R
     n, t, x = np.empty(3), np.empty(3), np.empty(3)
     for k in range(4):
-        put_body(core, v, k, m, inertia, inertia, inertia, data[G])
+        fill_body(core, v, k, m, inertia, inertia, inertia, data[G])
         x[0], x[1], x[2] = q[7 * k], q[7 * k + 1], q[7 * k + 2] - R
         n[0], n[1], n[2] = 0.0, 0.0, 1.0
         t[0], t[1], t[2] = 1.0, 0.0, 0.0
-        put_contact(core, k, q, GROUND, k, x, n, t, x[2], data[MU_FLOOR])
+        fill_contact(core, k, q, GROUND, k, x, n, t, x[2], data[MU_FLOOR])
     for k in range(3):
         for i in range(3):
             n[i] = q[21 + i] - q[7 * k + i]
@@ -59,7 +56,7 @@ def fill(q, v, data, core):
             t[0], t[1], t[2] = -n[1] / level, n[0] / level, 0.0
         else:
             t[0], t[1], t[2] = n[2], 0.0, -n[0]
-        put_contact(core, 4 + k, q, k, 3, x, n, t, distance - 2.0 * R, data[MU])
+        fill_contact(core, 4 + k, q, k, 3, x, n, t, distance - 2.0 * R, data[MU])
 
 
 @dataclass(frozen=True)
@@ -128,3 +125,7 @@ class SphereStack(RigidBodies):
                 truths.append(Truth(f"{word} force, {name}", worst, theory, scale, "N", source))
         sunk = float(np.abs(reference.states_q - reference.states_q[0]).max())
         return [*truths, Truth("displacement", sunk, 0.0, 1e-9 * self.R, "m", "mu at or above both thresholds")]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+G, M_, R_, MU, MU_FLOOR = SphereStack.places("gravity", "m", "R", "mu", "mu_floor")

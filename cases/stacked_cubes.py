@@ -1,6 +1,6 @@
 """A heavy cube on a light one of the same edge, at rest on the floor.
 
-After Le Lidec et al. 2024. Two rigid bodies with the coordinates of `workbench.bodies`, the light one below, and eight
+After Le Lidec et al. 2024. Two rigid bodies with the coordinates of `bodies`, the light one below, and eight
 contacts: the lower corners of either cube on the floor or on the top face of the other. Nothing moves, the floor bears
 both weights and the light cube the heavy one's; how either is shared among four corners is not determined, and a
 formulation that eliminates p_t needs constraint relaxation.
@@ -16,14 +16,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.bodies import RigidBodies, corners, place, point_of, put_body, put_contact, rotation
-from workbench.case import Array, Truth, quantity
-from workbench.compiling import kernel
-from workbench.sketch import Shape, cuboid, floor
-from workbench.stepping import FILL
-
-# Positions in `StackedCubes.data()`; gravity and the stick threshold come first.
-V_TH, G, M_, RATIO, EDGE, MU = range(6)
+from workbench.engine.compiling import kernel
+from workbench.mechanics.bodies import RigidBodies, corners, fill_body, fill_contact, place, point_of, rotation
+from workbench.mechanics.case import Array, Truth, quantity
+from workbench.mechanics.core import FILL
+from workbench.mechanics.sketch import Shape, cuboid, floor
 
 ROUND_OFF = 8 * float(np.finfo(float).eps)
 """Of sums over eight contacts and of coordinates, in relative terms."""
@@ -38,7 +35,7 @@ def fill(q, v, data, core):
     for k in range(2):
         m = data[M_] * (data[RATIO] if k else 1.0)
         inertia = m * data[EDGE] ** 2 / 6.0
-        put_body(core, v, k, m, inertia, inertia, inertia, data[G])
+        fill_body(core, v, k, m, inertia, inertia, inertia, data[G])
         # The plane below belongs to body k - 1: the floor (the ground is -1), or the top face of the light cube.
         level = 0.0
         if k == 1:
@@ -51,7 +48,7 @@ def fill(q, v, data, core):
             s[0], s[1], s[2] = half if i % 2 else -half, half if i // 2 else -half, -half
             point_of(q, k, s, x)
             gap = n[0] * x[0] + n[1] * x[1] + n[2] * x[2] - level
-            put_contact(core, 4 * k + i, q, k - 1, k, x, n, t, gap, data[MU])
+            fill_contact(core, 4 * k + i, q, k - 1, k, x, n, t, gap, data[MU])
 
 
 @dataclass(frozen=True)
@@ -100,3 +97,7 @@ class StackedCubes(RigidBodies):
             Truth("force between the cubes", float(worst[1]), weight[1], off, "N", source),
             Truth("displacement", moved, 0.0, 2 * u * h * reference.steps, "m", "rest"),
         ]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+G, M_, RATIO, EDGE, MU = StackedCubes.places("gravity", "m", "ratio", "edge", "mu")

@@ -1,6 +1,6 @@
 """A table on four legs on a plane that is tilted slowly: it holds up to tan(angle) = mu_s, and then slides under mu.
 
-One rigid body with the coordinates and velocities of `workbench.bodies`, in the axes of the plane: the plane stays at
+One rigid body with the coordinates and velocities of `bodies`, in the axes of the plane: the plane stays at
 z = 0 and gravity turns, g (sin a, 0, -cos a) with a = angle + rate t, t being the last coordinate. Rate 0 is the plane
 of one angle. At a the table wants g sin a along the plane, and while it slides friction leaves
 
@@ -14,14 +14,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.bodies import RigidBodies, corners, place, put_body, put_feet
-from workbench.case import Array, Truth, quantity
-from workbench.compiling import kernel
-from workbench.sketch import Arrow, Line, Shape, floor, seen
-from workbench.stepping import FILL
-
-# Positions in `Table.data()`; the stick threshold comes first.
-G, M_, LENGTH, WIDTH, HEIGHT, MU, MU_S, ANGLE, RATE = range(1, 10)
+from workbench.engine.compiling import kernel
+from workbench.mechanics.bodies import RigidBodies, corners, fill_body, fill_feet, place
+from workbench.mechanics.case import Array, Truth, quantity
+from workbench.mechanics.core import FILL
+from workbench.mechanics.sketch import Arrow, Line, Shape, floor, seen
 
 HOLDS = 1e-9
 """Speed [m/s] up to which the table counts as held, and tolerance of what is exact: above round-off, below a step."""
@@ -31,10 +28,10 @@ HOLDS = 1e-9
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Table`."""
     m, a, b, c = data[M_], 0.5 * data[LENGTH], 0.5 * data[WIDTH], data[HEIGHT]
-    put_body(core, v, 0, m, m * b * b / 3, m * a * a / 3, m * (a * a + b * b) / 3, 0.0)
+    fill_body(core, v, 0, m, m * b * b / 3, m * a * a / 3, m * (a * a + b * b) / 3, 0.0)
     tilt = np.radians(data[ANGLE] + data[RATE] * q[7])
     core.f[0], core.f[2] = m * data[G] * np.sin(tilt), -m * data[G] * np.cos(tilt)
-    put_feet(core, q, a, b, c, data[MU])
+    fill_feet(core, q, a, b, c, data[MU])
     for i in range(4):
         core.mu_s[i] = data[MU_S]
 
@@ -113,3 +110,9 @@ class Table(RigidBodies):
             Truth("speed gained", gained, self.gain(*ends, time), bound, "m/s", "friction mu on a tilting plane"),
             Truth("normal forces in all", total, weight, 1e-9 * self.m * self.gravity, "N", sum_of_forces),
         ]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+G, M_, LENGTH, WIDTH, HEIGHT, MU, MU_S, ANGLE, RATE = Table.places(
+    "gravity", "m", "length", "width", "height", "mu", "mu_s", "angle", "rate"
+)

@@ -25,25 +25,24 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import types
 
-from workbench.bodies import (
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import VECTOR
+from workbench.mechanics.bodies import (
     F64,
     GROUND,
     I64,
     RigidBodies,
+    fill_body,
+    fill_contact,
     move_obstacle,
     place,
     point_of,
-    put_body,
-    put_contact,
     rotation,
     turned,
 )
-from workbench.case import Array, Truth, quantity
-from workbench.compiling import kernel
-from workbench.hooks import CORE
-from workbench.kernels import VECTOR
-from workbench.sketch import Arrow, Disc, Outline, Shape, floor
-from workbench.stepping import FILL
+from workbench.mechanics.case import Array, Truth, quantity
+from workbench.mechanics.core import CORE, FILL
+from workbench.mechanics.sketch import Arrow, Disc, Outline, Shape, floor
 
 A, B, E = range(3)
 INNER, OUTER = (1, 4, 5), (0, 2, 3)
@@ -69,7 +68,7 @@ def put_on_plank(core, i, q, ball, centre, radius, half, side, plank_first, mu):
         gap += outward * (centre[k] - q[7 * A + k])
         point[k] = centre[k] - radius * outward
     lower, upper = (ball, A) if plank_first else (A, ball)
-    put_contact(core, i, q, lower, upper, point, n, t, gap, mu)
+    fill_contact(core, i, q, lower, upper, point, n, t, gap, mu)
 
 
 @kernel(FILL)
@@ -79,9 +78,9 @@ def fill(q, v, data, core):
     l, w, d = data[LENGTH] ** 2, data[WIDTH] ** 2, data[THICK] ** 2
     m, axle = data[M_A] / 12.0, 0.4 * data[M_B] * radius**2
     across, ball = axle + 0.25 * data[M_B] * data[GAUGE] ** 2, 0.4 * data[M_E] * data[R_E] ** 2
-    put_body(core, v, A, data[M_A], m * (w + d), m * (l + d), m * (l + w), data[G])
-    put_body(core, v, B, data[M_B], across, axle, across, data[G])
-    put_body(core, v, E, data[M_E], ball, ball, ball, data[G])
+    fill_body(core, v, A, data[M_A], m * (w + d), m * (l + d), m * (l + w), data[G])
+    fill_body(core, v, B, data[M_B], across, axle, across, data[G])
+    fill_body(core, v, E, data[M_E], ball, ball, ball, data[G])
     n, t, s, x, moves = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
     n[2] = t[0] = 1.0
     height = 0.5 * data[RISE] * time**2
@@ -96,7 +95,7 @@ def fill(q, v, data, core):
         point_of(q, B, s, x)
         put_on_plank(core, 1 + 3 * side, q, B, x, radius, half, -1.0, side == 1, data[MU_ROLLER])
         x[2] -= radius
-        put_contact(core, 2 + side, q, GROUND, B, x, n, t, x[2] - height, data[MU_BELT])
+        fill_contact(core, 2 + side, q, GROUND, B, x, n, t, x[2] - height, data[MU_BELT])
         move_obstacle(core, 2 + side, n, t, moves)
     point_of(q, E, np.zeros(3), x)
     put_on_plank(core, 5, q, E, x, data[R_E], half, 1.0, False, data[MU_BALL])

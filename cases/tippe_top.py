@@ -1,6 +1,6 @@
 """A tippe top: a ball whose centre of mass lies below its geometric centre, spun fast, turns over and rises.
 
-One axisymmetric rigid body with the coordinates and velocities of `workbench.bodies`, its axis e_3 from the centre of
+One axisymmetric rigid body with the coordinates and velocities of `bodies`, its axis e_3 from the centre of
 mass to the geometric centre, eps away. The contact point is r = eps e_3 - R e_z from the centre of mass, and
 
     J = -L . r = R L_z - eps L_3,     J' = -(r x F) . r - eps L . (omega x e_3) = 0
@@ -17,14 +17,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.bodies import GROUND, RigidBodies, place, put_body, put_contact, rotation, turned
-from workbench.case import Array, Truth, quantity
-from workbench.compiling import kernel
-from workbench.sketch import Arrow, Disc, Line, Shape, floor
-from workbench.stepping import FILL
-
-# Positions in `TippeTop.data()`; the stick threshold comes first.
-G, M_, R_, EPS, I_1, I_3, MU = range(1, 8)
+from workbench.engine.compiling import kernel
+from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, place, rotation, turned
+from workbench.mechanics.case import Array, Truth, quantity
+from workbench.mechanics.core import FILL
+from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, floor
 
 DRIFT = 20.0
 """Relative drift of Jellett's invariant over the step [1/s]: first order, from the Euler step of the attitude."""
@@ -33,14 +30,14 @@ DRIFT = 20.0
 @kernel(FILL)
 def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `TippeTop`."""
-    put_body(core, v, 0, data[M_], data[I_1], data[I_1], data[I_3], data[G])
+    fill_body(core, v, 0, data[M_], data[I_1], data[I_1], data[I_3], data[G])
     R, n, t, x = np.empty((3, 3)), np.zeros(3), np.zeros(3), np.empty(3)
     rotation(q, 0, R)
     for i in range(3):
         x[i] = q[i] + data[EPS] * R[i, 2]
     x[2] -= data[R_]
     n[2] = t[0] = 1.0
-    put_contact(core, 0, q, GROUND, 0, x, n, t, x[2], data[MU])
+    fill_contact(core, 0, q, GROUND, 0, x, n, t, x[2], data[MU])
 
 
 @dataclass(frozen=True)
@@ -103,3 +100,7 @@ class TippeTop(RigidBodies):
             source = "least energy at Jellett's invariant"
             truths.append(Truth("height on its head", height, self.R + self.eps, 0.1 * rise, "m", source))
         return truths
+
+
+# Where the compiled mechanics find the parameters in `data`.
+G, M_, R_, EPS, I_1, I_3, MU = TippeTop.places("gravity", "m", "R", "eps", "I_1", "I_3", "mu")

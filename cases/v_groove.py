@@ -16,14 +16,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Disc, Line, Shape
-from workbench.stepping import FILL, advance_by_rates
-
-# Positions in `VGroove.data()`; the stick threshold comes first.
-R_, M_, ALPHA, MU, G = range(1, 6)
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.sketch import Arrow, Disc, Line, Shape
 
 EXACT = 1e-9
 """Relative tolerance of what the time stepping meets to round-off: constant forces at rest of the centre."""
@@ -34,9 +31,9 @@ def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `VGroove`."""
     R, m, alpha = data[R_], data[M_], np.radians(data[ALPHA])
     for i in range(3):
-        spread(0.0, core.M[i])
+        set_all(0.0, core.M[i])
         core.M[i, i] = m if i < 2 else 0.5 * m * R * R
-    spread(0.0, core.f)
+    set_all(0.0, core.f)
     core.f[1] = -m * data[G]
     for i in range(2):
         n_x, n_z = np.cos(alpha) if i == 0 else -np.cos(alpha), np.sin(alpha)
@@ -128,3 +125,7 @@ class VGroove(Case):
                                  EXACT * weight, "N", "interval of self-stress under Coulomb's law")  # fmt: skip
                 truths.append(interval)
         return truths
+
+
+# Where the compiled mechanics find the parameters in `data`.
+R_, M_, ALPHA, MU, G = VGroove.places("R", "m", "alpha", "mu", "gravity")

@@ -24,15 +24,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
 from workbench.errors import DataError
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Line, Outline, Shape, floor
-from workbench.stepping import FILL, advance_by_rates
-
-# Positions in `WedgedBox.data()`; the stick threshold comes first.
-M_, LENGTH, HEIGHT, CLEARANCE, MU, PULL, G = range(1, 8)
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.sketch import Arrow, Line, Outline, Shape, floor
 
 AT_REST = 1e-9
 """Share of the speed sqrt(g H) below which the box counts as at rest."""
@@ -43,7 +40,7 @@ def fill(q, v, data, core):
     """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `WedgedBox`."""
     m, a, b = data[M_], 0.5 * data[LENGTH], 0.5 * data[HEIGHT]
     for i in range(3):
-        spread(0.0, core.M[i])
+        set_all(0.0, core.M[i])
     core.M[0, 0] = core.M[1, 1] = m
     core.M[2, 2] = m * (a * a + b * b) / 3.0
     core.f[0], core.f[1], core.f[2] = data[PULL], -m * data[G], 0.0
@@ -152,3 +149,9 @@ class WedgedBox(Case):
             Truth("speed", speed, 0.0, bound, "m/s", "wedged: mu >= b/H, pull below the grip"),
             Truth("friction", float(floor_t + roof_t), -self.pull, scale, "N", statics),
         ]
+
+
+# Where the compiled mechanics find the parameters in `data`.
+M_, LENGTH, HEIGHT, CLEARANCE, MU, PULL, G = WedgedBox.places(
+    "m", "length", "height", "clearance", "mu", "pull", "gravity"
+)

@@ -13,14 +13,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.case import Array, Case, Truth, quantity
-from workbench.compiling import kernel
-from workbench.kernels import spread
-from workbench.sketch import Arrow, Line, Outline, Shape, floor, seen
-from workbench.stepping import FILL, advance_by_rates
-
-# Positions in `Wheel.data()`; the stick threshold comes first.
-R_, M_, IA, IT, MU, G = range(1, 7)
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
+from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.core import FILL, advance_by_rates
+from workbench.mechanics.sketch import Arrow, Line, Outline, Shape, floor, seen
 
 
 @kernel(FILL)
@@ -32,23 +29,23 @@ def fill(q, v, data, core):
     dpsi, dtheta, dphi = v[3], v[4], v[5]
     M, f = core.M, core.f
     for i in range(6):
-        spread(0.0, M[i])
+        set_all(0.0, M[i])
     M[0, 0] = M[1, 1] = M[2, 2] = m
     M[3, 3] = I_a * s * s + I_t * c * c
     M[3, 5] = M[5, 3] = I_a * s
     M[4, 4] = I_t
     M[5, 5] = I_a
     # Applied minus Coriolis forces, from Lagrange's equations of the kinetic energy above.
-    spread(0.0, f)
+    set_all(0.0, f)
     f[2] = -m * data[G]
     f[3] = -dtheta * c * (I_a * (2.0 * s * dpsi + dphi) - 2.0 * I_t * s * dpsi)
     f[4] = dpsi * c * (I_a * (dphi + dpsi * s) - I_t * dpsi * s)
     f[5] = -I_a * dpsi * c * dtheta
     J_n, J_t = core.J_n, core.J_t
-    spread(0.0, J_n[0])
+    set_all(0.0, J_n[0])
     J_n[0, 2], J_n[0, 4] = 1.0, R * s
-    spread(0.0, J_t[0])
-    spread(0.0, J_t[1])
+    set_all(0.0, J_t[0])
+    set_all(0.0, J_t[1])
     J_t[0, 0] = J_t[1, 1] = 1.0
     J_t[0, 3], J_t[1, 3] = -R * s * cp, -R * s * sp
     J_t[0, 4], J_t[1, 4] = -R * c * sp, R * c * cp
@@ -125,3 +122,7 @@ class Wheel(Case):
             energy = float(self.energy(reference.states_q[k], reference.states_v[k]))
             truths.append(Truth("energy at t = 1 s", energy, 8.972373, 20 * h, "J", source))
         return truths
+
+
+# Where the compiled mechanics find the parameters in `data`.
+R_, M_, IA, IT, MU, G = Wheel.places("R", "m", "I_a", "I_t", "mu", "gravity")

@@ -17,12 +17,13 @@ from typing import Literal
 from numba import types
 
 from formulations.stewart_trinkle import inscribed
-from workbench.compiling import kernel
-from workbench.formulation import ContactSymbols, formulation
-from workbench.hooks import AGAIN, AXES, CORE, GIVEN, approach, turn_axes
-from workbench.kernels import spread
-from workbench.lazy import cvxpy as cp
-from workbench.modelling import Declaration, Hooks
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import set_all
+from workbench.engine.lazy import cvxpy as cp
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.hooks import AGAIN, GIVEN
+from workbench.language.modelling import Declaration, Hooks
+from workbench.mechanics.core import AXES, CORE, approach, turn_axes
 
 
 @formulation(
@@ -56,7 +57,7 @@ def add_forces(core, share):
 def given(core, memory, own, numbers):
     """own = [P_n (r), P_t (d r), bounce (r)], zero for compression; numbers = [axes]."""
     turn_axes(core, numbers[0])
-    spread(0.0, own)
+    set_all(0.0, own)
     compression = False
     for i in range(core.mu.shape[0]):
         core.b_n[i] -= core.e[i] * approach(core, i)

@@ -8,11 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.compiling import kernel
-from workbench.formulation import ContactSymbols, formulation
-from workbench.hooks import AGAIN, AXES, GIVEN, turn_axes
-from workbench.lazy import cvxpy as cp
-from workbench.modelling import Declaration, Hooks, box, complements, declare, equals, free, nonneg
+from workbench.engine.compiling import kernel
+from workbench.engine.lazy import cvxpy as cp
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.hooks import AGAIN, GIVEN
+from workbench.language.modelling import Declaration, Hooks, box, complements, declare, equals, free, nonneg
+from workbench.mechanics.core import AXES, turn_axes
 
 SETTLED = 1e-12
 """Relative change of p_bar at which iterated bounds have settled (formulary, section 3)."""

@@ -3,8 +3,8 @@
 It keeps u_n (+ phi/h under the gap law) >= mu |u_t|: a sliding contact lifts off as if the gap were phi - mu h |u_t|.
 """
 
-from workbench.formulation import ContactSymbols, formulation
-from workbench.modelling import Declaration, complements, declare, equals, free, friction_cone
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.modelling import Declaration, complements, declare, equals, free, friction_cone
 
 
 @formulation(

@@ -1,7 +1,7 @@
 """Exact Coulomb friction with Signorini's law, in De Saxce's form: the reference of every comparison."""
 
-from workbench.formulation import ContactSymbols, formulation
-from workbench.modelling import Declaration, complements, declare, equals, free, friction_cone
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.modelling import Declaration, complements, declare, equals, free, friction_cone
 
 
 @formulation(

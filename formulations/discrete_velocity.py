@@ -5,11 +5,11 @@ The lead matrix is rank deficient, since w_up and w_lo enter through the same co
 
 from typing import Literal
 
-from workbench.formulation import ContactSymbols, formulation
-from workbench.friction import half_plane
-from workbench.hooks import AXES
-from workbench.lazy import cvxpy as cp
-from workbench.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
+from workbench.engine.lazy import cvxpy as cp
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
+from workbench.language.polygon import half_plane
+from workbench.mechanics.core import AXES
 
 
 @formulation(

@@ -1,7 +1,7 @@
 """Moreau's frictionless step: the LCP that remains where nothing rubs; symmetric PSD, hence also a convex QP."""
 
-from workbench.formulation import ContactSymbols, formulation
-from workbench.modelling import Declaration, complements, declare, equals, free, nonneg
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.modelling import Declaration, complements, declare, equals, free, nonneg
 
 
 @formulation(

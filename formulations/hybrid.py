@@ -13,12 +13,13 @@ import numpy as np
 from numba import types
 
 from formulations.box import bounded
-from workbench.compiling import kernel
+from workbench.engine.compiling import kernel
 from workbench.errors import ModellingError
-from workbench.estimate import NEGLIGIBLE, momentum
-from workbench.formulation import ContactSymbols, formulation
-from workbench.hooks import AGAIN, AXES, BODY, GIVEN, SLIDING, across_row, rate, turn, turn_axes, turn_to_sliding
-from workbench.modelling import Declaration
+from workbench.language.estimate import NEGLIGIBLE, momentum
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.hooks import AGAIN, GIVEN
+from workbench.language.modelling import Declaration
+from workbench.mechanics.core import AXES, BODY, SLIDING, across_row, rate, turn, turn_axes, turn_to_sliding
 
 SETTLED = 1e-11
 """Relative change of p_bar at which iterated bounds have settled. The formulary's 1e-12 (section 3) is out of reach

@@ -27,13 +27,14 @@ import numpy as np
 from numba import types
 
 from formulations.ccp import ccp
-from workbench.compiling import kernel
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import VECTOR, copy, lu_factor, lu_solve, set_all
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.errors import ModellingError
-from workbench.formulation import ContactSymbols, formulation
-from workbench.hooks import CORE, GIVEN, open_contact, rate, sliding
-from workbench.kernels import VECTOR, lu_factor, lu_solve, put, spread
-from workbench.modelling import Declaration, Hooks
-from workbench.scratch import scratch, scratch_indices, scratch_matrix
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.hooks import GIVEN
+from workbench.language.modelling import Declaration, Hooks
+from workbench.mechanics.core import CORE, open_contact, rate, sliding
 
 IMPEDANCES = 0.0001, 0.9999
 """MuJoCo's mjMINIMP and mjMAXIMP."""
@@ -76,9 +77,9 @@ def mobilities(core, A):
     n = core.v.shape[0]
     LU, pivots, x = scratch_matrix(n, n), scratch_indices(n), scratch(n)
     for i in range(n):
-        put(core.M[i], LU[i])
+        copy(core.M[i], LU[i])
     if lu_factor(LU, pivots):
-        spread(np.nan, A)
+        set_all(np.nan, A)
         return
     for i in range(A.shape[0]):
         A[i] = 0.0

@@ -11,15 +11,16 @@ from typing import Literal
 import numpy as np
 from numba import types
 
-from workbench.compiling import kernel
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import copy, largest_eigenvalue, lu_factor, lu_solve
+from workbench.engine.lazy import cvxpy as cp
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.errors import ModellingError
-from workbench.formulation import ContactSymbols, formulation
-from workbench.friction import half_plane
-from workbench.hooks import AXES, BODY, CORE, GIVEN, SLIDING, across_row, turn_axes, turn_to_sliding
-from workbench.kernels import largest_eigenvalue, lu_factor, lu_solve, put
-from workbench.lazy import cvxpy as cp
-from workbench.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
-from workbench.scratch import scratch, scratch_indices, scratch_matrix
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.hooks import GIVEN
+from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
+from workbench.language.polygon import half_plane
+from workbench.mechanics.core import AXES, BODY, CORE, SLIDING, across_row, turn_axes, turn_to_sliding
 
 
 @formulation(
@@ -75,7 +76,7 @@ def default_rho(core):
         scratch_matrix(t, t),
     )
     for i in range(n):
-        put(core.M[i], LU[i])
+        copy(core.M[i], LU[i])
     if lu_factor(LU, pivots):
         return np.nan
     for j in range(t):

@@ -5,8 +5,8 @@ multipliers are split, lambda_nb = lambda+ - lambda-, |lambda_nb| = lambda+ + la
 row of eq. (3) is printed with C in the place of Cbar.
 """
 
-from workbench.formulation import SlidingSymbols, formulation
-from workbench.modelling import Declaration, Relation, complements, declare, equals
+from workbench.language.formulation import SlidingSymbols, formulation
+from workbench.language.modelling import Declaration, Relation, complements, declare, equals
 
 
 @formulation(

@@ -9,12 +9,12 @@ tangent can keep the passes from settling.
 import numpy as np
 
 from formulations.box import SETTLED
-from workbench.compiling import kernel
-from workbench.formulation import ContactSymbols, formulation
-from workbench.friction import polygon
-from workbench.hooks import AGAIN, GIVEN
-from workbench.lazy import cvxpy as cp
-from workbench.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
+from workbench.engine.compiling import kernel
+from workbench.engine.lazy import cvxpy as cp
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.hooks import AGAIN, GIVEN
+from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
+from workbench.language.polygon import polygon
 
 
 @formulation(

@@ -5,11 +5,11 @@ The original states the normal law with the gap, u_n + phi/h; here the normal la
 
 from typing import Any, Literal
 
-from workbench.formulation import ContactSymbols, formulation
-from workbench.friction import polygon
-from workbench.hooks import AXES
-from workbench.lazy import cvxpy as cp
-from workbench.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
+from workbench.engine.lazy import cvxpy as cp
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
+from workbench.language.polygon import polygon
+from workbench.mechanics.core import AXES
 
 
 @formulation(

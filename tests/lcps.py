@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from workbench.solution import Status
-from workbench.solvers import lemke_path, lemke_rows
+from workbench.algorithms.lemke import path as lemke_path
+from workbench.algorithms.lemke import sparse_rows as lemke_rows
+from workbench.problems.solution import Status
 
 
 def symmetric_pd(rng, n):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.hooks import Core
+from workbench.mechanics.core import Core
 
 
 def scaled(case):

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from workbench.errors import DataError
-from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
-from workbench.problems import LCP, MLCP
+from workbench.problems.classes import LCP, MLCP
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import read_problem_file
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.contact import ContactSolution, ContactSystem
-from workbench.formulation import Formulation
+from workbench.language.formulation import Formulation
+from workbench.mechanics.contact import ContactSolution, ContactSystem
 
 Array = NDArray[np.float64]
 

@@ -11,15 +11,15 @@ from numba import njit
 
 from cases.wheel import Wheel
 from formulations import FORMULATIONS
-from workbench import stepping
-from workbench.assembly import carry_back, compiled, eliminate, stamp
-from workbench.contact import ContactSystem
+from workbench.algorithms.lemke.method import SOLVER as LEMKE
+from workbench.assemble.assembly import carry_back, eliminate, stamp
+from workbench.assemble.find import compiled
 from workbench.diagnostics.check import check
 from workbench.errors import DataError
-from workbench.formulation import ContactSymbols, core_shapes, formulation
-from workbench.hooks import GIVEN
-from workbench.leaves import CoreSymbol
-from workbench.modelling import (
+from workbench.language.formulation import ContactSymbols, core_shapes, formulation
+from workbench.language.hooks import GIVEN
+from workbench.language.leaves import CoreSymbol
+from workbench.language.modelling import (
     Box,
     ConeComplements,
     Declaration,
@@ -31,11 +31,13 @@ from workbench.modelling import (
     free,
     nonneg,
 )
-from workbench.notation import relation
+from workbench.language.notation import relation
+from workbench.mechanics.contact import ContactSystem
+from workbench.problems.solution import Status
 from workbench.readers.matrix import Matrix
-from workbench.simulation import pose, simulate, solve_system
-from workbench.solution import Status
-from workbench.solvers.lemke import SOLVER as LEMKE
+from workbench.step import stepping
+from workbench.step.one_step import pose, solve_system
+from workbench.step.simulation import simulate
 
 NAMED = {f.name: f for f in FORMULATIONS}
 OTHER_OPTIONS: dict[str, list[dict[str, Any]]] = {
@@ -93,7 +95,7 @@ class Instance:
         self.rng, self.size = np.random.default_rng([seed, *size]), size
         self.c = compiled(f, *size)
         self.D = self.c.declaration
-        self.work = self.c.room()
+        self.work = self.c.workspace()
         core = self.c.core(0.01, False, 0.0)
         self.theta, own = core.theta, core.own
         for name, shape in core_shapes(*size).items():

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from workbench.batch import solve_batch
+from workbench.algorithms import find_solver
+from workbench.algorithms.batch import solve_batch
 from workbench.errors import DataError
-from workbench.problems import LCP, MLCP
-from workbench.solution import Status
-from workbench.solvers import find_solver
+from workbench.problems.classes import LCP, MLCP
+from workbench.problems.solution import Status
 
 
 def contacts(rng, B, r):
@@ -52,7 +52,7 @@ def test_lcps_have_the_bits_of_single_solves(r, threads):
 
 
 @pytest.mark.parametrize("n", range(1, 10))
-def test_eight_abreast_have_the_bits_of_one(n):
+def test_eight_in_vector_lanes_have_the_bits_of_one(n):
     """Ties and zeros of whole numbers, rays, no work at all, diagonals of zero, one matrix for all, some left over."""
     rng = np.random.default_rng(n)
     whole = rng.integers(-1, 2, (101, n, n)).astype(float)

@@ -21,10 +21,10 @@ from benchmarks.peers.child import Child
 from benchmarks.rows import row_problem
 from benchmarks.tables import markdown, profile, summary
 from benchmarks.towers import STATES, jacobians, tower, tower_problem
-from workbench.friction_problem import normals_first
-from workbench.problems import LCP, MLCP
+from workbench.algorithms import find_solver
+from workbench.problems.classes import LCP, MLCP
+from workbench.problems.friction_problem import normals_first
 from workbench.readers.siconos import parse
-from workbench.solvers import find_solver
 
 ROOT = Path(__file__).parents[1]
 EYE = Task("eye", LCP(np.eye(2), [-1.0, 2.0]), "two unknowns")
@@ -242,7 +242,7 @@ def test_one_command_compares_without_any_peer_and_writes_tables_and_charts(tmp_
     for name in names:
         assert (tmp_path / f"{name}.md").stat().st_size
     assert "<svg" in (tmp_path / "lcp-size.svg").read_text()
-    assert (tmp_path / "lcp-profile.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "lcp-size.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_friction_problems_without_a_folder_say_so():

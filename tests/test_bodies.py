@@ -7,27 +7,26 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from workbench.assembly import compiled
-from workbench.bodies import (
+from workbench.algorithms import default_solver
+from workbench.assemble.find import compiled
+from workbench.cli.words import find_formulation
+from workbench.engine.compiling import kernel
+from workbench.mechanics.bodies import (
     GROUND,
     RigidBodies,
     add_direction,
     corners,
+    fill_ball_joint,
+    fill_body,
+    fill_contact,
     place,
     point_of,
-    put_ball_joint,
-    put_body,
-    put_contact,
     rotation,
     turned,
 )  # fmt: skip
-from workbench.case import quantity
-from workbench.cli import find_formulation
-from workbench.compiling import kernel
-from workbench.hooks import Core
-from workbench.simulation import simulate
-from workbench.solvers import default_solver
-from workbench.stepping import FILL
+from workbench.mechanics.case import quantity
+from workbench.mechanics.core import FILL, Core
+from workbench.step.simulation import simulate
 
 TOP = np.array([[2.0, 0.3, 0.5, 0.7]])
 PAIR = np.array([[2.0, 0.8, 0.8, 0.8], [0.7, 0.4, 0.4, 0.4]])
@@ -36,10 +35,10 @@ PAIR = np.array([[2.0, 0.8, 0.8, 0.8], [0.7, 0.4, 0.4, 0.4]])
 @kernel(FILL)
 def fill_top(q, v, data, core):
     """A top without gravity whose only contact, with a plane far below, stays open."""
-    put_body(core, v, 0, 2.0, 0.3, 0.5, 0.7, data[1])
+    fill_body(core, v, 0, 2.0, 0.3, 0.5, 0.7, data[1])
     n, t, x = np.zeros(3), np.zeros(3), np.zeros(3)
     n[2] = t[0] = 1.0
-    put_contact(core, 0, q, GROUND, 0, x, n, t, q[2] + 100.0, 0.3)
+    fill_contact(core, 0, q, GROUND, 0, x, n, t, q[2] + 100.0, 0.3)
 
 
 @kernel(FILL)
@@ -48,14 +47,14 @@ def fill_pendulum(q, v, data, core):
     fill_top(q, v, data, core)
     hook, s = np.zeros(3), np.zeros(3)
     s[2] = 1.0
-    put_ball_joint(core, 0, q, GROUND, 0, hook, s)
+    fill_ball_joint(core, 0, q, GROUND, 0, hook, s)
 
 
 @kernel(FILL)
 def fill_pair(q, v, data, core):
     """Two rough spheres, radii 1 and 1/2, that may touch."""
-    put_body(core, v, 0, 2.0, 0.8, 0.8, 0.8, data[1])
-    put_body(core, v, 1, 0.7, 0.4, 0.4, 0.4, data[1])
+    fill_body(core, v, 0, 2.0, 0.8, 0.8, 0.8, data[1])
+    fill_body(core, v, 1, 0.7, 0.4, 0.4, 0.4, data[1])
     n, t, x = np.empty(3), np.empty(3), np.empty(3)
     distance = 0.0
     for i in range(3):
@@ -67,7 +66,7 @@ def fill_pair(q, v, data, core):
         x[i] = q[i] + n[i]
     length = np.hypot(n[0], n[1])
     t[0], t[1], t[2] = -n[1] / length, n[0] / length, 0.0
-    put_contact(core, 0, q, 0, 1, x, n, t, distance - 1.5, 0.4)
+    fill_contact(core, 0, q, 0, 1, x, n, t, distance - 1.5, 0.4)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from workbench.problems import MLCP
-from workbench.solution import Status
-from workbench.solvers import keller, proximal
+from workbench.algorithms import keller, proximal
+from workbench.problems.classes import MLCP
+from workbench.problems.solution import Status
 
 
 def redundant(rng, n, rank, spread=1.0):

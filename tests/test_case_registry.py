@@ -7,14 +7,14 @@ import pytest
 
 from cases import CASES
 from formulations import FORMULATIONS
-from reports.drawing import drawing
+from reports.figures.drawing import drawing
 from tests import mechanics
-from workbench.assembly import compiled
-from workbench.cli import find_formulation
+from workbench.algorithms import default_solver
+from workbench.assemble.find import compiled
+from workbench.cli.words import find_formulation
 from workbench.errors import DataError
-from workbench.simulation import simulate
-from workbench.solution import Status
-from workbench.solvers import default_solver
+from workbench.problems.solution import Status
+from workbench.step.simulation import simulate
 
 EVERY_CASE = pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.name)
 DRIVEN = {"sheath", "off-axis", "wedged-box", "gripper", "pinched-capsule", "pushed-box", "table", "three-bodies"}

@@ -11,10 +11,10 @@ from cases.sphere import Sphere
 from cases.wheel import Wheel
 from formulations import FORMULATIONS
 from tests.mechanics import failing, filled, moved, rate, scaled, states
-from workbench.assembly import compiled
-from workbench.cli import find_formulation
-from workbench.simulation import simulate
-from workbench.solvers import default_solver
+from workbench.algorithms import default_solver
+from workbench.assemble.find import compiled
+from workbench.cli.words import find_formulation
+from workbench.step.simulation import simulate
 
 SINGLE = (Wheel, Block, Sphere, Particle)
 EVERY_CASE = pytest.mark.parametrize("case", [kind() for kind in SINGLE], ids=lambda c: c.name)

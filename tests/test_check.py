@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from reports.text.check import to_text
 from workbench.diagnostics.check import check
-from workbench.diagnostics.check_text import to_text
-from workbench.diagnostics.definiteness import definiteness, proved_positive_definite
-from workbench.diagnostics.rank import dependent_rows, rank, ranks
 from workbench.errors import DataError
+from workbench.matrices.definiteness import definiteness, proved_positive_definite
+from workbench.matrices.rank import dependent_rows, rank, ranks
 from workbench.readers.matrix import Matrix
 
 

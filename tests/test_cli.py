@@ -9,7 +9,7 @@ import sys
 import pandas as pd
 import pytest
 
-from workbench.cli import main
+from workbench.cli.main import main
 
 SHORT = ["--duration", "0.05", "--reference-step", "5e-4"]
 
@@ -146,7 +146,7 @@ def test_json_loses_no_digits(tmp_path, capsys):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
 def test_terminated_politely_leaves_neither_files_nor_processes(tmp_path):
-    command = [sys.executable, "-m", "workbench.cli", "compare", "wheel", "--duration", "20", "--out", "result"]
+    command = [sys.executable, "-m", "workbench", "compare", "wheel", "--duration", "20", "--out", "result"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     while process.poll() is None and not list(tmp_path.glob(".result-*")):
         pass
@@ -161,7 +161,7 @@ def test_interruption_leaves_nothing(tmp_path, monkeypatch, capsys):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("workbench.comparison.compare", interrupted)
+    monkeypatch.setattr("workbench.comparison.cases.compare", interrupted)
     assert main(["compare", "wheel", "--out", str(tmp_path / "out"), "--quiet"]) == 130
     assert list(tmp_path.iterdir()) == []
     assert "interrupted" in capsys.readouterr().err
@@ -200,7 +200,7 @@ def test_check_speaks_json(tmp_path, capsys):
 def test_list_names_everything(capsys):
     from cases import CASES
     from formulations import FORMULATIONS, SLIDING
-    from workbench.solvers import SOLVERS
+    from workbench.algorithms import SOLVERS
 
     assert main(["list"]) == 0
     text = capsys.readouterr().out

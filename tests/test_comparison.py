@@ -6,12 +6,12 @@ import pytest
 
 from cases.wheel import Wheel
 from formulations import FORMULATIONS
-from workbench.comparison import compare, rms, sliding_minor
+from workbench.comparison.cases import compare, rms, sliding_minor
+from workbench.comparison.jobs import Job, Settings, run_jobs
 from workbench.errors import DataError, WorkbenchError
-from workbench.formulation import formulation
-from workbench.jobs import Job, Settings, run_jobs
-from workbench.modelling import complements, declare, equals, free, friction_cone, nonneg
-from workbench.solution import Status
+from workbench.language.formulation import formulation
+from workbench.language.modelling import complements, declare, equals, free, friction_cone, nonneg
+from workbench.problems.solution import Status
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]
@@ -197,11 +197,11 @@ def test_unusable_steps_are_refused(steps):
 
 
 def test_changing_one_sign_changes_print_matrix_and_verdict_together():
-    from workbench.assembly import compiled
+    from workbench.assemble.find import compiled
     from workbench.diagnostics.check import check
-    from workbench.notation import relation
+    from workbench.language.notation import relation
     from workbench.readers.matrix import Matrix
-    from workbench.simulation import first_problem
+    from workbench.step.one_step import first_problem
 
     def declared(sign):
         @formulation(f"signed{sign:+d}", friction="none", source="this test")

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numba import njit, types
 
-from workbench.compiling import Kernel, kernel
-from workbench.kernels import VECTOR
-from workbench.timing import clock, standing_still
+from workbench.engine.compiling import Kernel, kernel
+from workbench.engine.kernels import VECTOR
+from workbench.engine.timing import clock, standing_still
 
 ROOT = Path(__file__).parents[1]
 F64 = types.float64
@@ -87,12 +87,12 @@ def test_the_code_of_a_caller_holds_none_of_what_it_calls():
 def project(tmp_path):
     """Two modules: what is linked in, and what it is linked into."""
     (tmp_path / "low.py").write_text(
-        "from numba import types\nfrom workbench.compiling import kernel\nSHARE = 2.0\n"
+        "from numba import types\nfrom workbench.engine.compiling import kernel\nSHARE = 2.0\n"
         "@kernel(types.float64(types.float64), linked=True)\ndef part(a):\n    return a * SHARE\n"
         "@kernel(types.float64(types.float64))\ndef other(a):\n    return a + 1.0\n"
     )
     (tmp_path / "high.py").write_text(
-        "from numba import types\nfrom workbench.compiling import kernel\nfrom low import part, other\n"
+        "from numba import types\nfrom workbench.engine.compiling import kernel\nfrom low import part, other\n"
         "@kernel(types.float64(types.float64))\ndef whole(a):\n    return other(part(a))\n"
     )
     return tmp_path
@@ -123,7 +123,7 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
-from workbench.compiling import kernel
+from workbench.engine.compiling import kernel
 F = types.float64
 OPTIONS = {}
 PAIR = (1.0, 2.0)
@@ -209,7 +209,7 @@ def test_an_index_whose_code_was_never_written_gives_no_older_code_and_damaged_f
 
 
 def test_kernels_need_neither_a_file_nor_a_folder_to_keep_code_in():
-    code = "from numba import types\nfrom workbench.compiling import kernel\n"
+    code = "from numba import types\nfrom workbench.engine.compiling import kernel\n"
     code += "@kernel(types.float64(types.float64))\ndef twice(a):\n    return 2.0 * a\n"
     found: dict = {}
     exec(compile(code, "<nowhere>", "exec"), found)
@@ -323,19 +323,19 @@ def test_the_clock_stands_still_while_code_is_made():
 
 GIVEN = """
 import numpy as np
-from workbench.problems import LCP
-from workbench.solvers import find_solver
+from workbench.problems.classes import LCP
+from workbench.algorithms import find_solver
 assert find_solver("lemke").solve(LCP(np.eye(2), -np.ones(2))).verified
 """
 DECLARED = """
 from cases import CASES
 from formulations import FORMULATIONS
-from workbench.simulation import first_step
-from workbench.solvers import find_solver
+from workbench.step.one_step import first_step
+from workbench.algorithms import find_solver
 step = first_step(CASES.find("wheel")(), FORMULATIONS.find("stewart-trinkle"), 1e-3)
 assert step.solve(find_solver("lemke"))[0].verified
 """
-FROM_FILE = "from workbench.cli import main; assert main(['solve', 'small.npz', '--json']) == 0"
+FROM_FILE = "from workbench.cli.main import main; assert main(['solve', 'small.npz', '--json']) == 0"
 HEAVY = {"cvxpy", "pandas", "pyarrow", "scipy.sparse", "scipy.optimize", "matplotlib", "altair", "rich"}
 
 

@@ -5,12 +5,12 @@ import pytest
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from workbench.problems import LCP, MLCP, ConicQP, CoulombNCP
-from workbench.solution import Status
-from workbench.solvers import find_solver
-from workbench.solvers.base import kernel_arguments
-from workbench.solvers.components import FEW, find_parts, solve_apart, worse
-from workbench.solvers.coulomb_exact import LARGEST_BURST
+from workbench.algorithms import find_solver
+from workbench.algorithms.base import kernel_arguments
+from workbench.algorithms.components import FEW, find_parts, solve_apart, worse
+from workbench.algorithms.coulomb_exact import LARGEST_BURST
+from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
+from workbench.problems.solution import Status
 
 SIZES = (1, 7, 2, 12, 20, 1, 5)
 """Unknowns, or contacts, of the parts; together more than `FEW`."""

@@ -6,11 +6,11 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from workbench.coulomb import judge
-from workbench.problems import ConicQP, CoulombNCP
-from workbench.solution import Status
-from workbench.solvers.coulomb_exact import CCP, CLAIM, COULOMB
-from workbench.solvers.one_contact import natural_map, one_contact, real_roots, slide, slide_angles
+from workbench.algorithms.coulomb_exact import CCP, CLAIM, COULOMB
+from workbench.algorithms.one_contact import natural_map, one_contact, real_roots, slide, slide_angles
+from workbench.judge.coulomb import judge
+from workbench.problems.classes import ConicQP, CoulombNCP
+from workbench.problems.solution import Status
 
 LAWS = [(COULOMB, CoulombNCP), (CCP, ConicQP)]
 FRICTION = [0.0, 0.3, 1.0, 2.0]

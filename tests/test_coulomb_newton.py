@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from workbench.coulomb import judge
-from workbench.problems import ConicQP, CoulombNCP
-from workbench.solution import Status
-from workbench.solvers.coulomb_exact import CCP, COULOMB, LARGEST_DENSE
-from workbench.solvers.coulomb_newton import BlockProblem, solve_blocks
-from workbench.solvers.sparse_contacts import alart_curnier, natural_blocks
+from workbench.algorithms.coulomb_exact import CCP, COULOMB, LARGEST_DENSE
+from workbench.algorithms.coulomb_newton import BlockProblem, solve_blocks
+from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
+from workbench.judge.coulomb import judge
+from workbench.problems.classes import ConicQP, CoulombNCP
+from workbench.problems.solution import Status
 
 LAWS = [(COULOMB, CoulombNCP), (CCP, ConicQP)]
 

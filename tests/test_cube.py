@@ -6,11 +6,11 @@ from scipy.integrate import solve_ivp
 
 from cases.cube import Cube
 from tests.mechanics import failing
-from workbench.assembly import compiled
-from workbench.cli import find_formulation
-from workbench.relaxation import Relaxation
-from workbench.simulation import simulate
-from workbench.solvers import default_solver
+from workbench.algorithms import default_solver
+from workbench.assemble.find import compiled
+from workbench.cli.words import find_formulation
+from workbench.mechanics.relaxation import Relaxation
+from workbench.step.simulation import simulate
 
 UNDAMPED = Relaxation(k_n=1e10, b_n=1e8, k_t=1e8)
 """Table 1 without the bristle's damping, which would make friction oppose the velocity b_t / k_t later."""

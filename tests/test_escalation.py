@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from tests.inequalities import solvable, solvable_between
-from workbench import escalation
-from workbench.cli import main
-from workbench.diagnostics.equivalent_lcp import equivalent_lcp, exact
-from workbench.diagnostics.solution_set import first_solution, infeasibility
-from workbench.escalation import refutes, solve_or_refute
-from workbench.problems import LCP, MLCP
+from workbench.cli.main import main
+from workbench.comparison import escalation
+from workbench.comparison.escalation import refutes, solve_or_refute
+from workbench.matrices.equivalent_lcp import equivalent_lcp, exact
+from workbench.matrices.solution_set import first_solution, infeasibility
+from workbench.problems.classes import LCP, MLCP
+from workbench.problems.solution import Status
 from workbench.readers.files import write_problem_file
-from workbench.solution import Status
 
 ALWAYS = float("inf")
 

@@ -12,11 +12,11 @@ from scipy import sparse
 
 from tests.problem_files import global_data, local_data, refused
 from workbench.errors import DataError
-from workbench.friction_problem import FrictionProblem, normals_first
+from workbench.problems.friction_problem import FrictionProblem, normals_first
 from workbench.readers.files import read_problem_file
 
 
-def put(group, name, A, nz, room=0):
+def copy(group, name, A, nz, room=0):
     """A matrix in FCLIB's layout: triplets (nz = 0), -1 compressed columns, -2 compressed rows."""
     B = {0: sparse.coo_array, -1: sparse.csc_array, -2: sparse.csr_array}[nz](A)
     first, second = (B.col, B.row) if nz == 0 else (B.indptr, B.indices)
@@ -33,7 +33,7 @@ def fclib(path, kind, matrices, vectors, dimension=3, nz=-2, room=0):
     with h5py.File(path, "w") as file:
         group = file.create_group(f"fclib_{kind}")
         for name, A in matrices.items():
-            put(group, name, A, nz, room)
+            copy(group, name, A, nz, room)
         for name, value in vectors.items():
             group[f"vectors/{name}"] = value
         group["spacedim"] = np.array([dimension], dtype=np.int32)

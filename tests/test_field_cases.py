@@ -11,14 +11,15 @@ from cases.tippe_top import TippeTop
 from cases.v_groove import VGroove
 from tests.mechanics import failing
 from tests.test_case_registry import run
-from workbench.assembly import compiled
-from workbench.cli import find_formulation
-from workbench.contact import ContactSystem
-from workbench.coulomb import judge
-from workbench.diagnostics.rank import rank
-from workbench.relaxation import Relaxation
-from workbench.simulation import simulate, solve_system
-from workbench.solvers import default_solver, find_solver
+from workbench.algorithms import default_solver, find_solver
+from workbench.assemble.find import compiled
+from workbench.cli.words import find_formulation
+from workbench.judge.coulomb import judge
+from workbench.matrices.rank import rank
+from workbench.mechanics.contact import ContactSystem
+from workbench.mechanics.relaxation import Relaxation
+from workbench.step.one_step import solve_system
+from workbench.step.simulation import simulate
 
 COULOMB = find_formulation("coulomb")
 EXACT = find_solver("coulomb-exact")

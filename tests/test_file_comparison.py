@@ -10,20 +10,22 @@ import pytest
 from cases.cube import Cube
 from cases.wheel import Wheel
 from formulations import FORMULATIONS
-from reports.figures import write_figures
-from reports.file_figures import contacts_of, figures
-from reports.file_page import ERRORS, JUDGED, known_in_words, render
-from workbench.cli import main
+from reports.figures.comparison import write_figures
+from reports.figures.file import contacts_of, figures
+from reports.pages.file import render
+from reports.text.file import ERRORS, JUDGED, known_in_words
+from workbench.algorithms import find_solver
+from workbench.cli.main import main
+from workbench.comparison.files import METRICS, compare_problem
+from workbench.comparison.solving import contact_system, exported_step
 from workbench.diagnostics.redundancy import redundancy
 from workbench.errors import WorkbenchError
-from workbench.file_comparison import METRICS, compare_problem
-from workbench.file_solving import contact_system, exported_step
-from workbench.friction_problem import FrictionProblem
 from workbench.output import provenance
-from workbench.problems import MLCP
+from workbench.problems.classes import MLCP
+from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.files import write_problem_file
-from workbench.simulation import pose, simulate, solve_system
-from workbench.solvers import find_solver
+from workbench.step.one_step import pose, solve_system
+from workbench.step.simulation import simulate
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]
@@ -276,7 +278,7 @@ def test_the_page_has_every_row_figure_and_relation(d, tmp_path):
 
 
 def test_figures_of_very_many_contacts_are_thinned(one, monkeypatch):
-    monkeypatch.setattr("reports.file_figures.ROWS", 20)
+    monkeypatch.setattr("reports.figures.file.ROWS", 20)
     c = compared(redundant(7, r=8, n=24), [BY_NAME["ccp"], BY_NAME["frictionless"], COULOMB])
     points = contacts_of(c)
     assert len(points) <= 20
@@ -309,9 +311,9 @@ def test_the_command_writes_what_it_promises(tmp_path, capsys):
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_terminal_tells_all_and_cuts_nothing_off(one, width, capsys, monkeypatch):
-    from reports.terminal import print_file_table
+    from reports.text.terminal import print_file_table
 
-    monkeypatch.setattr("reports.terminal.PIPE_WIDTH", width)
+    monkeypatch.setattr("reports.text.terminal.PIPE_WIDTH", width)
     print_file_table(one)
     told = capsys.readouterr().out
     assert max(map(len, told.splitlines())) <= width
@@ -320,7 +322,7 @@ def test_the_terminal_tells_all_and_cuts_nothing_off(one, width, capsys, monkeyp
 
 
 def test_reasons_that_rows_share_are_told_once(capsys):
-    from reports.terminal import print_file_table
+    from reports.text.terminal import print_file_table
 
     print_file_table(compared(asymmetric()))
     told = " ".join(capsys.readouterr().out.split())

@@ -8,21 +8,26 @@ import pytest
 
 import cases
 import formulations
-import workbench.solvers
+import workbench.algorithms
 from cases import CASES
 from formulations import FORMULATIONS, SLIDING
-from workbench.case import Case
-from workbench.cli import find_case, find_formulation
+from workbench.algorithms import ROUND_OFF, SOLVERS, default_solver, find_solver
+from workbench.cli.words import find_case, find_formulation
 from workbench.errors import UnknownNameError
-from workbench.formulation import Formulation
-from workbench.global_problem import GlobalConicQP, GlobalCoulombNCP
-from workbench.problems import LCP, MLCP, ConicQP, CoulombNCP
-from workbench.solvers import ROUND_OFF, SOLVERS, default_solver, find_solver
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
+from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 
 
 def modules(package):
     """Every module of a package's folder, imported."""
-    names = sorted(path.stem for path in Path(package.__file__).parent.glob("*.py") if path.stem != "__init__")
+    folder = Path(package.__file__).parent
+    names = sorted(
+        ".".join(path.relative_to(folder).with_suffix("").parts)
+        for path in folder.rglob("*.py")
+        if path.stem != "__init__"
+    )
     assert names
     return [import_module(f"{package.__name__}.{name}") for name in names]
 
@@ -51,7 +56,7 @@ def test_every_case_in_the_folder_is_registered_and_the_other_way_round():
 
 
 def test_every_solver_in_the_folder_is_registered_and_the_other_way_round():
-    found = [thing for thing in objects(workbench.solvers) if is_solver(thing)]
+    found = [thing for thing in objects(workbench.algorithms) if is_solver(thing)]
     assert {id(solver) for solver in found} == {id(find_solver(name)) for name in SOLVERS}, [s.name for s in found]
     assert len(found) == len(SOLVERS)
 

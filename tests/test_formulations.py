@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 
 from formulations import FORMULATIONS, box, hybrid
-from workbench import stepping
-from workbench.assembly import compiled
-from workbench.contact import ContactSolution, ContactSystem
-from workbench.coulomb import judge
-from workbench.diagnostics.rank import rank
+from workbench.algorithms import SOLVERS, default_solver, find_solver
+from workbench.assemble.find import compiled
 from workbench.errors import DataError
-from workbench.formulation import Formulation
-from workbench.hooks import open_contact
-from workbench.simulation import Stepper, pose, solve_system
-from workbench.solution import Solution, Status
-from workbench.solvers import SOLVERS, default_solver, find_solver
+from workbench.judge.coulomb import judge
+from workbench.language.formulation import Formulation
+from workbench.matrices.rank import rank
+from workbench.mechanics.contact import ContactSolution, ContactSystem
+from workbench.mechanics.core import open_contact
+from workbench.problems.solution import Solution, Status
+from workbench.step import stepping
+from workbench.step.one_step import pose, solve_system
+from workbench.step.stepper import Stepper
 
 NUMBERS = {
     "directions": (4, 8, 16), "rho": ("auto", 0.1, 10.0), "k_t": (1e10, np.inf),

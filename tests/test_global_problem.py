@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from workbench.cli import find_formulation
+from workbench.algorithms.coulomb_bodies import BodyProblem
+from workbench.algorithms.coulomb_exact import CCP, COULOMB, sweep
+from workbench.cli.words import find_formulation
+from workbench.comparison.solving import solve_problem
 from workbench.errors import DataError
-from workbench.file_solving import solve_problem
-from workbench.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem
-from workbench.global_problem import FEW, GlobalConicQP, GlobalCoulombNCP, way
-from workbench.inertia import LARGEST_BODY, Inertia
-from workbench.problems import ConicQP, CoulombNCP
-from workbench.solution import Status
-from workbench.solvers.coulomb_bodies import BodyProblem
-from workbench.solvers.coulomb_exact import CCP, COULOMB, sweep
+from workbench.problems.classes import ConicQP, CoulombNCP
+from workbench.problems.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem
+from workbench.problems.global_problem import FEW, GlobalConicQP, GlobalCoulombNCP, way
+from workbench.problems.inertia import LARGEST_BODY, Inertia
+from workbench.problems.solution import Status
 
 LAWS = [(COULOMB, GlobalCoulombNCP, FrictionProblem.coulomb), (CCP, GlobalConicQP, FrictionProblem.ccp)]
 

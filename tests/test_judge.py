@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from workbench.coulomb import judge, misalignment, normalised_friction
 from workbench.errors import DataError
-from workbench.problems import CoulombNCP
+from workbench.judge.coulomb import judge, misalignment, normalised_friction
+from workbench.problems.classes import CoulombNCP
 
 RESIDUALS = ("signorini", "cone", "dissipation", "natural_map")
 M, G, H, MU = 2.0, 9.81, 1e-2, 0.3

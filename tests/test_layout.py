@@ -1,4 +1,4 @@
-"""Laid objects: compiled code and Python see the same numbers at the same places, whatever the sizes."""
+"""Packed objects: compiled code and Python see the same numbers at the same places, whatever the sizes."""
 
 import pickle
 from typing import ClassVar
@@ -8,11 +8,11 @@ import pytest
 from numba import njit, types
 from numba.core.errors import TypingError
 
-from workbench.kernels import VECTOR
-from workbench.layout import Laid
+from workbench.engine.kernels import VECTOR
+from workbench.engine.layout import Packed
 
 
-class Sample(Laid):
+class Sample(Packed):
     sizes = ("n", "r")
     integers = ("c", "d")
     fields: ClassVar[dict[str, tuple]] = {
@@ -96,8 +96,8 @@ def test_what_is_not_there_is_an_error_on_both_sides():
 
 def test_layouts_that_differ_are_different_types():
     own = {name: getattr(Sample, name) for name in ("sizes", "fields", "spans", "integers")}
-    same = type("Sample", (Laid,), own)
-    other = type("Sample", (Laid,), own | {"fields": Sample.fields | {"d": ("r",)}})
-    real = type("Sample", (Laid,), own | {"integers": ()})
+    same = type("Sample", (Packed,), own)
+    other = type("Sample", (Packed,), own | {"fields": Sample.fields | {"d": ("r",)}})
+    real = type("Sample", (Packed,), own | {"integers": ()})
     assert other.compiled != SAMPLE != real.compiled
     assert same.compiled == SAMPLE

@@ -6,12 +6,15 @@ import pytest
 from benchmarks.comparisons.lcp import STEWART_TRINKLE
 from benchmarks.towers import tower
 from tests.lcps import assert_solved, lemke_room, nonsymmetric_pd
+from workbench.algorithms import enumeration
+from workbench.algorithms.base import kernel_arguments
+from workbench.algorithms.lemke import method as lemke
+from workbench.algorithms.lemke import path as lemke_path
+from workbench.algorithms.lemke import small as lemke_small
 from workbench.errors import DataError
-from workbench.problems import LCP
-from workbench.simulation import pose
-from workbench.solution import Status
-from workbench.solvers import enumeration, lemke, lemke_path, lemke_small
-from workbench.solvers.base import kernel_arguments
+from workbench.problems.classes import LCP
+from workbench.problems.solution import Status
+from workbench.step.one_step import pose
 
 SAME = 1e-9
 

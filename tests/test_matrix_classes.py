@@ -9,12 +9,12 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 from tests.inequalities import feasible, index_sets, solvable, unit
-from workbench.diagnostics import principal
-from workbench.diagnostics.exact_lp import solve_inequalities
-from workbench.diagnostics.matrix_classes import CLASSES, matrix_classes
-from workbench.diagnostics.sufficiency import principal_transform
-from workbench.diagnostics.witnesses import verify_witness
-from workbench.timing import clock
+from workbench.engine.timing import clock
+from workbench.matrices import principal
+from workbench.matrices.exact_lp import solve_inequalities
+from workbench.matrices.matrix_classes import CLASSES, matrix_classes
+from workbench.matrices.sufficiency import principal_transform
+from workbench.matrices.witnesses import verify_witness
 
 ALWAYS = float("inf")
 

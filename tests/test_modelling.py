@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from formulations import FORMULATIONS
-from workbench.assembly import compiled
-from workbench.contact import ContactSystem
+from workbench.algorithms import find_solver
+from workbench.assemble.find import compiled
 from workbench.errors import DataError, ModellingError, UnknownNameError
-from workbench.formulation import ContactSymbols, formulation
-from workbench.hooks import never_again
-from workbench.modelling import (
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.hooks import never_again
+from workbench.language.modelling import (
     Complements,
     ConeComplements,
     Declaration,
@@ -27,9 +27,9 @@ from workbench.modelling import (
     friction_cone,
     nonneg,
 )
-from workbench.simulation import solve_system
-from workbench.solution import Status
-from workbench.solvers import find_solver
+from workbench.mechanics.contact import ContactSystem
+from workbench.problems.solution import Status
+from workbench.step.one_step import solve_system
 
 NAMED = {f.name: f for f in FORMULATIONS}
 

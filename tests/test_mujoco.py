@@ -10,12 +10,13 @@ from cases.block import Block
 from cases.particle import Particle
 from cases.sphere import Sphere
 from formulations import FORMULATIONS
-from workbench.contact import ContactSolution, ContactSystem
+from workbench.algorithms import find_solver
 from workbench.errors import ModellingError
-from workbench.formulation import Formulation
-from workbench.simulation import simulate, solve_system
-from workbench.solution import Status
-from workbench.solvers import find_solver
+from workbench.language.formulation import Formulation
+from workbench.mechanics.contact import ContactSolution, ContactSystem
+from workbench.problems.solution import Status
+from workbench.step.one_step import solve_system
+from workbench.step.simulation import simulate
 
 MUJOCO = next(f for f in FORMULATIONS if f.name == "mujoco")
 EXACT = find_solver("ccp-exact")

@@ -12,10 +12,11 @@ import pytest
 from latex2mathml.converter import convert
 
 from formulations import FORMULATIONS
-from workbench import notation
-from workbench.assembly import compiled, stamp
+from workbench.assemble.assembly import stamp
+from workbench.assemble.find import compiled
 from workbench.errors import ModellingError
-from workbench.modelling import box, complements, declare, equals, free, friction_cone, nonneg
+from workbench.language import notation
+from workbench.language.modelling import box, complements, declare, equals, free, friction_cone, nonneg
 
 OTHER_OPTIONS: dict[str, list[dict[str, Any]]] = {
     "stewart-trinkle": [dict(directions=6)],
@@ -253,7 +254,7 @@ def test_block_matrix_reads_as_the_stamped_matrix(f, size):
     c = compiled(f, *size)
     declaration: Any = c.declaration
     fill(printed(declaration), 3)
-    work = c.room()
+    work = c.workspace()
     core = c.core(0.01, False, 0.0)
     own = core.own
     for leaf in leaves(declaration):

@@ -16,12 +16,13 @@ from reports.reproductions import _notes as notes
 from reports.reproductions import friction_notes
 from reports.reproductions._notes_bodies import GRAPH
 from tests import mechanics
-from workbench.bodies import rotation
-from workbench.diagnostics.rank import rank
-from workbench.problems import LCP
-from workbench.simulation import pose, simulate
-from workbench.solvers import default_solver, find_solver
-from workbench.solvers.enumeration import all_solutions
+from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms.enumeration import all_solutions
+from workbench.matrices.rank import rank
+from workbench.mechanics.bodies import rotation
+from workbench.problems.classes import LCP
+from workbench.step.one_step import pose
+from workbench.step.simulation import simulate
 
 ROUND_OFF = 1e-12
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from workbench.problems import ConicQP, CoulombNCP
-from workbench.solvers.one_contact import has_one_answer, natural_map, one_contact, put_slide, slide, slide_angles
+from workbench.algorithms.one_contact import has_one_answer, natural_map, one_contact, put_slide, slide, slide_angles
+from workbench.problems.classes import ConicQP, CoulombNCP
 
 VERIFIED = 1e-11
 

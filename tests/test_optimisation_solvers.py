@@ -11,11 +11,11 @@ import clarabel
 import numpy as np
 import pytest
 
+from workbench.algorithms import base, clarabel_direct, cvxpy_conic, quadratic
+from workbench.algorithms.cvxpy_conic import cvxpy_solver
 from workbench.errors import UnknownNameError
-from workbench.problems import LCP, MLCP, ConicQP, CoulombNCP
-from workbench.solution import Status
-from workbench.solvers import base, clarabel_direct, cvxpy_conic, quadratic
-from workbench.solvers.cvxpy_conic import cvxpy_solver
+from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
+from workbench.problems.solution import Status
 
 INF = np.inf
 
@@ -313,5 +313,5 @@ def test_foreign_exceptions_become_a_status(monkeypatch):
 
 
 def test_importing_the_module_does_not_import_cvxpy():
-    code = "import sys, workbench.solvers.cvxpy_conic; sys.exit('cvxpy' in sys.modules)"
+    code = "import sys, workbench.algorithms.cvxpy_conic; sys.exit('cvxpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

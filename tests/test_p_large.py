@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from workbench.diagnostics.diagonal_stability import FOUND, NONE, find_diagonal, proved_diagonal
-from workbench.diagnostics.distance import distance, lower_bound
-from workbench.diagnostics.p_large import Scaled, Tree, by_walk_and_tree
-from workbench.diagnostics.p_matrix import p_verdict
-from workbench.diagnostics.p_minors import by_minors
-from workbench.diagnostics.p_tree import DONE, MINORS
-from workbench.diagnostics.p_witness import verified
+from workbench.engine.timing import clock
 from workbench.errors import DataError
+from workbench.matrices.diagonal_stability import FOUND, NONE, find_diagonal, proved_diagonal
+from workbench.matrices.distance import distance, lower_bound
+from workbench.matrices.p_large import Scaled, Tree, by_walk_and_tree
+from workbench.matrices.p_matrix import p_verdict
+from workbench.matrices.p_minors import by_minors
+from workbench.matrices.p_tree import DONE, MINORS
+from workbench.matrices.p_witness import verified
 from workbench.readers.matrix import Matrix
-from workbench.timing import clock
 
 
 def exact(M):

@@ -12,19 +12,19 @@ from cases.drawer import Drawer
 from cases.rod import Rod
 from cases.rod_in_guide import RodInGuide
 from tests.sliding_systems import SIZES, random_system
+from workbench.algorithms.enumeration import all_solutions
 from workbench.diagnostics.critical_friction import by_march, critical_friction
 from workbench.diagnostics.friction_line import FrictionLine
-from workbench.diagnostics.p_matrix import p_verdict, smallest_minor
 from workbench.diagnostics.painleve import of_case, painleve
 from workbench.diagnostics.proposition import balanced, bounds
 from workbench.diagnostics.sliding_exact import as_doubles, exact_rows
 from workbench.diagnostics.sliding_regime import NAMES, regime
 from workbench.errors import DataError
+from workbench.matrices.p_matrix import p_verdict, smallest_minor
 from workbench.readers.matrix import Matrix
-from workbench.sliding import SlidingSystem
-from workbench.sliding_law import law_residual
-from workbench.sliding_state import sliding_system
-from workbench.solvers.enumeration import all_solutions
+from workbench.sliding.law import law_residual
+from workbench.sliding.state import sliding_system
+from workbench.sliding.system import SlidingSystem
 
 T = np.degrees(np.arctan(2.0))
 YARDSTICK = [

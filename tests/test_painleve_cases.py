@@ -14,15 +14,15 @@ from cases.rod_in_guide import RodInGuide
 from tests.mechanics import filled
 from tests.sliding_systems import heap
 from workbench.diagnostics.critical_friction import critical_friction
-from workbench.diagnostics.p_matrix import p_verdict
 from workbench.diagnostics.painleve import ALL, friction_lines, of_case, painleve
 from workbench.diagnostics.painleve_map import KINDS, NONE, PROPOSITION, UNDECIDED, UNIQUE, Axis, regime_map
 from workbench.diagnostics.proposition import balanced, proposition
 from workbench.diagnostics.sliding_exact import as_doubles, index_sets
 from workbench.diagnostics.sliding_regime import regime
 from workbench.errors import DataError
+from workbench.matrices.p_matrix import p_verdict
 from workbench.readers.matrix import Matrix
-from workbench.sliding_state import from_mechanics, sliding_system
+from workbench.sliding.state import from_mechanics, sliding_system
 
 # Systems of cases
 

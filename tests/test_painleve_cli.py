@@ -7,9 +7,9 @@ import pytest
 
 from cases.rod import Rod
 from cases.rod_in_guide import RodInGuide
-from reports.painleve_page import rectangles, render
-from workbench.cli import main
-from workbench.cli_painleve import parse_axis
+from reports.pages.painleve import rectangles, render
+from workbench.cli.main import main
+from workbench.cli.painleve import parse_axis
 from workbench.diagnostics.painleve import of_case
 from workbench.diagnostics.painleve_map import regime_map
 

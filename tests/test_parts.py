@@ -12,24 +12,23 @@ from benchmarks.rows import fill as fill_row
 from cases.drawer import Drawer
 from cases.gripper import Gripper
 from cases.wedged_box import WedgedBox
-from reports.comparison_page import render
-from workbench.assembly import compiled
-from workbench.case import Case
-from workbench.cli import find_formulation
-from workbench.comparison import compare
-from workbench.compiling import kernel
+from reports.pages.comparison import render
+from workbench.algorithms import default_solver, find_solver
+from workbench.assemble.find import compiled
+from workbench.cli.words import find_formulation
+from workbench.comparison.cases import compare
+from workbench.comparison.jobs import Settings
+from workbench.engine.compiling import kernel
 from workbench.errors import DataError
-from workbench.hooks import Core
-from workbench.jobs import Settings
+from workbench.mechanics.case import Case
+from workbench.mechanics.core import FILL, Core
+from workbench.mechanics.relaxation import Relaxation
 from workbench.output import provenance
-from workbench.parts import must_be_apart
-from workbench.record import Record
-from workbench.relaxation import Relaxation
-from workbench.run_of_parts import blocks
-from workbench.simulation import simulate
-from workbench.solution import Status
-from workbench.solvers import default_solver, find_solver
-from workbench.stepping import FILL
+from workbench.problems.solution import Status
+from workbench.step.parts import must_be_apart
+from workbench.step.record import Record
+from workbench.step.run_of_parts import blocks
+from workbench.step.simulation import simulate
 
 LABELS = [
     "frictionless", "stewart-trinkle", "box", "hybrid", "mujoco", "staggered", "ccp", "coulomb",

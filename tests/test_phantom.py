@@ -11,12 +11,12 @@ from formulations.discrete_velocity import discrete_velocity
 from formulations.phantom_inertia import phantom_inertia
 from reports.reproductions._cube import predicted_lack, rank_rows, regularised_step
 from tests.systems import particle, random_system
-from workbench.diagnostics.p_matrix import p_verdict_of
 from workbench.diagnostics.phantom import lead_matrices, p_limit, pencil, scan, singular_values_of_rho, threshold
-from workbench.diagnostics.rank import rank
 from workbench.errors import DataError
-from workbench.relaxation import RIGID
-from workbench.simulation import first_step, pose
+from workbench.matrices.p_matrix import p_verdict_of
+from workbench.matrices.rank import rank
+from workbench.mechanics.relaxation import RIGID
+from workbench.step.one_step import first_step, pose
 
 FIXED = phantom_inertia.with_options(axes="fixed")
 

@@ -12,11 +12,11 @@ from scipy import sparse
 
 from tests import siconos_text as text
 from tests.problem_files import data_folder, global_data, random_problems, read, refused, written
+from workbench.comparison.escalation import solve_or_refute
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.errors import DataError
-from workbench.escalation import solve_or_refute
-from workbench.friction_problem import GlobalFrictionProblem, contact_by_contact, normals_first
-from workbench.problems import MLCP
+from workbench.problems.classes import MLCP
+from workbench.problems.friction_problem import GlobalFrictionProblem, contact_by_contact, normals_first
 from workbench.readers.fclib import read_fclib
 from workbench.readers.files import read_problem_file, write_problem_file
 

@@ -10,9 +10,9 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from workbench.cli import main
-from workbench.diagnostics.definiteness import nearest_double
+from workbench.cli.main import main
 from workbench.errors import DataError
+from workbench.matrices.definiteness import nearest_double
 from workbench.readers.problem import read_problem
 
 M = np.array([[2.0, 1.0, 0.0], [-0.5, 3.0, 1.0], [0.0, 4.0, -1.25]])

@@ -5,14 +5,24 @@ import pytest
 from scipy import sparse
 
 from formulations import FORMULATIONS
-from workbench.contact import ContactSystem
+from workbench.algorithms import default_solver
+from workbench.algorithms.bases import equilibration as compiled_equilibration
+from workbench.algorithms.bases import natural_residual
+from workbench.algorithms.one_contact import natural_map
 from workbench.errors import DataError
-from workbench.problems import FAR, FAR_SCALED, LCP, MLCP, ConicQP, CoulombNCP, equilibration, is_psd, is_symmetric
-from workbench.simulation import pose
-from workbench.solvers import default_solver
-from workbench.solvers.bases import equilibration as compiled_equilibration
-from workbench.solvers.bases import natural_residual
-from workbench.solvers.one_contact import natural_map
+from workbench.mechanics.contact import ContactSystem
+from workbench.problems.classes import (
+    FAR,
+    FAR_SCALED,
+    LCP,
+    MLCP,
+    ConicQP,
+    CoulombNCP,
+    equilibration,
+    is_psd,
+    is_symmetric,
+)
+from workbench.step.one_step import pose
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 VARIANTS = [

@@ -12,13 +12,13 @@ from formulations.anitescu_potra import anitescu_potra
 from formulations.coulomb import coulomb
 from formulations.phantom_inertia import phantom_inertia
 from formulations.stewart_trinkle import stewart_trinkle
-from workbench.contact import ContactSolution
-from workbench.coulomb import judge
+from workbench.algorithms import default_solver
 from workbench.diagnostics.lead_matrix import THEORY, lead_matrix
 from workbench.diagnostics.redundancy import redundancy
-from workbench.relaxation import RIGID
-from workbench.simulation import first_step
-from workbench.solvers import default_solver
+from workbench.judge.coulomb import judge
+from workbench.mechanics.contact import ContactSolution
+from workbench.mechanics.relaxation import RIGID
+from workbench.step.one_step import first_step
 
 
 def step(case, h=1e-3, relaxation=RIGID):

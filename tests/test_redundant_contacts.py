@@ -8,12 +8,17 @@ import pytest
 from cases.cube import Cube
 from formulations import FORMULATIONS
 from tests.lcps import lemke_room
-from workbench.contact import ContactSystem
-from workbench.problems import LCP
-from workbench.relaxation import RIGID
-from workbench.simulation import pose, simulate
-from workbench.solution import Status
-from workbench.solvers import judice_pires, keller, lemke, lemke_path, lemke_twice, murty, twofold
+from workbench.algorithms import judice_pires, keller, murty
+from workbench.algorithms.lemke import double_double as lemke_twice
+from workbench.algorithms.lemke import method as lemke
+from workbench.algorithms.lemke import path as lemke_path
+from workbench.engine import double_double
+from workbench.mechanics.contact import ContactSystem
+from workbench.mechanics.relaxation import RIGID
+from workbench.problems.classes import LCP
+from workbench.problems.solution import Status
+from workbench.step.one_step import pose
+from workbench.step.simulation import simulate
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 POLYGON = BY_NAME["anitescu-potra"]
@@ -130,13 +135,13 @@ def test_twice_the_precision_gives_32_digits():
 
     for _ in range(300):
         a, b, c = (float(x) for x in rng.normal(size=3) * 10 ** rng.uniform(-8, 8, 3))
-        assert exact(twofold.two_sum(a, b)) == Fraction(a) + Fraction(b)
-        assert exact(twofold.two_product(a, b)) == Fraction(a) * Fraction(b)
-        x, y, z = (twofold.two_sum(s, s * float(rng.normal()) * 1e-17) for s in (a, b, c))
+        assert exact(double_double.two_sum(a, b)) == Fraction(a) + Fraction(b)
+        assert exact(double_double.two_product(a, b)) == Fraction(a) * Fraction(b)
+        x, y, z = (double_double.two_sum(s, s * float(rng.normal()) * 1e-17) for s in (a, b, c))
         for computed, wanted, size in (
-            (twofold.product(a, b, c), Fraction(a) * Fraction(b) * Fraction(c), abs(a * b * c)),
-            (twofold.quotient(*x, *y), exact(x) / exact(y), abs(a / b)),
-            (twofold.less_product(*x, *y, *z), exact(x) - exact(y) * exact(z), abs(a) + abs(b * c)),
+            (double_double.product(a, b, c), Fraction(a) * Fraction(b) * Fraction(c), abs(a * b * c)),
+            (double_double.quotient(*x, *y), exact(x) / exact(y), abs(a / b)),
+            (double_double.less_product(*x, *y, *z), exact(x) - exact(y) * exact(z), abs(a) + abs(b * c)),
         ):
             assert abs(exact(computed) - wanted) <= 1e-31 * size
 

@@ -7,12 +7,12 @@ from cases.block import Block
 from cases.cube import Cube
 from cases.particle import Particle
 from formulations import FORMULATIONS
-from workbench.assembly import compiled
-from workbench.cli import find_formulation
+from workbench.algorithms import default_solver
+from workbench.assemble.find import compiled
+from workbench.cli.words import find_formulation
 from workbench.errors import DataError, UnknownNameError
-from workbench.relaxation import RIGID, Relaxation
-from workbench.simulation import simulate
-from workbench.solvers import default_solver
+from workbench.mechanics.relaxation import RIGID, Relaxation
+from workbench.step.simulation import simulate
 
 RUBS = [f.name for f in FORMULATIONS if f.name not in ("frictionless", "mujoco", "staggered")]
 """Those whose friction is Coulomb's in some approximation, to whose rows the compliance is added, in one pass."""

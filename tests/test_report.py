@@ -12,12 +12,13 @@ from rich.console import Console
 from cases.cube import Cube
 from cases.wheel import Wheel
 from formulations import FORMULATIONS
-from reports import terminal
-from reports.comparison_page import COLUMNS, render
-from reports.figures import ROWS, curves_of, figures, write_figures
-from reports.terminal import print_table
-from workbench.comparison import compare
-from workbench.jobs import Settings
+from reports.figures.comparison import ROWS, curves_of, figures, write_figures
+from reports.pages.comparison import render
+from reports.text import terminal
+from reports.text.comparison import COLUMNS
+from reports.text.terminal import print_table
+from workbench.comparison.cases import compare
+from workbench.comparison.jobs import Settings
 from workbench.output import provenance, staged
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
@@ -99,7 +100,7 @@ def test_a_browser_draws_every_figure(result, page, tmp_path):
 
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_the_table_fits_the_terminal(result, width, capsys, monkeypatch):
-    monkeypatch.setattr("reports.terminal.PIPE_WIDTH", width)
+    monkeypatch.setattr("reports.text.terminal.PIPE_WIDTH", width)
     print_table(result)
     table = capsys.readouterr().out.split("\n")
     rows = [line for line in table if "ms" in line and ("lemke" in line or "judice-pires" in line)]

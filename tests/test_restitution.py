@@ -8,9 +8,10 @@ import pytest
 
 from cases.bouncing_ball import BouncingBall
 from formulations.anitescu_potra import anitescu_potra
-from workbench.contact import ContactSystem
-from workbench.simulation import simulate, solve_system
-from workbench.solvers import find_solver
+from workbench.algorithms import find_solver
+from workbench.mechanics.contact import ContactSystem
+from workbench.step.one_step import solve_system
+from workbench.step.simulation import simulate
 
 LEMKE = find_solver("lemke")
 NEWTON, POISSON = (anitescu_potra.with_options(restitution=word) for word in ("newton", "poisson"))

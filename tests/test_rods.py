@@ -12,15 +12,15 @@ from formulations.coulomb import coulomb
 from formulations.sliding_lcp import sliding_lcp
 from tests.mechanics import filled
 from tests.sliding_systems import close
-from workbench.diagnostics.p_matrix import smallest_minor
+from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms.enumeration import all_solutions
 from workbench.diagnostics.proposition import proposition
-from workbench.problems import LCP
-from workbench.simulation import simulate
-from workbench.sliding import Multipliers, pose_sliding, solve_sliding
-from workbench.sliding_law import law_residual
-from workbench.sliding_motion import steps_sliding
-from workbench.solvers import default_solver, find_solver
-from workbench.solvers.enumeration import all_solutions
+from workbench.matrices.p_matrix import smallest_minor
+from workbench.problems.classes import LCP
+from workbench.sliding.law import law_residual
+from workbench.sliding.motion import steps_sliding
+from workbench.sliding.system import Multipliers, pose_sliding, solve_sliding
+from workbench.step.simulation import simulate
 
 ENUMERATE = find_solver("enumerate")
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numba import types
 
-from workbench.compiling import kernel
-from workbench.kernels import MATRIX, largest_eigenvalue
-from workbench.scratch import LITTLE, scratch, scratch_indices, scratch_matrix
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import MATRIX, largest_eigenvalue
+from workbench.engine.scratch import LITTLE, scratch, scratch_indices, scratch_matrix
 
 I64, F64 = types.int64, types.float64
 

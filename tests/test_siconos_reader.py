@@ -7,8 +7,8 @@ from flint import fmpq
 from tests import siconos_text as text
 from tests.problem_files import global_data, local_data, read, refused, written
 from workbench.errors import DataError
-from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem, normals_first
-from workbench.problems import LCP, MLCP
+from workbench.problems.classes import LCP, MLCP
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, normals_first
 from workbench.readers.files import read_problem_file
 from workbench.readers.siconos import parse_typed_lcp
 

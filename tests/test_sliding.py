@@ -12,17 +12,18 @@ from formulations import FORMULATIONS, SLIDING
 from formulations.coulomb import coulomb
 from formulations.sliding_lcp import sliding_lcp
 from tests.sliding_systems import SIZES, close, random_system
-from workbench import notation
-from workbench.assembly import compiled, stamp
-from workbench.cli import main
+from workbench.algorithms import find_solver
+from workbench.algorithms.enumeration import all_solutions
+from workbench.assemble.assembly import stamp
+from workbench.assemble.find import compiled
+from workbench.cli.main import main
 from workbench.diagnostics.proposition import proposition
 from workbench.errors import DataError, ModellingError
-from workbench.formulation import ContactSymbols, SlidingSymbols
-from workbench.sliding import Multipliers, SlidingSystem, pose_sliding, sliding_signs, solve_sliding
-from workbench.sliding_law import law_residual
-from workbench.solution import Status
-from workbench.solvers import find_solver
-from workbench.solvers.enumeration import all_solutions
+from workbench.language import notation
+from workbench.language.formulation import ContactSymbols, SlidingSymbols
+from workbench.problems.solution import Status
+from workbench.sliding.law import law_residual
+from workbench.sliding.system import Multipliers, SlidingSystem, pose_sliding, sliding_signs, solve_sliding
 
 each_size = pytest.mark.parametrize("size", SIZES, ids=lambda s: f"b{s[0]}-u{s[1]}")
 ENUMERATE = find_solver("enumerate")
@@ -231,7 +232,7 @@ def test_the_symbols_own_their_sizes_and_other_sizes_are_refused():
 @each_size
 def test_the_block_matrix_in_print_is_the_stamped_one(size):
     c = compiled(sliding_lcp, *size)
-    work, theta = c.room(), c.theta.copy()
+    work, theta = c.workspace(), c.theta.copy()
     rng = np.random.default_rng(0)
     values = {name: rng.standard_normal(view.shape) for name, view in c.views(theta).items()}
     for name, view in c.views(theta).items():

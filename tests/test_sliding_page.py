@@ -7,8 +7,8 @@ import pytest
 
 from reports.reproductions import _sliding, _sliding_charts, _sliding_guide, _sliding_rod, hal_01224915
 from tests.sliding_systems import SIZES, random_system
-from workbench.diagnostics.p_matrix import smallest_minor
-from workbench.solvers.enumeration import all_solutions
+from workbench.algorithms.enumeration import all_solutions
+from workbench.matrices.p_matrix import smallest_minor
 
 
 def unconfirmed(section):

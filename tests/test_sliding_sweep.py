@@ -8,11 +8,11 @@ import pytest
 from cases.rod import Rod
 from formulations.sliding_lcp import sliding_lcp
 from tests.sliding_systems import SIZES, random_system
+from workbench.algorithms import find_solver
 from workbench.errors import DataError, UnknownNameError
-from workbench.sliding import solve_sliding
-from workbench.sliding_sweep import sweep_sliding
-from workbench.solution import Status
-from workbench.solvers import find_solver
+from workbench.problems.solution import Status
+from workbench.sliding.sweep import sweep_sliding
+from workbench.sliding.system import solve_sliding
 
 LEMKE = find_solver("lemke")
 

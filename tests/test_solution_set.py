@@ -9,14 +9,14 @@ from flint import fmpq, fmpq_mat
 
 from tests.inequalities import feasible, solvable
 from tests.problem_files import data_folder
-from workbench.diagnostics import solution_set as module
-from workbench.diagnostics.definiteness import nearest_double
-from workbench.diagnostics.solution_set import solution_set
-from workbench.problems import LCP
+from workbench.algorithms import find_solver
+from workbench.algorithms.enumeration import all_solutions
+from workbench.engine.timing import clock
+from workbench.matrices import solution_set as module
+from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.solution_set import solution_set
+from workbench.problems.classes import LCP
 from workbench.readers.problem import read_problem
-from workbench.solvers import find_solver
-from workbench.solvers.enumeration import all_solutions
-from workbench.timing import clock
 
 ALWAYS = float("inf")
 

@@ -10,15 +10,24 @@ import pytest
 from cases import CASES
 from formulations import FORMULATIONS
 from tests import siconos_text as text
-from workbench.benchmarking import performance_profile, performance_ratios, shifted_geometric_mean, success_rates
-from workbench.cli import main
+from workbench.algorithms import find_solver
+from workbench.cli.main import main
+from workbench.comparison.profiles import performance_profile, performance_ratios, shifted_geometric_mean, success_rates
+from workbench.comparison.solving import (
+    COLUMNS,
+    contact_system,
+    cost_table,
+    exported_step,
+    profile,
+    solve_problem,
+    summary,
+)
 from workbench.errors import DataError
-from workbench.file_solving import COLUMNS, contact_system, cost_table, exported_step, profile, solve_problem, summary
-from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem, normals_first
-from workbench.problems import LCP, CoulombNCP
+from workbench.problems.classes import LCP, CoulombNCP
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, normals_first
 from workbench.readers.files import read_problem_file, write_problem_file
-from workbench.simulation import simulate, solve_system
-from workbench.solvers import find_solver
+from workbench.step.one_step import solve_system
+from workbench.step.simulation import simulate
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]
@@ -307,7 +316,7 @@ def test_export_is_the_problem_of_that_step(name, tmp_path, capsys):
         (["convert", "a.npz", "a.hdf5"], "this is an LCP"),
         (["convert", "a.npz", "b.npz", "--local"], "global friction problems"),
         (["export", "wheel", "a.hdf5", "--step", "soon"], "--step 'soon'"),
-        (["solve", "a.npz", "--time-limit", "-1"], "--time-limit '-1'"),
+        (["solve", "a.npz", "--time-limit", "-1"], "--time-limit -1 is out of range"),
         (["export", "wheel", "a.hdf5", "--step-number", "-1"], "counted from 0"),
     ],
 )

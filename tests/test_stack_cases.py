@@ -11,13 +11,14 @@ from cases.sphere_stack import SphereStack
 from cases.stacked_cubes import StackedCubes
 from cases.wedged_box import WedgedBox
 from tests.mechanics import failing, filled, rate, scaled, states
-from workbench.assembly import compiled
-from workbench.cli import find_formulation
-from workbench.contact import ContactSystem
+from workbench.algorithms import default_solver
+from workbench.assemble.find import compiled
+from workbench.cli.words import find_formulation
 from workbench.errors import DataError
-from workbench.relaxation import Relaxation
-from workbench.simulation import pose, simulate, solve_system
-from workbench.solvers import default_solver
+from workbench.mechanics.contact import ContactSystem
+from workbench.mechanics.relaxation import Relaxation
+from workbench.step.one_step import pose, solve_system
+from workbench.step.simulation import simulate
 
 FROM_BOTH_SIDES = pytest.mark.parametrize("share", [0.99, 1.01], ids=["below", "above"])
 

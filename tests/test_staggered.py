@@ -8,12 +8,13 @@ import pytest
 from cases.block import Block
 from cases.wheel import Wheel
 from formulations import FORMULATIONS
-from workbench import stepping
-from workbench.contact import ContactSystem
-from workbench.problems import MLCP
-from workbench.simulation import pose, simulate, solve_system
-from workbench.solution import Status
-from workbench.solvers import find_solver
+from workbench.algorithms import find_solver
+from workbench.mechanics.contact import ContactSystem
+from workbench.problems.classes import MLCP
+from workbench.problems.solution import Status
+from workbench.step import stepping
+from workbench.step.one_step import pose, solve_system
+from workbench.step.simulation import simulate
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 STAGGERED = BY_NAME["staggered"]

@@ -5,12 +5,12 @@ import pytest
 
 from cases.cube import Cube
 from cases.wheel import Wheel
-from workbench.assembly import compiled
-from workbench.cli import find_formulation
-from workbench.relaxation import Relaxation
-from workbench.simulation import simulate
-from workbench.solution import Status
-from workbench.solvers import default_solver
+from workbench.algorithms import default_solver
+from workbench.assemble.find import compiled
+from workbench.cli.words import find_formulation
+from workbench.mechanics.relaxation import Relaxation
+from workbench.problems.solution import Status
+from workbench.step.simulation import simulate
 
 LABELS = [
     "frictionless", "stewart-trinkle:axes=sliding", "anitescu-potra:restitution=poisson,axes=body", "box",

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from formulations import FORMULATIONS, SLIDING
-from workbench import disk, store
-from workbench.assembly import Compiled, Plan
-from workbench.formulation import ContactSymbols, formulation
-from workbench.modelling import complements, declare, equals, free, nonneg
-from workbench.tensor import compile_declaration
+from workbench.assemble import store
+from workbench.assemble.plan import Compiled, Plan
+from workbench.assemble.tensor import compile_declaration
+from workbench.engine import disk
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.modelling import complements, declare, equals, free, nonneg
 
 SIZES = {ContactSymbols: (4, 1, 2, 2)}
 
@@ -115,8 +116,8 @@ def test_what_cannot_be_found_again_by_name_is_not_stored(folder):
 
 OWN = """
 from helper import SHARE
-from workbench.formulation import ContactSymbols, formulation
-from workbench.modelling import complements, declare, equals, free, nonneg
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.modelling import complements, declare, equals, free, nonneg
 
 @formulation("own", friction="none", source="this test")
 def own(s: ContactSymbols):
@@ -126,8 +127,8 @@ def own(s: ContactSymbols):
 PROBE = """
 import json, sys
 from own import own
-from workbench.assembly import compiled
-from workbench.simulation import Stepper
+from workbench.assemble.find import compiled
+from workbench.step.stepper import Stepper
 c = compiled(own, 2, 0, 1, 1)
 s = Stepper(c, 0.1, "gap", 0.01)
 s.core.M[:], s.core.J_n[:] = [[1, 0], [0, 1]], [[0, 1]]

@@ -9,11 +9,11 @@ import pytest
 
 from formulations import FORMULATIONS
 from tests.systems import SHAPES, particle, random_system
+from workbench.algorithms import find_solver
 from workbench.errors import DataError, UnknownNameError
-from workbench.simulation import solve_system
-from workbench.solution import Status
-from workbench.solvers import find_solver
-from workbench.sweep import sweep
+from workbench.problems.solution import Status
+from workbench.step.one_step import solve_system
+from workbench.step.sweep import sweep
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 ALL = [

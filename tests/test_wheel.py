@@ -11,15 +11,15 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 from cases.wheel import Wheel
-from workbench.assembly import compiled
-from workbench.cli import find_formulation
-from workbench.comparison import compare
-from workbench.coulomb import normalised_friction
-from workbench.diagnostics.p_matrix import p_verdict
-from workbench.jobs import Settings
-from workbench.simulation import simulate
-from workbench.solution import Status
-from workbench.solvers import ROUND_OFF, default_solver
+from workbench.algorithms import ROUND_OFF, default_solver
+from workbench.assemble.find import compiled
+from workbench.cli.words import find_formulation
+from workbench.comparison.cases import compare
+from workbench.comparison.jobs import Settings
+from workbench.judge.coulomb import normalised_friction
+from workbench.matrices.p_matrix import p_verdict
+from workbench.problems.solution import Status
+from workbench.step.simulation import simulate
 
 WHEEL = Wheel()
 # The same throw turned by 180 degrees about the vertical: friction meets the other bounds of fixed axes.

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.children.channel import serve
 from benchmarks.comparisons import COMPARISONS
 from benchmarks.harness import Task
-from workbench.problems import ConicQP, CoulombNCP
+from workbench.problems.classes import ConicQP, CoulombNCP
 
 KINDS = {"Coulomb NCP": CoulombNCP, "conic QP": ConicQP}
 

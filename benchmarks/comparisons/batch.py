@@ -9,10 +9,10 @@ from numba import njit, types
 from benchmarks.comparisons import lcp
 from benchmarks.harness import Comparison, Measure, Options, Peer, Task, in_process
 from benchmarks.peers import siconos
-from workbench.compiling import kernel
-from workbench.kernels import INDICES, MATRIX, VECTOR
-from workbench.problems import LCP
-from workbench.solvers.lemke import SOLVER
+from workbench.algorithms.lemke.method import SOLVER
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR
+from workbench.problems.classes import LCP
 
 COUNT = 10_000
 CUBE = types.Array(types.float64, 3, "C")
@@ -43,7 +43,7 @@ def kernel_loop() -> Measure:
 
 
 def batch() -> Measure:
-    from workbench.batch import solve_batch
+    from workbench.algorithms.batch import solve_batch
 
     def ready(task: Task) -> Any:
         M, q = np.array(task.problem.M), np.array(task.problem.q)

@@ -3,7 +3,7 @@
 from benchmarks.harness import Missing, Options, Task, say
 from benchmarks.towers import tower_problem
 from workbench.errors import DataError
-from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import problem_files, read_problem_file
 
 SMALL, MEDIUM = 10, 50

@@ -17,11 +17,11 @@ from benchmarks.peers import convex, floor, ours, pivoting
 from benchmarks.peers.siconos import siconos
 from benchmarks.rows import Row, row_problem
 from formulations import FORMULATIONS
-from workbench.assembly import compiled
-from workbench.problems import LCP, MLCP, Array, Problem
-from workbench.simulation import simulate
-from workbench.solvers import default_solver
-from workbench.timing import clock
+from workbench.algorithms import default_solver
+from workbench.assemble.find import compiled
+from workbench.engine.timing import clock
+from workbench.problems.classes import LCP, MLCP, Array, Problem
+from workbench.step.simulation import simulate
 
 CONTACTS = (8, 16, 32, 64, 128, 256, 512, 1000)
 STACK = 8

@@ -4,7 +4,7 @@ from benchmarks.harness import Comparison, Options, Task
 from benchmarks.peers import floor, ours, pivoting, siconos
 from benchmarks.towers import SIZES, STATES, tower
 from formulations import FORMULATIONS
-from workbench.simulation import pose
+from workbench.step.one_step import pose
 
 PROBLEMS = 40
 """Problems of each size."""

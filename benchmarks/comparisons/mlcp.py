@@ -15,9 +15,9 @@ import numpy as np
 from benchmarks.harness import Comparison, Measure, Options, Peer, Task
 from benchmarks.peers import convex, floor, ours, pivoting, siconos
 from benchmarks.towers import STATES, tower, tower_problem
-from workbench.contact import ContactSystem
-from workbench.problems import LCP, MLCP, Array
-from workbench.solvers import find_solver
+from workbench.algorithms import find_solver
+from workbench.mechanics.contact import ContactSystem
+from workbench.problems.classes import LCP, MLCP, Array
 
 CONTACTS = (10, 100)
 PROBLEMS = 20

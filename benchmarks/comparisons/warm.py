@@ -10,7 +10,7 @@ from dataclasses import replace
 from benchmarks.comparisons import lcp
 from benchmarks.harness import Comparison, Options, Task
 from benchmarks.peers import floor, ours, pivoting
-from workbench.problems import LCP
+from workbench.problems.classes import LCP
 
 SIZES = (60, 180, 600)
 PROBLEMS = 10

@@ -15,11 +15,11 @@ from benchmarks.harness import Comparison, Measure, Peer, Task, in_process
 from benchmarks.peers.convex import checked, clarabel_solver, rows, triangle
 from cases import CASES
 from formulations import FORMULATIONS
-from workbench.assembly import compiled
-from workbench.formulation import Formulation
-from workbench.run import Run, make_problem
-from workbench.simulation import simulate
-from workbench.solvers import default_solver, find_solver
+from workbench.algorithms import default_solver, find_solver
+from workbench.assemble.find import compiled
+from workbench.language.formulation import Formulation
+from workbench.step.run import Run, make_problem
+from workbench.step.simulation import simulate
 
 H = 1e-3
 STEPS = 2000

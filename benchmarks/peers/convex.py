@@ -2,7 +2,7 @@
 
     min 1/2 z^T W z + q^T z  over  mu z_n >= |z_t|, contact by contact (the CCP), or over bounds (box friction)
 
-They get the problem in the scaled unknowns of `workbench.solvers.quadratic`, in which every cone is a Lorentz cone;
+They get the problem in the scaled unknowns of `workbench.algorithms.quadratic`, in which every cone is a Lorentz cone;
 scaling is no part of their time but for CVXPY, where it is part of a re-solve.
 """
 
@@ -13,9 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.harness import Failed, Measure, Peer, Task, in_process
-from workbench.problems import Array, Problem, is_symmetric
-from workbench.solution import Status
-from workbench.solvers.quadratic import CONVEX_KINDS, ScaledQP, scaled
+from workbench.algorithms.quadratic import CONVEX_KINDS, ScaledQP, scaled
+from workbench.problems.classes import Array, Problem, is_symmetric
+from workbench.problems.solution import Status
 
 LARGEST_PARAMETER = 300
 """Unknowns n up to which CVXPY is asked: its canonical form of n x n parameters takes gigabytes soon after."""
@@ -132,7 +132,7 @@ def cvxpy() -> Peer:
     """CVXPY with Clarabel: the canonical form is kept, so that a solve is a re-solve with new numbers."""
 
     def load() -> Measure:
-        from workbench.solvers import find_solver
+        from workbench.algorithms import find_solver
 
         method = find_solver("cvxpy:CLARABEL")
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Peer, Task, in_process
-from workbench.problems import Array, ConeProblem
-from workbench.solution import Solution, Status
-from workbench.solvers import components, find_solver
-from workbench.solvers.base import KernelSolver, kernel_arguments
-from workbench.solvers.coulomb_exact import CLAIM, ExactSolver
+from workbench.algorithms import components, find_solver
+from workbench.algorithms.base import KernelSolver, kernel_arguments
+from workbench.algorithms.coulomb_exact import CLAIM, ExactSolver
+from workbench.problems.classes import Array, ConeProblem
+from workbench.problems.solution import Solution, Status
 
 NAME = "workbench"
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Failed, Measure, Peer, Task, in_process
-from workbench.problems import is_symmetric
+from workbench.problems.classes import is_symmetric
 
 MODEL_BODY = 1
 

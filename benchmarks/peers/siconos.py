@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.harness import Measure, Peer, Task
 from benchmarks.peers.child import Child
-from workbench.friction_problem import normals_first
+from workbench.problems.friction_problem import normals_first
 
 PYTHON = "/usr/bin/python3"
 DENSE = 10
@@ -29,9 +29,9 @@ def siconos(name: str, kind: str, solver: str, tolerance: float | None, iteratio
 
         def measure(task: Task) -> tuple[Any, float, str]:
             words, arrays, back = QUESTIONS[kind](task)
-            told, answer = process.ask(asked | words, arrays)
+            heard, answer = process.ask(asked | words, arrays)
             z = answer["z"][back]
-            return z + task.problem.lower if kind == "mlcp" else z, told["seconds"], told["reason"]
+            return z + task.problem.lower if kind == "mlcp" else z, heard["seconds"], heard["reason"]
 
         return measure
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from workbench.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from reports.reproduction import Reproduction
-    from workbench.jobs import Progress
+    from reports.reproductions.claims import Reproduction
+    from workbench.comparison.jobs import Progress
 
 REPRODUCTIONS = (
     "idetc2016-60064",

@@ -6,11 +6,11 @@ import cvxpy as cp
 import numpy as np
 
 from formulations.ccp import ccp
-from workbench.case import Array
-from workbench.contact import ContactSolution, ContactSystem
-from workbench.coulomb import judge
-from workbench.simulation import solve_system
-from workbench.solvers import find_solver
+from workbench.algorithms import find_solver
+from workbench.judge.coulomb import judge
+from workbench.mechanics.case import Array
+from workbench.mechanics.contact import ContactSolution, ContactSystem
+from workbench.step.one_step import solve_system
 
 STEP, GRAVITY = 1e-3, 9.81
 EXACT = "ccp-exact"

@@ -17,18 +17,20 @@ from formulations.frictionless import frictionless
 from formulations.hybrid import hybrid
 from formulations.phantom_inertia import phantom_inertia
 from formulations.stewart_trinkle import stewart_trinkle
-from workbench.assembly import compiled
-from workbench.case import Array, Case
-from workbench.contact import ContactSystem
-from workbench.coulomb import misalignment
+from workbench.algorithms import default_solver, find_solver
+from workbench.assemble.find import compiled
 from workbench.diagnostics.phantom import lead_matrices
-from workbench.diagnostics.rank import rank
 from workbench.errors import DataError
-from workbench.formulation import Formulation
-from workbench.relaxation import RIGID, Relaxation
-from workbench.simulation import Run, first_step, make_problem, pose, simulate
-from workbench.solution import Status
-from workbench.solvers import default_solver, find_solver
+from workbench.judge.coulomb import misalignment
+from workbench.language.formulation import Formulation
+from workbench.matrices.rank import rank
+from workbench.mechanics.case import Array, Case
+from workbench.mechanics.contact import ContactSystem
+from workbench.mechanics.relaxation import RIGID, Relaxation
+from workbench.problems.solution import Status
+from workbench.step.one_step import first_step, pose
+from workbench.step.run import Run, make_problem
+from workbench.step.simulation import simulate
 
 COARSE, FINE = 1e-2, 1e-3
 """The two steps of Fig. 4 [s]."""

@@ -14,12 +14,13 @@ from scipy.optimize import linprog
 
 from cases.three_bodies import A, B, E, ThreeBodies
 from formulations.stewart_trinkle import stewart_trinkle
-from workbench.assembly import compiled
-from workbench.bodies import turned
-from workbench.case import Array, Case
-from workbench.contact import ContactSystem
-from workbench.problems import LCP
-from workbench.simulation import Stepper, pose
+from workbench.assemble.find import compiled
+from workbench.mechanics.bodies import turned
+from workbench.mechanics.case import Array, Case
+from workbench.mechanics.contact import ContactSystem
+from workbench.problems.classes import LCP
+from workbench.step.one_step import pose
+from workbench.step.stepper import Stepper
 
 MISPRINTS = {
     "torque of body 2": "p. 8: $r \\times n$ and $r \\times t$ of body 2 without the minus sign",

@@ -7,15 +7,16 @@ import pandas as pd
 from cases.three_bodies import ThreeBodies
 from formulations.coulomb import coulomb
 from formulations.stewart_trinkle import stewart_trinkle
-from reports.figures import Chart, Figure
-from reports.reproduction import Claim, Section, Sketch, Table
+from reports.figures.comparison import Chart, Figure
 from reports.reproductions import _notes as notes
-from workbench.case import Array
-from workbench.diagnostics.rank import rank
-from workbench.notation import latex_blocks, relation
-from workbench.problems import LCP
-from workbench.simulation import Run, simulate
-from workbench.solvers import find_solver
+from reports.reproductions.claims import Claim, Section, Sketch, Table
+from workbench.algorithms import find_solver
+from workbench.language.notation import latex_blocks, relation
+from workbench.matrices.rank import rank
+from workbench.mechanics.case import Array
+from workbench.problems.classes import LCP
+from workbench.step.run import Run
+from workbench.step.simulation import simulate
 
 STEP, N_D = 1e-3, 8
 INSTANT = 0.1

@@ -10,14 +10,15 @@ from formulations.anitescu_potra import anitescu_potra
 from formulations.box import box_friction
 from formulations.discrete_velocity import discrete_velocity
 from formulations.phantom_inertia import phantom_inertia
-from reports.figures import COLOURS, Figure
-from reports.reproduction import Claim, Section, Table, number_text
+from reports.figures.comparison import COLOURS, Figure
 from reports.reproductions._cube import COARSE, COUPLED, FINE, FIXED, ITERATED, REGULARISED, apart, run, solver_frame
-from workbench.case import Case
-from workbench.diagnostics.p_matrix import p_verdict_of
+from reports.reproductions.claims import Claim, Section, Table, number_text
+from workbench.algorithms import find_solver
 from workbench.diagnostics.phantom import Pencil, p_limit, pencil, scan, singular_values_of_rho, threshold
-from workbench.simulation import first_step, simulate
-from workbench.solvers import find_solver
+from workbench.matrices.p_matrix import p_verdict_of
+from workbench.mechanics.case import Case
+from workbench.step.one_step import first_step
+from workbench.step.simulation import simulate
 
 DIRECTIONS = (4, 8, 16)
 LOG_RHO = np.arange(-12, 4.01, 0.25)

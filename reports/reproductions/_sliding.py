@@ -1,6 +1,6 @@
 """Random sliding systems for the page of hal-01224915, and the numbers that its formulas are compared with.
 
-Nothing here uses the blocks or the LCP of `workbench.sliding`, only the mass matrix, the Jacobians and friction.
+Nothing here uses the blocks or the LCP of `workbench.sliding.system`, only the mass matrix, the Jacobians and friction.
 """
 
 from itertools import combinations, product
@@ -9,11 +9,11 @@ import numpy as np
 
 from cases.rod import Rod
 from cases.rod_in_guide import RodInGuide
-from workbench.case import Array
-from workbench.diagnostics.p_matrix import p_verdict
+from workbench.matrices.p_matrix import p_verdict
+from workbench.mechanics.case import Array
 from workbench.readers.matrix import Matrix
-from workbench.sliding import Multipliers, SlidingSystem
-from workbench.sliding_law import law_residual
+from workbench.sliding.law import law_residual
+from workbench.sliding.system import Multipliers, SlidingSystem
 
 REAL = 1e-9
 """Relative imaginary part up to which an eigenvalue is real."""

@@ -4,8 +4,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from reports.figures import COLOURS, HEIGHT, WIDTH, Chart
-from workbench.case import Array
+from reports.figures.comparison import COLOURS, HEIGHT, WIDTH, Chart
+from workbench.mechanics.case import Array
 
 KINDS = {
     "unique for every load (P)": "#dce6f2", "not P, one solution here": "#8fb0d3", "no solution": "#c8553d",

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 
 from cases.rod_in_guide import RodInGuide
-from reports.figures import Figure, lines
-from reports.reproduction import Claim, Section, Table
+from reports.figures.comparison import Figure, lines
 from reports.reproductions._sliding import (
     EXACT,
     T,
@@ -16,9 +15,10 @@ from reports.reproductions._sliding import (
     random_rod,
     random_system,
 )  # fmt: skip
-from workbench.case import Array
+from reports.reproductions.claims import Claim, Section, Table
 from workbench.diagnostics.proposition import Bounds, balanced, beta_2, bilateral_limit, bounds
-from workbench.sliding import SlidingSystem
+from workbench.mechanics.case import Array
+from workbench.sliding.system import SlidingSystem
 
 SIZES = ((0, 2), (1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 1), (2, 2), (1, 3), (2, 3))
 """(m_b, m_u) of the other random systems."""

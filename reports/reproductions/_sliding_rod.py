@@ -9,19 +9,21 @@ from cases.rod import Rod
 from cases.rod_in_guide import RodInGuide
 from formulations.anitescu_potra import anitescu_potra
 from formulations.coulomb import coulomb
-from reports.figures import Figure
-from reports.reproduction import Claim, Section
+from reports.figures.comparison import Figure
 from reports.reproductions import _sliding_charts as charts
 from reports.reproductions._sliding import EXACT, T, at_start, critical_friction, critical_scales, is_p
-from workbench.case import Array, Case
-from workbench.contact import ContactSystem
+from reports.reproductions.claims import Claim, Section
+from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms.enumeration import all_solutions
 from workbench.diagnostics.proposition import balanced, bounds
-from workbench.formulation import Formulation
-from workbench.simulation import Run, pose, simulate
-from workbench.sliding import Multipliers
-from workbench.sliding_law import law_residual
-from workbench.solvers import default_solver, find_solver
-from workbench.solvers.enumeration import all_solutions
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Array, Case
+from workbench.mechanics.contact import ContactSystem
+from workbench.sliding.law import law_residual
+from workbench.sliding.system import Multipliers
+from workbench.step.one_step import pose
+from workbench.step.run import Run
+from workbench.step.simulation import simulate
 
 YARDSTICK = (
     ("30°, $\\dot\\theta = 0$, $\\mu = 0.5$", 30.0, 0.0, 0.5, (3.7723791096,)),

@@ -10,8 +10,7 @@ from cases.sphere import Sphere
 from cases.wheel import Wheel
 from formulations.ccp import ccp
 from formulations.coulomb import coulomb
-from reports.figures import Figure, lines
-from reports.reproduction import Claim, Reproduction, Section, Table
+from reports.figures.comparison import Figure, lines
 from reports.reproductions._conic import (
     EXACT,
     GRAVITY,
@@ -22,11 +21,14 @@ from reports.reproductions._conic import (
     relaxed_verdict,
     reordered,
 )  # fmt: skip
-from workbench.case import Array, Case, quantity
-from workbench.diagnostics.rank import rank
-from workbench.jobs import Progress
-from workbench.simulation import Run, pose, simulate, solve_system
-from workbench.solvers import find_solver
+from reports.reproductions.claims import Claim, Reproduction, Section, Table
+from workbench.algorithms import find_solver
+from workbench.comparison.jobs import Progress
+from workbench.matrices.rank import rank
+from workbench.mechanics.case import Array, Case, quantity
+from workbench.step.one_step import pose, solve_system
+from workbench.step.run import Run
+from workbench.step.simulation import simulate
 
 FINE = 1e-4
 FLIGHT = 0.1

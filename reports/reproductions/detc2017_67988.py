@@ -10,8 +10,7 @@ from formulations.anitescu_potra import anitescu_potra
 from formulations.box import box_friction
 from formulations.coulomb import coulomb
 from formulations.hybrid import hybrid
-from reports.figures import COLOURS, Figure
-from reports.reproduction import Claim, Reproduction, Section, Table, number_text
+from reports.figures.comparison import COLOURS, Figure
 from reports.reproductions._cube import (
     COARSE,
     COUPLED,
@@ -31,11 +30,13 @@ from reports.reproductions._cube import (
     stop,
 )  # fmt: skip
 from reports.reproductions._phantom import influence_of_rho, solvers, window
-from workbench.formulation import Formulation
-from workbench.jobs import Progress
-from workbench.relaxation import Relaxation
-from workbench.simulation import Run, simulate
-from workbench.solvers import find_solver
+from reports.reproductions.claims import Claim, Reproduction, Section, Table, number_text
+from workbench.algorithms import find_solver
+from workbench.comparison.jobs import Progress
+from workbench.language.formulation import Formulation
+from workbench.mechanics.relaxation import Relaxation
+from workbench.step.run import Run
+from workbench.step.simulation import simulate
 
 Runs = dict[Formulation, Run]
 FOUR = (anitescu_potra, box_friction, ITERATED, REGULARISED)

@@ -7,17 +7,18 @@ import pandas as pd
 from cases.spatial_particle import SpatialParticle
 from formulations.coulomb import coulomb
 from formulations.stewart_trinkle import stewart_trinkle
-from reports.figures import Chart, Figure, lines
-from reports.reproduction import Claim, Reproduction, Section, Sketch, Table, number_text
+from reports.figures.comparison import Chart, Figure, lines
 from reports.reproductions import _notes as notes
 from reports.reproductions._notes_bodies import N_D, PRINTED, ROUND_OFF, STEP, final, misprints, three_bodies
-from workbench.case import Array, Case
-from workbench.formulation import Formulation
-from workbench.jobs import Progress
-from workbench.problems import LCP
-from workbench.simulation import Run, simulate
-from workbench.solvers import find_solver
-from workbench.solvers.enumeration import all_solutions
+from reports.reproductions.claims import Claim, Reproduction, Section, Sketch, Table, number_text
+from workbench.algorithms import find_solver
+from workbench.algorithms.enumeration import all_solutions
+from workbench.comparison.jobs import Progress
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Array, Case
+from workbench.problems.classes import LCP
+from workbench.step.run import Run
+from workbench.step.simulation import simulate
 
 DURATION, CLOSED = 1.5, "closed form"
 PLANE = np.array([[-1.0, 1.0]])

@@ -4,21 +4,21 @@ import numpy as np
 import pandas as pd
 
 from cases.rod_in_guide import RodInGuide
-from reports.figures import Figure
-from reports.reproduction import Claim, Reproduction, Section, Table
+from reports.figures.comparison import Figure
 from reports.reproductions import _sliding
 from reports.reproductions import _sliding_charts as charts
 from reports.reproductions._sliding import EXACT, apart, at_start, is_p
 from reports.reproductions._sliding_guide import guide
 from reports.reproductions._sliding_rod import rod, stepping
-from workbench.case import Array
-from workbench.diagnostics.p_matrix import p_verdict, smallest_minor
+from reports.reproductions.claims import Claim, Reproduction, Section, Table
+from workbench.algorithms.enumeration import all_solutions
+from workbench.comparison.jobs import Progress
 from workbench.diagnostics.proposition import bilateral_limit
-from workbench.jobs import Progress
+from workbench.matrices.p_matrix import p_verdict, smallest_minor
+from workbench.mechanics.case import Array
 from workbench.readers.matrix import Matrix
-from workbench.sliding import SlidingSystem
-from workbench.sliding_law import law_residual
-from workbench.solvers.enumeration import all_solutions
+from workbench.sliding.law import law_residual
+from workbench.sliding.system import SlidingSystem
 
 SIZES = [(m_b, m_u) for m_b in range(5) for m_u in range(5) if m_b + m_u]
 """(m_b, m_u) of the random systems."""

@@ -12,17 +12,18 @@ from formulations.box import box_friction
 from formulations.coulomb import coulomb
 from formulations.hybrid import hybrid
 from formulations.phantom_inertia import phantom_inertia
-from reports.figures import Figure, curves_of, lines
-from reports.reproduction import Claim, Reproduction, Section, Table
-from reports.selection import one_solver, reference_of, row, steps_of
-from workbench.comparison import Comparison, compare, rms
-from workbench.contact import ContactSystem
-from workbench.coulomb import misalignment
-from workbench.diagnostics.rank import rank
-from workbench.formulation import Formulation
-from workbench.jobs import Progress, Settings
-from workbench.simulation import pose, simulate
-from workbench.solvers import find_solver
+from reports.figures.comparison import Figure, curves_of, lines
+from reports.reproductions.claims import Claim, Reproduction, Section, Table
+from reports.reproductions.selection import one_solver, reference_of, row, steps_of
+from workbench.algorithms import find_solver
+from workbench.comparison.cases import Comparison, compare, rms
+from workbench.comparison.jobs import Progress, Settings
+from workbench.judge.coulomb import misalignment
+from workbench.language.formulation import Formulation
+from workbench.matrices.rank import rank
+from workbench.mechanics.contact import ContactSystem
+from workbench.step.one_step import pose
+from workbench.step.simulation import simulate
 
 ITERATED = hybrid.with_options(bounds="iterated")
 PAPER = (coulomb, hybrid, ITERATED, anitescu_potra, box_friction)

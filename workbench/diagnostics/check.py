@@ -7,11 +7,7 @@ import math
 
 import numpy as np
 
-from workbench.diagnostics.definiteness import definiteness
-from workbench.diagnostics.distance import Array, distance
-from workbench.diagnostics.matrix_classes import consequences, matrix_classes
-from workbench.diagnostics.p_matrix import PVerdict, p_verdict
-from workbench.diagnostics.rank import rank
+from workbench.algorithms import SOLVERS, find_solver
 from workbench.diagnostics.wellposedness import (
     class_entries,
     homogeneous_entry,
@@ -19,10 +15,14 @@ from workbench.diagnostics.wellposedness import (
     solutions_entry,
     solver_entries,
 )
-from workbench.problems import SYMMETRY_TOLERANCE
+from workbench.engine.timing import clock
+from workbench.matrices.definiteness import definiteness
+from workbench.matrices.distance import Array, distance
+from workbench.matrices.matrix_classes import consequences, matrix_classes
+from workbench.matrices.p_matrix import PVerdict, p_verdict
+from workbench.matrices.rank import rank
+from workbench.problems.classes import SYMMETRY_TOLERANCE
 from workbench.readers.matrix import Matrix
-from workbench.solvers import SOLVERS, find_solver
-from workbench.timing import clock
 
 LARGEST_ORDER = 256
 """Order up to which exact arithmetic is used: beyond, the entries alone would take the time allowed."""

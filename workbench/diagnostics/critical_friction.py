@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from flint import ctx, fmpq, fmpq_mat, fmpq_poly
 
-from workbench.contact import Array
-from workbench.diagnostics.definiteness import nearest_double
-from workbench.diagnostics.distance import least_singular_value, lower_bound
 from workbench.diagnostics.friction_line import FrictionLine
-from workbench.diagnostics.p_matrix import p_verdict
 from workbench.diagnostics.proposition import balanced
 from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, index_sets, rational
+from workbench.engine.timing import clock
 from workbench.errors import DataError
+from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.distance import least_singular_value, lower_bound
+from workbench.matrices.p_matrix import p_verdict
+from workbench.mechanics.contact import Array
 from workbench.readers.matrix import Matrix
-from workbench.sliding import SlidingSystem
-from workbench.timing import clock
+from workbench.sliding.system import SlidingSystem
 
 LARGEST_EXACT = 6
 """Contacts up to which the 2^m polynomials are used."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.contact import Array
-from workbench.sliding import SlidingSystem
+from workbench.mechanics.contact import Array
+from workbench.sliding.system import SlidingSystem
 
 
 def norm(M: NDArray) -> float:
@@ -31,14 +31,14 @@ class Here:
     bend: float
     t: float
 
-    def safe_step(self, room: float) -> float:
-        """The largest x up to which the change stays within `room`; inf where nothing limits it."""
-        if room <= 0:
+    def safe_step(self, margin: float) -> float:
+        """The largest x up to which the change stays within `margin`; inf where nothing limits it."""
+        if margin <= 0:
             return 0.0
-        # (bend - slope t) x^2 + (slope + room t) x - room = 0, its least positive root, without cancellation.
-        p, q = self.bend - self.slope * self.t, self.slope + room * self.t
-        denominator = q + np.sqrt(max(q * q + 4 * p * room, 0.0))
-        return float(2 * room / denominator) if denominator > 0 else np.inf
+        # (bend - slope t) x^2 + (slope + margin t) x - margin = 0, its least positive root, without cancellation.
+        p, q = self.bend - self.slope * self.t, self.slope + margin * self.t
+        denominator = q + np.sqrt(max(q * q + 4 * p * margin, 0.0))
+        return float(2 * margin / denominator) if denominator > 0 else np.inf
 
 
 @dataclass(frozen=True, eq=False)

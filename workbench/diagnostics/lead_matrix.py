@@ -9,20 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from workbench.case import Case
-from workbench.contact import ContactSolution
-from workbench.diagnostics.matrix_classes import matrix_classes
-from workbench.diagnostics.p_matrix import p_verdict
+from workbench.algorithms import default_solver
 from workbench.diagnostics.phantom import lead_matrices, p_limit, pencil, singular_values_of_rho
-from workbench.diagnostics.rank import Rank, rank
 from workbench.diagnostics.redundancy import Redundancy, redundancy
+from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.formulation import Formulation
+from workbench.language.formulation import Formulation
+from workbench.matrices.matrix_classes import matrix_classes
+from workbench.matrices.p_matrix import p_verdict
+from workbench.matrices.rank import Rank, rank
+from workbench.mechanics.case import Case
+from workbench.mechanics.contact import ContactSolution
+from workbench.problems.solution import Status
 from workbench.readers.matrix import Matrix
-from workbench.simulation import Stepper, first_step
-from workbench.solution import Status
-from workbench.solvers import default_solver
-from workbench.timing import clock
+from workbench.step.one_step import first_step
+from workbench.step.stepper import Stepper
 
 THEORY = {
     "frictionless": "symmetric PSD: accelerations unique, normal impulses too where the Jacobian has full row rank",

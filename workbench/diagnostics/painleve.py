@@ -8,7 +8,7 @@ A system of one's own is a function of its parameters, here a mass on a floor wh
 
     >>> import numpy as np
     >>> from workbench.diagnostics.painleve import painleve
-    >>> from workbench.sliding import SlidingSystem, sliding_signs
+    >>> from workbench.sliding.system import SlidingSystem, sliding_signs
     >>> def system(m=1.0, coupling=0.5, mu=0.3, v_t=-1.0):
     ...     M = m * np.array([[1.0, coupling], [coupling, 1.0]])
     ...     J_n, J_t = np.array([[0.0, 1.0]]), np.array([[1.0, 0.0]])
@@ -28,19 +28,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.case import Array, Case
 from workbench.diagnostics.critical_friction import Critical, critical_friction
-from workbench.diagnostics.distance import Distance, distance
 from workbench.diagnostics.friction_line import FrictionLine
-from workbench.diagnostics.p_matrix import p_verdict
-from workbench.diagnostics.p_witness import PVerdict
 from workbench.diagnostics.proposition import LARGEST, Proposition, balanced, guaranteed, proposition
 from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles
 from workbench.diagnostics.sliding_regime import LARGEST_BALLS, TOLERANCE, Regime, open_p, regime
 from workbench.errors import DataError
+from workbench.matrices.distance import Distance, distance
+from workbench.matrices.p_matrix import p_verdict
+from workbench.matrices.p_witness import PVerdict
+from workbench.mechanics.case import Array, Case
 from workbench.readers.matrix import Matrix
-from workbench.sliding import SlidingSystem
-from workbench.sliding_state import UNCERTAINTY, gives_its_own, sliding_system
+from workbench.sliding.state import UNCERTAINTY, gives_its_own, sliding_system
+from workbench.sliding.system import SlidingSystem
 
 ALL = "all coefficients times"
 """Name of the line s -> s mu through the present coefficients."""

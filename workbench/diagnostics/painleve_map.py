@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.case import Array, Case
 from workbench.diagnostics.critical_friction import by_polynomials
 from workbench.diagnostics.painleve import Line, friction_lines
 from workbench.diagnostics.proposition import betas_2, bilateral_limits
 from workbench.diagnostics.sliding_exact import as_doubles, index_sets
 from workbench.errors import DataError
-from workbench.sliding import SlidingStack, SlidingSystem
-from workbench.sliding_state import sliding_system
+from workbench.mechanics.case import Array, Case
+from workbench.sliding.state import sliding_system
+from workbench.sliding.system import SlidingStack, SlidingSystem
 
 TOLERANCE = 1e-9
 """Relative size below which a determinant or an unknown counts as zero, so that the cell is undecided."""

@@ -19,10 +19,10 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import eigvals
 
-from workbench.diagnostics.p_matrix import p_verdict_of
-from workbench.diagnostics.rank import rank
-from workbench.problems import Array, equilibration
-from workbench.simulation import Stepper
+from workbench.matrices.p_matrix import p_verdict_of
+from workbench.matrices.rank import rank
+from workbench.problems.classes import Array, equilibration
+from workbench.step.stepper import Stepper
 
 SINGULAR = 1e-9
 """Smallest over largest singular value, equilibrated, at which an eigenvalue of the pencil counts as singular."""

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.diagnostics.rank import rank
 from workbench.errors import DataError
-from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
-from workbench.problems import MLCP, Array, is_psd, is_symmetric
+from workbench.matrices.rank import rank
+from workbench.problems.classes import MLCP, Array, is_psd, is_symmetric
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 
 
 def problem_facts(problem: MLCP | FrictionProblem | GlobalFrictionProblem) -> dict[str, Any]:

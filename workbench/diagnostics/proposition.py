@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.contact import Array
 from workbench.diagnostics.friction_line import FrictionLine, norm
-from workbench.diagnostics.p_matrix import PVerdict, p_verdict
-from workbench.diagnostics.rank import dependent_rows
 from workbench.errors import DataError
+from workbench.matrices.p_matrix import PVerdict, p_verdict
+from workbench.matrices.rank import dependent_rows
+from workbench.mechanics.contact import Array
 from workbench.readers.matrix import Matrix
-from workbench.sliding import SlidingSystem
+from workbench.sliding.system import SlidingSystem
 
 LARGEST = 14
 """Unilateral contacts at most: beta_2 takes 2^m_u index sets."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.contact import ContactSolution
-from workbench.diagnostics.rank import rank
-from workbench.hooks import Core
+from workbench.matrices.rank import rank
+from workbench.mechanics.contact import ContactSolution
+from workbench.mechanics.core import Core
 
 Array = NDArray[np.float64]
 

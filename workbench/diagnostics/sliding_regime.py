@@ -10,8 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.contact import Array
-from workbench.diagnostics.definiteness import nearest_double
 from workbench.diagnostics.sliding_exact import (
     ExactSliding,
     Pair,
@@ -21,10 +19,12 @@ from workbench.diagnostics.sliding_exact import (
     index_sets,
     regular_base,
 )
-from workbench.diagnostics.solution_set import Piece, solution_set
+from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.sliding import Multipliers, SlidingSystem
-from workbench.timing import clock
+from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.solution_set import Piece, solution_set
+from workbench.mechanics.contact import Array
+from workbench.sliding.system import Multipliers, SlidingSystem
 
 TOLERANCE = 1e-12
 """Default relative uncertainty of the doubles of a system."""

@@ -8,15 +8,15 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from workbench.diagnostics.definiteness import as_text
-from workbench.diagnostics.matrix_classes import ClassVerdict
-from workbench.diagnostics.solution_set import Piece, SolutionSet, solution_set
-from workbench.problems import LCP
+from workbench.algorithms import SOLVERS, find_solver
+from workbench.algorithms.enumeration import LARGEST as ENUMERATED
+from workbench.engine.timing import clock
+from workbench.matrices.definiteness import as_text
+from workbench.matrices.matrix_classes import ClassVerdict
+from workbench.matrices.solution_set import Piece, SolutionSet, solution_set
+from workbench.problems.classes import LCP
+from workbench.problems.solution import Status
 from workbench.readers.matrix import Matrix
-from workbench.solution import Status
-from workbench.solvers import SOLVERS, find_solver
-from workbench.solvers.enumeration import LARGEST as ENUMERATED
-from workbench.timing import clock
 
 LARGEST = 64
 """Unknowns up to which the exact solution set is sought."""

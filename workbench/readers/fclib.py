@@ -19,10 +19,10 @@ from typing import Any
 import h5py
 import numpy as np
 
+from workbench.engine.lazy import sparse
 from workbench.errors import DataError
-from workbench.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem, Sparse
-from workbench.lazy import sparse
-from workbench.problems import Array
+from workbench.problems.classes import Array
+from workbench.problems.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem, Sparse
 
 ALWAYS_READ = 1_000_000
 """Entries of one array that are read however small the file; beyond, one for each byte of it (arrays may be packed)."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from workbench.errors import DataError
-from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
-from workbench.problems import is_sparse
+from workbench.problems.classes import is_sparse
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.npz import MATRICES, VECTORS, FileProblem, problem_of, read_npz, write_npz
 
 LARGEST_TEXT = 50_000_000

@@ -16,10 +16,10 @@ from typing import IO, Any
 
 import numpy as np
 
+from workbench.engine.lazy import sparse
 from workbench.errors import DataError
-from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem
-from workbench.lazy import sparse
-from workbench.problems import LCP, MLCP, is_sparse
+from workbench.problems.classes import LCP, MLCP, is_sparse
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.matrix import npy_header
 
 ALWAYS_READ, PACKED = 8_000_000, 100

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.errors import DataError
-from workbench.friction_problem import FrictionProblem, GlobalFrictionProblem, Sparse
-from workbench.problems import LCP, MLCP, Array
+from workbench.problems.classes import LCP, MLCP, Array
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, Sparse
 from workbench.readers.matrix import Matrix, matrix_of
 from workbench.readers.siconos_matrix import STORAGES, WHOLE, Entries, TypedWords, Words, read_entries
 
@@ -119,7 +119,7 @@ def _mlcp(words: Words) -> MLCP:
     whole, parts = words.whole(), words.whole()
     n, m = words.whole(), words.whole()
     size = n + m
-    words.room(size)
+    words.must_hold(size)
     if not size:
         raise DataError(f"{words.name} is an MLCP without unknowns")
     equations = np.arange(size) < n
@@ -186,7 +186,7 @@ def _blocks_of(words: Words, size: int) -> tuple[list[int], NDArray[np.int64]]:
 def _friction(words: Words) -> FrictionProblem | GlobalFrictionProblem:
     dimension, contacts = words.whole(2), words.whole(1)
     size = dimension * contacts
-    words.room(size)
+    words.must_hold(size)
     M = read_entries(words).matrix()
     if M.shape == (size, size):
         # A global problem may have as many velocities as contact rows; then a second matrix follows, which is H.

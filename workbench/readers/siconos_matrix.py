@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.engine.lazy import sparse
 from workbench.errors import DataError
-from workbench.friction_problem import Sparse
-from workbench.lazy import sparse
-from workbench.problems import Array
+from workbench.problems.classes import Array
+from workbench.problems.friction_problem import Sparse
 from workbench.readers.matrix import LARGEST_SIDE, Matrix, matrix_of, parse_entry
 
 DENSE, BLOCKS, SPARSE = STORAGES = 0, 1, 2
@@ -47,13 +47,13 @@ class Words:
         """The same from here on, to look ahead with."""
         return type(self)(self.text, self.name, self.end)
 
-    def room(self, count: int) -> None:
+    def must_hold(self, count: int) -> None:
         """DataError unless `count` more words can follow: each takes two characters."""
         if 2 * count > len(self.text) - self.end + 1:
             raise DataError(f"{self.name} says that {count} more numbers follow, but it is too short; it is cut off")
 
     def take(self, count: int) -> list[str]:
-        self.room(count)
+        self.must_hold(count)
         words, match = [], None
         for match in itertools.islice(self.found, count):
             words.append(match.group())
@@ -64,20 +64,20 @@ class Words:
 
     def table(self, rows: int, width: int) -> Iterator[tuple[slice, list[str]]]:
         """Rows of `width` words, some at a time: which rows, and their words."""
-        self.room(rows * width)
+        self.must_hold(rows * width)
         for start in range(0, rows, AT_ONCE):
             some = slice(start, min(start + AT_ONCE, rows))
             yield some, self.take(width * (some.stop - some.start))
 
     def numbers(self, count: int) -> Numbers:
-        self.room(count)
+        self.must_hold(count)
         values: Numbers = np.empty(count, dtype=self.dtype)
         for some, words in self.table(count, 1):
             values[some] = self.as_numbers(words)
         return values
 
     def wholes(self, count: int, least: int = 0) -> NDArray[np.int64]:
-        self.room(count)
+        self.must_hold(count)
         values = np.empty(count, dtype=np.int64)
         for some, words in self.table(count, 1):
             values[some] = self.as_wholes(words, least)
@@ -166,7 +166,7 @@ def read_entries(words: Words) -> Entries:
     """Storage, rows, columns and entries of a matrix. Raises DataError."""
     storage, rows, columns = words.whole(), words.whole(1), words.whole(1)
     # Vectors as long as its sides follow every matrix, so that these are bounded by the length of the text.
-    words.room(max(rows, columns))
+    words.must_hold(max(rows, columns))
     if storage == DENSE:
         if words.wholes(2).tolist() != [rows, columns]:
             raise DataError(f"{words.name} gives two different sizes for a matrix; the first is {rows} x {columns}")
@@ -223,7 +223,7 @@ def _print_out(words: Words, rows: int, columns: int) -> Entries:
     if sides != [rows, columns]:
         raise DataError(f"{words.name}: the sparse print-out is {word[:40]}; {rows} x {columns} is needed")
     entries = words.as_wholes([words.take(4)[3].rstrip(",")])[0]
-    words.room(3 * entries)
+    words.must_hold(3 * entries)
     i, j = np.empty(entries, int), np.empty(entries, int)
     x: Numbers = np.empty(entries, dtype=words.dtype)
     if before == "triplet:":

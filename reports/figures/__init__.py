@@ -1,0 +1,1 @@
+"""Figures, as declarations that draw themselves in a page or a file."""

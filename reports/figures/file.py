@@ -1,0 +1,169 @@
+"""Figures of a comparison on one problem without bodies: contacts as points, formulations as small multiples."""
+
+from typing import TypeVar
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from reports.figures.comparison import ROWS, WIDTH, Chart, Figure, budget
+from workbench.comparison.files import MODES, FileComparison
+
+COLUMNS, SIDE = 5, 140
+"""Small multiples in a row, and their side [px]."""
+LOW, REACH = -0.08, 1.6
+"""Normalised friction between which contacts are drawn: a little below zero, so that none lies on an axis."""
+C = TypeVar("C", alt.X, alt.Y)
+BUDGET = {"total_error": "total", "formulation_error": "formulation", "solver_error": "solver"}
+MODE_COLOURS = ["#b0b0b0", "#c8553d", "#4c6a92"]
+PARTS = {  # the columns of runs in the order of BUDGET
+    "velocities W p + q": ("velocity_error", "formulation_error", "solver_error"),
+    "impulses": ("impulse_error", "impulse_formulation_error", "impulse_solver_error"),
+}
+
+
+def figures(c: FileComparison) -> list[Figure]:
+    """All figures, in the order of the page."""
+    points = contacts_of(c)
+    if points.empty:
+        return []
+    beyond = int((points["normalised_friction"] > REACH).sum())
+    left_out = f" {beyond} points beyond {REACH:g} are not drawn." if beyond else ""
+    thin = points.attrs["of"]
+    some = f" Drawn are {points['contact'].nunique()} of {thin} contacts." if points["contact"].nunique() < thin else ""
+    hollow = (
+        "" if points["determined"].all()
+        else " Hollow: the velocity does not determine this contact's impulses, so the point is one choice of many."
+    )  # fmt: skip
+    return [
+        Figure(
+            "budget", "Distance from the exact solution",
+            "Velocities relative to |q|, impulses relative to the exact ones. Total is this row against exact Coulomb; "
+            "formulation is the formulation solved to round-off against exact Coulomb; solver is this row against the "
+            "formulation to round-off. There is no discretisation part: one step, nothing moves. Logarithmic; below "
+            "1e-6 % is round-off and not drawn.",
+            bars(c.runs),
+        ),
+        Figure(
+            "friction", "Normalised friction |p_t| / (μ p_n), contact by contact",
+            "Across: exact Coulomb; up: the formulation. On the diagonal they agree, 1 is the rim of Coulomb's cone. "
+            f"Colours tell what the contact does in the exact solution.{hollow}{left_out}{some}",
+            scatter(points),
+        ),
+        Figure(
+            "cones", "Where friction lies in its cone, p_t / (μ p_n)",
+            "Each contact that carries a normal impulse, in the file's own tangent axes; the circle is Coulomb's rim. "
+            f"Polygons and boxes show as corners and edges.{hollow}{left_out}{some}" if c.d == 2 else
+            "Each contact that carries a normal impulse; ±1 is Coulomb's rim."
+            f"{hollow}{left_out}{some}",
+            cones(points) if c.d == 2 else strips(points),
+        ),
+        Figure(
+            "motion", "Normal against sliding velocity after the step",
+            "Across: |u_t|; up: u_n, both in the file's unit. Under Coulomb's law a contact that carries impulses has "
+            "u_n = 0; the cone complementarity problem lifts sliding ones to u_n = μ |u_t|. Velocities are "
+            f"drawn for every contact, whatever is known of its impulses.{some}",
+            motion(points),
+        ),
+    ]  # fmt: skip
+
+
+def contacts_of(c: FileComparison) -> pd.DataFrame:
+    """The contacts of each formulation's first row that has impulses; evenly thinned where there are very many."""
+    frame = c.trajectories[c.trajectories["role"] == "run"]
+    first = frame.drop_duplicates("label")[["label", "solver"]]
+    points = frame.merge(first, on=["label", "solver"])
+    contacts = int(frame["contact"].max()) + 1 if len(frame) else 0
+    every = -(-contacts * max(1, len(first)) // ROWS)
+    points = points[points["contact"] % max(1, every) == 0].copy()
+    points.attrs["of"] = contacts
+    tangents = [f"p_t{j + 1}" for j in range(c.d)]
+    size = np.linalg.norm(points[tangents], axis=1)
+    for name in tangents:
+        points[name] = points["normalised_friction"] * points[name] / np.where(size > 0, size, 1.0)
+    points["slip"] = np.linalg.norm(points[[f"u_t{j + 1}" for j in range(c.d)]], axis=1)
+    numbers = [*tangents, "slip", "u_n", "normalised_friction", "exact_friction"]
+    points[numbers] = points[numbers].map(lambda x: float(f"{x:.5g}"))
+    return points
+
+
+def bars(runs: pd.DataFrame) -> Chart:
+    """Total, formulation and solver error as bars; a field for velocities and, where they are compared, impulses."""
+    frames = [
+        runs[["label", "solver", *keys]].set_axis(["label", "solver", *BUDGET], axis=1).assign(window=what)
+        for what, keys in PARTS.items()
+        if runs[keys[0]].notna().any()
+    ]
+    return budget(pd.concat(frames, ignore_index=True), BUDGET, "relative error [%]")
+
+
+def _multiples(points: pd.DataFrame, marks: alt.Chart, frame: alt.Chart | None, side: int = SIDE) -> Chart:
+    """A small chart per formulation, `frame` (with data of its own) behind its points."""
+    order = list(dict.fromkeys(points["label"]))
+    layers = [marks] if frame is None else [frame, marks]
+    return (
+        alt.layer(*layers, data=points)
+        .properties(width=side, height=side)
+        .facet(
+            facet=alt.Facet("label:N", sort=order, title=None, header=alt.Header(labelFontSize=12, labelPadding=4)),
+            columns=COLUMNS,
+        )
+    )
+
+
+def _marks(x: alt.X, y: alt.Y) -> alt.Chart:
+    scale = alt.Scale(domain=list(MODES), range=MODE_COLOURS)
+    legend = alt.Legend(orient="top", title="in the exact solution")
+    return (
+        alt.Chart()
+        .mark_point(filled=True, size=26, strokeWidth=1, clip=True)
+        .encode(
+            x=x, y=y, color=alt.Color("exact_mode:N", scale=scale, legend=legend),
+            stroke=alt.Stroke("exact_mode:N", scale=scale, legend=None),
+            fillOpacity=alt.condition("datum.determined", alt.value(0.75), alt.value(0.0)),
+            strokeOpacity=alt.value(0.8), tooltip=["contact:Q", "mode:N", "exact_mode:N"],
+        )
+    )  # fmt: skip
+
+
+def _ratio(channel: type[C], key: str, low: float, title: str | None) -> C:
+    return channel(
+        f"{key}:Q", title=title, scale=alt.Scale(domain=[low, REACH], nice=False),
+        axis=alt.Axis(values=[-1, 0, 1] if low < LOW else [0, 0.5, 1, 1.5]),
+    )  # fmt: skip
+
+
+def scatter(points: pd.DataFrame) -> Chart:
+    """Normalised friction, exact across and the formulation's up; contacts open in both are left out."""
+    shown = points[points["closed"] | (points["exact_mode"] != "open")]
+    diagonal = pd.DataFrame({"x": [0.0, REACH], "y": [0.0, REACH]})
+    line = alt.Chart(diagonal).mark_line(color="#bbb", strokeWidth=1).encode(x="x:Q", y="y:Q")
+    x, y = _ratio(alt.X, "exact_friction", LOW, "exact"), _ratio(alt.Y, "normalised_friction", LOW, "formulation")
+    return _multiples(shown, _marks(x, y), line)
+
+
+def cones(points: pd.DataFrame) -> Chart:
+    """Friction of the contacts in space that carry something, in the unit disc."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 73)
+    rim = pd.DataFrame({"x": np.cos(angle).round(4), "y": np.sin(angle).round(4), "order": range(73)})
+    circle = alt.Chart(rim).mark_line(color="#bbb", strokeWidth=1).encode(x="x:Q", y="y:Q", order="order:Q")
+    x, y = _ratio(alt.X, "p_t1", -REACH, None), _ratio(alt.Y, "p_t2", -REACH, None)
+    return _multiples(points[points["closed"]], _marks(x, y), circle)
+
+
+def strips(points: pd.DataFrame) -> Chart:
+    """Friction of the contacts in the plane that carry something, a line for every formulation."""
+    order = list(dict.fromkeys(points["label"]))
+    rim = alt.Chart(pd.DataFrame({"x": [-1.0, 1.0]})).mark_rule(color="#bbb").encode(x="x:Q")
+    x = _ratio(alt.X, "p_t1", -REACH, "p_t / (μ p_n)")
+    y = alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=300))
+    marks = _marks(x, y).properties(data=points[points["closed"]])
+    return alt.layer(rim, marks).properties(width=WIDTH - 220, height=alt.Step(22))
+
+
+def motion(points: pd.DataFrame) -> Chart:
+    """u_n over |u_t| of every contact."""
+    x = alt.X("slip:Q", title="|u_t|", axis=alt.Axis(tickCount=3, format="~g"))
+    y = alt.Y("u_n:Q", title="u_n", axis=alt.Axis(tickCount=4, format="~g"))
+    marks = _marks(x, y).encode(fillOpacity=alt.value(0.75))
+    return _multiples(points, marks, None)

@@ -1,0 +1,64 @@
+"""The page of one check: is this matrix, or this LCP, well posed? One HTML file that opens offline."""
+
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from reports.text.check import number, vector
+
+MEANINGS = {
+    "P": "all principal minors are positive: one solution for every q",
+    "P0": "no principal minor is negative",
+    "nondegenerate": "no principal minor is zero: finitely many solutions for every q",
+    "PD": "xᵀMx > 0 for x ≠ 0",
+    "PSD": "xᵀMx ≥ 0",
+    "Z": "no positive entry off the diagonal",
+    "M": "Z and P",
+    "H_plus": "the comparison matrix is M, and the diagonal positive",
+    "column_sufficient": "xᵢ(Mx)ᵢ ≤ 0 for all i only where all are 0: the solution set is convex for every q",
+    "row_sufficient": "Mᵀ is column sufficient: every stationary point of the quadratic program is a solution",
+    "copositive": "xᵀMx ≥ 0 for x ≥ 0",
+    "strictly_copositive": "xᵀMx > 0 for x ≥ 0, x ≠ 0",
+    "copositive_plus": "copositive, and xᵀMx = 0, x ≥ 0 only where (M + Mᵀ)x = 0",
+    "E0": "semimonotone: for x ≥ 0, x ≠ 0 some xₖ > 0 has (Mx)ₖ ≥ 0",
+    "E": "strictly semimonotone: the same with (Mx)ₖ > 0: one solution for every q ≥ 0",
+    "R0": "LCP(0, M) has the solution 0 alone: bounded solution sets",
+    "S": "Mx > 0 for some x ≥ 0: feasible for every q",
+    "Q": "a solution for every q",
+    "Q0": "a solution for every q that is feasible",
+}
+MOST_SHOWN = 40
+"""Faces of the solution set that the page lists; the JSON has them all."""
+
+
+def render(result: dict[str, Any], name: str, provenance: dict[str, Any]) -> str:
+    """The whole page as text, from the result of `workbench.diagnostics.check.check`."""
+    environment = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"number": number, "vector": vector}
+    template = environment.from_string(files("reports").joinpath("templates/check.html.j2").read_text("utf-8"))
+    return template.render(
+        r=result, name=name, provenance=provenance, classes=class_rows(result["classes"] or {}), most=MOST_SHOWN
+    )
+
+
+def class_rows(classes: dict[str, Any]) -> list[dict[str, Any]]:
+    """Per class its meaning, verdict and support, numbers shortened."""
+    return [
+        {
+            "name": name,
+            "meaning": MEANINGS[name],
+            "verdict": entry["verdict"],
+            "support": entry["proof"] or entry["reason"] or "",
+            "witness": [(key.replace("_", " "), _shown(key, value)) for key, value in (entry["witness"] or {}).items()],
+        }
+        for name, entry in classes.items()
+    ]
+
+
+def _shown(key: str, value: Any) -> str:
+    if key == "index_set":
+        return "{" + ", ".join(map(str, value)) + "}"
+    if isinstance(value, list):
+        return vector([str(x) for x in value])
+    return number(str(value))

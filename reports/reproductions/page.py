@@ -1,0 +1,94 @@
+"""The pages of reproductions, each one HTML file that opens offline, and the index that links them."""
+
+import json
+import time
+from collections.abc import Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reports.pages.page import environment, scripts
+from reports.reproductions import find_reproduction
+from reports.reproductions.claims import Reproduction, claims_frame
+from workbench.comparison.jobs import Progress, processes
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A finished page: the HTML, its claims as a frame, and the seconds that computing took."""
+
+    name: str
+    title: str
+    source: str
+    html: str
+    claims: pd.DataFrame
+    seconds: float
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return counts(self.claims)
+
+
+def counts(claims: pd.DataFrame) -> dict[str, int]:
+    """How many claims have each verdict, in this order."""
+    return {verdict: int((claims["verdict"] == verdict).sum()) for verdict in ("confirmed", "differs", "not confirmed")}
+
+
+def render(name: str, r: Reproduction, provenance: dict[str, Any]) -> str:
+    """The whole page of one reproduction as text."""
+    template = environment().get_template("reproduction.html.j2")
+    return template.render(
+        name=name, r=r, counts=counts(claims_frame(name, r)), provenance=provenance, **scripts(r.figures)
+    )
+
+
+def render_index(pages: Sequence[Page], provenance: dict[str, Any]) -> str:
+    """The page that links `NAME.html` of all pages."""
+    return environment().get_template("reproductions.html.j2").render(pages=pages, provenance=provenance)
+
+
+def make_page(name: str, provenance: dict[str, Any], progress: Progress) -> Page:
+    """Compute and render the reproduction of this name."""
+    start = time.perf_counter()
+    r = find_reproduction(name)(progress)
+    seconds = time.perf_counter() - start
+    html = render(name, r, provenance | {"seconds": f"{seconds:.1f}"})
+    return Page(name, r.title, r.source, html, claims_frame(name, r), seconds)
+
+
+def make_pages(
+    names: Sequence[str], provenance: dict[str, Any], progress: Progress | None = None, workers: int = 1
+) -> list[Page]:
+    """The pages of these names in this order, several of them in up to `workers` processes."""
+    progress = progress or silent
+    if len(names) == 1 or workers == 1:
+        return [make_page(name, provenance, progress) for name in names]
+    pages: dict[str, Page] = {}
+    with processes(min(workers, len(names))) as pool:
+        waiting = [pool.submit(make_page, name, provenance, silent) for name in names]
+        progress("reproductions in several processes", 0, len(names))
+        for future in as_completed(waiting):
+            page = future.result()
+            pages[page.name] = page
+            progress(page.name, len(pages), len(names))
+    return [pages[name] for name in names]
+
+
+def write_pages(pages: Sequence[Page], folder: Path, provenance: dict[str, Any]) -> pd.DataFrame:
+    """NAME.html for each page, claims.csv, provenance.json and, for several pages, index.html; returns all claims."""
+    claims = pd.concat([page.claims for page in pages], ignore_index=True)
+    facts = provenance | {"seconds": {page.name: round(page.seconds, 1) for page in pages}}
+    for page in pages:
+        (folder / f"{page.name}.html").write_text(page.html, "utf-8")
+    if len(pages) > 1:
+        (folder / "index.html").write_text(render_index(pages, facts), "utf-8")
+    claims.to_csv(folder / "claims.csv", index=False)
+    (folder / "provenance.json").write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
+    return claims
+
+
+def silent(label: str, done: int, total: int) -> None:
+    """Progress that nobody watches."""

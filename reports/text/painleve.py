@@ -1,0 +1,254 @@
+"""What `painleve` found, as data for programs, as text for a terminal, and in words."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from workbench.diagnostics.critical_friction import Critical, Root
+from workbench.diagnostics.painleve import ALL, Loss, Painleve
+from workbench.diagnostics.painleve_map import RegimeMap
+from workbench.diagnostics.proposition import Bounds
+from workbench.diagnostics.sliding_regime import Answer, Regime
+from workbench.mechanics.case import Case
+
+REGIMES = {
+    "unique": "One set of contact forces satisfies the law of sliding: the accelerations are unique.",
+    "none": "No contact forces satisfy the law of sliding, Painlevé's inconsistent case: only an impulse can go on "
+    "from here. Time stepping, whose unknowns are impulses, takes one, an impact without collision.",
+    "infinitely many": "Infinitely many sets of contact forces satisfy the law of sliding.",
+    "undecided": "How many sets of contact forces satisfy the law of sliding is undecided",
+}
+
+
+def as_data(p: Painleve, case: Case, given: Mapping[str, Any], regimes: RegimeMap | None = None) -> dict[str, Any]:
+    """JSON-ready; infinity is the string "inf"."""
+    r, v = p.regime, p.verdict
+    return plain({
+        "case": case.name,
+        "given": {key: str(value) for key, value in given.items()},
+        "contacts": {"bilateral": p.system.m_b, "unilateral": p.system.m_u},
+        "in_words": in_words(p, regimes),
+        "regime": {
+            "kind": r.kind, "as_given": r.as_given, "rational_data": r.exact, "tolerance": r.tolerance or None,
+            "reason": r.reason or None, "answers": [_answer(a) for a in r.answers],
+            "continua": [vars(c) for c in r.continua],
+        },
+        "p_matrix": {
+            "verdict": p.property_p, "reason": p.open or None, "as_given": None if v is None else v.verdict,
+            "proof": v and v.proof, "index_set": v and v.index_set, "minor": v and v.minor,
+            "sign_reversal": v and v.sign_reversal,
+        },
+        "distance_to_non_p": None if p.distance is None else vars(p.distance),
+        "proposition_1": None if p.proposition is None else {
+            "independent": p.proposition.independent,
+            "plain": _bounds(p.proposition.plain), "balanced": _bounds(p.proposition.balanced),
+        },
+        "critical_friction": [_loss(x) for x in p.losses],
+        "map": None if regimes is None else _map(regimes),
+    })  # fmt: skip
+
+
+def plain(x: Any) -> Any:
+    """Nested data in types that JSON has."""
+    if isinstance(x, dict):
+        return {key: plain(value) for key, value in x.items()}
+    if isinstance(x, list | tuple):
+        return [plain(value) for value in x]
+    if isinstance(x, np.ndarray | np.generic):
+        return plain(x.tolist())
+    if isinstance(x, float) and not math.isfinite(x):
+        return "inf" if x > 0 else None
+    return x
+
+
+def _answer(a: Answer) -> dict[str, Any]:
+    # Exact multipliers of doubles have hundreds of digits and say no more than the doubles.
+    short = a.exact if max(map(len, a.exact)) <= 40 else None
+    return {**a.multipliers._asdict(), "exact": short, "acceleration": a.acceleration}
+
+
+def _bounds(b: Bounds | None) -> dict[str, Any] | None:
+    return None if b is None else vars(b)
+
+
+def _loss(x: Loss) -> dict[str, Any]:
+    c = x.critical
+    intervals = None if c.intervals is None else [[_end(lo), _end(hi)] for lo, hi in c.intervals]
+    return {
+        "of": x.name, "now": x.now, "mu_c": c.value, "lo": c.lo, "hi": c.hi, "exact": short(c.exact),
+        "method": c.method, "lost_on": c.lost_on, "p_intervals": intervals, "proposition_1_plain": x.plain,
+        "proposition_1_balanced": x.balanced, "ratio": x.ratio,
+    }  # fmt: skip
+
+
+def _end(root: Root | None) -> dict[str, Any] | str:
+    if root is None:
+        return "inf"
+    return {"lo": root.bracket[0], "hi": root.bracket[1], "exact": short(root.exact)}
+
+
+def short(text: str | None) -> str | None:
+    """A rational short enough to be read, else None."""
+    return text if text is not None and len(text) <= 24 else None
+
+
+def _map(m: RegimeMap) -> dict[str, Any]:
+    return {
+        "x": {"name": m.x.name, "values": m.x.values}, "y": {"name": m.y.name, "values": m.y.values},
+        "shares": m.shares(), "friction_axis": m.friction,
+        "critical": None if m.critical is None else [None if np.isnan(c) else c for c in m.critical],
+        "regained": m.regained, "kinds": _names(), "kind": m.kind,
+    }  # fmt: skip
+
+
+def _names() -> list[str]:
+    from workbench.diagnostics.painleve_map import KINDS
+
+    return list(KINDS)
+
+
+def in_words(p: Painleve, regimes: RegimeMap | None = None) -> list[str]:
+    """Sentences made from the findings."""
+    r = p.regime
+    first = REGIMES.get(r.kind) or f"{r.kind.capitalize()} sets of contact forces satisfy the law of sliding."
+    if r.kind == "undecided":
+        first += f": {r.reason}. The numbers as they stand have {described(r.as_given)}."
+    sentences = [first if r.kind == "undecided" else f"{first} {basis(r)}"]
+    if p.property_p == "P":
+        sentences.append("M_μ is a P-matrix: the accelerations are unique whatever the loads.")
+    elif p.property_p == "undecided":
+        sentences.append(f"Whether M_μ is a P-matrix is undecided: {p.open}.")
+    elif p.verdict is None:
+        sentences.append("A = A_nb − A_tb [μ_b ξ_b] is singular: there is no M_μ, and for some loads no unique answer.")
+    else:
+        sentences.append("M_μ is no P-matrix: there are loads for which there is no answer, or there are several.")
+    sentences += [_friction_words(x) for x in p.losses]
+    if regimes is not None:
+        sentences.append(_map_words(regimes))
+    return sentences
+
+
+def basis(r: Regime) -> str:
+    """What a regime that is decided rests on."""
+    if r.exact:
+        return "Decided on rational data, exactly."
+    if r.tolerance:
+        return f"Decided exactly; all data within {r.tolerance:g} relative of these agree."
+    return "Decided exactly for the doubles as they stand; with so many contacts no tolerance is followed."
+
+
+def described(kind: str) -> str:
+    """ "one answer", "two answers", ..."""
+    return {"unique": "one answer", "none": "no answer"}.get(kind, f"{kind} answers")
+
+
+def _friction_words(x: Loss) -> str:
+    c = x.critical
+    what = "all coefficients times s, s" if x.name == ALL else x.name
+    if c.lo is None:
+        words = f"For {what} = 0 M_μ is no P-matrix"
+    elif math.isinf(c.lo):
+        words = f"M_μ is a P-matrix for every {what} from 0 on"
+    else:
+        words = f"M_μ is a P-matrix for {what} from 0 up to {number(c)} (now {x.now:g})"
+    again = (c.intervals or ())[0 if c.lo is None else 1 :]
+    if again:
+        words += f"; it is one {'' if c.lo is None else 'again '}on {', '.join(map(_interval, again))}"
+    if x.ratio is not None and x.plain is not None and x.balanced is not None:
+        words += f"; Proposition 1 guarantees {max(x.plain, x.balanced):.6g}, {100 * x.ratio:.3g} % of that"
+    return words + "."
+
+
+def number(c: Critical) -> str:
+    """mu_c, as a fraction where it is a short one."""
+    exact, value = short(c.exact), c.value
+    if c.lo is None or c.hi is None or value is None:
+        return "–"
+    if math.isinf(c.lo):
+        return "∞"
+    if exact:
+        return f"{exact} = {value:.10g}" if "/" in exact else exact
+    return f"{c.lo:.10g}" if c.hi - c.lo < 1e-9 * c.lo else f"a value in [{c.lo:.6g}, {c.hi:.6g}]"
+
+
+def _map_words(m: RegimeMap) -> str:
+    shares = ", ".join(f"{100 * share:.3g} % {name}" for name, share in m.shares().items())
+    words = f"Of the map over {m.x.name} and {m.y.name}: {shares}"
+    if m.critical is not None and np.isfinite(m.critical).any():
+        name, other = (m.y.name, m.x) if m.friction == "y" else (m.x.name, m.y)
+        k = int(np.nanargmin(m.critical))
+        words += f"; the critical {name} is least at {other.name} = {other.values[k]:.4g}: {m.critical[k]:.6g}"
+    if m.regained:
+        words += f"; on {m.regained} of its lines the P-property is lost, or missing at zero, and regained"
+    return words + "."
+
+
+def to_text(p: Painleve, case: Case, regimes: RegimeMap | None = None) -> str:
+    """For a terminal."""
+    r, lines = p.regime, [f"{case.name}: {p.system.m_b} bilateral, {p.system.m_u} unilateral contacts that slide"]
+    lines += [
+        "",
+        f"regime        {r.kind}" + (f" (as the numbers stand: {r.as_given})" if r.kind != r.as_given else ""),
+    ]
+    for a in r.answers:
+        lines.append(f"  lambda      {forces(a)}   acceleration {vector(a.acceleration)}")
+    for c in r.continua:
+        lines.append(f"  dimension {c.dimension}: corners {[vector(x) for x in c.corners]}, "
+                     f"directions {[vector(x) for x in c.directions]}")  # fmt: skip
+    lines.append(f"P-matrix      {p.property_p}" + (f", {p.verdict.proof}" if p.verdict and p.verdict.proof else ""))
+    if p.verdict and p.verdict.index_set is not None and not p.open:
+        lines.append(f"  minor       {float_of(p.verdict.minor)} on {set(p.verdict.index_set)}")
+    if p.distance and p.distance.value and not p.open:
+        lines.append(f"  distance    {p.distance.value:.8g} to the nearest matrix that is not P (1/beta_2)")
+    lines += ["", "critical friction      now        mu_c                 P intervals"]
+    for x in p.losses:
+        lines.append(f"  {x.name:<20} {x.now:<10.6g} {number(x.critical):<20} {spans(x.critical)}")
+    lines += ["", "Proposition 1          mu_max^b   |Theta|_2  beta_2     holds  " + "guaranteed: "
+              + ", ".join(x.name for x in p.losses)]  # fmt: skip
+    for name in ("plain", "balanced"):
+        b = p.proposition and getattr(p.proposition, name)
+        if b:
+            theta = "-" if b.theta is None else f"{b.theta:.5g}"
+            shown = ", ".join(f"{getattr(x, name):.6g}" for x in p.losses)
+            lines.append(f"  {name:<20} {b.mu_max_b:<10.5g} {theta:<10} {b.beta:<10.5g} {b.holds!s:<6} {shown}")
+    if p.proposition is None or p.proposition.plain is None:
+        lines.append("  not applicable: " + ("too many contacts" if p.proposition is None else "dependent constraints"))
+    return "\n".join([*lines, "", *in_words(p, regimes)])
+
+
+def spans(c: Critical) -> str:
+    """The intervals of friction with the P-property."""
+    if c.intervals is None:
+        return f"[0, {c.lo:.8g})" if c.lo else "–"
+    shown = list(map(_interval, c.intervals))
+    if shown and c.lo is not None:
+        shown[0] = "[" + shown[0][1:]
+    return ", ".join(shown) or "none"
+
+
+def _interval(ends: tuple[Root, Root | None]) -> str:
+    lo, hi = ends
+    return f"({lo.value:.8g}, {'∞' if hi is None else format(hi.value, '.8g')})"
+
+
+def forces(a: Answer) -> str:
+    """Multipliers, as fractions where these are short."""
+    values = np.append(*a.multipliers)
+    return "[" + ", ".join(
+        e if len(e) <= 12 else f"{x:.10g}" for e, x in zip(a.exact, values, strict=True)
+    ) + "] N"  # fmt: skip
+
+
+def vector(x: Any) -> str:
+    """Numbers of one unit or of similar size; what is below 1e-12 of the largest is round-off and printed as 0."""
+    x = np.asarray(x, dtype=float)
+    return "[" + ", ".join(f"{v:.6g}" for v in np.where(np.abs(x) > 1e-12 * np.abs(x).max(), x, 0.0)) + "]"
+
+
+def float_of(text: str | None) -> str:
+    """A rational "p/q" as a short number."""
+    from fractions import Fraction
+
+    return "-" if text is None else f"{float(Fraction(text)):.6g}"

@@ -1,0 +1,52 @@
+"""The bundled solvers, one algorithm a file. Adding one is a file and a line in `SOLVERS`.
+
+Modules are imported when first asked for: importing one compiles its kernels where no cached ones are found.
+"""
+
+from importlib import import_module
+
+from workbench.algorithms.base import Solver
+from workbench.errors import UnknownNameError
+from workbench.problems.classes import LCP, MLCP, ConicQP, Problem, is_psd
+
+SOLVERS = {
+    "lemke": "lemke.method.SOLVER",
+    "murty": "murty.SOLVER",
+    "judice-pires": "judice_pires.SOLVER",
+    "proximal": "proximal.SOLVER",
+    "keller": "keller.SOLVER",
+    "pgs": "pgs.SOLVER",
+    "enumerate": "enumeration.SOLVER",
+    "coulomb-exact": "coulomb_exact.COULOMB",
+    "ccp-exact": "coulomb_exact.CCP",
+    "clarabel": "clarabel_direct.SOLVER",
+}
+"""Name of the solver: module and object below this package. `cvxpy:NAME` stands for any installed CVXPY solver."""
+
+ROUND_OFF = {
+    "LCP": "lemke", "MLCP": "proximal", "conic QP": "ccp-exact", "global conic QP": "ccp-exact",
+    "Coulomb NCP": "coulomb-exact", "global Coulomb NCP": "coulomb-exact",
+}  # fmt: skip
+"""Problem class: the solver that takes it to round-off."""
+
+
+def find_solver(name: str) -> Solver:
+    """The solver of this name. Raises UnknownNameError, which lists the known ones."""
+    if name in SOLVERS:
+        module, _, attribute = SOLVERS[name].rpartition(".")
+        return getattr(import_module(f"workbench.algorithms.{module}"), attribute)
+    if name.startswith("cvxpy:"):
+        from workbench.algorithms.cvxpy_conic import cvxpy_solver
+
+        return cvxpy_solver(name.removeprefix("cvxpy:"))
+    raise UnknownNameError("solver", name, [*SOLVERS, "cvxpy:NAME"])
+
+
+def default_solver(kind: str) -> Solver:
+    """The solver that takes a problem of this kind to round-off."""
+    return find_solver(ROUND_OFF[kind])
+
+
+def is_quadratic_program(problem: Problem) -> bool:
+    """Whether the problem is also a convex (conic) quadratic program, so that optimisation codes can take it."""
+    return isinstance(problem, LCP | MLCP | ConicQP) and is_psd(problem.M)

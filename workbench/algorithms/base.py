@@ -1,0 +1,103 @@
+"""What a solver is: a name, the problems it takes, what theory promises, and a `solve`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from workbench.engine.timing import clock
+from workbench.errors import DataError
+from workbench.problems.classes import Array, Problem, is_sparse
+from workbench.problems.solution import Solution, Status
+
+EXACT = 1e-9
+"""Residual (problem's natural map) up to which the answer of a pivoting or polished method counts as verified."""
+GENERIC = 1e-6
+"""The same for an interior-point or first-order method used as it comes."""
+
+
+class Solver(Protocol):
+    """`solves` names problem kinds (`Problem.kind`); `guaranteed_for` the matrix classes with a promised answer."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def solves(self) -> frozenset[str]: ...
+
+    @property
+    def guaranteed_for(self) -> str: ...
+
+    @property
+    def tolerance(self) -> float: ...
+
+    def why_not(self, problem: Problem) -> str | None:
+        """The reason, in words, why this solver cannot take the problem; None when it can."""
+        ...
+
+    def solve(self, problem: Problem) -> Solution:
+        """Solve one problem (no batch axes). A refusal is a Solution with status REFUSED and its reason."""
+        ...
+
+
+def nothing_against(problem: Problem) -> str | None:
+    return None
+
+
+@dataclass(frozen=True)
+class KernelSolver:
+    """A compiled method of signature `kernels.SOLVE`, dressed as a Solver."""
+
+    name: str
+    kernel: Callable
+    solves: frozenset[str]
+    guaranteed_for: str
+    source: str
+    objection: Callable[[Problem], str | None] = field(default=nothing_against)
+    tolerance: float = EXACT
+
+    def why_not(self, problem: Problem) -> str | None:
+        if problem.kind not in self.solves:
+            return f"{self.name} solves {', '.join(sorted(self.solves))}, not {problem.kind}"
+        return self.objection(problem)
+
+    def solve(self, problem: Problem, guess: Array | None = None) -> Solution:
+        """Solve one problem; `guess` (n,) is handed to the kernel, of which some start from it (`lemke`).
+
+        Raises DataError where the guess has another shape.
+        """
+        z, info = np.zeros(problem.size), np.zeros(1, dtype=np.int64)
+        if guess is not None:
+            z = np.array(guess, dtype=float)
+            if z.shape != problem.q.shape:
+                raise DataError(f"the guess has shape {z.shape}; the problem's unknowns have {problem.q.shape}")
+        reason = self.why_not(problem)
+        if reason:
+            return refusal(self, problem, reason)
+        # Lazy: who only lists solvers needs no compiled code.
+        from workbench.algorithms.components import apart
+
+        start = clock()
+        status = Status(apart(self.kernel, kernel_arguments(problem), z, info))
+        elapsed = clock() - start
+        reason = "" if status is Status.SOLVED else status.meaning
+        return Solution(z, status, float(problem.residual(z)), self.tolerance, int(info[0]), elapsed, self.name, reason)
+
+
+def kernel_arguments(problem: Problem) -> tuple:
+    """(M, q, lower, upper, mu, d) as `kernels.SOLVE` takes them."""
+    none = np.zeros(0)
+    lower, upper = getattr(problem, "lower", none), getattr(problem, "upper", none)
+    mu: Array = getattr(problem, "mu", none)
+    M: Any = problem.M
+    M = M.toarray() if is_sparse(M) else M
+    # Problems keep their arrays read-only; compiled signatures ask for writable ones.
+    copies = tuple(np.array(a) for a in (M, problem.q, lower, upper, mu))
+    return (*copies, getattr(problem, "d", 2))
+
+
+def refusal(solver: Solver, problem: Problem, reason: str) -> Solution:
+    """The Solution that says no: z = nan, status REFUSED, and why."""
+    z = np.full(problem.size, np.nan)
+    return Solution(z, Status.REFUSED, np.inf, solver.tolerance, 0, 0.0, solver.name, reason)

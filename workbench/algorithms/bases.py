@@ -1,0 +1,187 @@
+"""What the pivoting methods share: bases of an MLCP with bounds, their infeasibilities, and the error that is left.
+
+In a basis every unknown is basic (its row holds as an equation) or sits at one of its bounds.
+"""
+
+import numpy as np
+from numba import types
+
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, is_finite
+from workbench.problems.classes import FAR_SCALED
+
+SIGN_TOLERANCE = 1e-12
+"""Share of a row's activity |q_i| + sum_j |M_ij z_j| up to which a wrong sign is taken for rounding."""
+ROUNDING = 1e-15
+"""Share of a row's largest conceivable activity, |M_i|_1 |z|_inf, below which nothing has a meaning."""
+
+
+@kernel(types.boolean(MATRIX, VECTOR, VECTOR, VECTOR))
+def usable(M, q, lower, upper):
+    """Whether M (n, n) and q (n,) are finite and the bounds (n,) leave every unknown a finite value."""
+    n = M.shape[0]
+    for i in range(n):
+        if not (lower[i] < np.inf and upper[i] > -np.inf and is_finite(M[i])):
+            return False
+    return is_finite(q)
+
+
+@kernel(types.void(VECTOR, VECTOR, VECTOR, INDICES))
+def basis_of(lower, upper, z, active):
+    """The basis of a point z (n,): what is between its bounds is basic, the rest at the bound it reaches."""
+    for i in range(z.shape[0]):
+        active[i] = 1 if lower[i] < z[i] < upper[i] else 0
+        if active[i] == 0:
+            z[i] = lower[i] if z[i] <= lower[i] else upper[i]
+
+
+@kernel(types.void(VECTOR, VECTOR, VECTOR, INDICES))
+def first_basis(lower, upper, z, active):
+    """Every unknown at its lower bound, failing that at its upper one, failing that basic."""
+    for i in range(z.shape[0]):
+        active[i] = 0
+        if lower[i] > -np.inf:
+            z[i] = lower[i]
+        elif upper[i] < np.inf:
+            z[i] = upper[i]
+        else:
+            z[i], active[i] = 0.0, 1
+
+
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.float64, VECTOR, INDICES, INDICES), **FAST)
+def infeasibilities(M, q, lower, upper, tolerance, z, active, side):
+    """Count the infeasible unknowns of a basis and mark them in side (n,): -1 below, 1 above its range, 0 feasible.
+
+    An unknown at a bound is marked with the direction in which it wants to leave it. Tolerances follow the rows'
+    activities, so that the verdict does not depend on the units of z and w.
+    """
+    n = M.shape[0]
+    z_max = 0.0
+    for i in range(n):
+        z_max = max(z_max, abs(z[i]))
+    count = 0
+    for i in range(n):
+        w, activity, row = q[i], abs(q[i]), 0.0
+        for j in range(n):
+            term = M[i, j] * z[j]
+            w += term
+            activity += abs(term)
+            row += abs(M[i, j])
+        small = max(tolerance * activity, ROUNDING * row * z_max)
+        side[i] = 0
+        if active[i] != 0:
+            # In units of z the activity counts as what would balance it on the diagonal.
+            near = tolerance * z_max
+            if abs(M[i, i]) * near > small:
+                near = small / abs(M[i, i])
+            if z[i] < lower[i] - near:
+                side[i] = -1
+            elif z[i] > upper[i] + near:
+                side[i] = 1
+        elif w < -small and z[i] < upper[i]:
+            side[i] = 1
+        elif w > small and z[i] > lower[i]:
+            side[i] = -1
+        if side[i] != 0:
+            count += 1
+    return count
+
+
+@kernel(types.void(VECTOR, VECTOR, VECTOR, INDICES, INDICES, types.int64))
+def exchange(lower, upper, z, active, side, i):
+    """Move the infeasible unknown i: from the basis to the bound it crossed, or from its bound into the basis."""
+    if active[i] == 0:
+        active[i] = 1
+    else:
+        active[i] = 0
+        z[i] = lower[i] if side[i] < 0 else upper[i]
+
+
+@kernel(types.void(VECTOR, VECTOR, VECTOR))
+def clip(lower, upper, z):
+    """Put z (n,) into its box."""
+    for i in range(z.shape[0]):
+        z[i] = min(max(z[i], lower[i]), upper[i])
+
+
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
+def backward_error(M, q, lower, upper, z):
+    """The relative change of M and q, entry by entry, for which z (n,), inside its box, solves the MLCP exactly.
+
+    After Oettli and Prager (1964). Violations that are rounding of the largest entries of z count as nothing.
+    """
+    n = M.shape[0]
+    z_max = 0.0
+    for i in range(n):
+        z_max = max(z_max, abs(z[i]))
+    worst = 0.0
+    for i in range(n):
+        w, activity, row = q[i], abs(q[i]), 0.0
+        for j in range(n):
+            term = M[i, j] * z[j]
+            w += term
+            activity += abs(term)
+            row += abs(M[i, j])
+        wrong = 0.0
+        if z[i] < upper[i]:
+            wrong = max(wrong, -w)
+        if z[i] > lower[i]:
+            wrong = max(wrong, w)
+        if not np.isfinite(w):
+            return np.inf
+        if wrong > ROUNDING * row * z_max:
+            worst = max(worst, wrong / activity)
+    return worst
+
+
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
+def natural_residual(M, q, lower, upper, D, z):
+    """The residual of `problems.MLCP` with a diagonal D (n,)."""
+    gap, size_Mz, size_q, size_y, size = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(M.shape[0]):
+        Mz = 0.0
+        for j in range(M.shape[0]):
+            Mz += M[i, j] * z[j]
+        y, low, high = z[i] / D[i], lower[i] / D[i], upper[i] / D[i]
+        part = min(max(D[i] * (Mz + q[i]), y - high), y - low)
+        gap += part**2
+        if part != 0.0 or low < y < high:
+            size_Mz += (D[i] * Mz) ** 2
+        size_q += (D[i] * q[i]) ** 2
+        size += y**2
+        if low > -np.inf and high < np.inf:
+            size_y += y**2
+    largest, gap = np.sqrt(max(size_Mz, size_q, size_y)), np.sqrt(gap)
+    largest = max(largest, min(np.sqrt(size), FAR_SCALED * largest))
+    if not (gap < np.inf and largest < np.inf):
+        return np.inf
+    return gap / largest if largest > 0.0 else gap
+
+
+@kernel(types.void(MATRIX, VECTOR))
+def equilibration(M, D):
+    """`problems.equilibration` of one matrix, into D (n,)."""
+    n = M.shape[0]
+    for i in range(n):
+        met, diagonal = 0.0, abs(M[i, i])
+        for j in range(n):
+            if M[j, j] != 0.0:
+                met = max(met, max(abs(M[i, j]), abs(M[j, i])) ** 2 / abs(M[j, j]))
+        # Unknown scales are zero at first.
+        D[i] = 1.0 / np.sqrt(diagonal) if diagonal > 1e-12 * met else 0.0
+    new = True
+    while new:
+        new = False
+        for i in range(n):
+            if D[i] == 0.0:
+                reach = 0.0
+                for j in range(n):
+                    # Those found in this round are negative until it ends.
+                    reach = max(reach, max(abs(M[i, j]), abs(M[j, i])) * D[j])
+                if reach > 0.0:
+                    D[i], new = -1.0 / reach, True
+        for i in range(n):
+            D[i] = abs(D[i])
+    for i in range(n):
+        if D[i] == 0.0:
+            D[i] = 1.0

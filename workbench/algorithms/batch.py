@@ -1,0 +1,182 @@
+"""Many LCPs or MLCPs of one size at once: no Python between them, and no room allocated anew for small ones.
+
+    answer = solve_batch(M, q)              # LCPs, M (B, n, n) or one (n, n) for all, q (B, n)
+    answer = solve_batch(M, q, lower, upper, solver="proximal", threads=2)
+
+Every problem is solved by itself, from nothing, by the same compiled code as a single one, or by the same operations in
+the lanes of vectors (`lemke_eight`), so that z is the same to the bit. What is wrong with one problem is its status;
+only shapes and bounds that make no problem raise an error. Threads share the batch in equal parts.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import types
+from numpy.typing import ArrayLike
+
+from workbench.algorithms import ROUND_OFF, find_solver
+from workbench.algorithms.base import KernelSolver, nothing_against
+from workbench.algorithms.bases import equilibration, natural_residual, usable
+from workbench.algorithms.components import solve_apart
+from workbench.algorithms.lemke.eight_lanes import CUBE, eights
+from workbench.algorithms.lemke.small import SMALL
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR
+from workbench.engine.timing import clock
+from workbench.errors import DataError
+from workbench.problems.classes import LCP, Array
+from workbench.problems.solution import Status
+
+I64 = types.int64
+SOLVED, OPEN = int(Status.SOLVED), -1
+
+
+class Claims:
+    """What answers to many problems share: status (B,), `Status` numbers that the solver claims."""
+
+    status: np.ndarray
+
+    @property
+    def solved(self) -> np.ndarray:
+        """Where the solver claims a solution (B,)."""
+        return self.status == SOLVED
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSolution(Claims):
+    """z (B, n) of M (B or 1, n, n), q, lower, upper (B or 1, n); status (B,), `Status` numbers that the solver claims.
+
+    iterations (B,) are the solver's too; `seconds` is wall time, the solves alone.
+    """
+
+    M: Array
+    q: Array
+    lower: Array
+    upper: Array
+    z: Array
+    status: np.ndarray
+    iterations: np.ndarray
+    seconds: float
+    solver: str
+
+    @cached_property
+    def residuals(self) -> Array:
+        """The problem's own residual (`MLCP.residual`) of every z (B,), worked out when first asked for.
+
+        It is inf where the data are not finite.
+        """
+        found = np.empty(len(self.z))
+        residuals_of(self.M, self.q, self.lower, self.upper, self.z, found)
+        return found
+
+
+@kernel(types.void(CUBE, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR), nogil=True)
+def residuals_of(M, q, lower, upper, z, found):
+    """The natural-map residual of every z into found (B,); M and the bounds may be one for all."""
+    D = np.empty(z.shape[1])
+    for k in range(z.shape[0]):
+        M_k = M[min(k, M.shape[0] - 1)]
+        lower_k, upper_k = lower[min(k, lower.shape[0] - 1)], upper[min(k, upper.shape[0] - 1)]
+        found[k] = np.inf
+        if usable(M_k, q[k], lower_k, upper_k):
+            equilibration(M_k, D)
+            found[k] = natural_residual(M_k, q[k], lower_k, upper_k, D, z[k])
+
+
+@kernel(
+    types.void(SOLVE_T, CUBE, MATRIX, MATRIX, MATRIX, I64, I64, MATRIX, INDICES, INDICES),
+    nogil=True,
+)
+def solve_part(solve, M, q, lower, upper, first, last, z, status, iterations):
+    """Solve the problems `first` to `last` that are still OPEN."""
+    none, info = np.zeros(0), np.zeros(1, dtype=np.int64)
+    for k in range(first, last):
+        if status[k] == OPEN:
+            M_k, lower_k, upper_k = min(k, M.shape[0] - 1), min(k, lower.shape[0] - 1), min(k, upper.shape[0] - 1)
+            for i in range(z.shape[1]):
+                z[k, i] = 0.0
+            status[k] = solve_apart(solve, M[M_k], q[k], lower[lower_k], upper[upper_k], none, 2, z[k], info)
+            iterations[k] = info[0]
+
+
+def solve_batch(
+    M: ArrayLike,
+    q: ArrayLike,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    *,
+    solver: str | None = None,
+    threads: int = 1,
+) -> BatchSolution:
+    """Solve B problems z in [lower, upper], w = M z + q complementary to it; without bounds LCPs, 0 <= z.
+
+    M (B, n, n) or (n, n), q (B, n), bounds (B, n), (n,) or numbers; `solver` a compiled one (default: lemke for LCPs,
+    proximal for MLCPs). Raises DataError for shapes that do not fit, lower > upper, or a solver that takes no such.
+    """
+    M_, q_ = _array("M", M), _array("q", q)
+    if q_.ndim != 2:
+        raise DataError(f"q has shape {q_.shape}; (B, n), a row a problem, is needed")
+    B, n = q_.shape
+    if M_.shape not in ((n, n), (B, n, n)):
+        raise DataError(f"M has shape {M_.shape}; q of shape {q_.shape} needs {(B, n, n)}, or {(n, n)} for all")
+    M_ = M_.reshape(-1, n, n) if n else np.zeros((1, 0, 0))
+    kind = "LCP" if lower is None and upper is None else "MLCP"
+    low, high = _bound("lower", lower, 0.0, B, n), _bound("upper", upper, np.inf, B, n)
+    if (low > high).any():
+        raise DataError(f"a lower bound exceeds the upper one by {np.max(low - high):g}")
+    method = compiled_solver(solver, kind)
+    if method.objection is not nothing_against and (reason := method.objection(LCP(M_, np.zeros(M_.shape[:2])))):
+        raise DataError(reason)
+    z, status, iterations = np.zeros((B, n)), np.full(B, OPEN), np.zeros(B, dtype=np.int64)
+
+    def part(first: int, last: int) -> None:
+        if method.name == "lemke" and 0 < n <= SMALL:
+            eights(n)(M_, q_, first, last, z, status, iterations)
+        solve_part(method.kernel, M_, q_, low, high, first, last, z, status, iterations)
+
+    seconds = in_parts(part, B, threads)
+    return BatchSolution(M_, q_, low, high, z, status, iterations, seconds, method.name)
+
+
+def compiled_solver(name: str | None, kind: str) -> KernelSolver:
+    """The solver of this name (None: the usual one) for problems of this kind; DataError where no loop can call it."""
+    solver = find_solver(ROUND_OFF[kind] if name is None else name)
+    if not isinstance(solver, KernelSolver):
+        raise DataError(f"{solver.name} is not compiled; a batch needs a compiled solver")
+    if kind not in solver.solves:
+        raise DataError(f"{solver.name} solves {', '.join(sorted(solver.solves))}, not {kind}")
+    return solver
+
+
+def in_parts(part: Callable[[int, int], None], B: int, threads: int) -> float:
+    """Call part(first, last) for equal shares of B problems, a share a thread; the seconds that took."""
+    if threads < 1:
+        raise DataError(f"threads = {threads}; at least 1 is needed")
+    start = clock()
+    if threads == 1:
+        part(0, B)
+    else:
+        ends = np.linspace(0, B, threads + 1).astype(int)
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(part, ends[:-1], ends[1:]))
+    return clock() - start
+
+
+def _array(name: str, value: ArrayLike) -> Array:
+    try:
+        array = np.asarray(value, dtype=float, order="C")
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} is not an array of real numbers: {error}") from None
+    # Compiled signatures ask for writable arrays.
+    return array if array.flags.writeable else array.copy()
+
+
+def _bound(name: str, value: ArrayLike | None, default: float, B: int, n: int) -> Array:
+    """A bound as (1, n) or (B, n)."""
+    bound = _array(name, default if value is None else value)
+    if bound.shape not in ((), (n,), (B, n)):
+        raise DataError(f"{name} has shape {bound.shape}; {(B, n)}, {(n,)} or a number is needed")
+    return bound if bound.ndim == 2 else np.array(np.broadcast_to(bound, (1, n)))

@@ -1,0 +1,180 @@
+"""Problems that fall into parts which nothing couples, solved part by part: the cost is then that of the parts.
+
+Unknowns i and j are coupled where M_ij or M_ji is not zero, and the unknowns of one contact always; a part is a
+connected component of this graph. Rows of a part hold no unknowns of another, so that the answers of the parts, put
+together, are one of the whole, and the whole has none where a part has none. Every part is solved as if it were alone:
+its scales, tolerances, iteration limits and ties are its own.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import FAST, INDICES, MATRIX, SOLVE_T, VECTOR
+from workbench.problems.classes import Array
+from workbench.problems.solution import Status
+
+FEW = 32
+"""Unknowns up to which a problem is solved as it stands: small LCPs take forty times as long as to look for parts."""
+
+Indices = NDArray[np.int64]
+I64 = types.int64
+# Problems keep their arrays read-only; such types take any.
+READ_ROW, READ = (types.Array(types.float64, rank, "C", readonly=True) for rank in (1, 2))
+SOLVED, INACCURATE, INFEASIBLE = int(Status.SOLVED), int(Status.INACCURATE), int(Status.INFEASIBLE)
+
+
+@kernel(types.boolean(READ_ROW, INDICES, I64), **FAST)
+def meets_another(row, part, mine):
+    """Whether a row (n,) of M has entries in columns of another part."""
+    found = 0
+    for j in range(row.shape[0]):
+        found |= (row[j] != 0.0) & (part[j] != mine)
+    return found != 0
+
+
+@kernel(types.boolean(READ, INDICES, INDICES))
+def reaches_all(M, reached, left):
+    """Whether unknown 0 leads to all others along the rows of M, the one reached last first; room for two times n."""
+    n = M.shape[0]
+    top, remaining = 1, n - 1
+    reached[0] = 0
+    for j in range(remaining):
+        left[j] = j + 1
+    while top > 0 and remaining > 0:
+        top -= 1
+        i, kept = reached[top], 0
+        for k in range(remaining):
+            j = left[k]
+            if M[i, j] != 0.0:
+                reached[top] = j
+                top += 1
+            else:
+                left[kept] = j
+                kept += 1
+        remaining = kept
+    return remaining == 0
+
+
+@kernel(I64(READ, I64, I64, INDICES))
+def find_parts(M, r, d, part):
+    """Number of parts of M (n, n), and in part (n,) which one an unknown belongs to, in the order of their first ones.
+
+    Unknowns are [n (r), t (d r), others]; r = 0 where none belong to contacts. Cost: a few rows of M where one unknown
+    leads to all others, as is common; else a pass over M. Where there is one part only, `part` is left as it is.
+    """
+    n = M.shape[0]
+    met = np.empty(n, dtype=np.int64)
+    if n == 0 or reaches_all(M, part, met):
+        return min(n, 1)
+    for i in range(n):
+        met[i] = 0
+        part[i] = (i - r) // d if r <= i < r + d * r else i
+    count = n - d * r
+    for i in range(n):
+        if count == 1:
+            break
+        if meets_another(M[i], part, part[i]):
+            for j in range(n):
+                if M[i, j] != 0.0 and met[part[j]] == 0:
+                    met[part[j]] = 1
+                    count -= 1
+            # The row's own part, which stays, has been counted only where the row has entries in it.
+            if met[part[i]] == 1:
+                count += 1
+            met[part[i]] = 1
+            mine = part[i]
+            for j in range(n):
+                if met[part[j]] == 1:
+                    part[j] = mine
+            for j in range(n):
+                met[j] = 0
+    # Parts go by the names of unknowns until here.
+    count = 0
+    for i in range(n):
+        if met[part[i]] == 0:
+            count += 1
+            met[part[i]] = count
+        part[i] = met[part[i]] - 1
+    return count
+
+
+@kernel(I64(I64, I64))
+def worse(one, other):
+    """Of two parts' statuses the whole's: the first that is not SOLVED or INACCURATE, but rather a proof."""
+    if other == SOLVED or (other == INACCURATE and one != SOLVED):
+        return one
+    return other if one in (SOLVED, INACCURATE) or other == INFEASIBLE else one
+
+
+@kernel(types.void(INDICES, I64, INDICES, INDICES))
+def gather(part, count, first, members):
+    """The members of part k, members[first[k] : first[k + 1]], in ascending order; first (count + 1,)."""
+    for k in range(count + 1):
+        first[k] = 0
+    for i in range(members.shape[0]):
+        first[part[i]] += 1
+    # The ends of the parts, which go down to their beginnings as they are filled from behind.
+    for k in range(count):
+        first[k + 1] += first[k]
+    for i in range(members.shape[0] - 1, -1, -1):
+        first[part[i]] -= 1
+        members[first[part[i]]] = i
+
+
+@kernel(I64(SOLVE_T, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, I64, INDICES, I64, VECTOR, INDICES))
+def solve_parts(solve, M, q, lower, upper, mu, d, part, count, z, info):
+    """What a kernel is for, part by part (`find_parts`); z is split as a guess too, info[0] the sum of all."""
+    n, r, bounded = q.shape[0], mu.shape[0], lower.shape[0] > 0
+    first, members = np.empty(count + 1, dtype=np.int64), np.empty(n, dtype=np.int64)
+    gather(part, count, first, members)
+    own, status, iterations = np.zeros(1, dtype=np.int64), SOLVED, 0
+    for k in range(count):
+        start, m, contacts = first[k], first[k + 1] - first[k], 0
+        while contacts < m and members[start + contacts] < r:
+            contacts += 1
+        M_k, q_k, z_k, mu_k = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(contacts)
+        lower_k, upper_k = np.empty(m if bounded else 0), np.empty(m if bounded else 0)
+        for a in range(m):
+            i = members[start + a]
+            for b in range(m):
+                M_k[a, b] = M[i, members[start + b]]
+            q_k[a], z_k[a] = q[i], z[i]
+            if bounded:
+                lower_k[a], upper_k[a] = lower[i], upper[i]
+            if a < contacts:
+                mu_k[a] = mu[i]
+        status = worse(status, solve(M_k, q_k, lower_k, upper_k, mu_k, d, z_k, own))
+        iterations += own[0]
+        for a in range(m):
+            z[members[start + a]] = z_k[a]
+    info[0] = iterations
+    return status
+
+
+@kernel(I64(SOLVE_T, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, I64, VECTOR, INDICES))
+def solve_apart(solve, M, q, lower, upper, mu, d, z, info):
+    """The kernel `solve` on the parts of a problem where it falls apart, else on all of it; a Status."""
+    if M.shape[0] > FEW:
+        part = np.empty(q.shape[0], dtype=np.int64)
+        count = find_parts(M, mu.shape[0], d, part)
+        if count > 1:
+            return solve_parts(solve, M, q, lower, upper, mu, d, part, count, z, info)
+    return solve(M, q, lower, upper, mu, d, z, info)
+
+
+def apart(kernel: Any, arguments: tuple, z: Array, info: Indices) -> int:
+    """`solve_apart` from Python, arguments (M, q, lower, upper, mu, d).
+
+    A kernel is handed to compiled code, which costs 0.1 ms, only where there are parts.
+    """
+    M, q, lower, upper, mu, d = arguments
+    if len(M) > FEW:
+        part = np.empty(len(M), dtype=np.int64)
+        count = find_parts(M, mu.size, d, part)
+        if count > 1:
+            return solve_parts(kernel, M, q, lower, upper, mu, d, part, count, z, info)
+    return kernel(*arguments, z, info)

@@ -1,0 +1,236 @@
+"""Lemke's complementary pivoting with a covering vector, for LCPs.
+
+The artificial unknown z0 is added to the rows of w = M z + q with weights d > 0, as far as no w is negative, and the
+method then follows the path of almost complementary bases until z0 leaves (a solution) or no row blocks (a secondary
+ray). `lemke_path` follows it on a reduced basis, `small` in the tableau of a small problem, both with ties broken
+so that degenerate problems do not cycle.
+
+The data are made of order one beforehand by the symmetric scaling D M D, so that absolute pivot tolerances have a
+meaning and the path does not depend on the units. Beyond the tableau's order M is known by the nonzeros of its rows
+(`lemke_rows`), read once.
+
+z on entry is a guess: if it is a solution it stays, and if the basis of its positive entries belongs to one, that is
+the answer (`guessed`); else the path starts from nothing. Bodies that rest or stick have unknowns that are basic and
+zero, without which the basis is lost; they are returned as `BASIC_ZERO`, so that the positive entries of an answer are
+its basis. Where solutions are not unique the answer may therefore depend on the guess; z = 0 is none. Problems of
+order up to `small.SMALL` are solved in the time that checking a guess takes, and take none.
+
+Redundant contacts that are relaxed lead the path through nearly singular bases: more contacts than the body has
+degrees of freedom make a block of M of the size of the compliance, and tableau entries of its inverse, 1e6 to 1e10.
+The constants lose as many digits, while forces that symmetry makes equal differ by less; a basic unknown below zero
+by rounding, divided by such a pivot, throws the path off, to end on a ray where theory promises a solution. No choice
+among pivots mends this, since the path is unique. Where a path's end is not a solution, its z's are first solved anew
+on their support: often z0 is zero but for rounding, and only the basis too near singular to let it leave. Failing that
+the path is followed again: with other covering vectors, hence elsewhere, and then in double-double precision, which
+carries all entries to full accuracy.
+
+The answer is called solved if it passes a test on the original data, whatever the path looked like. A ray is called
+a ray if its direction is one of M; where it is not, rounding has won and the problem counts as singular.
+
+Source: C. E. Lemke, Bimatrix equilibrium points and mathematical programming, Management Science 11 (1965); R. W.
+Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem (1992), sections 4.4 and 4.9. Guarantee: ends, in
+exact arithmetic, on a solution or a ray; on a solution for P-matrices and strictly copositive ones, for copositive-plus
+(PSD among them) and Z-matrices if the problem is feasible, and for copositive M if q^T v >= 0 for every v in SOL(0, M),
+which rigid-body data satisfy (Anitescu & Potra 1997). Elsewhere a ray proves nothing. Cost: m (n + m) per pivot, m the
+number of basic z's, commonly n / 2 to 2 n pivots, 2^n at worst.
+"""
+
+import numpy as np
+from numba import types
+
+from workbench.algorithms.base import KernelSolver
+from workbench.algorithms.bases import backward_error, usable
+from workbench.algorithms.lemke.double_double import follow_path_twice
+from workbench.algorithms.lemke.path import follow_path, general, lay_columns
+from workbench.algorithms.lemke.small import FLOAT_SPACE, INTEGER_SPACE, SMALL, power_of_two, solve_small
+from workbench.algorithms.lemke.sparse_rows import (
+    BASIC_ZERO,
+    CLOSE,
+    TABLE,
+    equilibrate,
+    nonzeros,
+    read,
+    solve_on_support,
+    violation,
+    workspace,
+)
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import FAST, INDICES, MATRIX, SOLVE, VECTOR, address, copy, is_finite, set_all
+from workbench.engine.scratch import scratch, scratch_indices
+from workbench.problems.solution import Status
+
+SOLVED = int(Status.SOLVED)
+RAY = int(Status.RAY)
+SINGULAR = int(Status.SINGULAR)
+NOT_FINITE = int(Status.NOT_FINITE)
+INACCURATE = int(Status.INACCURATE)
+
+ACCEPTED = 1e-11
+"""Componentwise backward error up to which the final point is called a solution."""
+CANCELLED = 1e-13
+"""Violation, beside the largest scaled activity of any row, that is taken for rounding of the data. Rows whose q is
+what cancellation left over, such as the sliding velocity of a rolling contact, know no better."""
+NEGLIGIBLE = 1e-9
+"""Share of the largest entry of a ray's direction up to which an entry counts as zero."""
+EARLY = 0.1
+"""Share of the covering vector on unknowns that take from no budget."""
+
+
+@kernel(types.void(MATRIX, types.int64, MATRIX, TABLE), **FAST)
+def covering_vector(M, attempt, F, L):
+    """The covering vector d in scaled units: about 1 for unknowns that take from a budget, `EARLY` for the others.
+
+    A budget is a row without a diagonal entry; friction forces take from that of their contact, so that normal forces
+    find their places first and friction joins in. Any d > 0 will do. In general position, and another one in each
+    attempt, it does not bring those rows together that symmetry makes equal: of 120 towers of 10 to 100 contacts none
+    needs a second attempt, with equal entries eleven do. Without budgets the first attempt has d = 1, as textbooks do.
+    """
+    n = M.shape[0]
+    starts, columns, values = nonzeros(n, F, L)
+    d = F[2 * n + 3]
+    budgets = False
+    for i in range(n):
+        d[i] = EARLY
+    for i in range(n):
+        if M[i, i] == 0.0:
+            budgets = True
+            for k in range(starts[i], starts[i + 1]):
+                if values[k] < 0.0:
+                    d[columns[k]] = 1.0
+    # The seed 1 is that of the tie breaker.
+    p = F[2 * n + 4]
+    general(n, 2 + attempt, address(p))
+    for i in range(n):
+        d[i] = d[i] * p[i] if budgets else (p[i] if attempt else 1.0)
+
+
+@kernel(types.boolean(MATRIX, VECTOR, VECTOR, INDICES, VECTOR, types.int64))
+def is_ray(M, D, d, basic, t, entering):
+    """Whether the column t (n) of the entering unknown is a ray of the original data.
+
+    That is 0 <= y perp D M D y + y0 d >= 0, y not zero; y D is the change of z, y0 >= 0 that of z0.
+    """
+    n = M.shape[0]
+    y, y0, largest, moves = np.zeros(n), 0.0, 1.0, False
+    if entering >= 0:
+        y[entering] = 1.0
+    for i in range(n):
+        largest = max(largest, abs(t[i]))
+        if basic[i] == n:
+            y0 = t[i]
+        elif basic[i] >= 0:
+            y[basic[i]] = t[i]
+    small = NEGLIGIBLE * largest
+    for i in range(n):
+        w = y0 * d[i]
+        for j in range(n):
+            w += D[i] * M[i, j] * D[j] * y[j]
+        if min(w, y[i]) < -small or min(w, y[i]) > small:
+            return False
+        moves = moves or y[i] > small
+    return moves and y0 >= -small
+
+
+@kernel(types.boolean(VECTOR, VECTOR))
+def bounded(lower, upper):
+    """Whether bounds (n,) leave every unknown a finite value."""
+    fine = True
+    for i in range(lower.shape[0]):
+        fine &= (lower[i] < np.inf) & (upper[i] > -np.inf)
+    return fine
+
+
+@kernel(types.float64(VECTOR, VECTOR, MATRIX, TABLE))
+def guessed(q, z, F, L):
+    """The violation of z, where it is a guess (finite, not zero): as it is, or solved anew on its support, in place."""
+    n, some = z.shape[0], False
+    for i in range(n):
+        if not abs(z[i]) < np.inf:
+            return np.inf
+        z[i] = max(z[i], 0.0)
+        some = some or z[i] > 0.0
+    if not some:
+        return np.inf
+    found = violation(q, z, F, L, address(F[2 * n + 4]))
+    return found if found <= CLOSE else solve_on_support(q, z, F, L)
+
+
+@kernel(types.void(VECTOR, types.float64, INDICES, VECTOR, VECTOR))
+def take(D, size, basic, b, z):
+    """The end of a path as z: D b size where a z is basic, at least `BASIC_ZERO`, and zero elsewhere."""
+    n = z.shape[0]
+    set_all(0.0, z)
+    for i in range(n):
+        if 0 <= basic[i] < n:
+            z[basic[i]] = max(D[basic[i]] * b[i] * size, BASIC_ZERO)
+
+
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, VECTOR, INDICES))
+def double_double(M, q, D, size, d, z, info):
+    """The path in double-double precision, its end in z; a Status."""
+    n = M.shape[0]
+    basic, b, t = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
+    status, entering = follow_path_twice(M, q, D, 1.0 / size, d, 100 * (n + 10), b, basic, t, info)
+    take(D, size, basic, b, z)
+    if status == RAY and not is_ray(M, D, d, basic, t, entering):
+        return SINGULAR
+    return INACCURATE if status == SOLVED else status
+
+
+@kernel(SOLVE)
+def lemke_kernel(M, q, lower, upper, mu, d, z, info):
+    """See the module; z on entry is the guess, zero for none; info[0] counts the pivots of all paths."""
+    n = M.shape[0]
+    info[0] = 0
+    if n <= SMALL:
+        if not usable(M, q, lower, upper):
+            set_all(np.nan, z)
+            return NOT_FINITE
+        small, numbers = scratch(FLOAT_SPACE), scratch_indices(INTEGER_SPACE)
+        if solve_small(n, address(M), address(q), address(z), address(small), address(numbers), address(info)):
+            return SOLVED
+    F, L = workspace(n)
+    D, cover, basic, w = F[2 * n + 2], F[2 * n + 3], L[n + 2], address(F[2 * n + 4])
+    if not (bounded(lower, upper) and is_finite(q) and read(M, F, L)):
+        set_all(np.nan, z)
+        return NOT_FINITE
+    equilibrate(M, F, L)
+    if guessed(q, z, F, L) <= CLOSE:
+        return SOLVED
+    set_all(0.0, z)
+    least, size = 0.0, 0.0
+    for i in range(n):
+        least, size = min(least, q[i]), max(size, D[i] * abs(q[i]))
+    if least == 0.0:
+        return SOLVED
+    size = power_of_two(size)
+    lay_columns(n, F, L)
+    best, least = np.zeros(n), np.inf
+    for attempt in range(3):
+        covering_vector(M, attempt, F, L)
+        status, _ = follow_path(M, q, 1.0 / size, F, L, 10 * (n + 10), info)
+        take(D, size, basic, F[2 * n + 4], z)
+        found = violation(q, z, F, L, w)
+        if found <= CLOSE:
+            return SOLVED
+        if found < least and status == SOLVED:
+            least = found
+            copy(z, best)
+        # A ray where z0 is zero but for rounding has found the basis all the same.
+        if solve_on_support(q, z, F, L) <= CLOSE:
+            return SOLVED
+    status = double_double(M, q, D, size, cover, z, info)
+    if not violation(q, z, F, L, w) < least:
+        copy(best, z)
+    if violation(q, z, F, L, w) <= CANCELLED or backward_error(M, q, lower, upper, z) <= ACCEPTED:
+        return SOLVED
+    return status
+
+
+SOLVER = KernelSolver(
+    name="lemke",
+    kernel=lemke_kernel,
+    solves=frozenset({"LCP"}),
+    guaranteed_for="P; strictly copositive; feasible copositive-plus, PSD, Z; copositive with q^T v >= 0 on SOL(0, M)",
+    source="Lemke 1965; Cottle, Pang & Stone 1992, sections 4.4 and 4.9",
+)

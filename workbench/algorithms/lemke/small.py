@@ -1,0 +1,151 @@
+"""Lemke's path for problems of order up to `SMALL`: a whole condensed tableau in rows of constant length.
+
+Rows of twelve numbers (`lanes`), n + 1 nonbasic columns, the constants of q and of the perturbation p (`lemke_path`),
+need no bookkeeping. Sums are taken in the order written, so that every caller, whatever the
+compiler makes of it, gets the same bits. What does not end on a solution to round-off is left to the other paths.
+"""
+
+import math
+
+import numpy as np
+from numba import types
+
+from workbench.algorithms.lemke.path import PIVOT, RELATIVE_TIE, TIE, general
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import FLOATS, INTEGERS, after
+from workbench.engine.rows import WIDTH, copy_row, less_row, pivot_row
+
+SMALL = WIDTH - 3
+"""Largest order."""
+MOST = 60
+"""Pivots."""
+CLOSE = 1e-14
+"""Largest violation of a solution, as `lemke_rows.CLOSE`."""
+FLOAT_SPACE, INTEGER_SPACE = WIDTH * (SMALL + 3), 4 * SMALL + 2
+
+I64, F64 = types.int64, types.float64
+
+
+@kernel(F64(F64))
+def power_of_two(x):
+    """The least power of two above x > 0, by which numbers are scaled without rounding."""
+    return math.ldexp(1.0, math.frexp(x)[1])
+
+
+@kernel(F64(I64, FLOATS, FLOATS, FLOATS))
+def scale(n, M, q, D):
+    """D (n) with D M D of unit diagonal, zero diagonals by their largest partner; a power of two above D |q|."""
+    size = 0.0
+    for i in range(n):
+        D[i] = 1.0 / np.sqrt(M[n * i + i])
+    for i in range(n):
+        if not M[n * i + i] > 0.0:
+            met = 0.0
+            for j in range(n):
+                a, b = abs(M[n * i + j]), abs(M[n * j + i])
+                a = (a if a > b else b) * D[j]
+                met = a if (a > met) & (M[n * j + j] > 0.0) else met
+            D[i] = 1.0 / met if met > 0.0 else 1.0
+    for i in range(n):
+        a = D[i] * abs(q[i])
+        size = a if a > size else size
+    return power_of_two(size) if size > 0.0 else size
+
+
+@kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS))
+def is_solution(n, M, q, D, z):
+    """Whether `lemke_rows.violation` of z (n) is at most CLOSE; not if anything is nan or infinite."""
+    worst, largest, whole = 0.0, 0.0, 0.0
+    for i in range(n):
+        w, activity = q[i], abs(q[i])
+        for j in range(n):
+            term = M[n * i + j] * z[j]
+            w += term
+            activity += abs(term)
+        wrong = D[i] * (abs(w) if z[i] > 0.0 else -w)
+        worst = wrong if wrong > worst else worst
+        largest = D[i] * activity if D[i] * activity > largest else largest
+        whole += w
+    return worst <= CLOSE * largest and whole - whole == 0.0
+
+
+@kernel(I64(I64, FLOATS, INTEGERS, I64))
+def blocking_row(n, T, basic, c):
+    """The row that leaves as the nonbasic unknown of column c enters, z0's if it can; -1 for a ray."""
+    # Choices without jumps, whose outcome nothing would foretell.
+    theta, best = np.inf, -1
+    for i in range(n):
+        t = T[WIDTH * i + c]
+        ratio = T[WIDTH * i + n + 1] / t
+        ratio = ratio if t > PIVOT else np.inf
+        best = i if ratio < theta else best
+        theta = ratio if ratio < theta else theta
+    theta = theta if theta > 0.0 else 0.0
+    ties = 0
+    for i in range(n):
+        t, b = T[WIDTH * i + c], T[WIDTH * i + n + 1]
+        ties += (t > PIVOT) & (b - theta * t <= TIE + RELATIVE_TIE * b)
+    if ties < 2:
+        return best
+    least = np.inf
+    for i in range(n):
+        t, b = T[WIDTH * i + c], T[WIDTH * i + n + 1]
+        if (t > PIVOT) & (b - theta * t <= TIE + RELATIVE_TIE * b):
+            if basic[i] == 2 * n:
+                return i
+            ratio = T[WIDTH * i + n + 2] / t
+            if ratio < least:
+                best, least = i, ratio
+    return best
+
+
+@kernel(types.void(I64, FLOATS, FLOATS, I64, I64))
+def pivot(n, T, row, r, c):
+    """Exchange the basic unknown of row r with the nonbasic one of column c; `row` (WIDTH) is room."""
+    pivot_row(after(T, WIDTH * r), c, 1.0 / T[WIDTH * r + c], row)
+    for i in range(n):
+        less_row(after(T, WIDTH * i), c, T[WIDTH * i + c], row)
+    copy_row(row, after(T, WIDTH * r))
+
+
+@kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS, INTEGERS, INTEGERS))
+def solve_small(n, M, q, z, F, L, info):
+    """Solve an LCP of order n <= SMALL from nothing: whether z (n) is its solution. info[0] counts the pivots.
+
+    F and L are room for FLOAT_SPACE and INTEGER_SPACE numbers.
+    """
+    T, row, D, p = F, after(F, WIDTH * n), after(F, WIDTH * (n + 1)), after(F, WIDTH * (n + 2))
+    basic, nonbasic, where = L, after(L, n), after(L, 2 * n + 1)
+    size = scale(n, M, q, D)
+    general(n, 1, p)
+    r = 0
+    for i in range(n):
+        for j in range(n):
+            T[WIDTH * i + j] = -D[i] * M[n * i + j] * D[j]
+        for j in range(n + 3, WIDTH):
+            T[WIDTH * i + j] = 0.0
+        T[WIDTH * i + n], T[WIDTH * i + n + 1], T[WIDTH * i + n + 2] = -1.0, D[i] * q[i] / size, p[i]
+        basic[i], nonbasic[i], where[n + i] = i, n + i, i
+        a, b = T[WIDTH * i + n + 1], T[WIDTH * r + n + 1]
+        if a < b or (a == b and p[i] < p[r]):
+            r = i
+        z[i] = 0.0
+    if n == 0 or not size > 0.0 or T[WIDTH * r + n + 1] >= 0.0:
+        return is_solution(n, M, q, D, z)
+    nonbasic[n], c, leaving = 2 * n, n, -1
+    while r >= 0 and leaving != 2 * n:
+        if info[0] == MOST:
+            return False
+        pivot(n, T, row, r, c)
+        info[0] += 1
+        leaving = basic[r]
+        basic[r], nonbasic[c], where[leaving] = nonbasic[c], leaving, c
+        if leaving < 2 * n:
+            c = where[leaving + n if leaving < n else leaving - n]
+            r = blocking_row(n, T, basic, c)
+    for i in range(n):
+        j = basic[i] - n
+        if 0 <= j < n:
+            b = D[j] * T[WIDTH * i + n + 1] * size
+            z[j] = b if b > 0.0 else 0.0
+    return r >= 0 and is_solution(n, M, q, D, z)

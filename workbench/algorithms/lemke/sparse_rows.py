@@ -1,0 +1,279 @@
+"""Large LCPs by the nonzeros of M's rows: reading, scaling, judging, and solving on a basis.
+
+M is read once. Of a tower of boxes, where each contact meets those of two bodies, a twelfth is left at a hundred
+contacts, and every further pass over M is so much shorter.
+
+A basis is solved by LU with row pivoting within the profile that a breadth-first order leaves (Cuthill & McKee 1969):
+order times band width squared for a chain of bodies, a dense LU where all contacts meet. Columns that depend on those
+before them are left out and their unknowns stay as they are: the support of a degenerate or redundant solution is
+solved all the same, and what comes out is judged like everything else.
+
+What is known of a problem of order n lives in two arrays F and L of rows of N = n + 1 numbers, made by `workspace`.
+Path and inverse of `path` take the rows of F up to 2 N + 9 and those of L up to N + 5. Here
+
+    F    2 N            D of the scaling D M D
+         2 N + 10 ..    the nonzeros, row by row
+    L    N + 6 ..       their columns
+         2 N + 5        where rows start
+         2 N + 6 ..     seven rows to work with
+"""
+
+import numpy as np
+from numba import types
+
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import FAST, FASTER, FLOATS, INTEGERS, MATRIX, VECTOR, address, after
+
+DEPENDENT = 1e-11
+"""Pivot of the scaled matrix below which a column depends on those before it."""
+CLOSE = 1e-14
+"""Violation of a solution, up to which nothing more is done."""
+BASIC_ZERO = 1e-200
+"""What a basic unknown at zero is returned as, so that the positive entries of an answer are its basis."""
+
+TABLE = types.Array(types.int64, 2, "C")
+I64, F64, VOID, BOOL = types.int64, types.float64, types.void, types.boolean
+
+
+@kernel(types.Tuple((MATRIX, TABLE))(I64))
+def workspace(n):
+    """F and L for problems of order n; every solve may use the same."""
+    return np.empty((3 * n + 12, n + 1)), np.empty((2 * n + 15, n + 1), dtype=np.int64)
+
+
+@kernel(types.Tuple((INTEGERS, INTEGERS, FLOATS))(I64, MATRIX, TABLE))
+def nonzeros(n, F, L):
+    """starts (n + 1), columns and values in F and L."""
+    N = n + 1
+    return after(address(L), N * (2 * N + 5)), after(address(L), N * (N + 6)), after(address(F), N * (2 * N + 10))
+
+
+@kernel(BOOL(MATRIX, MATRIX, TABLE))
+def read(M, F, L):
+    """The nonzeros of M (n, n) into F and L; whether all are finite."""
+    n, p = M.shape[0], address(M)
+    starts, columns, values = nonzeros(n, F, L)
+    used = 0
+    for i in range(n):
+        starts[i] = used
+        for j in range(n):
+            v = p[n * i + j]
+            columns[used], values[used] = j, v
+            used += v != 0.0
+    starts[n] = used
+    strange = 0
+    for k in range(used):
+        # A number minus itself is zero unless it is not finite.
+        strange |= values[k] - values[k] != 0.0
+    return strange == 0
+
+
+@kernel(F64(I64, I64, INTEGERS, FLOATS, FLOATS), **FASTER)
+def largest_scaled(first, last, columns, values, D):
+    """The largest |M_ij| D_j of a row."""
+    largest = 0.0
+    for k in range(first, last):
+        a = abs(values[k]) * D[columns[k]]
+        largest = a if a > largest else largest
+    return largest
+
+
+@kernel(VOID(MATRIX, MATRIX, TABLE), **FASTER)
+def equilibrate(M, F, L):
+    """A symmetric scaling D: D M D has unit positive diagonal entries, or failing that rows of order one."""
+    n, p = M.shape[0], address(M)
+    starts, columns, values = nonzeros(n, F, L)
+    D, largest = after(address(F), (n + 1) * (2 * n + 2)), after(address(F), (n + 1) * (2 * n + 3))
+    for i in range(n):
+        D[i], largest[i] = 1.0 / np.sqrt(p[n * i + i]) if p[n * i + i] > 0.0 else 0.0, 0.0
+    worst, alone = 0.0, False
+    for i in range(n):
+        met = largest_scaled(starts[i], starts[i + 1], columns, values, D)
+        worst, largest[i] = max(worst, D[i] * met), max(largest[i], met)
+        for k in range(starts[i], starts[i + 1]):
+            j = columns[k]
+            if D[j] == 0.0:
+                largest[j] = max(largest[j], abs(values[k]) * D[i])
+    for i in range(n):
+        if not p[n * i + i] > 0.0:
+            D[i] = 1.0 / largest[i] if largest[i] > 0.0 else 1.0
+            alone |= largest[i] == 0.0
+    for i in range(n):
+        if not p[n * i + i] > 0.0:
+            worst = max(worst, D[i] * largest_scaled(starts[i], starts[i + 1], columns, values, D))
+    if not alone and worst <= 2.0:
+        return
+    for _ in range(3):
+        for j in range(n):
+            largest[j] = 0.0
+        for i in range(n):
+            for k in range(starts[i], starts[i + 1]):
+                j = columns[k]
+                largest[i] = max(largest[i], abs(values[k]) * D[j])
+                largest[j] = max(largest[j], abs(values[k]) * D[i])
+        for i in range(n):
+            size = D[i] * largest[i]
+            if size > 2.0 or (0.0 < size < 0.5 and not p[n * i + i] > 0.0):
+                D[i] /= np.sqrt(size)
+
+
+@kernel(F64(VECTOR, VECTOR, MATRIX, TABLE, FLOATS), **FAST)
+def violation(q, z, F, L, w):
+    """Largest D_i |w_i| of the rows where w is wrong, over the largest D_i (|q_i| + sum_j |M_ij z_j|).
+
+    w (n) receives q + M z.
+    """
+    n = z.shape[0]
+    starts, columns, values = nonzeros(n, F, L)
+    D, x = after(address(F), (n + 1) * (2 * n + 2)), address(z)
+    worst, largest = 0.0, 0.0
+    for i in range(n):
+        s, activity = q[i], abs(q[i])
+        for k in range(starts[i], starts[i + 1]):
+            term = values[k] * x[columns[k]]
+            s += term
+            activity += abs(term)
+        w[i] = s
+        wrong = D[i] * (abs(s) if z[i] > 0.0 else max(0.0, -s))
+        # A nan must not pass for nothing wrong.
+        if not wrong <= worst:
+            worst = wrong
+        largest = max(largest, D[i] * activity)
+    return worst / largest if largest > 0.0 else worst
+
+
+@kernel(VOID(INTEGERS, INTEGERS, I64, INTEGERS, INTEGERS, INTEGERS))
+def sweep(starts, columns, m, seeds, place, order):
+    """Breadth first through the m unknowns `seeds`, each beginning what those before have not reached.
+
+    `order` (m) lists them, place (n) their positions in it, -1 outside.
+    """
+    for s in range(m):
+        place[seeds[s]] = -2
+    last = 0
+    for s in range(m):
+        if place[seeds[s]] == -2:
+            head, order[last], place[seeds[s]] = last, seeds[s], last
+            last += 1
+            while head < last:
+                i = order[head]
+                head += 1
+                for k in range(starts[i], starts[i + 1]):
+                    j = columns[k]
+                    if place[j] == -2:
+                        order[last], place[j] = j, last
+                        last += 1
+
+
+@kernel(VOID(I64, INTEGERS, INTEGERS, FLOATS, FLOATS, INTEGERS, INTEGERS, FLOATS, INTEGERS), **FAST)
+def gather(m, starts, columns, values, D, order, place, A, reach):
+    """A (m, m) = D M D on the unknowns `order` (m); reach (2 m): how far down columns and right rows can get.
+
+    reach_k is the last row with anything up to column k, reach_(m + i) the last column with anything down to row i.
+    """
+    for k in range(m):
+        reach[k] = 0
+    right = 0
+    for i in range(m):
+        for k in range(m):
+            A[m * i + k] = 0.0
+        u, left = order[i], i
+        for k in range(starts[u], starts[u + 1]):
+            p = place[columns[k]]
+            if p >= 0:
+                A[m * i + p] = D[u] * values[k] * D[columns[k]]
+                left, right = min(left, p), max(right, p)
+        reach[left], reach[m + i] = i, right
+    for k in range(1, m):
+        reach[k] = max(reach[k], reach[k - 1])
+
+
+@kernel(I64(I64, FLOATS, INTEGERS, INTEGERS, INTEGERS), **FAST)
+def factor(m, A, reach, rows, pivots):
+    """A (m, m) = LU in place within its profile; its rank.
+
+    Row r of U begins in column pivots_r; `rows` (m) are A's rows in the order of U's. Columns without a pivot have none
+    in `pivots`.
+    """
+    for i in range(m):
+        rows[i] = i
+    r = 0
+    for k in range(m):
+        best, chosen, bottom = DEPENDENT, -1, reach[k]
+        for i in range(r, bottom + 1):
+            a = abs(A[m * i + k])
+            if a > best:
+                best, chosen = a, i
+        if chosen < 0:
+            continue
+        if chosen != r:
+            for j in range(m):
+                A[m * r + j], A[m * chosen + j] = A[m * chosen + j], A[m * r + j]
+            rows[r], rows[chosen] = rows[chosen], rows[r]
+        inverse, right = 1.0 / A[m * r + k], reach[m + bottom] + 1
+        for i in range(r + 1, bottom + 1):
+            if A[m * i + k] != 0.0:
+                f = A[m * i + k] * inverse
+                A[m * i + k] = f
+                for j in range(k + 1, right):
+                    A[m * i + j] -= f * A[m * r + j]
+        pivots[r] = k
+        r += 1
+    return r
+
+
+@kernel(VOID(I64, I64, FLOATS, INTEGERS, INTEGERS, FLOATS, FLOATS), **FAST)
+def substitute(m, rank, A, rows, pivots, b, x):
+    """x (m) with A x = b (m) on the rows with a pivot, zero in the columns without one; the factors are `factor`'s."""
+    for k in range(m):
+        x[k] = 0.0
+    for r in range(rank):
+        s = b[rows[r]]
+        for k in range(pivots[r]):
+            s -= A[m * r + k] * x[k]
+        x[pivots[r]] = s
+    for r in range(rank - 1, -1, -1):
+        s = x[pivots[r]]
+        for k in range(pivots[r] + 1, m):
+            s -= A[m * r + k] * x[k]
+        x[pivots[r]] = s / A[m * r + pivots[r]]
+
+
+@kernel(F64(VECTOR, VECTOR, MATRIX, TABLE))
+def solve_on_support(q, z, F, L):
+    """Solve for the positive entries of z (n) with w = 0 in their rows, in place, from z on; the violation left.
+
+    They stay positive, at least `BASIC_ZERO`. w = q + M z is given where `violation` leaves it for the path's vector b;
+    G^-1 and the other vectors are lost.
+    """
+    n = z.shape[0]
+    N, f, l = n + 1, address(F), address(L)
+    starts, columns, values = nonzeros(n, F, L)
+    D, A = after(f, N * 2 * N), after(f, N * N)
+    w, b, x = after(f, N * (2 * N + 2)), after(f, N * (2 * N + 3)), after(f, N * (2 * N + 4))
+    seeds, order, place = after(l, N * (2 * N + 6)), after(l, N * (2 * N + 7)), after(l, N * (2 * N + 8))
+    rows, pivots, reach = after(l, N * (2 * N + 9)), after(l, N * (2 * N + 10)), after(l, N * (2 * N + 11))
+    m = 0
+    for i in range(n):
+        place[i] = -1
+        if z[i] > 0.0:
+            seeds[m] = i
+            m += 1
+    # Twice, the second time from where the first ended: the far end of a chain.
+    sweep(starts, columns, m, seeds, place, order)
+    for k in range(m):
+        seeds[k] = order[m - 1 - k]
+    sweep(starts, columns, m, seeds, place, order)
+    gather(m, starts, columns, values, D, order, place, A, reach)
+    rank = factor(m, A, reach, rows, pivots)
+    found = np.inf
+    for _ in range(2):
+        for k in range(m):
+            b[k] = -D[order[k]] * w[order[k]]
+        substitute(m, rank, A, rows, pivots, b, x)
+        for k in range(m):
+            z[order[k]] = max(z[order[k]] + D[order[k]] * x[k], BASIC_ZERO)
+        found = violation(q, z, F, L, w)
+        if found <= CLOSE:
+            break
+    return found

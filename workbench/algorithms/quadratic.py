@@ -1,0 +1,181 @@
+"""Symmetric complementarity problems as convex quadratic programmes, scaled so that units do not matter.
+
+With M symmetric positive semidefinite, each of these has exactly the solutions of the other (they are its KKT
+conditions; Cottle, Pang & Stone 1992, section 1.2, and for cones Anitescu & Tasora 2010):
+
+    LCP, MLCP     l <= z <= u perp M z + q        min 1/2 z^T M z + q^T z  over  l <= z <= u
+    conic QP      K contains z perp W z + q in K*     the same           over  mu z_n >= |z_t|, contact by contact
+
+A solver sees neither M nor mu but y, with z = z_0 + S y, S diagonal, in which P = S M S has a diagonal near one, the
+gradient at y = 0 is of order one and every cone is the Lorentz cone y_n >= |y_t|. S_t = mu S_n absorbs the friction
+coefficient: with mu = 0 the tangential impulse vanishes by itself and the cone keeps an interior.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.algorithms.base import Solver, refusal
+from workbench.engine.timing import clock
+from workbench.problems.classes import SYMMETRY_TOLERANCE, Array, ConeProblem, Problem, is_sparse, is_symmetric
+from workbench.problems.solution import Solution, Status
+
+CONVEX_KINDS = frozenset({"LCP", "MLCP", "conic QP"})
+"""Kinds of problems that are quadratic programmes when their matrix is symmetric positive semidefinite."""
+
+PROMISE = "symmetric positive semidefinite matrices, whenever a solution exists"
+
+EIGENVALUE_TOLERANCE = SYMMETRY_TOLERANCE
+"""An eigenvalue above minus this share of the largest counts as non-negative: a matrix known to be symmetric only up to
+SYMMETRY_TOLERANCE, such as a Delassus operator of redundant contacts, has eigenvalues known no better."""
+
+NEGLIGIBLE_DIAGONAL = float(np.sqrt(np.finfo(float).eps))
+"""Diagonal entries below this share of the largest do not set a scale: they are zeros of rank-deficient matrices."""
+
+FAR = 1e6
+"""A bound this many times further away than the gradient alone would move y is left out at first: it is rarely met
+(1e20 in place of infinity, say), and its size would swamp every stopping test. It returns if it turns out to matter."""
+
+NO_POINT = "the quadratic programme is unbounded below: no z in the set has M z + q in its dual"
+
+
+@dataclass(frozen=True)
+class ScaledQP:
+    """min 1/2 y^T P y + c^T y over lower <= y <= upper, or over r Lorentz cones y_n >= |y_t|; z = origin + scale y.
+
+    P (n, n), c, lower, upper, scale, origin (n,). With r > 0 the bounds are infinite and y = [y_n (r), y_t (d r)].
+    `scale` and `origin` have the units of z; all else is dimensionless. Unknowns that cannot move (equal bounds,
+    friction where mu = 0) have zero scale, no bounds and unit cost, hence y = 0.
+    """
+
+    P: Array
+    c: Array
+    lower: Array
+    upper: Array
+    scale: Array
+    origin: Array
+    r: int
+    d: int
+    complete: bool
+    """Whether all bounds of the problem are there."""
+
+    def factor(self) -> Array:
+        """F (n, n) with F F^T = P, whose negative eigenvalues, round-off by `objection`, are dropped."""
+        w, V = np.linalg.eigh(self.P)
+        return V * np.sqrt(np.maximum(w, 0.0))
+
+    def original(self, y: Array) -> Array:
+        """z (n,) in the problem's units, y first clipped to its bounds, which solvers miss by their tolerance."""
+        return self.origin + self.scale * np.clip(y, self.lower, self.upper)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a foreign solver said: y (n,) or None where it gave no point, and its status in our terms."""
+
+    y: Array | None
+    status: Status
+    iterations: int = 0
+    reason: str = ""
+
+
+def objection(problem: Problem) -> str | None:
+    """Why the problem is not a convex QP, with the number that says so; None when it is one."""
+    if problem.kind not in CONVEX_KINDS:
+        return f"a convex QP is a problem of kind {', '.join(sorted(CONVEX_KINDS))}, not {problem.kind}"
+    M = problem.M
+    if is_sparse(M):
+        return f"W is sparse with {problem.size} rows; interior-point and QP solvers get dense ones here"
+    if not is_symmetric(M):
+        asymmetry = np.abs(M - M.T).max() / np.abs(M).max()
+        return f"the matrix is not symmetric: |M - M^T|_max = {asymmetry:.3g} |M|_max"
+    w = np.linalg.eigvalsh(M)
+    largest = np.abs(w).max(initial=0.0)
+    if w.min(initial=0.0) < -EIGENVALUE_TOLERANCE * largest:
+        return f"the matrix is not positive semidefinite: smallest eigenvalue {w[0]:.3g}, largest {largest:.3g}"
+    return None
+
+
+def scaled(problem: Problem, leave_out_far: bool = True) -> ScaledQP:
+    """The scaled QP of a problem that `objection` lets pass, without its far bounds or, if so told, with all."""
+    n = problem.size
+    if isinstance(problem, ConeProblem):
+        r, d = problem.mu.shape[0], problem.d
+        D = _cone_scale(np.diag(problem.M), problem.mu, d)
+        lower, upper, origin = np.full(n, -np.inf), np.full(n, np.inf), np.zeros(n)
+    else:
+        r, d = 0, 0
+        movable = problem.lower < problem.upper
+        D = np.where(movable, _inverse_root(np.diag(problem.M)), 0.0)
+        lower, upper = np.where(movable, problem.lower, -np.inf), np.where(movable, problem.upper, np.inf)
+        origin = np.clip(0.0, problem.lower, problem.upper)
+    fixed = D == 0.0
+    gradient = D * (problem.M @ origin + problem.q)
+    P = D[:, None] * problem.M * D
+    # Only the symmetric part defines the objective; solvers that read one triangle would see another one.
+    P = 0.5 * (P + P.T)
+    P[fixed, fixed] = 1.0
+    stretch = np.where(fixed, 1.0, D)
+    bounds = np.stack([lower - origin, upper - origin]) / stretch
+    reach = np.where(np.isfinite(bounds), np.abs(bounds), 0.0)
+    size = np.abs(gradient).max(initial=0.0) or 1.0
+    far = reach > FAR * size
+    if leave_out_far:
+        bounds[far] = np.copysign(np.inf, bounds[far])
+    elif far.any():
+        size = reach.max()
+    bounds /= size
+    complete = not (leave_out_far and far.any())
+    return ScaledQP(P, gradient / size, bounds[0], bounds[1], size * D, origin, r, d, complete)
+
+
+def _inverse_root(diagonal: Array) -> Array:
+    """1 / sqrt(diagonal), negligible entries taking the largest one's place."""
+    largest = diagonal.max(initial=0.0)
+    if not largest > 0.0:
+        return np.ones_like(diagonal)
+    return 1.0 / np.sqrt(np.where(diagonal > NEGLIGIBLE_DIAGONAL * largest, diagonal, largest))
+
+
+def _cone_scale(diagonal: Array, mu: Array, d: int) -> Array:
+    """D = [D_n, mu D_n (d times)]; the largest diagonal entry of each contact's block of D W D is 1."""
+    r = mu.shape[0]
+    tangential = diagonal[r:].reshape(r, d).max(axis=1, initial=0.0)
+    D_n = _inverse_root(np.maximum(diagonal[:r], mu**2 * tangential))
+    return np.concatenate([D_n, np.repeat(mu * D_n, d)])
+
+
+def solve_scaled(solver: Solver, problem: Problem, minimise: Callable[[ScaledQP], Outcome]) -> Solution:
+    """Refuse, or scale the problem, let `minimise` solve it, and judge its point by the problem's own residual.
+
+    Whatever `minimise` raises becomes a Solution with status INACCURATE. The time is that of scaling and solving.
+    """
+    reason = solver.why_not(problem)
+    if reason:
+        return refusal(solver, problem, reason)
+    start = clock()
+    qp = scaled(problem)
+    outcome, z = _attempt(solver, qp, minimise)
+    if not (qp.complete or (outcome.status is Status.SOLVED and _within_bounds(problem, z))):
+        outcome, z = _attempt(solver, scaled(problem, leave_out_far=False), minimise)
+    elapsed = clock() - start
+    residual = float(problem.residual(z))
+    return Solution(
+        z, outcome.status, residual, solver.tolerance, outcome.iterations, elapsed, solver.name, outcome.reason
+    )
+
+
+def _attempt(solver: Solver, qp: ScaledQP, minimise: Callable[[ScaledQP], Outcome]) -> tuple[Outcome, Array]:
+    """What `minimise` says of the scaled QP, and its point in the problem's units (nan where it has none)."""
+    try:
+        # Without a gradient at y = 0 that point is optimal, and a relative stopping test has nothing to refer to.
+        outcome = minimise(qp) if qp.c.any() else Outcome(np.zeros_like(qp.c), Status.SOLVED)
+    except Exception as error:  # foreign code: its exceptions are its own, and none may stop a comparison
+        message = " ".join(str(error).split())
+        outcome = Outcome(None, Status.INACCURATE, reason=f"{solver.name} raised {type(error).__name__}: {message}")
+    return outcome, np.full(qp.c.shape, np.nan) if outcome.y is None else qp.original(outcome.y)
+
+
+def _within_bounds(problem: Problem, z: Array) -> bool:
+    return isinstance(problem, ConeProblem) or bool(np.all((problem.lower <= z) & (z <= problem.upper)))

@@ -1,0 +1,1 @@
+"""From a declaration to numbers: compiled once per size, stamped at every step, kept on disk."""

@@ -1,0 +1,116 @@
+"""A compiled declaration: what is stamped, where it stands, and the arrays that a step works in (see `assembly`)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.engine.layout import Packed
+from workbench.language.formulation import Formulation, Symbols
+from workbench.language.modelling import Declaration, Hooks
+from workbench.mechanics.core import Core
+
+
+class Plan(NamedTuple):
+    """A compiled declaration as plain arrays: A[at] = val theta[par] for the first entries, += for the others.
+
+    Entries that are the same at every step are not among them: they stand in `Compiled.constant`.
+    """
+
+    at: np.ndarray  # (nnz,) position in A, row by row
+    par: np.ndarray  # (nnz,) position in theta
+    val: np.ndarray  # (nnz,)
+    lower: np.ndarray  # (n_partner,) constant bounds; nan where the bound is stamped
+    upper: np.ndarray  # (n_partner,)
+    first: int
+    n_free: int
+    n_cone: int  # contacts in friction cones
+    d: int
+
+
+class Work(Packed):
+    """The plan and room for one step: the mixed system, its elimination, the reduced problem and the solution."""
+
+    sizes = ("n_f", "n_c", "n_o", "n_k", "rows", "columns", "right", "nnz")
+    integers = ("first", "at", "par")
+    fields: ClassVar[dict[str, tuple]] = {
+        "first": (),
+        "at": ("nnz",),
+        "par": ("nnz",),
+        "val": ("nnz",),
+        "least": ("n_c",),  # `Plan.lower`
+        "most": ("n_c",),  # `Plan.upper`
+        "A": ("rows", "columns"),  # columns = n_free + n_partner + 1
+        "LU": ("n_f", "n_f"),
+        "scale": ("n_f",),
+        "X": ("n_f", "right"),  # A_ff^-1 [A_fc, a_f]
+        "x": ("n_f",),
+        "out": ("n_o",),  # the answer's parts one after the other
+        "M": ("n_c", "n_c"),
+        "q": ("n_c",),
+        "mu": ("n_k",),
+        "lower": ("n_c",),
+        "upper": ("n_c",),
+        "z": ("n_c",),
+    }
+    spans: ClassVar[dict[str, tuple[str, str]]] = {"posed": ("M", "mu"), "recorded": ("out", "z")}
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+WORK = Work.compiled
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A declaration compiled for one size, (n, m, r, d) for a time step; `seconds` is what that took."""
+
+    formulation: Formulation
+    size: tuple[int, ...]
+    kind: str
+    plan: Plan
+    constant: np.ndarray
+    theta: np.ndarray
+    own: slice
+    hooks: Hooks
+    declared: Declaration | None = None
+    seconds: float = 0.0
+
+    @cached_property
+    def declaration(self) -> Declaration:
+        """What was compiled; declared anew where the numbers came from the disk, since solving does without it."""
+        return self.declared or self.formulation.declaration(*self.size)
+
+    @cached_property
+    def symbols(self) -> Symbols:
+        return self.formulation.symbols(*self.size)
+
+    def workspace(self) -> Work:
+        """Fresh arrays for stepping, with all that stays the same in them."""
+        n_f, n_c, n_k = self.plan.n_free, self.plan.lower.size, self.plan.n_cone
+        rows, columns = self.constant.shape
+        outputs = sum(self.symbols.answer.values())
+        sizes = dict(n_f=n_f, n_c=n_c, n_o=outputs, n_k=n_k, rows=rows, columns=columns, right=n_c + 1)
+        work = Work(**sizes, nnz=self.plan.at.size)
+        work.A, work.first, work.at, work.par = self.constant, self.plan.first, self.plan.at, self.plan.par
+        work.val, work.least, work.most = self.plan.val, self.plan.lower, self.plan.upper
+        return work
+
+    def views(self, theta: np.ndarray) -> dict[str, np.ndarray]:
+        """The shared parameters by name, as views into theta."""
+        views, start = {}, 0
+        for name, shape in self.symbols.shapes.items():
+            length = int(np.prod(shape))
+            views[name] = theta[start : start + length].reshape(shape)
+            start += length
+        return views
+
+    def core(self, h: float, law: float, v_th: float) -> Core:
+        """Contact data of a time step, whose theta is stamped."""
+        n_own, n_rest = self.own.stop - self.own.start, self.theta.size - self.own.stop
+        core = Core(self.size, h, law, v_th, n_own, n_rest)
+        core.theta = self.theta
+        return core

@@ -1,0 +1,73 @@
+"""The command `workbench check`: a matrix in a file, or a formulation on a case."""
+
+import argparse
+import json
+import shlex
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from workbench.cli.words import find_case, find_formulation, number_option
+from workbench.errors import WorkbenchError
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    check = commands.add_parser(
+        "check", help="well-posedness of an LCP in a file, or of a formulation on a case", allow_abbrev=False
+    )
+    check.add_argument(
+        "file", nargs="?", help="M, or M and q: text, .npy, .npz, .mat, .mtx, .json, Siconos .dat, or - for stdin"
+    )
+    check.add_argument("--rhs", metavar="FILE", help="q, as a row or a column; default: the file's own, if it has one")
+    check.add_argument("--case", metavar="NAME", help="instead of a file: the first step of this case")
+    check.add_argument(
+        "-f", "--formulation", metavar="NAME[:OPTION=VALUE,...]", help="with --case: under this formulation"
+    )
+    check.add_argument(
+        "--set", action="append", metavar="NAME=VALUE", default=[], help="with --case: a parameter of it"
+    )
+    check.add_argument("--step", metavar="H", default="1e-3", help="with --case: step [s]; default 1e-3")
+    check.add_argument("--json", action="store_true", help="for programs")
+    check.add_argument("--out", metavar="FILE.html", help="also write the result as a page (of a file)")
+    check.add_argument("--time-limit", metavar="S", default="10", help="for all verdicts together [s]; default 10")
+    check.set_defaults(run=run_check)
+
+
+def run_check(o: argparse.Namespace) -> None:
+    """Verdicts on a matrix or on a formulation; any completed verdict is success."""
+    seconds = number_option(o.time_limit, "--time-limit", "seconds")
+    if (o.file is None) == (o.case is None):
+        raise WorkbenchError("give either a FILE with a matrix, or --case NAME with --formulation NAME")
+    if o.case is None:
+        _check_file(o, seconds)
+        return
+    if o.formulation is None or o.out or o.rhs:
+        raise WorkbenchError("--case needs --formulation NAME, and takes neither --rhs nor --out")
+    h = number_option(o.step, "--step", "seconds")
+    from workbench.diagnostics.lead_matrix import as_data, lead_matrix, to_text
+
+    case = find_case(o.case, o.set)
+    report = lead_matrix(case, find_formulation(o.formulation), find_formulation("coulomb"), h, seconds)
+    print(json.dumps(as_data(report), indent=2) if o.json else to_text(report))
+
+
+def _check_file(o: argparse.Namespace, seconds: float) -> None:
+    from workbench.readers.problem import read_problem
+
+    M, q = read_problem(o.file, o.rhs)
+    rows, columns = M.values.shape
+    if rows != columns:
+        name = "standard input" if o.file == "-" else o.file
+        raise WorkbenchError(f"{name} holds a matrix of {rows} x {columns}; that of an LCP is square")
+    from reports.pages.check import render
+    from reports.text.check import to_text
+    from workbench.diagnostics.check import check
+    from workbench.output import provenance, replaced
+
+    with replaced(o.out) if o.out else nullcontext() as page:
+        result = check(M, seconds, q)
+        if page:
+            facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
+            page.write_text(render(result, Path(o.file).name, facts), "utf-8")
+    print(json.dumps(result, indent=2) if o.json else to_text(result) + (f"\nreport: {o.out}" if o.out else ""))

@@ -1,0 +1,166 @@
+"""Commands about files: convert, export, info, solve."""
+
+import argparse
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+from workbench.cli.words import find_case, find_formulation, number_option
+from workbench.errors import WorkbenchError
+
+
+def add_command(commands: Any) -> None:
+    """Add the commands to a parser's subparsers."""
+    formats = "text as Siconos prints it, FCLIB's HDF5 (local or global), .npz, .mat; told by its content"
+
+    convert = commands.add_parser("convert", help="rewrite a problem as FCLIB's HDF5 or .npz", allow_abbrev=False)
+    convert.add_argument("file", help=formats)
+    convert.add_argument("out", help="what to write, .hdf5 or .npz by its ending")
+    convert.add_argument("--local", action="store_true", help="a global friction problem as a local one: form W")
+    convert.set_defaults(run=run_convert)
+
+    export = commands.add_parser("export", help="write the contact problem of one step of a case", allow_abbrev=False)
+    export.add_argument("case", help="name of a case (see: workbench list cases)")
+    export.add_argument("out", help="what to write, .hdf5 or .npz by its ending")
+    export.add_argument("--step-number", type=int, default=0, metavar="K", help="which step, from 0; default 0")
+    export.add_argument("--step", default="1e-3", metavar="H", help="step size [s]; default 1e-3")
+    export.add_argument(
+        "--set", action="append", metavar="NAME=VALUE", default=[], help="a parameter of the case, repeatable"
+    )
+    export.set_defaults(run=run_export)
+
+    info = commands.add_parser("info", help="kind, sizes, rank, symmetry of the problem in a file", allow_abbrev=False)
+    info.add_argument("file", help=formats)
+    info.add_argument("--json", action="store_true", help="for programs")
+    info.set_defaults(run=run_info)
+
+    solve = commands.add_parser("solve", help="solve the problems in files and folders", allow_abbrev=False)
+    solve.add_argument("files", nargs="+", metavar="FILE", help=f"{formats}; a folder is a test set")
+    solve.add_argument(
+        "-f", "--formulation", default="coulomb", metavar="NAME[:OPTION=VALUE,...]",
+        help="of friction problems; default: coulomb, which is what they state",
+    )  # fmt: skip
+    solve.add_argument(
+        "--solver",
+        action="append",
+        metavar="NAME",
+        help="repeatable; default: the round-off solver of each problem; an LCP or MLCP that it fails on goes on to "
+        "others, and to a solution or a proof that there is none in exact arithmetic",
+    )
+    solve.add_argument("--time-limit", metavar="S", help="seconds for each problem, which is then solved in a process")
+    solve.add_argument("--json", action="store_true", help="print the rows as JSON instead of a table")
+    solve.add_argument("--out", metavar="FOLDER", help="write results.csv, summary.csv, profile.csv, provenance.json")
+    solve.set_defaults(run=run_solve)
+
+
+def run_convert(o: argparse.Namespace) -> None:
+    """One file to another."""
+    from workbench.readers.files import read_problem_file, write_problem_file
+
+    problem = read_problem_file(o.file)
+    if o.local:
+        if not hasattr(problem, "local"):
+            raise WorkbenchError(f"--local is for global friction problems; {Path(o.file).name} holds: {problem.kind}")
+        problem = problem.local
+    write_problem_file(problem, o.out)
+
+
+def run_export(o: argparse.Namespace) -> None:
+    """The step's W, q, mu under exact Coulomb friction."""
+    h = number_option(o.step, "--step", "seconds")
+    case = find_case(o.case, o.set)
+    from workbench.comparison.solving import exported_step
+    from workbench.readers.files import write_problem_file
+
+    write_problem_file(exported_step(case, find_formulation("coulomb"), h, o.step_number), o.out)
+
+
+def run_info(o: argparse.Namespace) -> None:
+    """Facts, one a line."""
+    from workbench.diagnostics.problem_facts import problem_facts
+    from workbench.readers.files import read_problem_file
+
+    facts = {"file": o.file} | problem_facts(read_problem_file(o.file))
+    if o.json:
+        print(json.dumps(facts, indent=2))
+        return
+    for name, value in facts.items():
+        if value is not None:
+            print(f"{name:<16} {f'{value:.6g}' if isinstance(value, float) else value}")
+
+
+def run_solve(o: argparse.Namespace) -> None:
+    """A row for every file and solver, as they come; then the summary of a test set."""
+    from workbench.readers.files import problem_files
+
+    files = problem_files(o.files)
+    seconds = None if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
+    formulation = find_formulation(o.formulation)
+    from contextlib import nullcontext
+
+    from workbench.algorithms import find_solver
+    from workbench.comparison.solving import solve_rows
+    from workbench.output import provenance, staged
+
+    for name in o.solver or []:
+        find_solver(name)
+    with staged(Path(o.out)) if o.out else nullcontext() as stage:
+        found = []
+        if not o.json:
+            print(HEADER)
+        tasks = [(path, formulation, solver, not inside) for path, inside in files for solver in o.solver or [None]]
+        for row in solve_rows(tasks, seconds):
+            found.append(row)
+            if not o.json:
+                print(_line(row), flush=True)
+        totals = _test_set(found, stage) if stage or len(found) > 1 else []
+        if stage:
+            facts = provenance(
+                command=f"workbench {shlex.join(o.words)}", formulation=formulation.label,
+                solvers=o.solver or ["default"], files=[str(path) for path, _ in files],
+            )  # fmt: skip
+            (stage / "provenance.json").write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
+    if o.json:
+        print(json.dumps(found, indent=2, default=float))
+    elif len(found) > 1:
+        for t in totals:
+            mean = f"; {1e3 * t['time_mean']:.3g} ms, a mean over {t['mean_over']}" if t["mean_over"] else ""
+            absent = f", {t['without_solution']} of them without a solution" if t["without_solution"] else ""
+            print(f"{t['method']}: {t['solved']} of {t['problems']} verified{absent}{mean}")
+
+
+def _test_set(found: list[dict[str, Any]], stage: Path | None) -> list[dict[str, Any]]:
+    """The summary of the rows as records; all tables are written where there is a stage."""
+    import pandas as pd
+
+    from workbench.comparison.solving import COLUMNS, profile, summary
+
+    rows = pd.DataFrame(found, columns=list(COLUMNS))
+    rows = rows.astype(dict.fromkeys(("size", "contacts", "iterations"), "Int64"))
+    totals = summary(rows)
+    if stage:
+        rows.to_csv(stage / "results.csv", index=False)
+        totals.to_csv(stage / "summary.csv", index=False)
+        profile(rows).to_csv(stage / "profile.csv", index=False)
+    return [{str(name): value for name, value in row.items()} for row in totals.to_dict("records")]
+
+
+HEADER = (
+    f"{'file':<36} {'formulation':<16} {'solver':<14} {'claimed':<15} {'ok':<3} {'residual':>8} {'size':>5} "
+    f"{'iterations':>10} {'time [ms]':>9}"
+)
+
+
+def _line(row: dict[str, Any]) -> str:
+    def cell(value: Any, form: str) -> str:
+        return "-" if value is None else format(value, form)
+
+    name = row["file"] if len(row["file"]) <= 36 else "..." + row["file"][-33:]
+    time = None if row["solve_time"] is None else 1e3 * row["solve_time"]
+    line = (
+        f"{name:<36} {row['formulation'] or '-':<16} {row['solver'] or '-':<14} {row['claimed']:<15} "
+        f"{'yes' if row['verified'] else 'no':<3} {cell(row['residual'], '.1e'):>8} {cell(row['size'], 'd'):>5} "
+        f"{cell(row['iterations'], 'd'):>10} {cell(time, '.3g'):>9}"
+    )
+    return line + (f"\n    {row['reason']}" if row["reason"] else "")

@@ -1,0 +1,83 @@
+"""The command line. Heavy imports happen inside the commands."""
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from typing import NoReturn
+
+from workbench.cli import check, compare, files, listing, painleve, reproduce, show
+from workbench.errors import WorkbenchError
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors as one line that says what is wrong, exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        raise WorkbenchError(f"{message} (see {self.prog} --help)")
+
+
+NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = _Parser(
+        prog="workbench",
+        description="Declare, solve, judge and compare formulations of frictional contact.",
+        allow_abbrev=False,
+    )
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    for command in (compare, reproduce, show, check, files, painleve, listing):
+        command.add_command(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; 0 on success, 2 on a mistake that is told in one line, 130 when interrupted."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    # Matrices here are small and work is shared out between processes: threads of the BLAS would wait on each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if threading.current_thread() is threading.main_thread():
+        # Ending politely means taking temporary folders and worker processes along.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        options = parser().parse_args(_join_numbers(arguments), argparse.Namespace(words=arguments))
+        options.run(options)
+    except WorkbenchError as error:
+        print(f"workbench: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("workbench: interrupted, nothing was written", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output closed it (`| head`); nothing to say, and nobody to say it to.
+        sys.stderr.close()
+        return 0
+    return 0
+
+
+def _join_numbers(arguments: list[str]) -> list[str]:
+    """`--step 1e-3 1e-2` and `--step -1e-3` as `--step=1e-3,1e-2` and `--step=-1e-3`, which argparse understands."""
+    joined: list[str] = []
+    i = 0
+    while i < len(arguments):
+        word = arguments[i]
+        i += 1
+        if word in NUMERIC:
+            values: list[str] = []
+            while i < len(arguments) and (not values or word == "--step") and _is_number(arguments[i]):
+                values.append(arguments[i])
+                i += 1
+            word = f"{word}={','.join(values)}" if values else word
+        joined.append(word)
+    return joined
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return all(float(part) is not None for part in word.split(","))
+    except ValueError:
+        return False

@@ -1,0 +1,47 @@
+"""The command `workbench reproduce`: the figures of a paper beside the computed ones."""
+
+import argparse
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+from workbench.cli.progress import Progress
+from workbench.errors import WorkbenchError
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    reproduce = commands.add_parser("reproduce", help="a paper's figures beside the computed ones", allow_abbrev=False)
+    reproduce.add_argument("names", nargs="*", metavar="NAME", help="reproductions (see: workbench list reproductions)")
+    reproduce.add_argument("--all", action="store_true", help="all of them, in several processes")
+    reproduce.add_argument("--out", metavar="FOLDER", help="default: NAME-reproduction, or reproductions for several")
+    reproduce.set_defaults(run=run_reproduce)
+    reproduce.add_argument(
+        "--json", action="store_true", help="print the rows of claims.csv as JSON instead of a table"
+    )
+    reproduce.add_argument("--quiet", action="store_true", help="no progress bar, no table")
+
+
+def run_reproduce(o: argparse.Namespace) -> None:
+    """Pages, claims and provenance; see `reports.reproductions.page`."""
+    from reports.reproductions import REPRODUCTIONS, known_names
+
+    if o.all == bool(o.names):
+        raise WorkbenchError(f"give either names or --all; known: {', '.join(REPRODUCTIONS)}")
+    names = known_names(REPRODUCTIONS if o.all else o.names)
+    from reports.reproductions.page import make_pages, write_pages
+    from workbench.output import json_rows, provenance, staged
+
+    out = Path(o.out or (f"{names[0]}-reproduction" if len(names) == 1 else "reproductions"))
+    with staged(out) as stage, Progress(o.quiet) as progress:
+        facts = provenance(command=f"workbench {shlex.join(o.words)}")
+        pages = make_pages(names, facts, progress, os.cpu_count() or 1)
+        claims = write_pages(pages, stage, facts)
+    if o.json:
+        print(json_rows(claims))
+    elif not o.quiet:
+        from reports.text.terminal import print_claims
+
+        print_claims(claims)
+        print(f"page: {out / ('index' if len(names) > 1 else names[0])}.html")

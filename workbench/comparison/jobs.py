@@ -1,0 +1,136 @@
+"""The runs of a comparison: what they share, and running them, the slow ones in several processes."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from multiprocessing import active_children, get_all_start_methods, get_context
+
+import numpy as np
+
+from workbench.algorithms import find_solver
+from workbench.algorithms.base import KernelSolver
+from workbench.assemble.find import compiled
+from workbench.errors import DataError
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.mechanics.relaxation import Relaxation
+from workbench.step.run import Run
+from workbench.step.simulation import simulate, whole_steps
+
+Progress = Callable[[str, int, int], None]
+"""progress(label, finished steps, all steps)."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all runs of a comparison share: steps [s], duration [s], position update, normal law, relaxation.
+
+    None stands for the case's own duration, normal law and relaxation; `of_case` puts these in its place.
+    """
+
+    steps: tuple[float, ...] = (1e-3,)
+    reference_step: float = 1e-4
+    duration: float | None = None
+    explicit: bool = False
+    normal: str | None = None
+    relaxation: Relaxation | None = None
+
+    def of_case(self, case: Case) -> "Settings":
+        """The same settings with the case's own in place of None."""
+        return replace(
+            self,
+            duration=case.duration if self.duration is None else self.duration,
+            normal=self.normal or case.normal,
+            relaxation=case.relaxation if self.relaxation is None else self.relaxation,
+        )
+
+    def strides(self) -> dict[float, int]:
+        """How many reference steps make one step; raises DataError where that is no whole number."""
+        found = {}
+        for h in (self.reference_step, *self.steps):
+            if not (np.isfinite(h) and h > 0):
+                raise DataError(f"step {h:g} s; a positive number of seconds is needed")
+        for h in self.steps:
+            stride = h / self.reference_step
+            if stride < 1 or abs(stride - round(stride)) > 1e-9 * stride:
+                raise DataError(f"step {h:g} s is no whole multiple of the reference step {self.reference_step:g} s")
+            found[h] = round(stride)
+        return found
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a comparison: formulation, solver by name, step [s]."""
+
+    formulation: Formulation
+    solver: str
+    h: float
+
+    def __str__(self) -> str:
+        return f"{self.formulation.label}, {self.solver}, {self.h:g} s"
+
+
+def run_jobs(
+    case: Case, jobs: list[Job], settings: Settings, progress: Progress | None = None, workers: int = 1
+) -> dict[Job, Run]:
+    """A Run for every job; those with solvers that are not compiled in `workers` processes when there are several."""
+    steps = {job: whole_steps(settings.duration or case.duration, job.h) for job in jobs}
+    total, before = sum(steps.values()), 0
+    slow = [job for job in jobs if not isinstance(find_solver(job.solver), KernelSolver)]
+    if workers == 1 or len(slow) < 2:
+        slow = []
+    runs: dict[Job, Run] = {}
+    with processes(min(workers, max(len(slow), 1))) as pool:
+        waiting = {pool.submit(_remote, case, job, settings): job for job in slow}
+        for job in [j for j in jobs if j not in slow]:
+            runs[job] = _simulate(case, job, settings, _from(progress, job, before, total))
+            before += steps[job]
+        if progress and waiting:
+            progress("optimisers in other processes", before, total)
+        for future in as_completed(waiting):
+            job = waiting[future]
+            runs[job] = replace(future.result(), compiled=compiled(job.formulation, *case.size))
+            before += steps[job]
+            if progress:
+                progress(str(job), before, total)
+    return runs
+
+
+@contextmanager
+def processes(workers: int, imported: Sequence[str] = ()) -> Iterator[ProcessPoolExecutor]:
+    """A pool of fresh processes, started when work comes; they end with the block, at once where it fails.
+
+    With `imported` they are forked, where the system can, from one that has imported these modules: pools that are
+    started again and again then cost no imports. The first names given in a program hold for all of it.
+    """
+    forked = bool(imported) and "forkserver" in get_all_start_methods()
+    context = get_context("forkserver" if forked else "spawn")
+    if forked:
+        context.set_forkserver_preload(list(imported))
+    pool = ProcessPoolExecutor(workers, context)
+    try:
+        yield pool
+    except BaseException:
+        # Interrupted or failed: the other processes must not work on, or outlive this one.
+        for process in active_children():
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _from(progress: Progress | None, job: Job, before: int, total: int) -> Callable[[int], None] | None:
+    return None if progress is None else lambda k: progress(str(job), before + k, total)
+
+
+def _simulate(case: Case, job: Job, settings: Settings, progress: Callable[[int], None] | None = None) -> Run:
+    return simulate(
+        case, job.formulation, find_solver(job.solver), job.h, settings.duration, explicit=settings.explicit,
+        normal=settings.normal, relaxation=settings.relaxation, progress=progress,
+    )  # fmt: skip
+
+
+def _remote(case: Case, job: Job, settings: Settings) -> Run:
+    # The compiled declaration holds CVXPY objects, which stay in their process.
+    return replace(_simulate(case, job, settings), compiled=None)

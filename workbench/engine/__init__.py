@@ -1,0 +1,1 @@
+"""What makes Python fast here: compiled kernels, their arrays, their cache."""

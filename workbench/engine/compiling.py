@@ -1,0 +1,339 @@
+"""Compiled functions that find each other by name, each compiled when it is first called.
+
+Numba links the code of every function into all of its callers, to be optimised and turned into machine code once more
+in each of them: a chain of helpers, methods and drivers was compiled over and over, and so was what is never called.
+A `kernel` is compiled, or taken from numba's cache, once and when it is first called, from Python or from compiled
+code. Its callers hold a place for its address, which is empty until then:
+
+    @kernel(types.float64(MATRIX, VECTOR), **FAST)
+    def largest(M, q): ...
+
+A call through the place costs a nanosecond or two and is never inlined; helpers of a few lines within inner loops are
+better off `linked=True`, as numba does it.
+
+What the cached code of a kernel was made from makes it stale: the code and the file of the function, of all that was
+linked into it and of what teaches numba their types, options, constants, and signatures of what is called by name.
+Functions of plain numba may call kernels too, but numba's cache does not see what they are made from:
+`njit(cache=True)` is not for them.
+"""
+
+import ctypes
+import gc
+import hashlib
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from enum import EnumMeta
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.ma  # Numba asks for it when it first meets an array, while clocks run.
+from llvmlite import ir
+from llvmlite.binding import add_symbol
+from numba import types
+from numba.core import cgutils, imputils
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.runtime import rtsys
+from numba.core.typing.templates import make_concrete_template
+from numba.core.typing.typeof import Purpose, typeof_impl
+from numba.extending import _Intrinsic
+
+from workbench.engine.timing import standing_still
+
+
+class Kernel(CPUDispatcher):
+    """What `kernel` returns: called from Python and handed to compiled code like any function of numba's."""
+
+    def __init__(self, function: Callable, signature: Any, linked: bool, options: dict[str, Any]) -> None:
+        super().__init__(function, locals={}, targetoptions={"nopython": True, "error_model": "numpy", **options})
+        self.declared, self.linked = signature, linked
+        # Functions made in a loop differ in what they close over.
+        self.closed = _digest(_closed(function, set())) if function.__closure__ else ""
+        self.symbol = f"{function.__module__}.{function.__qualname__}{signature}{self.closed}"
+        # Another function of the same name, as in the other branch of an `if`, keeps its own callers.
+        if SYMBOLS.setdefault(self.symbol, function.__code__) != function.__code__:
+            self.symbol += _digest(_code(function.__code__))
+        self.kind = types.Function(make_concrete_template(function.__name__, self, [signature]))
+        cpu_target.target_context.insert_func_defn([(self.called, self, signature.args)])
+        self.place = ctypes.c_void_p()
+        PLACES[ctypes.addressof(self.place)] = self
+        add_symbol(self.symbol, ctypes.addressof(self.place))
+
+    def __reduce__(self) -> Any:
+        return self.py_func.__qualname__
+
+    def ready(self) -> None:
+        """Compile it or take it from the disk where that has not been done."""
+        if self.place:
+            return
+        with uninterrupted(), global_compiler_lock, no_collection(), standing_still():
+            if not self.overloads:
+                # No folder can be written to, or the function comes from no file: compiled in every process.
+                with suppress(RuntimeError, OSError):
+                    self._cache = _Cache(self)
+                super().compile(self.declared)
+                self.disable_compile()
+            made: Any = self.overloads[self.declared.args]
+            self.made = made
+            self.place.value = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+
+    def get_compile_result(self, signature: Any) -> Any:
+        """As numba's, of first-class functions."""
+        self.ready()
+        # Numba's own looks through its overloads, which takes most of the time in which a short run begins.
+        return self.made if signature == self.declared else super().get_compile_result(signature)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """As numba's, of what is linked."""
+        self.ready()
+        return super().get_call_template(args, kws)
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        # The first call from Python asks for what it is to call.
+        self.ready()
+        return self
+
+    def called(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """A call of what the place holds, by numba's convention: an error is passed on."""
+        convention, anything = context.call_conv, cgutils.voidptr_t
+        place = builder.module.globals.get(self.symbol) or ir.GlobalVariable(builder.module, anything, self.symbol)
+        with cgutils.if_unlikely(builder, cgutils.is_null(builder, builder.load(place))):
+            fill = ir.FunctionType(ir.IntType(64), [anything.as_pointer()])
+            outcome = builder.call(cgutils.get_or_insert_function(builder.module, fill, FILL), [place])
+            for code, error in FAILURES.items():
+                with cgutils.if_unlikely(builder, builder.icmp_unsigned("==", outcome, outcome.type(code))):
+                    convention.return_user_exc(builder, error, (f"compiling {self.symbol}",))
+        kind = convention.get_function_type(signature.return_type, signature.args)
+        function = builder.bitcast(builder.load(place), kind.as_pointer())
+        status, value = convention.call_function(builder, function, signature.return_type, signature.args, args)
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return imputils.fix_returning_optional(context, builder, signature, status, value)
+
+
+def kernel(signature: Any, *, linked: bool = False, **options: Any) -> Callable[[Callable], Any]:
+    """A decorator: compiled for one signature, kept on disk; `options` are those of `numba.njit`."""
+    return lambda function: Kernel(function, signature, linked, options)
+
+
+@typeof_impl.register(Kernel)
+def _type(value: Kernel, c: Any) -> Any:
+    """Handed over as an argument it is a first-class function; in the code of another one, a name."""
+    return types.Dispatcher(value) if value.linked or c.purpose is Purpose.argument else value.kind
+
+
+PLACES: dict[int, Kernel] = {}
+"""The kernel that belongs to a place. It lives as long as the process: code that calls it may."""
+SYMBOLS: dict[str, CodeType] = {}
+"""What the first kernel of a symbol does."""
+FILL = "workbench.engine.compiling.fill"
+FAILURES = {0: RuntimeError, 2: KeyboardInterrupt}
+"""What compiled code raises where a place was not filled; 0 is what ctypes returns, having printed an exception."""
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+def _fill(place: int) -> int:
+    """Called by compiled code that finds a place empty: 1, or one of `FAILURES`."""
+    try:
+        PLACES[place].ready()
+    except KeyboardInterrupt:
+        return 2
+    return 1
+
+
+add_symbol(FILL, ctypes.cast(_fill, ctypes.c_void_p).value)
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Compiling makes millions of objects, and the garbage collector would go through them for a fifth of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits: what numba was interrupted in learning it does not know for the rest of the process, and LLVM
+    forgets what it was doing."""
+    before, came = signal.getsignal(signal.SIGINT), []
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *call: came.append(call))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            before(*came[0])
+
+
+class _Cache(FunctionCache):
+    """Numba's, which goes by the function's own file and bytecode alone."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(kernel.py_func)
+        self.closed = kernel.closed
+        self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, _digest(_made_from(kernel)))
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """As numba's, which first imports all that compiling might need: that takes ten times as long as the rest."""
+        rtsys.initialize(context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(signature, context)
+
+    def save_overload(self, signature: Any, made: Any) -> None:
+        """As numba's; a full disk does not matter."""
+        with suppress(OSError):
+            super().save_overload(signature, made)
+
+    def _index_key(self, signature: Any, codegen: Any) -> tuple:
+        return signature, codegen.magic_tuple(), self.closed
+
+
+class _CacheFile(IndexDataCacheFile):
+    """Numba's, where every file says what it holds, and where a damaged one is none.
+
+    Numba writes the index first, and what it names afterwards: a process that is killed in between, or another one that
+    reads or writes at the same moment, leaves an index that names code of an older version or of another closure.
+    """
+
+    def load(self, key: Any) -> Any:
+        """The code, or None."""
+        try:
+            *known, data = super().load(key)
+        except Exception:
+            return None
+        return data if known == [self._version, self._source_stamp, key] else None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep the code."""
+        super().save(key, (self._version, self._source_stamp, key, data))
+
+    def _load_index(self) -> dict:
+        try:
+            return super()._load_index()
+        except Exception:
+            return {}
+
+
+def _digest(words: Iterable[str | bytes]) -> str:
+    digest = hashlib.sha256()
+    for word in words:
+        content = word.encode() if isinstance(word, str) else word
+        digest.update(b"%d " % len(content) + content)
+    return digest.hexdigest()
+
+
+@cache
+def _content(file: str) -> bytes:
+    """What a file holds, in short; nothing where functions come from no file."""
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).digest()
+    except OSError:
+        return b""
+
+
+def _made_from(kernel: Kernel) -> Iterator[str | bytes]:
+    """What the code of a kernel is made from, as words; what it closes over apart."""
+    yield _content(__file__)
+    for kind in (kernel.declared.return_type, *kernel.declared.args):
+        yield _content(sys.modules[type(kind).__module__].__file__ or "")
+    yield _options(kernel)
+    yield from _function(kernel.py_func, set())
+
+
+def _options(dispatcher: Dispatcher) -> str:
+    given = dispatcher.targetoptions.items()
+    return str(sorted((name, sorted(value) if isinstance(value, set) else value) for name, value in given))
+
+
+def _function(function: Callable, met: set) -> Iterator[str | bytes]:
+    """What the code of a function is made from: as it was imported, since its file may have changed since."""
+    if function in met:
+        return
+    met.add(function)
+    yield _content(function.__code__.co_filename)
+    yield from _code(function.__code__)
+    names = sorted(set(_names(function.__code__)))
+    for name in names:
+        if name in function.__globals__:
+            yield name
+            yield from _thing(function.__globals__[name], names, met)
+    yield from _thing((function.__defaults__,), names, met)
+
+
+def _code(code: CodeType) -> Iterator[str | bytes]:
+    """Not by `marshal`, whose bytes depend on who else holds a constant, or which does not know slices."""
+    yield code.co_code
+    yield f"{code.co_names} {code.co_varnames} {code.co_freevars} {code.co_firstlineno}"
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code(constant)
+        else:
+            yield repr(constant)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _closed(function: Callable, met: set) -> Iterator[str | bytes]:
+    names = sorted(set(_names(function.__code__)))
+    for cell in function.__closure__ or ():
+        yield from _thing(cell.cell_contents, names, met)
+
+
+def _thing(thing: Any, names: list[str], met: set) -> Iterator[str | bytes]:
+    """What a function takes from a thing by using these names."""
+    if isinstance(thing, Kernel) and not thing.linked:
+        yield thing.symbol
+    elif isinstance(thing, Dispatcher):
+        yield _options(thing)
+        yield from _function(thing.py_func, met)
+        yield from _closed(thing.py_func, met)
+    elif isinstance(thing, _Intrinsic):
+        yield from _function(thing._defn, met)
+        yield from _closed(thing._defn, met)
+    elif isinstance(thing, FunctionType) and not _of_library(thing.__module__):
+        yield from _function(thing, met)
+        yield from _closed(thing, met)
+    elif isinstance(thing, ModuleType):
+        for name in () if _of_library(thing.__name__) else names:
+            part = vars(thing).get(name)
+            # A package's own modules, but no module that it imports.
+            if not isinstance(part, ModuleType) or part.__name__.startswith(f"{thing.__name__}."):
+                yield name
+                yield from _thing(part, names, met)
+    elif isinstance(thing, tuple):
+        for part in thing:
+            yield from _thing(part, names, met)
+    elif isinstance(thing, np.ndarray):
+        yield f"{thing.dtype} {thing.shape}"
+        yield thing.tobytes()
+    elif isinstance(thing, EnumMeta):
+        yield repr(list(thing))
+    else:
+        # Where it is an address the code is never taken from the disk.
+        yield getattr(thing, "__qualname__", None) or repr(thing)
+
+
+def _of_library(module: str) -> bool:
+    """Whether it changes with numba's version, or not at all."""
+    return module.partition(".")[0] in {"llvmlite", "math", "numba", "numpy"}

@@ -1,0 +1,54 @@
+"""Arithmetic in double-double precision: a number is an unevaluated sum x + x_low of two doubles, 32 digits.
+
+Source: T. J. Dekker, A floating-point technique for extending the available precision, Numerische Mathematik 18
+(1971); the error-free sum is Knuth's. Compilers may not reassociate: no function here may be compiled with fastmath.
+"""
+
+from numba import njit
+
+SPLITTER = 2.0**27 + 1.0
+"""Times this, a double of 53 bits falls into two halves whose products are exact."""
+
+
+@njit
+def two_sum(a, b):
+    """a + b exactly, as (the rounded sum, its error)."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+@njit
+def two_product(a, b):
+    """a b exactly, as (the rounded product, its error), short of overflow and underflow."""
+    p = a * b
+    t = SPLITTER * a
+    a_high = t - (t - a)
+    a_rest = a - a_high
+    t = SPLITTER * b
+    b_high = t - (t - b)
+    b_rest = b - b_high
+    return p, ((a_high * b_high - p) + a_high * b_rest + a_rest * b_high) + a_rest * b_rest
+
+
+@njit
+def less_product(x, x_low, a, a_low, b, b_low):
+    """x - a b of three such numbers."""
+    p, e = two_product(a, b)
+    s, t = two_sum(x, -p)
+    return two_sum(s, t + (x_low - (e + (a * b_low + a_low * b))))
+
+
+@njit
+def quotient(a, a_low, b, b_low):
+    """a / b of two such numbers."""
+    first = a / b
+    rest, _ = less_product(a, a_low, first, 0.0, b, b_low)
+    return two_sum(first, rest / b)
+
+
+@njit
+def product(a, b, c):
+    """a b c of three doubles."""
+    p, e = two_product(a, b)
+    return less_product(0.0, 0.0, -p, -e, c, 0.0)

@@ -1,0 +1,221 @@
+"""Compiled building blocks: the types that let one cached kernel serve every solver and hook, and a small dense LU.
+
+Every pivoting or per-contact method is one compiled function of one signature, `SOLVE`:
+
+    solve(M, q, lower, upper, mu, d, z, info) -> status
+
+M (n, n), q, lower, upper (n,), mu (r,) friction coefficients of a cone problem (empty otherwise), d its number of
+tangential directions; z (n,) receives the answer, info (1,) the number of iterations; status is a `solution.Status`.
+Because a first-class function type hides which method stands behind it, the time stepper is compiled only once.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+from workbench.engine.compiling import kernel
+from workbench.engine.scratch import INDICES, MATRIX, VECTOR, scratch, scratch_indices, scratch_matrix
+
+SOLVE = types.int64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.int64, VECTOR, INDICES)
+SOLVE_T = types.FunctionType(SOLVE)
+
+FAST: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
+"""Options of inner loops: sums in any order, so that they vectorise."""
+FASTER: Any = {"fastmath": {"reassoc", "contract", "nsz", "nnan"}}
+"""The same for minima and maxima of what cannot be nan."""
+
+FLOATS, INTEGERS = types.CPointer(types.float64), types.CPointer(types.int64)
+"""Where a row of numbers begins: functions called every microsecond take it in place of an array, whose seven words
+and two reference counts cost more than the work. Whoever calls holds the array itself."""
+
+SINGULAR_PIVOT = 1e-13
+"""A pivot below this share of its row's largest original entry counts as zero."""
+
+
+def _address(context, x):
+    """Where the numbers of the array x begin."""
+
+    def generate(context, builder, signature, args):
+        return make_array(signature.args[0])(context, builder, args[0]).data
+
+    return types.CPointer(x.dtype)(x), generate
+
+
+def _after(context, p, k):
+    """Where the k-th number after p begins."""
+
+    def generate(context, builder, signature, args):
+        return builder.gep(args[0], [args[1]])
+
+    return p(p, types.intp), generate
+
+
+address: Any = intrinsic(_address)
+after: Any = intrinsic(_after)
+
+
+@kernel(types.int64(MATRIX, INDICES), **FAST)
+def lu_factor(A, pivots):
+    """Factorise A (n, n) in place with scaled partial pivoting; 0, or 1 + the first column without a pivot."""
+    n = A.shape[0]
+    scale = scratch(n)
+    for i in range(n):
+        pivots[i] = i
+        largest = 0.0
+        for j in range(n):
+            largest = max(largest, abs(A[i, j]))
+        scale[i] = largest
+    for k in range(n):
+        best, row = 0.0, -1
+        for i in range(k, n):
+            if scale[i] > 0.0 and abs(A[i, k]) / scale[i] > best:
+                best, row = abs(A[i, k]) / scale[i], i
+        if not best > SINGULAR_PIVOT:
+            return k + 1
+        if row != k:
+            for j in range(n):
+                A[k, j], A[row, j] = A[row, j], A[k, j]
+            scale[k], scale[row] = scale[row], scale[k]
+            pivots[k], pivots[row] = pivots[row], pivots[k]
+        inverse = 1.0 / A[k, k]
+        for i in range(k + 1, n):
+            if A[i, k] != 0.0:
+                f = A[i, k] * inverse
+                A[i, k] = f
+                for j in range(k + 1, n):
+                    A[i, j] -= f * A[k, j]
+    return 0
+
+
+@kernel(types.void(MATRIX, INDICES, VECTOR, VECTOR), **FAST)
+def lu_solve(LU, pivots, b, x):
+    """Solve A x = b with the factors of `lu_factor`; b and x (n,) must be different arrays."""
+    n = LU.shape[0]
+    for i in range(n):
+        s = b[pivots[i]]
+        for j in range(i):
+            s -= LU[i, j] * x[j]
+        x[i] = s
+    for i in range(n - 1, -1, -1):
+        s = x[i]
+        for j in range(i + 1, n):
+            s -= LU[i, j] * x[j]
+        x[i] = s / LU[i, i]
+
+
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, INDICES, types.boolean), **FAST)
+def solve_on_basis(M, q, z, active, refine):
+    """Solve M_aa z_a = -(q + M z_b)_a, a the indices with active != 0, b the others; z (n,) is updated on a.
+
+    One step of iterative refinement when `refine`. Returns 0, or 1 + the position in a of a missing pivot.
+    """
+    n = M.shape[0]
+    a = scratch_indices(n)
+    m = 0
+    for i in range(n):
+        if active[i] != 0:
+            a[m] = i
+            m += 1
+    if m == 0:
+        return 0
+    LU = scratch_matrix(m, m)
+    rhs, x, pivots = scratch(m), scratch(m), scratch_indices(m)
+    for i in range(m):
+        s = -q[a[i]]
+        for j in range(n):
+            if active[j] == 0:
+                s -= M[a[i], j] * z[j]
+        rhs[i] = s
+        for j in range(m):
+            LU[i, j] = M[a[i], a[j]]
+    missing = lu_factor(LU, pivots)
+    if missing:
+        return missing
+    lu_solve(LU, pivots, rhs, x)
+    if refine:
+        r, dx = scratch(m), scratch(m)
+        for i in range(m):
+            s = rhs[i]
+            for j in range(m):
+                s -= M[a[i], a[j]] * x[j]
+            r[i] = s
+        lu_solve(LU, pivots, r, dx)
+        for i in range(m):
+            x[i] += dx[i]
+    for i in range(m):
+        z[a[i]] = x[i]
+    return 0
+
+
+@kernel(types.float64(MATRIX), **FAST)
+def largest_eigenvalue(S):
+    """Of a symmetric S (n, n), which is lost: Jacobi's rotations, row by row (Golub & Van Loan 2013, section 8.5)."""
+    n = S.shape[0]
+    turned = True
+    while turned:
+        turned = False
+        for i in range(n):
+            for j in range(i):
+                # Beside such a diagonal the entry changes nothing; nor does it where it is nan, which then comes out.
+                if abs(S[i, j]) > 1e-16 * np.sqrt(abs(S[i, i] * S[j, j])) and abs(S[i, j]) > 1e-300:
+                    turned = True
+                    ratio = (S[i, i] - S[j, j]) / (2.0 * S[i, j])
+                    t = 1.0 / (abs(ratio) + np.sqrt(ratio * ratio + 1.0))
+                    t = t if ratio >= 0.0 else -t
+                    c = 1.0 / np.sqrt(t * t + 1.0)
+                    for k in range(n):
+                        x, y = S[k, j], S[k, i]
+                        S[k, j], S[k, i] = c * (x - t * y), c * (t * x + y)
+                    for k in range(n):
+                        x, y = S[j, k], S[i, k]
+                        S[j, k], S[i, k] = c * (x - t * y), c * (t * x + y)
+                    S[i, j] = S[j, i] = 0.0
+    largest = S[0, 0]
+    for i in range(n):
+        largest = max(largest, S[i, i])
+    return largest
+
+
+@kernel(types.void(VECTOR, VECTOR), linked=True)
+def copy(x, y):
+    """y = x. Numba compiles a loop ten times faster than a slice assignment with its shape checks."""
+    for i in range(y.shape[0]):
+        y[i] = x[i]
+
+
+@kernel(types.void(VECTOR, VECTOR, types.int64), linked=True)
+def copy_at(x, y, first):
+    """The entries of x into y from position `first` on."""
+    for i in range(x.shape[0]):
+        y[first + i] = x[i]
+
+
+@kernel(types.void(types.float64, VECTOR), linked=True)
+def set_all(value, y):
+    """Every entry of y = value."""
+    for i in range(y.shape[0]):
+        y[i] = value
+
+
+@kernel(types.boolean(VECTOR), linked=True)
+def is_finite(x):
+    """Whether no entry of x is nan or infinite."""
+    strange = 0
+    for i in range(x.shape[0]):
+        # An entry minus itself is zero unless it is not finite.
+        strange |= x[i] - x[i] != 0.0
+    return strange == 0
+
+
+@kernel(types.void(MATRIX, VECTOR, VECTOR, VECTOR), **FAST)
+def affine(M, q, z, w):
+    """w = M z + q, all (n,)."""
+    n = M.shape[0]
+    for i in range(n):
+        s = q[i]
+        for j in range(n):
+            s += M[i, j] * z[j]
+        w[i] = s

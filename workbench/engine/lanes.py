@@ -1,0 +1,186 @@
+"""Eight numbers in vector lanes, one of each of eight problems, which compiled code treats like one number.
+
+`Eight` values are LLVM vectors: +, -, *, / and comparisons work lane by lane, rounded as those of numbers are; a
+comparison gives a `Mask`, with & and |. What takes the place of a branch is `where`.
+
+    x, y = load(p, 0), load(p, 1)       # p points to numbers, eight to a value
+    store(p, 2, where(x < y, x / y, splat(1.0)))
+"""
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+
+LANES = 8
+F64, I64 = ir.DoubleType(), ir.IntType(64)
+VALUES, WHOLE = ir.VectorType(F64, LANES), ir.VectorType(I64, LANES)
+
+
+class Eight(types.Type):
+    """Eight doubles."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Eight")
+
+
+class Mask(types.Type):
+    """Eight truth values."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Mask")
+
+
+ABREAST, MASK = Eight(), Mask()
+
+
+def _register(kind: type, vector: ir.VectorType) -> None:
+    @register_model(kind)
+    class _Model(models.PrimitiveModel):
+        def __init__(self, manager: Any, fe_type: Any) -> None:
+            super().__init__(manager, fe_type, vector)
+
+
+_register(Eight, VALUES)
+# Truth values stay eight words wide in variables, so that they need no packing.
+_register(Mask, WHOLE)
+
+
+def _operator(f: Any, kind: types.Type, result: types.Type, generate: Any) -> None:
+    @infer_global(f)
+    class _Template(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            return signature(result, kind, kind) if args == (kind, kind) else None
+
+    @lower_builtin(f, kind, kind)
+    def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return generate(builder, *args)
+
+
+for _f, _name in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv")):
+    _operator(_f, ABREAST, ABREAST, lambda b, x, y, name=_name: getattr(b, name)(x, y))
+for _f, _sign in ((operator.lt, "<"), (operator.le, "<="), (operator.gt, ">"), (operator.eq, "==")):
+    _operator(_f, ABREAST, MASK, lambda b, x, y, sign=_sign: b.sext(b.fcmp_ordered(sign, x, y), WHOLE))
+_operator(operator.and_, MASK, MASK, lambda b, x, y: b.and_(x, y))
+_operator(operator.or_, MASK, MASK, lambda b, x, y: b.or_(x, y))
+
+
+def _bits(builder: Any, mask: Any) -> Any:
+    return builder.icmp_signed("!=", mask, ir.Constant(WHOLE, None))
+
+
+def _load(context, p, k):
+    """The k-th eight numbers after p."""
+
+    def generate(context, builder, sig, args):
+        at = builder.gep(args[0], [builder.mul(args[1], ir.Constant(I64, LANES))])
+        return builder.load(builder.bitcast(at, VALUES.as_pointer()), align=8)
+
+    return ABREAST(p, types.int64), generate
+
+
+def _store(context, p, k, x):
+    """Put x where `load` finds it."""
+
+    def generate(context, builder, sig, args):
+        at = builder.gep(args[0], [builder.mul(args[1], ir.Constant(I64, LANES))])
+        builder.store(args[2], builder.bitcast(at, VALUES.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(p, types.int64, ABREAST), generate
+
+
+def _gather(context, p, stride):
+    """Eight numbers from p on, `stride` apart."""
+
+    def generate(context, builder, sig, args):
+        x, at = ir.Constant(VALUES, ir.Undefined), args[0]
+        for lane in range(LANES):
+            x = builder.insert_element(x, builder.load(at), ir.Constant(ir.IntType(32), lane))
+            at = builder.gep(at, [args[1]])
+        return x
+
+    return ABREAST(p, types.int64), generate
+
+
+def _scatter(context, p, stride, x):
+    """Put x where `gather` finds it."""
+
+    def generate(context, builder, sig, args):
+        at = args[0]
+        for lane in range(LANES):
+            builder.store(builder.extract_element(args[2], ir.Constant(ir.IntType(32), lane)), at)
+            at = builder.gep(at, [args[1]])
+        return context.get_dummy_value()
+
+    return types.void(p, types.int64, ABREAST), generate
+
+
+def _splat(context, x):
+    """The number x in all lanes."""
+
+    def generate(context, builder, sig, args):
+        one = builder.insert_element(ir.Constant(VALUES, ir.Undefined), args[0], ir.Constant(ir.IntType(32), 0))
+        return builder.shuffle_vector(
+            one, ir.Constant(VALUES, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
+        )
+
+    return ABREAST(types.float64), generate
+
+
+def _where(context, mask, x, y):
+    """x in the lanes of the mask, y in the others."""
+
+    def generate(context, builder, sig, args):
+        return builder.select(_bits(builder, args[0]), args[1], args[2])
+
+    return ABREAST(MASK, ABREAST, ABREAST), generate
+
+
+def _some(context, mask):
+    """Whether the mask has any lane."""
+
+    def generate(context, builder, sig, args):
+        word = builder.bitcast(_bits(builder, args[0]), ir.IntType(LANES))
+        return builder.icmp_unsigned("!=", word, ir.Constant(ir.IntType(LANES), 0))
+
+    return types.boolean(MASK), generate
+
+
+def _call(name):
+    """A function of LLVM's."""
+
+    def function(context, x):
+        def generate(context, builder, sig, args):
+            kind = ir.FunctionType(VALUES, [VALUES])
+            return builder.call(builder.module.declare_intrinsic(f"{name}.v{LANES}f64", fnty=kind), args)
+
+        return ABREAST(ABREAST), generate
+
+    return function
+
+
+def _two(context, x):
+    """The least power of two above x > 0 that is a normal number: its exponent without its digits, doubled."""
+
+    def generate(context, builder, sig, args):
+        exponent = ir.Constant(WHOLE, [0x7FF0000000000000] * LANES)
+        power = builder.bitcast(builder.and_(builder.bitcast(args[0], WHOLE), exponent), VALUES)
+        return builder.fadd(power, power)
+
+    return ABREAST(ABREAST), generate
+
+
+load: Any = intrinsic(_load)
+store: Any = intrinsic(_store)
+gather: Any = intrinsic(_gather)
+scatter: Any = intrinsic(_scatter)
+splat: Any = intrinsic(_splat)
+where: Any = intrinsic(_where)
+some: Any = intrinsic(_some)
+root: Any = intrinsic(_call("llvm.sqrt"))
+size_of: Any = intrinsic(_call("llvm.fabs"))
+power_above: Any = intrinsic(_two)

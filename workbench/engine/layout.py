@@ -1,0 +1,174 @@
+"""Named arrays that lie one after the other in one buffer, and that compiled code receives as one pointer.
+
+A compiled function that is handed twenty arrays copies twenty descriptors at every call, and numba spends seconds on
+each such signature. A `Packed` object is handed over as an address and its sizes; `x.M` is then the view of its buffer
+that starts where the sizes say:
+
+    class Core(Packed):
+        sizes = ("n", "r")
+        fields = {"h": (), "M": ("n", "n"), "phi": ("r",)}
+
+`x.h` is a number, `x.M` an (n, n) array, in compiled code as in Python, where the arrays are ordinary NumPy views.
+Fields named in `integers` hold whole numbers. Neighbours that are wanted as one vector are listed in `spans`: name,
+first and last field. Arrays taken from a packed object must not outlive it: compiled code does not count references to
+them.
+"""
+
+import math
+from functools import reduce
+from itertools import accumulate, pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, unbox
+from numba.np.arrayobj import make_array, populate_array
+
+Monomials = dict[tuple[str, ...], int]
+"""A length as a polynomial in the sizes: products of names, and how often each occurs."""
+
+
+class PackedType(types.Type):
+    """The type of a `Packed` class in compiled code: names, shapes and places of its fields."""
+
+    def __init__(self, name: str, sizes: tuple, fields: dict[str, tuple], spans: dict[str, tuple], integers: tuple):
+        self.sizes, self.shapes, self.integers = sizes, fields, integers
+        self.start: dict[str, Monomials] = {}
+        self.end: dict[str, Monomials] = {}
+        at: Monomials = {}
+        for key, shape in fields.items():
+            self.start[key] = dict(at)
+            term = tuple(sorted(s for s in shape if isinstance(s, str)))
+            at[term] = at.get(term, 0) + math.prod(s for s in shape if isinstance(s, int))
+            self.end[key] = dict(at)
+        for key, (first, last) in spans.items():
+            self.start[key], self.end[key] = self.start[first], self.end[last]
+        self._key = (name, sizes, tuple(fields.items()), tuple(spans.items()), integers)
+        super().__init__(name=name)
+
+    @property
+    def key(self) -> tuple:
+        """Of numba's cache: code compiled for another layout must not be taken for this one's."""
+        return self._key
+
+    def of(self, name: str) -> types.Type:
+        """The type of a field or span."""
+        rank, kind = len(self.shapes.get(name, ("span",))), types.int64 if name in self.integers else types.float64
+        return types.Array(kind, rank, "C") if rank else kind
+
+
+class Packed:
+    """Base of the classes described in the module's docstring; the sizes are given by name."""
+
+    sizes: ClassVar[tuple[str, ...]]
+    fields: ClassVar[dict[str, tuple]]
+    spans: ClassVar[dict[str, tuple[str, str]]] = {}
+    integers: ClassVar[tuple[str, ...]] = ()
+    compiled: ClassVar[PackedType]
+    _numba_type_: ClassVar[PackedType]
+
+    def __init_subclass__(cls) -> None:
+        cls.compiled = cls._numba_type_ = PackedType(cls.__name__, cls.sizes, cls.fields, cls.spans, cls.integers)
+
+    def __init__(self, **sizes: int) -> None:
+        self._sizes = tuple(int(sizes[name]) for name in self.sizes)
+        shapes = {name: tuple(sizes.get(s, s) for s in shape) for name, shape in self.fields.items()}
+        ends = list(accumulate(map(math.prod, shapes.values()), initial=0))
+        places = {name: slice(*pair) for name, pair in zip(shapes, pairwise(ends), strict=True)}
+        self._places = places | {
+            name: slice(places[first].start, places[last].stop) for name, (first, last) in self.spans.items()
+        }
+        # The pages of what is never written to are never fetched.
+        self.buffer = np.zeros(ends[-1])
+        self._address = self.buffer.ctypes.data
+        for name in self._places:
+            shape = shapes.get(name, (-1,))
+            if shape:
+                object.__setattr__(self, name, self._numbers(name).reshape(shape))
+
+    def __getattr__(self, name: str) -> Any:
+        # Numbers are read from the buffer; arrays are attributes.
+        kind = type(self).compiled
+        if kind.shapes.get(name) == ():
+            return self._numbers(name)[0].item()
+        raise AttributeError(f"{type(self).__name__} has no '{name}'; it has {', '.join(kind.start)}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self.compiled.start:
+            object.__setattr__(self, name, value)
+        elif self.compiled.shapes.get(name) == ():
+            self._numbers(name)[0] = value
+        else:
+            getattr(self, name)[...] = value
+
+    def __reduce__(self) -> tuple:
+        raise TypeError(f"{type(self).__name__} holds an address; copy its arrays")
+
+    def place(self, name: str) -> slice:
+        """Where a field or span lies in the buffer."""
+        return self._places[name]
+
+    def _numbers(self, name: str) -> np.ndarray:
+        return self.buffer[self._places[name]].view(np.int64 if name in self.integers else np.float64)
+
+
+@register_model(PackedType)
+class _Model(models.StructModel):
+    def __init__(self, manager: Any, kind: PackedType) -> None:
+        members = [("address", types.CPointer(types.float64)), *((name, types.intp) for name in kind.sizes)]
+        super().__init__(manager, kind, members)
+
+
+@unbox(PackedType)
+def _take(kind: PackedType, thing: Any, c: Any) -> NativeValue:
+    """From Python: the address and the sizes."""
+    taken = cgutils.create_struct_proxy(kind)(c.context, c.builder)
+    address = c.pyapi.object_getattr_string(thing, "_address")
+    taken.address = c.builder.inttoptr(c.pyapi.long_as_longlong(address), ir.DoubleType().as_pointer())
+    c.pyapi.decref(address)
+    numbers = c.pyapi.object_getattr_string(thing, "_sizes")
+    for i, name in enumerate(kind.sizes):
+        setattr(taken, name, c.pyapi.long_as_longlong(c.pyapi.tuple_getitem(numbers, i)))
+    c.pyapi.decref(numbers)
+    return NativeValue(taken._getvalue())
+
+
+@infer_getattr
+class _Attributes(AttributeTemplate):
+    key = PackedType
+
+    def generic_resolve(self, kind: Any, name: Any) -> Any:  # type: ignore[override]
+        return kind.of(name) if name in kind.start else None
+
+
+@lower_getattr_generic(PackedType)
+def _view(context: Any, builder: Any, kind: PackedType, value: Any, name: str) -> Any:
+    """A field as a number or as an array without an owner."""
+    taken = cgutils.create_struct_proxy(kind)(context, builder, value=value)
+
+    def size(s: str | int) -> Any:
+        return ir.Constant(ir.IntType(64), s) if isinstance(s, int) else getattr(taken, s)
+
+    def length(x: Monomials) -> Any:
+        total = size(0)
+        for names, count in x.items():
+            total = builder.add(total, reduce(builder.mul, map(size, names), size(count)))
+        return total
+
+    start, end = length(kind.start[name]), length(kind.end[name])
+    address = builder.gep(taken.address, [start])
+    if name in kind.integers:
+        address = builder.bitcast(address, ir.IntType(64).as_pointer())
+    shape = kind.shapes.get(name)
+    if shape == ():
+        return builder.load(address)
+    extents = [builder.sub(end, start)] if shape is None else [size(s) for s in shape]
+    strides = [size(8)]
+    for extent in reversed(extents[1:]):
+        strides.insert(0, builder.mul(strides[0], extent))
+    array = make_array(kind.of(name))(context, builder)
+    populate_array(array, address, extents, strides, size(8), None)
+    return array._getvalue()

@@ -1,0 +1,80 @@
+"""Space for a compiled function's own numbers, on the stack where it is little: an array of numba's costs 0.1
+microseconds, more than most of what small problems do with it.
+
+    x, rows, A = scratch(n), scratch_indices(n), scratch_matrix(n, n)
+
+They hold anything at first, as `np.empty` does, and last until the function returns: they must not be returned, nor be
+asked for within a loop, which would take more of it in every pass.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+from workbench.engine.compiling import kernel
+
+LITTLE = 256
+"""Numbers up to which an array lies on the stack."""
+
+VECTOR, MATRIX = (types.Array(types.float64, rank, "C") for rank in (1, 2))
+INDICES = types.Array(types.int64, 1, "C")
+
+
+@kernel(VECTOR(types.intp))
+def many(n):
+    """An array of numba's, asked for by name: its making is much code, for something rare."""
+    return np.empty(n)
+
+
+@kernel(INDICES(types.intp))
+def many_indices(n):
+    """As `many`."""
+    return np.empty(n, dtype=np.int64)
+
+
+@kernel(MATRIX(types.intp, types.intp))
+def many_rows(n, m):
+    """As `many`."""
+    return np.empty((n, m))
+
+
+def _scratch(kind: types.Array, many: Any) -> Any:
+    """An intrinsic that makes arrays of this kind; `many` makes large ones."""
+
+    def generate(context: Any, builder: Any, signature: Any, shape: Any) -> Any:
+        count = shape[0] if len(shape) == 1 else builder.mul(*shape)
+        word = context.get_data_type(kind.dtype)
+        size = context.get_constant(types.intp, context.get_abi_sizeof(word))
+        made = cgutils.alloca_once(builder, context.get_value_type(kind))
+        with builder.if_else(builder.icmp_unsigned("<=", count, ir.Constant(count.type, LITTLE))) as (little, much):
+            with little:
+                array = make_array(kind)(context, builder)
+                strides = [size] if len(shape) == 1 else [builder.mul(shape[1], size), size]
+                # No owner: nothing is counted, nothing is freed.
+                populate_array(array, builder.alloca(word, size=count), shape, strides, size, None)
+                builder.store(array._getvalue(), made)
+            with much:
+                builder.store(many.called(context, builder, signature, shape), made)
+        return builder.load(made)
+
+    if kind.ndim == 1:
+
+        def vector(context, n):
+            return kind(types.intp), generate
+
+        return intrinsic(vector)
+
+    def matrix(context, n, m):
+        return kind(types.intp, types.intp), generate
+
+    return intrinsic(matrix)
+
+
+scratch: Any = _scratch(VECTOR, many)
+scratch_indices: Any = _scratch(INDICES, many_indices)
+scratch_matrix: Any = _scratch(MATRIX, many_rows)

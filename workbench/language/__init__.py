@@ -1,0 +1,1 @@
+"""How a formulation is written and printed: sets, `equals`, `complements`, CVXPY expressions."""

@@ -1,0 +1,93 @@
+"""What the normal impulses of a step will be, for formulations whose friction is bounded by an estimate of them."""
+
+import numpy as np
+from numba import types
+
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import SOLVE_T, VECTOR, copy, lu_factor, lu_solve, set_all
+from workbench.mechanics.core import CORE
+from workbench.problems.solution import Status
+
+SINGULAR, SOLVED = int(Status.SINGULAR), int(Status.SOLVED)
+
+NEGLIGIBLE = 1e-12
+"""An impulse below this share of the momentum M v + h f is an open contact's rounding."""
+
+
+@kernel(types.int64(CORE, SOLVE_T, VECTOR))
+def frictionless_impulses(core, lcp, p_n):
+    """p_n (r,) [N s] of the step without friction: the estimate for a contact without a past; a Status."""
+    n, m, r = core.v.shape[0], core.g.shape[0], p_n.shape[0]
+    K, pivots = np.zeros((n + m, n + m)), np.empty(n + m, dtype=np.int64)
+    for i in range(n):
+        copy(core.M[i], K[i, :n])
+    for i in range(m):
+        K[n + i, n + i] = core.eps_b[i]
+        for j in range(n):
+            K[j, n + i], K[n + i, j] = -core.J_b[i, j], core.J_b[i, j]
+    if lu_factor(K, pivots):
+        return SINGULAR
+    N, q, rhs, x = np.empty((r, r)), np.empty(r), np.zeros(n + m), np.empty(n + m)
+    for column in range(r + 1):
+        free = column == r
+        for j in range(n):
+            rhs[j] = core.b[j] if free else core.J_n[column, j]
+        for j in range(m):
+            rhs[n + j] = -core.b_b[j] if free else 0.0
+        lu_solve(K, pivots, rhs, x)
+        for i in range(r):
+            s = core.b_n[i] if free else core.eps_n[i] if i == column else 0.0
+            for j in range(n):
+                s += core.J_n[i, j] * x[j]
+            if free:
+                q[i] = s
+            else:
+                N[i, column] = s
+    lower, upper = np.zeros(r), np.full(r, np.inf)
+    return lcp(N, q, lower, upper, np.empty(0), 2, p_n, np.zeros(1, dtype=np.int64))
+
+
+@kernel(types.float64(CORE))
+def momentum(core):
+    """Largest entry of M v + h f [N s, N m s]."""
+    largest = 0.0
+    for j in range(core.b.shape[0]):
+        largest = max(largest, abs(core.b[j]))
+    return largest
+
+
+@kernel(types.boolean(CORE, VECTOR, types.boolean, types.float64, types.int64))
+def is_new(core, memory, start, nothing, i):
+    """Whether contact i has no last step, or was open in it and now closes at more than the stick threshold.
+
+    A contact that merely lies idle, bearing nothing beside others, is not new: it has its zero impulse to go by. Where
+    an iteration only starts from it, `start`, it counts as new: one that begins without its friction may stay there.
+    """
+    if memory[i] > nothing:
+        return False
+    if start or np.isnan(memory[i]):
+        return True
+    approach = core.r_n[i]
+    for j in range(core.v.shape[0]):
+        approach += core.J_n[i, j] * core.v[j]
+    return approach < -core.v_th
+
+
+@kernel(types.void(CORE, VECTOR, types.boolean, SOLVE_T))
+def normal_estimate(core, memory, start, lcp):
+    """core.p_bar (r,) [N s]: the last step's p_n, and the frictionless one for contacts that are new (`is_new`)."""
+    p_bar = core.p_bar
+    r = p_bar.shape[0]
+    nothing = NEGLIGIBLE * momentum(core)
+    fresh = False
+    for i in range(r):
+        p_bar[i] = memory[i]
+        fresh = fresh or is_new(core, memory, start, nothing, i)
+    if fresh:
+        estimate = np.zeros(r)
+        # A body pinched between two others may have no frictionless step at all; nothing is then known of new contacts.
+        if frictionless_impulses(core, lcp, estimate) != SOLVED:
+            set_all(0.0, estimate)
+        for i in range(r):
+            if is_new(core, memory, start, nothing, i):
+                p_bar[i] = estimate[i]

@@ -1,0 +1,291 @@
+"""A formulation: a function from contact symbols to a declaration, with a name, a source and options."""
+
+import inspect
+import typing
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+from workbench.engine.lazy import cvxpy as cp
+from workbench.errors import ModellingError, UnknownNameError
+from workbench.language.modelling import Declaration, Equals, equals, free, leaves, nonneg
+from workbench.mechanics.core import SHARED
+
+
+class Symbols(ABC):
+    """What a formulation is written over: sizes (the fields), data as CVXPY parameters, the names of an answer."""
+
+    about: ClassVar[str]
+    needed: ClassVar[frozenset[str]] = frozenset()
+    """What every declaration recovers; the rest of `answer` it may."""
+
+    @property
+    @abstractmethod
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the parameters, in the order in which they lie in the parameter vector."""
+
+    @property
+    @abstractmethod
+    def answer(self) -> dict[str, int]:
+        """Names and lengths of what a declaration recovers, in the order in which they lie in `Work.out`."""
+
+    @abstractmethod
+    def make(self, name: str) -> Any:
+        """The symbol of this name, or what stands for one without entries; raises KeyError where there is none."""
+
+    def __getattr__(self, name: str) -> Any:
+        # Symbols are CVXPY's, so they are made when asked for: names and shapes alone must not import it.
+        try:
+            symbol = self.make(name)
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no '{name}'") from None
+        object.__setattr__(self, name, symbol)
+        return symbol
+
+    @classmethod
+    def sizes(cls) -> str:
+        """The names of the sizes, as in (n, m, r, d)."""
+        return f"({', '.join(f.name for f in fields(cls))})"  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactSymbols(Symbols):
+    """The symbols of formulary section 1 for n velocities, m bilateral rows, r contacts, d tangential directions.
+
+    b = M v + h f; b_n, b_t, b_b are the constants of the constraint rows (prescribed rates, and the gap term or
+    restitution where the run's normal law has them); eps_* are constraint relaxations, zero for rigid contact.
+    """
+
+    n: int
+    m: int
+    r: int
+    d: int
+    about = "one time step"
+    needed = frozenset({"v", "p_n"})
+
+    def __post_init__(self) -> None:
+        if self.d not in (1, 2):
+            raise ModellingError(f"d = {self.d} tangential directions; 1 in the plane or 2 in space is needed")
+        if self.r < 1:
+            raise ModellingError(f"{self.r} contacts; a formulation needs at least one")
+
+    def make(self, name: str) -> Any:
+        if name == "p_b":
+            return free("p_b", self.m) if self.m else None
+        shape = self.shapes[name]
+        return leaves.CoreSymbol(shape, name=name) if 0 not in shape else None
+
+    def __str__(self) -> str:
+        return f"n = {self.n} velocities, m = {self.m} bilateral rows, r = {self.r} contacts, d = {self.d} tangents"
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return core_shapes(self.n, self.m, self.r, self.d)
+
+    @property
+    def answer(self) -> dict[str, int]:
+        return {"v": self.n, "p_n": self.r, "p_t": self.d * self.r, "p_b": self.m}
+
+    def balance(self, v: Any, p_n: Any, p_t: Any = None, p_b: Any = None) -> Any:
+        """M v+ - (M v + h f) - J_n^T p_n - J_t^T p_t - J_b^T p_b: zero by the dynamics (D).
+
+        p_b is the step's own unless another is given, for a second velocity of the same step.
+        """
+        F = self.M @ v - self.b - self.J_n.T @ p_n
+        if p_t is not None:
+            F = F - self.J_t.T @ p_t
+        return F - self.J_b.T @ (self.p_b if p_b is None else p_b) if self.m else F
+
+    def bilateral(self, v: Any, p_b: Any = None) -> tuple[Equals, ...]:
+        """J_b v+ + b_b + eps_b p_b = 0, p_b as in `balance`; no rows where there are no bilateral constraints."""
+        if not self.m:
+            return ()
+        return (equals(self.J_b @ v + self.b_b + cp.multiply(self.eps_b, self.p_b if p_b is None else p_b)),)
+
+    def un(self, v: Any, p_n: Any) -> Any:
+        """Normal law J_n v+ + b_n + eps_n p_n (r,) [m/s]."""
+        return self.J_n @ v + self.b_n + cp.multiply(self.eps_n, p_n)
+
+    def ut(self, v: Any, p_t: Any) -> Any:
+        """Sliding velocity J_t v+ + b_t + eps_t p_t (d r,) [m/s]."""
+        return self.J_t @ v + self.b_t + cp.multiply(self.eps_t, p_t)
+
+
+def core_shapes(n: int, m: int, r: int, d: int) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of the core parameters, in the order in which they lie in the parameter vector."""
+    sizes = dict(n=n, m=m, r=r, t=d * r)
+    return {name: tuple(sizes[s] for s in shape) for name, shape in SHARED.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class SlidingSymbols(Symbols):
+    """The blocks of formulary section 5 for m_b bilateral and m_u unilateral contacts, all of them sliding.
+
+    `lambda_plus`, `lambda_minus` are the parts of the bilateral multipliers, `lambda_nu` the unilateral ones. Where a
+    size is zero, blocks and unknowns are empty arrays, which drop out of every sum.
+    """
+
+    m_b: int
+    m_u: int
+    about = "sliding contacts at one instant"
+
+    def __post_init__(self) -> None:
+        if self.m_b + self.m_u < 1:
+            raise ModellingError("no contact at all; a sliding problem needs at least one")
+
+    def make(self, name: str) -> Any:
+        unknowns = {
+            "lambda_plus": ("lambda+", free, self.m_b), "lambda_minus": ("lambda-", nonneg, self.m_b),
+            "lambda_nu": ("lambda_nu", nonneg, self.m_u),
+        }  # fmt: skip
+        if name in unknowns:
+            symbol, kind, size = unknowns[name]
+            return kind(symbol, size) if size else np.zeros(0)
+        shape = self.shapes[name]
+        return leaves.CoreSymbol(shape, name=name) if 0 not in shape else np.zeros(shape)
+
+    def __str__(self) -> str:
+        return f"m_b = {self.m_b} bilateral contacts, m_u = {self.m_u} unilateral contacts, all of them sliding"
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        b, u = self.m_b, self.m_u
+        return {
+            "A": (b, b), "Abar": (b, b), "B": (b, u), "w_1": (b,), "C": (u, b), "Cbar": (u, b), "D": (u, u), "w_2": (u,)
+        }  # fmt: skip
+
+    @property
+    def answer(self) -> dict[str, int]:
+        return {"lambda_nb": self.m_b, "lambda_nu": self.m_u}
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """A named declaration with its options; calling `declaration` builds it for one size."""
+
+    name: str
+    build: Callable[..., Declaration]
+    friction: str
+    source: str
+    defaults: dict[str, Any]
+    kinds: dict[str, Any]
+    symbols: type[Symbols] = ContactSymbols
+    chosen: dict[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash(self.label)
+
+    def __reduce__(self) -> tuple:
+        # By reference: the module attribute of the function's name is the Formulation that the decorator left there.
+        where = (self.build.__module__, self.build.__name__)
+        return _restore, (*where, dict(name=self.name, friction=self.friction, source=self.source, chosen=self.chosen))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return self.defaults | self.chosen
+
+    @property
+    def label(self) -> str:
+        """The name with the options that differ from their defaults, as the command line takes it."""
+        chosen = _listed({k: v for k, v in self.chosen.items() if v != self.defaults[k]})
+        return f"{self.name}:{chosen}" if chosen else self.name
+
+    @property
+    def listed_options(self) -> str:
+        """All options, defaults too, as the command line takes them."""
+        return _listed(self.options)
+
+    def with_options(self, **options: Any) -> "Formulation":
+        """The same formulation with other options; raises UnknownNameError or ModellingError."""
+        for key, value in options.items():
+            if key not in self.defaults:
+                known = [f"{k} (default {_plain(v)})" for k, v in self.defaults.items()]
+                raise UnknownNameError(f"option of {self.name}", key, known or ["none"])
+            options[key] = _option(self.name, key, value, self.kinds[key])
+        return replace(self, chosen=self.chosen | options)
+
+    def declaration(self, *size: int) -> Declaration:
+        """The declaration for one size, which for a time step is (n, m, r, d); raises ModellingError."""
+        if len(size) != len(fields(self.symbols)):  # type: ignore[arg-type]
+            raise ModellingError(
+                f"{self.name} is about {self.symbols.about}, of size {self.symbols.sizes()}; {size} was given"
+            )
+        s = self.symbols(*size)
+        declaration = self.build(s, **self.options)
+        answer, given = {name for name, length in s.answer.items() if length}, set(declaration.recover)
+        needed = s.needed or answer
+        if not needed <= given <= set(s.answer):
+            others = sorted(set(s.answer) - needed)
+            may = f", and may have {' and '.join(others)}" if others else ""
+            raise ModellingError(
+                f"{self.name}: recover has {sorted(given)}; it needs {' and '.join(sorted(needed, reverse=True))}{may}"
+            )
+        return declaration
+
+
+def _is_option_type(kind: Any) -> bool:
+    if typing.get_origin(kind) is typing.Literal:
+        return True
+    members = typing.get_args(kind)
+    return all(map(_is_option_type, members)) if members else kind in (int, float)
+
+
+def _restore(module: str, name: str, fields: dict[str, Any]) -> Formulation:
+    return replace(getattr(import_module(module), name), **fields)
+
+
+def _listed(options: dict[str, Any]) -> str:
+    return ",".join(f"{k}={_plain(v)}" for k, v in options.items())
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _option(formulation: str, key: str, value: Any, kind: Any) -> Any:
+    """`value` (perhaps text) as the annotated type: int, float, a Literal of words, or a union of these."""
+    words: list[str] = []
+    for k in (
+        typing.get_args(kind) if typing.get_origin(kind) is not typing.Literal and typing.get_args(kind) else (kind,)
+    ):
+        if typing.get_origin(k) is typing.Literal:
+            words += typing.get_args(k)
+            if value in typing.get_args(k):
+                return value
+        else:
+            words.append({int: "a whole number", float: "a number"}[k])
+            try:
+                number = k(value)
+            except (TypeError, ValueError, OverflowError):
+                continue
+            if number == float(value) and not np.isnan(number):
+                return number
+    raise ModellingError(f"{formulation}: option {key}={value} is not {' or '.join(words)}")
+
+
+def formulation(name: str, *, friction: str, source: str) -> Callable[[Callable[..., Declaration]], Formulation]:
+    """Make a Formulation of a function (s: ContactSymbols or SlidingSymbols, **options) -> Declaration.
+
+    What the formulation is over is the annotation of the first parameter. The other parameters are the options; their
+    annotations (int, float, Literal[...], unions) are the values allowed. `friction` names the friction model in words,
+    `source` the paper and equation.
+    """
+
+    def register(build: Callable[..., Declaration]) -> Formulation:
+        first, *rest = inspect.signature(build).parameters.values()
+        parameters: Sequence[inspect.Parameter] = rest
+        hints = typing.get_type_hints(build)
+        for p in parameters:
+            if p.default is inspect.Parameter.empty or not _is_option_type(hints.get(p.name)):
+                raise ModellingError(
+                    f"{name}: option '{p.name}' needs a default and an annotation: int, float, Literal[...] or a union"
+                )
+        defaults = {p.name: p.default for p in parameters}
+        symbols = hints.get(first.name, ContactSymbols)
+        return Formulation(name, build, friction, source, defaults, {k: hints[k] for k in defaults}, symbols)
+
+    return register

@@ -1,0 +1,314 @@
+"""The modelling language: CVXPY expressions plus one relation, `complements`.
+
+A formulation is a function that takes symbols (such as `ContactSymbols`) and returns a `Declaration`. Unknowns carry
+the set they live in, and that set says what complementary means:
+
+    free            F = 0
+    nonneg          0 <= F  perp  x >= 0
+    box             F >= 0 where x = l, F <= 0 where x = u, F = 0 between
+    friction_cone   K contains x  perp  F in K*      (law="coulomb": F shifted by mu |F_t| along the normal)
+
+CVXPY's tree is the only expression tree: it is printed by `notation`, compiled by `assembly`, never written twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from workbench.engine.lazy import Lazy
+from workbench.engine.lazy import cvxpy as cp
+from workbench.errors import ModellingError
+
+if TYPE_CHECKING:
+    from workbench.language import leaves
+else:
+    leaves = Lazy("workbench.language.leaves")
+
+
+@dataclass(frozen=True)
+class Free:
+    """The whole space."""
+
+
+@dataclass(frozen=True)
+class Nonneg:
+    """The nonnegative orthant."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """l <= x <= u; the bounds are affine in parameters, or numbers, possibly infinite."""
+
+    lower: Any
+    upper: Any
+
+
+def free(name: str, size: int) -> leaves.Unknown:
+    """An unrestricted unknown; its partner is an `equals` row."""
+    return leaves.Unknown(name, size, Free())
+
+
+def nonneg(name: str, size: int) -> leaves.Unknown:
+    """A nonnegative unknown, partner of one `complements`."""
+    return leaves.Unknown(name, size, Nonneg())
+
+
+def box(name: str, size: int, lower: Any, upper: Any) -> leaves.Unknown:
+    """A bounded unknown; `lower`, `upper` are CVXPY expressions in parameters only, arrays or numbers."""
+    for side, bound in (("lower", lower), ("upper", upper)):
+        _data(bound, size, f"the {side} bound of '{name}'")
+    unknown = leaves.Unknown(name, size, Box(lower, upper))
+    if not (_is_parametric(lower) or _is_parametric(upper)):
+        low, high = (np.broadcast_to(np.ravel(cp.Expression.cast_to_const(b).value), size) for b in (lower, upper))
+        for i in np.flatnonzero(~(low <= high)):
+            raise ModellingError(f"'{name}' has bounds {low[i]:g} and {high[i]:g}; lower <= upper is needed")
+    return unknown
+
+
+def _data(value: Any, size: int, what: str) -> cp.Expression:
+    """`value` as an expression affine in parameters only, with one or `size` entries."""
+    F = _affine(value, what)
+    if F.variables():
+        raise ModellingError(
+            f"{what} contains the unknown '{F.variables()[0].name()}'; "
+            "it is data, so declare the coupling as relations of its own"
+        )
+    if F.size not in (1, size):
+        raise ModellingError(f"{what} has {F.size} entries; {size} are needed")
+    return F
+
+
+def _is_parametric(value: Any) -> bool:
+    return bool(cp.Expression.cast_to_const(value).parameters())
+
+
+@dataclass(frozen=True)
+class FrictionCone:
+    """A pair of unknowns (p_n, p_t) in K = {mu p_n >= |p_t|}, contact by contact; mu (r,) is data."""
+
+    n: leaves.Unknown
+    t: leaves.Unknown
+    mu: Any
+
+    @property
+    def name(self) -> str:
+        return f"({self.n.name()}, {self.t.name()})"
+
+
+def friction_cone(mu: Any, r: int, d: int, names: tuple[str, str] = ("p_n", "p_t")) -> FrictionCone:
+    """Impulses of r contacts with d tangential directions each, in their friction cones; mu is data."""
+    mu = _data(mu, r, f"the friction coefficient of {names}")
+    return FrictionCone(leaves.Unknown(names[0], r, Free()), leaves.Unknown(names[1], d * r, Free()), mu)
+
+
+@dataclass(frozen=True)
+class Equals:
+    """F = 0."""
+
+    F: cp.Expression
+
+
+@dataclass(frozen=True)
+class Complements:
+    """F complementary to the unknown x in the sense of x's set."""
+
+    F: cp.Expression
+    x: leaves.Unknown
+
+
+@dataclass(frozen=True)
+class ConeComplements:
+    """(F_n, F_t) complementary to a friction-cone pair; `coulomb` adds De Saxce's mu |F_t| to F_n."""
+
+    F_n: cp.Expression
+    F_t: cp.Expression
+    x: FrictionCone
+    coulomb: bool
+
+
+Relation = Equals | Complements | ConeComplements
+
+
+def _affine(F: Any, where: str) -> cp.Expression:
+    try:
+        F = cp.Expression.cast_to_const(F)
+        if F.is_constant() and not F.parameters():
+            np.asarray(F.value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModellingError(f"{where}: {F!r} is not a CVXPY expression") from None
+    if F.ndim > 1:
+        raise ModellingError(f"{where}: the expression has shape {F.shape}; relations are between vectors")
+    for node in _postorder(F):
+        if not node.is_affine():
+            raise ModellingError(f"{where}: the term {node} is not affine in the unknowns")
+        # CVXPY's rule for parametrised problems: at most one parameter beside each unknown.
+        if not (node == 0).is_dpp():
+            raise ModellingError(
+                f"{where}: the term {node} multiplies data with data; fold products of data into one parameter"
+            )
+    return F
+
+
+def _postorder(F: Any) -> Iterator[Any]:
+    for arg in F.args:
+        yield from _postorder(arg)
+    yield F
+
+
+def equals(F: Any) -> Equals:
+    """The equation F = 0; its rows determine free unknowns."""
+    return Equals(_affine(F, "equals"))
+
+
+def complements(F: Any, x: Any, law: str = "cone") -> Complements | ConeComplements | Equals:
+    """F complementary to x. For a friction cone F is the pair (F_n, F_t) and `law` is "cone" or "coulomb".
+
+    Raises ModellingError when x is not an unknown, the sizes differ, or F is not affine.
+    """
+    if isinstance(x, FrictionCone):
+        if not (isinstance(F, tuple) and len(F) == 2):
+            raise ModellingError(f"complements: the friction cone {x.name} needs a pair (F_n, F_t)")
+        if law not in ("cone", "coulomb"):
+            raise ModellingError(f"complements: law '{law}' is unknown; known: cone, coulomb")
+        parts = [_affine(f, f"complements with {u.name()}") for f, u in zip(F, (x.n, x.t), strict=True)]
+        for f, u in zip(parts, (x.n, x.t), strict=True):
+            _same_size(f, u)
+        return ConeComplements(parts[0], parts[1], x, law == "coulomb")
+    if law != "cone":
+        raise ModellingError(f"complements: law '{law}' belongs to a friction cone, not to '{x}'")
+    if not isinstance(x, leaves.Unknown):
+        raise ModellingError(
+            f"complements: the right-hand side is {type(x).__name__} {x}; it must be an unknown made by free, nonneg, "
+            "box or friction_cone"
+        )
+    F = _affine(F, f"complements with {x.name()}")
+    _same_size(F, x)
+    return Equals(F) if isinstance(x.member_of, Free) else Complements(F, x)
+
+
+def _same_size(F: cp.Expression, x: leaves.Unknown) -> None:
+    if F.size != x.size:
+        raise ModellingError(f"complements: the expression has {F.size} rows and '{x.name()}' has {x.size} entries")
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """State-dependent data of a formulation, as compiled functions (signatures in `workbench.language.hooks`).
+
+    given: fills `own` parameters and turns tangent frames before a step; again: asks for another pass of a fixed
+    point; remember: stores what the next step needs. `own` lists the parameters that `given` and `again` write, in
+    the order of the flat array they receive; `numbers` are their constants; `memory` is the length of the memory.
+    `estimate` fills `core.p_bar` before `given` (`estimate.normal_estimate`): "last" with the last step's p_n, "start"
+    with what an iteration starts from.
+    """
+
+    given: Callable | None = None
+    again: Callable | None = None
+    remember: Callable | None = None
+    own: tuple[cp.Parameter, ...] = ()
+    numbers: tuple[float, ...] = ()
+    memory: int | None = None
+    estimate: Literal["none", "last", "start"] = "none"
+
+    def __post_init__(self) -> None:
+        for name in ("given", "again", "remember"):
+            hook = getattr(self, name)
+            if hook is not None and not hasattr(hook, "py_func"):
+                raise ModellingError(
+                    f"hook {name} is not compiled; decorate it with njit({name.upper()}) of workbench.language.hooks"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Declaration:
+    """A mixed complementarity problem over simple sets, with the map back to v+ and the impulses."""
+
+    relations: tuple[Relation, ...]
+    recover: dict[str, cp.Expression]
+    hooks: Hooks
+
+    @cached_property
+    def free(self) -> list[leaves.Unknown]:
+        """Free unknowns, in order of appearance."""
+        partners = {u.id for u in self.partners}
+        seen = {u.id: u for F in self.expressions for u in F.variables() if u.id not in partners}
+        return list(seen.values())
+
+    @cached_property
+    def partners(self) -> list[leaves.Unknown]:
+        """Unknowns that stand opposite a relation, in the order of the relations."""
+        found: list[leaves.Unknown] = []
+        for relation in self.relations:
+            if isinstance(relation, ConeComplements):
+                found += [relation.x.n, relation.x.t]
+            elif isinstance(relation, Complements):
+                found.append(relation.x)
+        return found
+
+    @property
+    def unknowns(self) -> list[leaves.Unknown]:
+        return self.free + self.partners
+
+    @cached_property
+    def equations(self) -> list[cp.Expression]:
+        return [r.F for r in self.relations if isinstance(r, Equals)]
+
+    @cached_property
+    def expressions(self) -> list[cp.Expression]:
+        """All left-hand sides: equations first, then the partners' rows in the order of `partners`."""
+        rows = list(self.equations)
+        for relation in self.relations:
+            if isinstance(relation, ConeComplements):
+                rows += [relation.F_n, relation.F_t]
+            elif isinstance(relation, Complements):
+                rows.append(relation.F)
+        return rows
+
+    @property
+    def cones(self) -> list[ConeComplements]:
+        return [r for r in self.relations if isinstance(r, ConeComplements)]
+
+
+def declare(*relations: Relation, recover: dict[str, Any], hooks: Hooks | None = None) -> Declaration:
+    """Collect relations into a Declaration and check that it is one.
+
+    `recover` maps the names of an answer (`formulation.Symbols.answer`; for a time step "v", "p_n" and, where there is
+    friction, "p_t") to expressions in the unknowns. Raises ModellingError
+    naming the culprit: an unknown with two partners or none, free unknowns that do not match the equations in number.
+    """
+    for relation in relations:
+        if not isinstance(relation, Relation):
+            raise ModellingError(f"declare: {relation!r} is not a relation; use equals(...) or complements(...)")
+    recovered = {k: _affine(e, f"recover['{k}']") for k, e in recover.items()}
+    declaration = Declaration(relations, recovered, hooks or Hooks())
+    for u in declaration.partners:
+        if sum(u is other for other in declaration.partners) > 1:
+            raise ModellingError(f"'{u.name()}' is the partner of two relations; an unknown has one")
+    for u in declaration.free:
+        if not isinstance(u, leaves.Unknown):
+            raise ModellingError(
+                f"'{u.name()}' is a bare CVXPY variable; make it with free, nonneg, box or friction_cone"
+            )
+        if not isinstance(u.member_of, Free):
+            raise ModellingError(f"'{u.name()}' is restricted but no relation has it as partner")
+    names = [u.name() for u in declaration.unknowns]
+    for name in names:
+        if names.count(name) > 1:
+            raise ModellingError(f"two different unknowns are called '{name}'")
+    unknowns, rows = sum(u.size for u in declaration.free), sum(F.size for F in declaration.equations)
+    if unknowns != rows:
+        listed = ", ".join(f"{u.name()} ({u.size})" for u in declaration.free) or "none"
+        raise ModellingError(
+            f"free unknowns {listed} make {unknowns} entries but the equals relations have {rows} rows"
+        )
+    known = {u.id for u in declaration.unknowns}
+    for key, F in declaration.recover.items():
+        strangers = [u.name() for u in F.variables() if u.id not in known]
+        if strangers:
+            raise ModellingError(f"recover['{key}'] uses '{strangers[0]}', which appears in no relation")
+    return declaration

@@ -1,0 +1,363 @@
+"""From a declaration to mathematics for people: text, LaTeX, and the symbolic block matrix.
+
+Every relation is expanded, from the CVXPY tree that is solved, into a sum of products of named leaves. Text, LaTeX and
+the block matrix are three ways to write that sum; `Term.value` evaluates it, so that a test can hold the print against
+the numbers. A node that this module does not know raises: better no formula than a wrong one.
+"""
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from cvxpy.atoms.affine.add_expr import AddExpression
+from cvxpy.atoms.affine.binary_operators import DivExpression, MulExpression, multiply
+from cvxpy.atoms.affine.promote import Promote
+from cvxpy.atoms.affine.transpose import transpose
+from cvxpy.atoms.affine.unary_operators import NegExpression
+
+from workbench.errors import ModellingError
+from workbench.language.modelling import Box, ConeComplements, Declaration, Equals, Free, Nonneg, Relation
+
+GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eps": "ε", "theta": "θ", "kappa": "κ", "lambda": "λ",
+    "mu": "μ", "nu": "ν", "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ",
+    "omega": "ω",
+}  # fmt: skip
+
+MEANINGS = {
+    "M": "mass matrix",
+    "b": r"M v + h f, momentum before the step plus impulse of the applied forces",
+    "J_n": "normal Jacobian",
+    "J_t": "tangent Jacobian, in the axes in use",
+    "J_b": "bilateral constraint Jacobian",
+    "b_n": "prescribed normal rate; plus gap/h under the gap law; plus restitution",
+    "b_t": "prescribed sliding rate",
+    "b_b": "stabilisation g/h of the bilateral constraints",
+    "eps_n": "normal constraint relaxation (0: rigid)",
+    "eps_t": "tangential constraint relaxation (0: rigid)",
+    "eps_b": "bilateral constraint relaxation (0: rigid)",
+    "mu": "friction coefficients",
+    "limit": "bounds of the friction impulses, from an estimate of p_n",
+    "A": "A_nb − A_tb diag(μ_b ξ_b): bilateral accelerations from bilateral forces > 0 and their friction",
+    "Abar": "A_nb + A_tb diag(μ_b ξ_b): the same from bilateral forces < 0",
+    "B": "A_nbnu − A_nbtu diag(μ_u ξ_u): bilateral accelerations from unilateral forces and their friction",
+    "C": "A_nunb − A_nutb diag(μ_b ξ_b): unilateral accelerations from bilateral forces > 0 and their friction",
+    "Cbar": "A_nunb + A_nutb diag(μ_b ξ_b): the same from bilateral forces < 0",
+    "D": "A_nu − A_tu diag(μ_u ξ_u): unilateral accelerations from unilateral forces and their friction",
+    "w_1": "bilateral accelerations without contact forces",
+    "w_2": "unilateral accelerations without contact forces",
+    "rho": "phantom inertia",
+    "mu_w": "friction coefficient of each axis",
+    "bounce": "mu e p_c, what the impulse given back in decompression bears; p_n and beta add to what there has been",
+    "chi": "which axes are in use: 1 or 0",
+}
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A named leaf in a product; `diagonal` for a vector that multiplies entry by entry."""
+
+    leaf: Any
+    transposed: bool = False
+    diagonal: bool = False
+
+    @property
+    def name(self) -> str:
+        if isinstance(self.leaf, cp.Constant) and _is_unnamed(self.leaf):
+            return "×".join(map(str, self.leaf.shape)) + " constant"
+        return "v+" if isinstance(self.leaf, cp.Variable) and self.leaf.name() == "v" else self.leaf.name()
+
+    @property
+    def value(self) -> Any:
+        value = self.leaf.value
+        value = value.toarray() if hasattr(value, "toarray") else np.asarray(value)
+        if self.diagonal:
+            return np.diag(value)
+        return value.T if self.transposed else value
+
+    def text(self) -> str:
+        return _text_name(self.name) + ("ᵀ" if self.transposed else "") + ("∘" if self.diagonal else "")
+
+    def latex(self) -> str:
+        name = latex_name(self.name)
+        if self.transposed:
+            base, _, sub = name.partition("_")
+            return f"{base}_{sub}^{{\\top}}" if sub else f"{base}^{{\\top}}"
+        return name + (r" \circ " if self.diagonal else "")
+
+    def matrix(self, style: str) -> str:
+        """As a block of a matrix."""
+        if not self.diagonal:
+            return self.text() if style == "text" else self.latex()
+        name = _text_name(self.name) if style == "text" else latex_name(self.name)
+        return f"diag({name})" if style == "text" else rf"\operatorname{{diag}}({name})"
+
+
+@dataclass(frozen=True)
+class Term:
+    """coefficient * factor * factor * ...; an unknown, if there is one, is the last factor."""
+
+    coefficient: float
+    factors: tuple[Factor, ...]
+
+    @property
+    def unknown(self) -> cp.Variable | None:
+        leaf = self.factors[-1].leaf if self.factors else None
+        return leaf if isinstance(leaf, cp.Variable) else None
+
+    @property
+    def value(self) -> Any:
+        return self.coefficient * reduce(np.dot, (f.value for f in self.factors), np.float64(1.0))
+
+    def write(self, style: str, skip_unknown: bool = False) -> str:
+        """The product without its sign, in "text" or "latex"; without the unknown for a block of the matrix."""
+        factors = self.factors[:-1] if skip_unknown and self.unknown is not None else self.factors
+        out = _product_of_blocks(factors, style) if skip_unknown else _product_of_vectors(factors, style)
+        size = abs(self.coefficient)
+        if size == 1 and out:
+            return out
+        number = f"{size:g}" if np.isfinite(size) else "∞" if style == "text" else r"\infty"
+        return f"{number} {out}".strip() if size != 1 else ("I" if skip_unknown else "1")
+
+
+def _product_of_blocks(factors: tuple[Factor, ...], style: str) -> str:
+    """A block of a matrix: there is nothing to multiply entry by entry, so a diagonal factor is a diagonal matrix."""
+    parts = [f.matrix(style) for f in factors]
+    return " ".join([*parts, "I"] if parts and all(f.leaf.ndim == 0 for f in factors) else parts)
+
+
+def _product_of_vectors(factors: tuple[Factor, ...], style: str) -> str:
+    """A product that ends in a vector, with brackets round what an entrywise product takes together."""
+    out, entrywise = "", False
+    for f in reversed(factors):
+        if not out:
+            out = f.text() if style == "text" else f.latex()
+        elif f.diagonal:
+            out, entrywise = getattr(f, style)() + (f"({out})" if " " in out.replace(" ∘ ", "∘") else out), True
+        else:
+            out, entrywise = f"{getattr(f, style)()} ({out})" if entrywise else f"{getattr(f, style)()} {out}", False
+    return out
+
+
+def _is_unnamed(leaf: cp.Constant) -> bool:
+    return getattr(leaf, "_name", None) is None
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """Base, subscript and sign of a name such as w_up, v+, lambda-."""
+    base, _, sub = name.partition("_")
+    sign = base[-1:] if base[-1:] in ("+", "-") else ""
+    return base.removesuffix(sign), sub, sign
+
+
+def _text_name(name: str) -> str:
+    base, sub, sign = _parts(name)
+    return GREEK.get(base, base) + {"+": "⁺", "-": "⁻", "": ""}[sign] + (f"_{sub}" if sub else "")
+
+
+def latex_name(name: str) -> str:
+    """LaTeX of a name such as p_n, J_n, w_up, sigma, v+, lambda-, Abar."""
+    base, sub, sign = _parts(name)
+    if " " in base:
+        base = rf"\text{{[{base}]}}"
+    elif base in GREEK:
+        base = r"\varepsilon" if base == "eps" else f"\\{base}"
+    elif len(base) == 4 and base.endswith("bar"):
+        base = rf"\bar{{{base[0]}}}"
+    elif len(base) > 1:
+        base = rf"\mathrm{{{base}}}"
+    sub = sub.replace("_", ",")
+    subscript = "" if not sub else f"_{{{sub}}}" if len(sub) == 1 else rf"_{{\mathrm{{{sub}}}}}"
+    return base + subscript + (f"^{{{sign}}}" if sign else "")
+
+
+def expand(F: Any) -> list[Term]:
+    """A CVXPY expression, affine in the unknowns, as a sum of Terms. Raises ModellingError on an unknown node."""
+    if isinstance(F, cp.Variable | cp.Parameter):
+        return [Term(1.0, (Factor(F),))]
+    if isinstance(F, cp.Constant):
+        if F.is_scalar() and _is_unnamed(F):
+            return [Term(float(F.value), ())] if F.value else []
+        if not np.any(F.value if not hasattr(F.value, "toarray") else F.value.toarray()):
+            return []
+        return [Term(1.0, (Factor(F),))]
+    if isinstance(F, AddExpression):
+        return [term for arg in F.args for term in expand(arg)]
+    if isinstance(F, NegExpression):
+        return [Term(-t.coefficient, t.factors) for t in expand(F.args[0])]
+    if isinstance(F, Promote) or type(F).__name__ == "broadcast_to":
+        return expand(F.args[0])
+    if isinstance(F, transpose):
+        return [Term(t.coefficient, tuple(_flip(f) for f in reversed(t.factors))) for t in expand(F.args[0])]
+    if isinstance(F, DivExpression):
+        divisor = F.args[1].args[0] if isinstance(F.args[1], Promote) else F.args[1]
+        if isinstance(divisor, cp.Constant) and divisor.is_scalar():
+            return _product([Term(1.0 / float(divisor.value), ())], expand(F.args[0]))
+    if isinstance(F, multiply):
+        left, right = F.args if not F.args[0].variables() else F.args[::-1]
+        terms = expand(left)
+        if left.ndim == 0 or isinstance(left, Promote):
+            return _product(terms, expand(right))
+        return _product([Term(t.coefficient, _diagonal(t.factors)) for t in terms], expand(right))
+    if isinstance(F, MulExpression):
+        return _product(expand(F.args[0]), expand(F.args[1]))
+    raise ModellingError(f"notation does not know the CVXPY node {type(F).__name__} in {F}")
+
+
+def _flip(f: Factor) -> Factor:
+    return f if f.diagonal or f.leaf.ndim < 2 else Factor(f.leaf, not f.transposed)
+
+
+def _diagonal(factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
+    if len(factors) != 1:
+        raise ModellingError("notation writes an entrywise product with one named vector only")
+    return (Factor(factors[0].leaf, diagonal=True),)
+
+
+def _product(left: list[Term], right: list[Term]) -> list[Term]:
+    return [Term(a.coefficient * b.coefficient, a.factors + b.factors) for a in left for b in right]
+
+
+def write_sum(terms: list[Term], style: str, skip_unknown: bool = False) -> str:
+    """A sum of Terms as text or LaTeX; "0" when empty."""
+    out = ""
+    for t in terms:
+        sign = "-" if t.coefficient < 0 else "+"
+        minus = "−" if style == "text" else "-"
+        lead = (minus if sign == "-" else "") if not out else (f" {minus} " if sign == "-" else " + ")
+        out += lead + t.write(style, skip_unknown)
+    return out or "0"
+
+
+def plain_relation(F: cp.Expression) -> str:
+    """An expression as one line of text."""
+    return write_sum(expand(F), "text")
+
+
+def relation(r: Relation, style: str = "text") -> str:
+    """One relation in full: text, or LaTeX without surrounding delimiters."""
+    words = {
+        "text": dict(le=" ≤ ", ge=" ≥ ", perp="  ⊥  ", eq=" = ", inn=" ∋ ", el=" ∈ ", K="K_μ", dual="K_μ*"),
+        "latex": dict(
+            le=r" \le ", ge=r" \ge ", perp=r" \;\perp\; ", eq=" = ", inn=r" \ni ", el=r" \in ",
+            K=r"\mathcal{K}_{\mu}", dual=r"\mathcal{K}_{\mu}^{*}",
+        ),
+    }[style]  # fmt: skip
+    if isinstance(r, Equals):
+        return f"{write_sum(expand(r.F), style)}{words['eq']}0"
+    if isinstance(r, ConeComplements):
+        F_n, F_t = write_sum(expand(r.F_n), style), write_sum(expand(r.F_t), style)
+        if r.coulomb:
+            mu = write_sum(expand(r.x.mu), style)
+            F_n += f" + {mu} |u_t|" if style == "text" else rf" + {mu} \lVert u_t \rVert"
+        names = f"({_name(r.x.n, style)}, {_name(r.x.t, style)})"
+        tail = (", u_t = " if style == "text" else r",\quad u_t = ") + F_t if r.coulomb else ""
+        second = "u_t" if r.coulomb else F_t
+        return f"{words['K']}{words['inn']}{names}{words['perp']}({F_n}, {second}){words['el']}{words['dual']}{tail}"
+    F, x = write_sum(expand(r.F), style), _name(r.x, style)
+    if isinstance(r.x.member_of, Box):
+        low, high = (
+            write_sum(expand(cp.Expression.cast_to_const(b)), style) for b in (r.x.member_of.lower, r.x.member_of.upper)
+        )
+        return f"{low}{words['le']}{x}{words['le']}{high}{words['perp']}{F}"
+    return f"0{words['le']}{x}{words['perp']}{F}{words['ge']}0"
+
+
+def _name(u: cp.Variable, style: str) -> str:
+    return getattr(Factor(u), style)()
+
+
+def sets(declaration: Declaration) -> list[tuple[str, str]]:
+    """(unknown, set in words) of every unknown."""
+    in_cone = {u.id: c for c in declaration.cones for u in (c.x.n, c.x.t)}
+    rows = []
+    for u in declaration.unknowns:
+        if u.id in in_cone:
+            words = "friction cone K_μ"
+        else:
+            words = {Free: "free", Nonneg: "nonnegative", Box: "box"}[type(u.member_of)]
+        rows.append((_name(u, "text"), f"{words}, {u.size} {'entry' if u.size == 1 else 'entries'}"))
+    return rows
+
+
+def block_matrix(
+    declaration: Declaration, style: str = "text"
+) -> tuple[list[str], list[str], list[list[str]], list[str]]:
+    """(row labels, column labels, blocks, constant column) of the mixed system, symbols as in the relations."""
+    columns = declaration.unknowns
+    rows = ["0"] * len(declaration.equations) + [_name(u, style) for u in declaration.partners]
+    blocks, constants = [], []
+    for F in declaration.expressions:
+        terms = expand(F)
+        blocks.append([write_sum([t for t in terms if t.unknown is u], style, skip_unknown=True) for u in columns])
+        constants.append(write_sum([t for t in terms if t.unknown is None], style))
+    return rows, [_name(u, style) for u in columns], blocks, constants
+
+
+def glossary(declaration: Declaration) -> list[tuple[str, str]]:
+    """(symbol, meaning) of the data in the declaration, in order of appearance."""
+    seen: dict[str, str] = {}
+    bounds = [
+        cp.Expression.cast_to_const(bound)
+        for u in declaration.partners
+        if isinstance(u.member_of, Box)
+        for bound in (u.member_of.lower, u.member_of.upper)
+    ]
+    for F in [*declaration.expressions, *bounds, *(cp.Expression.cast_to_const(c.x.mu) for c in declaration.cones)]:
+        for t in expand(F):
+            for f in t.factors:
+                if isinstance(f.leaf, cp.Parameter):
+                    seen.setdefault(f.name, MEANINGS.get(f.name, "set by the formulation, step by step"))
+                elif isinstance(f.leaf, cp.Constant):
+                    seen.setdefault(f.name, f"constant, {'×'.join(map(str, f.leaf.shape))}")
+    return [(_text_name(name), meaning) for name, meaning in seen.items()]
+
+
+def text_page(declaration: Declaration, kind: str) -> str:
+    """Relations, sets, class, block matrix and glossary as plain text."""
+    lines = ["relations"]
+    lines += [f"  {relation(r)}" for r in declaration.relations]
+    lines += ["", "unknowns"] + [f"  {name:<8} {words}" for name, words in sets(declaration)]
+    lines += [
+        "",
+        f"problem class  {kind}",
+        "",
+        "block matrix (rows: equations, then the partners' rows; last column: constant)",
+    ]
+    rows, columns, blocks, constants = block_matrix(declaration)
+    table = [["", *columns, "1"]] + [[row, *b, c] for row, b, c in zip(rows, blocks, constants, strict=True)]
+    widths = [max(len(line[j]) for line in table) for j in range(len(table[0]))]
+    lines += ["  " + "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in table]
+    lines += ["", "data"] + [f"  {name:<8} {meaning}" for name, meaning in glossary(declaration)]
+    return "\n".join(lines)
+
+
+def latex_relations(declaration: Declaration) -> str:
+    """All relations as one aligned display."""
+    return (
+        "\\begin{gather*}\n" + " \\\\\n".join(relation(r, "latex") for r in declaration.relations) + "\n\\end{gather*}"
+    )
+
+
+def latex_blocks(declaration: Declaration) -> str:
+    """The mixed system as a block matrix times the unknowns plus the constants."""
+    _, columns, blocks, constants = block_matrix(declaration, "latex")
+    matrix = " \\\\\n".join(" & ".join(row) for row in blocks)
+    x, a = (" \\\\ ".join(v) for v in (columns, constants))
+    return (
+        f"\\begin{{bmatrix}}\n{matrix}\n\\end{{bmatrix}}\n\\begin{{bmatrix}} {x} \\end{{bmatrix}}\n+ "
+        f"\\begin{{bmatrix}} {a} \\end{{bmatrix}}"
+    )
+
+
+def latex_page(declaration: Declaration, title: str) -> str:
+    """A complete LaTeX document."""
+    lines = [
+        "\\documentclass{article}", "\\usepackage{amsmath,amssymb}", "\\setcounter{MaxMatrixCols}{20}",
+        "\\begin{document}", f"\\section*{{{title.replace('_', chr(92) + '_')}}}",
+        latex_relations(declaration), "\\begin{equation*}", latex_blocks(declaration), "\\end{equation*}",
+        "\\end{document}",
+    ]  # fmt: skip
+    return "\n".join(lines)

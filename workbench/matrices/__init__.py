@@ -1,0 +1,1 @@
+"""Classes of matrices and solution sets of LCPs: verdicts with witnesses."""

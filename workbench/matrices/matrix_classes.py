@@ -1,0 +1,388 @@
+"""To which classes of LCP theory does M belong? Each verdict "yes", "no" or "undecided", exact, with its support.
+
+Definitions after Cottle, Pang and Stone, The Linear Complementarity Problem (1992), chapter 3 (CPS): P, P0 (all
+principal minors > 0, >= 0), nondegenerate (none is 0), PD, PSD (x^T M x), Z (no positive entry off the diagonal), M (Z
+and P; their K), H_plus (the comparison matrix, |m_ii| on and -|m_ij| off the diagonal, is M, and m_ii > 0), column and
+row sufficient, copositive, strictly copositive, copositive plus, E0 and E (semimonotone, strictly), R0 (LCP(0, M) has
+the zero solution alone), S (M x > 0 for some x >= 0), Q (solvable for every q), Q0 (solvable whenever feasible).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+from scipy.optimize import linprog
+
+from workbench.engine.timing import clock
+from workbench.matrices import q_matrix
+from workbench.matrices.definiteness import (
+    EXACT_SIZE,
+    as_text,
+    nearest_double,
+    proved_positive_definite,
+    signs_of_form,
+    submatrix,
+    symmetric_part,
+)
+from workbench.matrices.exact_lp import OutOfTimeError, solve_inequalities
+from workbench.matrices.p_matrix import PVerdict, p_verdict
+from workbench.matrices.principal import scan
+from workbench.matrices.sufficiency import insufficient_vector
+
+YES, NO, UNDECIDED = "yes", "no", "undecided"
+CLASSES = (
+    "P", "P0", "nondegenerate", "PD", "PSD", "Z", "M", "H_plus", "column_sufficient", "row_sufficient", "copositive",
+    "strictly_copositive", "copositive_plus", "E0", "E", "R0", "S", "Q", "Q0",
+)  # fmt: skip
+SMALLEST_PLAYED = 12
+"""Order from which linear inequalities are first tried in floating point."""
+SOLVED = 60
+"""Order up to which linear inequalities are decided exactly, time permitting."""
+
+Vector = list[fmpq]
+
+
+@dataclass(frozen=True)
+class ClassVerdict:
+    """Verdict on one class: a `proof` in words, a `witness` that `witnesses.verify_witness` can check, or a `reason`.
+
+    A witness maps names to exact numbers as "p/q" strings, indices counting from zero.
+    """
+
+    verdict: str
+    proof: str | None = None
+    witness: dict[str, Any] | None = None
+    reason: str | None = None
+
+
+IMPLICATIONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("P",), "P0", "3.4"),
+    (("P",), "nondegenerate", "3.6"),
+    (("P0", "nondegenerate"), "P", "3.4"),
+    (("P",), "E", "3.9"),
+    (("P",), "column_sufficient", "3.5"),
+    (("P",), "row_sufficient", "3.5"),
+    (("P",), "Q", "3.3"),
+    (("PD",), "P", "3.1"),
+    (("PD",), "PSD", "3.1"),
+    (("PD",), "strictly_copositive", "3.8"),
+    (("PSD",), "column_sufficient", "3.5"),
+    (("PSD",), "row_sufficient", "3.5"),
+    (("PSD",), "copositive_plus", "3.8"),
+    (("PSD",), "Q0", "3.1"),
+    (("M",), "Z", "3.11"),
+    (("M",), "P", "3.11"),
+    (("M",), "H_plus", "3.3"),
+    (("Z", "P"), "M", "3.11"),
+    (("Z", "H_plus"), "M", "3.3"),
+    (("Z",), "Q0", "3.11"),
+    (("H_plus",), "P", "3.3"),
+    (("column_sufficient",), "P0", "3.5"),
+    (("row_sufficient",), "P0", "3.5"),
+    (("row_sufficient",), "Q0", "3.5"),
+    (("strictly_copositive",), "copositive_plus", "3.8"),
+    (("strictly_copositive",), "E", "3.9"),
+    (("copositive_plus",), "copositive", "3.8"),
+    (("copositive_plus",), "Q0", "3.8"),
+    (("copositive",), "E0", "3.9"),
+    (("P0",), "E0", "3.9"),
+    (("E",), "E0", "3.9"),
+    (("E",), "R0", "3.9"),
+    (("E",), "Q", "3.9"),
+    (("nondegenerate",), "R0", "3.6"),
+    (("E0", "R0"), "Q", "3.9"),
+    (("P0", "Q"), "R0", "Aganagic and Cottle, Math. Program. 16, 1979"),
+    (("Q",), "Q0", "3.2"),
+    (("Q",), "S", "3.1"),
+    (("Q0", "S"), "Q", "3.1"),
+)
+"""Classes that make up a premise, the class that follows, and where this is proved: a section of CPS, or a paper."""
+
+
+class _Verdicts(dict[str, ClassVerdict]):
+    """Verdicts reached so far; what follows from them is drawn at once where it is a yes."""
+
+    def settle(self, name: str, verdict: str, proof: str | None = None, **witness: Any) -> None:
+        """Enter a verdict with its support and draw what follows; a yes in place is kept."""
+        if self.get(name, _OPEN).verdict != YES:
+            self[name] = ClassVerdict(verdict, proof, witness or None)
+        self.conclude()
+
+    def conclude(self) -> None:
+        """Every yes that follows from the others."""
+        news = True
+        while news:
+            news = False
+            for premises, conclusion, source in IMPLICATIONS:
+                if conclusion not in self and all(self.is_yes(name) for name in premises):
+                    self[conclusion] = ClassVerdict(YES, f"follows from {' and '.join(premises)} ({_cited(source)})")
+                    news = True
+
+    def refute(self) -> None:
+        """Every no that follows: a premise fails where its conclusion does and the other premises hold."""
+        news = True
+        while news:
+            news = False
+            for premises, conclusion, source in IMPLICATIONS:
+                open_ = [name for name in premises if not self.is_yes(name)]
+                if self.get(conclusion, _OPEN).verdict == NO and len(open_) == 1 and open_[0] not in self:
+                    others = [f"it is {name}" for name in premises if name != open_[0]]
+                    why = " and ".join([*others, f"it is not {conclusion}"])
+                    self[open_[0]] = ClassVerdict(
+                        NO, f"{why}, which {' and '.join(premises)} would imply ({_cited(source)})"
+                    )
+                    news = True
+
+    def is_yes(self, name: str) -> bool:
+        return self.get(name, _OPEN).verdict == YES
+
+    def open(self, *names: str) -> set[str]:
+        return {name for name in names if name not in self}
+
+
+_OPEN = ClassVerdict(UNDECIDED)
+
+
+def _cited(source: str) -> str:
+    return f"CPS section {source}" if source[0].isdigit() else source
+
+
+def matrix_classes(M: fmpq_mat, deadline: float, p: PVerdict | None = None) -> dict[str, ClassVerdict]:
+    """The verdict on each of `CLASSES` for the rational matrix M (n, n), by about `deadline` (`clock()`).
+
+    `p` is the verdict on the P-property where it is known already.
+    """
+    known, reasons = _Verdicts(), dict[str, str]()
+    _signs(M, known)
+    _dominance(M, known, reasons)
+    if known.open("P"):
+        _principal(p or p_verdict(M, max(0.0, deadline - clock()) / 4), known, reasons)
+    _solvable_strictly(M, known, reasons, deadline)
+    _form(M, known, reasons, deadline)
+    _index_sets(M, known, reasons, _share(deadline, 0.5))
+    for name, matrix in (("column_sufficient", M), ("row_sufficient", M.transpose())):
+        if known.open(name):
+            if M.nrows() > SOLVED:
+                reasons[name] = f"the order {M.nrows()} exceeds {SOLVED}"
+                continue
+            _sufficiency(name, matrix, known, reasons, _share(deadline, 0.5))
+    if known.open("Q0"):
+        _solvable(M, known, reasons, deadline)
+    known.refute()
+    return {name: known.get(name) or replace(_OPEN, reason=reasons.get(name, _GENERAL)) for name in CLASSES}
+
+
+def consequences(proofs: dict[str, str], reason: str) -> dict[str, ClassVerdict]:
+    """What follows for all `CLASSES` from those that are proved; the others are undecided for this reason."""
+    known = _Verdicts()
+    for name, proof in proofs.items():
+        known.settle(name, YES, proof)
+    return {name: known.get(name) or replace(_OPEN, reason=reason) for name in CLASSES}
+
+
+_GENERAL = "no theorem applied, and the classes that would decide it are undecided"
+
+
+def _share(deadline: float, part: float) -> float:
+    now = clock()
+    return now + part * max(0.0, deadline - now)
+
+
+def _signs(M: fmpq_mat, known: _Verdicts) -> None:
+    """Z, PD and PSD; and nonnegative matrices, which are copositive."""
+    n, rows = M.nrows(), M.tolist()
+    positive = next(((i, j) for i in range(n) for j in range(n) if i != j and rows[i][j] > 0), None)
+    if positive is None:
+        known.settle("Z", YES, "no entry off the diagonal is positive")
+    else:
+        known.settle("Z", NO, entry=list(positive))
+        known.settle("M", NO, entry=list(positive))
+    if n <= EXACT_SIZE:
+        signs = signs_of_form(symmetric_part(M))
+        if signs.negative is not None:
+            known.settle("PSD", NO, x=as_text(signs.negative))
+            known.settle("PD", NO, x=as_text(signs.negative))
+        elif signs.singular:
+            known.settle("PSD", YES, "exact LDL^T: every pivot is positive or zero")
+            known.settle("PD", NO, x=as_text(_null_vector(symmetric_part(M))))
+        else:
+            known.settle("PD", YES, "exact LDL^T: every pivot is positive")
+    elif proved_positive_definite(np.array([nearest_double(x) for x in M.entries()]).reshape(n, n)):
+        known.settle("PD", YES, "Cholesky factor with an error bound")
+    if all(x >= 0 for row in rows for x in row):
+        known.settle("copositive", YES, "no entry is negative")
+        if all(rows[i][i] > 0 for i in range(n)):
+            known.settle("strictly_copositive", YES, "no entry is negative, and the diagonal is positive")
+    elif n <= EXACT_SIZE and known.open("copositive") and _splits(symmetric_part(M)):
+        known.settle("copositive", YES, "the symmetric part is a positive semidefinite matrix plus a nonnegative one")
+
+
+def _splits(S: fmpq_mat) -> bool:
+    """Whether S is seen to be positive semidefinite plus nonnegative, the latter in the rows with a zero diagonal.
+
+    That is the form of the frictional problems of Stewart and Trinkle, and of Anitescu and Potra.
+    """
+    empty = {i for i in range(S.nrows()) if S[i, i] == 0}
+    rows = [
+        [fmpq(0) if v > 0 and (i in empty or j in empty) else v for j, v in enumerate(row)]
+        for i, row in enumerate(S.tolist())
+    ]
+    return signs_of_form(fmpq_mat(rows)).negative is None
+
+
+def _null_vector(S: fmpq_mat) -> Vector:
+    n = S.nrows()
+    reduced, r = S.rref()
+    pivots = [next(j for j in range(n) if reduced[i, j] != 0) for i in range(r)]
+    free = next(j for j in range(n) if j not in pivots)
+    v = [fmpq(j == free) for j in range(n)]
+    for i, j in enumerate(pivots):
+        v[j] = -reduced[i, free]
+    return v
+
+
+def _dominance(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str]) -> None:
+    """H_plus and M: a Z-matrix C is an M-matrix iff C d = e has a solution d > 0 (CPS section 3.11)."""
+    n = M.nrows()
+    if n > SOLVED:
+        reasons |= dict.fromkeys(("H_plus", "M"), f"the order {n} exceeds {SOLVED}")
+        return
+    comparison = fmpq_mat([[x if i == j else -abs(x) for j, x in enumerate(row)] for i, row in enumerate(M.tolist())])
+    try:
+        d = comparison.solve(fmpq_mat(n, 1, [fmpq(1)] * n)).entries()
+    except ZeroDivisionError:
+        d = [fmpq(0)]
+    if min(d) > 0:
+        known.settle("H_plus", YES, "d > 0 makes the comparison matrix's rows dominant", d=as_text(d))
+        if known.is_yes("Z"):
+            known.settle("M", YES, "Z, and M d > 0 for d > 0", d=as_text(d))
+        return
+    # Elimination without exchanges meets a pivot that is not positive.
+    a = next(a for a in (list(range(k)) for k in range(1, n + 1)) if submatrix(comparison, a).det() <= 0)
+    known.settle("H_plus", NO, index_set=a, minor=str(submatrix(comparison, a).det()))
+    if known.is_yes("Z"):
+        known.settle("M", NO, index_set=a, minor=str(submatrix(M, a).det()))
+
+
+def _principal(p: PVerdict, known: _Verdicts, reasons: dict[str, str]) -> None:
+    if p.verdict == "P":
+        known.settle("P", YES, p.proof)
+    elif p.verdict == "not P":
+        a = list(p.index_set or ())
+        known.settle("P", NO, index_set=a, minor=p.minor, x=p.sign_reversal)
+        name = "P0" if str(p.minor).startswith("-") else "nondegenerate"
+        known.settle(name, NO, index_set=a, minor=p.minor)
+    else:
+        reasons["P"] = str(p.reason)
+
+
+def _solvable_strictly(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
+    """S by exact inequalities: M x >= e, or y >= 0 with y^T M <= 0 (Ville)."""
+    n = M.nrows()
+    if n > SOLVED:
+        reasons["S"] = f"the order {n} exceeds {SOLVED}"
+        return
+    x, y = _played(M)
+    try:
+        if x is y is None:
+            x, y = solve_inequalities(M, [fmpq(1)] * n, _share(deadline, 0.3))
+    except OutOfTimeError:
+        reasons["S"] = "the time was over before the linear inequalities were decided"
+        return
+    if x is not None:
+        known["S"] = ClassVerdict(YES, "M x > 0 for x >= 0", {"x": as_text(x)})
+        known.conclude()
+    else:
+        known.settle("S", NO, "y >= 0 is not zero, and y^T M <= 0", y=as_text(y))
+        known.settle("Q", NO, "LCP(q, M) is not even feasible at q = -e", q=["-1"] * n)
+
+
+def _played(M: fmpq_mat) -> tuple[Vector | None, Vector | None]:
+    """x >= 0 with M x > 0, or y >= 0 not zero with y^T M < 0, from the strategies of the matrix game M in floating
+    point: exact if they pass exactly; None and None if the game's value is too near to zero, or M is small."""
+    n = M.nrows()
+    if n < SMALLEST_PLAYED:
+        return None, None
+    A = np.array([nearest_double(v) for v in M.entries()]).reshape(n, n)
+    if not np.isfinite(A).all() or not A.any():
+        return None, None
+    A = A / np.abs(A).max()
+    # Maximise t over x >= 0 with sum x = 1 and M x >= t; the multipliers of the rows are the other player's strategy.
+    game = linprog(
+        np.r_[np.zeros(n), -1.0], np.c_[-A, np.ones(n)], np.zeros(n), [np.r_[np.ones(n), 0.0]], [1.0],
+        bounds=[(0, None)] * n + [(None, None)],
+    )  # fmt: skip
+    if game.x is None:
+        return None, None
+    strategies = [[fmpq(*max(v, 0.0).as_integer_ratio()) for v in w] for w in (game.x[:n], -game.ineqlin.marginals)]
+    x, y = strategies
+    if min((M * fmpq_mat(n, 1, x)).entries()) > 0:
+        return x, None
+    return (None, y) if any(y) and max((fmpq_mat(1, n, y) * M).entries()) < 0 else (None, None)
+
+
+def _form(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
+    """The three copositive classes: semimonotonicity of the symmetric part."""
+    names = {"E0": "copositive", "E": "strictly_copositive", "plus": "copositive_plus"}
+    wanted = known.open(*names.values())
+    found = scan(symmetric_part(M), {k for k, name in names.items() if name in wanted}, _share(deadline, 0.3))
+    for key, name in names.items():
+        if key in found.found:
+            known.settle(name, NO, x=as_text(found.found[key]))
+        elif name in wanted and found.reason is None and key != "plus":
+            known.settle(name, YES, "no principal submatrix of the symmetric part breaks it")
+    if "copositive_plus" in known.open(*names.values()):
+        if known.get("copositive", _OPEN).verdict == NO:
+            known.settle("copositive_plus", NO, **(known["copositive"].witness or {}))
+        elif found.reason is None:
+            known.settle("copositive_plus", YES, "copositive, and no x >= 0 with x^T M x = 0 and (M + M^T) x != 0")
+    reasons |= dict.fromkeys(known.open(*names.values()), found.reason or _GENERAL)
+
+
+def _index_sets(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
+    """P0, nondegenerate, E0, E and R0 by the principal submatrices."""
+    names = {"negative": "P0", "zero": "nondegenerate", "E0": "E0", "E": "E", "R0": "R0"}
+    wanted = known.open(*names.values())
+    found = scan(M, {key for key, name in names.items() if name in wanted}, deadline)
+    for key, name in names.items():
+        if key in found.found and key in ("negative", "zero"):
+            a = found.found[key]
+            known.settle(name, NO, index_set=list(a), minor=str(submatrix(M, a).det()))
+        elif key in found.found:
+            known.settle(name, NO, x=as_text(found.found[key]))
+        elif name in wanted and found.reason is None:
+            known.settle(name, YES, "no principal submatrix breaks it")
+    reasons |= dict.fromkeys(known.open(*names.values()), found.reason or _GENERAL)
+
+
+def _sufficiency(name: str, M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
+    try:
+        x = insufficient_vector(M, deadline)
+    except OutOfTimeError:
+        reasons[name] = "the time was over before all principal pivotal transforms were seen"
+        return
+    if x is None:
+        known.settle(name, YES, "every principal pivotal transform is so of order two")
+    else:
+        known.settle(name, NO, x=as_text(x))
+
+
+def _solvable(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
+    """Q0, and with S also Q, by an unsolvable q or by the cover of the feasible q with complementary cones."""
+    if M.nrows() > q_matrix.LARGEST:
+        reasons |= dict.fromkeys(
+            ("Q", "Q0"), f"no theorem applied, and a search takes order {q_matrix.LARGEST} at most"
+        )
+        return
+    try:
+        example = q_matrix.unsolvable(M, deadline)
+    except OutOfTimeError:
+        reasons |= dict.fromkeys(("Q", "Q0"), "no theorem applied, and the time was over before the cones were seen")
+        return
+    if example is None:
+        known.settle("Q0", YES, "the complementary cones cover all feasible q")
+    else:
+        q, z = map(as_text, example)
+        known.settle("Q0", NO, "LCP(q, M) is feasible at z, and has no solution", q=q, z=z)
+        known.settle("Q", NO, "LCP(q, M) has no solution", q=q)

@@ -1,0 +1,111 @@
+"""What supports a verdict on the P-property, and short functions that check it in exact arithmetic.
+
+Sources: Fiedler and Ptak (Czechoslovak Math. J. 12, 1962) for the sign reversal; Moylan (IEEE Trans. Autom. Control 22,
+1977) for diagonal stability; Tsatsomeros and Li (BIT 40, 2000) for the tree of principal pivots.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+
+from workbench.matrices.definiteness import as_text, lift, submatrix
+from workbench.matrices.diagonal_stability import proved_diagonal
+
+
+@dataclass(frozen=True, eq=False)
+class PVerdict:
+    """Verdict "P", "not P" or "undecided", with what supports it.
+
+    P: `proof`, in words, and `tree`: ("diagonal", w), ("minors",), ("branch", i, pivoted, removed) with i a position
+    among the indices that remain, or ("blocks", [(indices, tree), ...]); None where it was too large to keep. Not P:
+    `index_set` a (zero-based), the exact `minor` det M_aa <= 0 as "p/q", and `sign_reversal`, an exact x != 0 with
+    x_i (M x)_i <= 0 for all i. Undecided: `reason`.
+    `minors_checked` counts the minors whose sign is proved, `exact_minors` those of them that needed exact arithmetic.
+    `smallest_relative_minor` is the least det M_aa / prod_{i in a} m_ii met (floating point, to a few digits), free of
+    units and invariant under positive scaling of rows and columns; None where no minor was computed, or m_ii <= 0.
+    """
+
+    verdict: str
+    proof: str | None = None
+    index_set: tuple[int, ...] | None = None
+    minor: str | None = None
+    sign_reversal: list[str] | None = None
+    reason: str | None = None
+    minors_checked: int = 0
+    exact_minors: int = 0
+    smallest_relative_minor: float | None = None
+    tree: tuple | None = None
+
+
+def not_p(
+    M: fmpq_mat, a: tuple[int, ...], minors_checked: int, exact_minors: int, smallest: float | None = None
+) -> PVerdict:
+    """The witness from an index set a with det M_aa <= 0, whose part b without the last index i has det M_bb > 0.
+
+    Then x_i = 1, x_b = -M_bb^-1 M_bi gives (M x)_b = 0,
+    (M x)_i = det M_aa / det M_bb <= 0. This x is a positive or negative multiple of M_aa^-1 e_i where the minor is
+    negative, and a null vector of M_aa where it is zero.
+    """
+    x = lift(M, list(a[:-1]), {a[-1]: 1})
+    return PVerdict(
+        "not P",
+        index_set=tuple(sorted(a)),
+        minor=str(submatrix(M, a).det()),
+        sign_reversal=as_text(x),
+        minors_checked=minors_checked,
+        exact_minors=exact_minors,
+        smallest_relative_minor=smallest,
+    )
+
+
+def first_loss(M: fmpq_mat, a: Sequence[int]) -> tuple[int, ...]:
+    """The shortest leading part of a whose minor is not positive; that of a itself is not."""
+    return next(tuple(a[:k]) for k in range(1, len(a) + 1) if submatrix(M, list(a[:k])).det() <= 0)
+
+
+def schur_complement(M: fmpq_mat, pivots: Sequence[int], rest: Sequence[int]) -> fmpq_mat:
+    """M_rr - M_rp M_pp^-1 M_pr, exactly; M_pp nonsingular."""
+    M_rr = submatrix(M, list(rest))
+    if not pivots:
+        return M_rr
+    M_rp = fmpq_mat(len(rest), len(pivots), [M[i, j] for i in rest for j in pivots])
+    M_pr = fmpq_mat(len(pivots), len(rest), [M[i, j] for i in pivots for j in rest])
+    return M_rr - M_rp * submatrix(M, list(pivots)).solve(M_pr)
+
+
+def verified(M: fmpq_mat, verdict: PVerdict) -> bool:
+    """Whether what supports a verdict "P" or "not P" holds, in exact arithmetic, by no code that produced it.
+
+    A proof by all minors is repeated, whatever that takes; a tree too large to keep cannot be verified (False).
+    """
+    if verdict.verdict == "not P":
+        a, x = list(verdict.index_set or ()), [fmpq(text) for text in verdict.sign_reversal or ()]
+        if len(x) != M.nrows():
+            return False
+        Mx = [sum((M[i, j] * x[j] for j in range(len(x))), fmpq(0)) for i in range(len(x))]
+        reversed_sign = any(x) and all(x[i] * Mx[i] <= 0 for i in range(len(x)))
+        return reversed_sign and submatrix(M, a).det() == fmpq(verdict.minor or 1) <= 0
+    if verdict.verdict != "P":
+        return False
+    return verdict.tree is not None and holds(M, verdict.tree)
+
+
+def holds(N: fmpq_mat, tree: tuple[Any, ...]) -> bool:
+    """Whether a tree of principal pivots proves N a P-matrix."""
+    kind, n = tree[0], N.nrows()
+    if kind == "diagonal":
+        return proved_diagonal(N, tree[1])
+    if kind == "blocks":
+        blocks = tree[1]
+        after = [(i, j) for k, (b, _) in enumerate(blocks) for c, _ in blocks[:k] for i in b for j in c]
+        whole = sorted(i for b, _ in blocks for i in b) == list(range(n))
+        return whole and all(N[i, j] == 0 for i, j in after) and all(holds(submatrix(N, b), t) for b, t in blocks)
+    if kind == "minors":
+        sets = (a for k in range(1, n + 1) for a in itertools.combinations(range(n), k))
+        return all(submatrix(N, a).det() > 0 for a in sets)
+    _, p, pivoted, removed = tree
+    rest = [i for i in range(n) if i != p]
+    return N[p, p] > 0 and holds(schur_complement(N, [p], rest), pivoted) and holds(submatrix(N, rest), removed)

@@ -1,0 +1,1 @@
+"""What touches: contact data of one instant, bodies, cases."""

@@ -1,0 +1,215 @@
+"""Rigid bodies in space: mass matrix, gyroscopic forces, contact and joint rows, kinematics.
+
+Body k has coordinates (x, y, z, a, b, c, d), its centre of mass and unit quaternion (scalar first, body to world), and
+velocities (x', y', z', omega), omega in its own principal axes (formulary, section 1). Body -1 is the ground. What
+follows the coordinates of all bodies in q is time: motion-controlled obstacles are functions of it, and reach a contact
+as prescribed rates r_n, r_t.
+
+Contact i lies between a lower body a and an upper body b; its normal points from a to b, its gap is measured along it:
+
+    u_n = n . (x_b' - x_a')      u_t = (t . (x_b' - x_a'), (n x t) . (x_b' - x_a'))       at the contact point
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import types
+
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import MATRIX, VECTOR, set_all
+from workbench.mechanics.case import Array, Case, quantity
+from workbench.mechanics.core import ADVANCE, CORE
+
+GROUND = -1
+I64, F64 = types.int64, types.float64
+
+
+@kernel(types.void(VECTOR, I64, MATRIX))
+def rotation(q, k, R):
+    """R (3, 3) turns the axes of body k to those of the world."""
+    a, b, c, d = q[7 * k + 3], q[7 * k + 4], q[7 * k + 5], q[7 * k + 6]
+    R[0, 0], R[0, 1], R[0, 2] = a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)
+    R[1, 0], R[1, 1], R[1, 2] = 2 * (b * c + a * d), a * a - b * b + c * c - d * d, 2 * (c * d - a * b)
+    R[2, 0], R[2, 1], R[2, 2] = 2 * (b * d - a * c), 2 * (c * d + a * b), a * a - b * b - c * c + d * d
+
+
+@kernel(types.void(VECTOR, I64, VECTOR, VECTOR))
+def point_of(q, k, s, x):
+    """x (3,) [m], the point of body k with body coordinates s (3,); of the ground, s itself."""
+    for i in range(3):
+        x[i] = s[i]
+    if k >= 0:
+        R = np.empty((3, 3))
+        rotation(q, k, R)
+        for i in range(3):
+            x[i] = q[7 * k + i] + R[i, 0] * s[0] + R[i, 1] * s[1] + R[i, 2] * s[2]
+
+
+@kernel(types.void(CORE, VECTOR, I64, F64, F64, F64, F64, F64))
+def fill_body(core, v, k, m, I_1, I_2, I_3, gravity):
+    """Mass matrix, weight along -z and gyroscopic force -omega x I omega of body k; m [kg], I [kg m2] principal."""
+    first = 6 * k
+    for i in range(first, first + 6):
+        set_all(0.0, core.M[i])
+        core.f[i] = 0.0
+    for i in range(3):
+        core.M[first + i, first + i] = m
+    core.M[first + 3, first + 3], core.M[first + 4, first + 4], core.M[first + 5, first + 5] = I_1, I_2, I_3
+    w_1, w_2, w_3 = v[first + 3], v[first + 4], v[first + 5]
+    core.f[first + 2] = -m * gravity
+    core.f[first + 3] = (I_2 - I_3) * w_2 * w_3
+    core.f[first + 4] = (I_3 - I_1) * w_3 * w_1
+    core.f[first + 5] = (I_1 - I_2) * w_1 * w_2
+
+
+@kernel(types.void(MATRIX, I64, VECTOR, I64, VECTOR, VECTOR, F64))
+def add_direction(J, row, q, k, point, n, sign):
+    """J[row] += the row of sign n . (velocity of body k at a point); n, point (3,) in world axes."""
+    if k < 0:
+        return
+    R = np.empty((3, 3))
+    rotation(q, k, R)
+    r_1, r_2, r_3 = point[0] - q[7 * k], point[1] - q[7 * k + 1], point[2] - q[7 * k + 2]
+    m_1, m_2, m_3 = r_2 * n[2] - r_3 * n[1], r_3 * n[0] - r_1 * n[2], r_1 * n[1] - r_2 * n[0]
+    for i in range(3):
+        J[row, 6 * k + i] += sign * n[i]
+        J[row, 6 * k + 3 + i] += sign * (R[0, i] * m_1 + R[1, i] * m_2 + R[2, i] * m_3)
+
+
+@kernel(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR, VECTOR, F64, F64))
+def fill_contact(core, i, q, a, b, point, n, t, gap, mu):
+    """Contact i between bodies a and b at a point, with unit normal n from a to b and unit tangent t, n . t = 0."""
+    other = np.empty(3)
+    other[0] = n[1] * t[2] - n[2] * t[1]
+    other[1] = n[2] * t[0] - n[0] * t[2]
+    other[2] = n[0] * t[1] - n[1] * t[0]
+    set_all(0.0, core.J_n[i])
+    set_all(0.0, core.J_t[2 * i])
+    set_all(0.0, core.J_t[2 * i + 1])
+    for k, sign in ((b, 1.0), (a, -1.0)):
+        add_direction(core.J_n, i, q, k, point, n, sign)
+        add_direction(core.J_t, 2 * i, q, k, point, t, sign)
+        add_direction(core.J_t, 2 * i + 1, q, k, point, other, sign)
+    core.phi[i], core.mu[i] = gap, mu
+    core.heading[i, 0], core.heading[i, 1] = 1.0, 0.0
+
+
+@kernel(types.void(CORE, I64, VECTOR, VECTOR, VECTOR))
+def move_obstacle(core, i, n, t, w):
+    """The lower body of contact i is motion-controlled and has the velocity w (3,) [m/s] at the contact point."""
+    core.r_n[i] = -(n[0] * w[0] + n[1] * w[1] + n[2] * w[2])
+    core.r_t[2 * i] = -(t[0] * w[0] + t[1] * w[1] + t[2] * w[2])
+    o_1, o_2, o_3 = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]
+    core.r_t[2 * i + 1] = -(o_1 * w[0] + o_2 * w[1] + o_3 * w[2])
+
+
+@kernel(types.void(CORE, VECTOR, F64, F64, F64, F64))
+def fill_feet(core, q, a, b, c, mu):
+    """Contacts 0 to 3: the points (-+a, -+b, -c) of body 0 on the floor z = 0; the first two are those at -b."""
+    n, t, s, x = np.zeros(3), np.zeros(3), np.empty(3), np.empty(3)
+    n[2] = t[0] = 1.0
+    for i in range(4):
+        s[0], s[1], s[2] = a if i % 2 else -a, b if i // 2 else -b, -c
+        point_of(q, 0, s, x)
+        fill_contact(core, i, q, GROUND, 0, x, n, t, x[2], mu)
+
+
+@kernel(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR))
+def fill_ball_joint(core, row, q, a, b, s_a, s_b):
+    """Three bilateral rows from `row` on: point s_b of body b stays at point s_a of body a (body coordinates)."""
+    x_a, x_b, n = np.empty(3), np.empty(3), np.zeros(3)
+    point_of(q, a, s_a, x_a)
+    point_of(q, b, s_b, x_b)
+    for i in range(3):
+        set_all(0.0, n)
+        n[i] = 1.0
+        set_all(0.0, core.J_b[row + i])
+        add_direction(core.J_b, row + i, q, b, x_b, n, 1.0)
+        add_direction(core.J_b, row + i, q, a, x_a, n, -1.0)
+        core.g[row + i] = x_b[i] - x_a[i]
+
+
+@kernel(ADVANCE)
+def advance_bodies(q, v, h, data, q_next):
+    """Centres by their velocities, quaternions by 1/2 q (0, omega) and brought back to unit length, time by h."""
+    bodies = v.shape[0] // 6
+    for k in range(bodies):
+        for i in range(3):
+            q_next[7 * k + i] = q[7 * k + i] + h * v[6 * k + i]
+        a, b, c, d = q[7 * k + 3], q[7 * k + 4], q[7 * k + 5], q[7 * k + 6]
+        x, y, z = 0.5 * h * v[6 * k + 3], 0.5 * h * v[6 * k + 4], 0.5 * h * v[6 * k + 5]
+        e_0, e_1 = a - b * x - c * y - d * z, b + a * x - d * y + c * z
+        e_2, e_3 = c + d * x + a * y - b * z, d - c * x + b * y + a * z
+        length = np.sqrt(e_0 * e_0 + e_1 * e_1 + e_2 * e_2 + e_3 * e_3)
+        q_next[7 * k + 3], q_next[7 * k + 4] = e_0 / length, e_1 / length
+        q_next[7 * k + 5], q_next[7 * k + 6] = e_2 / length, e_3 / length
+    for i in range(7 * bodies, q.shape[0]):
+        q_next[i] = q[i] + h
+
+
+@dataclass(frozen=True)
+class RigidBodies(Case):
+    """A case of rigid bodies in space; `gravity`, a parameter of every subclass, acts along -z."""
+
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
+
+    advance: ClassVar[Any] = staticmethod(advance_bodies)
+
+    @abstractmethod
+    def inertias(self) -> Array:
+        """(bodies, 4): mass [kg] and principal moments of inertia [kg m2]."""
+
+    def centre(self, q: Array) -> Array:
+        """Common centre of mass."""
+        m = self.inertias()[:, 0]
+        x = np.stack([q[..., 7 * k : 7 * k + 3] for k in range(m.size)], axis=-1)
+        return x @ (m / m.sum())
+
+    def energy(self, q: Array, v: Array) -> Array:
+        return self.kinetic_energy(v) + sum(
+            m * self.gravity * q[..., 7 * k + 2] for k, m in enumerate(self.inertias()[:, 0])
+        )
+
+    def kinetic_energy(self, v: Array) -> Array:
+        """(...) [J]."""
+        diagonal = np.concatenate([[m, m, m, *I] for m, *I in self.inertias()])
+        return 0.5 * (v**2) @ diagonal
+
+    def momentum(self, v: Array) -> Array:
+        """Linear momentum (..., 3) [kg m/s]."""
+        total = np.zeros(3)
+        for k, m in enumerate(self.inertias()[:, 0]):
+            total = total + m * v[..., 6 * k : 6 * k + 3]
+        return total
+
+    def angular_momentum(self, q: Array, v: Array) -> Array:
+        """Angular momentum about the origin (..., 3) [kg m2/s]."""
+        total = np.zeros(3)
+        for k, (m, *I) in enumerate(self.inertias()):
+            x, linear, omega = q[..., 7 * k : 7 * k + 3], v[..., 6 * k : 6 * k + 3], v[..., 6 * k + 3 : 6 * k + 6]
+            total = total + np.cross(x, m * linear) + turned(q, k, np.asarray(I) * omega)
+        return total
+
+
+def turned(q: Array, k: int, s: Array) -> Array:
+    """Vectors s (..., 3) of body k in world axes, for coordinates q (..., n_q)."""
+    a, u = q[..., 7 * k + 3, None], q[..., 7 * k + 4 : 7 * k + 7]
+    return s + 2 * np.cross(u, a * s + np.cross(u, s))
+
+
+def place(*centres_and_turns: tuple[Any, ...]) -> Array:
+    """Coordinates of bodies given as (centre,) or (centre, axis, angle [rad])."""
+    q = []
+    for centre, *turn in centres_and_turns:
+        axis, angle = turn if turn else ((0.0, 0.0, 1.0), 0.0)
+        unit = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
+        q += [*centre, np.cos(angle / 2), *(np.sin(angle / 2) * unit)]
+    return np.array(q, dtype=float)
+
+
+def corners(q: Array, k: int, half: tuple[float, float, float]) -> Array:
+    """The corners (2, 2, 2, 3) [m] of a cuboid body with half edges along its axes."""
+    signs = np.stack(np.meshgrid([-1.0, 1.0], [-1.0, 1.0], [-1.0, 1.0], indexing="ij"), axis=-1)
+    return q[7 * k : 7 * k + 3] + turned(q, k, signs * np.asarray(half))

@@ -1,0 +1,149 @@
+"""What a case is: a system with compiled mechanics, parameters with units, and truths it is checked against."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.errors import DataError, UnknownNameError
+from workbench.mechanics.relaxation import RIGID, Relaxation
+from workbench.mechanics.sketch import Shape
+
+Array = NDArray[np.float64]
+
+
+def quantity(default: float, unit: str, meaning: str, sign: Literal["any", "nonnegative", "positive"] = "any") -> Any:
+    """A parameter of a case: a number with a unit, a meaning and the sign it must have."""
+    return field(default=default, metadata={"unit": unit, "meaning": meaning, "sign": sign})
+
+
+def simplest(x: float) -> Fraction:
+    """The simplest rational that rounds to the double x, if one has a denominator up to a million; else x itself."""
+    near = Fraction(x).limit_denominator(10**6)
+    return near if float(near) == x else Fraction(x)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """One analytic truth: what the run gave, what theory says, and how far apart they may be."""
+
+    name: str
+    computed: float
+    theory: float
+    tolerance: float
+    unit: str = ""
+    source: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return bool(abs(self.computed - self.theory) <= self.tolerance)
+
+
+@dataclass(frozen=True)
+class Case(ABC):
+    """A mechanical system with contacts. Subclasses are frozen dataclasses whose fields are `quantity`s.
+
+    size is (n velocities, m bilateral rows, r contacts, d tangential directions); `windows` maps a name to (start,
+    end) in seconds; `normal` is the normal law that suits it (`core.NORMAL_LAWS`). `fill` and `advance` are compiled
+    (`core.FILL`, `core.ADVANCE`) and read `data()`; plain Python functions give the same steps a hundred times
+    slower. `aliases` maps other names of parameters to their own.
+
+    A case whose contacts slide at its start may give them at acceleration level, `sliding_system(q, v)`, and in
+    rational numbers, `exact_sliding(given)`, None for a state that has none (see `cases.rod`).
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    source: ClassVar[str]
+    size: ClassVar[tuple[int, int, int, int]]
+    duration: ClassVar[float]
+    windows: ClassVar[dict[str, tuple[float, float]]]
+    normal: ClassVar[str] = "gap"
+    aliases: ClassVar[Mapping[str, str]] = {}
+    fill: ClassVar[Callable]
+    advance: ClassVar[Callable]
+
+    v_th: float = quantity(0.01, "m/s", "speed below which a contact counts as sticking", "positive")
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            sign = f.metadata["sign"]
+            wrong = (sign == "positive" and value <= 0) or (sign == "nonnegative" and value < 0)
+            if wrong or not np.isfinite(value):
+                kind = "finite" if sign == "any" else sign
+                raise DataError(f"{self.name}: {f.name} = {value:g}; a {kind} number [{f.metadata['unit']}] is needed")
+
+    def with_parameters(self, **values: float) -> "Case":
+        """The same case with other parameters; raises UnknownNameError for a parameter it does not have."""
+        values = {self.aliases.get(key, key): value for key, value in values.items()}
+        known = {f.name: f for f in fields(self)}
+        for key in values:
+            if key not in known:
+                raise UnknownNameError(f"parameter of {self.name}", key, list(known))
+        return replace(self, **values)
+
+    def rationals(self, given: Mapping[str, Fraction]) -> dict[str, Fraction]:
+        """The parameters as given, under their own names, and the others as the simplest rational of their double."""
+        own = {f.name: simplest(float(getattr(self, f.name))) for f in fields(self)}
+        return own | {self.aliases.get(key, key): value for key, value in given.items()}
+
+    @classmethod
+    def parameter_table(cls) -> list[tuple[str, float, str, str]]:
+        """(name, default, unit, meaning) of every parameter."""
+        return [
+            (f.name, f.default, f.metadata["unit"], f.metadata["meaning"])
+            for f in fields(cls)
+            if f.default is not MISSING
+        ]
+
+    @classmethod
+    def places(cls, *names: str) -> Any:
+        """Where these parameters stand in `data`, one place or several; raises UnknownNameError."""
+        known = [f.name for f in fields(cls)]
+        for name in names:
+            if name not in known:
+                raise UnknownNameError(f"parameter of {cls.name}", name, known)
+        found = tuple(map(known.index, names))
+        return found if len(found) > 1 else found[0]
+
+    def data(self) -> Array:
+        """The parameters in order, as the compiled mechanics read them."""
+        return np.array([float(getattr(self, f.name)) for f in fields(self)])
+
+    @property
+    def relaxation(self) -> Relaxation:
+        """Compliance of the constraint rows unless the run says otherwise."""
+        return RIGID
+
+    @property
+    def parts(self) -> "tuple[Case, ...]":
+        """Parts that nothing ever couples, none for a case that is one piece; `step.parts` steps them one by one.
+
+        Coordinates, velocities, constraints and contacts of the case are theirs, one part after the other.
+        """
+        return ()
+
+    @abstractmethod
+    def start(self) -> tuple[Array, Array]:
+        """Initial coordinates q and velocities v."""
+
+    @abstractmethod
+    def centre(self, q: Array) -> Array:
+        """Centre of mass (..., 3) [m] of coordinates q (..., n_q)."""
+
+    @abstractmethod
+    def energy(self, q: Array, v: Array) -> Array:
+        """Mechanical energy (...) [J], potential zero at the floor."""
+
+    @abstractmethod
+    def sketch(self) -> Sequence[Shape]:
+        """The case at its start, as plane shapes in metres."""
+
+    @abstractmethod
+    def truths(self, reference: Any) -> list[Truth]:
+        """Analytic truths, computed on a reference run (`run.Run` under exact Coulomb friction)."""

@@ -1,0 +1,124 @@
+"""Contact data of one instant, as a person gives it, and the answer to it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.errors import DataError
+
+Array = NDArray[np.float64]
+
+
+def _real(name: str, value: Any) -> Array:
+    """`value` as an array of doubles; DataError where it is ragged, complex or no number at all."""
+    try:
+        array = np.asarray(value)
+        if np.iscomplexobj(array):
+            raise TypeError
+        return array.astype(float)
+    except (TypeError, ValueError):
+        shown = " ".join(repr(value).split())[:80]
+        raise DataError(f"{name} = {shown} is not an array of real numbers") from None
+
+
+@dataclass(frozen=True, eq=False)
+class ContactSystem:
+    """Formulary section 1: n velocities, m bilateral rows, r contacts with d = 1 (plane) or 2 (space) tangents each.
+
+    M (n, n) SPD [kg, kg m2]; v, f (n,); h [s]; J_n (r, n), J_t (d r, n) ordered contact by contact; mu (r,) or number;
+    phi (r,) gap [m]; r_n (r,), r_t (d r,) prescribed rates [m/s]; J_b (m, n), g (m,) bilateral constraints and their
+    position error [m]; e (r,) restitution; eps_n, eps_t, eps_b constraint relaxation [1/kg], zero when rigid; v_th
+    stick threshold [m/s]; normal the normal law (`core.NORMAL_LAWS`); r_b (m,) prescribed rates of the bilateral
+    constraints; mu_s (r,) static friction coefficient, used where it exceeds mu and the contact sticks.
+    Arrays are stored read-only. Raises DataError naming the array, its value and what would be right.
+    """
+
+    M: Array
+    v: Array
+    f: Array
+    h: float
+    J_n: Array
+    J_t: Array
+    mu: Array | float
+    phi: Array | float = 0.0
+    r_n: Array | float = 0.0
+    r_t: Array | float = 0.0
+    J_b: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    g: Array = field(default_factory=lambda: np.zeros(0))
+    e: Array | float = 0.0
+    eps_n: Array | float = 0.0
+    eps_t: Array | float = 0.0
+    eps_b: Array | float = 0.0
+    v_th: float = 0.0
+    normal: str = "velocity"
+    r_b: Array | float = 0.0
+    mu_s: Array | float = 0.0
+
+    def __post_init__(self) -> None:
+        M, J_n, J_t, J_b = (_real(name, getattr(self, name)) for name in ("M", "J_n", "J_t", "J_b"))
+        if M.ndim != 2 or M.shape[0] != M.shape[1] or not M.size:
+            raise DataError(f"M has shape {M.shape}; a square mass matrix is needed")
+        n = M.shape[0]
+        if J_n.ndim != 2 or J_n.shape[1] != n or not J_n.size:
+            raise DataError(f"J_n has shape {J_n.shape}; (r, {n}) with r >= 1 contacts is needed")
+        r = J_n.shape[0]
+        if J_t.ndim != 2 or J_t.shape not in ((r, n), (2 * r, n)):
+            raise DataError(f"J_t has shape {J_t.shape}; ({r}, {n}) in the plane or ({2 * r}, {n}) in space is needed")
+        J_b = J_b if J_b.size else np.zeros((0, n))
+        if J_b.ndim != 2 or J_b.shape[1] != n:
+            raise DataError(f"J_b has shape {J_b.shape}; (m, {n}) is needed")
+        m, t = J_b.shape[0], J_t.shape[0]
+        shapes = {
+            "M": (n, n), "v": (n,), "f": (n,), "J_n": (r, n), "J_t": (t, n), "mu": (r,), "phi": (r,), "r_n": (r,),
+            "r_t": (t,), "J_b": (m, n), "g": (m,), "e": (r,), "eps_n": (r,), "eps_t": (t,), "eps_b": (m,),
+            "r_b": (m,), "mu_s": (r,),
+        }  # fmt: skip
+        given = {name: getattr(self, name) for name in shapes} | {"J_b": J_b}
+        for name, shape in shapes.items():
+            value = _real(name, given[name])
+            if value.shape != shape and value.ndim:
+                raise DataError(f"{name} has shape {value.shape}; {shape} is needed")
+            value = np.ascontiguousarray(np.broadcast_to(value, shape))
+            if not np.isfinite(value).all():
+                raise DataError(f"{name}{np.argwhere(~np.isfinite(value))[0].tolist()} is not finite")
+            value.flags.writeable = False
+            object.__setattr__(self, name, value)
+        self._check_physics()
+
+    def _check_physics(self) -> None:
+        for name, least in (("h", np.nextafter(0, 1)), ("v_th", 0.0)):
+            value = _real(name, getattr(self, name))
+            if value.ndim or not (np.isfinite(value) and value >= least):
+                sign = "positive" if least else "nonnegative"
+                raise DataError(f"{name} = {getattr(self, name)}; a {sign} number is needed")
+        for name in ("mu", "mu_s", "e", "eps_n", "eps_t", "eps_b"):
+            value = getattr(self, name)
+            if (value < 0).any():
+                raise DataError(f"{name} = {value.min():g} is negative; {name} >= 0 is needed")
+        if not np.allclose(self.M, self.M.T, rtol=1e-10, atol=1e-12 * np.abs(self.M).max()):
+            raise DataError("the mass matrix M is not symmetric")
+        smallest = np.linalg.eigvalsh(self.M)[0]
+        if smallest <= self.n * np.finfo(float).eps * np.abs(self.M).max():
+            raise DataError(f"the mass matrix M is not positive definite: its smallest eigenvalue is {smallest:.3g}")
+
+    @property
+    def n(self) -> int:
+        return self.M.shape[0]
+
+    @property
+    def size(self) -> tuple[int, int, int, int]:
+        """(n, m, r, d)."""
+        r = self.J_n.shape[0]
+        return self.n, self.J_b.shape[0], r, self.J_t.shape[0] // r
+
+
+@dataclass(frozen=True, eq=False)
+class ContactSolution:
+    """v+ (n,) [m/s, rad/s] and the impulses p_n (r,), p_t (d r,), p_b (m,) [N s], in the axes of the given system."""
+
+    v: Array
+    p_n: Array
+    p_t: Array
+    p_b: Array

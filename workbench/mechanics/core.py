@@ -1,0 +1,173 @@
+"""Contact data of one instant as compiled code sees them, the signatures of a case's mechanics, and turning axes."""
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from numba import types
+
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import VECTOR
+from workbench.engine.layout import Packed
+
+SHARED: dict[str, tuple] = {
+    "M": ("n", "n"), "b": ("n",), "J_b": ("m", "n"), "b_b": ("m",), "eps_b": ("m",), "J_n": ("r", "n"),
+    "J_t": ("t", "n"), "b_n": ("r",), "b_t": ("t",), "eps_n": ("r",), "eps_t": ("t",), "mu": ("r",),
+}  # fmt: skip
+"""What declarations are written over, as it lies in `Core` and at the head of the parameter vector theta."""
+
+
+class Core(Packed):
+    """Contact data of one instant as the compiled code sees it: formulary section 1, plus what the step derives.
+
+    Sizes are n velocities, m bilateral rows, r contacts, t = d r tangents. A case fills M, f, J_b, g, r_b, J_n, phi,
+    r_n, J_t, r_t, mu, mu_s, e, heading; what it leaves out of r_b, r_n, r_t, mu_s, e, heading stays as it is (zero at
+    first, heading (1, 0)). `stepping.discretise` derives b, b_b, b_n, b_t, `relaxation.relax` the compliances; `turn`
+    rotates a contact's tangent axes and notes it in `frame`. Declarations are stamped from `theta`: what they share,
+    the formulation's own parameters, and constants.
+    """
+
+    sizes = ("n", "m", "r", "t", "n_own", "n_rest")
+    fields: ClassVar[dict[str, tuple]] = {
+        "h": (),  # step [s]
+        "law": (),  # normal law, one of `NORMAL_LAWS`
+        "v_th": (),  # stick threshold [m/s]
+        "f": ("n",),  # applied minus Coriolis forces
+        "g": ("m",),  # position error of the bilateral constraints
+        "r_b": ("m",),  # prescribed rate dg/dt at fixed configuration
+        "r_n": ("r",),  # prescribed normal rate [m/s]
+        "e": ("r",),  # restitution
+        "mu_s": ("r",),  # static friction coefficient; below mu (zero) it is not used
+        "heading": ("r", 2),  # body-fixed tangent direction in the case's axes
+        "frame": ("r", 2),  # first axis in use, in the case's axes
+        "p_bar": ("r",),  # normal impulses that the step may have [N s], where `modelling.Hooks.estimate` asks for them
+        "v": ("n",),  # velocity before the step
+        "phi": ("r",),  # gap [m]
+        "r_t": ("t",),  # prescribed sliding rate [m/s]
+        **SHARED,  # b = M v + h f; mu is the kinetic coefficient where there is a static one
+        "own": ("n_own",),
+        "rest": ("n_rest",),
+    }
+    spans: ClassVar[dict[str, tuple[str, str]]] = {"recorded": ("v", "mu"), "theta": ("M", "rest")}
+
+    def __init__(
+        self, size: tuple[int, ...], h: float, law: float, v_th: float, n_own: int = 0, n_rest: int = 0
+    ) -> None:
+        n, m, r, d = size
+        super().__init__(n=n, m=m, r=r, t=d * r, n_own=n_own, n_rest=n_rest)
+        self.h, self.law, self.v_th = h, law, v_th
+        self.heading[:] = self.frame[:] = 1.0, 0.0
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+CORE = Core.compiled
+
+VELOCITY, GAP, MOREAU = 0.0, 1.0, 2.0
+NORMAL_LAWS = {"velocity": VELOCITY, "gap": GAP, "moreau": MOREAU}
+"""u_n >= 0 on every contact; u_n + phi/h >= 0; u_n >= 0 on contacts that are closed (phi <= 0). All with Newton's
+restitution e min(0, u_n-), which for flight and rebound wants Moreau's law."""
+FILL = types.void(VECTOR, VECTOR, VECTOR, CORE)
+"""A case's mechanics: fill(q, v, data, core) writes what `Core` names."""
+ADVANCE = types.void(VECTOR, VECTOR, types.float64, VECTOR, VECTOR)
+"""A case's kinematics: advance(q, v, h, data, q_next) writes q + h Gamma(q) v."""
+
+FILL_T, ADVANCE_T = (types.FunctionType(t) for t in (FILL, ADVANCE))
+
+
+@kernel(ADVANCE)
+def advance_by_rates(q, v, h, data, q_next):
+    """q + h v, for cases whose velocities are the rates of their coordinates."""
+    for i in range(q.shape[0]):
+        q_next[i] = q[i] + h * v[i]
+
+
+@kernel(types.void(CORE, types.int64, types.float64, types.float64))
+def turn(core, i, c, s):
+    """Turn the tangent axes of contact i by the angle with cosine c and sine s (space: d = 2)."""
+    a, b = 2 * i, 2 * i + 1
+    for j in range(core.J_t.shape[1]):
+        x, y = core.J_t[a, j], core.J_t[b, j]
+        core.J_t[a, j], core.J_t[b, j] = c * x + s * y, c * y - s * x
+    x, y = core.b_t[a], core.b_t[b]
+    core.b_t[a], core.b_t[b] = c * x + s * y, c * y - s * x
+    x, y = core.frame[i, 0], core.frame[i, 1]
+    core.frame[i, 0], core.frame[i, 1] = c * x - s * y, s * x + c * y
+
+
+@kernel(types.void(CORE, types.int64))
+def open_contact(core, i):
+    """Contact i exerts nothing, under any formulation: no normal row, no restitution, and no friction cone.
+
+    Its tangent rows stay, since some formulations eliminate p_t and need them independent.
+    """
+    for j in range(core.J_n.shape[1]):
+        core.J_n[i, j] = 0.0
+    core.b_n[i] = core.phi[i] / core.h
+    core.mu[i] = core.e[i] = 0.0
+
+
+@kernel(types.float64(CORE, types.int64), linked=True)
+def approach(core, i):
+    """min(0, u_n-): normal rate of contact i before the step [m/s], zero where it does not approach."""
+    s = core.r_n[i]
+    for j in range(core.v.shape[0]):
+        s += core.J_n[i, j] * core.v[j]
+    return min(0.0, s)
+
+
+@kernel(types.float64(CORE, types.int64), linked=True)
+def rate(core, row):
+    """Prescribed sliding rate r_t of a row [m/s], in the axes in use."""
+    if core.J_t.shape[0] == core.mu.shape[0]:
+        return core.r_t[row]
+    i = row // 2
+    x, y = core.r_t[2 * i], core.r_t[2 * i + 1]
+    c, s = core.frame[i, 0], core.frame[i, 1]
+    return c * x + s * y if row == 2 * i else c * y - s * x
+
+
+@kernel(types.void(CORE, types.int64, types.float64), linked=True)
+def across_row(core, i, eps):
+    """The row across the sliding direction of contact i, axes turned to it, becomes viscous: compliance eps [1/kg]."""
+    core.eps_t[2 * i + 1] = eps
+    core.b_t[2 * i + 1] = rate(core, 2 * i + 1)
+
+
+@kernel(types.float64(CORE, types.int64), linked=True)
+def sliding(core, row):
+    """Row of J_t v + r_t before the step [m/s], in the axes in use."""
+    s = rate(core, row)
+    for j in range(core.v.shape[0]):
+        s += core.J_t[row, j] * core.v[j]
+    return s
+
+
+@kernel(types.float64(CORE, types.int64))
+def turn_to_sliding(core, i):
+    """Turn contact i to the direction in which it slid before the step; its speed [m/s], axes kept where it sticks."""
+    if core.J_t.shape[0] == core.mu.shape[0]:
+        return abs(sliding(core, i))
+    x, y = sliding(core, 2 * i), sliding(core, 2 * i + 1)
+    speed = math.sqrt(x * x + y * y)
+    if speed > core.v_th:
+        turn(core, i, x / speed, y / speed)
+    return speed
+
+
+FIXED, BODY, SLIDING = 0.0, 1.0, 2.0
+AXES = {"fixed": FIXED, "body": BODY, "sliding": SLIDING}
+"""Tangent axes: fixed in space; along the body's heading; along the sliding velocity before the step."""
+
+
+@kernel(types.void(CORE, types.float64))
+def turn_axes(core, axes):
+    """Turn the tangent axes of every contact of a spatial system as `AXES` says."""
+    if core.J_t.shape[0] == core.mu.shape[0]:
+        return
+    for i in range(core.mu.shape[0]):
+        if axes == BODY:
+            turn(core, i, core.heading[i, 0], core.heading[i, 1])
+        elif axes == SLIDING:
+            turn_to_sliding(core, i)

@@ -1,0 +1,1 @@
+"""The mathematical problems, each with its own residual."""

@@ -1,0 +1,110 @@
+"""Friction-cone problems over (M, H, f, w, mu [, G, b]): those of `problems` with W = H^T M^-1 H never formed."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from workbench.engine.lazy import sparse
+from workbench.errors import DataError
+from workbench.problems.classes import Array, Cones, is_symmetric
+from workbench.problems.friction_problem import LARGEST_DENSE, GlobalFrictionProblem, Sparse
+
+FEW = 100
+"""Unknowns up to which W is formed whatever it stores: it is a small dense matrix then."""
+MOST_PLACES = 20_000_000
+"""Entries of all H_i D_i H_i^T together, of the contacts i, up to which problems are solved over (M, H)."""
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalConeProblem(Cones):
+    """The law between z = p and u = W z + q = H^T v + w, with M v = H p + G p_b + f and G^T v + b = 0.
+
+    Size, residual and solutions are those of the problem over W. No batch axes. Raises DataError where M (with G) is
+    singular.
+    """
+
+    data: GlobalFrictionProblem
+
+    def __post_init__(self) -> None:
+        for name, value in (("mu", self.data.mu), ("d", self.data.d), ("q", self.data.free_velocity)):
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def H(self) -> Sparse:
+        """H (n, r (1 + d)) in the scaled velocities of `data.inertia`."""
+        return self.data.inertia.scaled(self.data.H)
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """The diagonal of W (r (1 + d),)."""
+        return self.data.inertia.squares(self.H)
+
+    def _moved(self, z: Array) -> Array:
+        return self.H.T @ self.data.inertia.response(self.H @ z)
+
+    def _diagonal(self) -> Array:
+        return self.diagonal
+
+
+class GlobalConicQP(GlobalConeProblem):
+    """The cone complementarity problem. Raises DataError where M is not symmetric."""
+
+    kind = "global conic QP"
+
+    def __post_init__(self) -> None:
+        if not is_symmetric(self.data.M):
+            raise DataError("a conic QP needs a symmetric M; this one is not")
+        super().__post_init__()
+
+
+class GlobalCoulombNCP(GlobalConeProblem):
+    """Exact Coulomb friction."""
+
+    kind = "global Coulomb NCP"
+    associated = False
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a global problem is solved: over (M, H) or over W, and the numbers that Newton's method stores in each.
+
+    `over_W` is None where W would be larger than what is formed.
+    """
+
+    bodies: bool
+    over_bodies: int
+    over_W: int | None
+
+    def __str__(self) -> str:
+        if not self.bodies:
+            return f"over W, formed from (M, H): {self.over_W} numbers, {self.over_bodies} over (M, H)"
+        other = "W too large to form" if self.over_W is None else f"{self.over_W} over W"
+        return f"over (M, H): {self.over_bodies} numbers, {other}"
+
+
+def way(problem: GlobalFrictionProblem) -> Way:
+    """The way of fewer numbers; W for few unknowns.
+
+    W has a block for every two contacts of a body; Newton's matrix over (M, H), M + H D H^T with blocks D of one
+    contact each, one for every two bodies in contact, and H counts too.
+    """
+    r, d, n = problem.contacts, problem.d, problem.M.shape[0]
+    contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), d)])
+    H = problem.H.tocoo()
+    meets = _pattern(H.row, contact[H.col], (n, r))
+    places = int((meets.sum(axis=0) ** 2).sum())
+    joined = (meets @ meets.T + abs(problem.M)).nnz if places <= MOST_PLACES else places
+    over_bodies, over_W = int(joined + 2 * problem.G.nnz + problem.H.nnz), None
+    if problem.size <= LARGEST_DENSE:
+        coupled = _pattern(problem.inertia.body[H.row], contact[H.col], (problem.inertia.body.size, r))
+        over_W = (1 + d) ** 2 * int((coupled.T @ coupled).nnz)
+    fewer = over_W is None or (problem.size > FEW and over_bodies < over_W)
+    return Way(fewer and places <= MOST_PLACES, over_bodies, over_W)
+
+
+def _pattern(row: Array, column: Array, shape: tuple[int, int]) -> Sparse:
+    """Ones at (row, column)."""
+    found = sparse.csr_array((np.ones(row.size), (row, column)), shape=shape)
+    found.data[:] = 1.0
+    return found

@@ -1,0 +1,1 @@
+"""Sliding contacts at one instant, at acceleration level."""

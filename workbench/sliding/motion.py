@@ -1,0 +1,47 @@
+"""The continuous motion while all contacts slide: what a time stepping of a case must come close to as h -> 0."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from workbench.algorithms.enumeration import all_solutions
+from workbench.errors import DataError
+from workbench.mechanics.contact import Array
+from workbench.sliding.system import Multipliers, SlidingSystem
+
+SystemAt = Callable[[Array, Array], SlidingSystem]
+"""(q, v) -> the sliding contacts at that state."""
+
+
+def unique_multipliers(system: SlidingSystem) -> Multipliers:
+    """The multipliers of a sliding system; DataError where A is singular or the LCP has no or several solutions."""
+    found = all_solutions(system.lcp)
+    if len(found) != 1:
+        raise DataError(f"the sliding forces are not unique: {len(found)} solutions")
+    return system.multipliers(found[0])
+
+
+def sliding_motion(system_at: SystemAt, q: Array, v: Array, t: float) -> tuple[Array, Array]:
+    """State (q, v) after t seconds of q' = v, v' = a, to about ten digits; a by the sliding forces alone.
+
+    For coordinates whose rates are the velocities. It neither sees a contact open nor a slip reverse: the caller must.
+    Raises DataError where the forces are not unique on the way.
+    """
+
+    def rate(_: float, y: Array) -> Array:
+        system = system_at(*np.split(y, 2))
+        return np.concatenate([y[len(q) :], system.acceleration(unique_multipliers(system))])
+
+    if t == 0:
+        return q, v
+    y = solve_ivp(rate, (0.0, t), np.concatenate([q, v]), rtol=1e-10, atol=1e-12).y[:, -1]
+    return y[: len(q)], y[len(q) :]
+
+
+def steps_sliding(run: Any, closed: list[int]) -> int:
+    """How many steps of a run (`simulation.Run`, plane) all contacts slid one way and those listed were closed."""
+    slip = run.u_t[:, :, 0] * np.sign(run.u_t[:1, :, 0]) > 0
+    holds = slip.all(axis=1) & (run.p_n[:, closed] > 0).all(axis=1)
+    return int(run.steps if holds.all() else np.argmin(holds))

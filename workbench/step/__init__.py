@@ -1,0 +1,1 @@
+"""Time stepping: one step, a run, many systems at once."""

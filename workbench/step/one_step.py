@@ -1,0 +1,76 @@
+"""A single step: of a `ContactSystem` that a person gives, or the first one of a case."""
+
+import numpy as np
+
+from workbench.algorithms.base import Solver
+from workbench.assemble.find import compiled
+from workbench.errors import DataError
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.mechanics.contact import ContactSolution, ContactSystem
+from workbench.mechanics.relaxation import Relaxation
+from workbench.problems.classes import Problem
+from workbench.problems.solution import Solution, Status
+from workbench.step import stepping
+from workbench.step.stepper import Stepper
+
+SYSTEM_DATA = (
+    "M", "f", "v", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "mu_s", "e", "eps_n", "eps_t", "eps_b",
+)  # fmt: skip
+
+
+def filled(formulation: Formulation, system: ContactSystem) -> Stepper:
+    """Compile a formulation for a system's size and fill in the system's data; nothing is derived from them yet."""
+    stepper = Stepper(compiled(formulation, *system.size), system.h, system.normal, system.v_th)
+    for name in SYSTEM_DATA:
+        getattr(stepper.core, name)[:] = getattr(system, name)
+    return stepper
+
+
+def pose(formulation: Formulation, system: ContactSystem) -> Stepper:
+    """Begin a step of a system under a formulation; `Stepper.problem()` then poses its problem."""
+    stepper = filled(formulation, system)
+    core = stepper.core
+    stepping.discretise(core)
+    stepper.begin()
+    d = system.size[3]
+    if d == 2 and (core.frame[:, 1] != 0).any() and np.any(np.diff(np.reshape(system.eps_t, (-1, 2)))):
+        raise DataError("eps_t differs between the two tangents of a contact, but the axes turn; give both the same")
+    return stepper
+
+
+def solve_system(formulation: Formulation, system: ContactSystem, solver: Solver) -> tuple[ContactSolution, Solution]:
+    """One step of a given system; impulses in the system's own axes, nan where the solver gave no answer.
+
+    Raises DataError when the problem cannot be posed.
+    """
+    n, _, r, d = system.size
+    stepper = pose(formulation, system)
+    solution = stepper.solve(solver)[0]
+    out = stepper.work.out
+    if solution.claimed not in (Status.SOLVED, Status.INACCURATE):
+        out[:] = np.nan
+    stepping.turn_back(stepper.core, out[n + r : n + r + d * r])
+    v, p_n, p_t, p_b = np.split(out.copy(), [n, n + r, n + r + d * r])
+    return ContactSolution(v, p_n, p_t, p_b), solution
+
+
+def first_step(
+    case: Case, formulation: Formulation, h: float, normal: str | None = None, relaxation: Relaxation | None = None
+) -> Stepper:
+    """A run's first step, its data and hooks filled in; `Stepper.problem()` poses it. None is the case's own."""
+    c = compiled(formulation, *case.size)
+    stepper = Stepper(c, h, case.normal if normal is None else normal, case.v_th)
+    stepper.follow(case, case.relaxation if relaxation is None else relaxation, 1)
+    stepper.begin_case(case, 0)
+    return stepper
+
+
+def first_problem(
+    case: Case, formulation: Formulation, h: float, normal: str, relaxation: Relaxation | None = None
+) -> Problem | None:
+    """The problem of a run's first step; None where it cannot be posed."""
+    try:
+        return first_step(case, formulation, h, normal, relaxation).problem()
+    except DataError:
+        return None

@@ -1,0 +1,237 @@
+"""Stepping a case that consists of parts (`Case.parts`): one by one, so that time and memory grow with their number.
+
+A step of the whole would eliminate all velocities at once, which costs their number cubed. Parts of one kind, with the
+same mechanics and size, share the compiled declaration and the arrays of a step: one compiled loop takes them in turn,
+all steps of one before the next.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from workbench.algorithms.base import Solver
+from workbench.assemble.find import compiled
+from workbench.assemble.plan import WORK
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
+from workbench.engine.timing import clock
+from workbench.errors import DataError
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.mechanics.core import ADVANCE_T, CORE, FILL_T, Core
+from workbench.mechanics.relaxation import Relaxation
+from workbench.problems.classes import Array
+from workbench.problems.solution import Status
+from workbench.step import stepping
+from workbench.step.record import columns, width
+from workbench.step.run import Run
+from workbench.step.run_of_parts import Places, RecordOfParts, RunOfParts
+from workbench.step.stepper import Stepper
+from workbench.step.stepping import AGAIN_T, GIVEN_T, REMEMBER_T, SOLVE_T, TRACK
+from workbench.step.whole import is_compiled, run_whole
+
+I64 = types.int64
+CUBE, COUNTS = types.Array(types.float64, 3, "C"), types.Array(types.int64, 3, "C")
+AGREEMENT = 1e-12
+"""Share of the largest entry up to which a part's data may differ from the whole's: both round."""
+
+
+@kernel(
+    types.void(
+        I64, I64, I64, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, CUBE, COUNTS, CORE, WORK, TRACK, FILL_T, ADVANCE_T,
+        GIVEN_T, AGAIN_T, REMEMBER_T, I64, SOLVE_T, SOLVE_T, I64, types.boolean, INDICES, INDICES,
+    ),
+)  # fmt: skip
+def run_each(
+    first, last, steps, fresh, used, q, v, data, rows, effort, core, work, track, fill, advance, given, again, remember,
+    estimate, lcp, solve, d, explicit, status, done,
+):  # fmt: skip
+    """`stepping.run` for the parts `first` to `last`, each from its start q, v with its data, as if it were alone.
+
+    fresh is what core's buffer `used` held at first; rows (., steps + 1, width) and effort (., steps, 2) take what
+    `track` records, status and done (.,) how each part ended and after how many steps.
+    """
+    finished = np.zeros(1, dtype=np.int64)
+    for p in range(first, last):
+        copy(fresh, used)
+        set_all(np.nan, work.out)
+        set_all(0.0, work.z)
+        set_all(np.nan, track.memory)
+        copy(q[p], track.q)
+        copy(v[p], track.v)
+        copy(data[p], track.data)
+        status[p] = stepping.run(
+            0, steps, core, work, track, fill, advance, given, again, remember, estimate, lcp, solve, d, explicit,
+            finished,
+        )  # fmt: skip
+        done[p] = finished[0]
+        for k in range(finished[0]):
+            copy(track.rows[k], rows[p, k])
+            effort[p, k, 0], effort[p, k, 1] = track.effort[k, 0], track.effort[k, 1]
+        n_q = track.q.shape[0]
+        for i in range(n_q):
+            rows[p, finished[0], i] = track.q[i]
+        for i in range(track.v.shape[0]):
+            rows[p, finished[0], n_q + i] = track.v[i]
+
+
+def run_parts(
+    case: Case, formulation: Formulation, solver: Solver, h: float, steps: int, explicit: bool, normal: str,
+    relaxation: Relaxation, progress: Any,
+) -> RunOfParts:  # fmt: skip
+    """`simulation.simulate` of a case with parts; the run ends where the first of them fails.
+
+    Raises DataError too where the parts are not all of the case (`must_be_apart`).
+    """
+    parts = case.parts
+    must_be_apart(case, parts)
+    runs: list[Run] = []
+    order: list[int] = []
+    start = clock()
+    for members in _kinds(parts):
+        share = None if progress is None else _share(progress, steps, len(runs), len(members), len(parts))
+        some = [parts[k] for k in members]
+        runs += _run_kind(some, formulation, solver, h, steps, explicit, normal, relaxation, share)
+        order += members
+        if share:
+            share(steps)
+    seconds = clock() - start
+    runs = [runs[k] for k in np.argsort(order)]
+    k = min(r.steps for r in runs)
+    if k < steps:
+        ending = next(i for i, r in enumerate(runs) if r.steps == k)
+        status, reason = runs[ending].status, f"part {ending}: {runs[ending].reason}"
+    else:
+        status, reason = max((r.status for r in runs), key=lambda s: s is not Status.SOLVED), ""
+    runs = [replace(r, record=_first(r.record, k) if r.steps > k else r.record, compiled=None) for r in runs]
+    one = runs[0]
+    record: Any = RecordOfParts([r.record for r in runs], Places([p.size for p in parts]))
+    return RunOfParts(
+        case, formulation, one.solver, one.kind, one.tolerance, h, explicit, normal, relaxation, status, reason, steps,
+        one.build_time, seconds, record, None, tuple(runs),
+    )  # fmt: skip
+
+
+def _kinds(parts: Sequence[Case]) -> list[list[int]]:
+    """Parts with the same mechanics and sizes."""
+    found: dict[Any, list[int]] = {}
+    for k, p in enumerate(parts):
+        key = p.fill, p.advance, p.size, p.start()[0].size, p.data().size, p.v_th
+        found.setdefault(key, []).append(k)
+    return list(found.values())
+
+
+def _share(progress: Any, steps: int, before: int, members: int, parts: int) -> Any:
+    """Progress of some members, after those before them have made all steps, as that of all parts."""
+    return lambda made: progress((steps * before + made * members) // parts)
+
+
+def _run_kind(
+    parts: Sequence[Case], formulation: Formulation, solver: Any, h: float, steps: int, explicit: bool, normal: str,
+    relaxation: Relaxation, progress: Any,
+) -> list[Run]:  # fmt: skip
+    """The runs of parts of one kind; the first and those that fail by `simulate`, which tells why."""
+
+    def alone(part: Case) -> Run:
+        return run_whole(part, formulation, solver, h, steps, explicit, normal, relaxation)
+
+    first = alone(parts[0])
+    if len(parts) == 1 or first.steps < steps or not is_compiled(parts[0], solver):
+        return [first, *map(alone, parts[1:])]
+    c, others = compiled(formulation, *parts[0].size), parts[1:]
+    s = Stepper(c, h, normal, parts[0].v_th)
+    fresh, count = s.core.buffer.copy(), len(others)
+    s.follow(parts[0], relaxation, steps)
+    across = width(s.core, s.work, s.track.q.size, count * (steps + 1))
+    q, v = (np.array(column) for column in zip(*(p.start() for p in others), strict=True))
+    data = np.array([p.data() for p in others])
+    rows, effort = np.empty((count, steps + 1, across)), np.empty((count, steps, 2), dtype=np.int64)
+    status, done = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    chunk = count if progress is None else max(1, count // 50)
+    begun = clock()
+    for a in range(0, count, chunk):
+        run_each(
+            a, min(count, a + chunk), steps, fresh, s.core.buffer, q, v, data, rows, effort, s.core, s.work, s.track,
+            parts[0].fill, parts[0].advance, s.given, s.again, s.remember, s.estimate, s.lcp(solver.kernel),
+            solver.kernel, c.plan.d, explicit, status, done,
+        )  # fmt: skip
+        if progress is not None:
+            progress(steps * min(count, a + chunk) // count)
+    seconds = (clock() - begun) / count
+    runs = [first]
+    for k, part in enumerate(others):
+        if done[k] < steps:
+            runs.append(alone(part))
+        else:
+            record = columns(s.core, s.work, s.track, rows[k], effort[k])
+            runs.append(replace(first, case=part, status=Status(status[k]), solve_time=seconds, record=record))
+    return runs
+
+
+def _first(record: Any, k: int) -> Any:
+    """The first k steps."""
+    return record._replace(
+        **{name: x[: k + 1] if name in ("q", "v") else x[:k] for name, x in record._asdict().items()}
+    )
+
+
+def must_be_apart(case: Case, parts: Sequence[Case]) -> None:
+    """Raises DataError where these parts are not all of the case.
+
+    Their sizes must add up to the case's, and the case's data at its start must be theirs, and zero elsewhere: what
+    couples parts is a row too many, or such an entry.
+    """
+    if any(p.parts for p in parts):
+        raise DataError(f"a part of {case.name} has parts of its own; give these as parts of {case.name}")
+    sizes = [p.size for p in parts]
+    total = (*(sum(s[k] for s in sizes) for k in range(3)), sizes[0][3])
+    if total != tuple(case.size) or any(s[3] != total[3] for s in sizes):
+        raise DataError(
+            f"the parts of {case.name} have (n, m, r, d) = {total} together; the case has {tuple(case.size)}"
+        )
+    q, v = case.start()
+    starts = [p.start() for p in parts]
+    for name, whole, those in (("q", q, [q for q, _ in starts]), ("v", v, [v for _, v in starts])):
+        if not np.array_equal(whole, np.concatenate(those)):
+            raise DataError(f"the start {name} of {case.name} is not that of its parts one after the other")
+    core, places = _filled(case, q, v), Places(sizes)
+    for k, part in enumerate(parts):
+        own, its = _filled(part, *starts[k]), Core(part.size, 1.0, 0.0, part.v_th)
+        its.v = starts[k][1]
+        for name, block in _blocks(core, places, k):
+            getattr(its, name)[...] = block
+            block[...] = 0.0
+        if not np.array_equal(its.buffer, own.buffer):
+            _must_agree(case, k, its, own)
+    left = next((name for name in ("M", "J_b", "J_n", "J_t") if getattr(core, name).any()), None)
+    if left:
+        raise DataError(f"{left} of {case.name} couples its parts; a case is taken apart only where nothing does")
+
+
+def _must_agree(case: Case, k: int, its: Core, own: Core) -> None:
+    """Raises DataError where more than round-off tells `its`, what the case has for part k, from the part's `own`."""
+    for name in own.fields:
+        expected, there = np.asarray(getattr(own, name)), np.asarray(getattr(its, name))
+        if not np.allclose(there, expected, rtol=0.0, atol=AGREEMENT * np.abs(expected).max(initial=1.0)):
+            raise DataError(f"{name} of {case.name} at its start is not that of its part {k}")
+
+
+def _filled(case: Case, q: Array, v: Array) -> Core:
+    core = Core(case.size, 1.0, 0.0, case.v_th)
+    core.v = v
+    case.fill(q.copy(), v.copy(), case.data(), core)
+    return core
+
+
+def _blocks(core: Core, places: Places, k: int) -> Iterator[tuple[str, Array]]:
+    """The entries of part k in what a case fills in, as views."""
+    n, m, r, t = (rows[k] for rows in (places.velocities, places.constraints, places.normals, places.slides))
+    for name, rows in (("J_b", m), ("J_n", r), ("J_t", t), ("M", n)):
+        yield name, getattr(core, name)[rows, n]
+    for name, rows in (("f", n), ("g", m), ("r_b", m), ("eps_b", m), ("r_t", t), ("eps_t", t)):
+        yield name, getattr(core, name)[rows]
+    for name in ("phi", "r_n", "eps_n", "mu", "mu_s", "e", "heading"):
+        yield name, getattr(core, name)[r]

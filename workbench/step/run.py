@@ -1,0 +1,147 @@
+"""What a simulated trajectory leaves behind, and what can be read off it."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from workbench.assemble.plan import Compiled
+from workbench.judge import coulomb
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.mechanics.relaxation import Relaxation
+from workbench.problems.classes import LCP, MLCP, Array, ConicQP, CoulombNCP, Problem
+from workbench.problems.solution import Status
+from workbench.step.record import Record
+
+
+def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu: Array) -> Problem:
+    """The reduced problem (or a batch of them) in the class that the declaration was recognised as."""
+    if c.kind == "LCP":
+        return LCP(M, q)
+    if c.kind == "MLCP":
+        return MLCP(M, q, lower, upper)
+    return (ConicQP if c.kind == "conic QP" else CoulombNCP)(M, q, mu, c.plan.d)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A trajectory: K finished steps of a case under a formulation, solved by one solver at step h [s].
+
+    Array properties have a leading step axis; velocities u belong to the end of the step, t to its start.
+    """
+
+    case: Case
+    formulation: Formulation
+    solver: str
+    kind: str
+    tolerance: float
+    h: float
+    explicit: bool
+    normal: str
+    relaxation: Relaxation
+    status: Status
+    reason: str
+    steps_wanted: int
+    build_time: float
+    solve_time: float
+    record: Record = field(repr=False)
+    compiled: Compiled | None = field(repr=False, default=None)
+
+    @property
+    def steps(self) -> int:
+        return self.record.p.shape[0]
+
+    @property
+    def t(self) -> Array:
+        """Start of each step [s]."""
+        return self.h * np.arange(self.steps, dtype=float)
+
+    @property
+    def states_q(self) -> Array:
+        """(K + 1, n_q), the start included."""
+        return self.record.q
+
+    @property
+    def states_v(self) -> Array:
+        return self.record.v
+
+    @property
+    def p_n(self) -> Array:
+        """(K, r) [N s]."""
+        return self.record.p[:, : self.case.size[2]]
+
+    @property
+    def p_t(self) -> Array:
+        """(K, r, d) [N s]."""
+        _, _, r, d = self.case.size
+        return self.record.p[:, r : r + d * r].reshape(-1, r, d)
+
+    @property
+    def mu(self) -> Array:
+        """(K, r) friction coefficients that the law uses."""
+        return self.record.friction
+
+    @property
+    def v_th(self) -> float:
+        """Speed below which a contact counts as sticking [m/s]."""
+        return self.case.v_th
+
+    @cached_property
+    def _Jv(self) -> Array:
+        return np.einsum("kij,kj->ki", self.record.J, self.record.v[1:])
+
+    @cached_property
+    def _law(self) -> Array:
+        """The contact rows J v+ + b + eps p, which Signorini's and Coulomb's laws are about."""
+        t = self.record.rate.shape[1]
+        return self._Jv + self.record.rate + self.record.eps * self.record.p[:, :t]
+
+    @property
+    def u_n(self) -> Array:
+        """(K, r) the normal law's J_n v+ + b_n + eps_n p_n [m/s]."""
+        return self._law[:, : self.case.size[2]]
+
+    @property
+    def u_t(self) -> Array:
+        """(K, r, d) sliding velocity at the end of the step [m/s]."""
+        _, _, r, d = self.case.size
+        return (self._Jv[:, r:] + self.record.r_t).reshape(-1, r, d)
+
+    @cached_property
+    def _delassus(self) -> tuple[Array, Array]:
+        """W = J M^-1 J^T + diag(eps) (K, (1+d) r, (1+d) r) and q = J v_f + b, in the case's axes."""
+        J, M, eps = self.record.J, self.record.mass, self.record.eps
+        X = np.linalg.solve(M, np.swapaxes(J, 1, 2))
+        free = np.linalg.solve(M, self.record.b[..., None])
+        return J @ X + eps[..., None] * np.eye(eps.shape[1]), (J @ free)[..., 0] + self.record.rate
+
+    @property
+    def W(self) -> Array:
+        return self._delassus[0]
+
+    @property
+    def free_rates(self) -> Array:
+        return self._delassus[1]
+
+    @property
+    def trace(self) -> Array:
+        """(K,) of W."""
+        return np.trace(self.W, axis1=1, axis2=2)
+
+    @cached_property
+    def judged(self) -> coulomb.Verdict:
+        """The judge's residuals of every step: Signorini, cone, dissipation, natural map; of relaxed rows if so."""
+        r = self.case.size[2]
+        q_norm = np.linalg.norm(self.free_rates, axis=-1)
+        law_t = self._law[:, r:].reshape(self.p_t.shape)
+        return coulomb.judge(self.p_n, self.p_t, self.u_n, law_t, self.record.friction, self.trace, q_norm)
+
+    @cached_property
+    def residuals(self) -> Array:
+        """(K,) the solved problems' own residuals."""
+        if not self.steps or self.compiled is None:
+            return np.zeros(0)
+        r = self.record
+        problem = make_problem(self.compiled, r.M, r.q_, r.lower, r.upper, r.mu)
+        return problem.residual(r.z)

@@ -1,0 +1,49 @@
+"""Running a formulation over a case: from its start, step by step, as a `Run`."""
+
+from typing import Any
+
+import numpy as np
+
+from workbench.algorithms.base import Solver
+from workbench.errors import DataError
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.mechanics.relaxation import Relaxation
+from workbench.step.parts import run_parts
+from workbench.step.run import Run
+from workbench.step.whole import run_whole
+
+
+def whole_steps(duration: float, h: float) -> int:
+    """How many steps of h [s] fit into a duration [s]; a thousandth of a step short still counts."""
+    return int(min(duration / h + 1e-3, 1e15))
+
+
+def simulate(
+    case: Case,
+    formulation: Formulation,
+    solver: Solver,
+    h: float,
+    duration: float | None = None,
+    *,
+    explicit: bool = False,
+    normal: str | None = None,
+    relaxation: Relaxation | None = None,
+    progress: Any = None,
+) -> Run:
+    """Step a case from its start; failures and refusals are Runs with a status and a reason, never exceptions.
+
+    h, duration in seconds. `explicit` selects the position update q + h Gamma v, `normal` the normal law
+    (`core.NORMAL_LAWS`), `relaxation` the compliance of the constraint rows; None is the case's own.
+    `progress` is called with the number of finished steps now and then. Raises DataError for h <= 0 or no step at all.
+    """
+    duration = case.duration if duration is None else duration
+    if not (np.isfinite(h) and h > 0):
+        raise DataError(f"step {h:g} s; a positive number of seconds is needed")
+    if not (np.isfinite(duration) and duration >= h):
+        raise DataError(f"duration {duration:g} s; at least one step of {h:g} s is needed")
+    steps = whole_steps(duration, h)
+    normal = case.normal if normal is None else normal
+    relaxation = case.relaxation if relaxation is None else relaxation
+    go = run_parts if case.parts else run_whole
+    return go(case, formulation, solver, h, steps, explicit, normal, relaxation, progress)

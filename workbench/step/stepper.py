@@ -1,0 +1,158 @@
+"""One compiled declaration, ready to pose and finish steps: the pieces of `stepping`, called from Python."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from workbench.algorithms.base import KernelSolver, Solver
+from workbench.assemble.plan import Compiled, Work
+from workbench.errors import DataError, UnknownNameError
+from workbench.language.estimate import normal_estimate
+from workbench.language.hooks import given_axes, never_again, remember_impulses
+from workbench.mechanics.case import Case
+from workbench.mechanics.core import NORMAL_LAWS
+from workbench.mechanics.relaxation import RIGID, Relaxation
+from workbench.problems.classes import Array, Problem
+from workbench.problems.solution import Solution, Status
+from workbench.step import stepping
+from workbench.step.record import width
+from workbench.step.run import make_problem
+from workbench.step.stepping import Track
+
+# The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
+begin_step = stepping.begin_step.py_func
+pose_problem = stepping.pose.py_func
+finish_pass = stepping.finish_pass.py_func
+end_step = stepping.end_step.py_func
+
+
+def normal_law(name: str) -> float:
+    """The number of a normal law; raises UnknownNameError."""
+    if name not in NORMAL_LAWS:
+        raise UnknownNameError("normal law", name, list(NORMAL_LAWS))
+    return NORMAL_LAWS[name]
+
+
+ESTIMATES = {"none": stepping.NO_ESTIMATE, "last": stepping.LAST, "start": stepping.START}
+
+
+class Stepper:
+    """The arrays and hooks of one compiled declaration, ready to pose and finish steps."""
+
+    def __init__(self, c: Compiled, h: float, normal: str, v_th: float) -> None:
+        _, _, r, d = c.size
+        hooks = c.hooks
+        self.c = c
+        self.work: Work = c.workspace()
+        # No step has been taken: there are no last impulses.
+        self.work.out[:] = np.nan
+        self.core = c.core(h, normal_law(normal), v_th)
+        self.given = hooks.given or given_axes
+        self.again = hooks.again or never_again
+        self.remember = hooks.remember or remember_impulses
+        self.estimate = ESTIMATES[hooks.estimate]
+        self._sizes = dict(
+            n=c.size[0], n_memory=r + d * r if hooks.memory is None else hooks.memory, n_own=self.own.size,
+            n_numbers=len(hooks.numbers),
+        )  # fmt: skip
+        self.follow()
+
+    @property
+    def own(self) -> Array:
+        """The formulation's own parameters."""
+        return self.core.own
+
+    @property
+    def memory(self) -> Array:
+        return self.track.memory
+
+    def follow(self, case: Case | None = None, relaxation: Relaxation = RIGID, steps: int = 0) -> None:
+        """Start anew, a case from its own start; raises DataError where the record does not fit into memory."""
+        none = np.zeros(0)
+        q, v, data = (none, np.zeros(self.c.size[0]), none) if case is None else (*case.start(), case.data())
+        across = width(self.core, self.work, q.size, steps)
+        self.track = t = Track(n_q=q.size, n_data=data.size, steps=steps + 1, width=across, **self._sizes)
+        t.q, t.v, t.data, t.relaxation = q, v, data, relaxation.data()
+        t.memory, t.own_start, t.numbers = np.nan, self.c.theta[self.c.own], self.c.hooks.numbers
+
+    def begin_case(self, case: Case, k: int) -> None:
+        """Step k of the case that is followed: its data, recorded, and the formulation's own."""
+        begin_step(k, self.core, self.work, self.track, case.fill, self.given, self.estimate, self.lcp())
+
+    def begin(self) -> None:
+        """The formulation's own data, the core's being in place."""
+        self.own[:] = self.track.own_start
+        if self.estimate != stepping.NO_ESTIMATE:
+            normal_estimate(self.core, self.memory, self.estimate == stepping.START, self.lcp())
+        self.given(self.core, self.memory, self.own, self.track.numbers)
+
+    def lcp(self, other: Any = None) -> Any:
+        """The kernel that `normal_estimate` uses; where nothing is estimated `other`, so that none is compiled."""
+        if self.estimate == stepping.NO_ESTIMATE:
+            return other
+        from workbench.algorithms.lemke.method import lemke_kernel
+
+        return lemke_kernel
+
+    def pose(self) -> Status:
+        """Stamp and eliminate: whether a problem now stands in the work arrays."""
+        return Status(pose_problem(self.core, self.work))
+
+    def problem(self) -> Problem:
+        """The problem that now stands in the work arrays; raises DataError where it cannot be posed."""
+        status = self.pose()
+        if status is not Status.SOLVED:
+            raise DataError(self.why_not_posed(status))
+        w = self.work
+        return make_problem(self.c, w.M.copy(), w.q.copy(), w.lower.copy(), w.upper.copy(), w.mu.copy())
+
+    def finish_pass(self, z: Array) -> bool:
+        """Take z as the solution of this pass; whether the formulation asks for another."""
+        self.work.z[:] = z
+        return finish_pass(self.core, self.work, self.track, self.again)
+
+    def solve(self, solver: Solver) -> tuple[Solution, int, int]:
+        """All passes of one step with a solver: the last Solution, iterations over all passes, passes."""
+        iterations = 0
+        for passes in range(1, stepping.PASSES + 1):
+            problem = self.problem()
+            # A kernel may start from the last step's answer, in this loop as in the compiled one.
+            guess = (self.work.z,) if isinstance(solver, KernelSolver) else ()
+            solution = solver.solve(problem, *guess)
+            iterations += solution.iterations
+            if solution.claimed not in (Status.SOLVED, Status.INACCURATE) or not self.finish_pass(solution.z):
+                return solution, iterations, passes
+        status = Status.NO_FIXED_POINT
+        return replace(solution, claimed=status, reason=status.meaning), iterations, stepping.PASSES
+
+    def why_not_posed(self, status: Status) -> str:
+        """One line on why the problem could not be posed; for a singular elimination, which rows are dependent."""
+        declaration, A, start = self.c.declaration, self.work.A, 0
+        for p in declaration.hooks.own:
+            if not np.isfinite(self.own[start : start + p.size]).all():
+                return f"parameter '{p.name()}' is left without a value (it is not finite)"
+            start += p.size
+        if status is not Status.SINGULAR or not np.isfinite(A).all():
+            return Status.NOT_FINITE.meaning
+        from workbench.language.notation import plain_relation
+        from workbench.matrices.rank import dependent_rows
+
+        n_f = self.c.plan.n_free
+        place = [(i, F) for F in declaration.equations for i in range(F.size)]
+        names = []
+        for group in dependent_rows(A[:n_f, :n_f].copy()):
+            rows: dict[str, list[str]] = {}
+            for i, F in (place[k] for k in sorted(group)):
+                rows.setdefault(plain_relation(F), []).append(str(i))
+            names.append(" with ".join(f"{_few(some, 4, ', ')} of '{words} = 0'" for words, some in rows.items()))
+        unknowns = ", ".join(u.name() for u in declaration.free)
+        return (
+            f"free unknowns ({unknowns}) cannot be eliminated: dependent rows {_few(names, 2, '; ')}; "
+            "constraint relaxation (eps > 0) is the way out"
+        )
+
+
+def _few(words: list[str], most: int, between: str) -> str:
+    """The words, of more than `most` only the first: a message is a line."""
+    return between.join(words if len(words) <= most else [*words[: most - 1], f"{len(words) - most + 1} more"])

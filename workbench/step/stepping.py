@@ -1,0 +1,198 @@
+"""One compiled time stepper for every formulation: begin (data, hooks, stamp, eliminate), solve, finish, advance.
+
+The same pieces serve every caller: `run` loops over them compiled; `simulation` loops over them in Python around a
+solver that is not compiled, and takes one step of a `ContactSystem` that a person gives.
+
+    M v+ = M v + h f + J_b^T p_b + J_n^T p_n + J_t^T p_t,     q+ = q + h Gamma(q) v+   (symplectic)
+                                                              q+ = q + h Gamma(q) v    (explicit, IDETC2016-60064 (7))
+"""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numba import njit, types
+
+from workbench.algorithms.components import solve_apart
+from workbench.assemble.assembly import carry_back, eliminate, stamp
+from workbench.assemble.plan import WORK
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, SOLVE_T, VECTOR, copy, copy_at, is_finite, set_all
+from workbench.engine.layout import Packed
+from workbench.language.estimate import normal_estimate
+from workbench.language.hooks import AGAIN, GIVEN, REMEMBER
+from workbench.mechanics.core import ADVANCE_T, CORE, FILL_T, GAP, MOREAU, approach, open_contact, sliding
+from workbench.mechanics.relaxation import COUNT, is_rigid, relax, relax_across
+from workbench.problems.solution import Status
+
+PASSES = 50
+"""Cap on the passes of a fixed point (formulary, box: iterated bounds)."""
+
+SOLVED, SINGULAR, NOT_FINITE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.NOT_FINITE)
+NO_FIXED_POINT, INACCURATE = int(Status.NO_FIXED_POINT), int(Status.INACCURATE)
+
+
+@kernel(types.void(CORE))
+def discretise(core):
+    """b = M v + h f, the constants of the constraint rows (rates, gap term, Newton restitution, stabilisation), the
+    friction coefficient that is in force, and Moreau's law's open contacts."""
+    n = core.v.shape[0]
+    for i in range(n):
+        s = core.h * core.f[i]
+        for j in range(n):
+            s += core.M[i, j] * core.v[j]
+        core.b[i] = s
+    for i in range(core.phi.shape[0]):
+        # Newton restitution acts on approaching contacts only (formulary, normal law iii).
+        core.b_n[i] = core.r_n[i] + core.e[i] * approach(core, i)
+        if core.law == GAP:
+            core.b_n[i] += core.phi[i] / core.h
+    copy(core.r_t, core.b_t)
+    for i in range(core.g.shape[0]):
+        core.b_b[i] = core.r_b[i] + core.g[i] / core.h
+    d = core.b_t.shape[0] // core.mu.shape[0]
+    for i in range(core.mu.shape[0]):
+        core.frame[i, 0], core.frame[i, 1] = 1.0, 0.0
+        if core.mu_s[i] > core.mu[i]:
+            speed = 0.0
+            for j in range(d * i, d * (i + 1)):
+                speed += sliding(core, j) ** 2
+            if speed <= core.v_th**2:
+                core.mu[i] = core.mu_s[i]
+        if core.law == MOREAU and core.phi[i] > 0.0:
+            open_contact(core, i)
+
+
+@kernel(types.void(CORE, VECTOR))
+def turn_back(core, p_t):
+    """Friction impulses from the axes in use to the case's own."""
+    r = core.mu.shape[0]
+    if p_t.shape[0] == 2 * r:
+        for i in range(r):
+            c, s = core.frame[i, 0], core.frame[i, 1]
+            x, y = p_t[2 * i], p_t[2 * i + 1]
+            p_t[2 * i], p_t[2 * i + 1] = c * x - s * y, s * x + c * y
+
+
+GIVEN_T, AGAIN_T, REMEMBER_T = (types.FunctionType(t) for t in (GIVEN, AGAIN, REMEMBER))
+I64 = types.int64
+NO_ESTIMATE, LAST, START = range(3)
+
+
+class Track(Packed):
+    """What a compiled run carries along: its state (q, v), constants, memory, and its record, a row a step."""
+
+    sizes = ("n_q", "n", "n_data", "n_memory", "n_own", "n_numbers", "steps", "width")
+    integers = ("effort",)
+    fields: ClassVar[dict[str, tuple]] = {
+        "q": ("n_q",),
+        "v": ("n",),
+        "q_next": ("n_q",),
+        "data": ("n_data",),  # `Case.data`
+        "relaxation": (COUNT,),
+        "memory": ("n_memory",),
+        "own_start": ("n_own",),
+        "numbers": ("n_numbers",),
+        "effort": ("steps", 2),  # iterations and passes
+        "rows": ("steps", "width"),  # [q, `Core.recorded`, `Work.recorded`]
+    }
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+TRACK = Track.compiled
+
+# The next four are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled.
+
+
+@njit(inline="always")
+def begin_step(k, core, work, track, fill, given, estimate, lcp):
+    """The data of step k, recorded, then the formulation's own; work.out is still the last step's."""
+    q, v, own, memory = track.q, track.v, core.own, track.memory
+    copy(v, core.v)
+    # Hooks add to the compliances, so last step's must go.
+    set_all(0.0, core.eps_b)
+    set_all(0.0, core.eps_n)
+    set_all(0.0, core.eps_t)
+    fill(q, v, track.data, core)
+    discretise(core)
+    n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
+    rigid = is_rigid(track.relaxation)
+    if not rigid:
+        relax(core, track.relaxation, work.out[n + r : n + r + t])
+    copy_at(q, track.rows[k], 0)
+    copy_at(core.recorded, track.rows[k], q.shape[0])
+    if not rigid:
+        relax_across(core, track.relaxation, work.out[n : n + r])
+    copy(track.own_start, own)
+    if estimate != NO_ESTIMATE:
+        normal_estimate(core, memory, estimate == START, lcp)
+    given(core, memory, own, track.numbers)
+
+
+@njit(inline="always")
+def pose(core, work):
+    """Stamp and eliminate: the problem of this pass stands in work; a Status."""
+    stamp(core.theta, work)
+    if eliminate(work):
+        return SINGULAR
+    return SOLVED if is_finite(work.posed) else NOT_FINITE
+
+
+@njit(inline="always")
+def finish_pass(core, work, track, again):
+    """Carry z back to v+ and the impulses; whether the formulation asks for another pass."""
+    n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
+    carry_back(work)
+    v, p_n, p_t = work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
+    return again(core, track.memory, core.own, track.numbers, v, p_n, p_t)
+
+
+@njit(inline="always")
+def end_step(k, core, work, track, remember, advance, explicit):
+    """Remember, record and advance: (q, v) become the next state."""
+    n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
+    q, out_v, p_n, p_t = track.q, work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
+    turn_back(core, p_t)
+    remember(core, out_v, p_n, p_t, track.memory)
+    copy_at(work.recorded, track.rows[k], q.shape[0] + core.recorded.shape[0])
+    advance(q, track.v if explicit else out_v, core.h, track.data, track.q_next)
+    copy(track.q_next, q)
+    copy(out_v, track.v)
+
+
+@kernel(
+    I64(
+        I64, I64, CORE, WORK, TRACK, FILL_T, ADVANCE_T, GIVEN_T, AGAIN_T, REMEMBER_T, I64, SOLVE_T, SOLVE_T, I64,
+        types.boolean, INDICES,
+    ),
+)  # fmt: skip
+def run(
+    start, steps, core, work, track, fill, advance, given, again, remember, estimate, lcp, solve, d, explicit, done
+):
+    """From step `start` to `steps`; a Status. done[0] receives the number of finished steps, `track` the rest."""
+    info = np.zeros(1, dtype=np.int64)
+    worst, done[0] = SOLVED, start
+    for k in range(start, steps):
+        begin_step(k, core, work, track, fill, given, estimate, lcp)
+        iterations, passes, wanted = 0, 0, True
+        while wanted:
+            if passes == PASSES:
+                return NO_FIXED_POINT
+            status = pose(core, work)
+            if status == SOLVED:
+                status = solve_apart(solve, work.M, work.q, work.lower, work.upper, work.mu, d, work.z, info)
+            if status == INACCURATE:
+                worst = INACCURATE
+            elif status != SOLVED:
+                return status
+            iterations += info[0]
+            passes += 1
+            wanted = finish_pass(core, work, track, again)
+        if not is_finite(work.out):
+            return NOT_FINITE
+        end_step(k, core, work, track, remember, advance, explicit)
+        track.effort[k, 0], track.effort[k, 1] = iterations, passes
+        done[0] = k + 1
+    return worst

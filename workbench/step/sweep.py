@@ -1,0 +1,253 @@
+"""One step of many systems that differ in their data: a parameter sweep, in compiled loops.
+
+    answer = sweep(coulomb, block, mu=np.linspace(0, 1, 1000))      # p_t (1000, 2), one row a value of mu
+    answer = sweep(box, block, v=velocities, h=steps, threads=2)    # v (B, n), h (B,): they vary together
+
+A datum that varies has an axis for the systems in front, and behind it the datum's own shape or a number for all of its
+entries; the rest is the given system's. Every system takes its step as `solve_system` would let it: data, hooks with
+all their passes, elimination and the way back are the stepper's own pieces, and z has the same bits. What is wrong with
+one system is its status. No Python runs between systems; threads share them in equal parts.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numpy.typing import NDArray
+
+from workbench.algorithms.bases import equilibration, natural_residual
+from workbench.algorithms.batch import Claims, compiled_solver, in_parts
+from workbench.algorithms.components import solve_apart
+from workbench.algorithms.one_contact import natural_map
+from workbench.assemble.find import compiled
+from workbench.assemble.plan import WORK
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR, copy, is_finite, set_all
+from workbench.errors import DataError, UnknownNameError
+from workbench.language.estimate import normal_estimate
+from workbench.language.formulation import Formulation
+from workbench.mechanics.contact import Array, ContactSystem, _real
+from workbench.mechanics.core import CORE
+from workbench.problems.solution import Status
+from workbench.step.one_step import filled, pose
+from workbench.step.stepper import Stepper
+from workbench.step.stepping import AGAIN_T, GIVEN_T, NO_ESTIMATE, PASSES, START, TRACK, discretise, turn_back
+from workbench.step.stepping import finish_pass as end_pass
+from workbench.step.stepping import pose as pose_problem
+
+I64 = types.int64
+COUNTS = types.Array(types.int64, 2, "C")
+SOLVED, INACCURATE, REFUSED = int(Status.SOLVED), int(Status.INACCURATE), int(Status.REFUSED)
+NOT_FINITE, NO_FIXED_POINT = int(Status.NOT_FINITE), int(Status.NO_FIXED_POINT)
+STATUS, ITERATIONS, EFFORT = 0, 1, 2
+BOUNDED, CONIC, COULOMB = range(3)
+RESIDUAL = {"LCP": BOUNDED, "MLCP": BOUNDED, "conic QP": CONIC, "Coulomb NCP": COULOMB}
+
+VARIES = tuple(f.name for f in fields(ContactSystem) if f.name != "normal")
+NONNEGATIVE = ("mu", "mu_s", "e", "eps_n", "eps_t", "eps_b", "v_th")
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep(Claims):
+    """v+ (B, n) [m/s, rad/s], p_n (B, r), p_t (B, d r), p_b (B, m) [N s], axes of the system; nan without an answer.
+
+    status (B,) `Status` numbers that the solver claims, `residuals` (B,) the problems' own (`Problem.residual`), of the
+    last pass, inf without an answer; iterations (B,) over all passes, passes (B,); `seconds` is wall time of the loops.
+    """
+
+    v: Array
+    p_n: Array
+    p_t: Array
+    p_b: Array
+    status: np.ndarray
+    residuals: Array
+    iterations: np.ndarray
+    passes: np.ndarray
+    seconds: float
+    solver: str
+
+
+@kernel(types.boolean(CORE))
+def is_uneven(core):
+    """Whether the two tangents of a contact in space have different compliances, which axes that turn would mix."""
+    apart = False
+    if core.J_t.shape[0] == 2 * core.mu.shape[0]:
+        for i in range(core.mu.shape[0]):
+            apart |= core.eps_t[2 * i] != core.eps_t[2 * i + 1]
+    return apart
+
+
+@kernel(types.boolean(CORE))
+def is_turned(core):
+    """Whether any contact's axes are turned."""
+    turned = False
+    for i in range(core.mu.shape[0]):
+        turned |= core.frame[i, 1] != 0.0
+    return turned
+
+
+@kernel(types.float64(WORK, I64, I64, VECTOR))
+def residual_of(work, kind, d, scratch):
+    """The residual of work.z in the posed problem, as `problems` has it; scratch (n_c,)."""
+    if kind != BOUNDED:
+        return natural_map(work.M, work.q, work.mu, d, kind == CONIC, work.z, scratch)
+    equilibration(work.M, scratch)
+    return natural_residual(work.M, work.q, work.lower, work.upper, scratch, work.z)
+
+
+@njit(inline="always")
+def begin(core, work, track, given, estimate, lcp):
+    """The formulation's data of a step without a past, the core's being in place; a Status."""
+    uneven = is_uneven(core)
+    discretise(core)
+    set_all(np.nan, track.memory)
+    set_all(np.nan, work.out)
+    set_all(0.0, work.z)
+    if estimate != NO_ESTIMATE:
+        normal_estimate(core, track.memory, estimate == START, lcp)
+    given(core, track.memory, core.own, track.numbers)
+    return REFUSED if uneven and is_turned(core) else SOLVED
+
+
+@kernel(
+    types.void(
+        I64, I64, MATRIX, INDICES, VECTOR, VECTOR, CORE, WORK, TRACK, GIVEN_T, AGAIN_T, I64, SOLVE_T, SOLVE_T, I64, I64,
+        MATRIX, COUNTS, VECTOR,
+    ),
+    nogil=True,
+)  # fmt: skip
+def sweep_part(
+    first, last, rows, at, shared, buffer, core, work, track, given, again, estimate, lcp, solve, d, kind, out, counts,
+    residuals,
+):  # fmt: skip
+    """The step of systems `first` to `last`: row k holds the data of system k that vary, `at` their places in the
+    core's buffer, `shared` all of it as the others have it. out (B, n_o), counts (B, 3), residuals (B,) are filled."""
+    info, scratch = np.zeros(1, dtype=np.int64), np.empty(work.q.shape[0])
+    n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
+    for k in range(first, last):
+        status, iterations, passes, wanted = NOT_FINITE, 0, 0, False
+        if is_finite(rows[k]):
+            copy(shared, buffer)
+            for i in range(at.shape[0]):
+                buffer[at[i]] = rows[k, i]
+            status = begin(core, work, track, given, estimate, lcp)
+            wanted = status == SOLVED
+        while wanted:
+            if passes == PASSES:
+                status = NO_FIXED_POINT
+                break
+            status = pose_problem(core, work)
+            if status != SOLVED:
+                break
+            status = solve_apart(solve, work.M, work.q, work.lower, work.upper, work.mu, d, work.z, info)
+            iterations += info[0]
+            passes += 1
+            wanted = status in (SOLVED, INACCURATE) and end_pass(core, work, track, again)
+        if status in (SOLVED, INACCURATE) and not is_finite(work.out):
+            status = NOT_FINITE
+        if status in (SOLVED, INACCURATE):
+            turn_back(core, work.out[n + r : n + r + t])
+            copy(work.out, out[k])
+            residuals[k] = residual_of(work, kind, d, scratch)
+        else:
+            set_all(np.nan, out[k])
+            residuals[k] = np.inf
+        counts[k, STATUS], counts[k, ITERATIONS], counts[k, EFFORT] = status, iterations, passes
+
+
+def sweep(
+    formulation: Formulation, system: ContactSystem, *, solver: str | None = None, threads: int = 1, **varied: Any
+) -> Sweep:
+    """Solve one step of B systems under a formulation by a compiled solver (default: the one to round-off).
+
+    `varied`: any datum of `ContactSystem` but the normal law, (B, its shape) or (B,). Data that are not finite give
+    their own system the status NOT_FINITE. Raises DataError for shapes that do not fit, data that make no system
+    (negative friction, M not positive definite), or a solver that takes no such problems; UnknownNameError for a datum.
+    """
+    B, data = varied_data(system, VARIES, "contact datum", varied, _check)
+    rows = np.concatenate([value.reshape(B, int(np.prod(value.shape[1:]))) for value in data.values()], axis=1)
+    c = compiled(formulation, *system.size)
+    method = compiled_solver(solver, c.kind)
+    reason = _objection(formulation, system, method)
+    if reason:
+        raise DataError(reason)
+    n, m, r, d = system.size
+    out, counts, residuals = np.empty((B, n + r + d * r + m)), np.zeros((B, 3), dtype=np.int64), np.empty(B)
+
+    def part(first: int, last: int) -> None:
+        s: Stepper = filled(formulation, system)
+        buffer = s.core.buffer
+        at = np.concatenate([np.arange(len(buffer))[s.core.place(name)] for name in data])
+        sweep_part(
+            first, last, rows, at, buffer.copy(), buffer, s.core, s.work, s.track, s.given, s.again, s.estimate,
+            s.lcp(method.kernel), method.kernel, d, RESIDUAL[c.kind], out, counts, residuals,
+        )  # fmt: skip
+
+    seconds = in_parts(part, B, threads)
+    v, p_n, p_t, p_b = np.split(out, [n, n + r, n + r + d * r], axis=1)
+    status, iterations, passes = counts.T
+    return Sweep(v, p_n, p_t, p_b, status, residuals, iterations, passes, seconds, method.name)
+
+
+def _objection(formulation: Formulation, system: ContactSystem, method: Any) -> str | None:
+    """What the solver says to the given system's problem; kernels themselves never refuse."""
+    try:
+        return method.why_not(pose(formulation, system).problem())
+    except DataError:
+        # The given system cannot be posed; those of the sweep may.
+        return None
+
+
+def varied_data(
+    system: Any, names: Sequence[str], kind: str, varied: dict[str, Any], check: Callable[[str, Array], None]
+) -> tuple[int, dict[str, Array]]:
+    """B and what varies, by name: (B, shape of the system's own), filled up where a number stands for all entries."""
+    if not varied:
+        raise DataError(f"nothing varies; give some of {', '.join(names)}, each with an axis for the systems in front")
+    found: dict[str, Array] = {}
+    B = -1
+    for name, given in varied.items():
+        if name not in names:
+            raise UnknownNameError(kind, name, list(names))
+        shape, value = np.shape(getattr(system, name)), _real(name, given)
+        B = len(value) if B < 0 and value.ndim else B
+        if value.shape not in ((B,), (B, *shape)):
+            wanted = "(B,)" if B < 0 else f"{(B, *shape)} or {(B,)}" if shape else f"{(B,)}"
+            raise DataError(f"{name} has shape {value.shape}; {wanted} is needed, B systems on the first axis")
+        if value.ndim == 1:
+            value = value.reshape(-1, *(1,) * len(shape))
+        found[name] = np.broadcast_to(value, (B, *shape))
+        check(name, found[name])
+    return B, found
+
+
+def _check(name: str, value: Array) -> None:
+    """Raise DataError, naming the system, for finite values (B, ...) that make no system."""
+    if name == "M":
+        check_masses(value)
+    if name == "h":
+        check_entries(name, value, value <= 0, "a positive number")
+    if name in NONNEGATIVE:
+        check_entries(name, value, value < 0, "a nonnegative number")
+
+
+def check_entries(name: str, value: Array, wrong: NDArray[np.bool_], right: str) -> None:
+    """Raise DataError for the first entry of `value` that is `wrong`."""
+    where = np.argwhere(wrong)
+    if len(where):
+        raise DataError(f"{name}{where[0].tolist()} = {value[tuple(where[0])]:g}; {right} is needed")
+
+
+def check_masses(value: Array) -> None:
+    """Raise DataError for the first finite matrix of `value` (B, n, n) that is not symmetric positive definite."""
+    finite = np.flatnonzero(np.isfinite(value).all(axis=(1, 2)))
+    M = value[finite]
+    size = np.abs(M).max(axis=(1, 2), initial=0.0)
+    apart = np.abs(M - np.swapaxes(M, 1, 2)).max(axis=(1, 2), initial=0.0)
+    if (apart > 1e-10 * size).any():
+        raise DataError(f"the mass matrix M[{finite[np.argmax(apart > 1e-10 * size)]}] is not symmetric")
+    flat = np.linalg.eigvalsh(M)[:, 0] <= M.shape[1] * np.finfo(float).eps * size
+    if flat.any():
+        raise DataError(f"the mass matrix M[{finite[np.argmax(flat)]}] is not positive definite")
