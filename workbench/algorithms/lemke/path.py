@@ -336,8 +336,8 @@ def follow_path(M_, q_, unit, F_, L_, most, info):
     """Lemke's path for D M D, D q unit with the covering vector d (n) > 0; some q_i < 0. At most `most` pivots.
 
     F and L are a workspace with D, d and the columns filled in. Returns a Status and the z that was to enter
-    last, -1 for a w. On SOLVED b holds the solution and `basic` its basis; on RAY t is the column of the entering unknown. info[0]
-    counts pivots.
+    last, -1 for a w. On SOLVED b holds the solution and `basic` its basis; on RAY t is the column of the entering
+    unknown. info[0] counts pivots.
     """
     n = M_.shape[0]
     N, M, q, F, L = n + 1, address(M_), address(q_), address(F_), address(L_)
