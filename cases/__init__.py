@@ -1,6 +1,17 @@
 """The cases, one file each. Adding one is a file and a line in `CASES`."""
 
+from inspect import isabstract
+from typing import Any
+
 from workbench.registry import Registry
+
+
+def _is_case(thing: Any) -> bool:
+    from workbench.mechanics.case import Case
+
+    kind = thing if isinstance(thing, type) else type(thing)
+    return issubclass(kind, Case) and not isabstract(kind)
+
 
 CASES = Registry("case", "workbench.builtin.cases", {
     "wheel": "wheel.Wheel",
@@ -25,5 +36,5 @@ CASES = Registry("case", "workbench.builtin.cases", {
     "tippe-top": "tippe_top.TippeTop",
     "v-groove": "v_groove.VGroove",
     "wedged-box": "wedged_box.WedgedBox",
-})  # fmt: skip
+}, _is_case, lambda case: case.description)  # fmt: skip
 """Name of the case: module and class below this package. In this order they are listed."""

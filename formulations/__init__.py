@@ -1,6 +1,19 @@
 """The formulations, one file each. Adding one is a file and a line in `FORMULATIONS` (time steps) or `SLIDING`."""
 
+from typing import Any
+
 from workbench.registry import Registry
+
+
+def _is_formulation(thing: Any) -> bool:
+    from workbench.language.formulation import Formulation
+
+    return isinstance(thing, Formulation)
+
+
+def _line(f: Any) -> str:
+    return f.friction + (f"  [{f.listed_options}]" if f.options else "")
+
 
 FORMULATIONS = Registry("formulation", "workbench.builtin.formulations", {
     "frictionless": "frictionless.frictionless",
@@ -14,8 +27,10 @@ FORMULATIONS = Registry("formulation", "workbench.builtin.formulations", {
     "mujoco": "mujoco.mujoco",
     "staggered": "staggered.staggered",
     "coulomb": "coulomb.coulomb",
-})  # fmt: skip
+}, _is_formulation, _line)  # fmt: skip
 """Name of the formulation: module and object below this package. In this order they are listed and compared."""
 
-SLIDING = Registry("formulation", "workbench.builtin.formulations", {"sliding-lcp": "sliding_lcp.sliding_lcp"})
+SLIDING = Registry(
+    "formulation", "workbench.builtin.formulations", {"sliding-lcp": "sliding_lcp.sliding_lcp"}, _is_formulation, _line
+)
 """Formulations of one instant, at acceleration level: they make no time steps."""

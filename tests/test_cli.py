@@ -204,7 +204,7 @@ def test_list_names_everything(capsys):
 
     assert main(["list"]) == 0
     text = capsys.readouterr().out
-    for name in [c.name for c in CASES] + [f.name for f in (*FORMULATIONS, *SLIDING)] + list(SOLVERS):
+    for name in [c.name for c in CASES] + [f.name for f in (*FORMULATIONS, *SLIDING)] + SOLVERS.names:
         assert f"  {name} " in text
 
 

@@ -56,7 +56,9 @@ def test_every_case_in_the_folder_is_registered_and_the_other_way_round():
 
 def test_every_solver_in_the_folder_is_registered_and_the_other_way_round():
     found = [thing for thing in objects(workbench.algorithms) if is_solver(thing)]
-    assert {id(solver) for solver in found} == {id(find_solver(name)) for name in SOLVERS}, [s.name for s in found]
+    assert {id(solver) for solver in found} == {id(find_solver(name)) for name in SOLVERS.names}, [
+        s.name for s in found
+    ]
     assert len(found) == len(SOLVERS)
 
 
@@ -69,7 +71,7 @@ def test_a_registry_calls_things_what_they_call_themselves_and_lists_what_is_clo
         registry.find("no-such-thing")
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", SOLVERS.names)
 def test_a_solver_is_called_what_the_registry_calls_it_and_says_what_it_is(name):
     solver = find_solver(name)
     assert solver.name == name

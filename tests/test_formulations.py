@@ -146,8 +146,8 @@ def test_a_step_obeys_the_dynamics_and_its_own_contact_laws(systems, formulation
         obeys_the_laws(systems, formulation, system, answer, estimate, last)
 
 
-SOLVER_NAMES = [*SOLVERS, "cvxpy:CLARABEL"]
-POLISHED = set(SOLVERS) - {"clarabel"}
+SOLVER_NAMES = [*SOLVERS.names, "cvxpy:CLARABEL"]
+POLISHED = set(SOLVERS.names) - {"clarabel"}
 
 
 def test_solvers_agree_on_the_velocity(systems, formulation):

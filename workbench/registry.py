@@ -1,35 +1,140 @@
-"""Lists of things by name, each imported when it is first asked for: importing one compiles its kernels."""
+"""Lists of things by name, each imported when it is first asked for: importing one compiles its kernels.
 
-from collections.abc import Iterator, Mapping, Sequence
+A registry finds the things that come with the workbench, those that an installed package announces by an entry point
+(`workbench.formulations`, `.cases`, `.solvers`, `.metrics`), and those in somebody's own code:
+
+    FORMULATIONS.find("box")                    # comes with the workbench
+    FORMULATIONS.find("./mine.py:elliptic")     # in a file
+    FORMULATIONS.find("package.module:name")    # in a module that can be imported
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from workbench.errors import UnknownNameError
+from workbench.errors import UnknownNameError, WorkbenchError
+from workbench.own_code import is_python_file, load_file, reason_of
 
 
 class Registry(Sequence):
-    """The things of one package in order; `places` maps a name to "module.object" below the package."""
+    """The things of one kind in order; `places` maps a name to "module.object" below the package.
 
-    def __init__(self, kind: str, package: str, places: Mapping[str, str]) -> None:
-        self.kind, self.package, self.places = kind, package, dict(places)
+    `is_one` tells whether an object is a thing of this kind; `line` says what it is in a line, for lists.
+    """
+
+    def __init__(
+        self, kind: str, package: str, places: Mapping[str, str], is_one: Callable[[Any], bool],
+        line: Callable[[Any], str],
+    ) -> None:  # fmt: skip
+        self.kind, self.package, self.bundled = kind, package, dict(places)
+        self.is_one, self.line = is_one, line
+
+    @cached_property
+    def announced(self) -> dict[str, EntryPoint]:
+        """What installed packages announce, by name; a name of the workbench's own stays the workbench's."""
+        found = entry_points(group=f"workbench.{self.kind}s")
+        return {point.name: point for point in found if point.name not in self.bundled}
 
     @property
     def names(self) -> list[str]:
-        return list(self.places)
+        """The names that `find` takes, the workbench's own first."""
+        return [*self.bundled, *self.announced]
 
     def find(self, name: str) -> Any:
-        """The thing of this name; raises UnknownNameError, which lists the known ones."""
-        if name not in self.places:
-            raise UnknownNameError(self.kind, name, self.names)
-        module, _, attribute = self.places[name].partition(".")
-        return getattr(import_module(f"{self.package}.{module}"), attribute)
+        """The thing of this name or place. Raises UnknownNameError, which lists the known names, or WorkbenchError."""
+        if name in self.bundled:
+            module, _, attribute = self.bundled[name].rpartition(".")
+            return getattr(import_module(f"{self.package}.{module}"), attribute)
+        if name in self.announced:
+            return self._announced(self.announced[name])
+        place, _, attribute = name.rpartition(":")
+        if is_python_file(name):
+            return self._member(load_file(name), name, "")
+        if is_python_file(place):
+            return self._member(load_file(place), place, attribute)
+        if place:
+            return self._member(_module(place), place, attribute)
+        raise UnknownNameError(self.kind, name, [*self.names, f"FILE.py:{self.kind.upper()}"])
+
+    def _announced(self, point: EntryPoint) -> Any:
+        try:
+            thing = point.load()
+        except Exception as error:
+            raise WorkbenchError(f"{self.kind} '{point.name}' ({point.value}): {reason_of(error)}") from error
+        if not self.is_one(thing):
+            raise WorkbenchError(
+                f"{self.kind} '{point.name}' ({point.value}) is a {type(thing).__name__}, no {self.kind}"
+            )
+        return thing
+
+    def _member(self, module: Any, place: str, attribute: str) -> Any:
+        """The named thing of a module; its only one where no name is given."""
+        here = {key: thing for key, thing in vars(module).items() if not key.startswith("_") and self.is_one(thing)}
+        own = {
+            key: thing for key, thing in here.items() if getattr(thing, "__module__", None) in (module.__name__, None)
+        }
+        if not attribute and len(own or here) == 1:
+            return next(iter((own or here).values()))
+        thing = getattr(module, attribute, None) if attribute else None
+        if thing is None:
+            raise UnknownNameError(f"{self.kind} of {place}", attribute, list(own or here) or [f"no {self.kind}"])
+        if not self.is_one(thing):
+            raise WorkbenchError(f"{place}:{attribute} is a {type(thing).__name__}; a {self.kind} is needed")
+        return thing
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.names)
 
     def __iter__(self) -> Iterator[Any]:
-        return map(self.find, self.places)
+        return map(self.find, self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
 
     def __getitem__(self, i: Any) -> Any:
+        """The thing of a name, of a position, or those of a slice."""
+        if isinstance(i, str):
+            return self.find(i)
         names = self.names[i]
         return self.find(names) if isinstance(names, str) else tuple(map(self.find, names))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.names
+
+    def __repr__(self) -> str:
+        return f"{len(self)} {self.kind}s: {', '.join(self.names)}"
+
+    def lines(self) -> dict[str, str]:
+        """Every name with what it is, in a line; of a thing that cannot be loaded the reason."""
+        return {name: self._line(name) for name in self.names}
+
+    def _line(self, name: str) -> str:
+        try:
+            return self.line(self.find(name))
+        except WorkbenchError as error:
+            return f"cannot be used: {error}"
+
+    def _repr_html_(self) -> str:
+        rows = (
+            f"<tr><td><code>{html.escape(n)}</code></td><td>{html.escape(w)}</td></tr>" for n, w in self.lines().items()
+        )
+        return f"<table><tr><th>{self.kind}</th><th></th></tr>{''.join(rows)}</table>"
+
+
+def _module(name: str) -> Any:
+    """A module by its dotted name; WorkbenchError where it cannot be imported."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(f"{error.name}.")):
+            raise WorkbenchError(
+                f"there is no module '{name}'; give FILE.py:NAME, or package.module:NAME of something installed"
+            ) from None
+        raise WorkbenchError(f"{name} cannot be imported: {reason_of(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise WorkbenchError(f"{name} cannot be imported: {reason_of(error)}") from error

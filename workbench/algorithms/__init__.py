@@ -3,13 +3,23 @@
 Modules are imported when first asked for: importing one compiles its kernels where no cached ones are found.
 """
 
-from importlib import import_module
+from typing import Any
 
 from workbench.algorithms.base import Solver
 from workbench.errors import UnknownNameError
 from workbench.problems.classes import LCP, MLCP, ConicQP, Problem, is_psd
+from workbench.registry import Registry
 
-SOLVERS = {
+
+def _is_solver(thing: Any) -> bool:
+    return all(hasattr(thing, name) for name in ("name", "solves", "guaranteed_for", "tolerance", "why_not", "solve"))
+
+
+def _line(solver: Any) -> str:
+    return f"{', '.join(sorted(solver.solves))}; guaranteed for {solver.guaranteed_for}"
+
+
+SOLVERS = Registry("solver", "workbench.algorithms", {
     "lemke": "lemke.method.SOLVER",
     "murty": "murty.SOLVER",
     "judice-pires": "judice_pires.SOLVER",
@@ -20,7 +30,7 @@ SOLVERS = {
     "coulomb-exact": "coulomb_exact.COULOMB",
     "ccp-exact": "coulomb_exact.CCP",
     "clarabel": "clarabel_direct.SOLVER",
-}
+}, _is_solver, _line)  # fmt: skip
 """Name of the solver: module and object below this package. `cvxpy:NAME` stands for any installed CVXPY solver."""
 
 ROUND_OFF = {
@@ -31,15 +41,18 @@ ROUND_OFF = {
 
 
 def find_solver(name: str) -> Solver:
-    """The solver of this name. Raises UnknownNameError, which lists the known ones."""
-    if name in SOLVERS:
-        module, _, attribute = SOLVERS[name].rpartition(".")
-        return getattr(import_module(f"workbench.algorithms.{module}"), attribute)
+    """The solver of this name, at this place in somebody's own code, or cvxpy:NAME.
+
+    Raises UnknownNameError, which lists the known names, or WorkbenchError.
+    """
     if name.startswith("cvxpy:"):
         from workbench.algorithms.cvxpy_conic import cvxpy_solver
 
         return cvxpy_solver(name.removeprefix("cvxpy:"))
-    raise UnknownNameError("solver", name, [*SOLVERS, "cvxpy:NAME"])
+    if ":" not in name and name not in SOLVERS and not name.endswith(".py"):
+        raise UnknownNameError("solver", name, [*SOLVERS.names, "cvxpy:NAME", "FILE.py:SOLVER"])
+    found = SOLVERS.find(name)
+    return found() if isinstance(found, type) else found
 
 
 def default_solver(kind: str) -> Solver:

@@ -31,7 +31,7 @@ def run_list(o: argparse.Namespace) -> None:
         from workbench.algorithms import SOLVERS, find_solver
 
         print("solvers")
-        for name in SOLVERS:
+        for name in SOLVERS.names:
             solver = find_solver(name)
             print(f"  {name:<20} {', '.join(sorted(solver.solves))}; guaranteed for {solver.guaranteed_for}")
         print(f"  {'cvxpy:NAME':<20} any installed CVXPY solver, for problems that are convex (conic) QPs")

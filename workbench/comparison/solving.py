@@ -44,7 +44,7 @@ MOST_CONTACTS = 300
 """Contacts up to which other formulations are compiled; with 276, Stewart and Trinkle's takes 5 s and 0.8 GB."""
 IMPORTED = (
     "workbench.comparison.solving",
-    *(f"workbench.algorithms.{where.rpartition('.')[0]}" for where in SOLVERS.values()),
+    *(f"workbench.algorithms.{where.rpartition('.')[0]}" for where in SOLVERS.bundled.values()),
 )
 """Modules that processes with a time limit start with."""
 MOST_UNKNOWNS = 1000

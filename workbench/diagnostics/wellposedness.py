@@ -74,7 +74,7 @@ def homogeneous_entry(M: fmpq_mat, q: list[fmpq], deadline: float) -> Entry | No
 def solver_entries(M: Matrix, q: Matrix, deadline: float) -> list[Entry]:
     """What each bundled solver makes of the LCP: its own claim, and whether the residual bears it out."""
     problem = LCP(M.values, q.values.ravel())
-    return [_solver_entry(name, problem, deadline) for name in SOLVERS]
+    return [_solver_entry(name, problem, deadline) for name in SOLVERS.bundled]
 
 
 def _solver_entry(name: str, problem: LCP, deadline: float) -> Entry:
