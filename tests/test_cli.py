@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -9,7 +10,8 @@ import sys
 import pandas as pd
 import pytest
 
-from workbench.cli.main import main
+import workbench
+from workbench.cli.main import _join_numbers, main, parser
 
 SHORT = ["--duration", "0.05", "--reference-step", "5e-4"]
 
@@ -197,15 +199,44 @@ def test_check_speaks_json(tmp_path, capsys):
     assert "not a P-matrix" in capsys.readouterr().out
 
 
-def test_list_names_everything(capsys):
+def test_list_names_everything_on_a_screen(capsys):
     from workbench.algorithms import SOLVERS
     from workbench.builtin.cases import CASES
     from workbench.builtin.formulations import FORMULATIONS, SLIDING
 
+    names = [c.name for c in CASES] + [f.name for f in (*FORMULATIONS, *SLIDING)] + SOLVERS.names
     assert main(["list"]) == 0
     text = capsys.readouterr().out
-    for name in [c.name for c in CASES] + [f.name for f in (*FORMULATIONS, *SLIDING)] + SOLVERS.names:
-        assert f"  {name} " in text
+    assert set(names) <= set(text.replace(",", " ").split())
+    assert len(text.split("\n")) <= 24
+    for kind in ("cases", "formulations", "solvers", "reproductions"):
+        assert main(["list", kind]) == 0
+        assert max(map(len, capsys.readouterr().out.split("\n"))) <= 118
+    for name, word in (
+        ("wheel", "I_a = 0.6 kg m2"),
+        ("hybrid", "bounds = last, one of last, iterated"),
+        ("lemke", "LCP"),
+    ):
+        assert main(["list", name]) == 0
+        assert word in capsys.readouterr().out
+    assert main(["list", "weel"]) == 2
+    assert "did you mean 'wheel'" in capsys.readouterr().err
+
+
+def test_version_completion_and_examples(capsys):
+    for words, found in ((["--version"], workbench.__version__), (["--print-completion", "bash"], "complete -o")):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 0
+        assert found in capsys.readouterr().out
+    commands = next(iter(parser()._subparsers._group_actions)).choices
+    for name, command in commands.items():
+        examples = command.epilog.split("\n")[1:]
+        assert examples
+        for example in examples:
+            words = shlex.split(example)
+            assert words[:2] == ["workbench", name]
+            parser().parse_args(_join_numbers(words[1:]))
 
 
 def test_no_progress_bar_and_no_traceback_in_a_pipe(tmp_path):

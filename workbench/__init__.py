@@ -1,3 +1,83 @@
-"""Contact formulation workbench: declare, solve, judge and show formulations of frictional contact."""
+"""Contact formulation workbench: declare, solve, judge and compare formulations of frictional contact.
+
+    >>> import workbench as wb
+    >>> wb.formulations.names[:3]
+    ['frictionless', 'stewart-trinkle', 'anitescu-potra']
+
+The language: `formulation`, `free`, `nonneg`, `box`, `friction_cone`, `equals`, `complements`, `declare`, over the
+symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data: `ContactSystem`,
+`SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter. Lists: `formulations`,
+`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `check`, `painleve`, `sweep`, `show`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from workbench.algorithms import SOLVERS as solvers
+    from workbench.builtin.cases import CASES as cases
+    from workbench.builtin.formulations import FORMULATIONS as formulations
+    from workbench.errors import DataError, ModellingError, UnknownNameError, WorkbenchError
+    from workbench.language.formulation import ContactSymbols, SlidingSymbols, formulation
+    from workbench.language.modelling import (
+        Hooks,
+        box,
+        complements,
+        declare,
+        equals,
+        free,
+        friction_cone,
+        nonneg,
+    )
+    from workbench.language.polygon import polygon
+    from workbench.mechanics.case import Case, Truth, quantity
+    from workbench.mechanics.contact import ContactSystem
+    from workbench.sliding.system import SlidingSystem
+    from workbench.verbs.check import check
+    from workbench.verbs.painleve import painleve
+    from workbench.verbs.read import read
+    from workbench.verbs.show import show
+    from workbench.verbs.solve import solve
+    from workbench.verbs.sweep import sweep
+
+# Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
+_PLACES = {
+    "algorithms": {"SOLVERS": "solvers"},
+    "builtin.cases": {"CASES": "cases"},
+    "builtin.formulations": {"FORMULATIONS": "formulations"},
+    "errors": ["DataError", "ModellingError", "UnknownNameError", "WorkbenchError"],
+    "language.formulation": ["ContactSymbols", "SlidingSymbols", "formulation"],
+    "language.modelling": ["Hooks", "box", "complements", "declare", "equals", "free", "friction_cone", "nonneg"],
+    "language.polygon": ["polygon"],
+    "mechanics.case": ["Case", "Truth", "quantity"],
+    "mechanics.contact": ["ContactSystem"],
+    "sliding.system": ["SlidingSystem"],
+    **{f"verbs.{verb}": [verb] for verb in ("check", "painleve", "read", "show", "solve", "sweep")},
+}
+_FOUND = {
+    (names[name] if isinstance(names, dict) else name): (module, name)
+    for module, names in _PLACES.items()
+    for name in names
+}
+
+__all__ = [
+    "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
+    "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "complements", "declare",
+    "equals", "formulation", "formulations", "free", "friction_cone", "nonneg", "painleve", "polygon", "quantity",
+    "read", "show", "solve", "solvers", "sweep",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FOUND:
+        raise AttributeError(f"module 'workbench' has no attribute '{name}'; it has {', '.join(__all__)}")
+    module, attribute = _FOUND[name]
+    found = getattr(import_module(f"workbench.{module}"), attribute)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

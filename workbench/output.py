@@ -127,6 +127,11 @@ def provenance(**settings: Any) -> dict[str, Any]:
     }
 
 
+def write_json(path: Path, data: Any) -> None:
+    """JSON for people: indented, with a line end."""
+    path.write_text(json.dumps(data, indent=2, default=str) + "\n", "utf-8")
+
+
 def json_rows(frame: "pd.DataFrame") -> str:
     """The rows of a frame as JSON; what is not defined becomes null."""
     return json.dumps(frame.astype(object).where(frame.notna(), None).to_dict("records"), indent=2, default=float)

@@ -7,15 +7,18 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from workbench.cli.words import find_case, find_formulation, number_option
+from workbench.cli.parsing import command
+from workbench.cli.words import find_case, number_option
 from workbench.errors import WorkbenchError
 
 
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
-    check = commands.add_parser(
-        "check", help="well-posedness of an LCP in a file, or of a formulation on a case", allow_abbrev=False
-    )
+    check = command(
+        commands, "check", "well-posedness of an LCP in a file, or of a formulation on a case",
+        "check matrix.csv --rhs q.csv", "check matrix.npy --out page.html",
+        "check --case cube -f phantom-inertia:rho=1",
+    )  # fmt: skip
     check.add_argument(
         "file", nargs="?", help="M, or M and q: text, .npy, .npz, .mat, .mtx, .json, Siconos .dat, or - for stdin"
     )
@@ -44,30 +47,23 @@ def run_check(o: argparse.Namespace) -> None:
         return
     if o.formulation is None or o.out or o.rhs:
         raise WorkbenchError("--case needs --formulation NAME, and takes neither --rhs nor --out")
-    h = number_option(o.step, "--step", "seconds")
-    from workbench.diagnostics.lead_matrix import as_data, lead_matrix, to_text
+    from workbench.verbs.check import check
 
-    case = find_case(o.case, o.set)
-    report = lead_matrix(case, find_formulation(o.formulation), find_formulation("coulomb"), h, seconds)
-    print(json.dumps(as_data(report), indent=2) if o.json else to_text(report))
+    h = number_option(o.step, "--step", "seconds")
+    found = check(find_case(o.case, o.set), o.formulation, step=h, seconds=seconds)
+    print(json.dumps(found.data, indent=2) if o.json else found.text)
 
 
 def _check_file(o: argparse.Namespace, seconds: float) -> None:
+    from workbench.output import provenance, replaced
     from workbench.readers.problem import read_problem
+    from workbench.verbs.check import check_problem
 
     M, q = read_problem(o.file, o.rhs)
-    rows, columns = M.values.shape
-    if rows != columns:
-        name = "standard input" if o.file == "-" else o.file
-        raise WorkbenchError(f"{name} holds a matrix of {rows} x {columns}; that of an LCP is square")
-    from workbench.builtin.reports.pages.check import render
-    from workbench.builtin.reports.text.check import to_text
-    from workbench.diagnostics.check import check
-    from workbench.output import provenance, replaced
-
+    name = "standard input" if o.file == "-" else Path(o.file).name
     with replaced(o.out) if o.out else nullcontext() as page:
-        result = check(M, seconds, q)
+        found = check_problem(name, M, q, seconds)
         if page:
             facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
-            page.write_text(render(result, Path(o.file).name, facts), "utf-8")
-    print(json.dumps(result, indent=2) if o.json else to_text(result) + (f"\nreport: {o.out}" if o.out else ""))
+            page.write_text(found.html(facts), "utf-8")
+    print(json.dumps(found.data, indent=2) if o.json else found.text + (f"\nreport: {o.out}" if o.out else ""))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
 from workbench.cli.words import find_case, find_formulation, find_relaxation, number_option
 from workbench.errors import WorkbenchError
@@ -25,9 +26,11 @@ OF_FILES = ("time_limit", "symmetric_part")
 
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
-    compare = commands.add_parser(
-        "compare", help="compare formulations on a case or on a friction problem in a file; write a report",
-        allow_abbrev=False,
+    compare = command(
+        commands, "compare", "compare formulations on a case or on a friction problem in a file; write a report",
+        "compare wheel", "compare wheel -f stewart-trinkle:directions=8 -f ccp --step 1e-3 5e-4",
+        "compare cube --relax rigid",
+        "compare problem.hdf5 --symmetric-part", "compare ./mine.py:Incline -f ./mine.py:elliptic",
     )  # fmt: skip
     compare.add_argument("case", help="name of a case (see: workbench list cases), or a file (see: workbench info)")
     compare.add_argument(

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from workbench.cli.parsing import command
 from workbench.cli.words import find_case, find_formulation, number_option
 from workbench.errors import WorkbenchError
 
@@ -14,13 +15,17 @@ def add_command(commands: Any) -> None:
     """Add the commands to a parser's subparsers."""
     formats = "text as Siconos prints it, FCLIB's HDF5 (local or global), .npz, .mat; told by its content"
 
-    convert = commands.add_parser("convert", help="rewrite a problem as FCLIB's HDF5 or .npz", allow_abbrev=False)
+    convert = command(
+        commands, "convert", "rewrite a problem as FCLIB's HDF5 or .npz", "convert problem.dat problem.hdf5"
+    )
     convert.add_argument("file", help=formats)
     convert.add_argument("out", help="what to write, .hdf5 or .npz by its ending")
     convert.add_argument("--local", action="store_true", help="a global friction problem as a local one: form W")
     convert.set_defaults(run=run_convert)
 
-    export = commands.add_parser("export", help="write the contact problem of one step of a case", allow_abbrev=False)
+    export = command(
+        commands, "export", "write the contact problem of one step of a case", "export cube step.hdf5 --step-number 100"
+    )
     export.add_argument("case", help="name of a case (see: workbench list cases)")
     export.add_argument("out", help="what to write, .hdf5 or .npz by its ending")
     export.add_argument("--step-number", type=int, default=0, metavar="K", help="which step, from 0; default 0")
@@ -30,12 +35,18 @@ def add_command(commands: Any) -> None:
     )
     export.set_defaults(run=run_export)
 
-    info = commands.add_parser("info", help="kind, sizes, rank, symmetry of the problem in a file", allow_abbrev=False)
+    info = command(commands, "info", "kind, sizes, rank, symmetry of the problem in a file", "info problem.hdf5")
     info.add_argument("file", help=formats)
     info.add_argument("--json", action="store_true", help="for programs")
     info.set_defaults(run=run_info)
 
-    solve = commands.add_parser("solve", help="solve the problems in files and folders", allow_abbrev=False)
+    solve = command(
+        commands,
+        "solve",
+        "solve the problems in files and folders",
+        "solve problem.hdf5",
+        "solve problems/ -f ccp --out table",
+    )
     solve.add_argument("files", nargs="+", metavar="FILE", help=f"{formats}; a folder is a test set")
     solve.add_argument(
         "-f", "--formulation", default="coulomb", metavar="NAME[:OPTION=VALUE,...]",

@@ -1,41 +1,79 @@
 """The command `workbench list`: what there is, by name."""
 
 import argparse
+import textwrap
 from typing import Any
+
+from workbench.cli.parsing import command
+from workbench.errors import UnknownNameError
+
+KINDS = ("cases", "formulations", "solvers", "reproductions")
 
 
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
-    listing = commands.add_parser("list", help="list cases, formulations, solvers, reproductions", allow_abbrev=False)
-    listing.add_argument("what", nargs="?", choices=("cases", "formulations", "solvers", "reproductions"))
+    listing = command(
+        commands, "list", "list what there is by name, a kind with a line each, or one thing with its parameters",
+        "list", "list cases", "list wheel", "list hybrid",
+    )  # fmt: skip
+    listing.add_argument("what", nargs="?", metavar="KIND|NAME", help=f"{', '.join(KINDS)}, or a name out of these")
     listing.set_defaults(run=run_list)
 
 
 def run_list(o: argparse.Namespace) -> None:
-    """Names with a line each."""
-    if o.what in (None, "cases"):
-        from workbench.builtin.cases import CASES
+    """All names; those of a kind with a line each; or what is to be known of one thing."""
+    lists = _lists()
+    if o.what is None:
+        for kind, names in lists.items():
+            print(
+                textwrap.fill(
+                    ", ".join(names),
+                    100,
+                    initial_indent=f"{kind + ':':<15}",
+                    subsequent_indent=" " * 15,
+                    break_on_hyphens=False,
+                )
+            )
+        return
+    if o.what in lists:
+        for name, line in lists[o.what].items():
+            print(textwrap.shorten(f"{name:<20} {line}", 118, placeholder=" ...") if line else name)
+        return
+    details = _details(o.what)
+    if details is None:
+        raise UnknownNameError("kind or name", o.what, [*KINDS, *(name for names in lists.values() for name in names)])
+    print(details)
 
-        print("cases")
-        for case in CASES:
-            print(f"  {case.name:<20} {case.description}")
-            for name, default, unit, meaning in case.parameter_table():
-                print(f"      {name} = {default:g} {unit:<6} {meaning}")
-    if o.what in (None, "formulations"):
-        from workbench.builtin.formulations import FORMULATIONS, SLIDING
 
-        print("formulations")
-        for f in (*FORMULATIONS, *SLIDING):
-            print(f"  {f.name:<20} {f.friction}" + (f"  [{f.listed_options}]" if f.options else ""))
-    if o.what in (None, "solvers"):
-        from workbench.algorithms import SOLVERS, find_solver
+def _lists() -> dict[str, dict[str, str]]:
+    """Every kind with its names and a line each."""
+    from workbench.algorithms import SOLVERS
+    from workbench.builtin.cases import CASES
+    from workbench.builtin.formulations import FORMULATIONS, SLIDING
+    from workbench.builtin.reports.reproductions import REPRODUCTIONS
 
-        print("solvers")
-        for name in SOLVERS.names:
-            solver = find_solver(name)
-            print(f"  {name:<20} {', '.join(sorted(solver.solves))}; guaranteed for {solver.guaranteed_for}")
-        print(f"  {'cvxpy:NAME':<20} any installed CVXPY solver, for problems that are convex (conic) QPs")
-    if o.what in (None, "reproductions"):
-        from workbench.builtin.reports.reproductions import REPRODUCTIONS
+    generic = {"cvxpy:NAME": "any installed CVXPY solver, for problems that are convex (conic) QPs"}
+    return {
+        "cases": CASES.lines(), "formulations": FORMULATIONS.lines() | SLIDING.lines(),
+        "solvers": SOLVERS.lines() | generic, "reproductions": dict.fromkeys(REPRODUCTIONS, ""),
+    }  # fmt: skip
 
-        print("\n  ".join(["reproductions", *REPRODUCTIONS]))
+
+def _details(name: str) -> str | None:
+    """A case with its parameters, a formulation with its options, a solver with what theory promises."""
+    from workbench.algorithms import SOLVERS, find_solver
+    from workbench.builtin.cases import CASES
+    from workbench.builtin.formulations import FORMULATIONS, SLIDING
+
+    if name in CASES:
+        case = CASES.find(name)
+        table = [f"  {key} = {x:g} {unit:<6} {meaning}" for key, x, unit, meaning in case.parameter_table()]
+        return "\n".join([f"{name}: {case.description}", case.source, "", *table])
+    if name in FORMULATIONS or name in SLIDING:
+        f = (FORMULATIONS if name in FORMULATIONS else SLIDING).find(name)
+        table = [f"  {key} = {values}" for key, values in f.described_options.items()]
+        return "\n".join([f"{name}: {f.friction}", f.source, "", *(table or ["  no options"])])
+    if name in SOLVERS:
+        solver = find_solver(name)
+        return f"{name}: {', '.join(sorted(solver.solves))}\nguaranteed for {solver.guaranteed_for}"
+    return None

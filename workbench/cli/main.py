@@ -6,30 +6,27 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from typing import NoReturn
 
+import shtab
+
+from workbench import __version__
 from workbench.cli import check, compare, files, listing, painleve, reproduce, show
+from workbench.cli.parsing import Parser
 from workbench.errors import WorkbenchError
-
-
-class _Parser(argparse.ArgumentParser):
-    """Errors as one line that says what is wrong, exit code 2."""
-
-    def error(self, message: str) -> NoReturn:
-        raise WorkbenchError(f"{message} (see {self.prog} --help)")
-
 
 NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit")
 
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    top = _Parser(
+    top = Parser(
         prog="workbench",
         description="Declare, solve, judge and compare formulations of frictional contact.",
         allow_abbrev=False,
     )
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    top.add_argument("--version", action="version", version=f"workbench {__version__}")
+    shtab.add_argument_to(top, help="print a script that completes words in this shell")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     for command in (compare, reproduce, show, check, files, painleve, listing):
         command.add_command(commands)
     return top

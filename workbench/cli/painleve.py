@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli.parsing import command
 from workbench.cli.words import find_case
 from workbench.errors import UnknownNameError, WorkbenchError
 
@@ -19,9 +20,10 @@ MOST_POINTS = 1000
 
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
-    p = commands.add_parser(
-        "painleve", help="is the sliding friction of a case well posed, and up to which friction?", allow_abbrev=False
-    )
+    p = command(
+        commands, "painleve", "is the sliding friction of a case well posed, and up to which friction?",
+        "painleve rod --set tan_theta=2 --set mu=4/3", "painleve rod --x theta=10:85:200 --y mu=0:3:200 --out rod.html",
+    )  # fmt: skip
     p.add_argument("case", help="name of a case (see: workbench list cases)")
     p.add_argument(
         "--set", action="append", metavar="NAME=VALUE", default=[],
@@ -44,20 +46,16 @@ def run_painleve(o: argparse.Namespace) -> None:
     axes = None if o.x is None else (parse_axis(case, o.x, "--x"), parse_axis(case, o.y, "--y"))
     if axes and axes[0].name == axes[1].name:
         raise WorkbenchError(f"--x and --y are both {axes[0].name}; a map needs two parameters")
-    from workbench.builtin.reports.text.painleve import as_data, to_text
-    from workbench.diagnostics.painleve import of_case
-    from workbench.diagnostics.painleve_map import regime_map
     from workbench.output import provenance, replaced
+    from workbench.verbs.painleve import painleve
 
+    x, y = (None, None) if axes is None else axes
     with replaced(o.out) if o.out else nullcontext() as page:
-        found = of_case(case, given)
-        regimes = None if axes is None else regime_map(case, *axes)
+        found = painleve(case, given, x=x, y=y)
         if page:
-            from workbench.builtin.reports.pages.painleve import render
-
             facts = provenance(case=case.name, parameters=vars(case), command=f"workbench {shlex.join(o.words)}")
-            page.write_text(render(found, case, given, facts, regimes), "utf-8")
-    print(json.dumps(as_data(found, case, given, regimes), indent=2) if o.json else to_text(found, case, regimes))
+            page.write_text(found.html(facts), "utf-8")
+    print(json.dumps(found.data, indent=2) if o.json else found.text)
     if o.out and not o.json:
         print(f"report: {o.out}")
 

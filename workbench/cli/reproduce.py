@@ -6,13 +6,20 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
 from workbench.errors import WorkbenchError
 
 
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
-    reproduce = commands.add_parser("reproduce", help="a paper's figures beside the computed ones", allow_abbrev=False)
+    reproduce = command(
+        commands,
+        "reproduce",
+        "a paper's figures beside the computed ones",
+        "reproduce idetc2016-60064",
+        "reproduce --all",
+    )
     reproduce.add_argument("names", nargs="*", metavar="NAME", help="reproductions (see: workbench list reproductions)")
     reproduce.add_argument("--all", action="store_true", help="all of them, in several processes")
     reproduce.add_argument("--out", metavar="FOLDER", help="default: NAME-reproduction, or reproductions for several")

@@ -199,6 +199,11 @@ class Formulation:
         """All options, defaults too, as the command line takes them."""
         return _listed(self.options)
 
+    @property
+    def described_options(self) -> dict[str, str]:
+        """Every option with its default and the values it takes, in words."""
+        return {key: f"{_plain(value)}, {_values(self.kinds[key])}" for key, value in self.options.items()}
+
     def with_options(self, **options: Any) -> "Formulation":
         """The same formulation with other options; raises UnknownNameError or ModellingError."""
         for key, value in options.items():
@@ -225,6 +230,14 @@ class Formulation:
                 f"{self.name}: recover has {sorted(given)}; it needs {' and '.join(sorted(needed, reverse=True))}{may}"
             )
         return declaration
+
+
+def _values(kind: Any) -> str:
+    """The values that an annotation allows, in words."""
+    if typing.get_origin(kind) is typing.Literal:
+        return "one of " + ", ".join(map(str, typing.get_args(kind)))
+    members = typing.get_args(kind)
+    return " or ".join(map(_values, members)) if members else {int: "a whole number", float: "a number"}[kind]
 
 
 def _is_option_type(kind: Any) -> bool:

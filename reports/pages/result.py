@@ -1,0 +1,32 @@
+"""The page of a result that is words and tables."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from workbench.builtin.reports.pages.page import environment
+
+MOST_ROWS = 1000
+"""Rows of a table that the page shows; the saved files have them all."""
+
+
+def render(title: str, words: Sequence[str], frames: Mapping[str, pd.DataFrame], provenance: dict[str, Any]) -> str:
+    """The whole page as text; every table with the units and meanings of its columns."""
+    tables = [
+        {
+            "name": name,
+            "columns": list(frame.columns),
+            "rows": [[_shown(x) for x in row] for row in frame.head(MOST_ROWS).itertuples(index=False)],
+            "left": max(0, len(frame) - MOST_ROWS),
+            "meanings": frame.attrs.get("columns", {}),
+        }
+        for name, frame in frames.items()
+    ]
+    return environment().get_template("result.html.j2").render(
+        title=title, words=words, tables=tables, provenance=provenance
+    )  # fmt: skip
+
+
+def _shown(x: Any) -> str:
+    return f"{x:.6g}" if isinstance(x, float) else str(x)

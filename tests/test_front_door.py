@@ -1,0 +1,202 @@
+"""What `import workbench as wb` gives: every name documented and tried, nothing heavy imported, nothing shadowed."""
+
+import doctest
+import inspect
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.registry import Registry
+
+VERBS = ("check", "compare", "painleve", "read", "show", "solve", "sweep")
+
+
+def python(code: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *words, "-c", code]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.mark.parametrize("name", wb.__all__)
+def test_every_public_name_is_there_and_documented(name):
+    thing = getattr(wb, name)
+    assert name in dir(wb)
+    assert isinstance(thing, Registry) or (inspect.getdoc(thing) or "").strip()
+
+
+def test_static_and_lazy_imports_name_the_same_things():
+    text = Path(wb.__file__).read_text("utf-8")
+    for name, (module, attribute) in wb._FOUND.items():
+        assert f"from workbench.{module} import" in text
+        assert getattr(import_module(f"workbench.{module}"), attribute) is getattr(wb, name)
+    assert set(wb._FOUND) == set(wb.__all__) - {"__version__"}
+
+
+def test_a_mistyped_name_is_told_with_the_known_ones():
+    with pytest.raises(AttributeError, match=r"'sovle'.*solve"):
+        _ = wb.sovle
+
+
+DOCUMENTED = [
+    "workbench",
+    *(f"workbench.verbs.{verb}" for verb in (*VERBS, "find") if verb in wb.__all__ or verb == "find"),
+]
+
+
+@pytest.mark.parametrize("module", DOCUMENTED)
+def test_examples_in_docstrings_run(module):
+    found = doctest.testmod(import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_importing_takes_nothing_along(tmp_path):
+    done = python("import sys; old = set(sys.modules); import workbench; print(*set(sys.modules) - old)", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not {"numpy", "numba", "cvxpy", "pandas", "scipy"} & set(done.stdout.split())
+
+
+def test_files_of_the_same_names_beside_a_script_do_no_harm(tmp_path):
+    """Decoys of all three names; the script's own `cases` stays its own."""
+    for name in ("cases", "formulations", "reports"):
+        (tmp_path / f"{name}.py").write_text(f"MINE = '{name}'\n")
+    (tmp_path / "script.py").write_text(
+        "import cases, formulations, reports\n"
+        "import workbench as wb\n"
+        "import numpy as np\n"
+        "block = wb.ContactSystem(M=np.eye(3), v=[1, 0, 0], f=[0, 0, -10], h=0.01, J_n=[[0, 0, 1]],\n"
+        "                         J_t=[[1, 0, 0], [0, 1, 0]], mu=0.5)\n"
+        "assert wb.solve(block).verified\n"
+        "assert 'wheel' in wb.cases and wb.show('box', 'cube').latex\n"
+        "assert wb.check([[2, 1], [1, 2]]).html()\n"
+        "print(cases.MINE, formulations.MINE, reports.MINE)\n"
+    )
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "cases formulations reports\n"), done.stderr
+
+
+@pytest.mark.parametrize("name", ["formulations", "cases", "solvers"])
+def test_lists_tell_what_they_hold(name):
+    registry = getattr(wb, name)
+    assert registry._ipython_key_completions_() == registry.names
+    assert registry.names[0] in repr(registry)
+    assert registry[registry.names[0]] is registry.find(registry.names[0])
+    page = registry._repr_html_()
+    assert all(f"<code>{n}</code>" in page for n in registry.names)
+
+
+def block(**changed):
+    data = dict(M=2 * np.eye(3), v=[0.6, 0.8, 0], f=[0, 0, -19.62], h=0.01, J_n=[[0, 0, 1]], mu=0.5)
+    return wb.ContactSystem(**data | dict(J_t=[[1, 0, 0], [0, 1, 0]]) | changed)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: wb.solve(block()),
+        lambda: wb.sweep("box", block(), mu=np.linspace(0, 1, 7)),
+        lambda: wb.check([[2, 1], [1, 2]], rhs=[-1, -1]),
+        lambda: wb.check("wheel", "box", seconds=2),
+        lambda: wb.painleve("rod"),
+        lambda: wb.show("box"),
+    ],
+    ids=["solve", "sweep", "check", "formulation", "painleve", "show"],
+)
+def test_results_can_be_looked_at_saved_and_shown(make, tmp_path):
+    result = make()
+    assert result.title in repr(result)
+    assert "<table" in result._repr_html_()
+    folder = result.save(tmp_path / "saved")
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"provenance.json", "report.html", *(f"{name}.csv" for name in result.frames)}
+    page = result.page(tmp_path / "page.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_what_solve_takes(tmp_path):
+    lcp = wb.solve(wb.solve.__globals__["MLCP"](np.eye(2), [-1.0, 1.0], [0.0, 0.0], [np.inf, np.inf]))
+    np.testing.assert_allclose(lcp.z, [1, 0], atol=1e-12)
+    with pytest.raises(wb.WorkbenchError, match="ndarray is no problem"):
+        wb.solve(np.eye(2))
+    with pytest.raises(wb.WorkbenchError, match="does not exist"):
+        wb.solve(tmp_path / "nothing.npz")
+    with pytest.raises(AttributeError, match="v, p_n, p_t, p_b"):
+        _ = wb.solve(block()).beta
+
+
+OWN = """
+import workbench as wb
+
+@wb.formulation("elliptic", friction="an elliptic cone", source="this test")
+def elliptic(s: wb.ContactSymbols, ratio: float = 0.5):
+    v, p = wb.free("v", s.n), wb.friction_cone(s.mu, s.r, s.d)
+    return wb.declare(
+        wb.equals(s.balance(v, p.n, p.t)), *s.bilateral(v),
+        wb.complements((s.un(v, p.n), s.ut(v, p.t)), p), recover=dict(v=v, p_n=p.n, p_t=p.t),
+    )
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN)
+    return path
+
+
+def test_a_formulation_in_somebodys_file_is_found_by_its_place(own):
+    found = wb.show(f"{own}:elliptic:ratio=0.25")
+    assert found.formulation.options == {"ratio": 0.25}
+    assert wb.formulations.find(f"{own}:elliptic") is wb.formulations.find(str(own))
+    assert wb.solve(block(), f"{own}:elliptic").verified
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("import nothing_like_it", "mine.py:elliptic", "line 1: ModuleNotFoundError"),
+        ("x = 1 +", "mine.py:elliptic", "line 1: "),
+        ("raise SystemExit('bye')", "mine.py", "SystemExit: bye"),
+        ("elliptic = 3", "mine.py:elliptic", "is a int; a formulation is needed"),
+        (OWN, "mine.py:eliptic", "did you mean 'elliptic'"),
+        ("", "mine.py", "no formulation"),
+        (None, "mine.py:elliptic", "cannot be read"),
+        (None, "no_such_package.module:x", "there is no module 'no_such_package.module'"),
+        (None, "ellptic", "unknown formulation 'ellptic'"),
+    ],
+)
+def test_mistakes_about_own_things_are_one_line(text, place, words, tmp_path):
+    if text is not None:
+        (tmp_path / "mine.py").write_text(text)
+    place = str(tmp_path / place) if "mine" in place else place
+    with pytest.raises(wb.WorkbenchError) as caught:
+        wb.show(place)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_an_installed_package_announces_is_found(tmp_path):
+    """A distribution in a folder on the path, as pip leaves it behind."""
+    (tmp_path / "plug_in.py").write_text(OWN)
+    info = tmp_path / "plug_in-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plug-in\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[workbench.formulations]\nelliptic = plug_in:elliptic\nbroken = plug_in:nothing\nbox = plug_in:elliptic\n"
+    )
+    code = (
+        "import workbench as wb\n"
+        "assert wb.formulations.find('elliptic').name == 'elliptic' and 'elliptic' in wb.formulations\n"
+        "assert wb.formulations.find('box').name == 'box'\n"
+        "assert 'AttributeError' in wb.formulations.lines()['broken']\n"
+        "assert wb.show('elliptic:ratio=2').formulation.options == {'ratio': 2.0}\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

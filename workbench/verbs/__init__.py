@@ -1,0 +1,1 @@
+"""What `import workbench as wb` offers: one verb a file, which the command line calls too."""

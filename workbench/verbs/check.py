@@ -1,0 +1,149 @@
+"""`check`: is an LCP, a matrix, or a formulation on a case well posed?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.builtin.reports.text.check import to_text
+from workbench.diagnostics.check import check as check_matrix
+from workbench.diagnostics.lead_matrix import LeadMatrixReport, as_data, lead_matrix
+from workbench.diagnostics.lead_matrix import to_text as lead_text
+from workbench.errors import WorkbenchError
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.problems.classes import LCP, MLCP
+from workbench.readers.matrix import Matrix
+from workbench.readers.problem import read_problem
+from workbench.verbs.find import find_case, find_formulation
+from workbench.verbs.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Checked(Result):
+    """Verdicts on a matrix and its LCP; `data` is ready for JSON (`diagnostics.check.check`), `text` for a terminal."""
+
+    title: str
+    data: dict[str, Any] = field(repr=False)
+
+    @property
+    def text(self) -> str:
+        return to_text(self.data)
+
+    @property
+    def words(self) -> list[str]:
+        return [self.data["in_words"]]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per matrix class: verdict and what supports it."""
+        import pandas as pd
+
+        classes = self.data["classes"] or {}
+        rows = [
+            (name, c["verdict"], c["proof"] or c["reason"] or str(c["witness"] or "")) for name, c in classes.items()
+        ]
+        return pd.DataFrame(rows, columns=["class", "verdict", "support"])
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {"classes": self.frame}
+
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        from workbench.builtin.reports.pages.check import render
+
+        return render(self.data, self.title, facts or self.facts)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class CheckedFormulation(Result):
+    """Verdicts on the lead matrix of a formulation on a case (`report`); `data` is ready for JSON."""
+
+    title: str
+    report: LeadMatrixReport = field(repr=False)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return as_data(self.report)
+
+    @property
+    def text(self) -> str:
+        return lead_text(self.report)
+
+    @property
+    def words(self) -> list[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per fact: name and value."""
+        import pandas as pd
+
+        return pd.DataFrame([(k, str(v)) for k, v in self.data.items()], columns=["fact", "value"])
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {"facts": self.frame}
+
+
+def check(
+    what: Any, formulation: str | Formulation | None = None, *, rhs: Any = None, step: float = 1e-3,
+    seconds: float = 10.0,
+) -> Checked | CheckedFormulation:  # fmt: skip
+    """Verdicts with proofs or witnesses on a matrix, its LCP, or the lead matrix of a formulation on a case.
+
+    `what` is a matrix (array, rows of numbers or of strings such as "4/3", `Matrix`, the path of a file), an LCP, or,
+    with a `formulation`, a case or its name, whose first step of `step` [s] is looked at. `rhs` is q (n,). `seconds`
+    bounds all verdicts together. Raises WorkbenchError for what cannot be read.
+
+    >>> import workbench as wb
+    >>> found = wb.check([["2", "-1"], ["-1", "4/3"]], rhs=[-1, 1])
+    >>> found.data["p_matrix"]["verdict"]
+    'P'
+    >>> wb.check("wheel", "phantom-inertia").report.problem_class
+    'LCP'
+    """
+    if formulation is not None:
+        case, f = find_case(what), find_formulation(formulation)
+        return CheckedFormulation(
+            f"{f.label} on {case.name}", lead_matrix(case, f, find_formulation("coulomb"), step, seconds)
+        )
+    M, q, name = _matrix_of(what)
+    if rhs is not None:
+        q = Matrix(np.asarray(rhs, dtype=float).reshape(-1, 1))
+    return check_problem(name, M, q, seconds)
+
+
+def check_problem(name: str, M: Matrix, q: Matrix | None, seconds: float) -> Checked:
+    """The same for a matrix with its entries as written, and q (n, 1) where there is one."""
+    rows, columns = M.values.shape
+    if rows != columns:
+        raise WorkbenchError(f"{name} holds a matrix of {rows} x {columns}; that of an LCP is square")
+    if q is not None and q.values.size != rows:
+        raise WorkbenchError(f"q has {q.values.size} entries; the {rows} x {rows} matrix needs {rows}")
+    return Checked(name, check_matrix(M, seconds, q))
+
+
+def _matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
+    """M, q and a name."""
+    if isinstance(what, Case):
+        raise WorkbenchError(f"{what.name} is a case; give a formulation too, as in check('{what.name}', 'box')")
+    if isinstance(what, str | Path):
+        return (*read_problem(what), "standard input" if what == "-" else Path(what).name)
+    if isinstance(what, Matrix):
+        return what, None, "the matrix"
+    if isinstance(what, LCP) or (isinstance(what, MLCP) and what.kind == "LCP"):
+        return Matrix(what.M), Matrix(what.q.reshape(-1, 1)), "the LCP"
+    rows = [list(row) for row in what]
+    if any(isinstance(x, str) for row in rows for x in row):
+        from workbench.readers.matrix import matrix_of
+
+        return matrix_of([[str(x) for x in row] for row in rows], "the matrix"), None, "the matrix"
+    return Matrix(np.asarray(rows, dtype=float)), None, "the matrix"

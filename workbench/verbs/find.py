@@ -1,0 +1,74 @@
+"""Formulations, cases and solvers as somebody names them: by name, by place in their own code, or the thing itself."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.algorithms import find_solver as solver_by_name
+from workbench.algorithms.base import Solver
+from workbench.builtin.cases import CASES
+from workbench.builtin.formulations import FORMULATIONS, SLIDING
+from workbench.errors import UnknownNameError, WorkbenchError
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+
+
+def find_formulation(wanted: str | Formulation) -> Formulation:
+    """The formulation NAME, FILE.py:NAME or package.module:NAME, each with :OPTION=VALUE,... behind it, or itself.
+
+    Raises UnknownNameError, which lists the known names, or WorkbenchError.
+
+    >>> find_formulation("stewart-trinkle:directions=8").label
+    'stewart-trinkle:directions=8'
+    """
+    if isinstance(wanted, Formulation):
+        return wanted
+    if not isinstance(wanted, str):
+        raise WorkbenchError(f"a formulation or its name is needed; {type(wanted).__name__} was given")
+    place, _, rest = wanted.rpartition(":")
+    if "=" not in rest:
+        place, rest = wanted, ""
+    head, _, tail = place.partition(":")
+    if tail and head in (*FORMULATIONS.names, *SLIDING.names):
+        raise WorkbenchError(f"formulation '{wanted}': '{tail}' is no OPTION=VALUE")
+    options = {}
+    for part in rest.split(",") if rest else []:
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise WorkbenchError(f"formulation '{wanted}': '{part}' is no OPTION=VALUE")
+        options[key] = value
+    if ":" not in place and not place.endswith(".py") and place not in (*FORMULATIONS.names, *SLIDING.names):
+        raise UnknownNameError("formulation", place, [*FORMULATIONS.names, *SLIDING.names, "FILE.py:NAME"])
+    return (SLIDING if place in SLIDING else FORMULATIONS).find(place).with_options(**options)
+
+
+def find_case(wanted: str | Case | type[Case], **parameters: float) -> Case:
+    """The case NAME, FILE.py:NAME or package.module:NAME, or itself, with these parameters set.
+
+    Raises UnknownNameError, which lists the known names or parameters, or WorkbenchError.
+
+    >>> find_case("wheel", mu=0.3).mu
+    0.3
+    """
+    found = CASES.find(wanted) if isinstance(wanted, str) else wanted
+    if isinstance(found, type):
+        found = found()
+    if not isinstance(found, Case):
+        raise WorkbenchError(f"a case or its name is needed; {type(found).__name__} was given")
+    return found.with_parameters(**parameters)
+
+
+def find_solver(wanted: str | Solver) -> Solver:
+    """The solver NAME, cvxpy:NAME, FILE.py:NAME or package.module:NAME, or itself. Raises UnknownNameError.
+
+    >>> find_solver("lemke").name
+    'lemke'
+    """
+    return solver_by_name(wanted) if isinstance(wanted, str) else wanted
+
+
+def find_formulations(wanted: Sequence[Any] | Any | None) -> tuple[Formulation, ...]:
+    """Several formulations, or one; without any, all that come with the workbench and make time steps."""
+    if wanted is None:
+        return tuple(FORMULATIONS.find(name) for name in FORMULATIONS.bundled)
+    several = [wanted] if isinstance(wanted, str | Formulation) else wanted
+    return tuple(map(find_formulation, several))

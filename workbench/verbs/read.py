@@ -1,0 +1,38 @@
+"""`read`: a problem or a matrix from a file."""
+
+from pathlib import Path
+
+from workbench.errors import DataError
+from workbench.readers.files import ENDINGS, read_problem_file
+from workbench.readers.matrix import Matrix
+from workbench.readers.npz import FileProblem
+from workbench.readers.problem import read_problem
+
+
+def read(path: str | Path) -> FileProblem | Matrix:
+    """What a file holds: a friction problem, an LCP or MLCP, else a matrix with its entries as written.
+
+    Problems come as FCLIB's HDF5, text as Siconos prints it, .npz or .mat; matrices as text, .csv, .npy, .mtx or
+    .json. Raises DataError, in one line, for anything that cannot be used; nothing in a file is ever executed.
+
+    >>> import tempfile, pathlib
+    >>> import workbench as wb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "matrix.csv"
+    ...     _ = file.write_text("2, -1\\n-1, 4/3\\n")
+    ...     wb.read(file).exact
+    [ 2,  -1]
+    [-1, 4/3]
+    """
+    if Path(path).suffix.lower() not in ENDINGS:
+        return read_problem(path)[0]
+    try:
+        return read_problem_file(path)
+    except DataError as no_problem:
+        try:
+            M, q = read_problem(path)
+        except DataError:
+            raise no_problem from None
+        if q is not None:
+            raise
+        return M

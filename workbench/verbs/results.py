@@ -1,0 +1,67 @@
+"""What the verbs hand back: numbers as tidy frames, which can be looked at, saved, and shown as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.output import provenance, replaced, staged, write_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Result:
+    """Base of all results: `frames` by name, `words` that say what they mean, `facts` on how they came about."""
+
+    title: str
+
+    @property
+    def frames(self) -> Mapping[str, pd.DataFrame]:
+        """Tidy frames by name, the most important first; every column's unit and meaning in `frame.attrs`."""
+        raise NotImplementedError
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The result in sentences."""
+        raise NotImplementedError
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Versions, machine and settings."""
+        return provenance(result=self.title)
+
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        """The result as one HTML page that opens offline; `facts` on how it came about take the place of its own."""
+        from workbench.builtin.reports.pages.result import render
+
+        return render(self.title, self.words, self.frames, facts or self.facts)
+
+    def write(self, folder: Path) -> None:
+        """Every frame as CSV, the page and provenance.json into a folder that is there."""
+        for name, frame in self.frames.items():
+            frame.to_csv(folder / f"{name}.csv", index=False)
+        (folder / "report.html").write_text(self.html(), "utf-8")
+        write_json(folder / "provenance.json", self.facts)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write everything into a folder, whole or not at all; raises WorkbenchError where it cannot be written."""
+        with staged(Path(folder)) as stage:
+            self.write(stage)
+        return Path(folder)
+
+    def page(self, path: str | Path) -> Path:
+        """Write the page to a file, whole or not at all; raises WorkbenchError where it cannot be written."""
+        with replaced(path) as stage:
+            stage.write_text(self.html(), "utf-8")
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return "\n".join([self.title, *self.words])
+
+    def _repr_html_(self) -> str:
+        sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.words)
+        frame = next(iter(self.frames.values()))
+        return f"<h4>{escape(self.title)}</h4>{sentences}{frame.to_html(index=False, max_rows=20, border=0)}"

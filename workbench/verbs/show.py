@@ -1,0 +1,98 @@
+"""`show`: the mathematics of a formulation, printed from the declaration that is solved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from workbench.assemble.find import compiled
+from workbench.assemble.plan import Compiled
+from workbench.builtin.cases import CASES
+from workbench.builtin.reports.text.terminal import problem_text
+from workbench.errors import WorkbenchError
+from workbench.language.formulation import ContactSymbols, Formulation
+from workbench.language.notation import latex_page, text_page
+from workbench.mechanics.case import Case
+from workbench.sliding.system import SlidingSystem, pose_sliding
+from workbench.step.one_step import first_problem
+from workbench.verbs.find import find_case, find_formulation
+from workbench.verbs.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Shown(Result):
+    """A formulation for the size of a case: `text`, `latex` (a document), `options` with their values."""
+
+    formulation: Formulation
+    case: Case = field(repr=False)
+    compiled: Compiled = field(repr=False)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return f"{self.formulation.label}: {self.formulation.friction}"
+
+    @cached_property
+    def text(self) -> str:
+        c = self.compiled
+        head = [self.title, self.formulation.source, "", f"size of {self.case.name}: {c.symbols}", ""]
+        options = [f"  {name} = {shown}" for name, shown in self.formulation.described_options.items()]
+        tail = ["", "options", *options] if options else []
+        return "\n".join([*head, text_page(c.declaration, c.kind), *tail])
+
+    @cached_property
+    def latex(self) -> str:
+        return latex_page(self.compiled.declaration, self.title)
+
+    def numbers(self, step: float = 1e-3) -> str:
+        """The assembled problem of the case's first step of `step` [s], row by row."""
+        f, case, c = self.formulation, self.case, self.compiled
+        if f.symbols is ContactSymbols:
+            problem, where = first_problem(case, f, step, case.normal), f"first step, h = {step:g} s"
+        else:
+            problem, where = pose_sliding(f, _sliding_system(case))[0], "at the start"
+        entries = [f"{u.name()}[{i}]" for u in c.declaration.partners for i in range(u.size)]
+        return problem_text(problem, f"{case.name}, {where}", entries)
+
+    @property
+    def words(self) -> list[str]:
+        return self.text.split("\n")[1:]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per option: name, default, values allowed."""
+        import pandas as pd
+
+        rows = list(self.formulation.described_options.items())
+        return pd.DataFrame(rows, columns=["option", "values"])
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {"options": self.frame}
+
+
+def show(formulation: str | Formulation, case: str | Case | None = None) -> Shown:
+    """Relations, sets, problem class, block matrix and options of a formulation, for the size of a case.
+
+    The default case is the wheel, for sliding formulations the rod in its guide. Raises WorkbenchError.
+
+    >>> import workbench as wb
+    >>> print(wb.show("frictionless").text.split("\\n")[0])
+    frictionless: none
+    """
+    f = find_formulation(formulation)
+    steps = f.symbols is ContactSymbols
+    found = find_case(case or ("wheel" if steps else "rod-in-guide"))
+    return Shown(f, found, compiled(f, *(found.size if steps else _sliding_system(found).size)))
+
+
+def _sliding_system(case: Case) -> SlidingSystem:
+    """The sliding contacts of a case at its start."""
+    own: Any = getattr(case, "sliding_system", None)
+    if own is None:
+        able = ", ".join(name for name in CASES.bundled if hasattr(CASES.find(name), "sliding_system"))
+        raise WorkbenchError(f"{case.name} does not give its sliding contacts; cases that do: {able}")
+    return own(*case.start())

@@ -1,0 +1,165 @@
+"""`solve`: one problem, one formulation, one solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.algorithms import default_solver
+from workbench.assemble.find import compiled
+from workbench.comparison.solving import solve_problem
+from workbench.errors import WorkbenchError
+from workbench.language.formulation import Formulation
+from workbench.mechanics.contact import Array, ContactSystem
+from workbench.problems.classes import MLCP, ConeProblem
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.problems.solution import Solution, Status
+from workbench.readers.files import read_problem_file
+from workbench.sliding.system import SlidingSystem, solve_sliding
+from workbench.step.one_step import solve_system
+from workbench.verbs.find import find_formulation, find_solver
+from workbench.verbs.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNITS = {
+    "v": ("m/s, rad/s", "velocity after the step"),
+    "p_n": ("N s", "normal impulse of a contact"),
+    "p_t": ("N s", "friction impulse, contact by contact"),
+    "p_b": ("N s", "impulse of a bilateral constraint"),
+    "p": ("N s", "contact impulses, normal ones first"),
+    "u": ("m/s", "contact velocities W p + q"),
+    "lambda_nb": ("N", "force of a bilateral contact, either sign"),
+    "lambda_nu": ("N", "force of a unilateral contact"),
+    "acceleration": ("m/s2, rad/s2", "generalised acceleration"),
+    "z": ("of the problem", "solution"),
+}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Solved(Result):
+    """The answer to one problem: arrays by name (`values`, also as attributes) and what is known of them.
+
+    For a `ContactSystem` v (n,), p_n (r,), p_t (d r,), p_b (m,); for a `SlidingSystem` lambda_nb (m_b,), lambda_nu
+    (m_u,), acceleration (n,); for a friction problem p and u (n,); for an LCP, a box or a cone problem z (n,). nan
+    where the solver gave no answer. `verified` is the problem's own residual within `tolerance`.
+    """
+
+    title: str
+    values: dict[str, Array] = field(repr=False)
+    solution: Solution = field(repr=False)
+
+    def __getattr__(self, name: str) -> Array:
+        values = self.__dict__.get("values", {})
+        if name in values:
+            return values[name]
+        raise AttributeError(f"this result has no '{name}'; it has {', '.join(values)}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.values]
+
+    @property
+    def status(self) -> Status:
+        """What the solver claims."""
+        return self.solution.claimed
+
+    @property
+    def verified(self) -> bool:
+        return self.solution.verified
+
+    @property
+    def residual(self) -> float:
+        """The problem's own, without unit."""
+        return self.solution.residual
+
+    @property
+    def tolerance(self) -> float:
+        return self.solution.tolerance
+
+    @property
+    def words(self) -> list[str]:
+        s = self.solution
+        told = f"{s.claimed.name}, " + ("verified" if s.verified else "not verified")
+        sentences = [f"{told}: residual {s.residual:.1e}, tolerance {s.tolerance:.0e}, by {s.solver}."]
+        return sentences + [f"{text[0].upper()}{text[1:]}." for text in (s.reason, s.proof) if text]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per entry: quantity, index, value, unit."""
+        import pandas as pd
+
+        rows = [(name, i, x, UNITS[name][0]) for name, values in self.values.items() for i, x in enumerate(values)]
+        frame = pd.DataFrame(rows, columns=["quantity", "index", "value", "unit"])
+        frame.attrs["quantities"] = {name: UNITS[name][1] for name in self.values}
+        return frame
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {"answer": self.frame}
+
+
+def solve(problem: Any, formulation: str | Formulation | None = None, solver: Any = None) -> Solved:
+    """Solve a problem under a formulation by a solver, and verify the answer by the problem's own residual.
+
+    `problem` is a `ContactSystem`, a `SlidingSystem`, a friction problem, LCP, box or cone problem, or the path of a
+    file with one. `formulation` is a name or a Formulation; the default is exact Coulomb friction ("coulomb"), for
+    sliding systems "sliding-lcp", and LCPs, box and cone problems take none. `solver` is a name or a solver; the
+    default takes the problem's class to round-off. Raises WorkbenchError where the problem cannot be read or posed; a
+    solver that fails or refuses is a result that says so.
+
+    >>> import numpy as np
+    >>> import workbench as wb
+    >>> block = wb.ContactSystem(
+    ...     M=2 * np.eye(3), v=[0.6, 0.8, 0], f=[0, 0, -2 * 9.81], h=0.01, mu=0.5,
+    ...     J_n=[[0, 0, 1]], J_t=[[1, 0, 0], [0, 1, 0]],
+    ... )
+    >>> answer = wb.solve(block)
+    >>> answer.verified, answer.p_t.round(4).tolist()
+    (True, [-0.0589, -0.0785])
+    >>> wb.solve(block, "ccp").v.round(4).tolist()      # the cone problem lifts what slides
+    [0.4565, 0.6086, 0.3804]
+    """
+    if isinstance(problem, str | Path):
+        problem = read_problem_file(problem)
+    method = None if solver is None else find_solver(solver)
+    if isinstance(problem, ContactSystem):
+        return _system(problem, find_formulation(formulation or "coulomb"), method)
+    if isinstance(problem, SlidingSystem):
+        return _sliding(problem, find_formulation(formulation or "sliding-lcp"), method)
+    if isinstance(problem, FrictionProblem | GlobalFrictionProblem):
+        return _friction(problem, find_formulation(formulation or "coulomb"), solver)
+    if not isinstance(problem, MLCP | ConeProblem):
+        raise WorkbenchError(
+            f"a {type(problem).__name__} is no problem that can be solved; give a ContactSystem, a SlidingSystem, a "
+            "friction problem, an LCP, MLCP, ConicQP or CoulombNCP, or the path of a file"
+        )
+    if formulation is not None:
+        raise WorkbenchError(f"a {problem.kind} is solved as it is; formulations are for systems and friction problems")
+    solution = (method or default_solver(problem.kind)).solve(problem)
+    return Solved(f"{problem.kind} of size {problem.size}", {"z": solution.z}, solution)
+
+
+def _system(system: ContactSystem, f: Formulation, method: Any) -> Solved:
+    answer, solution = solve_system(f, system, method or default_solver(compiled(f, *system.size).kind))
+    n, m, r, _ = system.size
+    title = f"One step of {r} contact{'s' * (r > 1)} (n = {n}, m = {m}) under {f.label}"
+    return Solved(title, dict(v=answer.v, p_n=answer.p_n, p_t=answer.p_t, p_b=answer.p_b), solution)
+
+
+def _sliding(system: SlidingSystem, f: Formulation, method: Any) -> Solved:
+    forces, a, solution = solve_sliding(f, system, method or default_solver("LCP"))
+    title = f"{system.m_b} bilateral and {system.m_u} unilateral sliding contacts under {f.label}"
+    return Solved(title, dict(lambda_nb=forces.lambda_nb, lambda_nu=forces.lambda_nu, acceleration=a), solution)
+
+
+def _friction(problem: FrictionProblem | GlobalFrictionProblem, f: Formulation, solver: Any) -> Solved:
+    answer = solve_problem(problem, f, solver)
+    p = answer.impulses if answer.impulses is not None else np.full(problem.size, np.nan)
+    local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
+    title = f"{problem.kind} with {problem.contacts} contacts under {f.label}"
+    return Solved(title, dict(p=p, u=local.W @ p + local.q), answer.solution)
