@@ -86,6 +86,8 @@ def is_file(name: str) -> bool:
     from workbench.readers.files import ENDINGS
 
     path = Path(name)
+    if ".py" in (path.suffix, Path(name.rpartition(":")[0]).suffix):
+        return False
     return path.suffix.lower() in ENDINGS or len(path.parts) > 1 or path.is_file()
 
 

@@ -1,7 +1,7 @@
 """What a case is: a system with compiled mechanics, parameters with units, and truths it is checked against."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -14,6 +14,10 @@ from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.mechanics.sketch import Shape
 
 Array = NDArray[np.float64]
+
+
+FILLED = ("M", "f", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "mu_s", "e")
+"""What the mechanics of a case may give."""
 
 
 def quantity(default: float, unit: str, meaning: str, sign: Literal["any", "nonnegative", "positive"] = "any") -> Any:
@@ -48,24 +52,24 @@ class Case(ABC):
     """A mechanical system with contacts. Subclasses are frozen dataclasses whose fields are `quantity`s.
 
     size is (n velocities, m bilateral rows, r contacts, d tangential directions); `windows` maps a name to (start,
-    end) in seconds; `normal` is the normal law that suits it (`core.NORMAL_LAWS`). `fill` and `advance` are compiled
-    (`core.FILL`, `core.ADVANCE`) and read `data()`; plain Python functions give the same steps a hundred times
-    slower. `aliases` maps other names of parameters to their own.
+    end) in seconds; `normal` is the normal law that suits it (`core.NORMAL_LAWS`). `aliases` maps other names of
+    parameters to their own.
+
+    The mechanics are either a method `mechanics(q, v)` in plain Python, or, some fifty times faster, two compiled
+    functions `fill` and `advance` (`core.FILL`, `core.ADVANCE`) that read `data()`. Both take the same steps.
 
     A case whose contacts slide at its start may give them at acceleration level, `sliding_system(q, v)`, and in
     rational numbers, `exact_sliding(given)`, None for a state that has none (see `cases.rod`).
     """
 
     name: ClassVar[str]
-    description: ClassVar[str]
-    source: ClassVar[str]
+    description: ClassVar[str] = ""
+    source: ClassVar[str] = ""
     size: ClassVar[tuple[int, int, int, int]]
     duration: ClassVar[float]
-    windows: ClassVar[dict[str, tuple[float, float]]]
+    windows: ClassVar[dict[str, tuple[float, float]]] = {}
     normal: ClassVar[str] = "gap"
     aliases: ClassVar[Mapping[str, str]] = {}
-    fill: ClassVar[Callable]
-    advance: ClassVar[Callable]
 
     v_th: float = quantity(0.01, "m/s", "speed below which a contact counts as sticking", "positive")
 
@@ -128,6 +132,26 @@ class Case(ABC):
         """
         return ()
 
+    def mechanics(self, q: Array, v: Array) -> Mapping[str, Any]:
+        """Contact data at a state by their names in formulary section 1: M (n, n), f (n,), J_n (r, n), J_t (d r, n),
+        phi (r,), mu (r,), and where they are not zero J_b, g, r_b, r_n, r_t, mu_s, e."""
+        raise NotImplementedError(f"{self.name} has neither a method mechanics(q, v) nor a compiled fill")
+
+    def fill(self, q: Array, v: Array, data: Array, core: Any) -> None:
+        """Write the mechanics into `core`, as compiled cases do themselves."""
+        for name, value in self.mechanics(q, v).items():
+            given = np.asarray(value, dtype=float)
+            if name not in FILLED:
+                raise UnknownNameError(f"contact datum of {self.name}", name, list(FILLED))
+            wanted = np.shape(getattr(core, name))
+            if given.ndim and given.shape != wanted:
+                raise DataError(f"{self.name}: mechanics gives {name} of shape {given.shape}; {wanted} is needed")
+            setattr(core, name, given)
+
+    def advance(self, q: Array, v: Array, h: float, data: Array, q_next: Array) -> None:
+        """q + h v, for velocities that are the rates of the coordinates; others write q + h Gamma(q) v."""
+        q_next[:] = q + h * v
+
     @abstractmethod
     def start(self) -> tuple[Array, Array]:
         """Initial coordinates q and velocities v."""
@@ -140,10 +164,10 @@ class Case(ABC):
     def energy(self, q: Array, v: Array) -> Array:
         """Mechanical energy (...) [J], potential zero at the floor."""
 
-    @abstractmethod
     def sketch(self) -> Sequence[Shape]:
         """The case at its start, as plane shapes in metres."""
+        return ()
 
-    @abstractmethod
     def truths(self, reference: Any) -> list[Truth]:
         """Analytic truths, computed on a reference run (`run.Run` under exact Coulomb friction)."""
+        return []

@@ -65,7 +65,7 @@ def from_mechanics(case: Case, q: Array, v: Array) -> SlidingSystem:
 def _filled(case: Case, q: Array, v: Array) -> Core:
     core = Core(case.size, STEP, 0.0, case.v_th)
     core.v[:] = v
-    type(case).fill(np.asarray(q, dtype=float), np.asarray(v, dtype=float), case.data(), core)
+    case.fill(np.asarray(q, dtype=float), np.asarray(v, dtype=float), case.data(), core)
     return core
 
 
@@ -74,7 +74,7 @@ def _bias(case: Case, q: Array, v: Array) -> Array:
 
     def rates(h: float) -> Array:
         there = np.empty_like(q)
-        type(case).advance(q, v, h, case.data(), there)
+        case.advance(q, v, h, case.data(), there)
         core = _filled(case, there, v)
         return np.concatenate([core.J_b @ v + core.r_b, core.J_n @ v + core.r_n])
 
