@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.errors import UnknownNameError, WorkbenchError
+from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.language.formulation import Formulation
@@ -22,10 +22,9 @@ def number_option(text: str, what: str, unit: str) -> float:
 
 
 def find_case(name: str, settings: Sequence[str] = ()) -> "Case":
-    """The case of this name with NAME=VALUE parameters set."""
-    from workbench.builtin.cases import CASES
+    """The case of this name, or at this place in somebody's own code, with NAME=VALUE parameters set."""
+    from workbench.verbs.find import find_case as find
 
-    kind = CASES.find(name)
     values = {}
     for setting in settings:
         key, _, text = setting.partition("=")
@@ -33,24 +32,14 @@ def find_case(name: str, settings: Sequence[str] = ()) -> "Case":
             values[key] = float(text)
         except ValueError:
             raise WorkbenchError(f"--set {setting}: give NAME=NUMBER") from None
-    return kind().with_parameters(**values)
+    return find(name, **values)
 
 
 def find_formulation(text: str) -> "Formulation":
-    """The formulation NAME or NAME:OPTION=VALUE,OPTION=VALUE."""
-    from workbench.builtin.formulations import FORMULATIONS, SLIDING
+    """The formulation of this name or place, with its options."""
+    from workbench.verbs.find import find_formulation as find
 
-    name, _, rest = text.partition(":")
-    if name not in (*FORMULATIONS.names, *SLIDING.names):
-        raise UnknownNameError("formulation", name, [*FORMULATIONS.names, *SLIDING.names])
-    found = (FORMULATIONS if name in FORMULATIONS.names else SLIDING).find(name)
-    options = {}
-    for part in rest.split(",") if rest else []:
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise WorkbenchError(f"formulation '{text}': '{part}' is no OPTION=VALUE")
-        options[key] = value
-    return found.with_options(**options)
+    return find(text)
 
 
 def find_relaxation(text: str) -> "Relaxation":
