@@ -1,0 +1,23 @@
+"""The maps in words say what the code says of itself."""
+
+import re
+
+from tests.maps import ROOT, rooms, sentence, written
+
+
+def test_the_map_of_the_rooms_is_that_of_the_packages():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert written(text) == text, "run: python -m tests.maps"
+    assert all(sentence(room) for room in rooms())
+
+
+def test_every_package_is_a_room():
+    named = {room.split(".")[1] for room in rooms()}
+    found = {path.parent.name for path in (ROOT / "workbench").glob("*/__init__.py")}
+    assert found <= named, found - named
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
