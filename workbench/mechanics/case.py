@@ -7,13 +7,11 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from workbench.arrays import Array
 from workbench.errors import DataError, UnknownNameError
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.mechanics.sketch import Shape
-
-Array = NDArray[np.float64]
 
 
 def quantity(default: float, unit: str, meaning: str, sign: Literal["any", "nonnegative", "positive"] = "any") -> Any:
