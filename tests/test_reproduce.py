@@ -22,7 +22,7 @@ from cases.wheel import Wheel
 from formulations.anitescu_potra import anitescu_potra
 from formulations.box import box_friction
 from formulations.coulomb import coulomb
-from reports.figures.comparison import Figure, lines
+from reports.figures.charts import Figure, lines
 from reports.reproductions import REPRODUCTIONS, _conic, cnd_17_1068, find_reproduction, idetc2016_60064
 from reports.reproductions.claims import Claim, Reproduction, Section, Table, claims_frame, number_text
 from reports.reproductions.page import make_page, make_pages, render

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from reports.figures.comparison import HEIGHT, WIDTH, Figure
+from reports.figures.charts import HEIGHT, WIDTH, Figure
 from reports.figures.drawing import drawing
 from reports.pages.page import environment, scripts
 from reports.text.painleve import float_of, forces, in_words, number, spans, vector

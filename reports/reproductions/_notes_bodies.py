@@ -7,7 +7,7 @@ import pandas as pd
 from cases.three_bodies import ThreeBodies
 from formulations.coulomb import coulomb
 from formulations.stewart_trinkle import stewart_trinkle
-from reports.figures.comparison import Chart, Figure
+from reports.figures.charts import Chart, Figure
 from reports.reproductions import _notes as notes
 from reports.reproductions.claims import Claim, Section, Sketch, Table
 from workbench.algorithms import find_solver

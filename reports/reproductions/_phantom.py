@@ -10,7 +10,7 @@ from formulations.anitescu_potra import anitescu_potra
 from formulations.box import box_friction
 from formulations.discrete_velocity import discrete_velocity
 from formulations.phantom_inertia import phantom_inertia
-from reports.figures.comparison import COLOURS, Figure
+from reports.figures.charts import COLOURS, Figure
 from reports.reproductions._cube import COARSE, COUPLED, FINE, FIXED, ITERATED, REGULARISED, apart, run, solver_frame
 from reports.reproductions.claims import Claim, Section, Table, number_text
 from workbench.algorithms import find_solver

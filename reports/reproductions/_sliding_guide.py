@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from cases.rod_in_guide import RodInGuide
-from reports.figures.comparison import Figure, lines
+from reports.figures.charts import Figure, lines
 from reports.reproductions._sliding import (
     EXACT,
     T,

@@ -9,7 +9,7 @@ from cases.rod import Rod
 from cases.rod_in_guide import RodInGuide
 from formulations.anitescu_potra import anitescu_potra
 from formulations.coulomb import coulomb
-from reports.figures.comparison import Figure
+from reports.figures.charts import Figure
 from reports.reproductions import _sliding_charts as charts
 from reports.reproductions._sliding import EXACT, T, at_start, critical_friction, critical_scales, is_p
 from reports.reproductions.claims import Claim, Section

@@ -10,7 +10,7 @@ from cases.sphere import Sphere
 from cases.wheel import Wheel
 from formulations.ccp import ccp
 from formulations.coulomb import coulomb
-from reports.figures.comparison import Figure, lines
+from reports.figures.charts import Figure, lines
 from reports.reproductions._conic import (
     EXACT,
     GRAVITY,

@@ -10,7 +10,7 @@ from formulations.anitescu_potra import anitescu_potra
 from formulations.box import box_friction
 from formulations.coulomb import coulomb
 from formulations.hybrid import hybrid
-from reports.figures.comparison import COLOURS, Figure
+from reports.figures.charts import COLOURS, Figure
 from reports.reproductions._cube import (
     COARSE,
     COUPLED,

@@ -7,7 +7,7 @@ import pandas as pd
 from cases.spatial_particle import SpatialParticle
 from formulations.coulomb import coulomb
 from formulations.stewart_trinkle import stewart_trinkle
-from reports.figures.comparison import Chart, Figure, lines
+from reports.figures.charts import Chart, Figure, lines
 from reports.reproductions import _notes as notes
 from reports.reproductions._notes_bodies import N_D, PRINTED, ROUND_OFF, STEP, final, misprints, three_bodies
 from reports.reproductions.claims import Claim, Reproduction, Section, Sketch, Table, number_text

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from cases.rod_in_guide import RodInGuide
-from reports.figures.comparison import Figure
+from reports.figures.charts import Figure
 from reports.reproductions import _sliding
 from reports.reproductions import _sliding_charts as charts
 from reports.reproductions._sliding import EXACT, apart, at_start, is_p

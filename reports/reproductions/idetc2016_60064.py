@@ -12,12 +12,15 @@ from formulations.box import box_friction
 from formulations.coulomb import coulomb
 from formulations.hybrid import hybrid
 from formulations.phantom_inertia import phantom_inertia
-from reports.figures.comparison import Figure, curves_of, lines
+from reports.figures.charts import Figure, lines
+from reports.figures.comparison import curves_of
 from reports.reproductions.claims import Claim, Reproduction, Section, Table
 from reports.reproductions.selection import one_solver, reference_of, row, steps_of
 from workbench.algorithms import find_solver
-from workbench.comparison.cases import Comparison, compare, rms
+from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Progress, Settings
+from workbench.comparison.measured import rms
+from workbench.comparison.result import Comparison
 from workbench.judge.coulomb import misalignment
 from workbench.language.formulation import Formulation
 from workbench.matrices.rank import rank
