@@ -16,6 +16,13 @@ from reports.pages.comparison import render
 from reports.text.comparison import error_columns, judged_columns, known_in_words
 from reports.text.terminal import print_table
 from workbench.algorithms import find_solver
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.figures.comparison import write_figures
+from workbench.builtin.reports.figures.file import contacts_of, figures
+from workbench.builtin.reports.pages.file import render
+from workbench.builtin.reports.text.file import ERRORS, JUDGED, known_in_words
 from workbench.cli.main import main
 from workbench.comparison.files import compare_problem
 from workbench.comparison.metrics import METRICS

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from latex2mathml.converter import convert
 
-from formulations import FORMULATIONS
 from workbench.assemble.assembly import stamp
 from workbench.assemble.find import compiled
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import ModellingError
 from workbench.language import notation
 from workbench.language.modelling import box, complements, declare, equals, free, friction_cone, nonneg

@@ -100,7 +100,7 @@ def test_a_browser_draws_every_figure(result, page, tmp_path):
 
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_the_table_fits_the_terminal(result, width, capsys, monkeypatch):
-    monkeypatch.setattr("reports.text.terminal.PIPE_WIDTH", width)
+    monkeypatch.setattr("workbench.builtin.reports.text.terminal.PIPE_WIDTH", width)
     print_table(result)
     table = capsys.readouterr().out.split("\n")
     rows = [line for line in table if "ms" in line and ("lemke" in line or "judice-pires" in line)]

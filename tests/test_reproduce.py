@@ -165,7 +165,7 @@ def test_a_page_without_figures_carries_no_drawing_library():
 
 
 def test_every_reproduction_in_the_folder_is_registered_and_the_other_way_round():
-    folder = Path(reports.reproductions.__file__).parent
+    folder = Path(workbench.builtin.reports.reproductions.__file__).parent
     found = {path.stem for path in folder.glob("*.py") if "\ndef reproduce(" in path.read_text("utf-8")}
     assert {name.replace("-", "_") for name in REPRODUCTIONS} == found
     assert len(set(REPRODUCTIONS)) == len(REPRODUCTIONS)
@@ -178,8 +178,8 @@ def toys(monkeypatch):
     for name in ("toy", "toy_two"):
         module = ModuleType(name)
         module.reproduce = lambda progress: progress("toys", 0, 1) or TOY
-        monkeypatch.setitem(sys.modules, f"reports.reproductions.{name}", module)
-    monkeypatch.setattr("reports.reproductions.REPRODUCTIONS", ("toy", "toy-two"))
+        monkeypatch.setitem(sys.modules, f"workbench.builtin.reports.reproductions.{name}", module)
+    monkeypatch.setattr("workbench.builtin.reports.reproductions.REPRODUCTIONS", ("toy", "toy-two"))
     monkeypatch.setattr("os.cpu_count", lambda: 1)
 
 
@@ -240,7 +240,7 @@ def test_a_page_that_fails_leaves_nothing(toys, tmp_path, monkeypatch):
     def broken(progress):
         raise WorkbenchError("no")
 
-    monkeypatch.setattr(sys.modules["reports.reproductions.toy_two"], "reproduce", broken)
+    monkeypatch.setattr(sys.modules["workbench.builtin.reports.reproductions.toy_two"], "reproduce", broken)
     assert main(["reproduce", "--all", "--out", str(tmp_path / "out"), "--quiet"]) == 2
     assert list(tmp_path.iterdir()) == []
 
@@ -262,8 +262,8 @@ def test_pages_made_side_by_side_come_in_order_too(toys, monkeypatch):
         assert second_is_done.wait(60)
         return TOY
 
-    monkeypatch.setattr(sys.modules["reports.reproductions.toy_two"], "reproduce", last)
-    monkeypatch.setattr("reports.reproductions.page.processes", ThreadPoolExecutor)
+    monkeypatch.setattr(sys.modules["workbench.builtin.reports.reproductions.toy_two"], "reproduce", last)
+    monkeypatch.setattr("workbench.builtin.reports.reproductions.page.processes", ThreadPoolExecutor)
 
     def hear(*said):
         heard.append(said)

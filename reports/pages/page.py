@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def environment() -> Environment:
     """The templates of `reports/templates`; text is escaped unless it is `Markup`, unknown names are errors."""
     found = Environment(
-        loader=PackageLoader("reports"),
+        loader=PackageLoader("workbench.builtin.reports"),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,

@@ -15,7 +15,7 @@ from reports.reproductions._sliding import (
     random_rod,
     random_system,
 )  # fmt: skip
-from reports.reproductions.claims import Claim, Section, Table
+from workbench.builtin.reports.reproductions.claims import Claim, Section, Table
 from workbench.diagnostics.proposition import Bounds, balanced, beta_2, bilateral_limit, bounds
 from workbench.mechanics.case import Array
 from workbench.sliding.system import SlidingSystem

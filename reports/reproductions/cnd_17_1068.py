@@ -21,8 +21,7 @@ from reports.reproductions._conic import (
     relaxed_verdict,
     reordered,
 )  # fmt: skip
-from reports.reproductions.claims import Claim, Reproduction, Section, Table
-from workbench.algorithms import find_solver
+from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Table
 from workbench.comparison.jobs import Progress
 from workbench.matrices.rank import rank
 from workbench.mechanics.case import Array, Case, quantity

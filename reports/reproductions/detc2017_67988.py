@@ -29,9 +29,8 @@ from reports.reproductions._cube import (
     runs,
     stop,
 )  # fmt: skip
-from reports.reproductions._phantom import influence_of_rho, solvers, window
-from reports.reproductions.claims import Claim, Reproduction, Section, Table, number_text
-from workbench.algorithms import find_solver
+from workbench.builtin.reports.reproductions._phantom import influence_of_rho, solvers, window
+from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Table, number_text
 from workbench.comparison.jobs import Progress
 from workbench.language.formulation import Formulation
 from workbench.mechanics.relaxation import Relaxation
