@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
-from reports.pages.comparison import render
-from reports.text.terminal import print_table
 from workbench.algorithms.cvxpy_conic import CvxpySolver
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.pages.comparison import render
+from workbench.builtin.reports.text.terminal import print_table
 from workbench.comparison.cases import compare
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Settings

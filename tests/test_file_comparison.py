@@ -6,23 +6,19 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from workbench.builtin.reports.figures.file import contacts_of, figures
+from workbench.builtin.reports.pages.file import render
+from workbench.builtin.reports.text.file import ERRORS, JUDGED, known_in_words
 
-from cases.cube import Cube
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
-from reports.figures.charts import write_figures
-from reports.figures.comparison import contacts_of, figures
-from reports.pages.comparison import render
-from reports.text.comparison import error_columns, judged_columns, known_in_words
-from reports.text.terminal import print_table
 from workbench.algorithms import find_solver
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.builtin.reports.figures.comparison import write_figures
-from workbench.builtin.reports.figures.file import contacts_of, figures
-from workbench.builtin.reports.pages.file import render
-from workbench.builtin.reports.text.file import ERRORS, JUDGED, known_in_words
+from workbench.builtin.reports.figures.charts import write_figures
+from workbench.builtin.reports.figures.comparison import contacts_of, figures, write_figures
+from workbench.builtin.reports.pages.comparison import render
+from workbench.builtin.reports.text.comparison import error_columns, judged_columns, known_in_words
+from workbench.builtin.reports.text.terminal import print_table
 from workbench.cli.main import main
 from workbench.comparison.files import compare_problem
 from workbench.comparison.metrics import METRICS
@@ -287,7 +283,7 @@ def test_the_page_has_every_row_figure_and_relation(d, tmp_path):
 
 
 def test_figures_of_very_many_contacts_are_thinned(one, monkeypatch):
-    monkeypatch.setattr("reports.figures.comparison.ROWS", 20)
+    monkeypatch.setattr("workbench.builtin.reports.figures.comparison.ROWS", 20)
     c = compared(redundant(7, r=8, n=24), [BY_NAME["ccp"], BY_NAME["frictionless"], COULOMB])
     points = contacts_of(c)
     assert len(points) <= 20
@@ -320,7 +316,7 @@ def test_the_command_writes_what_it_promises(tmp_path, capsys):
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_terminal_tells_all_and_cuts_nothing_off(one, width, capsys, monkeypatch):
-    monkeypatch.setattr("reports.text.terminal.PIPE_WIDTH", width)
+    monkeypatch.setattr("workbench.builtin.reports.text.terminal.PIPE_WIDTH", width)
     print_table(one)
     told = capsys.readouterr().out
     assert max(map(len, told.splitlines())) <= width

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
-from reports.pages.comparison import render, save
-from reports.text.columns import markdown
-from reports.text.terminal import print_table
 from workbench.algorithms import ROUND_OFF
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.pages.comparison import render, save
+from workbench.builtin.reports.text.columns import markdown
+from workbench.builtin.reports.text.terminal import print_table
 from workbench.cli.main import main
 from workbench.comparison.cases import compare
 from workbench.comparison.columns import RUNS, TRAJECTORIES

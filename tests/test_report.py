@@ -9,15 +9,15 @@ import subprocess
 import pytest
 from rich.console import Console
 
-from cases.cube import Cube
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
-from reports.figures.charts import write_figures
-from reports.figures.comparison import ROWS, curves_of, figures
-from reports.pages.comparison import render
-from reports.text import terminal
-from reports.text.comparison import error_columns, judged_columns
-from reports.text.terminal import print_table
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.figures.charts import write_figures
+from workbench.builtin.reports.figures.comparison import ROWS, curves_of, figures
+from workbench.builtin.reports.pages.comparison import render
+from workbench.builtin.reports.text import terminal
+from workbench.builtin.reports.text.comparison import error_columns, judged_columns
+from workbench.builtin.reports.text.terminal import print_table
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
 from workbench.output import provenance, staged

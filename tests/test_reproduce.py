@@ -15,18 +15,31 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import reports.reproductions
-from cases.block import Block
-from cases.sphere import Sphere
-from cases.wheel import Wheel
-from formulations.anitescu_potra import anitescu_potra
-from formulations.box import box_friction
-from formulations.coulomb import coulomb
-from reports.figures.charts import Figure, lines
-from reports.reproductions import REPRODUCTIONS, _conic, cnd_17_1068, find_reproduction, idetc2016_60064
-from reports.reproductions.claims import Claim, Reproduction, Section, Table, claims_frame, number_text
-from reports.reproductions.page import make_page, make_pages, render
-from reports.reproductions.selection import one_solver, row
+import workbench.builtin.reports.reproductions
+from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.sphere import Sphere
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations.anitescu_potra import anitescu_potra
+from workbench.builtin.formulations.box import box_friction
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.reports.figures.charts import Figure, lines
+from workbench.builtin.reports.reproductions import (
+    REPRODUCTIONS,
+    _conic,
+    cnd_17_1068,
+    find_reproduction,
+    idetc2016_60064,
+)
+from workbench.builtin.reports.reproductions.claims import (
+    Claim,
+    Reproduction,
+    Section,
+    Table,
+    claims_frame,
+    number_text,
+)
+from workbench.builtin.reports.reproductions.page import make_page, make_pages, render
+from workbench.builtin.reports.reproductions.selection import one_solver, row
 from workbench.cli.main import main
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings

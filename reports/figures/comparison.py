@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from reports.figures.charts import WIDTH, Chart, Figure, budget, lines, short
+from workbench.builtin.reports.figures.charts import WIDTH, Chart, Figure, budget, lines, short
 from workbench.comparison.problem_step import MODES
 from workbench.comparison.result import Comparison
 

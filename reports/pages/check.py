@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from reports.pages.page import environment
-from reports.text.check import number, vector
+from workbench.builtin.reports.pages.page import environment
+from workbench.builtin.reports.text.check import number, vector
 
 MEANINGS = {
     "P": "all principal minors are positive: one solution for every q",

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from reports.figures.charts import write_figures
-from reports.figures.comparison import figures
-from reports.figures.drawing import drawing
-from reports.pages.page import environment, scripts
-from reports.text.comparison import (
+from workbench.builtin.reports.figures.charts import write_figures
+from workbench.builtin.reports.figures.comparison import figures
+from workbench.builtin.reports.figures.drawing import drawing
+from workbench.builtin.reports.pages.page import environment, scripts
+from workbench.builtin.reports.text.comparison import (
     RESIDUAL,
     error_columns,
     facts_in_words,

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from workbench.engine.disk import read, write
 
 if TYPE_CHECKING:
-    from reports.figures.charts import Figure
+    from workbench.builtin.reports.figures.charts import Figure
 
 
 @cache
@@ -54,7 +54,7 @@ def scripts(figures: "Sequence[Figure]") -> dict[str, Markup]:
     if not figures:
         return {"bundle": Markup(""), "specs": Markup("{}")}
     # Pages without figures need no drawing library.
-    from reports.figures.charts import styled
+    from workbench.builtin.reports.figures.charts import styled
 
     specs = json.dumps({f.name: styled(f.chart).to_dict() for f in figures}).replace("</", "<\\/")
     return {"bundle": _drawing_library(), "specs": Markup(specs)}

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from cases.rod_in_guide import RodInGuide
-from reports.figures.charts import Figure, lines
-from reports.reproductions._sliding import (
+from workbench.builtin.cases.rod_in_guide import RodInGuide
+from workbench.builtin.reports.figures.charts import Figure, lines
+from workbench.builtin.reports.reproductions._sliding import (
     EXACT,
     T,
     at_start,

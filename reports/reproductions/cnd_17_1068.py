@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from cases.block import Block
-from cases.sphere import Sphere
-from cases.wheel import Wheel
-from formulations.ccp import ccp
-from formulations.coulomb import coulomb
-from reports.figures.charts import Figure, lines
-from reports.reproductions._conic import (
+from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.sphere import Sphere
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations.ccp import ccp
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.reports.figures.charts import Figure, lines
+from workbench.builtin.reports.reproductions._conic import (
     EXACT,
     GRAVITY,
     STEP,

@@ -4,14 +4,14 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from cases.cube import Cube
-from cases.wheel import Wheel
-from formulations.anitescu_potra import anitescu_potra
-from formulations.box import box_friction
-from formulations.coulomb import coulomb
-from formulations.hybrid import hybrid
-from reports.figures.charts import COLOURS, Figure
-from reports.reproductions._cube import (
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations.anitescu_potra import anitescu_potra
+from workbench.builtin.formulations.box import box_friction
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.hybrid import hybrid
+from workbench.builtin.reports.figures.charts import COLOURS, Figure
+from workbench.builtin.reports.reproductions._cube import (
     COARSE,
     COUPLED,
     FINE,

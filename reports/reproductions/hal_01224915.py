@@ -3,16 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from cases.rod_in_guide import RodInGuide
-from reports.figures.charts import Figure
-from reports.reproductions import _sliding
-from reports.reproductions import _sliding_charts as charts
-from reports.reproductions._sliding import EXACT, apart, at_start, is_p
-from reports.reproductions._sliding_guide import guide
-from reports.reproductions._sliding_rod import rod, stepping
-from reports.reproductions.claims import Claim, Reproduction, Section, Table
 from workbench.algorithms.enumeration import all_solutions
 from workbench.builtin.cases.rod_in_guide import RodInGuide
+from workbench.builtin.reports.figures.charts import Figure
 from workbench.builtin.reports.figures.comparison import Figure
 from workbench.builtin.reports.reproductions import _sliding
 from workbench.builtin.reports.reproductions import _sliding_charts as charts

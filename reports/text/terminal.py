@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from reports.text.comparison import (
+from workbench.builtin.reports.text.comparison import (
     RESIDUAL,
     error_columns,
     facts_in_words,

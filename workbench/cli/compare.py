@@ -88,8 +88,8 @@ def is_file(name: str) -> bool:
 
 def _chosen(o: argparse.Namespace) -> "tuple[Formulation, ...]":
     """The formulations asked for; solvers and metrics are looked up so that a mistake is reported at once."""
-    from formulations import FORMULATIONS
     from workbench.algorithms import find_solver
+    from workbench.builtin.formulations import FORMULATIONS
     from workbench.comparison.metrics import METRICS
 
     for name in o.solver or []:
@@ -162,9 +162,9 @@ def _compare_case(o: argparse.Namespace) -> None:
 
 def _report(o: argparse.Namespace, name: str, compared: Callable, subject: Callable) -> None:
     """Compare, write what every comparison leaves behind, and print its table; `subject(c)` goes into provenance."""
-    from reports.figures.charts import remove_figures
-    from reports.pages.comparison import save
-    from reports.text.terminal import print_table
+    from workbench.builtin.reports.figures.charts import remove_figures
+    from workbench.builtin.reports.pages.comparison import save
+    from workbench.builtin.reports.text.terminal import print_table
     from workbench.output import json_rows, provenance, staged
 
     out = Path(o.out or f"{name}-comparison")
