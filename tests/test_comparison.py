@@ -6,8 +6,10 @@ import pytest
 
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.comparison.cases import compare, rms, sliding_minor
+from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Job, Settings, run_jobs
+from workbench.comparison.measured import rms
+from workbench.comparison.verdicts import sliding_minor
 from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import formulation
 from workbench.language.modelling import complements, declare, equals, free, friction_cone, nonneg

@@ -11,12 +11,14 @@ from workbench.algorithms import find_solver
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.builtin.reports.figures.comparison import write_figures
-from workbench.builtin.reports.figures.file import contacts_of, figures
-from workbench.builtin.reports.pages.file import render
-from workbench.builtin.reports.text.file import ERRORS, JUDGED, known_in_words
+from workbench.builtin.reports.figures.charts import write_figures
+from workbench.builtin.reports.figures.comparison import contacts_of, figures
+from workbench.builtin.reports.pages.comparison import render
+from workbench.builtin.reports.text.comparison import error_columns, judged_columns, known_in_words
+from workbench.builtin.reports.text.terminal import print_table
 from workbench.cli.main import main
-from workbench.comparison.files import METRICS, compare_problem
+from workbench.comparison.files import compare_problem
+from workbench.comparison.metrics import METRICS
 from workbench.comparison.solving import contact_system, exported_step
 from workbench.diagnostics.redundancy import redundancy
 from workbench.errors import WorkbenchError
@@ -56,7 +58,7 @@ def first(c, label):
 def impulses(c, label):
     t = c.trajectories
     row = t[(t["label"] == label) & (t["role"] == "run")].drop_duplicates("contact")
-    return row[["p_n", *[f"p_t{j + 1}" for j in range(c.d)]]].to_numpy()
+    return row[["p_n", *[f"p_t{j + 1}" for j in range(c.facts["dimension"] - 1)]]].to_numpy()
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +111,7 @@ def test_one_contact_by_hand(one, label, p):
 
 def test_every_formulation_has_a_row_and_convex_ones_two(one):
     assert set(one.runs["label"]) == {f.label for f in (*FORMULATIONS, HEXAGON, COUPLED)}
-    assert set(METRICS) <= set(one.runs.columns)
+    assert {m.column.name for m in METRICS if "problem" in m.column.of} <= set(one.runs.columns)
     generic = set(one.runs[one.runs["solver"] == "cvxpy:CLARABEL"]["label"])
     assert generic == {"frictionless", "box", "hybrid", "ccp", "mujoco"}
     assert one.runs["verified"].all()
@@ -268,8 +270,8 @@ def test_the_page_has_every_row_figure_and_relation(d, tmp_path):
     assert text.count('<td class="name">') == 2 * len(c.runs)
     assert text.count("<details") == len(FORMULATIONS)
     assert "no discretisation error" in text
-    for _, title, *_ in (*ERRORS, *JUDGED):
-        assert title in text
+    for column in (*error_columns(c), *judged_columns(c)):
+        assert f">{column.title}</th>" in text
     spec = re.search(r"const specs = (.*?);\nadd", page, flags=re.S).group(1)
     json.loads(spec.replace("<\\/", "</"), parse_constant=lambda name: pytest.fail(f"{name} in a figure"))
     paths = write_figures(figures(c), tmp_path, "svg")
@@ -278,7 +280,7 @@ def test_the_page_has_every_row_figure_and_relation(d, tmp_path):
 
 
 def test_figures_of_very_many_contacts_are_thinned(one, monkeypatch):
-    monkeypatch.setattr("workbench.builtin.reports.figures.file.ROWS", 20)
+    monkeypatch.setattr("workbench.builtin.reports.figures.comparison.ROWS", 20)
     c = compared(redundant(7, r=8, n=24), [BY_NAME["ccp"], BY_NAME["frictionless"], COULOMB])
     points = contacts_of(c)
     assert len(points) <= 20
@@ -311,10 +313,8 @@ def test_the_command_writes_what_it_promises(tmp_path, capsys):
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_terminal_tells_all_and_cuts_nothing_off(one, width, capsys, monkeypatch):
-    from workbench.builtin.reports.text.terminal import print_file_table
-
     monkeypatch.setattr("workbench.builtin.reports.text.terminal.PIPE_WIDTH", width)
-    print_file_table(one)
+    print_table(one)
     told = capsys.readouterr().out
     assert max(map(len, told.splitlines())) <= width
     assert all(label in told for label in one.runs["label"])
@@ -322,9 +322,7 @@ def test_the_terminal_tells_all_and_cuts_nothing_off(one, width, capsys, monkeyp
 
 
 def test_reasons_that_rows_share_are_told_once(capsys):
-    from workbench.builtin.reports.text.terminal import print_file_table
-
-    print_file_table(compared(asymmetric()))
+    print_table(compared(asymmetric()))
     told = " ".join(capsys.readouterr().out.split())
     assert told.count("W is no J M^-1 J^T") == 1
     assert "frictionless, stewart-trinkle, anitescu-potra" in told

@@ -188,6 +188,16 @@ def test_a_comparison_of_a_row_is_that_of_the_whole():
     assert "stewart-trinkle" in render(a, provenance(case="row"))
 
 
+def test_more_contacts_than_minors_are_taken_of_are_compared():
+    c = compare(ROW, [find_formulation("ccp")], find_formulation("coulomb"), settings=Settings((2e-3,), 2e-3, 0.02))
+    assert ROW.size[2] > 8
+    assert c.runs["verified"].all()
+    assert c.trajectories["sliding_minor"].isna().all()
+    last = c.diagnostics.iloc[-1]
+    assert (last["verdict"], last["witness"]) == ("not defined", f"{ROW.size[2]} contacts; minors are taken of up to 8")
+    assert "minors are taken of up to 8" in render(c, provenance(case="row"))
+
+
 @kernel(FILL)
 def fill_belt(q, v, data, core):
     """As `Row`, where the ground below the second stack moves."""

@@ -12,10 +12,11 @@ from rich.console import Console
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.builtin.reports.figures.comparison import ROWS, curves_of, figures, write_figures
+from workbench.builtin.reports.figures.charts import write_figures
+from workbench.builtin.reports.figures.comparison import ROWS, curves_of, figures
 from workbench.builtin.reports.pages.comparison import render
 from workbench.builtin.reports.text import terminal
-from workbench.builtin.reports.text.comparison import COLUMNS
+from workbench.builtin.reports.text.comparison import error_columns, judged_columns
 from workbench.builtin.reports.text.terminal import print_table
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
@@ -48,9 +49,8 @@ def test_the_page_loads_nothing_from_anywhere(page):
 
 def test_every_run_has_its_row_and_every_failure_its_reason(result, page):
     text = outside_scripts(page)
-    assert text.count('<td class="name">') == len(result.runs) + len(
-        result.diagnostics.drop_duplicates(["label", "step"])
-    )
+    verdicts = result.diagnostics.drop_duplicates(["label", "step"])
+    assert text.count('<td class="name">') == len(result.runs) + len(result.windows["all"]) + len(verdicts)
     refused = result.runs[result.runs["claimed"] == "REFUSED"]
     assert len(refused)
     assert all(reason.split(":")[0] in text for reason in refused["reason"])
@@ -64,11 +64,11 @@ def test_the_mathematics_is_that_of_the_declarations(result, page):
     assert "&lt;math" not in text
 
 
-def test_headings_say_what_a_reader_looks_for(page):
+def test_headings_say_what_a_reader_looks_for(result, page):
     for heading in ("What was compared", "The table", "Error budget", "Smallest principal minor", "Provenance"):
         assert heading in page
-    for _, title, *_ in COLUMNS:
-        assert title in page
+    for column in (*error_columns(result), *judged_columns(result)):
+        assert f">{column.title}</th>" in page
 
 
 def test_figures_as_files(result, tmp_path):

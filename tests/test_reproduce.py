@@ -22,7 +22,7 @@ from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations.anitescu_potra import anitescu_potra
 from workbench.builtin.formulations.box import box_friction
 from workbench.builtin.formulations.coulomb import coulomb
-from workbench.builtin.reports.figures.comparison import Figure, lines
+from workbench.builtin.reports.figures.charts import Figure, lines
 from workbench.builtin.reports.reproductions import (
     REPRODUCTIONS,
     _conic,

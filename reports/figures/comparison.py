@@ -1,53 +1,61 @@
-"""Figures of a comparison, as Altair charts: one declaration serves the page and the PDF, SVG or PNG for a paper."""
+"""Figures of a comparison: curves over time of a case, points for contacts and small multiples of a problem."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from typing import TypeVar
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from workbench.comparison.cases import Comparison
+from workbench.builtin.reports.figures.charts import WIDTH, Chart, Figure, budget, lines, short
+from workbench.comparison.problem_step import MODES
+from workbench.comparison.result import Comparison
 
 POINTS, ROWS = 400, 4800
-"""Points drawn per curve at most, and of all curves of a figure together; the frames keep every step."""
+"""Points drawn per curve at most, and rows of a figure; the frames keep every step."""
+COLUMNS, SIDE = 5, 140
+"""Small multiples in a row, and their side [px]."""
+LOW, REACH = -0.08, 1.6
+"""Normalised friction between which contacts are drawn: a little below zero, so that none lies on an axis."""
+C = TypeVar("C", alt.X, alt.Y)
+MODE_COLOURS = ["#b0b0b0", "#c8553d", "#4c6a92"]
 
-WIDTH, HEIGHT = 760, 300
-COLOURS = ["#4c6a92", "#e08a1e", "#c8553d", "#5b9e9e", "#3f8f4f", "#b79a20", "#8c5fa8", "#d4739b", "#2b2b2b", "#8d7461"]
-DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
-
-BUDGET = {
-    "friction_rmsd": "total",
-    "discretisation_error": "discretisation",
-    "formulation_error": "formulation",
+FRICTION = {
+    "friction_rmsd": "total", "discretisation_error": "discretisation", "formulation_error": "formulation",
     "solver_error": "solver",
-}
-
-
-PARTS = {"total": "#2b2b2b", "discretisation": "#7fa6c9", "formulation": "#e08a1e", "solver": "#8c5fa8"}
-
-
-NAMES = ("friction", "misalignment", "position", "energy", "budget", "painleve", "cones", "motion")
-"""File names of the figures, without ending."""
-
-Chart = alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.Chart
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A chart with the words that belong to it. `name` is the file name without ending."""
-
-    name: str
-    title: str
-    caption: str
-    chart: Chart
+}  # fmt: skip
+VELOCITIES = {"velocity_error": "total", "formulation_error": "formulation", "solver_error": "solver"}
+IMPULSES = {
+    "impulse_error": "total", "impulse_formulation_error": "formulation", "impulse_solver_error": "solver",
+}  # fmt: skip
+"""Columns of `runs` that make an error budget: its parts (`charts.PARTS`)."""
 
 
 def figures(c: Comparison) -> list[Figure]:
     """All figures of a comparison, in the order of the page."""
+    return _of_problem(c) if c.case is None else _of_case(c)
+
+
+def _errors(runs: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """The columns of `names` under their parts' names, for `budget`; empty where metrics were left out or undefined."""
+    if not set(names) <= set(runs) or runs[next(iter(names))].isna().all():
+        return pd.DataFrame()
+    run = runs["label"] + ", " + runs["solver"]
+    if "step" in runs and runs["step"].nunique() > 1:
+        run += runs["step"].map(", {:g} s".format)
+    return runs[["window", *names]].rename(columns=names).assign(run=run)
+
+
+def _budget(title: str, caption: str, unit: str, fields: Sequence[pd.DataFrame]) -> list[Figure]:
+    """The figure of those `_errors` that are not empty, if any."""
+    shown = [errors for errors in fields if len(errors)]
+    return [Figure("budget", title, caption, budget(pd.concat(shown), unit))] if shown else []
+
+
+def _of_case(c: Comparison) -> list[Figure]:
     curves = curves_of(c)
+    if curves.empty:
+        return []
     # What belongs to the whole system is the same for every contact.
     system = curves[curves["contact"] == curves["contact"].min()]
     return [
@@ -74,19 +82,19 @@ def figures(c: Comparison) -> list[Figure]:
             "Logarithmic; potential zero at the floor (Fig. 5 b).",
             lines(system, "energy_error", "energy difference [J]", log=True),
         ),
-        Figure(
-            "budget", "Error budget of the normalised friction",
+        *_budget(
+            "Error budget of the normalised friction",
             "Root mean squares over each window: the whole deviation from the reference, and the three differences "
             "that add up to it step by step. Root mean squares do not add up, so the bars stand side by side. "
             "Logarithmic; below 1e-6 % is round-off and not drawn.",
-            budget(c.runs, BUDGET),
+            "RMS [%]", [_errors(c.runs, FRICTION)],
         ),
-        Figure(
+        *([] if system["sliding_minor"].isna().all() else [Figure(
             "painleve", "Smallest principal minor of the sliding matrix",
             "The matrix A_nn − A_nt [μ ξ] of the sliding contacts. Positive: a P-matrix, so the contact forces of "
             "sliding are unique at every state passed; at or below zero Painlevé's paradoxes begin.",
             lines(system, "sliding_minor", "smallest minor [1/kg]", zero=True),
-        ),
+        )]),
     ]  # fmt: skip
 
 
@@ -107,109 +115,141 @@ def curves_of(c: Comparison) -> pd.DataFrame:
     return thinned
 
 
-def _short(x: float) -> float | None:
-    """Five digits are more than a curve shows; fewer bytes for the page."""
-    return float(f"{x:.5g}") if np.isfinite(x) else None
-
-
-def lines(
-    curves: pd.DataFrame, column: str, title: str, x: str = "t", x_title: str = "time [s]", log: bool = False,
-    zero: bool = False,
-) -> Chart:  # fmt: skip
-    """A curve of `column` over `x` for every "label", dashed by "step" and apart by "contact" where there are several.
-
-    A click in the legend singles out a curve. `zero` adds the line 0 and keeps it in view.
-    """
-    several = [name for name in ("step", "contact") if name in curves and len(curves[name].unique()) > 1]
-    data = curves[[x, "label", *several, column]].dropna(subset=[column])
-    if log:
-        data = data[data[column] > 1e-12]
-    data = data.assign(**{column: data[column].map(_short), x: data[x].map(_short)})
-    order = list(dict.fromkeys(curves["label"]))
-    pick = alt.selection_point(fields=["label"], bind="legend")
-    scale = alt.Scale(type="log") if log else alt.Scale(zero=zero)
-    base = alt.Chart(data).encode(
-        x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickCount=11)),
-        y=alt.Y(
-            f"{column}:Q", title=title, scale=scale, axis=alt.Axis(format=".0e", tickCount=8) if log else alt.Axis()
+def _of_problem(c: Comparison) -> list[Figure]:
+    points = contacts_of(c)
+    if points.empty:
+        return []
+    beyond = int((points["normalised_friction"] > REACH).sum())
+    left_out = f" {beyond} points beyond {REACH:g} are not drawn." if beyond else ""
+    thin = points.attrs["of"]
+    some = f" Drawn are {points['contact'].nunique()} of {thin} contacts." if points["contact"].nunique() < thin else ""
+    hollow = (
+        "" if points["determined"].all()
+        else " Hollow: the velocity does not determine this contact's impulses, so the point is one choice of many."
+    )  # fmt: skip
+    return [
+        *_budget(
+            "Distance from the exact solution",
+            "Velocities relative to |q|, impulses relative to the exact ones. Total is this row against exact Coulomb; "
+            "formulation is the formulation solved to round-off against exact Coulomb; solver is this row against the "
+            "formulation to round-off. There is no discretisation part: one step, nothing moves. Logarithmic; below "
+            "1e-6 % is round-off and not drawn.",
+            "relative error [%]",
+            [
+                _errors(c.runs.assign(window="velocities W p + q"), VELOCITIES),
+                _errors(c.runs.assign(window="impulses"), IMPULSES),
+            ],
         ),
-        color=alt.Color("label:N", sort=order, scale=alt.Scale(domain=order, range=_palette(order)), title=None),
-        detail=[f"{name}:N" for name in several],
-        opacity=alt.condition(pick, alt.value(0.95), alt.value(0.08)),
-    )
-    if "step" in several:
-        base = base.encode(strokeDash=alt.StrokeDash("step:N", scale=alt.Scale(range=DASHES), title="step"))
-    lines = base.mark_line(strokeWidth=1.6, clip=True).add_params(pick)
-    layers = [lines]
-    if zero:
-        layers.append(alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(color="#b00", strokeDash=[4, 4]).encode(y="y:Q"))
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+        Figure(
+            "friction", "Normalised friction |p_t| / (μ p_n), contact by contact",
+            "Across: exact Coulomb; up: the formulation. On the diagonal they agree, 1 is the rim of Coulomb's cone. "
+            f"Colours tell what the contact does in the exact solution.{hollow}{left_out}{some}",
+            scatter(points),
+        ),
+        Figure(
+            "cones", "Where friction lies in its cone, p_t / (μ p_n)",
+            "Each contact that carries a normal impulse, in the file's own tangent axes; the circle is Coulomb's rim. "
+            f"Polygons and boxes show as corners and edges.{hollow}{left_out}{some}" if c.facts["dimension"] == 3 else
+            "Each contact that carries a normal impulse; ±1 is Coulomb's rim."
+            f"{hollow}{left_out}{some}",
+            cones(points) if c.facts["dimension"] == 3 else strips(points),
+        ),
+        Figure(
+            "motion", "Normal against sliding velocity after the step",
+            "Across: |u_t|; up: u_n, both in the file's unit. Under Coulomb's law a contact that carries impulses has "
+            "u_n = 0; the cone complementarity problem lifts sliding ones to u_n = μ |u_t|. Velocities are "
+            f"drawn for every contact, whatever is known of its impulses.{some}",
+            motion(points),
+        ),
+    ]  # fmt: skip
 
 
-def budget(runs: pd.DataFrame, names: Mapping[str, str], title: str = "RMS [%]") -> alt.FacetChart:
-    """Bars side by side of the columns of `names`, shares, for every run; one field for each "window"."""
-    frame = runs.copy()
-    frame["run"] = frame["label"] + ", " + frame["solver"]
-    if "step" in frame and len(frame["step"].unique()) > 1:
-        frame["run"] += frame["step"].map(", {:g} s".format)
-    tidy = frame.melt(["run", "window"], list(names), var_name="part", value_name="error").dropna(subset=["error"])
-    tidy["error"] = 100 * tidy["error"]
-    tidy = tidy[tidy["error"] > 1e-6].assign(part=lambda f: f["part"].map(names), floor=1e-6)
-    parts, windows = list(names.values()), list(dict.fromkeys(frame["window"]))
+def contacts_of(c: Comparison) -> pd.DataFrame:
+    """The contacts of each formulation's first row that has impulses; evenly thinned where there are very many."""
+    frame, d = c.trajectories[c.trajectories["role"] == "run"], c.facts["dimension"] - 1
+    first = frame.drop_duplicates("label")[["label", "solver"]]
+    points = frame.merge(first, on=["label", "solver"])
+    contacts = int(frame["contact"].max()) + 1 if len(frame) else 0
+    every = -(-contacts * max(1, len(first)) // ROWS)
+    points = points[points["contact"] % max(1, every) == 0].copy()
+    points.attrs["of"] = contacts
+    tangents = [f"p_t{j + 1}" for j in range(d)]
+    size = np.linalg.norm(points[tangents], axis=1)
+    for name in tangents:
+        points[name] = points["normalised_friction"] * points[name] / np.where(size > 0, size, 1.0)
+    points["slip"] = np.linalg.norm(points[[f"u_t{j + 1}" for j in range(d)]], axis=1)
+    numbers = [*tangents, "slip", "u_n", "normalised_friction", "exact_friction"]
+    points[numbers] = points[numbers].map(short)
+    return points
+
+
+def _multiples(points: pd.DataFrame, marks: alt.Chart, frame: alt.Chart | None, side: int = SIDE) -> Chart:
+    """A small chart per formulation, `frame` (with data of its own) behind its points."""
+    order = list(dict.fromkeys(points["label"]))
+    layers = [marks] if frame is None else [frame, marks]
     return (
-        alt.Chart(tidy)
-        .mark_bar()
-        .encode(
-            y=alt.Y("run:N", sort=list(dict.fromkeys(frame["run"])), title=None, axis=alt.Axis(labelLimit=300)),
-            yOffset=alt.YOffset("part:N", sort=parts, scale=alt.Scale(domain=parts)),
-            x=alt.X(
-                "error:Q", title=title, scale=alt.Scale(type="log", domainMin=1e-6),
-                axis=alt.Axis(format="~g", values=[1e-6, 1e-4, 1e-2, 1, 100]),
-            ),
-            x2="floor:Q",
-            color=alt.Color(
-                "part:N", sort=parts, title=None,
-                scale=alt.Scale(domain=parts, range=[PARTS[part] for part in parts]),
-            ),
+        alt.layer(*layers, data=points)
+        .properties(width=side, height=side)
+        .facet(
+            facet=alt.Facet("label:N", sort=order, title=None, header=alt.Header(labelFontSize=12, labelPadding=4)),
+            columns=COLUMNS,
         )
-        .properties(width=(WIDTH - 220) // len(windows), height=alt.Step(7))
-        .facet(column=alt.Column("window:N", sort=windows, title=None, header=alt.Header(labelFontSize=12)))
+    )
+
+
+def _marks(x: alt.X, y: alt.Y) -> alt.Chart:
+    scale = alt.Scale(domain=list(MODES), range=MODE_COLOURS)
+    legend = alt.Legend(orient="top", title="in the exact solution")
+    return (
+        alt.Chart()
+        .mark_point(filled=True, size=26, strokeWidth=1, clip=True)
+        .encode(
+            x=x, y=y, color=alt.Color("exact_mode:N", scale=scale, legend=legend),
+            stroke=alt.Stroke("exact_mode:N", scale=scale, legend=None),
+            fillOpacity=alt.condition("datum.determined", alt.value(0.75), alt.value(0.0)),
+            strokeOpacity=alt.value(0.8), tooltip=["contact:Q", "mode:N", "exact_mode:N"],
+        )
     )  # fmt: skip
 
 
-def _palette(order: list[str]) -> list[str]:
-    return [COLOURS[i % len(COLOURS)] for i in range(len(order))]
+def _ratio(channel: type[C], key: str, low: float, title: str | None) -> C:
+    return channel(
+        f"{key}:Q", title=title, scale=alt.Scale(domain=[low, REACH], nice=False),
+        axis=alt.Axis(values=[-1, 0, 1] if low < LOW else [0, 0.5, 1, 1.5]),
+    )  # fmt: skip
 
 
-def styled(chart: Chart) -> Chart:
-    """The house style: no frame, quiet grid, the page's typeface."""
-    return (
-        chart.configure_view(stroke=None)
-        .configure(font="system-ui, 'DejaVu Sans', sans-serif", background="white")
-        .configure_axis(
-            labelFontSize=12, titleFontSize=12, gridColor="#e6e6e6", domainColor="#888", titleFontWeight="normal"
-        )
-        .configure_legend(labelFontSize=12, symbolStrokeWidth=3, labelLimit=260, titleFontWeight="normal")
-    )
+def scatter(points: pd.DataFrame) -> Chart:
+    """Normalised friction, exact across and the formulation's up; contacts open in both are left out."""
+    shown = points[points["closed"] | (points["exact_mode"] != "open")]
+    diagonal = pd.DataFrame({"x": [0.0, REACH], "y": [0.0, REACH]})
+    line = alt.Chart(diagonal).mark_line(color="#bbb", strokeWidth=1).encode(x="x:Q", y="y:Q")
+    x, y = _ratio(alt.X, "exact_friction", LOW, "exact"), _ratio(alt.Y, "normalised_friction", LOW, "formulation")
+    return _multiples(shown, _marks(x, y), line)
 
 
-def write_figures(shown: Sequence[Figure], folder: Path, ending: Literal["pdf", "svg", "png"]) -> list[Path]:
-    """Each figure as a file `folder/NAME.ending`, ending "pdf", "svg" or "png"; no browser, no network."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for figure in shown:
-        path = folder / f"{figure.name}.{ending}"
-        styled(figure.chart).save(str(path), format=ending, scale_factor=2.0 if ending == "png" else 1.0)
-        paths.append(path)
-    return paths
+def cones(points: pd.DataFrame) -> Chart:
+    """Friction of the contacts in space that carry something, in the unit disc."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 73)
+    rim = pd.DataFrame({"x": np.cos(angle).round(4), "y": np.sin(angle).round(4), "order": range(73)})
+    circle = alt.Chart(rim).mark_line(color="#bbb", strokeWidth=1).encode(x="x:Q", y="y:Q", order="order:Q")
+    x, y = _ratio(alt.X, "p_t1", -REACH, None), _ratio(alt.Y, "p_t2", -REACH, None)
+    return _multiples(points[points["closed"]], _marks(x, y), circle)
 
 
-def remove_figures(folder: Path, keep: str | None) -> None:
-    """Take away an earlier report's figures, all but the ending `keep`, and the folder if that leaves it empty."""
-    if not folder.is_dir():
-        return
-    for name in NAMES:
-        for ending in {"pdf", "svg", "png"} - {keep}:
-            (folder / f"{name}.{ending}").unlink(missing_ok=True)
-    if not any(folder.iterdir()):
-        folder.rmdir()
+def strips(points: pd.DataFrame) -> Chart:
+    """Friction of the contacts in the plane that carry something, a line for every formulation."""
+    order = list(dict.fromkeys(points["label"]))
+    rim = alt.Chart(pd.DataFrame({"x": [-1.0, 1.0]})).mark_rule(color="#bbb").encode(x="x:Q")
+    x = _ratio(alt.X, "p_t1", -REACH, "p_t / (μ p_n)")
+    y = alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=300))
+    marks = _marks(x, y).properties(data=points[points["closed"]])
+    return alt.layer(rim, marks).properties(width=WIDTH - 220, height=alt.Step(22))
+
+
+def motion(points: pd.DataFrame) -> Chart:
+    """u_n over |u_t| of every contact."""
+    x = alt.X("slip:Q", title="|u_t|", axis=alt.Axis(tickCount=3, format="~g"))
+    y = alt.Y("u_n:Q", title="u_n", axis=alt.Axis(tickCount=4, format="~g"))
+    marks = _marks(x, y).encode(fillOpacity=alt.value(0.75))
+    return _multiples(points, marks, None)

@@ -1,10 +1,8 @@
 """The page of one check: is this matrix, or this LCP, well posed? One HTML file that opens offline."""
 
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-
+from workbench.builtin.reports.pages.page import environment
 from workbench.builtin.reports.text.check import number, vector
 
 MEANINGS = {
@@ -34,14 +32,11 @@ MOST_SHOWN = 40
 
 def render(result: dict[str, Any], name: str, provenance: dict[str, Any]) -> str:
     """The whole page as text, from the result of `workbench.diagnostics.check.check`."""
-    environment = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": number, "vector": vector}
-    template = environment.from_string(
-        files("workbench.builtin.reports").joinpath("templates/check.html.j2").read_text("utf-8")
-    )
+    template = environment().get_template("check.html.j2")
     return template.render(
-        r=result, name=name, provenance=provenance, classes=class_rows(result["classes"] or {}), most=MOST_SHOWN
-    )
+        r=result, name=name, provenance=provenance, classes=class_rows(result["classes"] or {}), most=MOST_SHOWN,
+        number=number, vector=vector,
+    )  # fmt: skip
 
 
 def class_rows(classes: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,40 +1,103 @@
-"""The comparison report: one HTML file that opens offline, readable without the code."""
+"""The comparison report: one HTML file that opens offline, readable without the code, and the frames beside it."""
 
-from typing import Any
+import json
+from pathlib import Path
+from typing import Any, Literal
 
 import pandas as pd
 
+from workbench.builtin.reports.figures.charts import write_figures
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.page import environment, scripts
-from workbench.builtin.reports.text.comparison import COLUMNS, of_window, rows_of, summary
-from workbench.comparison.cases import Comparison
+from workbench.builtin.reports.text.comparison import (
+    RESIDUAL,
+    error_columns,
+    facts_in_words,
+    judged_columns,
+    known_in_words,
+    rows_of,
+    summary,
+)
+from workbench.comparison.columns import Column
+from workbench.comparison.files import SLOW
+from workbench.comparison.result import Comparison
+
+FACTS: list[tuple[str, str, str]] = [
+    ("contacts", "contacts n_c", "{}"),
+    ("dimension", "components of a contact, 1 + d", "{}"),
+    ("size", "size of W, n = (1 + d) n_c", "{}"),
+    ("rank", "rank W", "{}"),
+    ("rank_tolerance", "singular values counted as zero, up to", "{:.1e}"),
+    ("rank_gap", "ratio of the last one kept to the first one dropped", "{:.1e}"),
+    ("rank_share", "rank W / (1 + d) n_c, below 1: redundant contacts", "{:.3g}"),
+    ("condition", "condition number on the range", "{:.3g}"),
+    ("asymmetry", "asymmetry |W − Wᵀ| / |W|", "{:.1e}"),
+    ("eigenvalue_min", "eigenvalues of the symmetric part, from", "{:.3g}"),
+    ("eigenvalue_max", "to", "{:.3g}"),
+    ("mu_min", "friction coefficients, from", "{:g}"),
+    ("mu_max", "to", "{:g}"),
+    ("velocities", "generalised velocities n_v", "{}"),
+    ("bilateral", "bilateral rows", "{}"),
+    ("hardness", "hardness (1 + d) n_c / n_v", "{:.3g}"),
+]
+"""Key of `problem_facts`, words, format; a fact that does not apply is left out."""
+
+
+def save(
+    c: Comparison, folder: Path, provenance: dict[str, Any], drawn: Literal["pdf", "svg", "png"] | None = None
+) -> None:
+    """Write report.html, the frames as CSV or Parquet, provenance.json and, if `drawn`, each figure as a file."""
+    c.runs.to_csv(folder / "runs.csv", index=False)
+    c.runs.to_parquet(folder / "runs.parquet", index=False)
+    c.trajectories.to_parquet(folder / "trajectories.parquet", index=False)
+    if c.case is not None:
+        c.diagnostics.to_csv(folder / "diagnostics.csv", index=False)
+    (folder / "provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", "utf-8")
+    (folder / "report.html").write_text(render(c, provenance), "utf-8")
+    if drawn:
+        write_figures(figures(c), folder / "figures", drawn)
 
 
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
-    shown = figures(c)
-    tables = []
-    for window in dict.fromkeys(c.runs["window"]):
-        rows = rows_of(of_window(c, window))
-        title = f"Window “{window}”: {rows[0]['window_start']:g} s ≤ t < {rows[0]['window_end']:g} s"
-        tables.append({"title": title, "rows": rows, "columns": COLUMNS, "clipped": rows[0]["clipped"]})
+    shown, known = figures(c), {}
+    if c.case is None:
+        facts = [(words, form.format(c.facts[key])) for key, words, form in FACTS if c.facts.get(key) is not None]
+        known = {"facts": facts, "words": facts_in_words(c), "known": known_in_words(c), "slow": SLOW}
     return (
         environment()
         .get_template("comparison.html.j2")
         .render(
             c=c,
-            name=c.case.name,
             provenance=provenance,
-            tables=tables,
-            undefined="no friction, or nothing slides",
+            tables=_tables(c),
             figures=shown,
             verdicts=_verdicts(c.diagnostics),
             summary=summary(c),
-            sketch=drawing(c.case.sketch(), f"{c.case.name} at its start"),
+            sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
+            **known,
             **scripts(shown),
         )
     )
+
+
+def _tables(c: Comparison) -> list[dict[str, Any]]:
+    """The errors in each window, and what the judge says of the last, which is all of a run."""
+    errors, judged = error_columns(c), judged_columns(c)
+    last = "Held against Coulomb's law by the judge"
+    if c.case is None:
+        return [_table("Distance from the exact solution", c.runs, errors), _table(last, c.runs, judged)]
+    tables = []
+    for name, runs in c.windows.items():
+        start, end, clipped = runs[["window_start", "window_end", "clipped"]].iloc[0]
+        title = f"Window “{name}”: {start:g} s ≤ t < {end:g} s"
+        tables.append(_table(title, runs, [*errors, RESIDUAL]) | {"clipped": clipped})
+    return [*tables, _table(f"{last}, window “{name}”", runs, judged)]
+
+
+def _table(title: str, runs: pd.DataFrame, columns: list[Column]) -> dict[str, Any]:
+    return {"title": title, "rows": rows_of(runs, columns), "columns": columns, "clipped": False}
 
 
 def _verdicts(diagnostics: pd.DataFrame) -> list[dict[str, Any]]:

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
-from workbench.builtin.reports.figures.comparison import Figure, styled
 from workbench.engine.disk import read, write
+
+if TYPE_CHECKING:
+    from workbench.builtin.reports.figures.charts import Figure
 
 
 @cache
@@ -32,8 +34,13 @@ def environment() -> Environment:
 
 def mathml(latex: str, display: Literal["block", "inline"] = "block") -> Markup:
     """LaTeX as MathML, displayed or within a line."""
+    try:
+        found = convert(latex, display=display)
+    except Exception:
+        # Names are the user's own, and may be anything.
+        return escape(latex)
     # As an operator a bar would be spaced like one, and |u| is no sum.
-    return Markup(convert(latex, display=display).replace(">&#x0007C;</mo>", ' lspace="0" rspace="0">&#x0007C;</mo>'))
+    return Markup(found.replace(">&#x0007C;</mo>", ' lspace="0" rspace="0">&#x0007C;</mo>'))
 
 
 def prose(text: str) -> Markup:
@@ -42,10 +49,13 @@ def prose(text: str) -> Markup:
     return Markup("").join(mathml(part, "inline") if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
-def scripts(figures: Sequence[Figure]) -> dict[str, Markup]:
+def scripts(figures: "Sequence[Figure]") -> dict[str, Markup]:
     """What `scripts.html.j2` needs: the drawing library and the charts, to be drawn into `#figure-NAME`."""
     if not figures:
         return {"bundle": Markup(""), "specs": Markup("{}")}
+    # Pages without figures need no drawing library.
+    from workbench.builtin.reports.figures.charts import styled
+
     specs = json.dumps({f.name: styled(f.chart).to_dict() for f in figures}).replace("</", "<\\/")
     return {"bundle": _drawing_library(), "specs": Markup(specs)}
 

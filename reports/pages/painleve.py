@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.figures.comparison import HEIGHT, WIDTH, Figure
+from workbench.builtin.reports.figures.charts import HEIGHT, WIDTH, Figure
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.text.painleve import float_of, forces, in_words, number, spans, vector

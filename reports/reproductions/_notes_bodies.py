@@ -8,7 +8,7 @@ from workbench.algorithms import find_solver
 from workbench.builtin.cases.three_bodies import ThreeBodies
 from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
-from workbench.builtin.reports.figures.comparison import Chart, Figure
+from workbench.builtin.reports.figures.charts import Chart, Figure
 from workbench.builtin.reports.reproductions import _notes as notes
 from workbench.builtin.reports.reproductions.claims import Claim, Section, Sketch, Table
 from workbench.language.notation import latex_blocks, relation

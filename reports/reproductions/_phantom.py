@@ -11,7 +11,7 @@ from workbench.builtin.formulations.anitescu_potra import anitescu_potra
 from workbench.builtin.formulations.box import box_friction
 from workbench.builtin.formulations.discrete_velocity import discrete_velocity
 from workbench.builtin.formulations.phantom_inertia import phantom_inertia
-from workbench.builtin.reports.figures.comparison import COLOURS, Figure
+from workbench.builtin.reports.figures.charts import COLOURS, Figure
 from workbench.builtin.reports.reproductions._cube import (
     COARSE,
     COUPLED,

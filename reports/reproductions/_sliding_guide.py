@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.builtin.cases.rod_in_guide import RodInGuide
-from workbench.builtin.reports.figures.comparison import Figure, lines
+from workbench.builtin.reports.figures.charts import Figure, lines
 from workbench.builtin.reports.reproductions._sliding import (
     EXACT,
     T,

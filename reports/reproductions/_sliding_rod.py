@@ -11,7 +11,7 @@ from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.builtin.formulations.anitescu_potra import anitescu_potra
 from workbench.builtin.formulations.coulomb import coulomb
-from workbench.builtin.reports.figures.comparison import Figure
+from workbench.builtin.reports.figures.charts import Figure
 from workbench.builtin.reports.reproductions import _sliding_charts as charts
 from workbench.builtin.reports.reproductions._sliding import (
     EXACT,

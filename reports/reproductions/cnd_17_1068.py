@@ -11,7 +11,7 @@ from workbench.builtin.cases.sphere import Sphere
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations.ccp import ccp
 from workbench.builtin.formulations.coulomb import coulomb
-from workbench.builtin.reports.figures.comparison import Figure, lines
+from workbench.builtin.reports.figures.charts import Figure, lines
 from workbench.builtin.reports.reproductions._conic import (
     EXACT,
     GRAVITY,

@@ -9,7 +9,7 @@ from workbench.algorithms.enumeration import all_solutions
 from workbench.builtin.cases.spatial_particle import SpatialParticle
 from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
-from workbench.builtin.reports.figures.comparison import Chart, Figure, lines
+from workbench.builtin.reports.figures.charts import Chart, Figure, lines
 from workbench.builtin.reports.reproductions import _notes as notes
 from workbench.builtin.reports.reproductions._notes_bodies import (
     N_D,

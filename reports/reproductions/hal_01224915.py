@@ -5,7 +5,7 @@ import pandas as pd
 
 from workbench.algorithms.enumeration import all_solutions
 from workbench.builtin.cases.rod_in_guide import RodInGuide
-from workbench.builtin.reports.figures.comparison import Figure
+from workbench.builtin.reports.figures.charts import Figure
 from workbench.builtin.reports.reproductions import _sliding
 from workbench.builtin.reports.reproductions import _sliding_charts as charts
 from workbench.builtin.reports.reproductions._sliding import EXACT, apart, at_start, is_p

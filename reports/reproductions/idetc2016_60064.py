@@ -13,11 +13,14 @@ from workbench.builtin.formulations.box import box_friction
 from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.hybrid import hybrid
 from workbench.builtin.formulations.phantom_inertia import phantom_inertia
-from workbench.builtin.reports.figures.comparison import Figure, curves_of, lines
+from workbench.builtin.reports.figures.charts import Figure, lines
+from workbench.builtin.reports.figures.comparison import curves_of
 from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Table
 from workbench.builtin.reports.reproductions.selection import one_solver, reference_of, row, steps_of
-from workbench.comparison.cases import Comparison, compare, rms
+from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Progress, Settings
+from workbench.comparison.measured import rms
+from workbench.comparison.result import Comparison
 from workbench.judge.coulomb import misalignment
 from workbench.language.formulation import Formulation
 from workbench.matrices.rank import rank

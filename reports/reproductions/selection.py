@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from workbench.comparison.cases import Comparison
+from workbench.comparison.result import Comparison
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 
@@ -17,7 +17,7 @@ def one_solver(c: Comparison) -> Comparison:
     runs = c.runs[c.runs["verified"]].drop_duplicates(["label", "window", "step"])
     missing = [f.label for f in c.formulations if f.label not in set(runs["label"])]
     if missing:
-        raise WorkbenchError(f"no verified run of {', '.join(missing)} on {c.case.name}")
+        raise WorkbenchError(f"no verified run of {', '.join(missing)} on {c.name}")
     own = pd.MultiIndex.from_frame(runs[["label", "solver"]])
     steps = c.trajectories
     kept = pd.MultiIndex.from_frame(steps[["label", "solver"]]).isin(own) | (steps["role"] == "reference")

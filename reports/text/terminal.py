@@ -11,61 +11,65 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from workbench.builtin.reports.text.comparison import COLUMNS, Column, of_window, rows_of
-from workbench.builtin.reports.text.file import ERRORS, JUDGED, defined, facts_in_words, known_in_words
-from workbench.comparison.cases import Comparison
-from workbench.comparison.files import NOBODY, FileComparison
+from workbench.builtin.reports.text.comparison import (
+    RESIDUAL,
+    error_columns,
+    facts_in_words,
+    known_in_words,
+    rows_of,
+    who,
+)
+from workbench.comparison.columns import Column
+from workbench.comparison.result import Comparison
 
 UNBOUNDED = 1000
 """Width at which a table is measured."""
 PIPE_WIDTH = 120
 """Width of the table where no terminal says otherwise."""
 
-LEFT_OUT_FIRST = [
-    "energy_error",
-    "position_error",
-    "residual",
-    "discretisation_error",
-    "solver_error",
-    "misalignment_rms",
-    "formulation_error",
-]
-"""Columns that a narrow terminal does without, in this order; the report has them all."""
-
-
-RESIDUAL = next(column for column in JUDGED if column[0] == "residual")
-LEFT_OUT_FIRST_OF_FILES = [
-    "impulse_solver_error",
-    "impulse_formulation_error",
-    "misalignment_rms",
-    "residual",
-    "solver_error",
-    "friction_rmsd",
-    "other_mode",
-    "formulation_error",
-]
-
 
 def print_table(c: Comparison) -> None:
-    """One row per run over the case's first window; failures with their reason below the table."""
+    """One row per run, of a case over its first window; below it why rows are not verified, and notes on metrics."""
     console = _console()
-    window = next(iter(c.runs["window"]))
-    rows = rows_of(of_window(c, window))
-    clipped = ", clipped to the run" if rows[0]["clipped"] else ""
-    law = c.settings.normal
-    update = "explicit" if c.settings.explicit else "symplectic"
-    console.print(
-        f"{c.case.name}, window '{window}': {rows[0]['window_start']:g} to {rows[0]['window_end']:g} s{clipped}; "
-        f"step {', '.join(f'{1e3 * h:g}' for h in c.settings.steps)} ms; {update} update, {law} normal law, "
-        f"relaxation {c.settings.relaxation}",
-        markup=False, highlight=False,
-    )  # fmt: skip
-    _print_rows(console, rows, COLUMNS, LEFT_OUT_FIRST)
-    console.print(
-        f"Errors against exact Coulomb friction at {1e3 * c.settings.reference_step:g} ms; discret., formul., solver: "
-        "the parts of the friction's error.\nok: every step's own residual is within the solver's tolerance.",
-        markup=False, highlight=False,
-    )  # fmt: skip
+    columns = [*error_columns(c), RESIDUAL]
+    window, runs = next(iter(c.windows.items()))
+    rows = rows_of(runs, columns)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, highlight=False)
+
+    if c.case is None:
+        for sentence in (f"{c.name}: {facts_in_words(c)}", *known_in_words(c)):
+            say(sentence)
+    else:
+        clipped = ", clipped to the run" if rows[0]["clipped"] else ""
+        say(
+            f"{c.name}, window '{window}': {rows[0]['window_start']:g} to {rows[0]['window_end']:g} s{clipped}; "
+            f"step {', '.join(f'{1e3 * h:g}' for h in c.settings.steps)} ms; "
+            f"{'explicit' if c.settings.explicit else 'symplectic'} update, {c.settings.normal} normal law, "
+            f"relaxation {c.settings.relaxation}"
+        )
+    console.print(_table_that_fits(console, rows, columns))
+    lines: dict[str, list[str]] = {}
+    for r in rows:
+        if not r["verified"]:
+            lines.setdefault(f"{r['claimed']}: {r['why_not']}", []).append(who(r))
+        if r["notes"]:
+            lines.setdefault(r["notes"], []).append(who(r))
+    for what, runs_of_it in lines.items():
+        say(f"{', '.join(runs_of_it)}: {what}")
+    if c.case is None:
+        say(
+            "Errors against exact Coulomb friction, of velocities W p + q relative to |q| and of impulses; formul., "
+            "solver:\nthe parts of the velocities' error. One step: there is no discretisation error.\n"
+            "ok: the problem's own residual is within the solver's tolerance."
+        )
+    else:
+        say(
+            f"Errors against exact Coulomb friction at {1e3 * c.settings.reference_step:g} ms; discret., formul., "
+            "solver: the parts of the friction's error.\n"
+            "ok: every step's own residual is within the solver's tolerance."
+        )
 
 
 def _console() -> Console:
@@ -73,68 +77,35 @@ def _console() -> Console:
     return console if console.is_terminal else Console(width=PIPE_WIDTH)
 
 
-def print_file_table(c: FileComparison) -> None:
-    """One row per formulation and solver; failures with their reason below the table."""
-    console = _console()
-    for sentence in (f"{c.name}: {facts_in_words(c)}", *known_in_words(c)):
-        console.print(sentence, markup=False, highlight=False)
-    columns = defined(c, [*ERRORS, RESIDUAL])
-    _print_rows(console, rows_of(c.runs, columns), columns, LEFT_OUT_FIRST_OF_FILES)
-    console.print(
-        "Errors against exact Coulomb friction, of velocities W p + q relative to |q| and of impulses; formul., "
-        "solver:\nthe parts of the velocities' error. One step: there is no discretisation error.\n"
-        "ok: the problem's own residual is within the solver's tolerance.",
-        markup=False, highlight=False,
-    )  # fmt: skip
+def _table_that_fits(console: Console, rows: list[dict[str, Any]], columns: Sequence[Column]) -> Table:
+    """The table with as many of its columns as the terminal is wide for; the report has them all.
 
-
-def _print_rows(
-    console: Console, rows: list[dict[str, Any]], columns: Sequence[Column], left_out_first: Sequence[str]
-) -> None:
-    """A table of rows, and below it the reasons of those that are not verified."""
-    several = len({r["step_text"] for r in rows}) > 1
-    console.print(_table_that_fits(console, rows, columns, left_out_first, several))
-    failures: dict[str, list[str]] = {}
-    for r in rows:
-        if not r["verified"]:
-            reason = r["reason"] or f"residual {r['residual']:.1e} above {r['tolerance']:.0e}"
-            who = r["label"] if r["solver"] == NOBODY else f"{r['label']} by {r['solver']}"
-            failures.setdefault(f"{r['claimed']}: {reason}", []).append(who)
-    for what, runs in failures.items():
-        console.print(f"{', '.join(runs)}: {what}", markup=False, highlight=False)
-
-
-def _table_that_fits(
-    console: Console,
-    rows: list[dict[str, Any]],
-    columns: Sequence[Column],
-    left_out_first: Sequence[str],
-    several: bool,
-) -> Table:
-    """The table with as many of its columns as the terminal is wide for."""
+    The last go first, but for the residual, which stands at the end and goes when only the first is left beside it.
+    """
     shown = list(range(len(columns)))
-    table = _table(rows, columns, several, shown)
-    for key in left_out_first:
+    table = _table(rows, columns, shown)
+    while len(shown) > 1:
         if Measurement.get(console, console.options.update(max_width=UNBOUNDED), table).maximum <= console.width:
             break
-        shown = [i for i in shown if columns[i][0] != key]
-        table = _table(rows, columns, several, shown)
+        del shown[-2 if len(shown) > 2 else -1]
+        table = _table(rows, columns, shown)
     return table
 
 
-def _table(rows: list[dict[str, Any]], columns: Sequence[Column], several: bool, shown: list[int]) -> Table:
+def _table(rows: list[dict[str, Any]], columns: Sequence[Column], shown: list[int]) -> Table:
+    several = len({r["step_text"] for r in rows}) > 1
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("formulation", no_wrap=True)
     table.add_column("solver", no_wrap=True)
     if several:
         table.add_column("step", justify="right", no_wrap=True)
     for i in shown:
-        table.add_column(columns[i][1].replace(" ", "\n"), justify="right", no_wrap=True)
+        table.add_column(columns[i].title.replace(" ", "\n"), justify="right", no_wrap=True)
     table.add_column("ok", no_wrap=True)
     for r in rows:
         verified = "[green]yes[/]" if r["verified"] else "[red]no[/]"
         step = [r["step_text"]] if several else []
-        table.add_row(r["label"], r["solver"], *step, *(r["cells"][i] for i in shown), verified)
+        table.add_row(escape(r["label"]), escape(r["solver"]), *step, *(r["cells"][i] for i in shown), verified)
     return table
 
 

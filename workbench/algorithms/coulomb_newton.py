@@ -21,8 +21,7 @@ from scipy.sparse.linalg import splu
 
 from workbench.algorithms.one_contact import natural_gap
 from workbench.algorithms.sparse_contacts import all_contacts, contact_velocity, newton_matrix, sweeps
-
-Array = NDArray[np.float64]
+from workbench.arrays import Array
 
 ENOUGH = 1e-14
 """Natural-map residual at which the stages end."""

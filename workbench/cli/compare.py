@@ -1,7 +1,6 @@
 """The command `workbench compare`."""
 
 import argparse
-import json
 import os
 import shlex
 from collections.abc import Callable
@@ -42,6 +41,7 @@ def add_command(commands: Any) -> None:
         metavar="NAME",
         help="repeatable; default: each formulation's round-off solver, and cvxpy:CLARABEL for convex QPs",
     )
+    compare.add_argument("--metric", action="append", metavar="NAME", help="repeatable; default: all that apply")
     compare.add_argument(
         "--time-limit",
         metavar="S",
@@ -77,7 +77,7 @@ def add_command(commands: Any) -> None:
 
 
 def run_compare(o: argparse.Namespace) -> None:
-    """Steps a case or solves a file, judges, prints and writes; see `workbench.comparison.cases`, `file_comparison`."""
+    """Steps a case or solves a file, judges, prints and writes; see `workbench.comparison.cases` and `files`."""
     (_compare_file if is_file(o.case) else _compare_case)(o)
 
 
@@ -92,17 +92,19 @@ def is_file(name: str) -> bool:
 
 
 def _chosen(o: argparse.Namespace) -> "tuple[Formulation, ...]":
-    """The formulations asked for; solvers are looked up so that a mistyped one is told at once."""
+    """The formulations asked for; solvers and metrics are looked up so that a mistake is reported at once."""
     from workbench.algorithms import find_solver
     from workbench.builtin.formulations import FORMULATIONS
+    from workbench.comparison.metrics import METRICS
 
     for name in o.solver or []:
         find_solver(name)
+    for name in o.metric or []:
+        METRICS.find(name)
     return tuple(map(find_formulation, o.formulation)) if o.formulation else tuple(FORMULATIONS)
 
 
 def _compare_file(o: argparse.Namespace) -> None:
-    from workbench.output import provenance, staged
     from workbench.problems.classes import MLCP
     from workbench.readers.files import read_problem_file
 
@@ -121,24 +123,17 @@ def _compare_file(o: argparse.Namespace) -> None:
     seconds = number_option(o.time_limit or share, "--time-limit", "seconds")
     from workbench.comparison.files import compare_problem
 
-    out = Path(o.out or f"{Path(o.case).stem}-comparison")
-    with staged(out) as stage, Progress(o.quiet) as progress:
-        name = Path(o.case).name
-        result = compare_problem(
-            name, problem, chosen, find_formulation("coulomb"), o.solver or (), seconds, progress, o.symmetric_part
-        )
-        facts = provenance(
-            file=o.case, problem=result.facts, known=result.known,
-            settings={"time_limit": seconds, "symmetric_part": o.symmetric_part},
-            formulations=[f.label for f in chosen], solvers=list(dict.fromkeys(result.runs["solver"])),
-            command=f"workbench {shlex.join(o.words)}",
+    def compared(progress: Any) -> Any:
+        return compare_problem(
+            Path(o.case).name, problem, chosen, find_formulation("coulomb"), o.solver or (), seconds, progress,
+            o.symmetric_part, o.metric,
         )  # fmt: skip
-        from workbench.builtin.reports.figures.file import figures
-        from workbench.builtin.reports.pages.file import render
-        from workbench.builtin.reports.text.terminal import print_file_table
 
-        _write(stage, o, result, facts, render(result, facts), figures)
-    _tell(out, o, result, print_file_table)
+    def subject(c: Any) -> dict[str, Any]:
+        settings = {"time_limit": seconds, "symmetric_part": o.symmetric_part}
+        return {"file": o.case, "problem": c.facts, "known": c.known, "settings": settings}
+
+    _report(o, Path(o.case).stem, compared, subject)
 
 
 def _compare_case(o: argparse.Namespace) -> None:
@@ -148,9 +143,6 @@ def _compare_case(o: argparse.Namespace) -> None:
     steps = tuple(number_option(h, "--step", "seconds") for part in o.step or ["1e-3"] for h in part.split(","))
     reference_step = number_option(o.reference_step or "1e-4", "--reference-step", "seconds")
     duration = None if o.duration is None else number_option(o.duration, "--duration", "seconds")
-    from workbench.output import provenance, staged
-
-    out = Path(o.out or f"{o.case}-comparison")
     case = find_case(o.case, o.set or [])
     chosen = _chosen(o)
     from workbench.comparison.cases import compare
@@ -160,47 +152,39 @@ def _compare_case(o: argparse.Namespace) -> None:
     settings = Settings(steps, reference_step, duration, o.position_update == "explicit", o.normal, relaxation)
     settings = settings.of_case(case)
     settings.strides()
-    with staged(out) as stage, Progress(o.quiet) as progress:
-        result = compare(
-            case, chosen, find_formulation("coulomb"), o.solver or (), settings, progress, os.cpu_count() or 1
+
+    def compared(progress: Any) -> Any:
+        return compare(
+            case, chosen, find_formulation("coulomb"), o.solver or (), settings, progress, os.cpu_count() or 1, o.metric
         )
+
+    def subject(c: Any) -> dict[str, Any]:
+        own = vars(settings) | {"relaxation": str(settings.relaxation)}
+        return {"case": case.name, "parameters": vars(case), "settings": own}
+
+    _report(o, o.case, compared, subject)
+
+
+def _report(o: argparse.Namespace, name: str, compared: Callable, subject: Callable) -> None:
+    """Compare, write what every comparison leaves behind, and print its table; `subject(c)` goes into provenance."""
+    from workbench.builtin.reports.figures.charts import remove_figures
+    from workbench.builtin.reports.pages.comparison import save
+    from workbench.builtin.reports.text.terminal import print_table
+    from workbench.output import json_rows, provenance, staged
+
+    out = Path(o.out or f"{name}-comparison")
+    with staged(out) as stage, Progress(o.quiet) as progress:
+        c = compared(progress)
+        if not any(card["compiled"] for card in c.mathematics):
+            raise WorkbenchError("; ".join(dict.fromkeys(card["failure"].reason for card in c.mathematics)))
         facts = provenance(
-            case=case.name, parameters=vars(case),
-            settings=vars(settings) | {"relaxation": str(settings.relaxation)}, formulations=[f.label for f in chosen],
-            solvers=list(dict.fromkeys(result.runs["solver"])), command=f"workbench {shlex.join(o.words)}",
+            **subject(c), formulations=[f.label for f in c.formulations], solvers=list(dict.fromkeys(c.runs["solver"])),
+            metrics=[m.name for m in c.metrics], command=f"workbench {shlex.join(o.words)}",
         )  # fmt: skip
-        from workbench.builtin.reports.figures.comparison import figures
-        from workbench.builtin.reports.pages.comparison import render
-        from workbench.builtin.reports.text.terminal import print_table
-
-        result.diagnostics.to_csv(stage / "diagnostics.csv", index=False)
-        _write(stage, o, result, facts, render(result, facts), figures)
-    _tell(out, o, result, print_table)
-
-
-def _write(
-    stage: Path, o: argparse.Namespace, result: Any, facts: dict[str, Any], page: str, figures: Callable
-) -> None:
-    """The files that every comparison leaves behind."""
-    result.runs.to_csv(stage / "runs.csv", index=False)
-    result.runs.to_parquet(stage / "runs.parquet", index=False)
-    result.trajectories.to_parquet(stage / "trajectories.parquet", index=False)
-    (stage / "provenance.json").write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
-    (stage / "report.html").write_text(page, "utf-8")
-    if o.figures:
-        from workbench.builtin.reports.figures.comparison import write_figures
-
-        write_figures(figures(result), stage / "figures", o.figures)
-
-
-def _tell(out: Path, o: argparse.Namespace, result: Any, print_rows: Callable) -> None:
-    """What the terminal is told of a comparison that has been written."""
-    from workbench.builtin.reports.figures.comparison import remove_figures
-    from workbench.output import json_rows
-
+        save(c, stage, facts, o.figures)
     remove_figures(out / "figures", keep=o.figures)
     if o.json:
-        print(json_rows(result.runs))
+        print(json_rows(c.runs))
     elif not o.quiet:
-        print_rows(result)
+        print_table(c)
         print(f"report: {out / 'report.html'}")

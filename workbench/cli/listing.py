@@ -7,7 +7,7 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.errors import UnknownNameError
 
-KINDS = ("cases", "formulations", "solvers", "reproductions")
+KINDS = ("cases", "formulations", "solvers", "metrics", "reproductions")
 
 
 def add_command(commands: Any) -> None:
@@ -51,11 +51,13 @@ def _lists() -> dict[str, dict[str, str]]:
     from workbench.builtin.cases import CASES
     from workbench.builtin.formulations import FORMULATIONS, SLIDING
     from workbench.builtin.reports.reproductions import REPRODUCTIONS
+    from workbench.comparison.metrics import METRICS
 
     generic = {"cvxpy:NAME": "any installed CVXPY solver, for problems that are convex (conic) QPs"}
     return {
         "cases": CASES.lines(), "formulations": FORMULATIONS.lines() | SLIDING.lines(),
-        "solvers": SOLVERS.lines() | generic, "reproductions": dict.fromkeys(REPRODUCTIONS, ""),
+        "solvers": SOLVERS.lines() | generic, "metrics": METRICS.lines(),
+        "reproductions": dict.fromkeys(REPRODUCTIONS, ""),
     }  # fmt: skip
 
 
@@ -64,6 +66,7 @@ def _details(name: str) -> str | None:
     from workbench.algorithms import SOLVERS, find_solver
     from workbench.builtin.cases import CASES
     from workbench.builtin.formulations import FORMULATIONS, SLIDING
+    from workbench.comparison.metrics import METRICS
 
     if name in CASES:
         case = CASES.find(name)
@@ -76,4 +79,4 @@ def _details(name: str) -> str | None:
     if name in SOLVERS:
         solver = find_solver(name)
         return f"{name}: {', '.join(sorted(solver.solves))}\nguaranteed for {solver.guaranteed_for}"
-    return None
+    return f"{name}: {METRICS.lines()[name]}" if name in METRICS else None

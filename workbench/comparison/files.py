@@ -1,7 +1,7 @@
-"""The comparator on a friction problem without bodies: one step, many formulations, judged against exact Coulomb.
+"""Comparing on a problem without bodies, such as files hold: many formulations, judged against exact Coulomb friction.
 
 A file holds W, q, mu. There is no trajectory, hence no discretisation error; what is left of the error budget
-(`cases`) is told in velocities u = W p + q, relative to |q|_2, and in impulses, relative to the exact:
+(`cases`) is measured in velocities u = W p + q, relative to |q|_2, and in impulses, relative to the exact:
 
     formulation      this formulation to round-off     -  exact Coulomb
     solver           this solver's answer              -  this formulation to round-off
@@ -10,9 +10,8 @@ Where W is singular, velocities do not determine impulses. Those of a contact ar
 leaves them alone, which is so under every formulation, and nowhere else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,101 +19,31 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from workbench.algorithms import find_solver, is_quadratic_program
-from workbench.comparison.cases import GENERIC_SOLVER, closed, friction, mathematics, misalignment, must_make_steps, rms
+from workbench.arrays import Array
+from workbench.comparison.columns import DIAGNOSTICS, PROBLEM, RUNS, TRAJECTORIES, framed
+from workbench.comparison.failure import NOBODY, failed
 from workbench.comparison.jobs import Progress
+from workbench.comparison.measured import MeasuredProblem, closed, friction, misalignment
+from workbench.comparison.metric import Metric, evaluate
+from workbench.comparison.problem_step import MODES, ProblemStep
+from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.solving import Answer, limited, posed, solve_problem
 from workbench.diagnostics.problem_facts import problem_facts
-from workbench.diagnostics.redundancy import contact_modes, freedom
-from workbench.errors import WorkbenchError
-from workbench.judge import coulomb
+from workbench.diagnostics.redundancy import freedom
+from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.matrices.rank import rank
-from workbench.problems.classes import Array, is_psd
+from workbench.problems.classes import is_psd
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
-from workbench.problems.solution import Solution, Status
+from workbench.problems.solution import Status
 
 SLOW = 1e-6
 """Share of the exact solution's max(|p|_2/rho, |q|_2) up to which a contact's velocity counts as none, in every row:
 what a generic optimiser leaves undecided."""
-NOBODY = "–"
-"""In the place of the solver's name where none was reached."""
 UNTOUCHED = 1e-8
 """Largest part in the (orthonormal) null space of W of a contact whose impulses count as determined by the velocity."""
 SAME_VELOCITY = 1e-8
 """Share of |q|_2 within which two exact solutions count as having the same velocity."""
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """Impulses p (n,) of a problem, the velocities that follow, and the judge's word; a leading axis of one step.
-
-    `tolerance` is that of the answer's solver, `v_th` the velocity at a contact that counts as none.
-    """
-
-    problem: FrictionProblem
-    p: Array
-    tolerance: float
-    v_th: float
-
-    def _parts(self, x: Array) -> tuple[Array, Array]:
-        r = self.problem.contacts
-        return x[None, :r], x[None, r:].reshape(1, r, self.problem.d)
-
-    @cached_property
-    def u(self) -> Array:
-        """(n,) contact velocities W p + q."""
-        return self.problem.W @ self.p + self.problem.q
-
-    @property
-    def p_n(self) -> Array:
-        return self._parts(self.p)[0]
-
-    @property
-    def p_t(self) -> Array:
-        return self._parts(self.p)[1]
-
-    @property
-    def u_n(self) -> Array:
-        return self._parts(self.u)[0]
-
-    @property
-    def u_t(self) -> Array:
-        return self._parts(self.u)[1]
-
-    @property
-    def mu(self) -> Array:
-        return self.problem.mu[None]
-
-    @cached_property
-    def judged(self) -> coulomb.Verdict:
-        trace, size = self.problem.W.diagonal().sum(), float(np.linalg.norm(self.problem.q))
-        return coulomb.judge(self.p_n, self.p_t, self.u_n, self.u_t, self.mu, trace, size)
-
-    @cached_property
-    def modes(self) -> tuple[str, ...]:
-        """open, sliding or sticking, by the velocity."""
-        return contact_modes(self.u_n[0], self.u_t[0], self.v_th)
-
-
-@dataclass(frozen=True, eq=False)
-class FileComparison:
-    """Tidy frames of a comparison on one problem. `runs`: a row per formulation and solver; `trajectories`: per run and
-    contact, the exact solution's with role "reference". NaN means "not defined".
-
-    `facts` are those of `problem_facts`; `known` tells of the exact solution whether its impulses and velocity are
-    determined, and how far taking the symmetric part of W `moved` its velocity, a share of |q|. `mathematics` is that
-    of `Comparison`, printed for one contact.
-    """
-
-    name: str
-    facts: dict[str, Any]
-    known: dict[str, Any]
-    formulations: tuple[Formulation, ...]
-    seconds: float | None
-    d: int
-    runs: pd.DataFrame
-    trajectories: pd.DataFrame
-    mathematics: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -150,18 +79,18 @@ class Outcome:
 def compare_problem(
     name: str, whole: FrictionProblem | GlobalFrictionProblem, formulations: Sequence[Formulation], exact: Formulation,
     solvers: Sequence[str] = (), seconds: float | None = None, progress: Progress | None = None,
-    symmetric: bool = False,
-) -> FileComparison:  # fmt: skip
+    symmetric: bool = False, metrics: Iterable[Metric | str] | None = None,
+) -> Comparison:  # fmt: skip
     """Put a problem under every formulation with every solver and judge all of it against `exact`, exact Coulomb.
 
-    Without `solvers` as `comparison.compare` chooses them. With `seconds` each row is made in another process and given
-    up after that time. With `symmetric` the problem is that of (W + W^T)/2, since most formulations need a symmetric W.
-    Raises WorkbenchError where exact Coulomb friction is not solved to its tolerance; whatever a formulation or a
-    solver cannot do is a row with its reason.
+    Without `solvers` and `metrics` as `cases.compare` chooses them. With `seconds` each row is made in another process
+    and given up after that time. With `symmetric` the problem is that of (W + W^T)/2, since most formulations need a
+    symmetric W. Raises WorkbenchError where exact Coulomb friction is not solved to its tolerance; whatever a
+    formulation or a solver cannot do is a row with its reason.
     """
-    must_make_steps(formulations)
+    metrics, names = chosen_metrics(PROBLEM, metrics), [find_solver(s).name for s in solvers]
     problem = whole.local if isinstance(whole, GlobalFrictionProblem) else whole
-    cards = tuple(mathematics(f, (1 + problem.d, 0, 1, problem.d)) for f in formulations)
+    cards = mathematics(formulations, (1 + problem.d, 0, 1, problem.d))
     if progress:
         progress("exact Coulomb friction", 0, 1)
     given, moved = problem, None
@@ -171,27 +100,30 @@ def compare_problem(
     reference = exact_step(problem, answer)
     if symmetric:
         there = exact_step(given, exact_answer(given, exact))
-        moved = float(np.linalg.norm(there.u - reference.u)) / _free(problem)
-    exact_outcome = _outcome(Task(exact, None), answer, "Coulomb NCP")
-    found = _outcomes(exact_outcome, problem, formulations, [find_solver(s).name for s in solvers], seconds, progress)
-    comparable, known = _determined(problem, reference, exact)
-    rows, contacts = [], [_contacts(reference, reference, exact, "reference", "", comparable)]
+        moved = float(np.linalg.norm(there.u - reference.u)) / reference.free
+    found = _outcomes(
+        _outcome(Task(exact, None), answer, "Coulomb NCP"), problem, formulations, names, seconds, progress
+    )
+    compared, known = _determined(problem, reference, exact)
+    rows, contacts = [], [_contacts(reference, reference, exact, "reference", "", compared)]
+    here = np.zeros(1, dtype=np.int64)
     for task, outcome in found.items():
         if task.solver is None and solvers:
             continue
-        p = outcome.impulses
-        step = (
-            None
-            if p is None or outcome.answer is None
-            else replace(reference, p=p, tolerance=outcome.answer.solution.tolerance)
-        )
-        to_round_off = found[Task(task.formulation, None)]
-        rows.append(_row(name, outcome, step, _verified_impulses(to_round_off), reference, comparable))
+        row, step = _row(name, outcome), _step(outcome, reference)
         if step is not None:
-            contacts.append(_contacts(step, reference, task.formulation, "run", outcome.solver, comparable))
-    return FileComparison(
-        name, problem_facts(whole), known | {"moved": moved}, tuple(formulations), seconds, problem.d,
-        pd.DataFrame(rows), pd.concat(contacts, ignore_index=True), cards,
+            to_round_off = found[Task(task.formulation, None)]
+            verified = to_round_off.answer and to_round_off.answer.solution.verified
+            beside = _step(to_round_off, reference) if verified else None
+            row |= evaluate(metrics, MeasuredProblem(step, reference, reference, beside, here, here, compared))
+            contacts.append(_contacts(step, reference, task.formulation, "run", outcome.solver, compared))
+        rows.append(row)
+    trajectories = pd.concat(contacts, ignore_index=True).assign(file=name)
+    return Comparison(
+        name, tuple(formulations), metrics, framed(rows, [*RUNS, *(m.column for m in metrics)], PROBLEM),
+        framed(trajectories, [c for c in TRAJECTORIES if c.name in trajectories], PROBLEM),
+        framed([], DIAGNOSTICS, PROBLEM), cards, problem=problem, facts=problem_facts(whole),
+        known=known | {"moved": moved}, seconds=seconds,
     )  # fmt: skip
 
 
@@ -207,25 +139,30 @@ def exact_answer(problem: FrictionProblem, exact: Formulation) -> Answer:
     return answer
 
 
-def exact_step(problem: FrictionProblem, answer: Answer) -> Step:
+def exact_step(problem: FrictionProblem, answer: Answer) -> ProblemStep:
     """The exact solution as a step, which sets the velocity that counts as none."""
-    step = Step(problem, answer.solution.z, answer.solution.tolerance, 0.0)
+    step = ProblemStep(problem, answer.solution.z, answer.solution.tolerance, 0.0)
     return replace(step, v_th=SLOW * float(step.judged.normaliser[0] / step.judged.rho[0]))
 
 
-def _free(problem: FrictionProblem) -> float:
-    """|q|_2, by which velocities are measured; 1 where nothing moves."""
-    return float(np.linalg.norm(problem.q)) or 1.0
+def _step(outcome: Outcome, reference: ProblemStep) -> ProblemStep | None:
+    """The answer as a step, judged as the exact one; None without impulses."""
+    if outcome.answer is None or outcome.impulses is None:
+        return None
+    return replace(reference, p=outcome.impulses, tolerance=outcome.answer.solution.tolerance)
 
 
 def outcome_of(problem: FrictionProblem, task: Task) -> Outcome:
-    """Solve one task; a refusal is an Outcome with its reason."""
+    """Solve one task; whatever raises an error is an Outcome with its reason."""
     try:
         answer = solve_problem(problem, task.formulation, task.solver)
-    except WorkbenchError as error:
-        return Outcome(task, None, Status.REFUSED.name, str(error))
-    law = posed(problem, task.formulation)
-    return _outcome(task, answer, law.kind, task.solver is None and is_quadratic_program(law))
+        if answer.impulses is not None and answer.impulses.shape != problem.q.shape:
+            raise DataError(f"the solver's answer has shape {answer.impulses.shape}; {problem.q.shape} is needed")
+        law = posed(problem, task.formulation)
+        convex = task.solver is None and law.size > 0 and is_quadratic_program(law)
+    except Exception as error:
+        return Outcome(task, None, **vars(failed(error)))
+    return _outcome(task, answer, law.kind, convex)
 
 
 def _outcome(task: Task, answer: Answer, kind: str, convex: bool = False) -> Outcome:
@@ -252,68 +189,26 @@ def _outcomes(
     return dict(sorted(found.items(), key=lambda item: order[item[0].formulation]))
 
 
-def _verified_impulses(outcome: Outcome) -> Array | None:
-    return outcome.impulses if outcome.answer and outcome.answer.solution.verified else None
-
-
-def _row(
-    name: str, outcome: Outcome, step: Step | None, to_round_off: Array | None, reference: Step,
-    comparable: NDArray[np.bool_],
-) -> dict[str, Any]:  # fmt: skip
+def _row(name: str, outcome: Outcome) -> dict[str, Any]:
+    """What became of a task, without the metrics."""
     f = outcome.task.formulation
     row: dict[str, Any] = {
         "file": name, "formulation": f.name, "label": f.label, "options": f.listed_options, "solver": outcome.solver,
-        "problem_class": outcome.problem_class, "claimed": outcome.claimed, "verified": False,
-        **dict.fromkeys(("size", "residual", "tolerance", "iterations", "build_time", "solve_time"), np.nan),
-        "reason": outcome.reason,
+        "problem_class": outcome.problem_class, "claimed": outcome.claimed, "verified": False, "reason": outcome.reason,
+        "notes": "",
     }  # fmt: skip
-    if outcome.answer:
-        s: Solution = outcome.answer.solution
-        row |= {
-            "verified": s.verified and s.claimed in (Status.SOLVED, Status.INACCURATE), "size": outcome.answer.size,
-            "residual": s.residual if np.isfinite(s.residual) else np.nan, "tolerance": s.tolerance,
-            "iterations": s.iterations, "build_time": outcome.answer.build_time, "solve_time": s.solve_time,
-        }  # fmt: skip
-    return row | _metrics(step, to_round_off, reference, comparable)
-
-
-MODES = ("open", "sliding", "sticking")
-METRICS = (
-    "velocity_error", "formulation_error", "solver_error", "impulse_error", "impulse_formulation_error",
-    "impulse_solver_error", "friction_rmsd", "misalignment_rms", "other_mode", *MODES, "signorini", "cone",
-    "dissipation", "natural_map",
-)  # fmt: skip
-
-
-def _metrics(
-    step: Step | None, to_round_off: Array | None, exact: Step, comparable: NDArray[np.bool_]
-) -> dict[str, float]:
-    if step is None:
-        return dict.fromkeys(METRICS, np.nan)
-    problem, modes = step.problem, step.modes
-    entries = np.concatenate([comparable, np.repeat(comparable, problem.d)])
-    free, size = _free(problem), float(np.linalg.norm(exact.p[entries])) or np.nan
-
-    def apart(a: Array | None, b: Array | None) -> tuple[float, float]:
-        if a is None or b is None:
-            return np.nan, np.nan
-        difference = a - b
-        velocity = float(np.linalg.norm(problem.W @ difference)) / free
-        return velocity, float(np.linalg.norm(difference[entries])) / size
-
-    pairs = [apart(step.p, exact.p), apart(to_round_off, exact.p), apart(step.p, to_round_off)]
-    judged = step.judged
-    values = (
-        *(velocity for velocity, _ in pairs), *(impulse for _, impulse in pairs),
-        rms((friction(step) - friction(exact))[0, comparable]), rms(misalignment(step)[0, comparable]),
-        sum(a != b for a, b in zip(modes, exact.modes, strict=True)), *(modes.count(m) for m in MODES),
-        *(float(getattr(judged, name)[0]) for name in ("signorini", "cone", "dissipation", "natural_map")),
-    )  # fmt: skip
-    return dict(zip(METRICS, values, strict=True))
+    if outcome.answer is None:
+        return row
+    s = outcome.answer.solution
+    return row | {
+        "verified": s.verified and s.claimed in (Status.SOLVED, Status.INACCURATE), "size": outcome.answer.size,
+        "residual": s.residual if np.isfinite(s.residual) else np.nan, "tolerance": s.tolerance,
+        "iterations": s.iterations, "build_time": outcome.answer.build_time, "solve_time": s.solve_time,
+    }  # fmt: skip
 
 
 def _contacts(
-    step: Step, exact: Step, f: Formulation, role: str, solver: str, comparable: NDArray[np.bool_]
+    step: ProblemStep, exact: ProblemStep, f: Formulation, role: str, solver: str, comparable: NDArray[np.bool_]
 ) -> pd.DataFrame:
     """One row per contact: impulses, velocities, what the law makes of them, and the exact solution's beside it."""
     columns: dict[str, Any] = {
@@ -327,7 +222,9 @@ def _contacts(
     return pd.DataFrame(columns)
 
 
-def _determined(problem: FrictionProblem, exact: Step, law: Formulation) -> tuple[NDArray[np.bool_], dict[str, Any]]:
+def _determined(
+    problem: FrictionProblem, exact: ProblemStep, law: Formulation
+) -> tuple[NDArray[np.bool_], dict[str, Any]]:
     """(r,) whether the velocity determines each contact's impulses, and what is known of the exact solution.
 
     dimension   of the set of impulses with the exact velocity and modes (`diagnostics.redundancy`), 0: a point
@@ -348,7 +245,7 @@ def _determined(problem: FrictionProblem, exact: Step, law: Formulation) -> tupl
     }  # fmt: skip
 
 
-def _velocity(problem: FrictionProblem, exact: Step, law: Formulation, sigma: Array) -> tuple[str, str]:
+def _velocity(problem: FrictionProblem, exact: ProblemStep, law: Formulation, sigma: Array) -> tuple[str, str]:
     """Is the velocity of the exact solution the only one?
 
     With W symmetric positive definite the CCP's answer to a shift s along the normals is Lipschitz: subtracting the
@@ -369,7 +266,7 @@ def _velocity(problem: FrictionProblem, exact: Step, law: Formulation, sigma: Ar
         other = exact_step(turned, exact_answer(turned, law))
     except WorkbenchError:
         return "not known", "Coulomb's problem can have several, and no proof of uniqueness applies"
-    apart = float(np.linalg.norm(other.u - exact.u[entries])) / _free(problem)
+    apart = float(np.linalg.norm(other.u - exact.u[entries])) / exact.free
     if apart > SAME_VELOCITY:
         return (
             "not unique",

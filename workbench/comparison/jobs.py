@@ -1,5 +1,6 @@
 """The runs of a comparison: what they share, and running them, the slow ones in several processes."""
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import numpy as np
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import KernelSolver
 from workbench.assemble.find import compiled
+from workbench.comparison.failure import Failed, failed
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -73,24 +75,30 @@ class Job:
 
 def run_jobs(
     case: Case, jobs: list[Job], settings: Settings, progress: Progress | None = None, workers: int = 1
-) -> dict[Job, Run]:
-    """A Run for every job; those with solvers that are not compiled in `workers` processes when there are several."""
+) -> dict[Job, Run | Failed]:
+    """What became of every job; those with solvers that are not compiled go to `workers` processes."""
     steps = {job: whole_steps(settings.duration or case.duration, job.h) for job in jobs}
     total, before = sum(steps.values()), 0
-    slow = [job for job in jobs if not isinstance(find_solver(job.solver), KernelSolver)]
+    slow = [job for job in jobs if not isinstance(find_solver(job.solver), KernelSolver) and _travels(case, job)]
     if workers == 1 or len(slow) < 2:
         slow = []
-    runs: dict[Job, Run] = {}
+    runs: dict[Job, Run | Failed] = {}
     with processes(min(workers, max(len(slow), 1))) as pool:
         waiting = {pool.submit(_remote, case, job, settings): job for job in slow}
         for job in [j for j in jobs if j not in slow]:
-            runs[job] = _simulate(case, job, settings, _from(progress, job, before, total))
+            try:
+                runs[job] = _simulate(case, job, settings, _from(progress, job, before, total))
+            except Exception as error:
+                runs[job] = failed(error)
             before += steps[job]
         if progress and waiting:
             progress("optimisers in other processes", before, total)
         for future in as_completed(waiting):
             job = waiting[future]
-            runs[job] = replace(future.result(), compiled=compiled(job.formulation, *case.size))
+            try:
+                runs[job] = replace(future.result(), compiled=compiled(job.formulation, *case.size))
+            except Exception as error:
+                runs[job] = failed(error)
             before += steps[job]
             if progress:
                 progress(str(job), before, total)
@@ -118,6 +126,15 @@ def processes(workers: int, imported: Sequence[str] = ()) -> Iterator[ProcessPoo
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _travels(*things: object) -> bool:
+    """Whether these can be sent to another process; what cannot arrive there would take the whole pool down."""
+    try:
+        pickle.loads(pickle.dumps(things))
+    except Exception:
+        return False
+    return True
 
 
 def _from(progress: Progress | None, job: Job, before: int, total: int) -> Callable[[int], None] | None:

@@ -4,11 +4,10 @@ Rows of an array of costs are problems, columns methods; inf stands for a failur
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from workbench.arrays import Array
 from workbench.errors import DataError
-
-Array = NDArray[np.float64]
 
 
 def _costs(costs: ArrayLike) -> Array:

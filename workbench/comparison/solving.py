@@ -16,11 +16,12 @@ import numpy as np
 from workbench.algorithms import SOLVERS, default_solver, find_solver
 from workbench.assemble.find import compiled
 from workbench.comparison.escalation import solve_or_refute
+from workbench.comparison.failure import failed
 from workbench.comparison.jobs import processes
 from workbench.comparison.profiles import performance_profile, shifted_geometric_mean, success_rates
 from workbench.diagnostics.redundancy import MODE, contact_modes, freedom
 from workbench.engine.timing import clock
-from workbench.errors import DataError, WorkbenchError
+from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.contact import ContactSystem
@@ -172,8 +173,8 @@ def solve_row(path: Path, formulation: Formulation, solver: str | None = None, s
     }  # fmt: skip
     try:
         answer = solve_problem(problem, formulation, solver)
-    except WorkbenchError as error:
-        return found | {"reason": str(error)}
+    except Exception as error:
+        return found | vars(failed(error))
     s = answer.solution
     found |= {
         "solver": s.solver, "claimed": s.claimed.name, "verified": s.verified, "residual": _finite(s.residual),
@@ -222,7 +223,7 @@ def limited(
     """function(*task) for every task of `waiting`, as they come; tasks may be appended to it meanwhile.
 
     With `seconds` another process makes them, and what takes longer, or takes that process down, is
-    lost(task, "TIME_LIMIT" or "CRASHED", reason).
+    lost(task, "TIME_LIMIT" or "CRASHED", reason); an error raised there is lost as `failure.failed` has it.
     """
     while waiting and seconds is None:
         yield function(*waiting.pop(0))
@@ -238,6 +239,9 @@ def limited(
             yield lost(waiting.pop(0), "TIME_LIMIT", f"no answer within {seconds:g} s")
         except BrokenExecutor:
             yield lost(waiting.pop(0), "CRASHED", "the process that was to solve it has died")
+        except Exception as error:
+            # What cannot be sent to another process, or raised there.
+            yield lost(waiting.pop(0), *vars(failed(error)).values())
 
 
 def _lost(task: Task, claimed: str, reason: str) -> dict[str, Any]:

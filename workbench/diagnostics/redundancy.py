@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.arrays import Array
 from workbench.matrices.rank import rank
 from workbench.mechanics.contact import ContactSolution
 from workbench.mechanics.core import Core
-
-Array = NDArray[np.float64]
 
 MODE = 1e-9
 """Share of the largest velocity at the contacts, after the step or without impulses, that counts as none."""

@@ -8,11 +8,10 @@ the natural map is that of Acary & Brogliato (2008) for de Saxce & Feng's (1998)
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from workbench.arrays import Array
 from workbench.errors import DataError
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

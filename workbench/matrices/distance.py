@@ -17,8 +17,8 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from workbench.arrays import Array
 from workbench.engine.timing import clock
 from workbench.errors import DataError
 from workbench.matrices.definiteness import proved_positive_definite
@@ -29,7 +29,6 @@ LARGEST_EXACT = 14
 LARGEST_PROGRAMME = 40
 """Order up to which W is found by a semidefinite programme; beyond, a W that proves the P-property is scaled."""
 BATCH = 4096
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

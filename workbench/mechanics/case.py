@@ -7,14 +7,11 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from workbench.arrays import Array
 from workbench.errors import DataError, UnknownNameError
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.mechanics.sketch import Shape
-
-Array = NDArray[np.float64]
-
 
 FILLED = ("M", "f", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "mu_s", "e")
 """What the mechanics of a case may give."""

@@ -4,11 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from workbench.arrays import Array
 from workbench.errors import DataError
-
-Array = NDArray[np.float64]
 
 
 def _real(name: str, value: Any) -> Array:

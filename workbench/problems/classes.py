@@ -19,11 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from workbench.arrays import Array
 from workbench.errors import DataError
-
-Array = NDArray[np.float64]
 
 FAR = 1e5
 """Impulses count in a frictional residual up to this multiple of the motion they make: of near-redundant contacts they

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.errors import DataError
-
-Array = NDArray[np.float64]
 
 LARGEST_BODY = 60
 """Rows of a body up to which the inverse of its inertia is held."""

@@ -1,0 +1,42 @@
+"""The table of all columns in `docs/columns.md`: `python -m reports.text.columns > docs/columns.md`."""
+
+from collections.abc import Sequence
+
+from workbench.comparison.columns import BOTH, CASE, DIAGNOSTICS, RUNS, TRAJECTORIES, Column
+from workbench.comparison.metrics import METRICS
+
+INTRODUCTION = """# Columns
+
+What the frames of a comparison hold; definitions are in the [formulary](formulary.md), section 7. Column by column,
+`frame.attrs["columns"]` has the same, and so has a Parquet file. This page is written by
+`python -m reports.text.columns > docs/columns.md`.
+
+Columns of a *case* are not those of a *problem* from a file, where the table says so. NaN means "not defined": a column
+is defined where it says and everywhere if it says nothing, and a metric needs an answer besides, of a case one for the
+whole window.
+"""
+
+
+def markdown() -> str:
+    """The whole page."""
+    parts = (
+        ("`runs`: a row per formulation and solver, of a case also per step size and window", RUNS),
+        ("`runs`: the metrics, one file each in `workbench/comparison/metrics`", [m.column for m in METRICS]),
+        ("`trajectories`: a row per run, step and contact", TRAJECTORIES),
+        ("`diagnostics`: a row per formulation, step size and quantity, of cases", DIAGNOSTICS),
+    )
+    return "\n".join([INTRODUCTION, *(f"## {title}\n\n{_table(columns)}" for title, columns in parts)])
+
+
+def _table(columns: Sequence[Column]) -> str:
+    lines = ["| column | unit | of | meaning | defined |", "|---|---|---|---|---|"]
+    for c in columns:
+        about = "case, problem" if c.of == BOTH else "case" if c.of == CASE else "problem"
+        # A bar would end the cell.
+        meaning = c.meaning.replace("|", "&#124;")
+        lines.append(f"| `{c.name}` | {c.unit} | {about} | {meaning} | {c.defined} |")
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")

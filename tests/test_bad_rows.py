@@ -1,0 +1,177 @@
+"""One bad row never costs a comparison: what cannot be declared, printed, compiled, posed or solved says why."""
+
+import numpy as np
+import pytest
+
+from workbench.algorithms.cvxpy_conic import CvxpySolver
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.pages.comparison import render
+from workbench.builtin.reports.text.terminal import print_table
+from workbench.comparison.cases import compare
+from workbench.comparison.files import compare_problem
+from workbench.comparison.jobs import Settings
+from workbench.engine.compiling import kernel
+from workbench.errors import ModellingError
+from workbench.language.formulation import formulation
+from workbench.language.hooks import GIVEN
+from workbench.language.modelling import Hooks, complements, declare, equals, free, nonneg
+from workbench.output import provenance
+from workbench.problems.friction_problem import FrictionProblem
+
+BY_NAME = {f.name: f for f in FORMULATIONS}
+COULOMB = BY_NAME["coulomb"]
+SETTINGS = Settings((1e-3,), 5e-4, 0.02)
+PROBLEM = FrictionProblem(np.eye(3), np.array([-2.0, 4.0, 3.0]), np.array([0.5]), 2)
+
+
+def own(name):
+    return formulation(name, friction="of this test", source="this test")
+
+
+@own("raises")
+def raises(s):
+    raise ZeroDivisionError("first line\nof \x1b[31m several " + 1000 * "x")
+
+
+@own("refuses")
+def refuses(s):
+    raise ModellingError("four contacts are needed")
+
+
+@own("returns-nothing")
+def returns_nothing(s):
+    return None
+
+
+@kernel(GIVEN)
+def unknown_field(core, memory, own, numbers):
+    core.no_such_field[0] = 1.0
+
+
+@own("bad-hook")
+def bad_hook(s):
+    v, p_n = free("v", s.n), nonneg("p_n", s.r)
+    hooks = Hooks(unknown_field)
+    return declare(equals(s.balance(v, p_n)), complements(s.un(v, p_n), p_n), recover=dict(v=v, p_n=p_n), hooks=hooks)
+
+
+@own("penalty")
+def penalty(s, c: float = 1e-3):
+    """Pure equations: a damper, which also pulls, and no friction."""
+    v, p_n, p_t = free("v", s.n), free("p_n", s.r), free("p_t", s.d * s.r)
+    law = [equals(p_n + c * s.un(v, p_n)), equals(p_t)]
+    return declare(equals(s.balance(v, p_n, p_t)), *s.bilateral(v), *law, recover=dict(v=v, p_n=p_n, p_t=p_t))
+
+
+def on_wheel(*formulations, solvers=(), workers=1):
+    return compare(Wheel(), formulations, COULOMB, solvers, SETTINGS, workers=workers)
+
+
+def on_problem(*formulations, seconds=None):
+    return compare_problem("slide", PROBLEM, formulations, COULOMB, seconds=seconds)
+
+
+def of(c, label):
+    return c.runs[c.runs["label"] == label]
+
+
+@pytest.mark.parametrize("compared", [on_wheel, on_problem])
+@pytest.mark.parametrize(
+    ("bad", "claimed", "words"),
+    [
+        (raises, "FAILED", "ZeroDivisionError: first line of"),
+        (refuses, "REFUSED", "four contacts are needed"),
+        (returns_nothing, "FAILED", "Error: "),
+        (bad_hook, "FAILED", "no_such_field"),
+    ],
+    ids=lambda x: getattr(x, "name", ""),
+)
+def test_a_formulation_that_breaks_is_a_row_with_its_reason(compared, bad, claimed, words, capsys):
+    c, without = compared(bad, BY_NAME["box"]), compared(BY_NAME["box"])
+    row = of(c, bad.name).iloc[0]
+    assert (row["claimed"], row["verified"]) == (claimed, False)
+    assert words in row["reason"]
+    assert row["reason"].isprintable()
+    assert len(row["reason"]) < 400
+    numbers = without.runs.select_dtypes("number").columns.drop(["build_time", "solve_time"])
+    assert np.array_equal(of(c, "box")[numbers], without.runs[numbers], equal_nan=True)
+    card = next(m for m in c.mathematics if m["label"] == bad.name)
+    page = render(c, provenance())
+    assert words in page
+    assert (card["failure"] is None) == (bad is bad_hook)
+    assert ("cannot be compiled" in page) == (bad is not bad_hook)
+    print_table(c)
+    assert words in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("compared", [on_wheel, on_problem])
+def test_a_comparison_of_nothing_but_bad_rows_is_one(compared):
+    c = compared(raises)
+    assert (c.runs["claimed"] == "FAILED").all()
+    assert "ZeroDivisionError" in render(c, provenance())
+
+
+@pytest.mark.parametrize("compared", [on_wheel, on_problem])
+def test_a_declaration_that_cannot_be_printed_is_compared(compared, monkeypatch):
+    def unknown_node(declaration):
+        raise ModellingError("cannot print this node")
+
+    monkeypatch.setattr("workbench.comparison.result.latex_blocks", unknown_node)
+    c = compared(BY_NAME["box"], COULOMB)
+    assert c.runs["verified"].all()
+    assert render(c, provenance()).count("This declaration cannot be printed: cannot print this node") == 2
+
+
+@pytest.mark.parametrize("compared", [on_wheel, on_problem])
+def test_a_solver_that_raises_is_a_row(compared, monkeypatch):
+    def broken(self, problem):
+        raise FloatingPointError("the optimiser has lost its way")
+
+    monkeypatch.setattr(CvxpySolver, "solve", broken)
+    c = compared(BY_NAME["ccp"], COULOMB)
+    generic = c.runs[c.runs["solver"] == "cvxpy:CLARABEL"]
+    assert len(generic)
+    assert (generic["claimed"] == "FAILED").all()
+    assert (generic["reason"] == "FloatingPointError: the optimiser has lost its way").all()
+    assert c.runs[c.runs["solver"] != "cvxpy:CLARABEL"]["verified"].all()
+
+
+def test_what_another_process_cannot_take_is_a_row():
+    """Formulations that a function makes are known to this process alone."""
+
+    @own("local")
+    def local(s):
+        v, p_n = free("v", s.n), nonneg("p_n", s.r)
+        return declare(equals(s.balance(v, p_n)), complements(s.un(v, p_n), p_n), recover=dict(v=v, p_n=p_n))
+
+    c = on_problem(local, COULOMB, seconds=60.0)
+    assert of(c, "coulomb")["verified"].all()
+    assert set(of(c, "local")["claimed"]) <= {"SOLVED", "FAILED", "CRASHED"}
+    both = on_wheel(local, BY_NAME["ccp"], BY_NAME["box"], workers=2)
+    assert set(both.runs["solver"]) > {"cvxpy:CLARABEL"}
+    assert both.runs["verified"].all()
+
+
+def test_an_interruption_is_no_row():
+    @own("interrupted")
+    def interrupted(s):
+        raise KeyboardInterrupt
+
+    for compared in (on_wheel, on_problem):
+        with pytest.raises(KeyboardInterrupt):
+            compared(interrupted, COULOMB)
+
+
+def test_pure_equations_are_compared():
+    c = on_wheel(penalty, BY_NAME["box"])
+    row = of(c, "penalty").iloc[0]
+    assert (row["claimed"], row["verified"], row["size"]) == ("SOLVED", True, 0)
+    assert np.isnan(row["rank"])
+    assert row["friction_rmsd"] == pytest.approx(1.0)
+    steps = c.trajectories[c.trajectories["label"] == "penalty"]
+    assert np.allclose(steps["p_n"], -1e-3 * steps["u_n"], atol=1e-15)
+    verdicts = c.diagnostics[c.diagnostics["label"] == "penalty"]
+    assert verdicts["witness"].str.contains("pure equations").sum() == 3
+    assert "pure equations" in render(c, provenance())
+    assert of(on_problem(penalty, COULOMB), "penalty")["verified"].all()

@@ -1,0 +1,144 @@
+"""The columns of a comparison's frames: name, unit, meaning. Those of `runs` that are computed are `metrics`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+CASE, PROBLEM = frozenset({"case"}), frozenset({"problem"})
+BOTH = CASE | PROBLEM
+SHOWN = {
+    "percent": (100.0, "{:.3g}", "%"), "degrees": (1.0, "{:.3g}", "°"), "milliseconds": (1e3, "{:.4g}", "ms"),
+    "number": (1.0, "{:.4g}", ""), "small": (1.0, "{:.0e}", ""), "count": (1.0, "{:.0f}", ""),
+}  # fmt: skip
+"""How tables show a column: factor, format, and the unit in the heading. The size of `small` numbers is what counts."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its unit ("1" for a pure number, "" for text), its meaning, where it is defined and NaN elsewhere.
+
+    `of` names what has it, comparisons on a case, on a problem or both; tables show what has a `heading`, as `shown`.
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    defined: str = ""
+    of: frozenset[str] = BOTH
+    heading: str = ""
+    shown: str = "number"
+
+    @property
+    def title(self) -> str:
+        """The heading with the unit that the table's numbers have."""
+        unit = SHOWN[self.shown][2] or (self.unit if self.shown == "number" and self.unit != "1" else "")
+        return f"{self.heading} [{unit}]" if unit else self.heading
+
+
+LABELS = (
+    Column("case", "", "name of the case", of=CASE),
+    Column("file", "", "name of the problem", of=PROBLEM),
+    Column("formulation", "", "name of the formulation"),
+    Column("label", "", "the formulation with the options that differ from their defaults"),
+)
+ANSWERED = "where there is an answer"
+WHOLE = "where the window is complete"
+RUNS = (
+    *LABELS,
+    Column("options", "", "all options of the formulation"),
+    Column("solver", "", "name of the solver"),
+    Column("problem_class", "", "class of the problem that was solved"),
+    Column("step", "s", "step size", of=CASE),
+    Column("window", "", "name of the window", of=CASE),
+    Column("window_start", "s", "start of the window", of=CASE),
+    Column("window_end", "s", "end of the window, which the run may clip", of=CASE),
+    Column("clipped", "", "whether the window ends with the run, before its own end", of=CASE),
+    Column("steps", "1", "finished steps in the window", of=CASE),
+    Column("size", "1", "order of the reduced problem", ANSWERED),
+    Column("rank", "1", "rank of the reduced lead matrix in the first step", ANSWERED, CASE),
+    Column("rank_min", "1", "least rank of the reduced lead matrix in the window", ANSWERED, CASE),
+    Column("rank_tolerance", "of M", "singular values of the first step that count are above it", ANSWERED, CASE),
+    Column("claimed", "", "what the solver says, or why there is no answer: REFUSED, FAILED, TIME_LIMIT, CRASHED"),
+    Column("verified", "", "whether the window is complete and the residual within the tolerance"),
+    Column(
+        "residual", "1", "the solved problem's own residual, largest over the window", WHOLE,
+        heading="residual", shown="small",
+    ),
+    Column("tolerance", "1", "residual up to which an answer of this solver is verified", ANSWERED),
+    Column("reason", "", "why there is no verified answer"),
+    Column(
+        "iterations", "1", "iterations of the solver over the window; of a problem, in the last pass", ANSWERED,
+        heading="iter.", shown="count",
+    ),
+    Column("passes_max", "1", "most passes of a step in which data that depend on the answer settled", of=CASE),
+    Column("build_time", "s", "time of compiling the declaration; of a problem, of posing it", ANSWERED),
+    Column(
+        "solve_time", "s", "time of all steps; of a problem, of the solver in the last pass", ANSWERED,
+        heading="time", shown="milliseconds",
+    ),
+    Column("notes", "", "metrics that could not be had, with the reason"),
+)  # fmt: skip
+"""Columns of `runs`; those of the metrics follow."""
+
+TRAJECTORIES = (
+    *LABELS,
+    Column("role", "", '"run", or "reference" for exact Coulomb friction, of a case every tenth step'),
+    Column("solver", "", "name of the solver"),
+    Column("step", "s", "step size", of=CASE),
+    Column("contact", "1", "number of the contact, from 0"),
+    Column("t", "s", "start of the step", of=CASE),
+    *(Column(x, "m", f"{x} of the centre of mass after the step", of=CASE) for x in "xyz"),
+    Column("gap", "m", "gap phi before the step", of=CASE),
+    Column("mu", "1", "friction coefficient", of=PROBLEM),
+    Column("p_n", "N s", "normal impulse"),
+    Column("u_n", "m/s", "what the normal law is about: normal velocity with gap, restitution and compliance"),
+    Column("normalised_friction", "1", "|p_t|/(mu p_n); 0 where the contact is open"),
+    Column("misalignment", "deg", "angle between friction and -u_t", "where the contact is closed and slides"),
+    Column("mode", "", "open, sliding or sticking, by the velocity", of=PROBLEM),
+    Column("exact_friction", "1", "normalised friction of the exact solution", of=PROBLEM),
+    Column("exact_mode", "", "mode in the exact solution", of=PROBLEM),
+    Column("closed", "", "whether the contact carries more than the tolerance", of=PROBLEM),
+    Column("determined", "", "whether the velocity determines the impulses of the contact", of=PROBLEM),
+    Column("energy", "J", "mechanical energy after the step", of=CASE),
+    Column(
+        "sliding_minor", "1/kg^k", "smallest principal minor, of order k, of the sliding matrix",
+        "where a contact slides, up to eight contacts", CASE,
+    ),
+    Column("residual", "1", "the solved problem's own residual", of=CASE),
+    Column("natural_map", "1", "residual of Coulomb's law, all of it at once", of=CASE),
+    Column("iterations", "1", "iterations of the solver", of=CASE),
+    *(
+        column for j in (1, 2) for column in (
+            Column(f"p_t{j}", "N s", f"component {j} of the friction impulse", "in space" * (j == 2)),
+            Column(f"u_t{j}", "m/s", f"component {j} of the sliding velocity", "in space" * (j == 2)),
+        )
+    ),
+    Column("position_error", "m", "distance of the centre of mass from the reference", "for runs", CASE),
+    Column("energy_error", "J", "difference of mechanical energy from the reference", "for runs", CASE),
+)  # fmt: skip
+"""Columns of `trajectories`: a row per run, step and contact."""
+
+DIAGNOSTICS = (
+    *LABELS,
+    Column("step", "s", "step size", of=CASE),
+    Column("quantity", "", "what the verdict is about", of=CASE),
+    Column("value", "of the quantity", "its value", "where the quantity has one", CASE),
+    Column("verdict", "", "what follows", of=CASE),
+    Column("witness", "", "what supports the verdict", of=CASE),
+)
+"""Columns of `diagnostics`: a row per formulation, step and quantity, of cases."""
+
+
+def framed(
+    rows: Sequence[dict[str, Any]] | pd.DataFrame, columns: Sequence[Column], about: frozenset[str]
+) -> pd.DataFrame:
+    """A frame of those columns, in this order, that are about a case or a problem.
+
+    `attrs["columns"]` has their units and meanings, and so has a Parquet file that is written from the frame.
+    """
+    columns = [c for c in columns if about <= c.of]
+    frame = pd.DataFrame(rows, columns=[c.name for c in columns])
+    frame.attrs["columns"] = {c.name: {"unit": c.unit, "meaning": c.meaning, "defined": c.defined} for c in columns}
+    return frame

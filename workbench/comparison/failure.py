@@ -1,0 +1,28 @@
+"""What is left of a row whose code raised an error: what the row claims, and the reason in a line."""
+
+from dataclasses import dataclass
+
+from workbench.errors import WorkbenchError
+from workbench.problems.solution import Status
+
+LONGEST = 300
+"""Characters of an error's message that a row repeats: those of compilers go on for pages."""
+NOBODY = "–"
+"""In the place of the solver's name where none was reached."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """In the place of an answer. `claimed` is REFUSED where the workbench says no, FAILED where something broke."""
+
+    claimed: str
+    reason: str
+
+
+def failed(error: Exception) -> Failed:
+    """The row's part of an error: the workbench's own words, or the type of the error and the start of its message."""
+    if isinstance(error, WorkbenchError):
+        return Failed(Status.REFUSED.name, str(error))
+    words = " ".join(f"{type(error).__name__}: {error}".split())
+    # A WorkbenchError escapes what cannot be printed.
+    return Failed("FAILED", str(WorkbenchError(words if len(words) <= LONGEST else f"{words[:LONGEST]} ...")))

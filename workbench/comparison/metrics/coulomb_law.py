@@ -1,0 +1,35 @@
+"""The judge's residuals of Signorini's and Coulomb's laws (formulary, section 7.4), largest over the window."""
+
+from workbench.comparison.measured import Measured
+from workbench.comparison.metric import metric
+
+
+@metric(
+    "signorini",
+    unit="1",
+    meaning="|min(p_n, ρ u_n)|∞ over the natural map's normaliser",
+    heading="Signorini",
+    shown="small",
+)
+def signorini(m: Measured) -> float:
+    return m.run.judged.signorini[m.steps].max()
+
+
+@metric("cone", unit="N s", meaning="largest (|p_t| − μ p_n)₊, in the unit of impulse", heading="cone", shown="small")
+def cone(m: Measured) -> float:
+    return m.run.judged.cone[m.steps].max()
+
+
+@metric(
+    "dissipation", unit="J", meaning="largest |μ p_n |u_t| + p_t·u_t|, in the unit of energy", heading="dissipation",
+    shown="small",
+)  # fmt: skip
+def dissipation(m: Measured) -> float:
+    return m.run.judged.dissipation[m.steps].max()
+
+
+@metric(
+    "natural-map", unit="1", meaning="all of the law at once, with ρ = n / tr W", heading="natural map", shown="small"
+)
+def natural_map(m: Measured) -> float:
+    return m.run.judged.natural_map[m.steps].max()

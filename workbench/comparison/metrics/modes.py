@@ -1,0 +1,27 @@
+"""What the contacts of a problem do: open, slide or stick, and where the exact solution does something else."""
+
+from workbench.comparison.measured import MeasuredProblem
+from workbench.comparison.metric import metric
+
+
+@metric(
+    "other-mode", unit="1", meaning="contacts open, sliding or sticking where the exact solution is not",
+    heading="other mode",
+)  # fmt: skip
+def other_mode(m: MeasuredProblem) -> float:
+    return sum(a != b for a, b in zip(m.run.modes, m.exact.modes, strict=True))
+
+
+@metric("open", unit="1", meaning="contacts that separate", heading="open", shown="count")
+def open_contacts(m: MeasuredProblem) -> float:
+    return m.run.modes.count("open")
+
+
+@metric("sliding", unit="1", meaning="contacts that slide", heading="sliding", shown="count")
+def sliding_contacts(m: MeasuredProblem) -> float:
+    return m.run.modes.count("sliding")
+
+
+@metric("sticking", unit="1", meaning="contacts at rest", heading="sticking", shown="count")
+def sticking_contacts(m: MeasuredProblem) -> float:
+    return m.run.modes.count("sticking")

@@ -1,0 +1,71 @@
+"""A solution of a problem without bodies as a single step, which the metrics see as they see a trajectory."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.diagnostics.redundancy import contact_modes
+from workbench.judge import coulomb
+from workbench.problems.friction_problem import FrictionProblem
+
+MODES = ("open", "sliding", "sticking")
+"""What a contact may do."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemStep:
+    """Impulses p (n,) of a problem, the velocities that follow, and the judge's word; a leading axis of one step.
+
+    `tolerance` is that of the answer's solver, `v_th` the velocity at a contact that counts as none.
+    """
+
+    problem: FrictionProblem
+    p: Array
+    tolerance: float
+    v_th: float
+
+    def _parts(self, x: Array) -> tuple[Array, Array]:
+        r = self.problem.contacts
+        return x[None, :r], x[None, r:].reshape(1, r, self.problem.d)
+
+    @property
+    def free(self) -> float:
+        """|q|_2, by which velocities are measured; 1 where nothing moves."""
+        return float(np.linalg.norm(self.problem.q)) or 1.0
+
+    @cached_property
+    def u(self) -> Array:
+        """(n,) contact velocities W p + q."""
+        return self.problem.W @ self.p + self.problem.q
+
+    @property
+    def p_n(self) -> Array:
+        return self._parts(self.p)[0]
+
+    @property
+    def p_t(self) -> Array:
+        return self._parts(self.p)[1]
+
+    @property
+    def u_n(self) -> Array:
+        return self._parts(self.u)[0]
+
+    @property
+    def u_t(self) -> Array:
+        return self._parts(self.u)[1]
+
+    @property
+    def mu(self) -> Array:
+        return self.problem.mu[None]
+
+    @cached_property
+    def judged(self) -> coulomb.Verdict:
+        trace, size = self.problem.W.diagonal().sum(), float(np.linalg.norm(self.problem.q))
+        return coulomb.judge(self.p_n, self.p_t, self.u_n, self.u_t, self.mu, trace, size)
+
+    @cached_property
+    def modes(self) -> tuple[str, ...]:
+        """open, sliding or sticking, by the velocity."""
+        return contact_modes(self.u_n[0], self.u_t[0], self.v_th)

@@ -1,0 +1,99 @@
+"""What a comparison leaves behind, on a case or on a problem from a file, and the mathematics printed beside it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from workbench.assemble.find import compiled
+from workbench.comparison.failure import failed
+from workbench.comparison.jobs import Settings
+from workbench.comparison.metric import Metric
+from workbench.comparison.metrics import METRICS
+from workbench.diagnostics.lead_matrix import theory_of
+from workbench.errors import DataError
+from workbench.language.formulation import ContactSymbols, Formulation
+from workbench.language.notation import glossary, latex_blocks, relation, sets
+from workbench.mechanics.case import Case, Truth
+from workbench.problems.friction_problem import FrictionProblem
+
+GENERIC_SOLVER = "cvxpy:CLARABEL"
+"""Shown beside the round-off solver where a formulation is also a convex (conic) QP."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Tidy frames of a comparison, whose columns are those of `columns` and `metrics`. NaN means "not defined".
+
+    runs            a row per formulation and solver, of a case also per step size and window
+    trajectories    per run, step and contact; the exact solution's with role "reference"
+    diagnostics     of a case: formulation, step, quantity, value, verdict, witness
+    mathematics     each formulation's relations, block matrix and source, printed from its declaration
+
+    A `case` was stepped with `settings`, and its `truths` were found on the reference. A `problem` is a single step
+    without bodies: `facts` are those of `problem_facts`; `known` tells of its exact solution whether impulses and
+    velocity are determined, and how far taking the symmetric part of W `moved` its velocity, a share of |q|;
+    `seconds` is the time that each of its rows was given, None for any.
+    """
+
+    name: str
+    formulations: tuple[Formulation, ...]
+    metrics: tuple[Metric, ...]
+    runs: pd.DataFrame
+    trajectories: pd.DataFrame
+    diagnostics: pd.DataFrame
+    mathematics: tuple[dict[str, Any], ...]
+    case: Case | None = None
+    settings: Settings = field(default_factory=Settings)
+    truths: tuple[Truth, ...] = ()
+    problem: FrictionProblem | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    known: dict[str, Any] = field(default_factory=dict)
+    seconds: float | None = None
+
+    @property
+    def windows(self) -> dict[str, pd.DataFrame]:
+        """The rows of `runs`, window by window; those of a problem under the name ""."""
+        if self.case is None:
+            return {"": self.runs}
+        return {str(name): rows for name, rows in self.runs.groupby("window", sort=False)}
+
+
+def chosen_metrics(about: frozenset[str], given: Iterable[Metric | str] | None) -> tuple[Metric, ...]:
+    """The metrics given, by name or themselves, or all of `METRICS`; of these, those that are about a case or problem.
+
+    Raises UnknownNameError for an unknown name, DataError for what is no metric or comes twice.
+    """
+    found = [METRICS.find(x) if isinstance(x, str) else x for x in (METRICS if given is None else given)]
+    for i, x in enumerate(found):
+        if not isinstance(x, Metric):
+            raise DataError(f"{x!r} is no metric; make one with @metric(name, unit=..., meaning=...)")
+        if x.name in [y.name for y in found[:i]]:
+            raise DataError(f"the metric {x.name} is given twice; each makes a column of its own")
+    return tuple(x for x in found if about <= x.column.of)
+
+
+def mathematics(formulations: Sequence[Formulation], size: tuple[int, int, int, int]) -> tuple[dict[str, Any], ...]:
+    """What a reader needs to know of each formulation, printed from the declaration of size (n, m, r, d).
+
+    What cannot be declared, compiled or printed says so in `failure`, and is not `compiled` in the first two cases.
+    """
+    return tuple(_card(f, size) for f in formulations)
+
+
+def _card(f: Formulation, size: tuple[int, int, int, int]) -> dict[str, Any]:
+    card: dict[str, Any] = {
+        "label": f.label, "friction": f.friction, "source": f.source, "theory": theory_of(f), "problem_class": "",
+        "relations": [], "sets": [], "blocks": "", "glossary": [], "compiled": False, "failure": None,
+    }  # fmt: skip
+    try:
+        if f.symbols is not ContactSymbols:
+            raise DataError(f"{f.label} is about {f.symbols.about} and makes no time steps to compare")
+        c = compiled(f, *size)
+        card |= {"compiled": True, "problem_class": c.kind}
+        relations = [relation(r, "latex") for r in c.declaration.relations]
+        words, blocks, names = sets(c.declaration), latex_blocks(c.declaration), glossary(c.declaration)
+    except Exception as error:
+        return card | {"failure": failed(error)}
+    return card | {"relations": relations, "sets": words, "blocks": blocks, "glossary": names}
