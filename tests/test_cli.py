@@ -163,7 +163,7 @@ def test_interruption_leaves_nothing(tmp_path, monkeypatch, capsys):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("workbench.comparison.cases.compare", interrupted)
+    monkeypatch.setattr("workbench.verbs.compare.compare_case", interrupted)
     assert main(["compare", "wheel", "--out", str(tmp_path / "out"), "--quiet"]) == 130
     assert list(tmp_path.iterdir()) == []
     assert "interrupted" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from workbench.algorithms import find_solver
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.comparison.cases import compare
@@ -54,7 +55,7 @@ def test_friction_rmsd_is_what_the_formulary_says(result):
     """RMS over the window of |p_t|/(mu p_n) minus the reference's at the step that starts at the same time."""
     row, own = only(result.runs, "box", "judice-pires"), curve(result, "box", "judice-pires")
     ratio = np.hypot(own["p_t1"], own["p_t2"]) / (0.3 * own["p_n"])
-    fine = run_jobs(Wheel(), [Job(COULOMB, "coulomb-exact", 2e-4)], SETTINGS)
+    fine = run_jobs(Wheel(), [Job(COULOMB, find_solver("coulomb-exact"), 2e-4)], SETTINGS)
     reference = next(iter(fine.values()))
     ref_ratio = np.linalg.norm(reference.p_t[:, 0], axis=-1) / (0.3 * reference.p_n[:, 0])
     assert np.allclose(reference.t[::5], own["t"], atol=1e-12)
@@ -183,7 +184,7 @@ def test_generic_solvers_appear_where_the_problem_is_a_convex_qp():
 
 def test_sliding_minor_is_the_scalar_of_a_single_contact():
     """W_nn - mu W_nt.u_t/|u_t|, here from the wheel's mass matrix and Jacobians directly."""
-    (run,) = run_jobs(Wheel(), [Job(COULOMB, "coulomb-exact", 1e-3)], SETTINGS).values()
+    (run,) = run_jobs(Wheel(), [Job(COULOMB, find_solver("coulomb-exact"), 1e-3)], SETTINGS).values()
     k = 120
     J, M = run.record.J[k], run.record.mass[k]
     u = J[1:] @ run.states_v[k]

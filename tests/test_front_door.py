@@ -80,7 +80,7 @@ def test_files_of_the_same_names_beside_a_script_do_no_harm(tmp_path):
     assert (done.returncode, done.stdout) == (0, "cases formulations reports\n"), done.stderr
 
 
-@pytest.mark.parametrize("name", ["formulations", "cases", "solvers"])
+@pytest.mark.parametrize("name", ["formulations", "cases", "solvers", "metrics"])
 def test_lists_tell_what_they_hold(name):
     registry = getattr(wb, name)
     assert registry._ipython_key_completions_() == registry.names

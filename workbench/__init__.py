@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from workbench.algorithms import SOLVERS as solvers
     from workbench.builtin.cases import CASES as cases
     from workbench.builtin.formulations import FORMULATIONS as formulations
+    from workbench.comparison.metric import metric
+    from workbench.comparison.metrics import METRICS as metrics
+    from workbench.engine.compiling import kernel
     from workbench.errors import DataError, ModellingError, UnknownNameError, WorkbenchError
     from workbench.language.formulation import ContactSymbols, SlidingSymbols, formulation
     from workbench.language.modelling import (
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from workbench.mechanics.contact import ContactSystem
     from workbench.sliding.system import SlidingSystem
     from workbench.verbs.check import check
+    from workbench.verbs.compare import compare
     from workbench.verbs.painleve import painleve
     from workbench.verbs.read import read
     from workbench.verbs.show import show
@@ -47,6 +51,9 @@ _PLACES = {
     "algorithms": {"SOLVERS": "solvers"},
     "builtin.cases": {"CASES": "cases"},
     "builtin.formulations": {"FORMULATIONS": "formulations"},
+    "comparison.metric": ["metric"],
+    "comparison.metrics": {"METRICS": "metrics"},
+    "engine.compiling": ["kernel"],
     "errors": ["DataError", "ModellingError", "UnknownNameError", "WorkbenchError"],
     "language.formulation": ["ContactSymbols", "SlidingSymbols", "formulation"],
     "language.modelling": ["Hooks", "box", "complements", "declare", "equals", "free", "friction_cone", "nonneg"],
@@ -54,7 +61,7 @@ _PLACES = {
     "mechanics.case": ["Case", "Truth", "quantity"],
     "mechanics.contact": ["ContactSystem"],
     "sliding.system": ["SlidingSystem"],
-    **{f"verbs.{verb}": [verb] for verb in ("check", "painleve", "read", "show", "solve", "sweep")},
+    **{f"verbs.{verb}": [verb] for verb in ("check", "compare", "painleve", "read", "show", "solve", "sweep")},
 }
 _FOUND = {
     (names[name] if isinstance(names, dict) else name): (module, name)
@@ -64,9 +71,9 @@ _FOUND = {
 
 __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
-    "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "complements", "declare",
-    "equals", "formulation", "formulations", "free", "friction_cone", "nonneg", "painleve", "polygon", "quantity",
-    "read", "show", "solve", "solvers", "sweep",
+    "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare", "complements",
+    "declare", "equals", "formulation", "formulations", "free", "friction_cone", "kernel", "metric", "metrics",
+    "nonneg", "painleve", "polygon", "quantity", "read", "show", "solve", "solvers", "sweep",
 ]  # fmt: skip
 
 

@@ -40,11 +40,13 @@ ROUND_OFF = {
 """Problem class: the solver that takes it to round-off."""
 
 
-def find_solver(name: str) -> Solver:
-    """The solver of this name, at this place in somebody's own code, or cvxpy:NAME.
+def find_solver(name: str | Solver) -> Solver:
+    """The solver of this name, at this place in somebody's own code, or cvxpy:NAME; a solver is found as it is.
 
     Raises UnknownNameError, which lists the known names, or WorkbenchError.
     """
+    if not isinstance(name, str):
+        return name
     if name.startswith("cvxpy:"):
         from workbench.algorithms.cvxpy_conic import cvxpy_solver
 

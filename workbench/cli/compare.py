@@ -3,21 +3,18 @@
 import argparse
 import os
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
-from workbench.cli.words import find_case, find_formulation, find_relaxation, number_option
+from workbench.cli.words import find_case, find_relaxation, number_option
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.language.formulation import Formulation
+    pass
 
 
-SECONDS, LEAST_SECONDS = 90.0, 5.0
-"""Time that the formulations of a file's comparison share, each of its rows; and what each row gets at least."""
 OF_CASES = ("step", "duration", "reference_step", "position_update", "normal", "relax", "set")
 OF_FILES = ("time_limit", "symmetric_part")
 """Options that make no sense for a file, and for a case."""
@@ -45,7 +42,7 @@ def add_command(commands: Any) -> None:
     compare.add_argument(
         "--time-limit",
         metavar="S",
-        help=f"seconds for each row of a file; default: {SECONDS:g} over the number of formulations",
+        help="seconds for each row of a file; default: 90 over the number of formulations",
     )
     compare.add_argument(
         "--symmetric-part", action="store_true", help="of a file whose W is not quite symmetric: compare on (W + W')/2"
@@ -77,111 +74,59 @@ def add_command(commands: Any) -> None:
 
 
 def run_compare(o: argparse.Namespace) -> None:
-    """Steps a case or solves a file, judges, prints and writes; see `workbench.comparison.cases` and `files`."""
-    (_compare_file if is_file(o.case) else _compare_case)(o)
+    """Compare, write what a comparison leaves behind, print its table."""
+    from workbench.verbs.compare import is_file
 
-
-def is_file(name: str) -> bool:
-    """Whether `name` is a file rather than a case: it has a folder or an ending of problems, or is there as a file."""
-    from workbench.readers.files import ENDINGS
-
-    path = Path(name)
-    if ".py" in (path.suffix, Path(name.rpartition(":")[0]).suffix):
-        return False
-    return path.suffix.lower() in ENDINGS or len(path.parts) > 1 or path.is_file()
-
-
-def _chosen(o: argparse.Namespace) -> "tuple[Formulation, ...]":
-    """The formulations asked for; solvers and metrics are looked up so that a mistake is reported at once."""
-    from workbench.algorithms import find_solver
-    from workbench.builtin.formulations import FORMULATIONS
-    from workbench.comparison.metrics import METRICS
-
-    for name in o.solver or []:
-        find_solver(name)
-    for name in o.metric or []:
-        METRICS.find(name)
-    return tuple(map(find_formulation, o.formulation)) if o.formulation else tuple(FORMULATIONS)
-
-
-def _compare_file(o: argparse.Namespace) -> None:
-    from workbench.problems.classes import MLCP
-    from workbench.readers.files import read_problem_file
-
-    for option in OF_CASES:
-        if getattr(o, option) is not None:
-            word = option.replace("_", "-")
-            raise WorkbenchError(f"--{word} is for cases, and {Path(o.case).name} is a file, which holds a single step")
-    problem = read_problem_file(o.case)
-    if isinstance(problem, MLCP):
-        raise WorkbenchError(
-            f"{Path(o.case).name} holds: {problem.kind}; formulations of friction are compared on friction problems "
-            "(see: workbench solve, workbench check)"
-        )
-    chosen = _chosen(o)
-    share = f"{max(LEAST_SECONDS, SECONDS / len(chosen)):.2g}"
-    seconds = number_option(o.time_limit or share, "--time-limit", "seconds")
-    from workbench.comparison.files import compare_problem
-
-    def compared(progress: Any) -> Any:
-        return compare_problem(
-            Path(o.case).name, problem, chosen, find_formulation("coulomb"), o.solver or (), seconds, progress,
-            o.symmetric_part, o.metric,
-        )  # fmt: skip
-
-    def subject(c: Any) -> dict[str, Any]:
-        settings = {"time_limit": seconds, "symmetric_part": o.symmetric_part}
-        return {"file": o.case, "problem": c.facts, "known": c.known, "settings": settings}
-
-    _report(o, Path(o.case).stem, compared, subject)
-
-
-def _compare_case(o: argparse.Namespace) -> None:
-    for option in OF_FILES:
+    file = is_file(o.case)
+    for option in OF_CASES if file else OF_FILES:
         if getattr(o, option):
-            raise WorkbenchError(f"--{option.replace('_', '-')} is for files, and {o.case} is the name of a case")
-    steps = tuple(number_option(h, "--step", "seconds") for part in o.step or ["1e-3"] for h in part.split(","))
-    reference_step = number_option(o.reference_step or "1e-4", "--reference-step", "seconds")
-    duration = None if o.duration is None else number_option(o.duration, "--duration", "seconds")
-    case = find_case(o.case, o.set or [])
-    chosen = _chosen(o)
-    from workbench.comparison.cases import compare
-    from workbench.comparison.jobs import Settings
+            word, name = option.replace("_", "-"), Path(o.case).name
+            raise WorkbenchError(
+                f"--{word} is for cases, and {name} is a file, which holds a single step" if file
+                else f"--{word} is for files, and {o.case} is the name of a case"
+            )  # fmt: skip
+    # Everything that can be mistyped is looked up before any work is done.
+    from workbench.algorithms import find_solver
+    from workbench.comparison.metrics import METRICS
+    from workbench.verbs.find import find_formulations
 
-    relaxation = None if o.relax is None else find_relaxation(o.relax)
-    settings = Settings(steps, reference_step, duration, o.position_update == "explicit", o.normal, relaxation)
-    settings = settings.of_case(case)
-    settings.strides()
-
-    def compared(progress: Any) -> Any:
-        return compare(
-            case, chosen, find_formulation("coulomb"), o.solver or (), settings, progress, os.cpu_count() or 1, o.metric
-        )
-
-    def subject(c: Any) -> dict[str, Any]:
-        own = vars(settings) | {"relaxation": str(settings.relaxation)}
-        return {"case": case.name, "parameters": vars(case), "settings": own}
-
-    _report(o, o.case, compared, subject)
+    given: dict[str, Any] = {
+        "formulations": find_formulations(o.formulation), "solvers": [find_solver(x) for x in o.solver or ()],
+        "metrics": None if o.metric is None else [METRICS.find(x) for x in o.metric],
+    }  # fmt: skip
+    what, settings = (o.case, _of_file(o)) if file else (find_case(o.case, o.set or []), _of_case(o))
+    _report(o, what, given | settings)
 
 
-def _report(o: argparse.Namespace, name: str, compared: Callable, subject: Callable) -> None:
-    """Compare, write what every comparison leaves behind, and print its table; `subject(c)` goes into provenance."""
+def _of_file(o: argparse.Namespace) -> dict[str, Any]:
+    seconds = None if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
+    return {"seconds": seconds, "symmetric": o.symmetric_part}
+
+
+def _of_case(o: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "steps": tuple(number_option(h, "--step", "seconds") for part in o.step or ["1e-3"] for h in part.split(",")),
+        "reference_step": number_option(o.reference_step or "1e-4", "--reference-step", "seconds"),
+        "duration": None if o.duration is None else number_option(o.duration, "--duration", "seconds"),
+        "explicit": o.position_update == "explicit", "normal": o.normal, "workers": os.cpu_count() or 1,
+        "relaxation": None if o.relax is None else find_relaxation(o.relax),
+    }  # fmt: skip
+
+
+def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     from workbench.builtin.reports.figures.charts import remove_figures
-    from workbench.builtin.reports.pages.comparison import save
     from workbench.builtin.reports.text.terminal import print_table
-    from workbench.output import json_rows, provenance, staged
+    from workbench.output import json_rows, staged
+    from workbench.verbs.compare import compare
 
+    name = what.name if hasattr(what, "name") else Path(what).stem
     out = Path(o.out or f"{name}-comparison")
     with staged(out) as stage, Progress(o.quiet) as progress:
-        c = compared(progress)
+        found = compare(what, progress=progress, **given)
+        c = found.comparison
         if not any(card["compiled"] for card in c.mathematics):
             raise WorkbenchError("; ".join(dict.fromkeys(card["failure"].reason for card in c.mathematics)))
-        facts = provenance(
-            **subject(c), formulations=[f.label for f in c.formulations], solvers=list(dict.fromkeys(c.runs["solver"])),
-            metrics=[m.name for m in c.metrics], command=f"workbench {shlex.join(o.words)}",
-        )  # fmt: skip
-        save(c, stage, facts, o.figures)
+        found.write(stage, o.figures, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
     remove_figures(out / "figures", keep=o.figures)
     if o.json:
         print(json_rows(c.runs))

@@ -18,11 +18,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workbench.algorithms import ROUND_OFF, find_solver, is_quadratic_program
+from workbench.algorithms import default_solver, find_solver, is_quadratic_program
+from workbench.algorithms.base import Solver
 from workbench.arrays import Array
 from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, DIAGNOSTICS, RUNS, TRAJECTORIES, framed
-from workbench.comparison.failure import NOBODY, Failed, failed
+from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Progress, Settings, run_jobs
 from workbench.comparison.measured import MeasuredRun, friction, misalignment
 from workbench.comparison.metric import Metric, evaluate
@@ -38,7 +39,7 @@ from workbench.step.run import Run
 
 
 def compare(
-    case: Case, formulations: Sequence[Formulation], exact: Formulation, solvers: Sequence[str] = (),
+    case: Case, formulations: Sequence[Formulation], exact: Formulation, solvers: Sequence[str | Solver] = (),
     settings: Settings | None = None, progress: Progress | None = None, workers: int = 1,
     metrics: Iterable[Metric | str] | None = None,
 ) -> Comparison:  # fmt: skip
@@ -51,15 +52,15 @@ def compare(
     """
     settings = (settings or Settings()).of_case(case)
     strides, metrics = settings.strides(), chosen_metrics(CASE, metrics)
-    names = [find_solver(name).name for name in solvers]
+    chosen = [find_solver(x) for x in solvers]
     cards = mathematics(formulations, case.size)
     refused = {f: card["failure"] for f, card in zip(formulations, cards, strict=True) if not card["compiled"]}
     plan = [
         Job(f, s, h)
         for h in settings.steps for f in formulations
-        for s in ([NOBODY] if f in refused else names or solvers_for(case, f, h, settings))
+        for s in ([None] if f in refused else chosen or solvers_for(case, f, h, settings))
     ]  # fmt: skip
-    fine = Job(exact, ROUND_OFF["Coulomb NCP"], settings.reference_step)
+    fine = Job(exact, default_solver("Coulomb NCP"), settings.reference_step)
     reference = _verified(run_jobs(case, [fine], settings, progress)[fine])
     beside = {job: (replace(fine, h=job.h), _to_round_off(case, job)) for job in plan if job.formulation not in refused}
     needed = dict.fromkeys(x for job, others in beside.items() for x in (job, *others) if x != fine)
@@ -99,17 +100,17 @@ def _verified(reference: Run | Failed) -> Run:
 
 
 def _to_round_off(case: Case, job: Job) -> Job:
-    return replace(job, solver=ROUND_OFF[compiled(job.formulation, *case.size).kind])
+    return replace(job, solver=default_solver(compiled(job.formulation, *case.size).kind))
 
 
-def solvers_for(case: Case, f: Formulation, h: float, settings: Settings) -> list[str]:
+def solvers_for(case: Case, f: Formulation, h: float, settings: Settings) -> list[Solver]:
     """The solver that takes the formulation to round-off and, for a convex QP, the generic one."""
-    chosen = [ROUND_OFF[compiled(f, *case.size).kind]]
+    chosen = [default_solver(compiled(f, *case.size).kind)]
     try:
         problem = first_problem(case, f, h, settings.normal or case.normal, settings.relaxation)
         # Pure equations leave no problem to optimise.
         if problem is not None and problem.size and is_quadratic_program(problem):
-            chosen.append(GENERIC_SOLVER)
+            chosen.append(find_solver(GENERIC_SOLVER))
     except Exception:
         # The run will raise the same, and tell.
         return chosen
@@ -120,7 +121,8 @@ def _windows(job: Job, case: Case, duration: float) -> list[dict[str, Any]]:
     """What is known of a job's rows beforehand, a row for each window."""
     f = job.formulation
     base = {
-        "case": case.name, "formulation": f.name, "label": f.label, "options": f.listed_options, "solver": job.solver,
+        "case": case.name, "formulation": f.name, "label": f.label, "options": f.listed_options,
+        "solver": job.solver_name,
         "problem_class": "", "step": job.h, "steps": 0, "verified": False, "iterations": 0, "passes_max": 0,
         "notes": "",
     }  # fmt: skip

@@ -19,6 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from workbench.algorithms import find_solver, is_quadratic_program
+from workbench.algorithms.base import Solver
 from workbench.arrays import Array
 from workbench.comparison.columns import DIAGNOSTICS, PROBLEM, RUNS, TRAJECTORIES, framed
 from workbench.comparison.failure import NOBODY, failed
@@ -51,7 +52,7 @@ class Task:
     """One row: a formulation by a solver, None for the one that takes it to round-off."""
 
     formulation: Formulation
-    solver: str | None
+    solver: Solver | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ class Outcome:
 
     @property
     def solver(self) -> str:
-        return self.answer.solution.solver if self.answer else self.task.solver or NOBODY
+        return self.answer.solution.solver if self.answer else self.task.solver.name if self.task.solver else NOBODY
 
     @property
     def impulses(self) -> Array | None:
@@ -78,7 +79,7 @@ class Outcome:
 
 def compare_problem(
     name: str, whole: FrictionProblem | GlobalFrictionProblem, formulations: Sequence[Formulation], exact: Formulation,
-    solvers: Sequence[str] = (), seconds: float | None = None, progress: Progress | None = None,
+    solvers: Sequence[str | Solver] = (), seconds: float | None = None, progress: Progress | None = None,
     symmetric: bool = False, metrics: Iterable[Metric | str] | None = None,
 ) -> Comparison:  # fmt: skip
     """Put a problem under every formulation with every solver and judge all of it against `exact`, exact Coulomb.
@@ -88,7 +89,7 @@ def compare_problem(
     symmetric W. Raises WorkbenchError where exact Coulomb friction is not solved to its tolerance; whatever a
     formulation or a solver cannot do is a row with its reason.
     """
-    metrics, names = chosen_metrics(PROBLEM, metrics), [find_solver(s).name for s in solvers]
+    metrics, found_solvers = chosen_metrics(PROBLEM, metrics), [find_solver(s) for s in solvers]
     problem = whole.local if isinstance(whole, GlobalFrictionProblem) else whole
     cards = mathematics(formulations, (1 + problem.d, 0, 1, problem.d))
     if progress:
@@ -102,7 +103,7 @@ def compare_problem(
         there = exact_step(given, exact_answer(given, exact))
         moved = float(np.linalg.norm(there.u - reference.u)) / reference.free
     found = _outcomes(
-        _outcome(Task(exact, None), answer, "Coulomb NCP"), problem, formulations, names, seconds, progress
+        _outcome(Task(exact, None), answer, "Coulomb NCP"), problem, formulations, found_solvers, seconds, progress
     )
     compared, known = _determined(problem, reference, exact)
     rows, contacts = [], [_contacts(reference, reference, exact, "reference", "", compared)]
@@ -170,7 +171,7 @@ def _outcome(task: Task, answer: Answer, kind: str, convex: bool = False) -> Out
 
 
 def _outcomes(
-    exact: Outcome, problem: FrictionProblem, formulations: Sequence[Formulation], solvers: Sequence[str],
+    exact: Outcome, problem: FrictionProblem, formulations: Sequence[Formulation], solvers: Sequence[Solver],
     seconds: float | None, progress: Progress | None,
 ) -> dict[Task, Outcome]:  # fmt: skip
     """Every formulation to round-off, and by the solvers; rows of a formulation stand together."""
@@ -180,7 +181,7 @@ def _outcomes(
     done = limited(outcome_of, waiting, seconds, lambda task, *why: Outcome(task[1], None, *why))
     for outcome in done:
         found[outcome.task] = outcome
-        generic = Task(outcome.task.formulation, GENERIC_SOLVER)
+        generic = Task(outcome.task.formulation, find_solver(GENERIC_SOLVER))
         if outcome.convex and not solvers:
             waiting.append((problem, generic))
         if progress:

@@ -9,10 +9,9 @@ from multiprocessing import active_children, get_all_start_methods, get_context
 
 import numpy as np
 
-from workbench.algorithms import find_solver
-from workbench.algorithms.base import KernelSolver
+from workbench.algorithms.base import KernelSolver, Solver
 from workbench.assemble.find import compiled
-from workbench.comparison.failure import Failed, failed
+from workbench.comparison.failure import NOBODY, Failed, failed
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -63,14 +62,18 @@ class Settings:
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a comparison: formulation, solver by name, step [s]."""
+    """One run of a comparison: formulation, solver, step [s]; None in the place of a solver that is not reached."""
 
     formulation: Formulation
-    solver: str
+    solver: Solver | None
     h: float
 
+    @property
+    def solver_name(self) -> str:
+        return self.solver.name if self.solver else NOBODY
+
     def __str__(self) -> str:
-        return f"{self.formulation.label}, {self.solver}, {self.h:g} s"
+        return f"{self.formulation.label}, {self.solver_name}, {self.h:g} s"
 
 
 def run_jobs(
@@ -79,7 +82,7 @@ def run_jobs(
     """What became of every job; those with solvers that are not compiled go to `workers` processes."""
     steps = {job: whole_steps(settings.duration or case.duration, job.h) for job in jobs}
     total, before = sum(steps.values()), 0
-    slow = [job for job in jobs if not isinstance(find_solver(job.solver), KernelSolver) and _travels(case, job)]
+    slow = [job for job in jobs if not isinstance(job.solver, KernelSolver) and _travels(case, job)]
     if workers == 1 or len(slow) < 2:
         slow = []
     runs: dict[Job, Run | Failed] = {}
@@ -142,8 +145,9 @@ def _from(progress: Progress | None, job: Job, before: int, total: int) -> Calla
 
 
 def _simulate(case: Case, job: Job, settings: Settings, progress: Callable[[int], None] | None = None) -> Run:
+    assert job.solver
     return simulate(
-        case, job.formulation, find_solver(job.solver), job.h, settings.duration, explicit=settings.explicit,
+        case, job.formulation, job.solver, job.h, settings.duration, explicit=settings.explicit,
         normal=settings.normal, relaxation=settings.relaxation, progress=progress,
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from workbench.algorithms import SOLVERS, default_solver, find_solver
+from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
 from workbench.comparison.escalation import solve_or_refute
 from workbench.comparison.failure import failed
@@ -95,7 +96,7 @@ def contact_system(problem: FrictionProblem) -> ContactSystem:
     )  # fmt: skip
 
 
-def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | None = None) -> Answer:
+def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | Solver | None = None) -> Answer:
     """Solve a problem: an LCP or MLCP as it is, a friction problem under `formulation`.
 
     A global one is stated over (M, H) where that is smaller (`global_problem.way`; `Solution.stages` tells), over W
@@ -129,7 +130,7 @@ def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | 
 
 
 def _stated(
-    problem: FrictionProblem | GlobalFrictionProblem, law: str, solver: str | None = None
+    problem: FrictionProblem | GlobalFrictionProblem, law: str, solver: str | Solver | None = None
 ) -> tuple[ConeProblem | GlobalConeProblem, Way | None]:
     """A problem under a law of `DIRECT`; a global one over (M, H) where that is smaller and the solver takes it."""
     if isinstance(problem, FrictionProblem):
@@ -148,7 +149,7 @@ def posed(problem: FrictionProblem, formulation: Formulation) -> Problem:
     return pose(formulation, contact_system(problem)).problem()
 
 
-def _direct(problem: Problem | GlobalConeProblem, solver: str | None, start: float) -> Answer:
+def _direct(problem: Problem | GlobalConeProblem, solver: str | Solver | None, start: float) -> Answer:
     method = find_solver(solver) if solver else default_solver(problem.kind)
     build_time = clock() - start
     if solver is None and isinstance(problem, MLCP):

@@ -63,7 +63,7 @@ def find_solver(wanted: str | Solver) -> Solver:
     >>> find_solver("lemke").name
     'lemke'
     """
-    return solver_by_name(wanted) if isinstance(wanted, str) else wanted
+    return solver_by_name(wanted)
 
 
 def find_formulations(wanted: Sequence[Any] | Any | None) -> tuple[Formulation, ...]:

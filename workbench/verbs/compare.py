@@ -1,0 +1,142 @@
+"""`compare`: formulations on a case or on a problem from a file, judged against exact Coulomb friction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.comparison.cases import compare as compare_case
+from workbench.comparison.files import compare_problem
+from workbench.comparison.jobs import Progress, Settings
+from workbench.comparison.result import Comparison
+from workbench.errors import WorkbenchError
+from workbench.mechanics.case import Case
+from workbench.mechanics.relaxation import Relaxation
+from workbench.output import provenance
+from workbench.problems.classes import MLCP
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.readers.files import ENDINGS, read_problem_file
+from workbench.verbs.find import find_case, find_formulation, find_formulations
+from workbench.verbs.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SECONDS, LEAST_SECONDS = 90.0, 5.0
+"""Time that the formulations of a file's comparison share, each of its rows; and what each row gets at least."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Compared(Result):
+    """A comparison: `runs`, `trajectories` and `diagnostics` are tidy frames; `comparison` holds all that is known."""
+
+    comparison: Comparison = field(repr=False)
+    settings: dict[str, Any] = field(repr=False)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        c = self.comparison
+        return f"{len(c.formulations)} formulations on {c.name}"
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        """A row per formulation and solver, of a case also per step and window; units in `attrs["columns"]`."""
+        return self.comparison.runs
+
+    @property
+    def trajectories(self) -> pd.DataFrame:
+        """A row per run, step and contact."""
+        return self.comparison.trajectories
+
+    @property
+    def diagnostics(self) -> pd.DataFrame:
+        """Rank, P-property and sliding matrix of a case's formulations."""
+        return self.comparison.diagnostics
+
+    @property
+    def words(self) -> Sequence[str]:
+        from workbench.builtin.reports.text.comparison import summary
+
+        return summary(self.comparison)
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {"runs": self.runs, "trajectories": self.trajectories, "diagnostics": self.diagnostics}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        c = self.comparison
+        return provenance(
+            **self.settings, formulations=[f.label for f in c.formulations],
+            solvers=list(dict.fromkeys(self.runs["solver"])), metrics=[m.name for m in c.metrics],
+        )  # fmt: skip
+
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        from workbench.builtin.reports.pages.comparison import render
+
+        return render(self.comparison, facts or self.facts)
+
+    def write(self, folder: Path, figures: Any = None, facts: dict[str, Any] | None = None) -> None:
+        """The page, the frames and provenance.json into a folder that is there; figures as "pdf", "svg" or "png"."""
+        from workbench.builtin.reports.pages.comparison import save
+
+        save(self.comparison, folder, facts or self.facts, figures)
+
+
+def compare(
+    what: Any, formulations: Any = None, *, solvers: Sequence[Any] = (), metrics: Sequence[Any] | None = None,
+    steps: Sequence[float] = (1e-3,), duration: float | None = None, reference_step: float = 1e-4,
+    explicit: bool = False, normal: str | None = None, relaxation: Relaxation | None = None,
+    seconds: float | None = None, symmetric: bool = False, progress: Progress | None = None, workers: int = 1,
+) -> Compared:  # fmt: skip
+    """Step a case, or solve a friction problem, under formulations, and judge them against exact Coulomb friction.
+
+    `what` is a case or its name, a friction problem or the path of a file with one. `formulations`, `solvers` and
+    `metrics` are names, places in your own code, or the things themselves; the defaults are all formulations that come
+    with the workbench, the solver that takes each to round-off, and all metrics. For a case: `steps` and
+    `reference_step` [s], `duration` [s], `explicit` (position update), `normal` (normal law) and `relaxation`, whose
+    None is the case's own. For a problem: `seconds` for each row, and `symmetric` for (W + W^T)/2. `workers` processes
+    share the runs whose solvers are not compiled. Raises WorkbenchError for unusable settings or a reference that is
+    not verified; a formulation, solver or metric that fails is a row or a cell with its reason.
+
+    >>> import workbench as wb
+    >>> found = wb.compare("wheel", ["box", "coulomb"], duration=0.02)
+    >>> found.runs.groupby("label")["verified"].all().to_dict()
+    {'box': True, 'coulomb': True}
+    >>> found.runs.attrs["columns"]["position_error"]["unit"]
+    '1'
+    """
+    chosen, coulomb = find_formulations(formulations), find_formulation("coulomb")
+    if isinstance(what, FrictionProblem | GlobalFrictionProblem) or (not isinstance(what, Case) and is_file(what)):
+        name, problem = (
+            (Path(what).name, read_problem_file(what)) if isinstance(what, str | Path) else ("problem", what)
+        )
+        if isinstance(problem, MLCP):
+            raise WorkbenchError(
+                f"{name} holds: {problem.kind}; formulations of friction are compared on friction problems "
+                "(see: workbench solve, workbench check)"
+            )
+        limit = max(LEAST_SECONDS, SECONDS / len(chosen)) if seconds is None else seconds
+        c = compare_problem(name, problem, chosen, coulomb, solvers, limit, progress, symmetric, metrics)
+        own = {"time_limit": limit, "symmetric_part": symmetric}
+        return Compared(c, {"file": str(what) if isinstance(what, str | Path) else name, "problem": c.facts,
+                            "known": c.known, "settings": own})  # fmt: skip
+    case = find_case(what)
+    settings = Settings(tuple(steps), reference_step, duration, explicit, normal, relaxation).of_case(case)
+    c = compare_case(case, chosen, coulomb, solvers, settings, progress, workers, metrics)
+    own = vars(settings) | {"relaxation": str(settings.relaxation)}
+    return Compared(c, {"case": case.name, "parameters": vars(case), "settings": own})
+
+
+def is_file(what: Any) -> bool:
+    """Whether a path or name is a problem's file rather than a case: by its folder, its ending, or being there."""
+    if isinstance(what, Path):
+        return True
+    if not isinstance(what, str):
+        return False
+    path = Path(what)
+    if ".py" in (path.suffix, Path(what.rpartition(":")[0]).suffix):
+        return False
+    return path.suffix.lower() in ENDINGS or len(path.parts) > 1 or path.is_file()
