@@ -1,5 +1,6 @@
 """Misuse of the modelling language: every refusal names the culprit, and says what would be right."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import cvxpy as cp
@@ -30,6 +31,7 @@ from workbench.language.modelling import (
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system
+from workbench.step.sweep import sweep
 
 NAMED = {f.name: f for f in FORMULATIONS}
 
@@ -393,6 +395,36 @@ def test_hooks_are_kept_with_the_declaration():
 def test_contact_data_that_is_no_data(name, value):
     data = dict(M=np.eye(3), v=np.zeros(3), f=np.zeros(3), h=1e-2, J_n=[[0, 0, 1]], J_t=[[1, 0, 0], [0, 1, 0]], mu=0.5)
     assert_names(refusal(ContactSystem, error=DataError, **(data | {name: value})), name)
+
+
+BLOCK = dict(M=np.eye(3), v=[0.0, 0, -1], f=np.zeros(3), h=0.01, J_n=[[0, 0, 1]], J_t=[[1, 0, 0], [0, 1, 0]], mu=0.5)
+
+
+def test_gaps_choose_the_law_that_knows_them():
+    """phi = 4 mm let the block fall at 0.4 m/s: phi/h = 0.4."""
+    lemke = find_solver("lemke")
+    laws = {}
+    for given in (dict(), dict(phi=4e-3), dict(phi=4e-3, normal="gap"), dict(phi=-4e-3, normal="moreau")):
+        system = ContactSystem(**BLOCK, **given)
+        laws[system.law] = solve_system(NAMED["frictionless"], system, lemke)[0].v[2]
+        assert replace(system, phi=0.0).law == (given.get("normal") or "velocity")
+    assert laws == {"velocity": 0.0, "gap": pytest.approx(-0.4), "moreau": 0.0}
+    assert replace(ContactSystem(**BLOCK), phi=4e-3).law == "gap"
+    assert ContactSystem(**BLOCK, normal="velocity").law == "velocity"
+
+
+def test_gaps_without_effect_are_refused():
+    message = refusal(ContactSystem, **BLOCK, phi=[4e-3], normal="velocity", error=DataError)
+    assert_names(message, "phi = 0.004", "normal='velocity'", "normal='gap'", "moreau", "leave phi out")
+
+
+def test_swept_gaps_choose_the_law_too():
+    v = sweep(NAMED["frictionless"], ContactSystem(**BLOCK), phi=[0.0, 4e-3, 1.0]).v[:, 2]
+    np.testing.assert_allclose(v, [0.0, -0.4, -1.0], atol=1e-14)
+    explicit = ContactSystem(**BLOCK, normal="velocity")
+    message = refusal(sweep, NAMED["frictionless"], explicit, phi=[0.0, 4e-3], error=DataError)
+    assert_names(message, "phi = 0.004", "normal='gap'")
+    assert (sweep(NAMED["frictionless"], explicit, phi=[0.0, 0.0]).v == 0).all()
 
 
 def test_no_answer_is_nan():

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -196,6 +197,12 @@ def _same_size(F: cp.Expression, x: leaves.Unknown) -> None:
         raise ModellingError(f"complements: the expression has {F.size} rows and '{x.name()}' has {x.size} entries")
 
 
+BEFORE = "core", "memory", "own", "numbers"
+AFTER = *BEFORE, "v", "p_n", "p_t"
+PARAMETERS = {"given": BEFORE, "again": AFTER, "remember": AFTER}
+"""What the hooks receive."""
+
+
 @dataclass(frozen=True)
 class Hooks:
     """State-dependent data of a formulation, as compiled functions (signatures in `workbench.language.hooks`).
@@ -216,11 +223,19 @@ class Hooks:
     estimate: Literal["none", "last", "start"] = "none"
 
     def __post_init__(self) -> None:
-        for name in ("given", "again", "remember"):
+        for name, wanted in PARAMETERS.items():
             hook = getattr(self, name)
-            if hook is not None and not hasattr(hook, "py_func"):
+            if hook is None:
+                continue
+            if not hasattr(hook, "py_func"):
                 raise ModellingError(
-                    f"hook {name} is not compiled; decorate it with njit({name.upper()}) of workbench.language.hooks"
+                    f"hook {name} is not compiled; decorate it with kernel({name.upper()}): kernel is in "
+                    f"workbench.engine.compiling, {name.upper()} in workbench.language.hooks"
+                )
+            found = tuple(signature(hook.py_func).parameters)
+            if len(found) != len(wanted):
+                raise ModellingError(
+                    f"hook {name} is {hook.py_func.__name__}({', '.join(found)}); {name}({', '.join(wanted)}) is needed"
                 )
 
 
