@@ -10,7 +10,7 @@ from workbench.judge import coulomb
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.problems.classes import LCP, MLCP, Array, ConicQP, CoulombNCP, Problem
+from workbench.problems.classes import LCP, MLCP, Array, ConicQP, CoulombNCP, Equations, Problem
 from workbench.problems.solution import Status
 from workbench.step.record import Record
 
@@ -21,6 +21,8 @@ def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu
         return LCP(M, q)
     if c.kind == "MLCP":
         return MLCP(M, q, lower, upper)
+    if c.kind == "equations":
+        return Equations(M, q)
     return (ConicQP if c.kind == "conic QP" else CoulombNCP)(M, q, mu, c.plan.d)
 
 

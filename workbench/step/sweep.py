@@ -43,7 +43,7 @@ SOLVED, INACCURATE, REFUSED = int(Status.SOLVED), int(Status.INACCURATE), int(St
 NOT_FINITE, NO_FIXED_POINT = int(Status.NOT_FINITE), int(Status.NO_FIXED_POINT)
 STATUS, ITERATIONS, EFFORT = 0, 1, 2
 BOUNDED, CONIC, COULOMB = range(3)
-RESIDUAL = {"LCP": BOUNDED, "MLCP": BOUNDED, "conic QP": CONIC, "Coulomb NCP": COULOMB}
+RESIDUAL = {"LCP": BOUNDED, "MLCP": BOUNDED, "equations": BOUNDED, "conic QP": CONIC, "Coulomb NCP": COULOMB}
 
 VARIES = tuple(f.name for f in fields(ContactSystem) if f.name != "normal")
 NONNEGATIVE = ("mu", "mu_s", "e", "eps_n", "eps_t", "eps_b", "v_th")
