@@ -26,9 +26,9 @@ from workbench.engine.lazy import cvxpy as cp
 from workbench.errors import ModellingError
 
 if TYPE_CHECKING:
-    from workbench.language import leaves
+    from workbench.language import leaves, products
 else:
-    leaves = Lazy("workbench.language.leaves")
+    leaves, products = Lazy("workbench.language.leaves"), Lazy("workbench.language.products")
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def box(name: str, size: int, lower: Any, upper: Any) -> leaves.Unknown:
 
 def _data(value: Any, size: int, what: str) -> cp.Expression:
     """`value` as an expression affine in parameters only, with one or `size` entries."""
-    F = _affine(value, what)
+    F = _affine(value, what, unknowns=False)
     if F.variables():
         raise ModellingError(
             f"{what} contains the unknown '{F.variables()[0].name()}'; "
@@ -135,7 +135,7 @@ class ConeComplements:
 Relation = Equals | Complements | ConeComplements
 
 
-def _affine(F: Any, where: str) -> cp.Expression:
+def _affine(F: Any, where: str, unknowns: bool = True) -> cp.Expression:
     try:
         F = cp.Expression.cast_to_const(F)
         if F.is_constant() and not F.parameters():
@@ -150,7 +150,7 @@ def _affine(F: Any, where: str) -> cp.Expression:
         # CVXPY's rule for parametrised problems: at most one parameter beside each unknown.
         if not (node == 0).is_dpp():
             raise ModellingError(
-                f"{where}: the term {node} multiplies data with data; fold products of data into one parameter"
+                f"{where}: the term {node} multiplies data with data; {products.instead(node, unknowns)}"
             )
     return F
 
