@@ -8,7 +8,7 @@ import pandas as pd
 
 from benchmarks.harness import FLOOR, Result
 from benchmarks.tables import frame, profile
-from reports.figures.comparison import COLOURS, DASHES, HEIGHT, WIDTH
+from workbench.builtin.reports.figures.comparison import COLOURS, DASHES, HEIGHT, WIDTH
 
 ENDINGS = ("svg", "png")
 

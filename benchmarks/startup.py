@@ -25,8 +25,8 @@ M, q = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-1.0, -1.0])
 assert find_solver("lemke").solve(LCP(M, q)).verified
 """
 DECLARED = """
-from cases import CASES
-from formulations import FORMULATIONS
+from workbench.builtin.cases import CASES
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.step.one_step import first_step
 from workbench.algorithms import find_solver
 step = first_step(CASES.find("wheel")(), FORMULATIONS.find("stewart-trinkle"), 1e-3)

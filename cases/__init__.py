@@ -2,7 +2,7 @@
 
 from workbench.registry import Registry
 
-CASES = Registry("case", "cases", {
+CASES = Registry("case", "workbench.builtin.cases", {
     "wheel": "wheel.Wheel",
     "cube": "cube.Cube",
     "block": "block.Block",

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cases.particle import M_, MU, G, Particle
+from workbench.builtin.cases.particle import M_, MU, G, Particle
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.mechanics.case import Array, Truth, quantity

@@ -2,7 +2,7 @@
 
 from workbench.registry import Registry
 
-FORMULATIONS = Registry("formulation", "formulations", {
+FORMULATIONS = Registry("formulation", "workbench.builtin.formulations", {
     "frictionless": "frictionless.frictionless",
     "stewart-trinkle": "stewart_trinkle.stewart_trinkle",
     "anitescu-potra": "anitescu_potra.anitescu_potra",
@@ -17,5 +17,5 @@ FORMULATIONS = Registry("formulation", "formulations", {
 })  # fmt: skip
 """Name of the formulation: module and object below this package. In this order they are listed and compared."""
 
-SLIDING = Registry("formulation", "formulations", {"sliding-lcp": "sliding_lcp.sliding_lcp"})
+SLIDING = Registry("formulation", "workbench.builtin.formulations", {"sliding-lcp": "sliding_lcp.sliding_lcp"})
 """Formulations of one instant, at acceleration level: they make no time steps."""

@@ -16,7 +16,7 @@ from typing import Literal
 
 from numba import types
 
-from formulations.stewart_trinkle import inscribed
+from workbench.builtin.formulations.stewart_trinkle import inscribed
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.engine.lazy import cvxpy as cp

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numba import types
 
-from formulations.box import bounded
+from workbench.builtin.formulations.box import bounded
 from workbench.engine.compiling import kernel
 from workbench.errors import ModellingError
 from workbench.language.estimate import NEGLIGIBLE, momentum

@@ -26,7 +26,7 @@ from dataclasses import replace
 import numpy as np
 from numba import types
 
-from formulations.ccp import ccp
+from workbench.builtin.formulations.ccp import ccp
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix

@@ -8,7 +8,7 @@ tangent can keep the passes from settling.
 
 import numpy as np
 
-from formulations.box import SETTLED
+from workbench.builtin.formulations.box import SETTLED
 from workbench.engine.compiling import kernel
 from workbench.engine.lazy import cvxpy as cp
 from workbench.language.formulation import ContactSymbols, formulation

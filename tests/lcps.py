@@ -47,7 +47,7 @@ def assert_solved(solution):
 def lemke_room(M):
     """F and L of Lemke's path with M (n, n) as it is, no scaling, and the covering vector of ones."""
     n = len(M)
-    F, L = lemke_rows.room(n)
+    F, L = lemke_rows.workspace(n)
     assert lemke_rows.read(M, F, L)
     F[2 * n + 2] = F[2 * n + 3] = 1.0
     lemke_path.lay_columns(n, F, L)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numba import njit
 
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
 from workbench.algorithms.lemke.method import SOLVER as LEMKE
 from workbench.assemble.assembly import carry_back, eliminate, stamp
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.diagnostics.check import check
 from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, core_shapes, formulation

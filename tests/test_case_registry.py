@@ -5,12 +5,12 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from cases import CASES
-from formulations import FORMULATIONS
-from reports.figures.drawing import drawing
 from tests import mechanics
 from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
+from workbench.builtin.cases import CASES
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.figures.drawing import drawing
 from workbench.cli.words import find_formulation
 from workbench.errors import DataError
 from workbench.problems.solution import Status

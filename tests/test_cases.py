@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from cases.block import Block
-from cases.particle import Particle
-from cases.sphere import Sphere
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
 from tests.mechanics import failing, filled, moved, rate, scaled, states
 from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.particle import Particle
+from workbench.builtin.cases.sphere import Sphere
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.cli.words import find_formulation
 from workbench.step.simulation import simulate
 

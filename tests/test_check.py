@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from reports.text.check import to_text
+from workbench.builtin.reports.text.check import to_text
 from workbench.diagnostics.check import check
 from workbench.errors import DataError
 from workbench.matrices.definiteness import definiteness, proved_positive_definite

@@ -198,9 +198,9 @@ def test_check_speaks_json(tmp_path, capsys):
 
 
 def test_list_names_everything(capsys):
-    from cases import CASES
-    from formulations import FORMULATIONS, SLIDING
     from workbench.algorithms import SOLVERS
+    from workbench.builtin.cases import CASES
+    from workbench.builtin.formulations import FORMULATIONS, SLIDING
 
     assert main(["list"]) == 0
     text = capsys.readouterr().out

@@ -4,8 +4,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.comparison.cases import compare, rms, sliding_minor
 from workbench.comparison.jobs import Job, Settings, run_jobs
 from workbench.errors import DataError, WorkbenchError

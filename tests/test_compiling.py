@@ -328,8 +328,8 @@ from workbench.algorithms import find_solver
 assert find_solver("lemke").solve(LCP(np.eye(2), -np.ones(2))).verified
 """
 DECLARED = """
-from cases import CASES
-from formulations import FORMULATIONS
+from workbench.builtin.cases import CASES
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.step.one_step import first_step
 from workbench.algorithms import find_solver
 step = first_step(CASES.find("wheel")(), FORMULATIONS.find("stewart-trinkle"), 1e-3)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from cases.cube import Cube
 from tests.mechanics import failing
 from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.cube import Cube
 from workbench.cli.words import find_formulation
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.simulation import simulate

@@ -4,15 +4,15 @@ leave open, static and kinetic friction, Jellett's invariant, orders of converge
 import numpy as np
 import pytest
 
-from cases.bouncing_ball import BouncingBall
-from cases.pushed_box import PushedBox
-from cases.table import Table
-from cases.tippe_top import TippeTop
-from cases.v_groove import VGroove
 from tests.mechanics import failing
 from tests.test_case_registry import run
 from workbench.algorithms import default_solver, find_solver
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.bouncing_ball import BouncingBall
+from workbench.builtin.cases.pushed_box import PushedBox
+from workbench.builtin.cases.table import Table
+from workbench.builtin.cases.tippe_top import TippeTop
+from workbench.builtin.cases.v_groove import VGroove
 from workbench.cli.words import find_formulation
 from workbench.judge.coulomb import judge
 from workbench.matrices.rank import rank

@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cases.cube import Cube
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
-from reports.figures.comparison import write_figures
-from reports.figures.file import contacts_of, figures
-from reports.pages.file import render
-from reports.text.file import ERRORS, JUDGED, known_in_words
 from workbench.algorithms import find_solver
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.figures.comparison import write_figures
+from workbench.builtin.reports.figures.file import contacts_of, figures
+from workbench.builtin.reports.pages.file import render
+from workbench.builtin.reports.text.file import ERRORS, JUDGED, known_in_words
 from workbench.cli.main import main
 from workbench.comparison.files import METRICS, compare_problem
 from workbench.comparison.solving import contact_system, exported_step
@@ -278,7 +278,7 @@ def test_the_page_has_every_row_figure_and_relation(d, tmp_path):
 
 
 def test_figures_of_very_many_contacts_are_thinned(one, monkeypatch):
-    monkeypatch.setattr("reports.figures.file.ROWS", 20)
+    monkeypatch.setattr("workbench.builtin.reports.figures.file.ROWS", 20)
     c = compared(redundant(7, r=8, n=24), [BY_NAME["ccp"], BY_NAME["frictionless"], COULOMB])
     points = contacts_of(c)
     assert len(points) <= 20
@@ -311,9 +311,9 @@ def test_the_command_writes_what_it_promises(tmp_path, capsys):
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_terminal_tells_all_and_cuts_nothing_off(one, width, capsys, monkeypatch):
-    from reports.text.terminal import print_file_table
+    from workbench.builtin.reports.text.terminal import print_file_table
 
-    monkeypatch.setattr("reports.text.terminal.PIPE_WIDTH", width)
+    monkeypatch.setattr("workbench.builtin.reports.text.terminal.PIPE_WIDTH", width)
     print_file_table(one)
     told = capsys.readouterr().out
     assert max(map(len, told.splitlines())) <= width
@@ -322,7 +322,7 @@ def test_the_terminal_tells_all_and_cuts_nothing_off(one, width, capsys, monkeyp
 
 
 def test_reasons_that_rows_share_are_told_once(capsys):
-    from reports.text.terminal import print_file_table
+    from workbench.builtin.reports.text.terminal import print_file_table
 
     print_file_table(compared(asymmetric()))
     told = " ".join(capsys.readouterr().out.split())

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import cases
-import formulations
 import workbench.algorithms
-from cases import CASES
-from formulations import FORMULATIONS, SLIDING
 from workbench.algorithms import ROUND_OFF, SOLVERS, default_solver, find_solver
+from workbench.builtin import cases, formulations
+from workbench.builtin.cases import CASES
+from workbench.builtin.formulations import FORMULATIONS, SLIDING
 from workbench.cli.words import find_case, find_formulation
 from workbench.errors import UnknownNameError
 from workbench.language.formulation import Formulation

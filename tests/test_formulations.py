@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from formulations import FORMULATIONS, box, hybrid
 from workbench.algorithms import SOLVERS, default_solver, find_solver
 from workbench.assemble.find import compiled
+from workbench.builtin.formulations import FORMULATIONS, box, hybrid
 from workbench.errors import DataError
 from workbench.judge.coulomb import judge
 from workbench.language.formulation import Formulation

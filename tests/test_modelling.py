@@ -8,10 +8,10 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from formulations import FORMULATIONS
 from workbench.algorithms import find_solver
 from workbench.assemble.assembly import stamp
 from workbench.assemble.find import compiled
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import DataError, ModellingError, UnknownNameError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import never_again

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from cases.block import Block
-from cases.particle import Particle
-from cases.sphere import Sphere
-from formulations import FORMULATIONS
 from workbench.algorithms import find_solver
+from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.particle import Particle
+from workbench.builtin.cases.sphere import Sphere
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import ContactSolution, ContactSystem

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from latex2mathml.converter import convert
 
-from formulations import FORMULATIONS
 from workbench.assemble.assembly import stamp
 from workbench.assemble.find import compiled
 from workbench.language import notation

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from cases.particle import Particle
-from cases.spatial_particle import SpatialParticle
-from cases.three_bodies import INNER, ThreeBodies
-from formulations.coulomb import coulomb
-from formulations.frictionless import frictionless
-from formulations.stewart_trinkle import stewart_trinkle
-from reports.reproductions import _notes as notes
-from reports.reproductions import friction_notes
-from reports.reproductions._notes_bodies import GRAPH
 from tests import mechanics
 from workbench.algorithms import default_solver, find_solver
 from workbench.algorithms.enumeration import all_solutions
+from workbench.builtin.cases.particle import Particle
+from workbench.builtin.cases.spatial_particle import SpatialParticle
+from workbench.builtin.cases.three_bodies import INNER, ThreeBodies
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.frictionless import frictionless
+from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
+from workbench.builtin.reports.reproductions import _notes as notes
+from workbench.builtin.reports.reproductions import friction_notes
+from workbench.builtin.reports.reproductions._notes_bodies import GRAPH
 from workbench.matrices.rank import rank
 from workbench.mechanics.bodies import rotation
 from workbench.problems.classes import LCP

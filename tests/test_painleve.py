@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from cases import CASES
-from cases.drawer import Drawer
-from cases.rod import Rod
-from cases.rod_in_guide import RodInGuide
 from tests.sliding_systems import SIZES, random_system
 from workbench.algorithms.enumeration import all_solutions
+from workbench.builtin.cases import CASES
+from workbench.builtin.cases.drawer import Drawer
+from workbench.builtin.cases.rod import Rod
+from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.diagnostics.critical_friction import by_march, critical_friction
 from workbench.diagnostics.friction_line import FrictionLine
 from workbench.diagnostics.painleve import of_case, painleve

@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cases import CASES
-from cases.drawer import Drawer
-from cases.rod import Rod
-from cases.rod_in_guide import RodInGuide
 from tests.mechanics import filled
 from tests.sliding_systems import heap
+from workbench.builtin.cases import CASES
+from workbench.builtin.cases.drawer import Drawer
+from workbench.builtin.cases.rod import Rod
+from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.diagnostics.critical_friction import critical_friction
 from workbench.diagnostics.painleve import ALL, friction_lines, of_case, painleve
 from workbench.diagnostics.painleve_map import KINDS, NONE, PROPOSITION, UNDECIDED, UNIQUE, Axis, regime_map

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from cases.rod import Rod
-from cases.rod_in_guide import RodInGuide
-from reports.pages.painleve import rectangles, render
+from workbench.builtin.cases.rod import Rod
+from workbench.builtin.cases.rod_in_guide import RodInGuide
+from workbench.builtin.reports.pages.painleve import rectangles, render
 from workbench.cli.main import main
 from workbench.cli.painleve import parse_axis
 from workbench.diagnostics.painleve import of_case

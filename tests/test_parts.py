@@ -9,12 +9,12 @@ import pytest
 
 from benchmarks.rows import Row, Whole
 from benchmarks.rows import fill as fill_row
-from cases.drawer import Drawer
-from cases.gripper import Gripper
-from cases.wedged_box import WedgedBox
-from reports.pages.comparison import render
 from workbench.algorithms import default_solver, find_solver
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.drawer import Drawer
+from workbench.builtin.cases.gripper import Gripper
+from workbench.builtin.cases.wedged_box import WedgedBox
+from workbench.builtin.reports.pages.comparison import render
 from workbench.cli.words import find_formulation
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings

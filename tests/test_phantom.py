@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from cases.cube import Cube
-from cases.particle import Particle
-from cases.wheel import Wheel
-from formulations.anitescu_potra import anitescu_potra
-from formulations.discrete_velocity import discrete_velocity
-from formulations.phantom_inertia import phantom_inertia
-from reports.reproductions._cube import predicted_lack, rank_rows, regularised_step
 from tests.systems import particle, random_system
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.particle import Particle
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations.anitescu_potra import anitescu_potra
+from workbench.builtin.formulations.discrete_velocity import discrete_velocity
+from workbench.builtin.formulations.phantom_inertia import phantom_inertia
+from workbench.builtin.reports.reproductions._cube import predicted_lack, rank_rows, regularised_step
 from workbench.diagnostics.phantom import lead_matrices, p_limit, pencil, scan, singular_values_of_rho, threshold
 from workbench.errors import DataError
 from workbench.matrices.p_matrix import p_verdict_of

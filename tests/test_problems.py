@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from formulations import FORMULATIONS
 from workbench.algorithms import default_solver
 from workbench.algorithms.bases import equilibration as compiled_equilibration
 from workbench.algorithms.bases import natural_residual
 from workbench.algorithms.one_contact import natural_map
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import DataError
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import (

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from formulations.sliding_lcp import sliding_lcp
 from tests.sliding_systems import SIZES, close, random_system
 from workbench.algorithms import find_solver
+from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.diagnostics.proposition import balanced, beta_2, bilateral_limit, bounds, proposition
 from workbench.errors import DataError
 from workbench.matrices.p_matrix import p_verdict

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from cases.block import Block
-from cases.cube import Cube
-from cases.pushed_box import PushedBox
-from cases.v_groove import VGroove
-from cases.wheel import Wheel
-from formulations.anitescu_potra import anitescu_potra
-from formulations.coulomb import coulomb
-from formulations.phantom_inertia import phantom_inertia
-from formulations.stewart_trinkle import stewart_trinkle
 from workbench.algorithms import default_solver
+from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.pushed_box import PushedBox
+from workbench.builtin.cases.v_groove import VGroove
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations.anitescu_potra import anitescu_potra
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.phantom_inertia import phantom_inertia
+from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
 from workbench.diagnostics.lead_matrix import THEORY, lead_matrix
 from workbench.diagnostics.redundancy import redundancy
 from workbench.judge.coulomb import judge
@@ -123,7 +123,7 @@ def test_the_polygons_diagonal_zeros_are_no_fault():
 
 
 def test_every_formulation_has_its_theory():
-    from formulations import FORMULATIONS
+    from workbench.builtin.formulations import FORMULATIONS
 
     assert {f.name for f in FORMULATIONS} == set(THEORY)
     assert THEORY[anitescu_potra.name] == THEORY[stewart_trinkle.name]

@@ -5,13 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cases.cube import Cube
-from formulations import FORMULATIONS
 from tests.lcps import lemke_room
 from workbench.algorithms import judice_pires, keller, murty
 from workbench.algorithms.lemke import double_double as lemke_twice
 from workbench.algorithms.lemke import method as lemke
 from workbench.algorithms.lemke import path as lemke_path
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.engine import double_double
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.relaxation import RIGID

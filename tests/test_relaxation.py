@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from cases.block import Block
-from cases.cube import Cube
-from cases.particle import Particle
-from formulations import FORMULATIONS
 from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.particle import Particle
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.cli.words import find_formulation
 from workbench.errors import DataError, UnknownNameError
 from workbench.mechanics.relaxation import RIGID, Relaxation

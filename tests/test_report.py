@@ -9,14 +9,14 @@ import subprocess
 import pytest
 from rich.console import Console
 
-from cases.cube import Cube
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
-from reports.figures.comparison import ROWS, curves_of, figures, write_figures
-from reports.pages.comparison import render
-from reports.text import terminal
-from reports.text.comparison import COLUMNS
-from reports.text.terminal import print_table
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.figures.comparison import ROWS, curves_of, figures, write_figures
+from workbench.builtin.reports.pages.comparison import render
+from workbench.builtin.reports.text import terminal
+from workbench.builtin.reports.text.comparison import COLUMNS
+from workbench.builtin.reports.text.terminal import print_table
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
 from workbench.output import provenance, staged
@@ -100,7 +100,7 @@ def test_a_browser_draws_every_figure(result, page, tmp_path):
 
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_the_table_fits_the_terminal(result, width, capsys, monkeypatch):
-    monkeypatch.setattr("reports.text.terminal.PIPE_WIDTH", width)
+    monkeypatch.setattr("workbench.builtin.reports.text.terminal.PIPE_WIDTH", width)
     print_table(result)
     table = capsys.readouterr().out.split("\n")
     rows = [line for line in table if "ms" in line and ("lemke" in line or "judice-pires" in line)]

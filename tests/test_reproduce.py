@@ -15,18 +15,31 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import reports.reproductions
-from cases.block import Block
-from cases.sphere import Sphere
-from cases.wheel import Wheel
-from formulations.anitescu_potra import anitescu_potra
-from formulations.box import box_friction
-from formulations.coulomb import coulomb
-from reports.figures.comparison import Figure, lines
-from reports.reproductions import REPRODUCTIONS, _conic, cnd_17_1068, find_reproduction, idetc2016_60064
-from reports.reproductions.claims import Claim, Reproduction, Section, Table, claims_frame, number_text
-from reports.reproductions.page import make_page, make_pages, render
-from reports.reproductions.selection import one_solver, row
+import workbench.builtin.reports.reproductions
+from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.sphere import Sphere
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations.anitescu_potra import anitescu_potra
+from workbench.builtin.formulations.box import box_friction
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.reports.figures.comparison import Figure, lines
+from workbench.builtin.reports.reproductions import (
+    REPRODUCTIONS,
+    _conic,
+    cnd_17_1068,
+    find_reproduction,
+    idetc2016_60064,
+)
+from workbench.builtin.reports.reproductions.claims import (
+    Claim,
+    Reproduction,
+    Section,
+    Table,
+    claims_frame,
+    number_text,
+)
+from workbench.builtin.reports.reproductions.page import make_page, make_pages, render
+from workbench.builtin.reports.reproductions.selection import one_solver, row
 from workbench.cli.main import main
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
@@ -165,7 +178,7 @@ def test_a_page_without_figures_carries_no_drawing_library():
 
 
 def test_every_reproduction_in_the_folder_is_registered_and_the_other_way_round():
-    folder = Path(reports.reproductions.__file__).parent
+    folder = Path(workbench.builtin.reports.reproductions.__file__).parent
     found = {path.stem for path in folder.glob("*.py") if "\ndef reproduce(" in path.read_text("utf-8")}
     assert {name.replace("-", "_") for name in REPRODUCTIONS} == found
     assert len(set(REPRODUCTIONS)) == len(REPRODUCTIONS)
@@ -178,8 +191,8 @@ def toys(monkeypatch):
     for name in ("toy", "toy_two"):
         module = ModuleType(name)
         module.reproduce = lambda progress: progress("toys", 0, 1) or TOY
-        monkeypatch.setitem(sys.modules, f"reports.reproductions.{name}", module)
-    monkeypatch.setattr("reports.reproductions.REPRODUCTIONS", ("toy", "toy-two"))
+        monkeypatch.setitem(sys.modules, f"workbench.builtin.reports.reproductions.{name}", module)
+    monkeypatch.setattr("workbench.builtin.reports.reproductions.REPRODUCTIONS", ("toy", "toy-two"))
     monkeypatch.setattr("os.cpu_count", lambda: 1)
 
 
@@ -240,7 +253,7 @@ def test_a_page_that_fails_leaves_nothing(toys, tmp_path, monkeypatch):
     def broken(progress):
         raise WorkbenchError("no")
 
-    monkeypatch.setattr(sys.modules["reports.reproductions.toy_two"], "reproduce", broken)
+    monkeypatch.setattr(sys.modules["workbench.builtin.reports.reproductions.toy_two"], "reproduce", broken)
     assert main(["reproduce", "--all", "--out", str(tmp_path / "out"), "--quiet"]) == 2
     assert list(tmp_path.iterdir()) == []
 
@@ -262,8 +275,8 @@ def test_pages_made_side_by_side_come_in_order_too(toys, monkeypatch):
         assert second_is_done.wait(60)
         return TOY
 
-    monkeypatch.setattr(sys.modules["reports.reproductions.toy_two"], "reproduce", last)
-    monkeypatch.setattr("reports.reproductions.page.processes", ThreadPoolExecutor)
+    monkeypatch.setattr(sys.modules["workbench.builtin.reports.reproductions.toy_two"], "reproduce", last)
+    monkeypatch.setattr("workbench.builtin.reports.reproductions.page.processes", ThreadPoolExecutor)
 
     def hear(*said):
         heard.append(said)

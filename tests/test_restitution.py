@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cases.bouncing_ball import BouncingBall
-from formulations.anitescu_potra import anitescu_potra
 from workbench.algorithms import find_solver
+from workbench.builtin.cases.bouncing_ball import BouncingBall
+from workbench.builtin.formulations.anitescu_potra import anitescu_potra
 from workbench.mechanics.contact import ContactSystem
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate

@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cases.rod import Rod
-from cases.rod_in_guide import RodInGuide
-from formulations.coulomb import coulomb
-from formulations.sliding_lcp import sliding_lcp
 from tests.mechanics import filled
 from tests.sliding_systems import close
 from workbench.algorithms import default_solver, find_solver
 from workbench.algorithms.enumeration import all_solutions
+from workbench.builtin.cases.rod import Rod
+from workbench.builtin.cases.rod_in_guide import RodInGuide
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.diagnostics.proposition import proposition
 from workbench.matrices.p_matrix import smallest_minor
 from workbench.problems.classes import LCP

@@ -7,15 +7,15 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from cases.rod import Rod
-from formulations import FORMULATIONS, SLIDING
-from formulations.coulomb import coulomb
-from formulations.sliding_lcp import sliding_lcp
 from tests.sliding_systems import SIZES, close, random_system
 from workbench.algorithms import find_solver
 from workbench.algorithms.enumeration import all_solutions
 from workbench.assemble.assembly import stamp
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.rod import Rod
+from workbench.builtin.formulations import FORMULATIONS, SLIDING
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.cli.main import main
 from workbench.diagnostics.proposition import proposition
 from workbench.errors import DataError, ModellingError

@@ -5,9 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
-from reports.reproductions import _sliding, _sliding_charts, _sliding_guide, _sliding_rod, hal_01224915
 from tests.sliding_systems import SIZES, random_system
 from workbench.algorithms.enumeration import all_solutions
+from workbench.builtin.reports.reproductions import (
+    _sliding,
+    _sliding_charts,
+    _sliding_guide,
+    _sliding_rod,
+    hal_01224915,
+)
 from workbench.matrices.p_matrix import smallest_minor
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cases.rod import Rod
-from formulations.sliding_lcp import sliding_lcp
 from tests.sliding_systems import SIZES, random_system
 from workbench.algorithms import find_solver
+from workbench.builtin.cases.rod import Rod
+from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.errors import DataError, UnknownNameError
 from workbench.problems.solution import Status
 from workbench.sliding.sweep import sweep_sliding

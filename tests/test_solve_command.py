@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cases import CASES
-from formulations import FORMULATIONS
 from tests import siconos_text as text
 from workbench.algorithms import find_solver
+from workbench.builtin.cases import CASES
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.cli.main import main
 from workbench.comparison.profiles import performance_profile, performance_ratios, shifted_geometric_mean, success_rates
 from workbench.comparison.solving import (

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from cases.gripper import Z_1, Z_2, Z_C, Gripper
-from cases.off_axis import OffAxis
-from cases.pinched_capsule import PinchedCapsule, inertia
-from cases.sheath import Sheath
-from cases.sphere_stack import SphereStack
-from cases.stacked_cubes import StackedCubes
-from cases.wedged_box import WedgedBox
 from tests.mechanics import failing, filled, rate, scaled, states
 from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.gripper import Z_1, Z_2, Z_C, Gripper
+from workbench.builtin.cases.off_axis import OffAxis
+from workbench.builtin.cases.pinched_capsule import PinchedCapsule, inertia
+from workbench.builtin.cases.sheath import Sheath
+from workbench.builtin.cases.sphere_stack import SphereStack
+from workbench.builtin.cases.stacked_cubes import StackedCubes
+from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.cli.words import find_formulation
 from workbench.errors import DataError
 from workbench.mechanics.contact import ContactSystem

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from cases.block import Block
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
 from workbench.algorithms import find_solver
+from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import MLCP
 from workbench.problems.solution import Status

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from cases.cube import Cube
-from cases.wheel import Wheel
 from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.wheel import Wheel
 from workbench.cli.words import find_formulation
 from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.solution import Status

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from formulations import FORMULATIONS, SLIDING
 from workbench.assemble import store
 from workbench.assemble.plan import Compiled, Plan
 from workbench.assemble.tensor import compile_declaration
+from workbench.builtin.formulations import FORMULATIONS, SLIDING
 from workbench.engine import disk
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import complements, declare, equals, free, nonneg

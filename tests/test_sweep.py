@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from formulations import FORMULATIONS
 from tests.systems import SHAPES, particle, random_system
 from workbench.algorithms import find_solver
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import DataError, UnknownNameError
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system

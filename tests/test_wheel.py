@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
-from cases.wheel import Wheel
 from workbench.algorithms import ROUND_OFF, default_solver
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.wheel import Wheel
 from workbench.cli.words import find_formulation
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings

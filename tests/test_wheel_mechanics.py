@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from cases.wheel import Wheel
 from tests.mechanics import filled
+from workbench.builtin.cases.wheel import Wheel
 
 EPS = 1e-30
 X, Y, Z = np.eye(3)

@@ -3,7 +3,7 @@
 from benchmarks.harness import Comparison, Options, Task
 from benchmarks.peers import floor, ours, pivoting, siconos
 from benchmarks.towers import SIZES, STATES, tower
-from formulations import FORMULATIONS
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.step.one_step import pose
 
 PROBLEMS = 40

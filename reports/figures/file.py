@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from reports.figures.comparison import ROWS, WIDTH, Chart, Figure, budget
+from workbench.builtin.reports.figures.comparison import ROWS, WIDTH, Chart, Figure, budget
 from workbench.comparison.files import MODES, FileComparison
 
 COLUMNS, SIDE = 5, 140

@@ -5,7 +5,7 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from reports.text.check import number, vector
+from workbench.builtin.reports.text.check import number, vector
 
 MEANINGS = {
     "P": "all principal minors are positive: one solution for every q",

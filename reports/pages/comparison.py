@@ -4,10 +4,10 @@ from typing import Any
 
 import pandas as pd
 
-from reports.figures.comparison import figures
-from reports.figures.drawing import drawing
-from reports.pages.page import environment, scripts
-from reports.text.comparison import COLUMNS, of_window, rows_of, summary
+from workbench.builtin.reports.figures.comparison import figures
+from workbench.builtin.reports.figures.drawing import drawing
+from workbench.builtin.reports.pages.page import environment, scripts
+from workbench.builtin.reports.text.comparison import COLUMNS, of_window, rows_of, summary
 from workbench.comparison.cases import Comparison
 
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from reports.figures.file import figures
-from reports.pages.page import environment, scripts
-from reports.text.comparison import rows_of
-from reports.text.file import ERRORS, JUDGED, defined, facts_in_words, known_in_words, summary
+from workbench.builtin.reports.figures.file import figures
+from workbench.builtin.reports.pages.page import environment, scripts
+from workbench.builtin.reports.text.comparison import rows_of
+from workbench.builtin.reports.text.file import ERRORS, JUDGED, defined, facts_in_words, known_in_words, summary
 from workbench.comparison.files import SLOW, FileComparison
 
 FACTS: list[tuple[str, str, str]] = [

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
-from reports.figures.comparison import Figure, styled
+from workbench.builtin.reports.figures.comparison import Figure, styled
 from workbench.engine.disk import read, write
 
 
@@ -20,7 +20,7 @@ from workbench.engine.disk import read, write
 def environment() -> Environment:
     """The templates of `reports/templates`; text is escaped unless it is `Markup`, unknown names are errors."""
     found = Environment(
-        loader=PackageLoader("reports"),
+        loader=PackageLoader("workbench.builtin.reports"),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,

@@ -7,10 +7,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from reports.figures.comparison import HEIGHT, WIDTH, Figure
-from reports.figures.drawing import drawing
-from reports.pages.page import environment, scripts
-from reports.text.painleve import float_of, forces, in_words, number, spans, vector
+from workbench.builtin.reports.figures.comparison import HEIGHT, WIDTH, Figure
+from workbench.builtin.reports.figures.drawing import drawing
+from workbench.builtin.reports.pages.page import environment, scripts
+from workbench.builtin.reports.text.painleve import float_of, forces, in_words, number, spans, vector
 from workbench.diagnostics.painleve import Painleve
 from workbench.diagnostics.painleve_map import KINDS, RegimeMap
 from workbench.mechanics.case import Case

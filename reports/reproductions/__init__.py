@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from reports.reproductions.claims import Reproduction
+    from workbench.builtin.reports.reproductions.claims import Reproduction
     from workbench.comparison.jobs import Progress
 
 REPRODUCTIONS = (
@@ -35,4 +35,4 @@ def known_names(names: Iterable[str]) -> list[str]:
 def find_reproduction(name: str) -> "Callable[[Progress], Reproduction]":
     """The `reproduce` function of this name. Raises UnknownNameError."""
     known_names([name])
-    return import_module(f"reports.reproductions.{name.replace('-', '_')}").reproduce
+    return import_module(f"workbench.builtin.reports.reproductions.{name.replace('-', '_')}").reproduce

@@ -5,8 +5,8 @@ from itertools import permutations
 import cvxpy as cp
 import numpy as np
 
-from formulations.ccp import ccp
 from workbench.algorithms import find_solver
+from workbench.builtin.formulations.ccp import ccp
 from workbench.judge.coulomb import judge
 from workbench.mechanics.case import Array
 from workbench.mechanics.contact import ContactSolution, ContactSystem

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from cases.cube import Cube
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
-from formulations.anitescu_potra import anitescu_potra
-from formulations.box import box_friction
-from formulations.ccp import ccp
-from formulations.coulomb import coulomb
-from formulations.discrete_velocity import discrete_velocity
-from formulations.frictionless import frictionless
-from formulations.hybrid import hybrid
-from formulations.phantom_inertia import phantom_inertia
-from formulations.stewart_trinkle import stewart_trinkle
 from workbench.algorithms import default_solver, find_solver
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.formulations.anitescu_potra import anitescu_potra
+from workbench.builtin.formulations.box import box_friction
+from workbench.builtin.formulations.ccp import ccp
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.discrete_velocity import discrete_velocity
+from workbench.builtin.formulations.frictionless import frictionless
+from workbench.builtin.formulations.hybrid import hybrid
+from workbench.builtin.formulations.phantom_inertia import phantom_inertia
+from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
 from workbench.diagnostics.phantom import lead_matrices
 from workbench.errors import DataError
 from workbench.judge.coulomb import misalignment

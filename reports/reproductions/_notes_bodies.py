@@ -4,13 +4,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from cases.three_bodies import ThreeBodies
-from formulations.coulomb import coulomb
-from formulations.stewart_trinkle import stewart_trinkle
-from reports.figures.comparison import Chart, Figure
-from reports.reproductions import _notes as notes
-from reports.reproductions.claims import Claim, Section, Sketch, Table
 from workbench.algorithms import find_solver
+from workbench.builtin.cases.three_bodies import ThreeBodies
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
+from workbench.builtin.reports.figures.comparison import Chart, Figure
+from workbench.builtin.reports.reproductions import _notes as notes
+from workbench.builtin.reports.reproductions.claims import Claim, Section, Sketch, Table
 from workbench.language.notation import latex_blocks, relation
 from workbench.matrices.rank import rank
 from workbench.mechanics.case import Array

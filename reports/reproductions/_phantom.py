@@ -4,16 +4,26 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from cases.cube import Cube
-from cases.wheel import Wheel
-from formulations.anitescu_potra import anitescu_potra
-from formulations.box import box_friction
-from formulations.discrete_velocity import discrete_velocity
-from formulations.phantom_inertia import phantom_inertia
-from reports.figures.comparison import COLOURS, Figure
-from reports.reproductions._cube import COARSE, COUPLED, FINE, FIXED, ITERATED, REGULARISED, apart, run, solver_frame
-from reports.reproductions.claims import Claim, Section, Table, number_text
 from workbench.algorithms import find_solver
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations.anitescu_potra import anitescu_potra
+from workbench.builtin.formulations.box import box_friction
+from workbench.builtin.formulations.discrete_velocity import discrete_velocity
+from workbench.builtin.formulations.phantom_inertia import phantom_inertia
+from workbench.builtin.reports.figures.comparison import COLOURS, Figure
+from workbench.builtin.reports.reproductions._cube import (
+    COARSE,
+    COUPLED,
+    FINE,
+    FIXED,
+    ITERATED,
+    REGULARISED,
+    apart,
+    run,
+    solver_frame,
+)
+from workbench.builtin.reports.reproductions.claims import Claim, Section, Table, number_text
 from workbench.diagnostics.phantom import Pencil, p_limit, pencil, scan, singular_values_of_rho, threshold
 from workbench.matrices.p_matrix import p_verdict_of
 from workbench.mechanics.case import Case

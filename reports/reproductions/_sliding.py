@@ -7,8 +7,8 @@ from itertools import combinations, product
 
 import numpy as np
 
-from cases.rod import Rod
-from cases.rod_in_guide import RodInGuide
+from workbench.builtin.cases.rod import Rod
+from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.matrices.p_matrix import p_verdict
 from workbench.mechanics.case import Array
 from workbench.readers.matrix import Matrix

@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from reports.figures.comparison import COLOURS, HEIGHT, WIDTH, Chart
+from workbench.builtin.reports.figures.comparison import COLOURS, HEIGHT, WIDTH, Chart
 from workbench.mechanics.case import Array
 
 KINDS = {

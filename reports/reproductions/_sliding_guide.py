@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from cases.rod_in_guide import RodInGuide
-from reports.figures.comparison import Figure, lines
-from reports.reproductions._sliding import (
+from workbench.builtin.cases.rod_in_guide import RodInGuide
+from workbench.builtin.reports.figures.comparison import Figure, lines
+from workbench.builtin.reports.reproductions._sliding import (
     EXACT,
     T,
     at_start,
@@ -15,7 +15,7 @@ from reports.reproductions._sliding import (
     random_rod,
     random_system,
 )  # fmt: skip
-from reports.reproductions.claims import Claim, Section, Table
+from workbench.builtin.reports.reproductions.claims import Claim, Section, Table
 from workbench.diagnostics.proposition import Bounds, balanced, beta_2, bilateral_limit, bounds
 from workbench.mechanics.case import Array
 from workbench.sliding.system import SlidingSystem

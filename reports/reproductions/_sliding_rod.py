@@ -5,16 +5,23 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from cases.rod import Rod
-from cases.rod_in_guide import RodInGuide
-from formulations.anitescu_potra import anitescu_potra
-from formulations.coulomb import coulomb
-from reports.figures.comparison import Figure
-from reports.reproductions import _sliding_charts as charts
-from reports.reproductions._sliding import EXACT, T, at_start, critical_friction, critical_scales, is_p
-from reports.reproductions.claims import Claim, Section
 from workbench.algorithms import default_solver, find_solver
 from workbench.algorithms.enumeration import all_solutions
+from workbench.builtin.cases.rod import Rod
+from workbench.builtin.cases.rod_in_guide import RodInGuide
+from workbench.builtin.formulations.anitescu_potra import anitescu_potra
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.reports.figures.comparison import Figure
+from workbench.builtin.reports.reproductions import _sliding_charts as charts
+from workbench.builtin.reports.reproductions._sliding import (
+    EXACT,
+    T,
+    at_start,
+    critical_friction,
+    critical_scales,
+    is_p,
+)
+from workbench.builtin.reports.reproductions.claims import Claim, Section
 from workbench.diagnostics.proposition import balanced, bounds
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Array, Case

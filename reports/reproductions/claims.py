@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from reports.figures.comparison import Figure
-from reports.figures.drawing import drawing
+from workbench.builtin.reports.figures.comparison import Figure
+from workbench.builtin.reports.figures.drawing import drawing
 from workbench.mechanics.case import Truth
 from workbench.mechanics.sketch import Shape
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from cases.block import Block
-from cases.sphere import Sphere
-from cases.wheel import Wheel
-from formulations.ccp import ccp
-from formulations.coulomb import coulomb
-from reports.figures.comparison import Figure, lines
-from reports.reproductions._conic import (
+from workbench.algorithms import find_solver
+from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.sphere import Sphere
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations.ccp import ccp
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.reports.figures.comparison import Figure, lines
+from workbench.builtin.reports.reproductions._conic import (
     EXACT,
     GRAVITY,
     STEP,
@@ -21,8 +22,7 @@ from reports.reproductions._conic import (
     relaxed_verdict,
     reordered,
 )  # fmt: skip
-from reports.reproductions.claims import Claim, Reproduction, Section, Table
-from workbench.algorithms import find_solver
+from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Table
 from workbench.comparison.jobs import Progress
 from workbench.matrices.rank import rank
 from workbench.mechanics.case import Array, Case, quantity

@@ -4,14 +4,15 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from cases.cube import Cube
-from cases.wheel import Wheel
-from formulations.anitescu_potra import anitescu_potra
-from formulations.box import box_friction
-from formulations.coulomb import coulomb
-from formulations.hybrid import hybrid
-from reports.figures.comparison import COLOURS, Figure
-from reports.reproductions._cube import (
+from workbench.algorithms import find_solver
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations.anitescu_potra import anitescu_potra
+from workbench.builtin.formulations.box import box_friction
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.hybrid import hybrid
+from workbench.builtin.reports.figures.comparison import COLOURS, Figure
+from workbench.builtin.reports.reproductions._cube import (
     COARSE,
     COUPLED,
     FINE,
@@ -29,9 +30,8 @@ from reports.reproductions._cube import (
     runs,
     stop,
 )  # fmt: skip
-from reports.reproductions._phantom import influence_of_rho, solvers, window
-from reports.reproductions.claims import Claim, Reproduction, Section, Table, number_text
-from workbench.algorithms import find_solver
+from workbench.builtin.reports.reproductions._phantom import influence_of_rho, solvers, window
+from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Table, number_text
 from workbench.comparison.jobs import Progress
 from workbench.language.formulation import Formulation
 from workbench.mechanics.relaxation import Relaxation

@@ -4,15 +4,23 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from cases.spatial_particle import SpatialParticle
-from formulations.coulomb import coulomb
-from formulations.stewart_trinkle import stewart_trinkle
-from reports.figures.comparison import Chart, Figure, lines
-from reports.reproductions import _notes as notes
-from reports.reproductions._notes_bodies import N_D, PRINTED, ROUND_OFF, STEP, final, misprints, three_bodies
-from reports.reproductions.claims import Claim, Reproduction, Section, Sketch, Table, number_text
 from workbench.algorithms import find_solver
 from workbench.algorithms.enumeration import all_solutions
+from workbench.builtin.cases.spatial_particle import SpatialParticle
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
+from workbench.builtin.reports.figures.comparison import Chart, Figure, lines
+from workbench.builtin.reports.reproductions import _notes as notes
+from workbench.builtin.reports.reproductions._notes_bodies import (
+    N_D,
+    PRINTED,
+    ROUND_OFF,
+    STEP,
+    final,
+    misprints,
+    three_bodies,
+)
+from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Sketch, Table, number_text
 from workbench.comparison.jobs import Progress
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Array, Case

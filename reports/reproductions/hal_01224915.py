@@ -3,15 +3,15 @@
 import numpy as np
 import pandas as pd
 
-from cases.rod_in_guide import RodInGuide
-from reports.figures.comparison import Figure
-from reports.reproductions import _sliding
-from reports.reproductions import _sliding_charts as charts
-from reports.reproductions._sliding import EXACT, apart, at_start, is_p
-from reports.reproductions._sliding_guide import guide
-from reports.reproductions._sliding_rod import rod, stepping
-from reports.reproductions.claims import Claim, Reproduction, Section, Table
 from workbench.algorithms.enumeration import all_solutions
+from workbench.builtin.cases.rod_in_guide import RodInGuide
+from workbench.builtin.reports.figures.comparison import Figure
+from workbench.builtin.reports.reproductions import _sliding
+from workbench.builtin.reports.reproductions import _sliding_charts as charts
+from workbench.builtin.reports.reproductions._sliding import EXACT, apart, at_start, is_p
+from workbench.builtin.reports.reproductions._sliding_guide import guide
+from workbench.builtin.reports.reproductions._sliding_rod import rod, stepping
+from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Table
 from workbench.comparison.jobs import Progress
 from workbench.diagnostics.proposition import bilateral_limit
 from workbench.matrices.p_matrix import p_verdict, smallest_minor

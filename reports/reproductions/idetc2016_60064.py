@@ -6,16 +6,16 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from cases.wheel import Wheel
-from formulations.anitescu_potra import anitescu_potra
-from formulations.box import box_friction
-from formulations.coulomb import coulomb
-from formulations.hybrid import hybrid
-from formulations.phantom_inertia import phantom_inertia
-from reports.figures.comparison import Figure, curves_of, lines
-from reports.reproductions.claims import Claim, Reproduction, Section, Table
-from reports.reproductions.selection import one_solver, reference_of, row, steps_of
 from workbench.algorithms import find_solver
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations.anitescu_potra import anitescu_potra
+from workbench.builtin.formulations.box import box_friction
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.hybrid import hybrid
+from workbench.builtin.formulations.phantom_inertia import phantom_inertia
+from workbench.builtin.reports.figures.comparison import Figure, curves_of, lines
+from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Table
+from workbench.builtin.reports.reproductions.selection import one_solver, reference_of, row, steps_of
 from workbench.comparison.cases import Comparison, compare, rms
 from workbench.comparison.jobs import Progress, Settings
 from workbench.judge.coulomb import misalignment

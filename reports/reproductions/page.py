@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from reports.pages.page import environment, scripts
-from reports.reproductions import find_reproduction
-from reports.reproductions.claims import Reproduction, claims_frame
+from workbench.builtin.reports.pages.page import environment, scripts
+from workbench.builtin.reports.reproductions import find_reproduction
+from workbench.builtin.reports.reproductions.claims import Reproduction, claims_frame
 from workbench.comparison.jobs import Progress, processes
 
 

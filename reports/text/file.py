@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from reports.text.comparison import ROUND_OFF, Column, cell
+from workbench.builtin.reports.text.comparison import ROUND_OFF, Column, cell
 from workbench.comparison.files import NOBODY, FileComparison
 
 ERRORS: list[Column] = [

@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from reports.text.comparison import COLUMNS, Column, of_window, rows_of
-from reports.text.file import ERRORS, JUDGED, defined, facts_in_words, known_in_words
+from workbench.builtin.reports.text.comparison import COLUMNS, Column, of_window, rows_of
+from workbench.builtin.reports.text.file import ERRORS, JUDGED, defined, facts_in_words, known_in_words
 from workbench.comparison.cases import Comparison
 from workbench.comparison.files import NOBODY, FileComparison
 

@@ -113,7 +113,7 @@ def _sources(module: str) -> str | None:
         while todo:
             name = todo.pop()
             known = name.partition(".")[0] in (*sys.stdlib_module_names, *VERSIONED, "workbench")
-            if name in found or (known and name != "__main__"):
+            if name in found or (known and name != "__main__" and not name.startswith("workbench.builtin.")):
                 continue
             path = getattr(sys.modules.get(name), "__file__", None)
             if path is None or name == "__main__":

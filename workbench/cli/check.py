@@ -60,8 +60,8 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
     if rows != columns:
         name = "standard input" if o.file == "-" else o.file
         raise WorkbenchError(f"{name} holds a matrix of {rows} x {columns}; that of an LCP is square")
-    from reports.pages.check import render
-    from reports.text.check import to_text
+    from workbench.builtin.reports.pages.check import render
+    from workbench.builtin.reports.text.check import to_text
     from workbench.diagnostics.check import check
     from workbench.output import provenance, replaced
 

@@ -88,8 +88,8 @@ def is_file(name: str) -> bool:
 
 def _chosen(o: argparse.Namespace) -> "tuple[Formulation, ...]":
     """The formulations asked for; solvers are looked up so that a mistyped one is told at once."""
-    from formulations import FORMULATIONS
     from workbench.algorithms import find_solver
+    from workbench.builtin.formulations import FORMULATIONS
 
     for name in o.solver or []:
         find_solver(name)
@@ -128,9 +128,9 @@ def _compare_file(o: argparse.Namespace) -> None:
             formulations=[f.label for f in chosen], solvers=list(dict.fromkeys(result.runs["solver"])),
             command=f"workbench {shlex.join(o.words)}",
         )  # fmt: skip
-        from reports.figures.file import figures
-        from reports.pages.file import render
-        from reports.text.terminal import print_file_table
+        from workbench.builtin.reports.figures.file import figures
+        from workbench.builtin.reports.pages.file import render
+        from workbench.builtin.reports.text.terminal import print_file_table
 
         _write(stage, o, result, facts, render(result, facts), figures)
     _tell(out, o, result, print_file_table)
@@ -164,9 +164,9 @@ def _compare_case(o: argparse.Namespace) -> None:
             settings=vars(settings) | {"relaxation": str(settings.relaxation)}, formulations=[f.label for f in chosen],
             solvers=list(dict.fromkeys(result.runs["solver"])), command=f"workbench {shlex.join(o.words)}",
         )  # fmt: skip
-        from reports.figures.comparison import figures
-        from reports.pages.comparison import render
-        from reports.text.terminal import print_table
+        from workbench.builtin.reports.figures.comparison import figures
+        from workbench.builtin.reports.pages.comparison import render
+        from workbench.builtin.reports.text.terminal import print_table
 
         result.diagnostics.to_csv(stage / "diagnostics.csv", index=False)
         _write(stage, o, result, facts, render(result, facts), figures)
@@ -183,14 +183,14 @@ def _write(
     (stage / "provenance.json").write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
     (stage / "report.html").write_text(page, "utf-8")
     if o.figures:
-        from reports.figures.comparison import write_figures
+        from workbench.builtin.reports.figures.comparison import write_figures
 
         write_figures(figures(result), stage / "figures", o.figures)
 
 
 def _tell(out: Path, o: argparse.Namespace, result: Any, print_rows: Callable) -> None:
     """What the terminal is told of a comparison that has been written."""
-    from reports.figures.comparison import remove_figures
+    from workbench.builtin.reports.figures.comparison import remove_figures
     from workbench.output import json_rows
 
     remove_figures(out / "figures", keep=o.figures)

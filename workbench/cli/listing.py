@@ -14,7 +14,7 @@ def add_command(commands: Any) -> None:
 def run_list(o: argparse.Namespace) -> None:
     """Names with a line each."""
     if o.what in (None, "cases"):
-        from cases import CASES
+        from workbench.builtin.cases import CASES
 
         print("cases")
         for case in CASES:
@@ -22,7 +22,7 @@ def run_list(o: argparse.Namespace) -> None:
             for name, default, unit, meaning in case.parameter_table():
                 print(f"      {name} = {default:g} {unit:<6} {meaning}")
     if o.what in (None, "formulations"):
-        from formulations import FORMULATIONS, SLIDING
+        from workbench.builtin.formulations import FORMULATIONS, SLIDING
 
         print("formulations")
         for f in (*FORMULATIONS, *SLIDING):
@@ -36,6 +36,6 @@ def run_list(o: argparse.Namespace) -> None:
             print(f"  {name:<20} {', '.join(sorted(solver.solves))}; guaranteed for {solver.guaranteed_for}")
         print(f"  {'cvxpy:NAME':<20} any installed CVXPY solver, for problems that are convex (conic) QPs")
     if o.what in (None, "reproductions"):
-        from reports.reproductions import REPRODUCTIONS
+        from workbench.builtin.reports.reproductions import REPRODUCTIONS
 
         print("\n  ".join(["reproductions", *REPRODUCTIONS]))

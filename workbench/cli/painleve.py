@@ -44,7 +44,7 @@ def run_painleve(o: argparse.Namespace) -> None:
     axes = None if o.x is None else (parse_axis(case, o.x, "--x"), parse_axis(case, o.y, "--y"))
     if axes and axes[0].name == axes[1].name:
         raise WorkbenchError(f"--x and --y are both {axes[0].name}; a map needs two parameters")
-    from reports.text.painleve import as_data, to_text
+    from workbench.builtin.reports.text.painleve import as_data, to_text
     from workbench.diagnostics.painleve import of_case
     from workbench.diagnostics.painleve_map import regime_map
     from workbench.output import provenance, replaced
@@ -53,7 +53,7 @@ def run_painleve(o: argparse.Namespace) -> None:
         found = of_case(case, given)
         regimes = None if axes is None else regime_map(case, *axes)
         if page:
-            from reports.pages.painleve import render
+            from workbench.builtin.reports.pages.painleve import render
 
             facts = provenance(case=case.name, parameters=vars(case), command=f"workbench {shlex.join(o.words)}")
             page.write_text(render(found, case, given, facts, regimes), "utf-8")

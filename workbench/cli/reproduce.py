@@ -25,12 +25,12 @@ def add_command(commands: Any) -> None:
 
 def run_reproduce(o: argparse.Namespace) -> None:
     """Pages, claims and provenance; see `reports.reproductions.page`."""
-    from reports.reproductions import REPRODUCTIONS, known_names
+    from workbench.builtin.reports.reproductions import REPRODUCTIONS, known_names
 
     if o.all == bool(o.names):
         raise WorkbenchError(f"give either names or --all; known: {', '.join(REPRODUCTIONS)}")
     names = known_names(REPRODUCTIONS if o.all else o.names)
-    from reports.reproductions.page import make_pages, write_pages
+    from workbench.builtin.reports.reproductions.page import make_pages, write_pages
     from workbench.output import json_rows, provenance, staged
 
     out = Path(o.out or (f"{names[0]}-reproduction" if len(names) == 1 else "reproductions"))
@@ -41,7 +41,7 @@ def run_reproduce(o: argparse.Namespace) -> None:
     if o.json:
         print(json_rows(claims))
     elif not o.quiet:
-        from reports.text.terminal import print_claims
+        from workbench.builtin.reports.text.terminal import print_claims
 
         print_claims(claims)
         print(f"page: {out / ('index' if len(names) > 1 else names[0])}.html")

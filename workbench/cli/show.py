@@ -40,7 +40,7 @@ def run_show(o: argparse.Namespace) -> None:
         print(f"size of {case.name}: {c.symbols}\n")
         print(text_page(c.declaration, c.kind))
     if o.numbers:
-        from reports.text.terminal import problem_text
+        from workbench.builtin.reports.text.terminal import problem_text
         from workbench.sliding.system import pose_sliding
         from workbench.step.one_step import first_problem
 
@@ -57,7 +57,7 @@ def run_show(o: argparse.Namespace) -> None:
 
 def _sliding_system(case: "Case") -> Any:
     """The sliding contacts of a case at its start."""
-    from cases import CASES
+    from workbench.builtin.cases import CASES
 
     if not hasattr(case, "sliding_system"):
         able = ", ".join(c.name for c in CASES if hasattr(c, "sliding_system"))

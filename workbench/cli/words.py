@@ -23,7 +23,7 @@ def number_option(text: str, what: str, unit: str) -> float:
 
 def find_case(name: str, settings: Sequence[str] = ()) -> "Case":
     """The case of this name with NAME=VALUE parameters set."""
-    from cases import CASES
+    from workbench.builtin.cases import CASES
 
     kind = CASES.find(name)
     values = {}
@@ -38,7 +38,7 @@ def find_case(name: str, settings: Sequence[str] = ()) -> "Case":
 
 def find_formulation(text: str) -> "Formulation":
     """The formulation NAME or NAME:OPTION=VALUE,OPTION=VALUE."""
-    from formulations import FORMULATIONS, SLIDING
+    from workbench.builtin.formulations import FORMULATIONS, SLIDING
 
     name, _, rest = text.partition(":")
     if name not in (*FORMULATIONS.names, *SLIDING.names):
