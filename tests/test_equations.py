@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from cases.particle import Particle
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
 from workbench.algorithms import default_solver, find_solver, is_quadratic_program
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.particle import Particle
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.diagnostics.lead_matrix import lead_matrix, to_text
 from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, formulation

@@ -6,8 +6,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from cases.wheel import Wheel
 from workbench.algorithms.lemke.method import SOLVER as LEMKE
+from workbench.builtin.cases.wheel import Wheel
 from workbench.engine.compiling import kernel
 from workbench.errors import DataError, ModellingError
 from workbench.language.formulation import ContactSymbols, formulation

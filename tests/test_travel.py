@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cases.wheel import Wheel
-from formulations import FORMULATIONS
 from workbench.algorithms import find_solver
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.engine.lazy import cvxpy as cp
 from workbench.language.formulation import ContactSymbols, SlidingSymbols
 from workbench.step.simulation import simulate

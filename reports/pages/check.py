@@ -36,7 +36,9 @@ def render(result: dict[str, Any], name: str, provenance: dict[str, Any]) -> str
     """The whole page as text, from the result of `workbench.diagnostics.check.check`."""
     environment = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": number, "vector": vector}
-    template = environment.from_string(files("reports").joinpath("templates/check.html.j2").read_text("utf-8"))
+    template = environment.from_string(
+        files("workbench.builtin.reports").joinpath("templates/check.html.j2").read_text("utf-8")
+    )
     return template.render(
         r=result, name=name, provenance=provenance, classes=class_rows(result["classes"] or {}), most=MOST_SHOWN
     )
