@@ -37,9 +37,9 @@ def random_system(
     """A system of r contacts with d tangents and m constraints, n = 3 to 12 velocities, all rows independent.
 
     M is SPD with eigenvalues over two decades. The first contact approaches at about 1 m/s, the others approach or
-    separate; contacts slide at 0, 0.05 or about 1 m/s; all rates, forces, gaps and restitutions are random. `mu` is the
-    range of the friction coefficients. The first `duplicates` contacts are there twice. `given` replaces data, with
-    rows for r + duplicates contacts.
+    separate; contacts slide at 0, 0.05 or about 1 m/s; all rates, forces, gaps and restitutions are random, but for
+    normal="velocity", which has no gaps. `mu` is the range of the friction coefficients. The first `duplicates`
+    contacts are there twice. `given` replaces data, with rows for r + duplicates contacts.
     """
     rng = np.random.default_rng([seed, r, d, m])
     rows = m + r * (1 + d)
@@ -58,6 +58,8 @@ def random_system(
         J_n=J_n, J_t=J_t, mu=rng.uniform(*mu, r), phi=0.005 * rng.standard_normal(r), r_n=r_n, r_t=r_t,
         e=rng.choice([0.0, 0.5], r),
     )  # fmt: skip
+    if given.get("normal") == "velocity":
+        data["phi"] = np.zeros(r)
     for name, value in data.items():
         rows_each = d if name in ("J_t", "r_t") else 1
         data[name] = np.concatenate([value, value[: rows_each * duplicates]])
@@ -91,7 +93,7 @@ def delassus(system: ContactSystem) -> tuple[Array, Array]:
 
 def normal_law(system: ContactSystem, v: Array, p_n: Array | float = 0.0) -> Array:
     """What is complementary to p_n, (r,) [m/s]: rate, gap term, restitution of approaching contacts, relaxation."""
-    gap = system.phi / system.h if system.normal == "gap" else 0.0
+    gap = system.phi / system.h if system.law == "gap" else 0.0
     rebound = system.e * np.minimum(0.0, system.J_n @ system.v + system.r_n)
     return system.J_n @ v + system.r_n + gap + rebound + system.eps_n * p_n
 

@@ -15,7 +15,7 @@ from workbench.cli.words import find_case, find_formulation
 from workbench.errors import UnknownNameError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
+from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP, Equations
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 
 
@@ -75,12 +75,13 @@ def test_a_registry_calls_things_what_they_call_themselves_and_lists_what_is_clo
 def test_a_solver_is_called_what_the_registry_calls_it_and_says_what_it_is(name):
     solver = find_solver(name)
     assert solver.name == name
-    assert solver.solves <= {kind.kind for kind in (LCP, MLCP, ConicQP, CoulombNCP, GlobalConicQP, GlobalCoulombNCP)}
+    kinds = LCP, MLCP, ConicQP, CoulombNCP, Equations, GlobalConicQP, GlobalCoulombNCP
+    assert solver.solves <= {kind.kind for kind in kinds}
     assert solver.guaranteed_for
     assert solver.tolerance > 0
 
 
-@pytest.mark.parametrize("kind", [LCP.kind, MLCP.kind, ConicQP.kind, CoulombNCP.kind])
+@pytest.mark.parametrize("kind", [LCP.kind, MLCP.kind, ConicQP.kind, CoulombNCP.kind, Equations.kind])
 def test_every_kind_of_problem_has_a_solver_that_takes_it_to_round_off(kind):
     assert ROUND_OFF[kind] in SOLVERS
     assert kind in default_solver(kind).solves

@@ -1,5 +1,7 @@
 """Misuse of the modelling language: every refusal names the culprit, and says what would be right."""
 
+import re
+from dataclasses import replace
 from typing import Any, Literal
 
 import cvxpy as cp
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 
 from workbench.algorithms import find_solver
+from workbench.assemble.assembly import stamp
 from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import DataError, ModellingError, UnknownNameError
@@ -30,6 +33,7 @@ from workbench.language.modelling import (
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system
+from workbench.step.sweep import sweep
 
 NAMED = {f.name: f for f in FORMULATIONS}
 
@@ -135,6 +139,82 @@ def test_data_times_data_is_named(state):
         assert_names(message, str(term), "data with data")
     # One parameter beside each unknown, and constants as one likes, are data times unknown.
     state(A @ (np.ones((2, 2)) @ x) + cp.multiply(w, x) + c * x + A @ np.ones(2))
+
+
+def products() -> dict[str, tuple[Any, dict[str, Any]]]:
+    """Products of data with data in which one factor is a vector, and the names in them."""
+    s = ContactSymbols(4, 0, 2, 1)
+    v, p_n = free("v", 4), nonneg("p_n", 2)
+    k, c = cp.Parameter(2, name="k"), cp.Parameter(name="c")
+    names = dict(s=s, v=v, p_n=p_n, k=k, c=c, cp=cp, np=np)
+    F = {
+        "data": cp.multiply(s.mu, s.eps_n), "matrix and data": s.M @ s.b, "number": c * s.mu,
+        "nested": cp.multiply(s.mu, cp.multiply(s.eps_n, p_n)),
+        "transposed": s.J_n.T @ cp.multiply(k, s.J_n @ v + s.b_n),
+        "difference": cp.multiply(s.mu, s.J_n @ v - k), "from the left": (v @ s.M) @ s.b,
+        "far in": 2 * (s.M @ (s.M @ v)) + v,
+    }  # fmt: skip
+    return {name: (term, names) for name, term in F.items()}
+
+
+@pytest.mark.parametrize("name", products())
+def test_the_line_that_replaces_a_product_of_data_says_the_same(name):
+    F, names = products()[name]
+    message = refusal(equals, F)
+    found = re.search(
+        r"the term (.*) multiplies data with data; write (.*) with (\w+) = (free\(.*\)) and equals\((.*)\)$", message
+    )
+    names = names | {"free": free, found[3]: eval(found[4], names | {"free": free})}
+    new, equation = eval(found[2], names), eval(found[5], names)
+    assert isinstance(equals(new), Equals)
+    assert isinstance(equals(equation), Equals)
+    rng = np.random.default_rng(0)
+    for leaf in (*F.parameters(), *F.variables()):
+        leaf.value = rng.uniform(0.5, 1.5, leaf.shape)
+    names[found[3]].value = np.zeros(names[found[3]].size)
+    names[found[3]].value = -equation.value
+    node = next(n for n in every_node(F) if str(n) == found[1])
+    np.testing.assert_allclose(new.value, node.value, rtol=1e-14)
+
+
+def every_node(F):
+    return [F, *(n for a in F.args for n in every_node(a))]
+
+
+@pytest.mark.parametrize(
+    ("product", "parameter"),
+    [
+        (lambda s, v, c: s.J_n @ s.M @ v, "cp.Parameter((2, 4), name='data') for s.J_n @ s.M"),
+        (lambda s, v, c: c * c * v, "cp.Parameter((), name='data') for cp.multiply(c, c)"),
+        (lambda s, v, c: (s.J_n @ v) / c, "cp.Parameter((), name='data') for 1 / c"),
+    ],
+)
+def test_a_product_of_data_that_is_no_vector_is_a_parameter_of_the_formulation(product, parameter):
+    s, c = ContactSymbols(4, 0, 2, 1), cp.Parameter(name="c")
+    message = refusal(equals, product(s, free("v", 4), c))
+    assert_names(message, parameter, "Hooks(given, own=(data,))", "given(core, memory, own, numbers)")
+
+
+def test_a_product_of_data_in_a_bound_is_a_parameter_of_the_formulation():
+    s, k = ContactSymbols(4, 0, 2, 1), cp.Parameter(2, name="k")
+    for state in (lambda F: box("q", 2, -F, 0), lambda F: friction_cone(F, 2, 1)):
+        message = refusal(state, cp.multiply(s.mu, k))
+        assert_names(
+            message, "data = cp.Parameter(2, name='data') for cp.multiply(s.mu, k)", "Hooks(given, own=(data,))"
+        )
+
+
+def test_products_of_data_and_constants_are_data():
+    s, p = ContactSymbols(4, 0, 2, 1), nonneg("p_n", 2)
+    C = cp.Constant(np.arange(1.0, 5.0).reshape(2, 2), name="C")
+    for F in (C @ s.mu, cp.multiply(3 * s.mu, p) / 2, (C @ s.J_n) @ free("v", 4), cp.multiply([1.0, 2.0], C @ s.mu)):
+        equals(F)
+    limit = 2 * cp.multiply(np.array([1.0, 3.0]), C @ s.mu)
+    c = compile_plain(p=box("p_n", 2, 0, limit))
+    work, theta = c.workspace(), c.theta.copy()
+    c.views(theta)["mu"][:] = 0.5, 0.25
+    stamp(theta, work)
+    np.testing.assert_allclose(work.upper, [2 * (0.5 + 2 * 0.25), 6 * (3 * 0.5 + 4 * 0.25)])
 
 
 def test_relations_are_between_vectors():
@@ -393,6 +473,36 @@ def test_hooks_are_kept_with_the_declaration():
 def test_contact_data_that_is_no_data(name, value):
     data = dict(M=np.eye(3), v=np.zeros(3), f=np.zeros(3), h=1e-2, J_n=[[0, 0, 1]], J_t=[[1, 0, 0], [0, 1, 0]], mu=0.5)
     assert_names(refusal(ContactSystem, error=DataError, **(data | {name: value})), name)
+
+
+BLOCK = dict(M=np.eye(3), v=[0.0, 0, -1], f=np.zeros(3), h=0.01, J_n=[[0, 0, 1]], J_t=[[1, 0, 0], [0, 1, 0]], mu=0.5)
+
+
+def test_gaps_choose_the_law_that_knows_them():
+    """phi = 4 mm let the block fall at 0.4 m/s: phi/h = 0.4."""
+    lemke = find_solver("lemke")
+    laws = {}
+    for given in (dict(), dict(phi=4e-3), dict(phi=4e-3, normal="gap"), dict(phi=-4e-3, normal="moreau")):
+        system = ContactSystem(**BLOCK, **given)
+        laws[system.law] = solve_system(NAMED["frictionless"], system, lemke)[0].v[2]
+        assert replace(system, phi=0.0).law == (given.get("normal") or "velocity")
+    assert laws == {"velocity": 0.0, "gap": pytest.approx(-0.4), "moreau": 0.0}
+    assert replace(ContactSystem(**BLOCK), phi=4e-3).law == "gap"
+    assert ContactSystem(**BLOCK, normal="velocity").law == "velocity"
+
+
+def test_gaps_without_effect_are_refused():
+    message = refusal(ContactSystem, **BLOCK, phi=[4e-3], normal="velocity", error=DataError)
+    assert_names(message, "phi = 0.004", "normal='velocity'", "normal='gap'", "moreau", "leave phi out")
+
+
+def test_swept_gaps_choose_the_law_too():
+    v = sweep(NAMED["frictionless"], ContactSystem(**BLOCK), phi=[0.0, 4e-3, 1.0]).v[:, 2]
+    np.testing.assert_allclose(v, [0.0, -0.4, -1.0], atol=1e-14)
+    explicit = ContactSystem(**BLOCK, normal="velocity")
+    message = refusal(sweep, NAMED["frictionless"], explicit, phi=[0.0, 4e-3], error=DataError)
+    assert_names(message, "phi = 0.004", "normal='gap'")
+    assert (sweep(NAMED["frictionless"], explicit, phi=[0.0, 0.0]).v == 0).all()
 
 
 def test_no_answer_is_nan():

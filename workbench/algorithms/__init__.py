@@ -30,12 +30,13 @@ SOLVERS = Registry("solver", "workbench.algorithms", {
     "coulomb-exact": "coulomb_exact.COULOMB",
     "ccp-exact": "coulomb_exact.CCP",
     "clarabel": "clarabel_direct.SOLVER",
+    "elimination": "elimination.SOLVER",
 }, _is_solver, _line)  # fmt: skip
 """Name of the solver: module and object below this package. `cvxpy:NAME` stands for any installed CVXPY solver."""
 
 ROUND_OFF = {
     "LCP": "lemke", "MLCP": "proximal", "conic QP": "ccp-exact", "global conic QP": "ccp-exact",
-    "Coulomb NCP": "coulomb-exact", "global Coulomb NCP": "coulomb-exact",
+    "Coulomb NCP": "coulomb-exact", "global Coulomb NCP": "coulomb-exact", "equations": "elimination",
 }  # fmt: skip
 """Problem class: the solver that takes it to round-off."""
 
@@ -64,4 +65,4 @@ def default_solver(kind: str) -> Solver:
 
 def is_quadratic_program(problem: Problem) -> bool:
     """Whether the problem is also a convex (conic) quadratic program, so that optimisation codes can take it."""
-    return isinstance(problem, LCP | MLCP | ConicQP) and is_psd(problem.M)
+    return problem.size > 0 and isinstance(problem, LCP | MLCP | ConicQP) and is_psd(problem.M)

@@ -41,6 +41,8 @@ def _kind(declaration: Declaration) -> str:
                 "a friction cone stands beside other complementarities; one cone relation alone is solved"
             )
         return "Coulomb NCP" if cones[0].coulomb else "conic QP"
+    if not declaration.partners:
+        return "equations"
     return "LCP" if all(isinstance(u.member_of, Nonneg) for u in declaration.partners) else "MLCP"
 
 

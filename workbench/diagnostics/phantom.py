@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import eigvals
 
+from workbench.errors import DataError
 from workbench.matrices.p_matrix import p_verdict_of
 from workbench.matrices.rank import rank
 from workbench.problems.classes import Array, equilibration
@@ -48,6 +49,8 @@ class Pencil:
 def lead_matrices(stepper: Stepper) -> tuple[Array, Array]:
     """The mixed and the reduced lead matrix of the problem that a stepper poses. Raises DataError if it cannot."""
     reduced = stepper.problem().M
+    if not reduced.size:
+        raise DataError("equations alone leave no matrix of a complementarity problem")
     n = stepper.c.plan.n_free + reduced.shape[0]
     return stepper.work.A[:n, :n].copy(), reduced
 

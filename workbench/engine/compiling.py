@@ -47,13 +47,17 @@ from numba.core.typing.typeof import Purpose, typeof_impl
 from numba.extending import _Intrinsic
 
 from workbench.engine.timing import standing_still
+from workbench.engine.travel import Travelling, found_elsewhere
+
+ALWAYS: dict[str, Any] = {"nopython": True, "error_model": "numpy"}
+"""Options of every kernel."""
 
 
 class Kernel(CPUDispatcher):
     """What `kernel` returns: called from Python and handed to compiled code like any function of numba's."""
 
     def __init__(self, function: Callable, signature: Any, linked: bool, options: dict[str, Any]) -> None:
-        super().__init__(function, locals={}, targetoptions={"nopython": True, "error_model": "numpy", **options})
+        super().__init__(function, locals={}, targetoptions={**ALWAYS, **options})
         self.declared, self.linked = signature, linked
         # Functions made in a loop differ in what they close over.
         self.closed = _digest(_closed(function, set())) if function.__closure__ else ""
@@ -68,7 +72,10 @@ class Kernel(CPUDispatcher):
         add_symbol(self.symbol, ctypes.addressof(self.place))
 
     def __reduce__(self) -> Any:
-        return self.py_func.__qualname__
+        if found_elsewhere(self.py_func) is self:
+            return self.py_func.__qualname__
+        options = {name: value for name, value in self.targetoptions.items() if name not in ALWAYS}
+        return arrived, (Travelling(self.py_func), self.declared, self.linked, options)
 
     def ready(self) -> None:
         """Compile it or take it from the disk where that has not been done."""
@@ -122,6 +129,12 @@ class Kernel(CPUDispatcher):
 def kernel(signature: Any, *, linked: bool = False, **options: Any) -> Callable[[Callable], Any]:
     """A decorator: compiled for one signature, kept on disk; `options` are those of `numba.njit`."""
     return lambda function: Kernel(function, signature, linked, options)
+
+
+def arrived(function: Callable, signature: Any, linked: bool, options: dict[str, Any]) -> Kernel:
+    """The kernel of a function that came from another process, one only however often it comes."""
+    known = next((k for k in PLACES.values() if k.py_func is function), None)
+    return known or Kernel(function, signature, linked, options)
 
 
 @typeof_impl.register(Kernel)

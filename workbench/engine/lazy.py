@@ -16,6 +16,9 @@ class Lazy:
     def __init__(self, name: str) -> None:
         self._name = name
 
+    def __reduce__(self) -> tuple:
+        return Lazy, (self._name,)
+
     def __getattr__(self, attribute: str) -> Any:
         return getattr(import_module(self._name), attribute)
 

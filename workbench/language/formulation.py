@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
 
 from workbench.engine.lazy import cvxpy as cp
+from workbench.engine.travel import Travelling, found_elsewhere
 from workbench.errors import ModellingError, UnknownNameError
 from workbench.language.modelling import Declaration, Equals, equals, free, leaves, nonneg
 from workbench.mechanics.core import SHARED
@@ -37,8 +39,15 @@ class Symbols(ABC):
     def make(self, name: str) -> Any:
         """The symbol of this name, or what stands for one without entries; raises KeyError where there is none."""
 
+    def __reduce__(self) -> tuple:
+        # CVXPY's objects stay; they are made anew.
+        return type(self), tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+
     def __getattr__(self, name: str) -> Any:
         # Symbols are CVXPY's, so they are made when asked for: names and shapes alone must not import it.
+        if not vars(self):
+            # Being copied or unpickled, it has no sizes yet.
+            raise AttributeError(name)
         try:
             symbol = self.make(name)
         except KeyError:
@@ -180,9 +189,11 @@ class Formulation:
         return hash(self.label)
 
     def __reduce__(self) -> tuple:
-        # By reference: the module attribute of the function's name is the Formulation that the decorator left there.
-        where = (self.build.__module__, self.build.__name__)
-        return _restore, (*where, dict(name=self.name, friction=self.friction, source=self.source, chosen=self.chosen))
+        # The module attribute of the function's name is the Formulation that the decorator left there.
+        known = getattr(found_elsewhere(self.build), "build", None) is self.build
+        where = (self.build.__module__, self.build.__qualname__) if known else (None, Travelling(self.build))
+        others = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "build"}
+        return _restore, (*where, others)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -247,8 +258,9 @@ def _is_option_type(kind: Any) -> bool:
     return all(map(_is_option_type, members)) if members else kind in (int, float)
 
 
-def _restore(module: str, name: str, fields: dict[str, Any]) -> Formulation:
-    return replace(getattr(import_module(module), name), **fields)
+def _restore(module: str | None, build: Any, others: dict[str, Any]) -> Formulation:
+    """A formulation whose function is known by module and name, or has travelled itself."""
+    return Formulation(build=build if module is None else attrgetter(build)(import_module(module)).build, **others)
 
 
 def _listed(options: dict[str, Any]) -> str:

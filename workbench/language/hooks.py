@@ -2,7 +2,7 @@
 
     given(core, memory, own, numbers)                                before a step
     again(core, memory, own, numbers, v, p_n, p_t) -> bool           after a solve: is another pass needed?
-    remember(core, v, p_n, p_t, memory)                              after a step
+    remember(core, memory, own, numbers, v, p_n, p_t)                after a step
 
 `core` is a `Core`; `own` the formulation's own parameters, `numbers` its constants (`modelling.Hooks`). In `again`,
 v (n,) [m/s, rad/s], p_n (r,), p_t (d r,) [N s] are the pass's solution in the axes of `core`; in `remember`, p_t is
@@ -19,7 +19,7 @@ from workbench.mechanics.core import CORE, turn_axes
 
 GIVEN = types.void(CORE, VECTOR, VECTOR, VECTOR)
 AGAIN = types.boolean(CORE, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR)
-REMEMBER = types.void(CORE, VECTOR, VECTOR, VECTOR, VECTOR)
+REMEMBER = types.void(CORE, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR)
 
 
 @kernel(GIVEN)
@@ -36,7 +36,7 @@ def never_again(core, memory, own, numbers, v, p_n, p_t):
 
 
 @kernel(REMEMBER)
-def remember_impulses(core, v, p_n, p_t, memory):
+def remember_impulses(core, memory, own, numbers, v, p_n, p_t):
     """memory = [p_n (r), p_t (d r), whatever else the formulation keeps], the default."""
     r = p_n.shape[0]
     for i in range(r):

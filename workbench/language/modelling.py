@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -25,9 +26,9 @@ from workbench.engine.lazy import cvxpy as cp
 from workbench.errors import ModellingError
 
 if TYPE_CHECKING:
-    from workbench.language import leaves
+    from workbench.language import leaves, products
 else:
-    leaves = Lazy("workbench.language.leaves")
+    leaves, products = Lazy("workbench.language.leaves"), Lazy("workbench.language.products")
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def box(name: str, size: int, lower: Any, upper: Any) -> leaves.Unknown:
 
 def _data(value: Any, size: int, what: str) -> cp.Expression:
     """`value` as an expression affine in parameters only, with one or `size` entries."""
-    F = _affine(value, what)
+    F = _affine(value, what, unknowns=False)
     if F.variables():
         raise ModellingError(
             f"{what} contains the unknown '{F.variables()[0].name()}'; "
@@ -134,7 +135,7 @@ class ConeComplements:
 Relation = Equals | Complements | ConeComplements
 
 
-def _affine(F: Any, where: str) -> cp.Expression:
+def _affine(F: Any, where: str, unknowns: bool = True) -> cp.Expression:
     try:
         F = cp.Expression.cast_to_const(F)
         if F.is_constant() and not F.parameters():
@@ -149,7 +150,7 @@ def _affine(F: Any, where: str) -> cp.Expression:
         # CVXPY's rule for parametrised problems: at most one parameter beside each unknown.
         if not (node == 0).is_dpp():
             raise ModellingError(
-                f"{where}: the term {node} multiplies data with data; fold products of data into one parameter"
+                f"{where}: the term {node} multiplies data with data; {products.instead(node, unknowns)}"
             )
     return F
 
@@ -196,6 +197,12 @@ def _same_size(F: cp.Expression, x: leaves.Unknown) -> None:
         raise ModellingError(f"complements: the expression has {F.size} rows and '{x.name()}' has {x.size} entries")
 
 
+BEFORE = "core", "memory", "own", "numbers"
+AFTER = *BEFORE, "v", "p_n", "p_t"
+PARAMETERS = {"given": BEFORE, "again": AFTER, "remember": AFTER}
+"""What the hooks receive."""
+
+
 @dataclass(frozen=True)
 class Hooks:
     """State-dependent data of a formulation, as compiled functions (signatures in `workbench.language.hooks`).
@@ -216,11 +223,19 @@ class Hooks:
     estimate: Literal["none", "last", "start"] = "none"
 
     def __post_init__(self) -> None:
-        for name in ("given", "again", "remember"):
+        for name, wanted in PARAMETERS.items():
             hook = getattr(self, name)
-            if hook is not None and not hasattr(hook, "py_func"):
+            if hook is None:
+                continue
+            if not hasattr(hook, "py_func"):
                 raise ModellingError(
-                    f"hook {name} is not compiled; decorate it with njit({name.upper()}) of workbench.language.hooks"
+                    f"hook {name} is not compiled; decorate it with kernel({name.upper()}): kernel is in "
+                    f"workbench.engine.compiling, {name.upper()} in workbench.language.hooks"
+                )
+            found = tuple(signature(hook.py_func).parameters)
+            if len(found) != len(wanted):
+                raise ModellingError(
+                    f"hook {name} is {hook.py_func.__name__}({', '.join(found)}); {name}({', '.join(wanted)}) is needed"
                 )
 
 

@@ -2,10 +2,11 @@
 
 Every relation is expanded, from the CVXPY tree that is solved, into a sum of products of named leaves. Text, LaTeX and
 the block matrix are three ways to write that sum; `Term.value` evaluates it, so that a test can hold the print against
-the numbers. A node that this module does not know raises: better no formula than a wrong one.
+the numbers. A node that this module does not know stands there as CVXPY writes it: better no formula than a wrong one.
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -17,51 +18,24 @@ from cvxpy.atoms.affine.promote import Promote
 from cvxpy.atoms.affine.transpose import transpose
 from cvxpy.atoms.affine.unary_operators import NegExpression
 
-from workbench.errors import ModellingError
 from workbench.language.modelling import Box, ConeComplements, Declaration, Equals, Free, Nonneg, Relation
+from workbench.language.names import MEANINGS, latex_name, text_name, verbatim
 
-GREEK = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eps": "ε", "theta": "θ", "kappa": "κ", "lambda": "λ",
-    "mu": "μ", "nu": "ν", "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ",
-    "omega": "ω",
-}  # fmt: skip
-
-MEANINGS = {
-    "M": "mass matrix",
-    "b": r"M v + h f, momentum before the step plus impulse of the applied forces",
-    "J_n": "normal Jacobian",
-    "J_t": "tangent Jacobian, in the axes in use",
-    "J_b": "bilateral constraint Jacobian",
-    "b_n": "prescribed normal rate; plus gap/h under the gap law; plus restitution",
-    "b_t": "prescribed sliding rate",
-    "b_b": "stabilisation g/h of the bilateral constraints",
-    "eps_n": "normal constraint relaxation (0: rigid)",
-    "eps_t": "tangential constraint relaxation (0: rigid)",
-    "eps_b": "bilateral constraint relaxation (0: rigid)",
-    "mu": "friction coefficients",
-    "limit": "bounds of the friction impulses, from an estimate of p_n",
-    "A": "A_nb − A_tb diag(μ_b ξ_b): bilateral accelerations from bilateral forces > 0 and their friction",
-    "Abar": "A_nb + A_tb diag(μ_b ξ_b): the same from bilateral forces < 0",
-    "B": "A_nbnu − A_nbtu diag(μ_u ξ_u): bilateral accelerations from unilateral forces and their friction",
-    "C": "A_nunb − A_nutb diag(μ_b ξ_b): unilateral accelerations from bilateral forces > 0 and their friction",
-    "Cbar": "A_nunb + A_nutb diag(μ_b ξ_b): the same from bilateral forces < 0",
-    "D": "A_nu − A_tu diag(μ_u ξ_u): unilateral accelerations from unilateral forces and their friction",
-    "w_1": "bilateral accelerations without contact forces",
-    "w_2": "unilateral accelerations without contact forces",
-    "rho": "phantom inertia",
-    "mu_w": "friction coefficient of each axis",
-    "bounce": "mu e p_c, what the impulse given back in decompression bears; p_n and beta add to what there has been",
-    "chi": "which axes are in use: 1 or 0",
-}
+LONGEST = 80
+"""Characters of CVXPY's own words that are printed."""
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A named leaf in a product; `diagonal` for a vector that multiplies entry by entry."""
+    """A named leaf in a product; `diagonal` for a vector that multiplies entry by entry.
+
+    In place of a leaf there may be a node that this module does not know, written as CVXPY writes it.
+    """
 
     leaf: Any
     transposed: bool = False
     diagonal: bool = False
+    dotted: str = ""  # an unknown in whose place there is a dot
 
     @property
     def name(self) -> str:
@@ -77,10 +51,39 @@ class Factor:
             return np.diag(value)
         return value.T if self.transposed else value
 
+    @property
+    def is_known(self) -> bool:
+        return isinstance(self.leaf, cp.Variable | cp.Parameter | cp.Constant)
+
+    @property
+    def unknowns(self) -> list[cp.Variable]:
+        return self.leaf.variables()
+
+    def without(self, unknown: cp.Variable) -> "Factor":
+        """A node that this module does not know as an operator: a dot in the unknown's place."""
+        return replace(self, dotted=unknown.name())
+
+    def _words(self, style: str) -> str:
+        """Of what is no leaf: its own notation in brackets, or CVXPY's words, cut off where they are long."""
+        terms = expand(self.leaf)
+        if all(f.leaf is not self.leaf for t in terms for f in t.factors):
+            return f"({write_sum(terms, style)})"
+        words = " ".join(str(self.leaf).split())
+        if self.dotted:
+            words = re.sub(rf"(?<!\w){re.escape(self.dotted)}(?!\w)", "·", words)
+        words = words if len(words) <= LONGEST else f"{words[:LONGEST]}…"
+        words = words if re.fullmatch(r"\w+\(.*\)", words) else f"({words})"
+        return words if style == "text" else verbatim(words)
+
     def text(self) -> str:
-        return _text_name(self.name) + ("ᵀ" if self.transposed else "") + ("∘" if self.diagonal else "")
+        if not self.is_known:
+            return self._words("text") + ("ᵀ" if self.transposed else "") + ("∘" if self.diagonal else "")
+        return text_name(self.name) + ("ᵀ" if self.transposed else "") + ("∘" if self.diagonal else "")
 
     def latex(self) -> str:
+        if not self.is_known:
+            after = r"^{\top}" if self.transposed else r" \circ " if self.diagonal else ""
+            return self._words("latex") + after
         name = latex_name(self.name)
         if self.transposed:
             base, _, sub = name.partition("_")
@@ -91,7 +94,8 @@ class Factor:
         """As a block of a matrix."""
         if not self.diagonal:
             return self.text() if style == "text" else self.latex()
-        name = _text_name(self.name) if style == "text" else latex_name(self.name)
+        name = getattr(replace(self, diagonal=False), style)()
+        name = name[1:-1] if name.startswith("(") else name
         return f"diag({name})" if style == "text" else rf"\operatorname{{diag}}({name})"
 
 
@@ -104,8 +108,8 @@ class Term:
 
     @property
     def unknown(self) -> cp.Variable | None:
-        leaf = self.factors[-1].leaf if self.factors else None
-        return leaf if isinstance(leaf, cp.Variable) else None
+        unknowns = self.factors[-1].unknowns if self.factors else []
+        return unknowns[0] if unknowns else None
 
     @property
     def value(self) -> Any:
@@ -113,7 +117,10 @@ class Term:
 
     def write(self, style: str, skip_unknown: bool = False) -> str:
         """The product without its sign, in "text" or "latex"; without the unknown for a block of the matrix."""
-        factors = self.factors[:-1] if skip_unknown and self.unknown is not None else self.factors
+        factors = self.factors
+        if skip_unknown and self.unknown is not None:
+            *before, last = factors
+            factors = (*before,) if last.is_known else (*before, last.without(self.unknown))
         out = _product_of_blocks(factors, style) if skip_unknown else _product_of_vectors(factors, style)
         size = abs(self.coefficient)
         if size == 1 and out:
@@ -125,7 +132,7 @@ class Term:
 def _product_of_blocks(factors: tuple[Factor, ...], style: str) -> str:
     """A block of a matrix: there is nothing to multiply entry by entry, so a diagonal factor is a diagonal matrix."""
     parts = [f.matrix(style) for f in factors]
-    return " ".join([*parts, "I"] if parts and all(f.leaf.ndim == 0 for f in factors) else parts)
+    return " ".join([*parts, "I"] if parts and all(f.is_known and f.leaf.ndim == 0 for f in factors) else parts)
 
 
 def _product_of_vectors(factors: tuple[Factor, ...], style: str) -> str:
@@ -145,36 +152,8 @@ def _is_unnamed(leaf: cp.Constant) -> bool:
     return getattr(leaf, "_name", None) is None
 
 
-def _parts(name: str) -> tuple[str, str, str]:
-    """Base, subscript and sign of a name such as w_up, v+, lambda-."""
-    base, _, sub = name.partition("_")
-    sign = base[-1:] if base[-1:] in ("+", "-") else ""
-    return base.removesuffix(sign), sub, sign
-
-
-def _text_name(name: str) -> str:
-    base, sub, sign = _parts(name)
-    return GREEK.get(base, base) + {"+": "⁺", "-": "⁻", "": ""}[sign] + (f"_{sub}" if sub else "")
-
-
-def latex_name(name: str) -> str:
-    """LaTeX of a name such as p_n, J_n, w_up, sigma, v+, lambda-, Abar."""
-    base, sub, sign = _parts(name)
-    if " " in base:
-        base = rf"\text{{[{base}]}}"
-    elif base in GREEK:
-        base = r"\varepsilon" if base == "eps" else f"\\{base}"
-    elif len(base) == 4 and base.endswith("bar"):
-        base = rf"\bar{{{base[0]}}}"
-    elif len(base) > 1:
-        base = rf"\mathrm{{{base}}}"
-    sub = sub.replace("_", ",")
-    subscript = "" if not sub else f"_{{{sub}}}" if len(sub) == 1 else rf"_{{\mathrm{{{sub}}}}}"
-    return base + subscript + (f"^{{{sign}}}" if sign else "")
-
-
 def expand(F: Any) -> list[Term]:
-    """A CVXPY expression, affine in the unknowns, as a sum of Terms. Raises ModellingError on an unknown node."""
+    """A CVXPY expression, affine in the unknowns, as a sum of Terms."""
     if isinstance(F, cp.Variable | cp.Parameter):
         return [Term(1.0, (Factor(F),))]
     if isinstance(F, cp.Constant):
@@ -200,20 +179,18 @@ def expand(F: Any) -> list[Term]:
         terms = expand(left)
         if left.ndim == 0 or isinstance(left, Promote):
             return _product(terms, expand(right))
-        return _product([Term(t.coefficient, _diagonal(t.factors)) for t in terms], expand(right))
+        if any(len(t.factors) != 1 for t in terms):
+            terms = [Term(1.0, (Factor(left),))]
+        return _product(
+            [Term(t.coefficient, (Factor(t.factors[0].leaf, diagonal=True),)) for t in terms], expand(right)
+        )
     if isinstance(F, MulExpression):
         return _product(expand(F.args[0]), expand(F.args[1]))
-    raise ModellingError(f"notation does not know the CVXPY node {type(F).__name__} in {F}")
+    return [Term(1.0, (Factor(F),))]
 
 
 def _flip(f: Factor) -> Factor:
-    return f if f.diagonal or f.leaf.ndim < 2 else Factor(f.leaf, not f.transposed)
-
-
-def _diagonal(factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
-    if len(factors) != 1:
-        raise ModellingError("notation writes an entrywise product with one named vector only")
-    return (Factor(factors[0].leaf, diagonal=True),)
+    return f if f.diagonal or f.leaf.ndim < 2 else replace(f, transposed=not f.transposed)
 
 
 def _product(left: list[Term], right: list[Term]) -> list[Term]:
@@ -308,11 +285,11 @@ def glossary(declaration: Declaration) -> list[tuple[str, str]]:
     for F in [*declaration.expressions, *bounds, *(cp.Expression.cast_to_const(c.x.mu) for c in declaration.cones)]:
         for t in expand(F):
             for f in t.factors:
-                if isinstance(f.leaf, cp.Parameter):
-                    seen.setdefault(f.name, MEANINGS.get(f.name, "set by the formulation, step by step"))
-                elif isinstance(f.leaf, cp.Constant):
+                for p in f.leaf.parameters():
+                    seen.setdefault(p.name(), MEANINGS.get(p.name(), "set by the formulation, step by step"))
+                if isinstance(f.leaf, cp.Constant):
                     seen.setdefault(f.name, f"constant, {'×'.join(map(str, f.leaf.shape))}")
-    return [(_text_name(name), meaning) for name, meaning in seen.items()]
+    return [(text_name(name), meaning) for name, meaning in seen.items()]
 
 
 def text_page(declaration: Declaration, kind: str) -> str:

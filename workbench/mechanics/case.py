@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from workbench.arrays import Array
+from workbench.engine.travel import Travelling, found_elsewhere
 from workbench.errors import DataError, UnknownNameError
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.mechanics.sketch import Shape
@@ -26,6 +27,13 @@ def simplest(x: float) -> Fraction:
     """The simplest rational that rounds to the double x, if one has a denominator up to a million; else x itself."""
     near = Fraction(x).limit_denominator(10**6)
     return near if float(near) == x else Fraction(x)
+
+
+def _restored(kind: type, values: dict[str, Any]) -> "Case":
+    """A case from another process."""
+    case: Case = object.__new__(kind)
+    vars(case).update(values)
+    return case
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,10 @@ class Case(ABC):
             if wrong or not np.isfinite(value):
                 kind = "finite" if sign == "any" else sign
                 raise DataError(f"{self.name}: {f.name} = {value:g}; a {kind} number [{f.metadata['unit']}] is needed")
+
+    def __reduce__(self) -> tuple:
+        kind = type(self)
+        return _restored, (kind if found_elsewhere(kind) is kind else Travelling(kind), dict(vars(self)))
 
     def with_parameters(self, **values: float) -> "Case":
         """The same case with other parameters; raises UnknownNameError for a parameter it does not have."""

@@ -21,6 +21,17 @@ def _real(name: str, value: Any) -> Array:
         raise DataError(f"{name} = {shown} is not an array of real numbers") from None
 
 
+def normal_law_for(normal: str | None, phi: Any) -> str:
+    """The normal law for gaps phi [m]; raises DataError where the one that is asked for knows no gaps."""
+    gaps = np.ravel(phi)[np.ravel(phi) != 0]
+    if normal == "velocity" and gaps.size:
+        raise DataError(
+            f"phi = {gaps[0]:g} has no effect under normal='velocity' (u_n >= 0); write normal='gap' "
+            "(u_n + phi/h >= 0) or normal='moreau' (open where phi > 0), or leave phi out"
+        )
+    return normal or ("gap" if gaps.size else "velocity")
+
+
 @dataclass(frozen=True, eq=False)
 class ContactSystem:
     """Formulary section 1: n velocities, m bilateral rows, r contacts with d = 1 (plane) or 2 (space) tangents each.
@@ -28,9 +39,14 @@ class ContactSystem:
     M (n, n) SPD [kg, kg m2]; v, f (n,); h [s]; J_n (r, n), J_t (d r, n) ordered contact by contact; mu (r,) or number;
     phi (r,) gap [m]; r_n (r,), r_t (d r,) prescribed rates [m/s]; J_b (m, n), g (m,) bilateral constraints and their
     position error [m]; e (r,) restitution; eps_n, eps_t, eps_b constraint relaxation [1/kg], zero when rigid; v_th
-    stick threshold [m/s]; normal the normal law (`core.NORMAL_LAWS`); r_b (m,) prescribed rates of the bilateral
-    constraints; mu_s (r,) static friction coefficient, used where it exceeds mu and the contact sticks.
+    stick threshold [m/s]; normal the normal law (`core.NORMAL_LAWS`), by default the one with the gap where there are
+    gaps and the one at velocity level where there are none; r_b (m,) prescribed rates of the bilateral constraints;
+    mu_s (r,) static friction coefficient, used where it exceeds mu and the contact sticks.
     Arrays are stored read-only. Raises DataError naming the array, its value and what would be right.
+
+    >>> wheel = dict(M=np.eye(2), v=[0, -1], f=[0, 0], h=0.01, J_n=[[0, 1]], J_t=[[1, 0]], mu=0.3)
+    >>> ContactSystem(**wheel).law, ContactSystem(**wheel, phi=1e-3).law
+    ('velocity', 'gap')
     """
 
     M: Array
@@ -50,7 +66,7 @@ class ContactSystem:
     eps_t: Array | float = 0.0
     eps_b: Array | float = 0.0
     v_th: float = 0.0
-    normal: str = "velocity"
+    normal: str | None = None
     r_b: Array | float = 0.0
     mu_s: Array | float = 0.0
 
@@ -84,6 +100,7 @@ class ContactSystem:
             value.flags.writeable = False
             object.__setattr__(self, name, value)
         self._check_physics()
+        normal_law_for(self.normal, self.phi)
 
     def _check_physics(self) -> None:
         for name, least in (("h", np.nextafter(0, 1)), ("v_th", 0.0)):
@@ -104,6 +121,11 @@ class ContactSystem:
     @property
     def n(self) -> int:
         return self.M.shape[0]
+
+    @property
+    def law(self) -> str:
+        """The normal law in force, `normal` or the default for these gaps."""
+        return normal_law_for(self.normal, self.phi)
 
     @property
     def size(self) -> tuple[int, int, int, int]:

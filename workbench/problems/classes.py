@@ -172,6 +172,21 @@ class LCP(MLCP):
     kind = "LCP"
 
 
+@dataclass(frozen=True, eq=False)
+class Equations(LCP):
+    """What is left of equations alone once they are solved for all unknowns: nothing. M (..., 0, 0), q (..., 0).
+
+    The residual is zero, since nothing is left that could be violated.
+    """
+
+    kind = "equations"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.size:
+            raise DataError(f"{self.size} unknowns are left; equations leave none")
+
+
 def _cone_gap(z: Array, step: Array, mu: Array, d: int) -> Array:
     """z - P(z - step) with the Euclidean projection on the cones mu y_n >= |y_t|; all [n (r), t (d r)].
 

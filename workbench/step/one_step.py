@@ -13,23 +13,24 @@ from workbench.problems.classes import Problem
 from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.stepper import Stepper
+from workbench.step.stepping import PASSES
 
 SYSTEM_DATA = (
     "M", "f", "v", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "mu_s", "e", "eps_n", "eps_t", "eps_b",
 )  # fmt: skip
 
 
-def filled(formulation: Formulation, system: ContactSystem) -> Stepper:
+def filled(formulation: Formulation, system: ContactSystem, passes: int = PASSES) -> Stepper:
     """Compile a formulation for a system's size and fill in the system's data; nothing is derived from them yet."""
-    stepper = Stepper(compiled(formulation, *system.size), system.h, system.normal, system.v_th)
+    stepper = Stepper(compiled(formulation, *system.size), system.h, system.law, system.v_th, passes)
     for name in SYSTEM_DATA:
         getattr(stepper.core, name)[:] = getattr(system, name)
     return stepper
 
 
-def pose(formulation: Formulation, system: ContactSystem) -> Stepper:
+def pose(formulation: Formulation, system: ContactSystem, passes: int = PASSES) -> Stepper:
     """Begin a step of a system under a formulation; `Stepper.problem()` then poses its problem."""
-    stepper = filled(formulation, system)
+    stepper = filled(formulation, system, passes)
     core = stepper.core
     stepping.discretise(core)
     stepper.begin()
@@ -39,13 +40,16 @@ def pose(formulation: Formulation, system: ContactSystem) -> Stepper:
     return stepper
 
 
-def solve_system(formulation: Formulation, system: ContactSystem, solver: Solver) -> tuple[ContactSolution, Solution]:
+def solve_system(
+    formulation: Formulation, system: ContactSystem, solver: Solver, *, passes: int = PASSES
+) -> tuple[ContactSolution, Solution]:
     """One step of a given system; impulses in the system's own axes, nan where the solver gave no answer.
 
-    Raises DataError when the problem cannot be posed.
+    `passes` is how many a fixed point may take (status NO_FIXED_POINT beyond). Raises DataError when the problem cannot
+    be posed.
     """
     n, _, r, d = system.size
-    stepper = pose(formulation, system)
+    stepper = pose(formulation, system, passes)
     solution = stepper.solve(solver)[0]
     out = stepper.work.out
     if solution.claimed not in (Status.SOLVED, Status.INACCURATE):

@@ -80,7 +80,7 @@ def run_each(
 
 def run_parts(
     case: Case, formulation: Formulation, solver: Solver, h: float, steps: int, explicit: bool, normal: str,
-    relaxation: Relaxation, progress: Any,
+    relaxation: Relaxation, passes: int, progress: Any,
 ) -> RunOfParts:  # fmt: skip
     """`simulation.simulate` of a case with parts; the run ends where the first of them fails.
 
@@ -94,7 +94,7 @@ def run_parts(
     for members in _kinds(parts):
         share = None if progress is None else _share(progress, steps, len(runs), len(members), len(parts))
         some = [parts[k] for k in members]
-        runs += _run_kind(some, formulation, solver, h, steps, explicit, normal, relaxation, share)
+        runs += _run_kind(some, formulation, solver, h, steps, explicit, normal, relaxation, passes, share)
         order += members
         if share:
             share(steps)
@@ -131,18 +131,18 @@ def _share(progress: Any, steps: int, before: int, members: int, parts: int) -> 
 
 def _run_kind(
     parts: Sequence[Case], formulation: Formulation, solver: Any, h: float, steps: int, explicit: bool, normal: str,
-    relaxation: Relaxation, progress: Any,
+    relaxation: Relaxation, passes: int, progress: Any,
 ) -> list[Run]:  # fmt: skip
     """The runs of parts of one kind; the first and those that fail by `simulate`, which tells why."""
 
     def alone(part: Case) -> Run:
-        return run_whole(part, formulation, solver, h, steps, explicit, normal, relaxation)
+        return run_whole(part, formulation, solver, h, steps, explicit, normal, relaxation, passes)
 
     first = alone(parts[0])
     if len(parts) == 1 or first.steps < steps or not is_compiled(parts[0], solver):
         return [first, *map(alone, parts[1:])]
     c, others = compiled(formulation, *parts[0].size), parts[1:]
-    s = Stepper(c, h, normal, parts[0].v_th)
+    s = Stepper(c, h, normal, parts[0].v_th, passes)
     fresh, count = s.core.buffer.copy(), len(others)
     s.follow(parts[0], relaxation, steps)
     across = width(s.core, s.work, s.track.q.size, count * (steps + 1))

@@ -64,9 +64,10 @@ def columns(core: Core, work: Work, track: Track, rows: np.ndarray, effort: np.n
     def column(x: Core | Work, first: str, last: str = "", rank: int = 1, skip: int = 0) -> np.ndarray:
         start = n_q + (core.recorded.size if x is work else 0) - x.place("recorded").start
         found = rows[:k, start + x.place(first).start + skip : start + x.place(last or first).stop]
+        if rank == 1:
+            return found
         across = getattr(x, first).shape[-1]
-        # Pure equations leave matrices of order 0.
-        return found.reshape(k, found.shape[1] // max(across, 1), across) if rank == 2 else found
+        return found.reshape(k, found.shape[1] // max(across, 1), across)
 
     return Record(
         q=rows[:, :n_q], v=rows[:, n_q : n_q + n],

@@ -1,16 +1,17 @@
 """What a simulated trajectory leaves behind, and what can be read off it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
 
+from workbench.assemble import find
 from workbench.assemble.plan import Compiled
 from workbench.judge import coulomb
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.problems.classes import LCP, MLCP, Array, ConicQP, CoulombNCP, Problem
+from workbench.problems.classes import LCP, MLCP, Array, ConicQP, CoulombNCP, Equations, Problem
 from workbench.problems.solution import Status
 from workbench.step.record import Record
 
@@ -21,6 +22,8 @@ def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu
         return LCP(M, q)
     if c.kind == "MLCP":
         return MLCP(M, q, lower, upper)
+    if c.kind == "equations":
+        return Equations(M, q)
     return (ConicQP if c.kind == "conic QP" else CoulombNCP)(M, q, mu, c.plan.d)
 
 
@@ -28,6 +31,7 @@ def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu
 class Run:
     """A trajectory: K finished steps of a case under a formulation, solved by one solver at step h [s].
 
+    Pickled, a run leaves its compiled declaration behind, which is compiled anew where it is needed.
     Array properties have a leading step axis; velocities u belong to the end of the step, t to its start.
     """
 
@@ -137,11 +141,15 @@ class Run:
         law_t = self._law[:, r:].reshape(self.p_t.shape)
         return coulomb.judge(self.p_n, self.p_t, self.u_n, law_t, self.record.friction, self.trace, q_norm)
 
+    def __getstate__(self) -> dict[str, object]:
+        # The compiled declaration holds CVXPY's objects, which cannot leave their process.
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {"compiled": None}
+
     @cached_property
     def residuals(self) -> Array:
         """(K,) the solved problems' own residuals."""
-        if not self.steps or self.compiled is None:
+        if not self.steps:
             return np.zeros(0)
-        r = self.record
-        problem = make_problem(self.compiled, r.M, r.q_, r.lower, r.upper, r.mu)
+        r, c = self.record, self.compiled or find.compiled(self.formulation, *self.case.size)
+        problem = make_problem(c, r.M, r.q_, r.lower, r.upper, r.mu)
         return problem.residual(r.z)

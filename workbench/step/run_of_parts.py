@@ -5,13 +5,12 @@ and the tables need does not.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from workbench.assemble.find import compiled
 from workbench.errors import DataError
 from workbench.problems.classes import Array
 from workbench.step.record import MEMORY, Record
@@ -123,6 +122,4 @@ class RunOfParts(Run):
     @cached_property
     def residuals(self) -> Array:
         """(K,) the largest residual among the problems of the parts."""
-        # Runs from other processes come without their declarations.
-        runs = [replace(p, compiled=compiled(p.formulation, *p.case.size)) for p in self.parts]
-        return np.max([r.residuals for r in runs], axis=0) if self.steps else np.zeros(0)
+        return np.max([p.residuals for p in self.parts], axis=0) if self.steps else np.zeros(0)

@@ -40,10 +40,12 @@ ESTIMATES = {"none": stepping.NO_ESTIMATE, "last": stepping.LAST, "start": stepp
 class Stepper:
     """The arrays and hooks of one compiled declaration, ready to pose and finish steps."""
 
-    def __init__(self, c: Compiled, h: float, normal: str, v_th: float) -> None:
+    def __init__(self, c: Compiled, h: float, normal: str, v_th: float, passes: int = stepping.PASSES) -> None:
+        if not (isinstance(passes, int | np.integer) and passes >= 1):
+            raise DataError(f"passes = {passes}; a whole number from 1 on is needed")
         _, _, r, d = c.size
         hooks = c.hooks
-        self.c = c
+        self.c, self.passes = c, passes
         self.work: Work = c.workspace()
         # No step has been taken: there are no last impulses.
         self.work.out[:] = np.nan
@@ -73,7 +75,7 @@ class Stepper:
         q, v, data = (none, np.zeros(self.c.size[0]), none) if case is None else (*case.start(), case.data())
         across = width(self.core, self.work, q.size, steps)
         self.track = t = Track(n_q=q.size, n_data=data.size, steps=steps + 1, width=across, **self._sizes)
-        t.q, t.v, t.data, t.relaxation = q, v, data, relaxation.data()
+        t.passes, t.q, t.v, t.data, t.relaxation = self.passes, q, v, data, relaxation.data()
         t.memory, t.own_start, t.numbers = np.nan, self.c.theta[self.c.own], self.c.hooks.numbers
 
     def begin_case(self, case: Case, k: int) -> None:
@@ -115,16 +117,33 @@ class Stepper:
     def solve(self, solver: Solver) -> tuple[Solution, int, int]:
         """All passes of one step with a solver: the last Solution, iterations over all passes, passes."""
         iterations = 0
-        for passes in range(1, stepping.PASSES + 1):
-            problem = self.problem()
-            # A kernel may start from the last step's answer, in this loop as in the compiled one.
-            guess = (self.work.z,) if isinstance(solver, KernelSolver) else ()
-            solution = solver.solve(problem, *guess)
+        for passes in range(1, self.passes + 1):
+            solution, wanted = self._pass(solver)
             iterations += solution.iterations
-            if solution.claimed not in (Status.SOLVED, Status.INACCURATE) or not self.finish_pass(solution.z):
+            if not wanted:
                 return solution, iterations, passes
-        status = Status.NO_FIXED_POINT
-        return replace(solution, claimed=status, reason=status.meaning), iterations, stepping.PASSES
+        unsettled = replace(solution, claimed=Status.NO_FIXED_POINT, reason=self.why_unsettled(solver))
+        return unsettled, iterations, self.passes
+
+    def _pass(self, solver: Solver) -> tuple[Solution, bool]:
+        """One pass; whether it came to an answer and the formulation asks for another."""
+        # A kernel may start from the last step's answer, in this loop as in the compiled one.
+        guess = (self.work.z,) if isinstance(solver, KernelSolver) else ()
+        solution = solver.solve(self.problem(), *guess)
+        answered = solution.claimed in (Status.SOLVED, Status.INACCURATE)
+        return solution, answered and self.finish_pass(solution.z)
+
+    def why_unsettled(self, solver: Solver) -> str:
+        """One line on a fixed point that the permitted passes have not reached, by what one pass more would change."""
+        impulses = self.work.out[self.c.size[0] :]
+        before = impulses.copy()
+        self._pass(solver)
+        size = max(np.abs(impulses).max(initial=0.0), np.abs(before).max(initial=0.0))
+        change = np.abs(impulses - before).max(initial=0.0) / (size or 1.0)
+        return (
+            f"the state-dependent data did not settle within {self.passes} passes (another one changes the impulses by "
+            f"{change:.2g} of the largest); passes=N allows more"
+        )
 
     def why_not_posed(self, status: Status) -> str:
         """One line on why the problem could not be posed; for a singular elimination, which rows are dependent."""

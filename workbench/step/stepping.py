@@ -25,7 +25,7 @@ from workbench.mechanics.relaxation import COUNT, is_rigid, relax, relax_across
 from workbench.problems.solution import Status
 
 PASSES = 50
-"""Cap on the passes of a fixed point (formulary, box: iterated bounds)."""
+"""How many passes a fixed point may take (formulary, box: iterated bounds), unless a run says otherwise."""
 
 SOLVED, SINGULAR, NOT_FINITE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.NOT_FINITE)
 NO_FIXED_POINT, INACCURATE = int(Status.NO_FIXED_POINT), int(Status.INACCURATE)
@@ -82,8 +82,9 @@ class Track(Packed):
     """What a compiled run carries along: its state (q, v), constants, memory, and its record, a row a step."""
 
     sizes = ("n_q", "n", "n_data", "n_memory", "n_own", "n_numbers", "steps", "width")
-    integers = ("effort",)
+    integers = ("passes", "effort")
     fields: ClassVar[dict[str, tuple]] = {
+        "passes": (),  # how many a fixed point may take in each step
         "q": ("n_q",),
         "v": ("n",),
         "q_next": ("n_q",),
@@ -155,7 +156,7 @@ def end_step(k, core, work, track, remember, advance, explicit):
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     q, out_v, p_n, p_t = track.q, work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
     turn_back(core, p_t)
-    remember(core, out_v, p_n, p_t, track.memory)
+    remember(core, track.memory, core.own, track.numbers, out_v, p_n, p_t)
     copy_at(work.recorded, track.rows[k], q.shape[0] + core.recorded.shape[0])
     advance(q, track.v if explicit else out_v, core.h, track.data, track.q_next)
     copy(track.q_next, q)
@@ -178,7 +179,7 @@ def run(
         begin_step(k, core, work, track, fill, given, estimate, lcp)
         iterations, passes, wanted = 0, 0, True
         while wanted:
-            if passes == PASSES:
+            if passes == track.passes:
                 return NO_FIXED_POINT
             status = pose(core, work)
             if status == SOLVED:

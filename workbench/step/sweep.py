@@ -10,7 +10,7 @@ one system is its status. No Python runs between systems; threads share them in 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR, copy, is_
 from workbench.errors import DataError, UnknownNameError
 from workbench.language.estimate import normal_estimate
 from workbench.language.formulation import Formulation
-from workbench.mechanics.contact import Array, ContactSystem, _real
+from workbench.mechanics.contact import Array, ContactSystem, _real, normal_law_for
 from workbench.mechanics.core import CORE
 from workbench.problems.solution import Status
 from workbench.step.one_step import filled, pose
@@ -43,7 +43,7 @@ SOLVED, INACCURATE, REFUSED = int(Status.SOLVED), int(Status.INACCURATE), int(St
 NOT_FINITE, NO_FIXED_POINT = int(Status.NOT_FINITE), int(Status.NO_FIXED_POINT)
 STATUS, ITERATIONS, EFFORT = 0, 1, 2
 BOUNDED, CONIC, COULOMB = range(3)
-RESIDUAL = {"LCP": BOUNDED, "MLCP": BOUNDED, "conic QP": CONIC, "Coulomb NCP": COULOMB}
+RESIDUAL = {"LCP": BOUNDED, "MLCP": BOUNDED, "equations": BOUNDED, "conic QP": CONIC, "Coulomb NCP": COULOMB}
 
 VARIES = tuple(f.name for f in fields(ContactSystem) if f.name != "normal")
 NONNEGATIVE = ("mu", "mu_s", "e", "eps_n", "eps_t", "eps_b", "v_th")
@@ -135,7 +135,7 @@ def sweep_part(
             status = begin(core, work, track, given, estimate, lcp)
             wanted = status == SOLVED
         while wanted:
-            if passes == PASSES:
+            if passes == track.passes:
                 status = NO_FIXED_POINT
                 break
             status = pose_problem(core, work)
@@ -158,15 +158,20 @@ def sweep_part(
 
 
 def sweep(
-    formulation: Formulation, system: ContactSystem, *, solver: str | None = None, threads: int = 1, **varied: Any
-) -> Sweep:
+    formulation: Formulation, system: ContactSystem, *, solver: str | None = None, threads: int = 1,
+    passes: int = PASSES, **varied: Any,
+) -> Sweep:  # fmt: skip
     """Solve one step of B systems under a formulation by a compiled solver (default: the one to round-off).
 
-    `varied`: any datum of `ContactSystem` but the normal law, (B, its shape) or (B,). Data that are not finite give
-    their own system the status NOT_FINITE. Raises DataError for shapes that do not fit, data that make no system
-    (negative friction, M not positive definite), or a solver that takes no such problems; UnknownNameError for a datum.
+    `varied`: any datum of `ContactSystem` but the normal law, (B, its shape) or (B,). Gaps phi choose the normal law as
+    they do there. `passes` is how many a fixed point may take. Data that are not finite give their own system the
+    status NOT_FINITE. Raises DataError for shapes that do not fit, data that make no system (negative friction, M not
+    positive definite), or a solver that takes no such problems; UnknownNameError for a datum.
     """
     B, data = varied_data(system, VARIES, "contact datum", varied, _check)
+    if "phi" in data:
+        law = normal_law_for(system.normal, np.append(data["phi"], system.phi))
+        system = replace(system, normal=law)
     rows = np.concatenate([value.reshape(B, int(np.prod(value.shape[1:]))) for value in data.values()], axis=1)
     c = compiled(formulation, *system.size)
     method = compiled_solver(solver, c.kind)
@@ -177,7 +182,7 @@ def sweep(
     out, counts, residuals = np.empty((B, n + r + d * r + m)), np.zeros((B, 3), dtype=np.int64), np.empty(B)
 
     def part(first: int, last: int) -> None:
-        s: Stepper = filled(formulation, system)
+        s: Stepper = filled(formulation, system, passes)
         buffer = s.core.buffer
         at = np.concatenate([np.arange(len(buffer))[s.core.place(name)] for name in data])
         sweep_part(
@@ -187,8 +192,8 @@ def sweep(
 
     seconds = in_parts(part, B, threads)
     v, p_n, p_t, p_b = np.split(out, [n, n + r, n + r + d * r], axis=1)
-    status, iterations, passes = counts.T
-    return Sweep(v, p_n, p_t, p_b, status, residuals, iterations, passes, seconds, method.name)
+    status, iterations, effort = counts.T
+    return Sweep(v, p_n, p_t, p_b, status, residuals, iterations, effort, seconds, method.name)
 
 
 def _objection(formulation: Formulation, system: ContactSystem, method: Any) -> str | None:

@@ -20,11 +20,11 @@ from workbench.step.stepper import Stepper, end_step
 
 def run_whole(
     case: Case, formulation: Formulation, solver: Solver, h: float, steps: int, explicit: bool, normal: str,
-    relaxation: Relaxation, progress: Any = None,
+    relaxation: Relaxation, passes: int, progress: Any = None,
 ) -> Run:  # fmt: skip
     """`simulation.simulate` of a case in one piece."""
     c = compiled(formulation, *case.size)
-    stepper = Stepper(c, h, normal, case.v_th)
+    stepper = Stepper(c, h, normal, case.v_th, passes)
     stepper.follow(case, relaxation, steps)
     start = clock()
     loop = _compiled_loop if is_compiled(case, solver) else _python_loop
@@ -71,7 +71,7 @@ def _compiled_loop(case, s, solver, explicit, steps, progress) -> tuple[Status, 
         elif status is not Status.SOLVED:
             posed = s.pose()
             if posed is Status.SOLVED:
-                return status, "", int(done[0])
+                return status, s.why_unsettled(solver) if status is Status.NO_FIXED_POINT else "", int(done[0])
             return _posing_failure(s), s.why_not_posed(posed), int(done[0])
     return worst, "", steps
 
