@@ -164,7 +164,9 @@ def test_an_interruption_is_no_row():
 
 
 def test_pure_equations_are_compared():
+    """Of nothing that is convex too, no optimiser is asked."""
     c = on_wheel(penalty, BY_NAME["box"])
+    assert "cvxpy:CLARABEL" not in set(of(c, "penalty")["solver"])
     row = of(c, "penalty").iloc[0]
     assert (row["claimed"], row["verified"], row["size"]) == ("SOLVED", True, 0)
     assert np.isnan(row["rank"])

@@ -108,8 +108,7 @@ def solvers_for(case: Case, f: Formulation, h: float, settings: Settings) -> lis
     chosen = [default_solver(compiled(f, *case.size).kind)]
     try:
         problem = first_problem(case, f, h, settings.normal or case.normal, settings.relaxation)
-        # Pure equations leave no problem to optimise.
-        if problem is not None and problem.size and is_quadratic_program(problem):
+        if problem is not None and is_quadratic_program(problem):
             chosen.append(find_solver(GENERIC_SOLVER))
     except Exception:
         # The run will raise the same, and tell.

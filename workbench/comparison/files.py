@@ -160,7 +160,7 @@ def outcome_of(problem: FrictionProblem, task: Task) -> Outcome:
         if answer.impulses is not None and answer.impulses.shape != problem.q.shape:
             raise DataError(f"the solver's answer has shape {answer.impulses.shape}; {problem.q.shape} is needed")
         law = posed(problem, task.formulation)
-        convex = task.solver is None and law.size > 0 and is_quadratic_program(law)
+        convex = task.solver is None and is_quadratic_program(law)
     except Exception as error:
         return Outcome(task, None, **vars(failed(error)))
     return _outcome(task, answer, law.kind, convex)
