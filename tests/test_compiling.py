@@ -187,25 +187,85 @@ def test_code_compiled_while_its_file_is_edited_is_not_taken_for_that_of_the_new
 
 KILLED = """
 import os
-from numba.core.caching import IndexDataCacheFile
-IndexDataCacheFile._save_data = lambda *rest: os._exit(0)
+os.replace = lambda *names: os._exit(0)
 from high import whole
 whole(1.0)
 """
 
 
-def test_an_index_whose_code_was_never_written_gives_no_older_code_and_damaged_files_are_none(project):
+def test_a_process_that_is_killed_while_it_writes_leaves_no_code(project):
     cache = {"NUMBA_CACHE_DIR": str(project / "cache")}
     assert run(SHOW, project, **cache) == ["3.0", "0"]
     low = (project / "low.py").read_text()
     (project / "low.py").write_text(low.replace("SHARE = 2.0", "SHARE = 10.0"))
     assert run(KILLED, project, **cache) == []
     assert run(SHOW, project, **cache) == ["11.0", "0"]
-    for kind in ("*.nbi", "*.nbc"):
-        for file in (project / "cache").rglob(kind):
-            file.write_bytes(b"")
-        assert run(SHOW, project, **cache) == ["11.0", "0"]
-        assert run(SHOW, project, **cache) == ["11.0", "1"]
+    assert run(SHOW, project, **cache) == ["11.0", "1"]
+
+
+def flip(content, rng):
+    place = int(rng.integers(8 * len(content)))
+    return content[: place // 8] + bytes([content[place // 8] ^ 1 << place % 8]) + content[place // 8 + 1 :]
+
+
+class Trap:
+    """Leaves a file behind where it is unpickled."""
+
+    def __reduce__(self):
+        return os.mkdir, ("unpickled",)
+
+
+DAMAGES = {
+    "one bit": flip,
+    "cut": lambda content, rng: content[:-7],
+    "emptied": lambda content, rng: b"",
+    "pickled by another": lambda content, rng: pickle.dumps(Trap()),
+    "pickled behind the digest": lambda content, rng: content[:32] + pickle.dumps(Trap()),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_code_is_never_loaded_and_written_again(project, damage):
+    cache = {"NUMBA_CACHE_DIR": str(project / "cache")}
+    assert run(SHOW, project, **cache) == ["3.0", "0"]
+    rng = np.random.default_rng(0)
+    whole = {file: file.read_bytes() for file in (project / "cache").rglob("*.nbc")}
+    assert len(whole) == 3
+    for _ in range(3):
+        for file, content in whole.items():
+            file.write_bytes(DAMAGES[damage](content, rng))
+        assert run(SHOW, project, **cache) == ["3.0", "0"]
+        assert run(SHOW, project, **cache) == ["3.0", "1"]
+    assert not (project / "unpickled").exists()
+
+
+def test_code_under_the_name_of_another_function_is_never_loaded(project):
+    cache = {"NUMBA_CACHE_DIR": str(project / "cache")}
+    assert run(SHOW, project, **cache) == ["3.0", "0"]
+    (whole,) = (project / "cache").rglob("high.whole*.nbc")
+    (other,) = (project / "cache").rglob("low.other*.nbc")
+    whole.write_bytes(other.read_bytes())
+    assert run(SHOW, project, **cache) == ["3.0", "0"]
+
+
+def test_a_folder_that_others_may_write_to_keeps_no_code_and_the_user_is_warned_once(project):
+    (project / "cache").mkdir()
+    (project / "cache").chmod(0o777)
+    show = "import warnings; warnings.simplefilter('always'); " + SHOW
+    words = run(f"import sys; sys.stderr = sys.stdout; {show}", project, NUMBA_CACHE_DIR=str(project / "cache"))
+    assert words[-2:] == ["3.0", "0"]
+    assert " ".join(words).count("everybody may write to") == 1
+    assert not list((project / "cache").rglob("*.nbc"))
+
+
+def test_code_of_a_source_beside_which_others_may_write_is_kept_in_the_users_folder(project):
+    home = {"XDG_CACHE_HOME": str(project / "home"), "HOME": str(project / "home"), "NUMBA_CACHE_DIR": ""}
+    (project / "__pycache__").mkdir()
+    (project / "__pycache__").chmod(0o777)
+    assert run(SHOW, project, **home) == ["3.0", "0"]
+    assert run(SHOW, project, **home) == ["3.0", "1"]
+    assert not list((project / "__pycache__").glob("*.nbc"))
+    assert len(list((project / "home").rglob("*.nbc"))) == 3
 
 
 def test_kernels_need_neither_a_file_nor_a_folder_to_keep_code_in():

@@ -20,6 +20,7 @@ Functions of plain numba may call kernels too, but numba's cache does not see wh
 import ctypes
 import gc
 import hashlib
+import pickle
 import signal
 import sys
 import threading
@@ -31,21 +32,30 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.ma  # Numba asks for it when it first meets an array, while clocks run.
-from llvmlite import ir
-from llvmlite.binding import add_symbol
 from numba import types
-from numba.core import cgutils, imputils
-from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.dispatcher import Dispatcher
-from numba.core.registry import CPUDispatcher, cpu_target
-from numba.core.runtime import rtsys
-from numba.core.typing.templates import make_concrete_template
-from numba.core.typing.typeof import Purpose, typeof_impl
-from numba.extending import _Intrinsic
 
+from workbench.engine import disk
+from workbench.engine.numba_internals import (
+    CompileResultCacheImpl,
+    CPUDispatcher,
+    Dispatcher,
+    InTreeCacheLocator,
+    Purpose,
+    _Intrinsic,
+    add_symbol,
+    cgutils,
+    cpu_target,
+    dumps,
+    fix_returning_optional,
+    global_compiler_lock,
+    ir,
+    make_concrete_template,
+    rtsys,
+    typeof_impl,
+)
 from workbench.engine.timing import standing_still
 from workbench.engine.travel import Travelling, found_elsewhere
 
@@ -123,7 +133,7 @@ class Kernel(CPUDispatcher):
         status, value = convention.call_function(builder, function, signature.return_type, signature.args, args)
         with cgutils.if_unlikely(builder, status.is_error):
             convention.return_status_propagate(builder, status)
-        return imputils.fix_returning_optional(context, builder, signature, status, value)
+        return fix_returning_optional(context, builder, signature, status, value)
 
 
 def kernel(signature: Any, *, linked: bool = False, **options: Any) -> Callable[[Callable], Any]:
@@ -194,53 +204,52 @@ def uninterrupted() -> Iterator[None]:
             before(*came[0])
 
 
-class _Cache(FunctionCache):
-    """Numba's, which goes by the function's own file and bytecode alone."""
+class _Cache:
+    """The machine code of one kernel on disk: a file (`disk`) in the folder in which numba would keep it.
+
+    Numba's own cache goes by the function's file and bytecode alone, and unpickles what it finds.
+    """
 
     def __init__(self, kernel: Kernel) -> None:
-        super().__init__(kernel.py_func)
-        self.closed = kernel.closed
-        self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, _digest(_made_from(kernel)))
+        self._impl = _Place(kernel.py_func)
+        self.cache_path = self._impl.locator.get_cache_path()
+        # The file is about all this; another processor, and another closure, has a file of its own.
+        self._made_from = f"{numba.__version__} {_digest(_made_from(kernel))}".encode()
+        self._which = f"{kernel.declared} {kernel.closed}"
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """As numba's, which first imports all that compiling might need: that takes ten times as long as the rest."""
         rtsys.initialize(context)
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(signature, context)
+        content = disk.read(self._name(context.codegen()), self._made_from, Path(self.cache_path))
+        # What is whole but cannot be loaded, for want of memory say, is compiled anew.
+        with suppress(Exception):
+            return None if content is None else self._impl.rebuild(context, pickle.loads(content))
 
     def save_overload(self, signature: Any, made: Any) -> None:
-        """As numba's; a full disk does not matter."""
-        with suppress(OSError):
-            super().save_overload(signature, made)
+        """Keep the code, where that is possible."""
+        if self._impl.check_cachable(made):
+            content = dumps(self._impl.reduce(made))
+            disk.write(self._name(made.codegen), content, self._made_from, Path(self.cache_path))
 
-    def _index_key(self, signature: Any, codegen: Any) -> tuple:
-        return signature, codegen.magic_tuple(), self.closed
+    def _name(self, codegen: Any) -> str:
+        return f"{self._impl.filename_base}.{_digest([self._which, repr(codegen.magic_tuple())])[:16]}.nbc"
 
 
-class _CacheFile(IndexDataCacheFile):
-    """Numba's, where every file says what it holds, and where a damaged one is none.
+class _OwnTree(InTreeCacheLocator):
+    """Beside the source; where others may write to that, numba goes on to the user's folder."""
 
-    Numba writes the index first, and what it names afterwards: a process that is killed in between, or another one that
-    reads or writes at the same moment, leaves an index that names code of an older version or of another closure.
-    """
+    @classmethod
+    def from_function(cls, function: Any, file: Any) -> Any:
+        found = super().from_function(function, file)
+        return None if found is None or disk.refusal(Path(found.get_cache_path()).resolve()) else found
 
-    def load(self, key: Any) -> Any:
-        """The code, or None."""
-        try:
-            *known, data = super().load(key)
-        except Exception:
-            return None
-        return data if known == [self._version, self._source_stamp, key] else None
 
-    def save(self, key: Any, data: Any) -> None:
-        """Keep the code."""
-        super().save(key, (self._version, self._source_stamp, key, data))
+class _Place(CompileResultCacheImpl):
+    """Which folder, and what is kept: numba's, but for the folders of others."""
 
-    def _load_index(self) -> dict:
-        try:
-            return super()._load_index()
-        except Exception:
-            return {}
+    _locator_classes = [  # noqa: RUF012
+        _OwnTree if kind is InTreeCacheLocator else kind for kind in CompileResultCacheImpl._locator_classes
+    ]
 
 
 def _digest(words: Iterable[str | bytes]) -> str:

@@ -1,43 +1,129 @@
-"""Files that only save time: a folder of the user's, where each is the SHA-256 of its content and then the content.
+"""Files that only save time: compiled declarations and such in a folder of the user's, machine code where numba has it.
 
-What is damaged, by whomever, counts as missing, and so does a folder that cannot be read or written. The folder is
-`CONTACT_WORKBENCH_CACHE`, else `contact-workbench` below `XDG_CACHE_HOME` or `~/.cache`.
+Each is a SHA-256 and then the content. The digest covers the name of the file, what its content is about and the
+content itself, and is compared before anything is made of the content: a file that is damaged, renamed or about
+something else counts as missing, and so does a folder that cannot be read or written.
+
+A digest says nothing of who wrote a file, so folders that others may write to are refused with a `CacheWarning`
+(`refusal`). The user's folder is `CONTACT_WORKBENCH_CACHE`, else `contact-workbench` below `XDG_CACHE_HOME` or
+`~/.cache`.
 """
 
 import hashlib
 import os
+import stat
 import tempfile
+import warnings
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 DIGEST = hashlib.sha256().digest_size
 
 
+class CacheWarning(UserWarning):
+    """Saved work is not used, and everything is computed anew, since others may write to its folder."""
+
+
 def folder() -> Path:
-    """Where the files are."""
+    """The user's folder."""
     own = os.environ.get("CONTACT_WORKBENCH_CACHE")
     return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "contact-workbench"
 
 
-def read(name: str) -> bytes | None:
-    """The content of a file; None where there is none that is whole."""
+def read(name: str, about: bytes = b"", where: Path | None = None) -> bytes | None:
+    """The content of a file in the user's folder, or `where`; None where there is none that is whole."""
+    place = trusted(where or folder())
+    if place is None:
+        return None
     try:
-        stored = (folder() / name).read_bytes()
+        stored = (place / name).read_bytes()
     except OSError:
         return None
     content = stored[DIGEST:]
-    return content if hashlib.sha256(content).digest() == stored[:DIGEST] else None
+    return content if stored[:DIGEST] == _digest(name, about, content) else None
 
 
-def write(name: str, content: bytes) -> None:
+def write(name: str, content: bytes, about: bytes = b"", where: Path | None = None) -> None:
     """Write a file, where that is possible."""
     with suppress(OSError):
-        folder().mkdir(parents=True, exist_ok=True)
+        place = where or folder()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.mkdir(mode=0o700, exist_ok=True)
+        trusted_place = trusted(place)
+        if trusted_place is None:
+            return
         # Another process may be writing the same: each writes a file of its own, and the last one stays.
-        handle, temporary = tempfile.mkstemp(dir=folder())
+        handle, temporary = tempfile.mkstemp(dir=trusted_place)
         try:
             with os.fdopen(handle, "wb") as out:
-                out.write(hashlib.sha256(content).digest() + content)
-            os.replace(temporary, folder() / name)
-        except OSError:
+                out.write(_digest(name, about, content) + content)
+            os.replace(temporary, trusted_place / name)
+        except BaseException:
             os.unlink(temporary)
+            raise
+
+
+def _digest(*parts: str | bytes) -> bytes:
+    digest = hashlib.sha256()
+    for part in parts:
+        words = part.encode() if isinstance(part, str) else part
+        digest.update(b"%d " % len(words))
+        digest.update(words)
+    return digest.digest()
+
+
+def trusted(place: Path) -> Path | None:
+    """A folder without links on the way to it; None, with a `CacheWarning`, where others may write to it."""
+    try:
+        real = place.resolve(strict=True)
+    except OSError:
+        return None
+    reason = refusal(real)
+    if reason:
+        _warn(f"{str(place)!r} is not used to keep compiled code and declarations: {reason}")
+    return None if reason else real
+
+
+@cache
+def _warn(message: str) -> None:
+    """Once for each folder, whatever the filters of warnings are."""
+    warnings.warn(message, CacheWarning, stacklevel=3)
+
+
+def refusal(place: Path) -> str | None:
+    """Why the files in a folder, its path without links, may be somebody else's; None where they are not.
+
+    The folder and all above it must belong to the user or to root, and nobody else may write to them. Above it, a
+    sticky folder such as /tmp does: what belongs to the user stays in its place there. Where there are no owners, as
+    on Windows, nothing is refused.
+    """
+    if not hasattr(os, "getuid"):
+        return None
+    for path in (place, *place.parents):
+        facts = path.stat()
+        here = "it" if path == place else repr(str(path))
+        if facts.st_uid not in (os.getuid(), 0):
+            return f"{here} belongs to user {facts.st_uid}"
+        if path != place and facts.st_mode & stat.S_ISVTX:
+            continue
+        if facts.st_mode & stat.S_IWOTH:
+            return f"everybody may write to {here}"
+        if facts.st_mode & stat.S_IWGRP and not _own_group(facts.st_gid):
+            return f"group {facts.st_gid} may write to {here}"
+    return None
+
+
+def _own_group(number: int) -> bool:
+    """Whether a group has the user, or root, as its only member: by custom it then bears the user's name."""
+    import grp
+    import pwd
+
+    try:
+        group, users = grp.getgrgid(number), [pwd.getpwuid(uid) for uid in {os.getuid(), 0}]
+    except KeyError:
+        return False
+    return any(
+        user.pw_gid == number and user.pw_name == group.gr_name and set(group.gr_mem) <= {user.pw_name, "root"}
+        for user in users
+    )

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
 from workbench.engine.compiling import kernel
+from workbench.engine.numba_internals import intrinsic, make_array
 from workbench.engine.scratch import INDICES, MATRIX, VECTOR, scratch, scratch_indices, scratch_matrix
 
 SOLVE = types.int64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.int64, VECTOR, INDICES)

@@ -10,10 +10,18 @@ comparison gives a `Mask`, with & and |. What takes the place of a branch is `wh
 import operator
 from typing import Any
 
-from llvmlite import ir
 from numba import types
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
+
+from workbench.engine.numba_internals import (
+    AbstractTemplate,
+    infer_global,
+    intrinsic,
+    ir,
+    lower_builtin,
+    models,
+    register_model,
+    signature,
+)
 
 LANES = 8
 F64, I64 = ir.DoubleType(), ir.IntType(64)

@@ -20,12 +20,21 @@ from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, unbox
-from numba.np.arrayobj import make_array, populate_array
+
+from workbench.engine.numba_internals import (
+    AttributeTemplate,
+    NativeValue,
+    cgutils,
+    infer_getattr,
+    ir,
+    lower_getattr_generic,
+    make_array,
+    models,
+    populate_array,
+    register_model,
+    unbox,
+)
 
 Monomials = dict[tuple[str, ...], int]
 """A length as a polynomial in the sizes: products of names, and how often each occurs."""

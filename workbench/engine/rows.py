@@ -7,9 +7,9 @@ number is rounded as in a loop.
 
 from typing import Any
 
-from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+
+from workbench.engine.numba_internals import intrinsic, ir
 
 WIDTH = 12
 """Three vectors of AVX, one and a half of AVX-512."""

@@ -10,13 +10,10 @@ asked for within a loop, which would take more of it in every pass.
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
 
 from workbench.engine.compiling import kernel
+from workbench.engine.numba_internals import cgutils, intrinsic, ir, make_array, populate_array
 
 LITTLE = 256
 """Numbers up to which an array lies on the stack."""

@@ -1,0 +1,245 @@
+"""A canary: each of numba's internals that the engine uses, in the smallest way in which it is used."""
+
+import ast
+import ctypes
+import pickle
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from numba import njit, types
+
+from workbench.engine import numba_internals as internals
+
+ROOT = Path(__file__).parents[1]
+F64 = types.float64
+MEND = """numba {version} has changed '{name}', which the engine takes from inside it:
+    {error!r}
+Mend it in workbench/engine/numba_internals.py (by a function or class of the old name, where need be), run the tests
+with the new version and the oldest one, then raise the cap `numba<...` in pyproject.toml. Until then the cap holds."""
+
+
+class Pair(types.Type):
+    """Two numbers, known to compiled code alone."""
+
+    def __init__(self):
+        super().__init__(name="CanaryPair")
+
+
+class Boxed:
+    """What Python hands over."""
+
+    value = 3.0
+
+
+PAIR = Pair()
+
+
+class OfPair(internals.AttributeTemplate):
+    key = Pair
+
+    def generic_resolve(self, kind, name):
+        return F64 if name == "left" else None
+
+
+def add(x, y):
+    """What an operator of ours does, with types of ours."""
+    raise NotImplementedError
+
+
+class OfAdd(internals.AbstractTemplate):
+    def generic(self, args, kws):
+        return internals.signature(F64, *args) if args == (F64, F64) else None
+
+
+def teach():
+    """A type of its own: its form, attribute, unboxing, and a function of its own on numbers."""
+
+    @internals.register_model(Pair)
+    class _Model(internals.models.StructModel):
+        def __init__(self, manager, kind):
+            super().__init__(manager, kind, [("left", F64), ("right", F64)])
+
+    internals.infer_getattr(OfPair)
+    internals.infer_global(add)(OfAdd)
+
+    @internals.lower_getattr_generic(Pair)
+    def view(context, builder, kind, value, name):
+        return internals.cgutils.create_struct_proxy(kind)(context, builder, value=value).left
+
+    @internals.lower_builtin(add, F64, F64)
+    def lower(context, builder, sig, args):
+        return builder.fadd(*args)
+
+    @internals.unbox(Pair)
+    def take(kind, thing, c):
+        taken = internals.cgutils.create_struct_proxy(kind)(c.context, c.builder)
+        value = c.pyapi.object_getattr_string(thing, "value")
+        taken.left = taken.right = c.pyapi.float_as_double(value)
+        c.pyapi.decref(value)
+        return internals.NativeValue(taken._getvalue())
+
+    @internals.typeof_impl.register(Boxed)
+    def kind_of(value, c):
+        assert c.purpose in (internals.Purpose.argument, internals.Purpose.constant)
+        return PAIR
+
+
+teach()
+
+
+def intrinsic(generate, kind=F64):
+    """An intrinsic of one array or number."""
+
+    def function(context, x):
+        return kind(x), generate
+
+    return internals.intrinsic(function)
+
+
+def attributes_and_unboxing():
+    assert njit(lambda x: x.left)(Boxed()) == 3.0
+
+
+def own_function():
+    assert njit(lambda x, y: add(x, y))(1.0, 2.0) == 3.0
+
+
+def llvm():
+    def generate(context, builder, sig, args):
+        return builder.fmul(args[0], internals.ir.Constant(internals.ir.DoubleType(), 7.0))
+
+    direct = intrinsic(generate)
+    assert isinstance(direct, internals._Intrinsic)
+    assert direct._defn.__name__ == "function"
+    assert njit(lambda x: direct(x))(2.0) == 14.0
+
+
+def arrays():
+    def generate(context, builder, sig, args):
+        old = internals.make_array(sig.args[0])(context, builder, args[0])
+        size = context.get_constant(types.intp, 8)
+        count = context.get_constant(types.intp, 2)
+        new = internals.make_array(sig.return_type)(context, builder)
+        internals.populate_array(new, old.data, [count], [size], size, None)
+        return builder.load(internals.make_array(sig.return_type)(context, builder, new._getvalue()).data)
+
+    @internals.intrinsic
+    def first(context, x):
+        def lower(context, builder, sig, args):
+            return generate(context, builder, internals.signature(x, x), args)
+
+        return F64(x), lower
+
+    assert njit(lambda x: first(x))(np.array([5.0, 6.0])) == 5.0
+
+
+def called_by_name():
+    """A function that is declared by hand, whose code stands where a symbol says."""
+    made = njit(F64(F64))(lambda x: x + 1.0)
+    place = ctypes.c_void_p()
+    library = made.overloads[F64,].library
+    place.value = library.get_pointer_to_function(made.overloads[F64,].fndesc.llvm_func_name)
+    internals.add_symbol("canary.place", ctypes.addressof(place))
+    kind = types.Function(internals.make_concrete_template("named", add_one, [F64(F64)]))
+
+    def called(context, builder, sig, args):
+        convention, word = context.call_conv, internals.cgutils.voidptr_t
+        where = internals.ir.GlobalVariable(builder.module, word, "canary.place")
+        function = convention.get_function_type(sig.return_type, sig.args).as_pointer()
+        address = builder.load(where)
+        with internals.cgutils.if_unlikely(builder, internals.cgutils.is_null(builder, address)):
+            convention.return_user_exc(builder, RuntimeError, ("empty",))
+        status, value = convention.call_function(
+            builder, builder.bitcast(address, function), sig.return_type, sig.args, args
+        )
+        with internals.cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return internals.fix_returning_optional(context, builder, sig, status, value)
+
+    internals.cpu_target.target_context.insert_func_defn([(called, add_one, (F64,))])
+    internals.typeof_impl.register(type(add_one))(lambda value, c: kind)
+    assert njit(lambda x: add_one(x))(1.0) == 2.0
+    # What ctypes and LLVM refer to stays.
+    called_by_name.kept = made, place
+
+
+class Named:
+    def __call__(self, x):
+        raise NotImplementedError
+
+
+add_one = Named()
+
+
+def dispatchers():
+    made = internals.CPUDispatcher(abs_of, locals={}, targetoptions={"nopython": True})
+    assert isinstance(made, internals.Dispatcher)
+    assert made.targetoptions["nopython"]
+    with internals.global_compiler_lock:
+        made.compile(F64(F64))
+    made.disable_compile()
+    assert list(made.overloads) == [(F64,)]
+    assert {"compile", "get_call_template", "get_compile_result", "_compile_for_args"} <= set(dir(made))
+    made._cache  # noqa: B018
+
+
+def abs_of(x):
+    return -x if x < 0.0 else x
+
+
+def machine_code_on_disk():
+    kept = internals.CompileResultCacheImpl(abs_of)
+    assert any(kind is internals.InTreeCacheLocator for kind in kept._locator_classes)
+    assert kept.locator.get_cache_path()
+    assert "abs_of" in kept.filename_base
+    result = njit(F64(F64))(abs_of).overloads[F64,]
+    assert kept.check_cachable(result)
+    context = internals.cpu_target.target_context
+    internals.rtsys.initialize(context)
+    again = kept.rebuild(context, pickle.loads(internals.dumps(kept.reduce(result))))
+    assert again.signature == result.signature
+    assert all(isinstance(part, str) for part in again.codegen.magic_tuple()[:2])
+
+
+EXERCISES = {
+    attributes_and_unboxing: (
+        "AttributeTemplate", "NativeValue", "Purpose", "cgutils", "infer_getattr", "lower_getattr_generic", "models",
+        "register_model", "typeof_impl", "unbox",
+    ),
+    own_function: ("AbstractTemplate", "infer_global", "lower_builtin", "signature"),
+    llvm: ("_Intrinsic", "intrinsic", "ir"),
+    arrays: ("make_array", "populate_array"),
+    called_by_name: ("add_symbol", "cpu_target", "fix_returning_optional", "make_concrete_template"),
+    dispatchers: ("CPUDispatcher", "Dispatcher", "global_compiler_lock"),
+    machine_code_on_disk: ("CompileResultCacheImpl", "InTreeCacheLocator", "dumps", "rtsys"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.__name__)
+def test_what_the_engine_takes_from_inside_numba_still_does_what_it_did(exercise):
+    try:
+        exercise()
+    except Exception as error:
+        pytest.fail(MEND.format(version=numba.__version__, name="', '".join(EXERCISES[exercise]), error=error))
+
+
+def test_everything_that_is_taken_is_exercised():
+    assert sorted(name for names in EXERCISES.values() for name in names) == sorted(internals.__all__)
+
+
+def test_only_one_module_knows_the_inside_of_numba():
+    public = {"numba", "numba.types"}
+    for folder in ("workbench", "formulations", "cases", "reports"):
+        for path in (ROOT / folder).rglob("*.py"):
+            if path.samefile(internals.__file__):
+                continue
+            for node in ast.walk(ast.parse(path.read_text())):
+                found = []
+                if isinstance(node, ast.Import):
+                    found = [alias.name for alias in node.names]
+                elif isinstance(node, ast.ImportFrom):
+                    found = [str(node.module)]
+                for name in found:
+                    assert name in public or name.partition(".")[0] not in ("numba", "llvmlite"), f"{path}: {name}"

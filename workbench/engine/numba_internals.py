@@ -1,0 +1,75 @@
+"""What the engine takes from inside numba and llvmlite, none of which their authors promise to keep.
+
+All else in the workbench uses `numba.njit` and `numba.types` only. When a new version of numba breaks something here,
+`tests/test_numba_internals.py` names it: mend it in this module, by a function of the old name where need be, and then
+raise the cap in `pyproject.toml`.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from llvmlite.binding import add_symbol
+from numba.core import caching, cgutils
+from numba.core.caching import CompileResultCacheImpl
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
+from numba.core.imputils import fix_returning_optional
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.runtime import rtsys
+from numba.core.serialize import dumps
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    AttributeTemplate,
+    infer_getattr,
+    infer_global,
+    make_concrete_template,
+    signature,
+)
+from numba.core.typing.typeof import Purpose, typeof_impl
+from numba.extending import (
+    NativeValue,
+    _Intrinsic,
+    intrinsic,
+    lower_builtin,
+    lower_getattr_generic,
+    models,
+    register_model,
+    unbox,
+)
+from numba.np.arrayobj import make_array, populate_array
+
+# Numba 0.61 has it under another name.
+InTreeCacheLocator: Any = vars(caching).get("InTreeCacheLocator") or vars(caching)["_InTreeCacheLocator"]
+
+__all__ = [
+    "AbstractTemplate",
+    "AttributeTemplate",
+    "CPUDispatcher",
+    "CompileResultCacheImpl",
+    "Dispatcher",
+    "InTreeCacheLocator",
+    "NativeValue",
+    "Purpose",
+    "_Intrinsic",
+    "add_symbol",
+    "cgutils",
+    "cpu_target",
+    "dumps",
+    "fix_returning_optional",
+    "global_compiler_lock",
+    "infer_getattr",
+    "infer_global",
+    "intrinsic",
+    "ir",
+    "lower_builtin",
+    "lower_getattr_generic",
+    "make_array",
+    "make_concrete_template",
+    "models",
+    "populate_array",
+    "register_model",
+    "rtsys",
+    "signature",
+    "typeof_impl",
+    "unbox",
+]
