@@ -1,7 +1,9 @@
 """Compiled declarations on disk: the same numbers, without CVXPY; nothing stale, damaged or half-written."""
 
+import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,14 +12,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from workbench.algorithms import find_solver
 from workbench.assemble import store
+from workbench.assemble.find import compiled
 from workbench.assemble.plan import Compiled, Plan
+from workbench.assemble.rows import read_rows
 from workbench.assemble.tensor import compile_declaration
 from workbench.builtin.formulations import FORMULATIONS, SLIDING
 from workbench.engine import disk
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import complements, declare, equals, free, nonneg
+from workbench.language.values import by_values
+from workbench.step.one_step import solve_system
 
+ROOT = Path(__file__).parents[1]
 SIZES = {ContactSymbols: (4, 1, 2, 2)}
 
 
@@ -132,34 +140,176 @@ from workbench.step.stepper import Stepper
 c = compiled(own, 2, 0, 1, 1)
 s = Stepper(c, 0.1, "gap", 0.01)
 s.core.M[:], s.core.J_n[:] = [[1, 0], [0, 1]], [[0, 1]]
-print(json.dumps([float(s.problem().M[0, 0]), "cvxpy" in sys.modules, "pandas" in sys.modules]))
+assert "pandas" not in sys.modules
+print(json.dumps([float(s.problem().M[0, 0]), "cvxpy" in sys.modules]))
 """
 
 
 def test_a_users_own_file_is_stored_and_follows_what_it_imports(folder, tmp_path):
     """The second process needs no CVXPY; a change of a module that the file imports is seen."""
-    (tmp_path / "own.py").write_text(OWN)
-    root = Path(store.__file__).parents[1]
-    path = os.pathsep.join([str(tmp_path), str(root)])
-
-    def probe(share: float) -> list:
-        helper = tmp_path / "helper.py"
-        if not helper.exists() or helper.read_text() != f"SHARE = {share}\n":
-            helper.write_text(f"SHARE = {share}\n")
-            # Older than the process that is started next, whatever the resolution of its clock.
-            os.utime(helper, (1e9, 1e9))
-            os.utime(tmp_path / "own.py", (1e9, 1e9))
-        command = [sys.executable, "-B", "-c", PROBE]
-        return json.loads(subprocess.check_output(command, env=os.environ | {"PYTHONPATH": path}))
-
-    assert probe(2.0) == [2.0, True, False]
-    assert probe(2.0) == [2.0, False, False]
-    assert probe(3.0) == [3.0, True, False]
+    environment = own_project(tmp_path, "SHARE = 2.0")
+    assert probe(environment) == [2.0, True]
+    assert probe(environment) == [2.0, False]
+    assert probe(own_project(tmp_path, "SHARE = 3.0")) == [3.0, True]
     assert len(list(folder.iterdir())) == 2
 
 
-def test_a_source_that_changed_under_a_running_process_is_not_trusted(folder, monkeypatch):
+def own_project(folder, helper):
+    (folder / "helper.py").write_text(helper)
+    (folder / "own.py").write_text(OWN)
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def probe(environment, before="", after="", shell=""):
+    """M[0, 0] of the probe, which is the share, and whether it needed CVXPY."""
+    code = before + PROBE.replace("from workbench.assemble.find", f"{after}from workbench.assemble.find", 1)
+    command = shlex.join([sys.executable, "-c", code])
+    # As in `bash -c "A && B"`: the last command takes the place of the shell, which has been there for longer.
+    done = subprocess.check_output(["bash", "-c", f"{shell}exec {command}"], env=environment)
+    return json.loads(done)
+
+
+def edit(folder, share):
+    return f"open({str(folder / 'helper.py')!r}, 'w').write('SHARE = {share}')\n"
+
+
+def test_what_was_written_while_the_shell_ran_that_became_the_interpreter_is_stored(folder, tmp_path):
+    environment = own_project(tmp_path, "SHARE = 2.0")
+    write = f"printf 'SHARE = 5.0' > {shlex.quote(str(tmp_path / 'helper.py'))} && "
+    assert probe(environment, shell=write) == [5.0, True]
+    assert probe(environment, shell=write) == [5.0, False]
+    assert probe(environment) == [5.0, False]
+
+
+def test_a_source_that_is_edited_before_it_is_imported_is_what_is_imported(folder, tmp_path):
+    environment = own_project(tmp_path, "SHARE = 2.0")
+    assert probe(environment, before=edit(tmp_path, 3.0)) == [3.0, True]
+    assert probe(environment) == [3.0, False]
+
+
+@pytest.mark.parametrize("first", ["the old version", "the new version"])
+def test_a_source_that_is_edited_after_it_was_imported_is_not_what_was_imported(folder, tmp_path, first):
+    environment = own_project(tmp_path, "SHARE = 2.0")
+    if first == "the new version":
+        # Under the name of the new sources there is a good file already, which is not this process's.
+        edited = own_project(tmp_path, "SHARE = 3.0")
+        assert probe(edited) == [3.0, True]
+        own_project(tmp_path, "SHARE = 2.0")
+    assert probe(environment, after=edit(tmp_path, 3.0)) == [2.0, True]
+    assert probe(environment) == [3.0, True]
+    assert probe(environment) == [3.0, False]
+
+
+def test_a_declaration_that_uses_more_of_cvxpy_than_plain_numbers_can_do_is_stored_too(folder, tmp_path):
+    environment = own_project(tmp_path, "import cvxpy as cp\nSHARE = cp.Constant(2.0)")
+    (tmp_path / "own.py").write_text("import cvxpy as cp\n" + OWN.replace("SHARE * s.un", "cp.hstack([SHARE * s.un"
+                                     ).replace("), p_n), recover", ")]), p_n), recover"))  # fmt: skip
+    count = "import workbench.assemble.find as find; assert find.load(own, (2, 0, 1, 1)) is not None\n"
+    assert probe(environment) == [2.0, True]
+    assert probe(environment, after=count) == [2.0, True]
+
+
+def forged(path, **changes):
+    """The file with other arrays, under a digest that is right."""
+    with np.load(io.BytesIO(path.read_bytes()[disk.DIGEST :])) as stored:
+        arrays = {name: stored[name].copy() for name in stored}
+    for name, change in changes.items():
+        arrays[name] = change(arrays[name])
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    disk.write(path.name, file.getvalue())
+
+
+def changed(entry, to):
+    def change(x):
+        x[entry] = to(x[entry])
+        return x
+
+    return change
+
+
+FORGERIES = {
+    "a value": dict(val=changed(3, lambda v: v * (1 + 1e-9))),
+    "a constant": dict(constant=changed(0, lambda v: v + 1e-9)),
+    "a parameter": dict(par=changed(3, lambda k: k + 1)),
+    "a place": dict(at=changed(0, lambda k: k + 1)),
+    "a place far away": dict(at=changed(0, lambda k: 10**12)),
+    "a place before": dict(at=changed(0, lambda k: -1)),
+    "a parameter far away": dict(par=changed(0, lambda k: 10**12)),
+    "a constant far away": dict(place=changed(0, lambda k: 10**12)),
+    "sums that grow from step to step": dict(first=changed(0, lambda k: k - 1)),
+    "more entries than there are": dict(first=changed(0, lambda k: 10**6)),
+    "lengths": dict(val=lambda x: x[:-1]),
+    "kinds": dict(at=lambda x: x.astype(float)),
+    "dimensions": dict(at=lambda x: x[None]),
+}
+
+
+@pytest.mark.parametrize("name", ["stewart-trinkle", "phantom-inertia"])
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_forged_tensor_is_found_out_by_the_declaration_at_hand(folder, name, forgery):
+    f, size = FORMULATIONS.find(name), (6, 0, 2, 2)
+    c = compile_declaration(f, size)
+    store.save(c)
+    (path,) = folder.iterdir()
+    forged(path)
+    assert store.load(f, size) is not None
+    forged(path, **FORGERIES[forgery])
+    assert store.load(f, size) is None
+
+
+@pytest.mark.parametrize("content", [b"", b"no arrays", "empty archive"])
+def test_what_holds_no_arrays_counts_as_missing(folder, content):
     f, size = FORMULATIONS.find("ccp"), (6, 0, 1, 2)
     store.save(compile_declaration(f, size))
-    monkeypatch.setattr(store, "STARTED", 1e9)
+    (path,) = folder.iterdir()
+    file = io.BytesIO()
+    np.savez(file)
+    disk.write(path.name, file.getvalue() if isinstance(content, str) else content)
     assert store.load(f, size) is None
+
+
+def test_a_forged_declaration_makes_no_wrong_impulse(folder, systems):
+    f, system = FORMULATIONS.find("stewart-trinkle"), systems.random_system(0, 2, 2)
+    c = compile_declaration(f, system.size)
+    right = solve_system(f, system, find_solver("lemke"))[0]
+    store.save(c)
+    (path,) = folder.iterdir()
+    forged(path, val=lambda x: 2.0 * x)
+    compiled.cache_clear()
+    answer, solution = solve_system(f, system, find_solver("lemke"))
+    assert solution.verified
+    np.testing.assert_array_equal(answer.p_n, right.p_n)
+    # The forged file has given way to a good one.
+    assert store.load(f, system.size) is not None
+
+
+OPTIONS = [(f, {}) for f in (*FORMULATIONS, *SLIDING)] + [
+    (FORMULATIONS.find(name), options)
+    for name, options in [
+        ("stewart-trinkle", dict(directions=8, axes="sliding")), ("anitescu-potra", dict(restitution="poisson")),
+        ("box", dict(bounds="coupled")), ("box", dict(bounds="iterated")), ("phantom-inertia", dict(directions=8)),
+        ("discrete-velocity", dict(directions=6)), ("staggered", dict(directions=6)), ("hybrid", dict(k_t=1e5)),
+    ]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [(4, 1, 2, 2), (6, 0, 3, 2), (3, 2, 1, 1)])
+@pytest.mark.parametrize(("f", "options"), OPTIONS, ids=lambda x: getattr(x, "name", None))
+def test_plain_numbers_say_what_cvxpy_says(f, options, size):
+    f = f.with_options(**options)
+    size = size if f.symbols is ContactSymbols else size[1:3]
+    c = compile_declaration(f, size)
+    with by_values():
+        rows = read_rows(f, size)
+        again = rows.compiled(c.constant, c.plan.at, c.plan.par, c.plan.val, c.plan.first)
+        assert rows.difference(again, np.random.default_rng(0)) <= store.ROUND_OFF
+    assert repr(numbers(again)) == repr(numbers(c))
+
+
+def test_plain_numbers_are_for_one_thread_and_for_a_while():
+    with by_values():
+        assert free("v", 2).__class__.__module__ == "workbench.language.values"
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(lambda: free("v", 2).__class__.__module__).result() == "workbench.language.leaves"
+    assert free("v", 2).__class__.__module__ == "workbench.language.leaves"

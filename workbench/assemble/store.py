@@ -1,20 +1,20 @@
-"""Compiled declarations on disk, so that a later process needs neither CVXPY nor the declaring function.
+"""Compiled declarations on disk, so that a later process needs no CVXPY.
 
-A file (`engine.disk`) holds arrays, no pickles. Its name is the hash of all that the numbers depend on: the sources
-of the workbench and of the modules that the declaring function imports, its options, the size, the versions of CVXPY
-and NumPy. So nothing stale is ever found. Formulations that cannot be found again by name, in a notebook say, are not
-stored.
+A file (`engine.disk`) holds the tensor of a declaration as arrays, no pickles and no names. All else, bounds, hooks,
+what stands where, comes from the declaration at hand, which is declared anew in plain numbers (`language.values`); the
+tensor is compared with its values at random data, others in every process, before it is used. So a file that is
+wrong, whatever its digest says, counts as missing (docs/decisions/0021).
+
+The name of a file is the hash of all that the tensor depends on to the last bit: the sources of the workbench and of
+the modules that the declaring function imports, its options, the size, the versions of CVXPY and NumPy. Formulations
+that cannot be found again by name, in a notebook say, are not stored.
 """
 
 import ast
 import hashlib
 import io
-import json
-import os
 import sys
-import time
 from functools import lru_cache
-from importlib import import_module
 from importlib.metadata import version
 from importlib.util import resolve_name
 from pathlib import Path
@@ -22,63 +22,74 @@ from typing import Any
 
 import numpy as np
 
-from workbench.assemble.plan import Compiled, Plan
+from workbench.assemble.plan import Compiled
+from workbench.assemble.rows import Rows, read_rows
 from workbench.engine.disk import read, write
 from workbench.language.formulation import Formulation
-from workbench.language.modelling import Hooks
+from workbench.language.values import by_values
 
 VERSIONED = "numpy", "cvxpy", "numba"
 """Packages that a declaration may use beside the workbench, known by their versions."""
 ROOMS = "engine", "mechanics", "language", "assemble"
 """Parts of the workbench that the numbers of a declaration depend on."""
-HOOKS = "given", "again", "remember"
-
-
-def _start_of_process() -> float:
-    """Time [s] since the epoch; where the system does not tell, that of importing this module."""
-    try:
-        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
-        up = float(Path("/proc/uptime").read_text().split()[0])
-        return min(time.time(), time.time() - up + ticks / os.sysconf("SC_CLK_TCK"))
-    except (OSError, ValueError, IndexError):
-        return time.time()
-
-
-STARTED = _start_of_process()
-"""A source that is younger than this process may not be what was imported."""
+ROUND_OFF = 1e-12
+"""Largest relative difference of a stored tensor from the declaration at hand."""
+WHOLE, REAL = np.dtype(np.int64), np.dtype(np.float64)
+ARRAYS = {"at": WHOLE, "par": WHOLE, "val": REAL, "first": WHOLE, "place": WHOLE, "constant": REAL}
+"""What is stored: the entries of `Plan`, and those of the constant A that are not zero, with their places."""
 
 
 def load(formulation: Formulation, size: tuple[int, ...]) -> Compiled | None:
-    """The stored declaration; None where there is none that is whole."""
+    """The stored declaration; None where there is none that says the same as the declaration at hand."""
     name = _name(formulation, size)
     content = None if name is None else read(name)
     if content is None:
         return None
-    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-        arrays = dict(stored)
-    facts = json.loads(arrays["facts"].tobytes())
-    constant = np.zeros(facts["shape"])
-    constant.reshape(-1)[arrays["place"]] = arrays["constant"]
-    plan = Plan(*(arrays[name] if name in arrays else facts[name] for name in Plan._fields))
-    hooks = {name: facts[name] and getattr(import_module(facts[name][0]), facts[name][1]) for name in HOOKS}
-    kept = Hooks(**hooks, numbers=tuple(facts["numbers"]), memory=facts["memory"], estimate=facts["estimate"])
-    return Compiled(formulation, size, facts["kind"], plan, constant, arrays["theta"], slice(*facts["own"]), kept)
+    arrays = _arrays(content)
+    if arrays is None:
+        return None
+    try:
+        with by_values():
+            return _agreeing(read_rows(formulation, size), **arrays)
+    except Exception:
+        # It uses more of CVXPY than plain numbers can do, or cannot be declared at all.
+        return _agreeing(read_rows(formulation, size), **arrays)
+
+
+def _arrays(content: bytes) -> dict[str, np.ndarray] | None:
+    """What a file holds, if it is the arrays that are stored."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in ARRAYS}
+    except Exception:
+        # What is no archive of arrays raises whatever comes first.
+        return None
+    fine = all(arrays[name].ndim == 1 and arrays[name].dtype == kind for name, kind in ARRAYS.items())
+    return arrays if fine else None
+
+
+def _agreeing(rows: Rows, at: Any, par: Any, val: Any, first: Any, place: Any, constant: Any) -> Compiled | None:
+    """The declaration with a stored tensor, if that is its own."""
+    A = np.zeros(rows.shape)
+    # Compiled code looks at no bounds.
+    ends = [(at, A.size), (par, rows.theta.size), (place, A.size), (first, at.size + 1)]
+    if not (at.size == par.size == val.size and place.size == constant.size and first.size == 1) or any(
+        x.size and not 0 <= x.min() <= x.max() < end for x, end in ends
+    ):
+        return None
+    A.reshape(-1)[place] = constant
+    found = rows.compiled(A, at, par, val, int(first[0]))
+    return found if rows.difference(found, np.random.default_rng()) <= ROUND_OFF else None
 
 
 def save(c: Compiled) -> None:
     """Store what has been compiled, where it can be found again; a folder that cannot be written to is no error."""
-    name, hooks = _name(c.formulation, c.size), {name: getattr(c.hooks, name) for name in HOOKS}
-    if name is None or not all(hook is None or _is_global(hook, hook.__name__) for hook in hooks.values()):
+    name = _name(c.formulation, c.size)
+    if name is None:
         return
-    facts: dict[str, Any] = {key: hook and (hook.__module__, hook.__name__) for key, hook in hooks.items()}
-    facts |= {name: value for name, value in c.plan._asdict().items() if isinstance(value, int)}
-    facts |= dict(shape=c.constant.shape, kind=c.kind, own=(c.own.start, c.own.stop), numbers=c.hooks.numbers)
-    facts |= dict(memory=c.hooks.memory, estimate=c.hooks.estimate)
-    arrays: dict[str, Any] = {name: x for name, x in c.plan._asdict().items() if isinstance(x, np.ndarray)}
-    flat = c.constant.reshape(-1)
-    arrays |= dict(place=np.flatnonzero(flat), constant=flat[np.flatnonzero(flat)], theta=c.theta)
-    file = io.BytesIO()
-    np.savez(file, facts=np.frombuffer(json.dumps(facts).encode(), np.uint8), **arrays)
+    flat, file = c.constant.reshape(-1), io.BytesIO()
+    place, first = np.flatnonzero(flat), np.array([c.plan.first])
+    np.savez(file, at=c.plan.at, par=c.plan.par, val=c.plan.val, first=first, place=place, constant=flat[place])
     write(name, file.getvalue())
 
 
@@ -93,10 +104,6 @@ def _name(formulation: Formulation, size: tuple[int, ...]) -> str | None:
         return None
     facts = sources, module, name, sorted(formulation.options.items()), tuple(map(int, size)), _versions()
     return f"{hashlib.sha256(repr(facts).encode()).hexdigest()}.declaration"
-
-
-def _is_global(thing: Any, name: str) -> bool:
-    return getattr(sys.modules.get(thing.__module__), name, None) is thing
 
 
 @lru_cache
@@ -126,9 +133,6 @@ def _sources(module: str) -> str | None:
 
 
 def _digest(path: Path) -> bytes:
-    """Of a source that is what this process has imported; raises ValueError where it has been changed since."""
-    if path.stat().st_mtime >= STARTED:
-        raise ValueError(f"{path} was changed while this process was running")
     return hashlib.sha256(path.read_bytes()).digest()
 
 

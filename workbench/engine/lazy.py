@@ -6,8 +6,13 @@ A declaration that has been compiled before does without CVXPY, a small dense pr
     from workbench.engine.lazy import sparse
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+_STAND_INS: ContextVar[dict[str, Any]] = ContextVar("stand-ins", default={})  # noqa: B039
 
 
 class Lazy:
@@ -20,7 +25,17 @@ class Lazy:
         return Lazy, (self._name,)
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(import_module(self._name), attribute)
+        return getattr(_STAND_INS.get().get(self._name) or import_module(self._name), attribute)
+
+
+@contextmanager
+def standing_in(modules: dict[str, Any]) -> Iterator[None]:
+    """In this thread, lazy modules of these names are the given ones."""
+    token = _STAND_INS.set(modules)
+    try:
+        yield
+    finally:
+        _STAND_INS.reset(token)
 
 
 if TYPE_CHECKING:

@@ -1,0 +1,166 @@
+"""What a declaration says, row by row: all of a compiled one but the tensor, which only CVXPY can read off.
+
+Declaring takes CVXPY, or within `language.values.by_values` plain numbers: this module works with either.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from workbench.assemble.assembly import stamp
+from workbench.assemble.plan import Compiled, Plan
+from workbench.engine.lazy import Lazy
+from workbench.engine.lazy import cvxpy as cp
+from workbench.errors import ModellingError
+from workbench.language.formulation import Formulation, Symbols
+from workbench.language.modelling import Box, Declaration, Nonneg
+
+leaves: Any = Lazy("workbench.language.leaves")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a declaration of one size, in the order of `assembly`, and what they are about."""
+
+    formulation: Formulation
+    size: tuple[int, ...]
+    declaration: Declaration
+    symbols: Symbols
+    rows: list
+    """Expressions, or a number of empty rows."""
+    theta: np.ndarray
+    position: dict[int, np.ndarray]
+    """Places in theta of every parameter, in Fortran order, CVXPY's."""
+    own: slice
+    lower: np.ndarray
+    upper: np.ndarray
+    kind: str
+
+    @property
+    def expressions(self) -> list:
+        return [F for F in self.rows if not isinstance(F, int)]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of A with its constant column."""
+        n_free = sum(u.size for u in self.declaration.free)
+        return sum(F if isinstance(F, int) else F.size for F in self.rows), n_free + self.lower.size + 1
+
+    def compiled(self, constant: np.ndarray, at: np.ndarray, par: np.ndarray, val: np.ndarray, first: int) -> Compiled:
+        """With a tensor, `Plan`'s entries."""
+        n_cone = self.declaration.cones[0].x.n.size if self.declaration.cones else 0
+        n_free = self.shape[1] - self.lower.size - 1
+        plan = Plan(at, par, val, self.lower, self.upper, first, n_free, n_cone, getattr(self.symbols, "d", 0))
+        hooks = replace(self.declaration.hooks, own=())
+        return Compiled(self.formulation, self.size, self.kind, plan, constant, self.theta, self.own, hooks)
+
+    def difference(self, c: Compiled, rng: np.random.Generator) -> float:
+        """The largest difference of a stamped row from its own value at random data, relative to 1 and the row's terms.
+
+        It gives the declaration's unknowns values, and leaves its parameters as they were.
+        """
+        work, theta = c.workspace(), self.theta.copy()
+        parameters = {p.id: p for F in self.expressions for p in F.parameters()}
+        kept = [(p, p.value) for p in parameters.values()]
+        x = rng.standard_normal((work.A.shape[1],))
+        x[-1] = 1.0
+        start = 0
+        for u in self.declaration.unknowns:
+            u.value = x[start : start + u.size]
+            start += u.size
+        for key, p in parameters.items():
+            p.value = p.project(rng.uniform(0.5, 1.5, p.shape))
+            theta[self.position[key]] = np.ravel(p.value, order="F")
+        # A step leaves nothing behind for the next one.
+        stamp(np.full(theta.size, np.nan), work)
+        stamp(theta, work)
+        direct = [np.zeros(F) if isinstance(F, int) else np.atleast_1d(np.asarray(F.value)) for F in self.rows]
+        for p, value in kept:
+            p.value = value
+        scale = np.abs(work.A) @ np.abs(x) + 1.0
+        return float(np.max(np.abs(work.A @ x - np.concatenate(direct)) / scale))
+
+
+def read_rows(formulation: Formulation, size: tuple[int, ...]) -> Rows:
+    """Declare, and read off all that needs no tensor; raises ModellingError."""
+    declaration, symbols = formulation.declaration(*size), formulation.symbols(*size)
+    rows = _rows(declaration, symbols)
+    theta, position, own = _parameters(declaration, [F for F in rows if not isinstance(F, int)], symbols)
+    lower, upper = _constant_bounds(declaration)
+    kind = _kind(declaration)
+    return Rows(formulation, size, declaration, symbols, rows, theta, position, own, lower, upper, kind)
+
+
+def _kind(declaration: Declaration) -> str:
+    cones = declaration.cones
+    if cones:
+        if len(cones) > 1 or len(declaration.partners) != 2:
+            raise ModellingError(
+                "a friction cone stands beside other complementarities; one cone relation alone is solved"
+            )
+        return "Coulomb NCP" if cones[0].coulomb else "conic QP"
+    if not declaration.partners:
+        return "equations"
+    return "LCP" if all(isinstance(u.member_of, Nonneg) for u in declaration.partners) else "MLCP"
+
+
+def _rows(declaration: Declaration, symbols: Symbols) -> list:
+    """Expressions, or a number of empty rows, in the order of `assembly`."""
+    rows: list = list(declaration.expressions)
+    p_b = next((u for u in declaration.free if u.name() == "p_b"), None)
+    recover = {"p_b": p_b} | declaration.recover
+    for key, length in symbols.answer.items():
+        F = recover.get(key)
+        if F is not None and F.size != length:
+            raise ModellingError(f"recover['{key}'] has {F.size} entries; the system has {length}")
+        rows.append(int(length) if F is None else F)
+    for side in ("lower", "upper"):
+        for u in declaration.partners:
+            bound = cp.Expression.cast_to_const(getattr(u.member_of, side)) if isinstance(u.member_of, Box) else None
+            rows.append(int(u.size) if bound is None or not bound.parameters() else bound + np.zeros(u.size))
+    if declaration.cones:
+        x = declaration.cones[0].x
+        rows.append(cp.Expression.cast_to_const(x.mu) + np.zeros(x.n.size))
+    return rows
+
+
+def _constant_bounds(declaration: Declaration) -> tuple[np.ndarray, np.ndarray]:
+    sides = []
+    for side, default in (("lower", 0.0), ("upper", np.inf)):
+        parts = [np.zeros(0)]
+        for u in declaration.partners:
+            value: object = default
+            if isinstance(u.member_of, Box):
+                bound = cp.Expression.cast_to_const(getattr(u.member_of, side))
+                value = np.nan if bound.parameters() else bound.value
+            parts.append(np.broadcast_to(np.asarray(value, dtype=float).ravel(), (u.size,)))
+        sides.append(np.concatenate(parts))
+    return sides[0], sides[1]
+
+
+def _parameters(declaration, expressions, symbols) -> tuple[np.ndarray, dict[int, np.ndarray], slice]:
+    """theta with its constants, the positions in it of every parameter (in Fortran order, CVXPY's), the own part."""
+    used = {p.id: p for F in expressions for p in F.parameters()}
+    values, position, start = [], {}, 0
+    core = {p.name(): p for p in used.values() if isinstance(p, leaves.CoreSymbol)}
+    hooks = declaration.hooks
+    statics = [p for p in used.values() if not isinstance(p, leaves.CoreSymbol) and all(p is not o for o in hooks.own)]
+    for name, shape in symbols.shapes.items():
+        length = int(np.prod(shape))
+        if name in core:
+            position[core[name].id] = start + np.arange(length).reshape(shape).ravel(order="F")
+        values.append(np.zeros(length))
+        start += length
+    own_start = start
+    for p in (*hooks.own, *statics):
+        if p.value is None and all(p is not o for o in hooks.own):
+            raise ModellingError(
+                f"parameter '{p.name()}' is left without a value; set .value or list it in Hooks(own=...)"
+            )
+        position[p.id] = start + np.arange(p.size).reshape(p.shape).ravel(order="F")
+        values.append(np.full(p.size, np.nan) if p.value is None else np.ravel(np.asarray(p.value, dtype=float)))
+        start += p.size
+    values.append(np.ones(1))
+    own_size = sum(p.size for p in hooks.own)
+    return np.concatenate(values), position, slice(own_start, own_start + own_size)
