@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import pytest
 from numba import njit, types
+from numba.core import event
 
 from workbench.engine import numba_internals as internals
 
@@ -189,6 +190,27 @@ def abs_of(x):
     return -x if x < 0.0 else x
 
 
+def events():
+    """Who holds the lock of the compiler is heard of, and when it is given back."""
+    heard = []
+
+    class Ear(internals.Listener):
+        def on_start(self, event):
+            heard.append("start")
+
+        def on_end(self, event):
+            heard.append("end")
+
+    ear = Ear()
+    internals.register_listener("numba:compiler_lock", ear)
+    try:
+        with internals.global_compiler_lock:
+            assert heard == ["start"]
+        assert heard == ["start", "end"]
+    finally:
+        event.unregister("numba:compiler_lock", ear)
+
+
 def machine_code_on_disk():
     kept = internals.CompileResultCacheImpl(abs_of)
     assert any(kind is internals.InTreeCacheLocator for kind in kept._locator_classes)
@@ -213,6 +235,7 @@ EXERCISES = {
     arrays: ("make_array", "populate_array"),
     called_by_name: ("add_symbol", "cpu_target", "fix_returning_optional", "make_concrete_template"),
     dispatchers: ("CPUDispatcher", "Dispatcher", "global_compiler_lock"),
+    events: ("Listener", "register_listener"),
     machine_code_on_disk: ("CompileResultCacheImpl", "InTreeCacheLocator", "dumps", "rtsys"),
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
+from workbench.signals import uninterrupted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,13 +49,15 @@ def staged(out: Path) -> Iterator[Path]:
             words = f"cannot write to '{out}': {error.strerror}; choose another folder with --out"
             raise WorkbenchError(words) from error
         yield stage
-        _move(stage, out)
+        with uninterrupted():
+            _move(stage, out)
     finally:
-        shutil.rmtree(stage, ignore_errors=True)
-        for folder in missing:
-            with suppress(OSError):
-                # Only an empty folder can be removed, hence only where nothing was written.
-                folder.rmdir()
+        with uninterrupted():
+            shutil.rmtree(stage, ignore_errors=True)
+            for folder in missing:
+                with suppress(OSError):
+                    # Only an empty folder can be removed, hence only where nothing was written.
+                    folder.rmdir()
 
 
 @contextmanager
@@ -66,13 +69,13 @@ def replaced(path: str | Path) -> Iterator[Path]:
     path = Path(path).absolute()
     if path.is_dir():
         raise WorkbenchError(f"cannot write to '{path}': it is a folder; --out needs a file")
+    stage = path.parent / f".{path.name}-{token_hex(4)}"
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    except OSError as error:
-        raise WorkbenchError(f"cannot write to '{path}': {error.strerror}; choose another file with --out") from error
-    os.close(handle)
-    stage = Path(name)
-    try:
+        try:
+            stage.touch(mode=0o600, exist_ok=False)
+        except OSError as error:
+            words = f"cannot write to '{path}': {error.strerror}; choose another file with --out"
+            raise WorkbenchError(words) from error
         yield stage
         # Temporary files are private; a result may be read by whoever may read the folder's other files.
         umask = os.umask(0)
@@ -80,7 +83,9 @@ def replaced(path: str | Path) -> Iterator[Path]:
         stage.chmod(0o666 & ~umask)
         stage.replace(path)
     finally:
-        stage.unlink(missing_ok=True)
+        # Where it could not be made there may be no such folder.
+        with uninterrupted(), suppress(OSError):
+            stage.unlink()
 
 
 def _move(stage: Path, out: Path) -> None:

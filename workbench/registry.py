@@ -13,12 +13,12 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.own_code import is_python_file, load_file, reason_of
+from workbench.signals import imported
 
 
 class Registry(Sequence):
@@ -49,7 +49,7 @@ class Registry(Sequence):
         """The thing of this name or place. Raises UnknownNameError, which lists the known names, or WorkbenchError."""
         if name in self.bundled:
             module, _, attribute = self.bundled[name].rpartition(".")
-            return getattr(import_module(f"{self.package}.{module}"), attribute)
+            return getattr(imported(f"{self.package}.{module}"), attribute)
         if name in self.announced:
             return self._announced(self.announced[name])
         place, _, attribute = name.rpartition(":")
@@ -129,7 +129,7 @@ class Registry(Sequence):
 def _module(name: str) -> Any:
     """A module by its dotted name; WorkbenchError where it cannot be imported."""
     try:
-        return import_module(name)
+        return imported(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
             raise WorkbenchError(

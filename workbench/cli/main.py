@@ -5,7 +5,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NoReturn
 
 import shtab
 
@@ -13,6 +15,7 @@ from workbench import __version__
 from workbench.cli import check, compare, files, listing, painleve, reproduce, show
 from workbench.cli.parsing import Parser
 from workbench.errors import WorkbenchError
+from workbench.signals import ENDING
 
 NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit")
 
@@ -33,16 +36,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; 0 on success, 2 on a mistake that is told in one line, 130 when interrupted."""
+    """Run the command line; 0 on success, 2 on a mistake that is told in one line, 128 + n when ended by signal n."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     # Matrices here are small and work is shared out between processes: threads of the BLAS would wait on each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if threading.current_thread() is threading.main_thread():
-        # Ending politely means taking temporary folders and worker processes along.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        options = parser().parse_args(_join_numbers(arguments), argparse.Namespace(words=arguments))
-        options.run(options)
+        with _signals_exit():
+            options = parser().parse_args(_join_numbers(arguments), argparse.Namespace(words=arguments))
+            options.run(options)
     except WorkbenchError as error:
         print(f"workbench: {error}", file=sys.stderr)
         return 2
@@ -54,6 +55,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     return 0
+
+
+@contextmanager
+def _signals_exit() -> Iterator[None]:
+    """Signals that would end the process at once exit as Ctrl-C does: temporary folders and worker processes go too."""
+
+    def leave(number: int, _: object) -> NoReturn:
+        sys.exit(128 + number)
+
+    taken = []
+    try:
+        if threading.current_thread() is threading.main_thread():
+            # What the caller handles or ignores, as `nohup` does, stays so.
+            taken = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
+            for number in taken:
+                signal.signal(number, leave)
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _join_numbers(arguments: list[str]) -> list[str]:

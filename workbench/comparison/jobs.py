@@ -1,11 +1,14 @@
 """The runs of a comparison: what they share, and running them, the slow ones in several processes."""
 
+import os
 import pickle
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing import active_children, get_all_start_methods, get_context
+from multiprocessing import active_children, get_all_start_methods, get_context, parent_process
+from threading import Thread
 
 import numpy as np
 
@@ -119,12 +122,13 @@ def processes(workers: int, imported: Sequence[str] = ()) -> Iterator[ProcessPoo
     context = get_context("forkserver" if forked else "spawn")
     if forked:
         context.set_forkserver_preload(list(imported))
-    pool = ProcessPoolExecutor(workers, context)
+    others = active_children()
+    pool = ProcessPoolExecutor(workers, context, _end_with_parent)
     try:
         yield pool
     except BaseException:
-        # Interrupted or failed: the other processes must not work on, or outlive this one.
-        for process in active_children():
+        # Interrupted or failed: the workers must not work on.
+        for process in set(active_children()).difference(others):
             process.terminate()
         raise
     finally:
@@ -138,6 +142,20 @@ def _travels(*things: object) -> bool:
     except Exception:
         return False
     return True
+
+
+def _end_with_parent() -> None:
+    """The first thing that a worker does: it ends when the process that started it has ended, in whatever way."""
+    # Ctrl-C reaches all processes of a terminal; the one that started this one ends it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    parent = parent_process()
+    if parent:
+        parent.join()
+        os._exit(1)
 
 
 def _from(progress: Progress | None, job: Job, before: int, total: int) -> Callable[[int], None] | None:

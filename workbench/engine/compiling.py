@@ -21,7 +21,6 @@ import ctypes
 import gc
 import hashlib
 import pickle
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -43,6 +42,7 @@ from workbench.engine.numba_internals import (
     CPUDispatcher,
     Dispatcher,
     InTreeCacheLocator,
+    Listener,
     Purpose,
     _Intrinsic,
     add_symbol,
@@ -53,11 +53,13 @@ from workbench.engine.numba_internals import (
     global_compiler_lock,
     ir,
     make_concrete_template,
+    register_listener,
     rtsys,
     typeof_impl,
 )
 from workbench.engine.timing import standing_still
 from workbench.engine.travel import Travelling, found_elsewhere
+from workbench.signals import uninterrupted
 
 ALWAYS: dict[str, Any] = {"nopython": True, "error_model": "numpy"}
 """Options of every kernel."""
@@ -91,7 +93,7 @@ class Kernel(CPUDispatcher):
         """Compile it or take it from the disk where that has not been done."""
         if self.place:
             return
-        with uninterrupted(), global_compiler_lock, no_collection(), standing_still():
+        with global_compiler_lock, no_collection(), standing_still():
             if not self.overloads:
                 # No folder can be written to, or the function comes from no file: compiled in every process.
                 with suppress(RuntimeError, OSError):
@@ -123,11 +125,9 @@ class Kernel(CPUDispatcher):
         convention, anything = context.call_conv, cgutils.voidptr_t
         place = builder.module.globals.get(self.symbol) or ir.GlobalVariable(builder.module, anything, self.symbol)
         with cgutils.if_unlikely(builder, cgutils.is_null(builder, builder.load(place))):
-            fill = ir.FunctionType(ir.IntType(64), [anything.as_pointer()])
-            outcome = builder.call(cgutils.get_or_insert_function(builder.module, fill, FILL), [place])
-            for code, error in FAILURES.items():
-                with cgutils.if_unlikely(builder, builder.icmp_unsigned("==", outcome, outcome.type(code))):
-                    convention.return_user_exc(builder, error, (f"compiling {self.symbol}",))
+            failed = builder.call(_filler(context, builder.module), [place])
+            with cgutils.if_unlikely(builder, failed):
+                convention.return_exc(builder)
         kind = convention.get_function_type(signature.return_type, signature.args)
         function = builder.bitcast(builder.load(place), kind.as_pointer())
         status, value = convention.call_function(builder, function, signature.return_type, signature.args, args)
@@ -158,21 +158,36 @@ PLACES: dict[int, Kernel] = {}
 SYMBOLS: dict[str, CodeType] = {}
 """What the first kernel of a symbol does."""
 FILL = "workbench.engine.compiling.fill"
-FAILURES = {0: RuntimeError, 2: KeyboardInterrupt}
-"""What compiled code raises where a place was not filled; 0 is what ctypes returns, having printed an exception."""
+"""What compiled code knows `_fill` by."""
 
 
-@ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-def _fill(place: int) -> int:
-    """Called by compiled code that finds a place empty: 1, or one of `FAILURES`."""
-    try:
-        PLACES[place].ready()
-    except KeyboardInterrupt:
-        return 2
-    return 1
+def _fill(place: int) -> None:
+    """Called by compiled code that finds a place empty."""
+    PLACES[place].ready()
 
 
-add_symbol(FILL, ctypes.cast(_fill, ctypes.c_void_p).value)
+add_symbol(FILL, id(_fill))
+
+
+def _filler(context: Any, module: Any) -> Any:
+    """The function of a module that calls `_fill` for a place: whether that raised an exception, which is then set.
+
+    Not through ctypes, which prints exceptions and forgets them: a handler of signals may raise one, too.
+    """
+    kind = ir.FunctionType(ir.IntType(1), [cgutils.voidptr_t.as_pointer()])
+    function = cgutils.get_or_insert_function(module, kind, f"{FILL}.call")
+    if function.is_declaration:
+        function.linkage = "linkonce_odr"
+        builder = ir.IRBuilder(function.append_basic_block())
+        python = context.get_python_api(builder)
+        held = python.gil_ensure()
+        place = python.long_from_ssize_t(builder.ptrtoint(function.args[0], python.py_ssize_t))
+        made = python.call_function_objargs(ir.GlobalVariable(module, python.pyobj.pointee, FILL), [place])
+        python.decref(place)
+        python.decref(made)
+        python.gil_release(held)
+        builder.ret(cgutils.is_null(builder, made))
+    return function
 
 
 @contextmanager
@@ -187,21 +202,26 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits: what numba was interrupted in learning it does not know for the rest of the process, and LLVM
-    forgets what it was doing."""
-    before, came = signal.getsignal(signal.SIGINT), []
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    signal.signal(signal.SIGINT, lambda *call: came.append(call))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            before(*came[0])
+class _Uninterrupted(Listener):
+    """Signals wait while the main thread holds numba's lock: for kernels, and for all else that numba compiles."""
+
+    def __init__(self) -> None:
+        self.held: list[Any] = []
+
+    def on_start(self, event: Any) -> None:
+        """The lock is about to be taken, maybe once more."""
+        if threading.current_thread() is threading.main_thread():
+            waiting = uninterrupted()
+            waiting.__enter__()
+            self.held.append(waiting)
+
+    def on_end(self, event: Any) -> None:
+        """It has been given back."""
+        if threading.current_thread() is threading.main_thread():
+            self.held.pop().__exit__(None, None, None)
+
+
+register_listener("numba:compiler_lock", _Uninterrupted())
 
 
 class _Cache:

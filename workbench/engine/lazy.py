@@ -9,8 +9,9 @@ A declaration that has been compiled before does without CVXPY, a small dense pr
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from workbench.signals import imported
 
 _STAND_INS: ContextVar[dict[str, Any]] = ContextVar("stand-ins", default={})  # noqa: B039
 
@@ -25,7 +26,7 @@ class Lazy:
         return Lazy, (self._name,)
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(_STAND_INS.get().get(self._name) or import_module(self._name), attribute)
+        return getattr(_STAND_INS.get().get(self._name) or imported(self._name), attribute)
 
 
 @contextmanager

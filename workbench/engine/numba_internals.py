@@ -13,6 +13,8 @@ from numba.core import caching, cgutils
 from numba.core.caching import CompileResultCacheImpl
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
+from numba.core.event import Listener
+from numba.core.event import register as register_listener
 from numba.core.imputils import fix_returning_optional
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime import rtsys
@@ -48,6 +50,7 @@ __all__ = [
     "CompileResultCacheImpl",
     "Dispatcher",
     "InTreeCacheLocator",
+    "Listener",
     "NativeValue",
     "Purpose",
     "_Intrinsic",
@@ -67,6 +70,7 @@ __all__ = [
     "make_concrete_template",
     "models",
     "populate_array",
+    "register_listener",
     "register_model",
     "rtsys",
     "signature",
