@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.lazy import cvxpy as cp
+from workbench.language.estimate import has_settled
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN
 from workbench.language.modelling import Declaration, Hooks, box, complements, declare, equals, free, nonneg
@@ -90,4 +91,4 @@ def again_until_settled(core, memory, own, numbers, v, p_n, p_t):
         change, size = max(change, abs(limit - own[d * i])), max(size, limit)
         for j in range(d):
             own[d * i + j] = limit
-    return change > SETTLED * size
+    return not has_settled(core, change, size, SETTLED)

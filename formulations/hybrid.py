@@ -15,7 +15,7 @@ from numba import types
 from workbench.builtin.formulations.box import bounded
 from workbench.engine.compiling import kernel
 from workbench.errors import ModellingError
-from workbench.language.estimate import NEGLIGIBLE, momentum
+from workbench.language.estimate import NEGLIGIBLE, has_settled, momentum
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN
 from workbench.language.modelling import Declaration
@@ -104,4 +104,4 @@ def again(core, memory, own, numbers, v, p_n, p_t):
         if speed > 0.0:
             core.b_t[2 * i] += core.eps_t[2 * i] * (limit - old)
             across_row(core, i, viscosity(speed, limit, core.mu[i] * largest))
-    return change > SETTLED * size
+    return not has_settled(core, change, size, SETTLED)

@@ -11,6 +11,7 @@ from workbench.builtin.cases.cube import Cube
 from workbench.cli.words import find_formulation
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.simulation import simulate
+from workbench.step.stepping import PASSES
 
 UNDAMPED = Relaxation(k_n=1e10, b_n=1e8, k_t=1e8)
 """Table 1 without the bristle's damping, which would make friction oppose the velocity b_t / k_t later."""
@@ -156,3 +157,17 @@ def test_the_phantom_with_fixed_axes_is_the_coupled_box():
     pair = [run(1e-3, label) for label in ("phantom-inertia:axes=fixed", "box:bounds=coupled")]
     a, b = (r.case.centre(r.states_q) for r in pair)
     assert np.abs(a - b).max() < 1e-8
+
+
+@pytest.mark.parametrize("label", ["hybrid:bounds=iterated", "box:bounds=iterated"])
+@pytest.mark.parametrize("h", [1e-3, 1e-2])
+def test_iterated_bounds_settle_where_a_compliance_leaves_impulses_fewer_digits(h, label):
+    """Bounds that change by the rounding of the normal impulses have settled: they are known no better."""
+    rng = np.random.default_rng(8)
+    for _ in range(8):
+        case = Cube(
+            m=rng.uniform(0.2, 5), edge=rng.uniform(0.3, 2), mu=rng.uniform(0.1, 0.4), speed=rng.uniform(0.1, 5),
+            spin=rng.uniform(-7, 7), k_n=10 ** rng.uniform(7, 11),
+        )  # fmt: skip
+        r = run(h, label, case=case, duration=20 * h)
+        assert r.record.effort[:, 1].max() < PASSES

@@ -5,16 +5,19 @@ import pytest
 
 from benchmarks.comparisons.lcp import STEWART_TRINKLE
 from benchmarks.towers import tower
+from cases.stacked_cubes import StackedCubes
 from tests.lcps import assert_solved, lemke_room, nonsymmetric_pd
 from workbench.algorithms import enumeration
-from workbench.algorithms.base import kernel_arguments
+from workbench.algorithms.base import EXACT, kernel_arguments
+from workbench.algorithms.batch import solve_batch
 from workbench.algorithms.lemke import method as lemke
 from workbench.algorithms.lemke import path as lemke_path
 from workbench.algorithms.lemke import small as lemke_small
+from workbench.cli.words import find_formulation
 from workbench.errors import DataError
 from workbench.problems.classes import LCP
 from workbench.problems.solution import Status
-from workbench.step.one_step import pose
+from workbench.step.one_step import first_problem, pose
 
 SAME = 1e-9
 
@@ -58,6 +61,33 @@ def test_lemke_solves_frictional_contact_with_redundant_contacts(layout, directi
         mu = np.zeros(r) if k % 7 == 0 else rng.uniform(0, 1.5, r)
         problem = LCP(*anitescu_potra(J_n, J_t, M_inv, v, mu, directions))
         assert_solved(lemke.SOLVER.solve(problem))
+
+
+def stacks(formulation, count):
+    """LCPs of a heavy cube on a light one, each of whose entries has been rounded up or down once more."""
+    rng = np.random.default_rng(11)
+    for _ in range(count):
+        case = StackedCubes(
+            m=rng.uniform(0.1, 5), ratio=10 ** rng.uniform(4, 8), edge=rng.uniform(0.05, 0.5), mu=rng.uniform(0.05, 1.5)
+        )
+        problem = first_problem(case, find_formulation(formulation), 10 ** rng.uniform(-4, -2), case.normal)
+        for _ in range(20):
+            yield LCP(*(a * (1 + 2.0**-52 * rng.integers(-1, 2, a.shape)) for a in (problem.M, problem.q)))
+
+
+def test_stacks_of_redundant_contacts_are_solved_however_their_data_are_rounded():
+    """Pivots of rounding size separate the bases of such a stack, and forces that the corners of one cube exert on each
+    other, in which nothing moves, a path in doubles cannot tell from a solution."""
+    for problem in stacks("stewart-trinkle", 40):
+        assert_solved(lemke.SOLVER.solve(problem))
+
+
+def test_small_problems_far_from_the_solution_are_not_called_solved():
+    problems = list(stacks("frictionless", 200))
+    M, q = np.array([p.M for p in problems]), np.array([p.q for p in problems])
+    answer = solve_batch(M, q)
+    assert answer.solved.mean() > 0.99
+    assert answer.residuals[answer.solved].max() <= EXACT
 
 
 def test_lemke_needs_exponentially_many_pivots_on_the_transpose():

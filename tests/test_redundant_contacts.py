@@ -163,7 +163,8 @@ def path_in_twice_the_precision(M, q):
     """Status, the z that was to enter, its column, the basis and the constants."""
     n = len(q)
     basic, b, t, info = np.empty(n, int), np.empty(n), np.empty(n), np.zeros(1, int)
-    status, entering = lemke_twice.follow_path_twice(M, q, np.ones(n), 1.0, np.ones(n), 1000, b, basic, t, info)
+    one, smallest = np.ones(n), lemke.FIRST_PIVOT
+    status, entering = lemke_twice.follow_path_twice(M, q, one, 1.0, one, smallest, 1000, b, basic, t, info)
     return status, entering, t, basic, b
 
 
@@ -204,9 +205,12 @@ def test_a_ray_carries_its_certificate():
         status, entering, t, basic, _ = path_in_twice_the_precision(M, q)
         assert status == Status.RAY
         one = np.ones(n)
-        assert lemke.is_ray(M, one, one, basic, t, entering)
-        assert not lemke.is_ray(M + np.eye(n), one, one, basic, t, entering), "a ray of M is none of M + I"
+        assert lemke.is_ray(M, q, one, 1.0, one, basic, t, entering)
+        assert not lemke.is_ray(M + np.eye(n), q, one, 1.0, one, basic, t, entering), "a ray of M is none of M + I"
     # Two unknowns that move together, z_0 basic and z_1 entering: a ray if neither falls, by M z = 0 alone it is none.
     for sign in (1.0, -1.0):
         M, one = np.array([[1, -sign], [-sign, 1]]), np.ones(2)
-        assert lemke.is_ray(M, one, one, np.array([0, -1]), np.array([sign, 0.0]), 1) == (sign > 0)
+        column = np.array([0, -1]), np.array([sign, 0.0]), 1
+        assert lemke.is_ray(M, -one, one, 1.0, one, *column) == (sign > 0)
+        # Along it q^T z must fall: nothing else tells of no solution.
+        assert not lemke.is_ray(M, one, one, 1.0, one, *column)

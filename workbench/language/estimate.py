@@ -12,6 +12,8 @@ SINGULAR, SOLVED = int(Status.SINGULAR), int(Status.SOLVED)
 
 NEGLIGIBLE = 1e-12
 """An impulse below this share of the momentum M v + h f is an open contact's rounding."""
+UNIT_ROUND_OFF = 2.0**-52
+"""Relative distance of one double from the next."""
 
 
 @kernel(types.int64(CORE, SOLVE_T, VECTOR))
@@ -91,3 +93,21 @@ def normal_estimate(core, memory, start, lcp):
         for i in range(r):
             if is_new(core, memory, start, nothing, i):
                 p_bar[i] = estimate[i]
+
+
+@kernel(types.boolean(CORE, types.float64, types.float64, types.float64))
+def has_settled(core, change, size, settled):
+    """Whether impulses of which the largest is `size` [N s] and that change by `change` from one pass to the next stay.
+
+    They do within the share `settled` of the largest, or within what rounding makes of them. Redundant contacts with a
+    compliance share a load by W + eps, in which eps keeps eps_ii / W_ii of its digits; W = J_n M^-1 J_n^T is taken with
+    the diagonal of M.
+    """
+    lost = 0.0
+    for i in range(core.eps_n.shape[0]):
+        if core.eps_n[i] > 0.0:
+            W = 0.0
+            for j in range(core.v.shape[0]):
+                W += core.J_n[i, j] ** 2 / core.M[j, j]
+            lost = max(lost, W / core.eps_n[i])
+    return change <= max(settled, UNIT_ROUND_OFF * lost) * size

@@ -17,8 +17,6 @@ SOLVED = int(Status.SOLVED)
 RAY = int(Status.RAY)
 ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 
-PIVOT = 1e-12
-"""As `lemke_path.PIVOT`."""
 TIE = 1e-21
 """As `lemke_path.TIE`."""
 RELATIVE_TIE = 1e-14
@@ -40,18 +38,21 @@ def pivot_twice(T, low, r, c):
                 T[i, j], low[i, j] = less_product(T[i, j], low[i, j], f, f_low, T[r, j], low[r, j])
 
 
-@kernel(types.int64(MATRIX, INDICES, types.int64))
-def blocking_row_twice(T, basic, c):
-    """The row whose basic unknown reaches zero first as the nonbasic one of column c grows; -1 for a ray."""
+@kernel(types.int64(MATRIX, INDICES, types.int64, types.float64))
+def blocking_row_twice(T, basic, c, smallest):
+    """The row whose basic unknown reaches zero first as the nonbasic one of column c grows; -1 for a ray.
+
+    A row blocks if its pivot is above the share `smallest` of the column's largest entry, or of one.
+    """
     n = T.shape[0]
     largest, theta, best, least = 1.0, np.inf, -1, np.inf
     for i in range(n):
         largest = max(largest, abs(T[i, c]))
     for i in range(n):
-        if T[i, c] > PIVOT * largest:
+        if T[i, c] > smallest * largest:
             theta = min(theta, max(T[i, n + 1], 0.0) / T[i, c])
     for i in range(n):
-        if T[i, c] > PIVOT * largest and T[i, n + 1] - theta * T[i, c] <= TIE + RELATIVE_TIE * T[i, n + 1]:
+        if T[i, c] > smallest * largest and T[i, n + 1] - theta * T[i, c] <= TIE + RELATIVE_TIE * T[i, n + 1]:
             if basic[i] == 2 * n:
                 return i
             if T[i, n + 2] / T[i, c] < least:
@@ -75,11 +76,14 @@ def first_tableau(M, q, D, unit, d, T, low):
 
 @kernel(
     types.UniTuple(types.int64, 2)(
-        MATRIX, VECTOR, VECTOR, types.float64, VECTOR, types.int64, VECTOR, INDICES, VECTOR, INDICES
+        MATRIX, VECTOR, VECTOR, types.float64, VECTOR, types.float64, types.int64, VECTOR, INDICES, VECTOR, INDICES
     ),
 )
-def follow_path_twice(M, q, D, unit, d, most, b, basic, t, info):
-    """`path.follow_path` in double-double precision; its S.b, S.basic and S.t are b, basic and t (n)."""
+def follow_path_twice(M, q, D, unit, d, smallest, most, b, basic, t, info):
+    """`path.follow_path` in double-double precision; its S.b, S.basic and S.t are b, basic and t (n).
+
+    `smallest` is the least pivot (`blocking_row_twice`).
+    """
     n = M.shape[0]
     T, low = np.empty((n, n + 3)), np.empty((n, n + 3))
     first_tableau(M, q, D, unit, d, T, low)
@@ -103,7 +107,7 @@ def follow_path_twice(M, q, D, unit, d, most, b, basic, t, info):
             status = SOLVED
             break
         c = where[leaving + n if leaving < n else leaving - n]
-        r = blocking_row_twice(T, names, c)
+        r = blocking_row_twice(T, names, c, smallest)
     if r < 0:
         status = RAY
     info[0] += pivots

@@ -28,6 +28,7 @@ from workbench.engine.lanes import (
     store,
     where,
 )  # fmt: skip
+from workbench.problems.classes import FAR_SCALED
 from workbench.problems.solution import Status
 
 I64, SOLVED = types.int64, int(Status.SOLVED)
@@ -67,7 +68,7 @@ def scale(n, A, b, D):
 
 
 @njit(inline="always")
-def accepted(n, A, b, D, z):
+def accepted(n, A, b, D, size, z):
     """As `small.is_solution`: a mask."""
     zero = splat(0.0)
     worst, largest, whole = zero, zero, zero
@@ -83,7 +84,8 @@ def accepted(n, A, b, D, z):
         activity = load(D, i) * activity
         largest = where(activity > largest, activity, largest)
         whole = whole + w
-    return (worst <= splat(CLOSE) * largest) & (whole - whole == zero)
+    near = largest <= splat(FAR_SCALED) * size
+    return (worst <= splat(CLOSE) * largest) & near & (whole - whole == zero)
 
 
 @njit(inline="always")
@@ -210,7 +212,7 @@ def solve_eight(n, M, q, step, z, F, solved, pivots):
         x = where(x > zero, x, zero)
         store(answer, j, x)
         scatter(after(z, j), n, x)
-    good = accepted(n, A, b, D, answer) & (ended > zero)
+    good = accepted(n, A, b, D, size, answer) & (ended > zero)
     store(solved, 0, where(good, one, zero))
     store(pivots, 0, count)
 

@@ -22,10 +22,12 @@ by rounding, divided by such a pivot, throws the path off, to end on a ray where
 among pivots mends this, since the path is unique. Where a path's end is not a solution, its z's are first solved anew
 on their support: often z0 is zero but for rounding, and only the basis too near singular to let it leave. Failing that
 the path is followed again: with other covering vectors, hence elsewhere, and then in double-double precision, which
-carries all entries to full accuracy.
+carries all entries to full accuracy, there too with several covering vectors.
 
-The answer is called solved if it passes a test on the original data, whatever the path looked like. A ray is called
-a ray if its direction is one of M; where it is not, rounding has won and the problem counts as singular.
+The answer is called solved if it passes a test on the original data, whatever the path looked like. Errors of rows are
+judged beside their terms; where these are large beside q, far out on a direction in which nothing moves, the problem's
+own residual has to agree. A ray is called a ray if its direction is one of M that tells of no solution (`is_ray`);
+where it is not, rounding has won and the problem counts as singular.
 
 Source: C. E. Lemke, Bimatrix equilibrium points and mathematical programming, Management Science 11 (1965); R. W.
 Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem (1992), sections 4.4 and 4.9. Guarantee: ends, in
@@ -38,8 +40,8 @@ number of basic z's, commonly n / 2 to 2 n pivots, 2^n at worst.
 import numpy as np
 from numba import types
 
-from workbench.algorithms.base import KernelSolver
-from workbench.algorithms.bases import backward_error, usable
+from workbench.algorithms.base import EXACT, KernelSolver
+from workbench.algorithms.bases import backward_error, equilibration, natural_residual, usable
 from workbench.algorithms.lemke.double_double import follow_path_twice
 from workbench.algorithms.lemke.path import follow_path, general, lay_columns
 from workbench.algorithms.lemke.small import FLOAT_SPACE, INTEGER_SPACE, SMALL, power_of_two, solve_small
@@ -57,6 +59,7 @@ from workbench.algorithms.lemke.sparse_rows import (
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, SOLVE, VECTOR, address, copy, is_finite, set_all
 from workbench.engine.scratch import scratch, scratch_indices
+from workbench.problems.classes import FAR_SCALED
 from workbench.problems.solution import Status
 
 SOLVED = int(Status.SOLVED)
@@ -74,6 +77,11 @@ NEGLIGIBLE = 1e-9
 """Share of the largest entry of a ray's direction up to which an entry counts as zero."""
 EARLY = 0.1
 """Share of the covering vector on unknowns that take from no budget."""
+PATHS, PRECISE_PATHS = 3, 4
+"""Paths in doubles, and then in double-double precision; the first of these takes the last covering vector again."""
+FIRST_PIVOT, LATER_PIVOT = 1e-12, 1e-14
+"""Smallest pivots of the paths in double-double precision, relative to the largest entry of their column. Stacks of
+redundant contacts with a ratio of masses of 1e6 need pivots of 3e-17 in exact arithmetic, beside rounding of 1e-16."""
 
 
 @kernel(types.void(MATRIX, types.int64, MATRIX, TABLE), **FAST)
@@ -104,14 +112,16 @@ def covering_vector(M, attempt, F, L):
         d[i] = d[i] * p[i] if budgets else (p[i] if attempt else 1.0)
 
 
-@kernel(types.boolean(MATRIX, VECTOR, VECTOR, INDICES, VECTOR, types.int64))
-def is_ray(M, D, d, basic, t, entering):
-    """Whether the column t (n) of the entering unknown is a ray of the original data.
+@kernel(types.boolean(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, INDICES, VECTOR, types.int64))
+def is_ray(M, q, D, unit, d, basic, t, entering):
+    """Whether the column t (n) of the entering unknown is a ray of the original data that tells of no solution.
 
-    That is 0 <= y perp D M D y + y0 d >= 0, y not zero; y D is the change of z, y0 >= 0 that of z0.
+    A ray is 0 <= y perp D M D y + y0 d >= 0, y not zero; y D is the change of z, y0 >= 0 that of z0. Where M is
+    copositive, one at which Lemke's path ends has unit q^T D y < 0. Directions without this and with y0 = 0, such as
+    forces that redundant contacts exert on each other, are met where pivots were taken for rounding.
     """
     n = M.shape[0]
-    y, y0, largest, moves = np.zeros(n), 0.0, 1.0, False
+    y, y0, largest, moves, fall = np.zeros(n), 0.0, 1.0, False, 0.0
     if entering >= 0:
         y[entering] = 1.0
     for i in range(n):
@@ -128,7 +138,8 @@ def is_ray(M, D, d, basic, t, entering):
         if min(w, y[i]) < -small or min(w, y[i]) > small:
             return False
         moves = moves or y[i] > small
-    return moves and y0 >= -small
+        fall -= D[i] * q[i] * unit * y[i]
+    return moves and y0 >= -small and (y0 > small or fall > small)
 
 
 @kernel(types.boolean(VECTOR, VECTOR))
@@ -165,16 +176,45 @@ def take(D, size, basic, b, z):
             z[basic[i]] = max(D[basic[i]] * b[i] * size, BASIC_ZERO)
 
 
-@kernel(types.int64(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, VECTOR, INDICES))
-def double_double(M, q, D, size, d, z, info):
-    """The path in double-double precision, its end in z; a Status."""
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR))
+def residual(M, q, lower, upper, z):
+    """`MLCP.residual` of z (n,)."""
+    D = scratch(M.shape[0])
+    equilibration(M, D)
+    return natural_residual(M, q, lower, upper, D, z)
+
+
+@kernel(types.boolean(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
+def is_verified(M, q, lower, upper, D, z):
+    """Whether z (n,), whose violation is at most `CLOSE`, passes the problem's own test too.
+
+    It does as long as z is not large beside q, in scaled units. Far out on a direction in which nothing moves, as
+    forces that redundant contacts exert on each other do, no row's error counts beside its terms.
+    """
+    size, largest = 0.0, 0.0
+    for i in range(z.shape[0]):
+        size, largest = max(size, D[i] * abs(q[i])), max(largest, z[i] / D[i])
+    return largest <= FAR_SCALED * size or residual(M, q, lower, upper, z) <= EXACT
+
+
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, types.float64, VECTOR, INDICES))
+def double_double(M, q, D, size, d, smallest, z, info):
+    """The path in double-double precision, its end in z; a Status. `smallest` is that of its pivots."""
     n = M.shape[0]
     basic, b, t = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
-    status, entering = follow_path_twice(M, q, D, 1.0 / size, d, 100 * (n + 10), b, basic, t, info)
+    status, entering = follow_path_twice(M, q, D, 1.0 / size, d, smallest, 100 * (n + 10), b, basic, t, info)
     take(D, size, basic, b, z)
-    if status == RAY and not is_ray(M, D, d, basic, t, entering):
+    if status == RAY and not is_ray(M, q, D, 1.0 / size, d, basic, t, entering):
         return SINGULAR
     return INACCURATE if status == SOLVED else status
+
+
+@kernel(types.float64(types.float64, VECTOR, types.float64, VECTOR))
+def keep_better(found, z, least, best):
+    """The smaller one of two residuals, its point in best (n): `found` is that of z (n), `least` that of best."""
+    if found < least:
+        copy(z, best)
+    return min(found, least)
 
 
 @kernel(SOLVE)
@@ -195,7 +235,7 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
         set_all(np.nan, z)
         return NOT_FINITE
     equilibrate(M, F, L)
-    if guessed(q, z, F, L) <= CLOSE:
+    if guessed(q, z, F, L) <= CLOSE and is_verified(M, q, lower, upper, D, z):
         return SOLVED
     set_all(0.0, z)
     least, size = 0.0, 0.0
@@ -206,24 +246,30 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
     size = power_of_two(size)
     lay_columns(n, F, L)
     best, least = np.zeros(n), np.inf
-    for attempt in range(3):
+    for attempt in range(PATHS):
         covering_vector(M, attempt, F, L)
         status, _ = follow_path(M, q, 1.0 / size, F, L, 10 * (n + 10), info)
         take(D, size, basic, F[2 * n + 4], z)
-        found = violation(q, z, F, L, w)
-        if found <= CLOSE:
+        if violation(q, z, F, L, w) <= CLOSE and is_verified(M, q, lower, upper, D, z):
             return SOLVED
-        if found < least and status == SOLVED:
-            least = found
-            copy(z, best)
+        if status == SOLVED:
+            least = keep_better(residual(M, q, lower, upper, z), z, least, best)
         # A ray where z0 is zero but for rounding has found the basis all the same.
-        if solve_on_support(q, z, F, L) <= CLOSE:
+        if solve_on_support(q, z, F, L) <= CLOSE and is_verified(M, q, lower, upper, D, z):
             return SOLVED
-    status = double_double(M, q, D, size, cover, z, info)
-    if not violation(q, z, F, L, w) < least:
+    smallest = FIRST_PIVOT
+    for attempt in range(PATHS - 1, PATHS - 1 + PRECISE_PATHS):
+        covering_vector(M, attempt, F, L)
+        status = double_double(M, q, D, size, cover, smallest, z, info)
+        found = residual(M, q, lower, upper, z)
+        least = keep_better(found, z, least, best)
+        if violation(q, z, F, L, w) <= CANCELLED or backward_error(M, q, lower, upper, z) <= ACCEPTED:
+            status = SOLVED if found <= EXACT else INACCURATE
+        if status in (SOLVED, RAY):
+            break
+        smallest = LATER_PIVOT
+    if status != SOLVED:
         copy(best, z)
-    if violation(q, z, F, L, w) <= CANCELLED or backward_error(M, q, lower, upper, z) <= ACCEPTED:
-        return SOLVED
     return status
 
 

@@ -14,6 +14,7 @@ from workbench.algorithms.lemke.path import PIVOT, RELATIVE_TIE, TIE, general
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FLOATS, INTEGERS, after
 from workbench.engine.rows import WIDTH, copy_row, less_row, pivot_row
+from workbench.problems.classes import FAR_SCALED
 
 SMALL = WIDTH - 3
 """Largest order."""
@@ -52,9 +53,12 @@ def scale(n, M, q, D):
     return power_of_two(size) if size > 0.0 else size
 
 
-@kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS))
-def is_solution(n, M, q, D, z):
-    """Whether `lemke_rows.violation` of z (n) is at most CLOSE; not if anything is nan or infinite."""
+@kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, F64, FLOATS))
+def is_solution(n, M, q, D, size, z):
+    """Whether `sparse_rows.violation` of z (n) is at most CLOSE; not if anything is nan or infinite.
+
+    Nor if terms are large beside D |q|, at most `size`: rounding then says too little (`method.is_verified`).
+    """
     worst, largest, whole = 0.0, 0.0, 0.0
     for i in range(n):
         w, activity = q[i], abs(q[i])
@@ -66,7 +70,7 @@ def is_solution(n, M, q, D, z):
         worst = wrong if wrong > worst else worst
         largest = D[i] * activity if D[i] * activity > largest else largest
         whole += w
-    return worst <= CLOSE * largest and whole - whole == 0.0
+    return worst <= CLOSE * largest and largest <= FAR_SCALED * size and whole - whole == 0.0
 
 
 @kernel(I64(I64, FLOATS, INTEGERS, I64))
@@ -131,7 +135,7 @@ def solve_small(n, M, q, z, F, L, info):
             r = i
         z[i] = 0.0
     if n == 0 or not size > 0.0 or T[WIDTH * r + n + 1] >= 0.0:
-        return is_solution(n, M, q, D, z)
+        return is_solution(n, M, q, D, size, z)
     nonbasic[n], c, leaving = 2 * n, n, -1
     while r >= 0 and leaving != 2 * n:
         if info[0] == MOST:
@@ -148,4 +152,4 @@ def solve_small(n, M, q, z, F, L, info):
         if 0 <= j < n:
             b = D[j] * T[WIDTH * i + n + 1] * size
             z[j] = b if b > 0.0 else 0.0
-    return r >= 0 and is_solution(n, M, q, D, z)
+    return r >= 0 and is_solution(n, M, q, D, size, z)
