@@ -2,7 +2,7 @@
 
 Numba links the code of every function into all of its callers, to be optimised and turned into machine code once more
 in each of them: a chain of helpers, methods and drivers was compiled over and over, and so was what is never called.
-A `kernel` is compiled, or taken from numba's cache, once and when it is first called, from Python or from compiled
+A `kernel` is compiled, or taken from the disk, once and when it is first called, from Python or from compiled
 code. Its callers hold a place for its address, which is empty until then:
 
     @kernel(types.float64(MATRIX, VECTOR), **FAST)
