@@ -288,6 +288,26 @@ class Declaration:
     def cones(self) -> list[ConeComplements]:
         return [r for r in self.relations if isinstance(r, ConeComplements)]
 
+    @cached_property
+    def parameters(self) -> dict[str, cp.Parameter]:
+        """The data by their names: of the relations, bounds and friction coefficients."""
+        bounds = [side for u in self.partners if isinstance(u.member_of, Box) for side in vars(u.member_of).values()]
+        data = map(cp.Expression.cast_to_const, [*bounds, *(c.x.mu for c in self.cones)])
+        return {p.name(): p for F in (*self.expressions, *data) for p in F.parameters()}
+
+    def problem(self) -> cp.Problem:
+        """The convex problem whose optimality conditions the relations are, for own objectives and constraints.
+
+        Its variables are the unknowns (`problem.var_dict["v"]`), its data `parameters`, whose values are to be set
+        before it is solved and may be set anew (`step.one_step.declared` sets them to a system's). It minimises over
+        the impulses in their sets, 1/2 p^T W p + q^T p, with the equations as constraints. Raises ModellingError for
+        relations that are no such conditions: exact Coulomb friction, polygons, pyramids. Box formulations are the
+        problem of one pass, for the bounds that their parameters have.
+        """
+        from workbench.language.optimisation import optimisation_problem
+
+        return optimisation_problem(self)
+
 
 def declare(*relations: Relation, recover: dict[str, Any], hooks: Hooks | None = None) -> Declaration:
     """Collect relations into a Declaration and check that it is one.

@@ -6,6 +6,7 @@ from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
+from workbench.language.modelling import Declaration
 from workbench.mechanics.case import Case
 from workbench.mechanics.contact import ContactSolution, ContactSystem
 from workbench.mechanics.relaxation import Relaxation
@@ -38,6 +39,36 @@ def pose(formulation: Formulation, system: ContactSystem, passes: int = PASSES) 
     if d == 2 and (core.frame[:, 1] != 0).any() and np.any(np.diff(np.reshape(system.eps_t, (-1, 2)))):
         raise DataError("eps_t differs between the two tangents of a contact, but the axes turn; give both the same")
     return stepper
+
+
+def declared(formulation: Formulation, system: ContactSystem) -> Declaration:
+    """The declaration of a system's step, its parameters with the values of the first pass, in the axes in use.
+
+    >>> from formulations import FORMULATIONS
+    >>> block = ContactSystem(np.eye(2), [1, -1], [0, 0], 0.01, [[0, 1]], [[1, 0]], mu=0.3)
+    >>> declaration = declared(FORMULATIONS.find("ccp"), block)
+    >>> problem = declaration.problem()
+    >>> p_n = problem.var_dict["p_n"]
+    >>> value = problem.solve("CLARABEL")
+    >>> print(p_n.value.round(4))
+    [1.1927]
+    >>> declaration.parameters["mu"].value = np.zeros(1)
+    >>> value = problem.solve("CLARABEL")
+    >>> print(p_n.value.round(4))
+    [1.]
+
+    Raises DataError when the step cannot be begun, ModellingError as declaring does.
+    """
+    stepper = pose(formulation, system)
+    declaration = formulation.declaration(*system.size)
+    values, start = stepper.c.views(stepper.core.theta), 0
+    for p in declaration.hooks.own:
+        values[p.name()] = stepper.own[start : start + p.size].reshape(p.shape)
+        start += p.size
+    for name, p in declaration.parameters.items():
+        if name in values:
+            p.value = values[name].copy()
+    return declaration
 
 
 def solve_system(

@@ -1,0 +1,131 @@
+"""A declaration as a CVXPY problem, where its relations are the optimality conditions of a convex one.
+
+Elimination of the free unknowns x_f leaves F = W z + q complementary to z in K. Where W is symmetric positive
+semidefinite that is what the minimiser of
+
+    1/2 z^T W z + q^T z     over z in K, with x_f as the equations say
+
+satisfies, and nothing else is: for a time step W = J M^-1 J^T + diag(eps), and the minimum is that of the impulses. W
+and q follow the values of the parameters, so that these may be set anew between two solutions.
+"""
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from workbench.errors import DataError, ModellingError
+from workbench.language.modelling import Box, Declaration, Nonneg
+from workbench.problems.classes import SYMMETRY_TOLERANCE, Array
+
+TRIALS = 2
+"""Random data that tell what a declaration is about, whatever its data."""
+
+
+def optimisation_problem(declaration: Declaration) -> cp.Problem:
+    """See `Declaration.problem`."""
+    must_be_convex(declaration)
+    constraints: list[cp.Constraint] = [F == 0 for F in declaration.equations]
+    if not declaration.partners:
+        return cp.Problem(cp.Minimize(0), constraints)
+    for u in declaration.partners:
+        if isinstance(u.member_of, Nonneg):
+            constraints.append(u >= 0)
+        elif isinstance(u.member_of, Box):
+            constraints += _within(u, u.member_of)
+    for c in declaration.cones:
+        p_n, p_t = c.x.n, c.x.t
+        across = cp.reshape(p_t, (p_t.size // p_n.size, p_n.size), order="F")
+        # Where mu is zero the cone alone would let p_n be negative.
+        constraints += [cp.SOC(cp.multiply(c.x.mu, p_n), across, axis=0), p_n >= 0]
+    z = cp.hstack(declaration.partners)
+    R = cp.CallbackParam(lambda: _root(reduced(declaration)[0]), (z.size, z.size), name="root of W")
+    q = cp.CallbackParam(lambda: reduced(declaration)[1], z.size, name="q")
+    return cp.Problem(cp.Minimize(cp.sum_squares(R @ z) / 2 + q @ z), constraints)
+
+
+def _within(u: Any, bounds: Box) -> list[cp.Constraint]:
+    """The finite bounds of an unknown."""
+    found: list[cp.Constraint] = []
+    for bound, sign in ((bounds.lower, 1.0), (bounds.upper, -1.0)):
+        F = cp.Expression.cast_to_const(bound)
+        if F.parameters():
+            found.append(sign * (u - F) >= 0)
+            continue
+        value = np.broadcast_to(np.ravel(F.value), (u.size,))
+        finite = np.flatnonzero(np.isfinite(value))
+        if finite.size:
+            found.append(sign * (u[finite] - value[finite]) >= 0)
+    return found
+
+
+def must_be_convex(declaration: Declaration) -> None:
+    """Raises ModellingError where the relations are not the optimality conditions of a convex problem."""
+    refusal = "these relations are not the optimality conditions of a convex problem: "
+    if any(c.coulomb for c in declaration.cones):
+        raise ModellingError(f"{refusal}Coulomb's law shifts the cone with the sliding velocity; law='cone' does not")
+    parameters = list(declaration.parameters.values())
+    kept = [p.value for p in parameters]
+    try:
+        for trial in range(TRIALS):
+            rng = np.random.default_rng(trial)
+            for p in parameters:
+                p.value = _some_value(p, rng)
+            W = reduced(declaration)[0]
+            apart, size = np.abs(W - W.T), np.abs(W).max(initial=0.0)
+            if apart.max(initial=0.0) > SYMMETRY_TOLERANCE * size:
+                names = [u.name() for u in declaration.partners for _ in range(u.size)]
+                i, j = np.unravel_index(np.argmax(apart), W.shape)
+                raise ModellingError(f"{refusal}the rows of '{names[i]}' and '{names[j]}' do not couple symmetrically")
+            if W.size and np.linalg.eigvalsh(W)[0] < -SYMMETRY_TOLERANCE * size:
+                raise ModellingError(f"{refusal}their matrix is not positive semidefinite")
+    finally:
+        for p, value in zip(parameters, kept, strict=True):
+            p.value = value
+
+
+def _some_value(p: cp.Parameter, rng: np.random.Generator) -> Array:
+    """Random data of a parameter; the mass matrix is symmetric positive definite."""
+    value = rng.uniform(0.5, 1.5, p.shape)
+    if p.name() == "M":
+        return value @ value.T + np.eye(len(value))
+    return p.project(value)
+
+
+def reduced(declaration: Declaration) -> tuple[Array, Array]:
+    """W and q for the values that the parameters have; raises DataError where one has none, or where W is singular."""
+    for name, p in declaration.parameters.items():
+        if p.value is None:
+            raise DataError(f"parameter '{name}' has no value; set declaration.parameters['{name}'].value")
+    unknowns = declaration.unknowns
+    kept, sizes = [u.value for u in unknowns], [u.size for u in unknowns]
+    ends = np.cumsum(sizes)[:-1]
+
+    def rows(x: Array) -> Array:
+        for u, part in zip(unknowns, np.split(x, ends), strict=True):
+            u.value = part
+        return np.concatenate([np.asarray(F.value, dtype=float).ravel() for F in declaration.expressions])
+
+    try:
+        a = rows(np.zeros(sum(sizes)))
+        A = np.array([rows(e) - a for e in np.eye(sum(sizes))]).T
+    finally:
+        for u, value in zip(unknowns, kept, strict=True):
+            u.value = value
+    n = sum(u.size for u in declaration.free)
+    try:
+        X = np.linalg.solve(A[:n, :n], np.column_stack([A[:n, n:], a[:n]]))
+    except np.linalg.LinAlgError:
+        raise DataError("the equations do not determine the free unknowns") from None
+    return A[n:, n:] - A[n:, :n] @ X[:, :-1], a[n:] - A[n:, :n] @ X[:, -1]
+
+
+def _root(W: Array) -> Array:
+    """R with R^T R = W; raises DataError where W is not symmetric positive semidefinite."""
+    size = np.abs(W).max(initial=0.0)
+    if np.abs(W - W.T).max(initial=0.0) > SYMMETRY_TOLERANCE * size:
+        raise DataError("the values of the parameters make a problem that is not symmetric; is M symmetric?")
+    w, Q = np.linalg.eigh((W + W.T) / 2)
+    if w[0] < -SYMMETRY_TOLERANCE * size:
+        raise DataError(f"the values of the parameters make a problem that is not convex: eigenvalue {w[0]:.3g}")
+    return np.sqrt(np.maximum(w, 0.0))[:, None] * Q.T
