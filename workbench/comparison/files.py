@@ -31,6 +31,7 @@ from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metri
 from workbench.comparison.solving import Answer, limited, posed, solve_problem
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.redundancy import freedom
+from workbench.engine.travel import Parcel
 from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.matrices.rank import rank
@@ -53,6 +54,9 @@ class Task:
 
     formulation: Formulation
     solver: Solver | None
+
+    def __reduce__(self) -> tuple:
+        return Task, (self.formulation, Parcel(self.solver))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ import numpy as np
 from workbench.algorithms.base import KernelSolver, Solver
 from workbench.assemble.find import compiled
 from workbench.comparison.failure import NOBODY, Failed, failed
+from workbench.engine.travel import Parcel
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -77,6 +78,9 @@ class Job:
 
     def __str__(self) -> str:
         return f"{self.formulation.label}, {self.solver_name}, {self.h:g} s"
+
+    def __reduce__(self) -> tuple:
+        return Job, (self.formulation, Parcel(self.solver), self.h)
 
 
 def run_jobs(

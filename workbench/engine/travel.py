@@ -65,6 +65,21 @@ class Travelling:
         return unpacked, (self.name, content.getvalue())
 
 
+class Parcel:
+    """A thing on its way whose class may be one that the other process cannot import; it is unpickled as itself."""
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __reduce__(self) -> tuple:
+        import cloudpickle
+
+        module = sys.modules.get(type(self.thing).__module__)
+        if module is not None and module.__name__ != "__main__" and not _is_importable(module.__name__):
+            cloudpickle.register_pickle_by_value(module)
+        return pickle.loads, (cloudpickle.dumps(self.thing),)
+
+
 def arrive(name: str, thing: Any) -> Any:
     """What is known by this name, from now on this thing."""
     NAMES.setdefault(thing, name)
