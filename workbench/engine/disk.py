@@ -81,7 +81,7 @@ def trusted(place: Path) -> Path | None:
         return None
     reason = refusal(real)
     if reason:
-        _warn(f"{str(place)!r} is not used to keep compiled code and declarations: {reason}")
+        _warn(f"nothing is kept in or taken from {str(place)!r}: {reason}; a folder that is yours alone would be used")
     return None if reason else real
 
 
