@@ -211,6 +211,45 @@ def events():
         event.unregister("numba:compiler_lock", ear)
 
 
+def own_pass():
+    """One that sees what is called within loops, by its type."""
+    seen = []
+
+    @internals.register_pass(mutates_CFG=False, analysis_only=True)
+    class Looks(internals.AnalysisPass):
+        _name = "canary_looks"
+
+        def __init__(self):
+            super().__init__()
+
+        def run_pass(self, state):
+            blocks = state.func_ir.blocks
+            for loop in internals.compute_cfg_from_blocks(blocks).loops().values():
+                calls = [call for label in loop.body for call in blocks[label].find_exprs("call")]
+                seen.extend((getattr(state.typemap[c.func.name], "typing_key", None), c.loc.line) for c in calls)
+            return False
+
+    class Pipeline(internals.CompilerBase):
+        def define_pipelines(self):
+            manager = internals.DefaultPassBuilder.define_nopython_pipeline(self.state)
+            manager.add_pass_after(Looks, internals.IRLegalization)
+            manager.finalize()
+            return [manager]
+
+    same = intrinsic(lambda context, builder, sig, args: args[0])
+
+    def total(n):
+        s = same(0.0)
+        for _ in range(n):
+            s += same(1.0)
+        return s
+
+    made = internals.CPUDispatcher(total, locals={}, targetoptions={"nopython": True}, pipeline_class=Pipeline)
+    assert made(3) == 3.0
+    first = total.__code__.co_firstlineno
+    assert [line - first for called, line in seen if called is same] == [3]
+
+
 def machine_code_on_disk():
     kept = internals.CompileResultCacheImpl(abs_of)
     assert any(kind is internals.InTreeCacheLocator for kind in kept._locator_classes)
@@ -234,6 +273,10 @@ EXERCISES = {
     llvm: ("_Intrinsic", "intrinsic", "ir"),
     arrays: ("make_array", "populate_array"),
     called_by_name: ("add_symbol", "cpu_target", "fix_returning_optional", "make_concrete_template"),
+    own_pass: (
+        "AnalysisPass", "CompilerBase", "DefaultPassBuilder", "IRLegalization", "compute_cfg_from_blocks",
+        "register_pass",
+    ),
     dispatchers: ("CPUDispatcher", "Dispatcher", "global_compiler_lock"),
     events: ("Listener", "register_listener"),
     machine_code_on_disk: ("CompileResultCacheImpl", "InTreeCacheLocator", "dumps", "rtsys"),

@@ -37,6 +37,7 @@ import numpy.ma  # Numba asks for it when it first meets an array, while clocks 
 from numba import types
 
 from workbench.engine import disk
+from workbench.engine.loops import Pipeline
 from workbench.engine.numba_internals import (
     CompileResultCacheImpl,
     CPUDispatcher,
@@ -69,7 +70,7 @@ class Kernel(CPUDispatcher):
     """What `kernel` returns: called from Python and handed to compiled code like any function of numba's."""
 
     def __init__(self, function: Callable, signature: Any, linked: bool, options: dict[str, Any]) -> None:
-        super().__init__(function, locals={}, targetoptions={**ALWAYS, **options})
+        super().__init__(function, locals={}, targetoptions={**ALWAYS, **options}, pipeline_class=Pipeline)
         self.declared, self.linked = signature, linked
         # Functions made in a loop differ in what they close over.
         self.closed = _digest(_closed(function, set())) if function.__closure__ else ""

@@ -10,8 +10,11 @@ from typing import Any
 from llvmlite import ir
 from llvmlite.binding import add_symbol
 from numba.core import caching, cgutils
+from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.caching import CompileResultCacheImpl
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.event import Listener
 from numba.core.event import register as register_listener
@@ -19,6 +22,7 @@ from numba.core.imputils import fix_returning_optional
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
+from numba.core.typed_passes import IRLegalization
 from numba.core.typing.templates import (
     AbstractTemplate,
     AttributeTemplate,
@@ -45,10 +49,14 @@ InTreeCacheLocator: Any = vars(caching).get("InTreeCacheLocator") or vars(cachin
 
 __all__ = [
     "AbstractTemplate",
+    "AnalysisPass",
     "AttributeTemplate",
     "CPUDispatcher",
     "CompileResultCacheImpl",
+    "CompilerBase",
+    "DefaultPassBuilder",
     "Dispatcher",
+    "IRLegalization",
     "InTreeCacheLocator",
     "Listener",
     "NativeValue",
@@ -56,6 +64,7 @@ __all__ = [
     "_Intrinsic",
     "add_symbol",
     "cgutils",
+    "compute_cfg_from_blocks",
     "cpu_target",
     "dumps",
     "fix_returning_optional",
@@ -72,6 +81,7 @@ __all__ = [
     "populate_array",
     "register_listener",
     "register_model",
+    "register_pass",
     "rtsys",
     "signature",
     "typeof_impl",

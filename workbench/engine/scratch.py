@@ -3,8 +3,8 @@ microseconds, more than most of what small problems do with it.
 
     x, rows, A = scratch(n), scratch_indices(n), scratch_matrix(n, n)
 
-They hold anything at first, as `np.empty` does, and last until the function returns: they must not be returned, nor be
-asked for within a loop, which would take more of it in every pass.
+They hold anything at first, as `np.empty` does, and last until the function returns: they must not be returned. A
+kernel that asks for them within a loop, which would take more of the stack in every pass, is refused.
 """
 
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
+from workbench.engine.loops import ONCE
 from workbench.engine.numba_internals import cgutils, intrinsic, ir, make_array, populate_array
 
 LITTLE = 256
@@ -75,3 +76,4 @@ def _scratch(kind: types.Array, many: Any) -> Any:
 scratch: Any = _scratch(VECTOR, many)
 scratch_indices: Any = _scratch(INDICES, many_indices)
 scratch_matrix: Any = _scratch(MATRIX, many_rows)
+ONCE.update({scratch: "scratch", scratch_indices: "scratch_indices", scratch_matrix: "scratch_matrix"})

@@ -1,0 +1,54 @@
+"""What must not be called within a loop: a kernel that does so is refused when it is compiled.
+
+A loop counts as the code that is compiled has it: with the loops of every function that numba puts in place of a call
+(`inline="always"`), but without those around calls of other functions, which give back what they took of the stack.
+"""
+
+from typing import Any
+
+from workbench.engine.numba_internals import (
+    AnalysisPass,
+    CompilerBase,
+    DefaultPassBuilder,
+    IRLegalization,
+    compute_cfg_from_blocks,
+    register_pass,
+)
+from workbench.errors import WorkbenchError
+
+ONCE: dict[Any, str] = {}
+"""Intrinsics for use outside of loops, and their names."""
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _Once(AnalysisPass):
+    """Raises WorkbenchError for a call of one of `ONCE` within a loop."""
+
+    _name = "once"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        """Nothing is changed."""
+        blocks = state.func_ir.blocks
+        for loop in compute_cfg_from_blocks(blocks).loops().values():
+            for call in (call for label in loop.body for call in blocks[label].find_exprs("call")):
+                called = getattr(state.typemap[call.func.name], "typing_key", None)
+                if called in ONCE:
+                    raise WorkbenchError(
+                        f"{state.func_id.func_qualname} calls {ONCE[called]} within a loop, line {call.loc.line} of "
+                        f"{call.loc.filename}: it would take more of the stack in every pass; call it before the loop"
+                    )
+        return False
+
+
+class Pipeline(CompilerBase):
+    """Numba's own, and the refusals."""
+
+    def define_pipelines(self) -> list:
+        """One for compiled code."""
+        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        manager.add_pass_after(_Once, IRLegalization)
+        manager.finalize()
+        return [manager]
