@@ -364,6 +364,36 @@ def test_an_interrupt_waits_until_a_kernel_is_compiled(project):
     assert run(STRUCK, project, NUMBA_CACHE_DIR=str(project / "cache")) == ["True", "True", "2.0", "True"]
 
 
+BEYOND = """
+import numpy as np
+from numba import types
+from workbench.engine.compiling import kernel
+
+@kernel(types.void(types.float64[::1]))
+def beyond(x):
+    x[x.shape[0]] = 1.0
+"""
+WRITE = """
+import numpy as np
+from beyond import beyond
+whole = np.zeros(4)
+try:
+    beyond(whole[:3])
+except IndexError:
+    print("refused")
+print(whole[3], sum(beyond.stats.cache_hits.values()))
+"""
+
+
+def test_where_bounds_are_checked_a_write_beyond_them_is_refused_and_the_code_is_kept_apart(tmp_path):
+    (tmp_path / "beyond.py").write_text(BEYOND)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(WRITE, tmp_path, **cache) == ["1.0", "0"]
+    for hits in "01":
+        assert run(WRITE, tmp_path, NUMBA_BOUNDSCHECK="1", **cache) == ["refused", "0.0", hits]
+    assert run(WRITE, tmp_path, **cache) == ["1.0", "1"]
+
+
 def test_kernels_are_pickled_by_name():
     assert pickle.loads(pickle.dumps(halved)) is halved
 

@@ -2,7 +2,10 @@
 
 import ast
 import ctypes
+import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import numba
@@ -250,6 +253,17 @@ def own_pass():
     assert [line - first for called, line in seen if called is same] == [3]
 
 
+def settings():
+    words = "from numba.core import config; print(config.DISABLE_JIT, config.BOUNDSCHECK)"
+    for value in ("0", "1"):
+        environment = os.environ | {"NUMBA_DISABLE_JIT": value, "NUMBA_BOUNDSCHECK": value}
+        done = subprocess.run(
+            [sys.executable, "-c", words], env=environment, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.split() == [value, value]
+    assert hasattr(internals.config, "DISABLE_JIT")
+
+
 def machine_code_on_disk():
     kept = internals.CompileResultCacheImpl(abs_of)
     assert any(kind is internals.InTreeCacheLocator for kind in kept._locator_classes)
@@ -273,6 +287,7 @@ EXERCISES = {
     llvm: ("_Intrinsic", "intrinsic", "ir"),
     arrays: ("make_array", "populate_array"),
     called_by_name: ("add_symbol", "cpu_target", "fix_returning_optional", "make_concrete_template"),
+    settings: ("config",),
     own_pass: (
         "AnalysisPass", "CompilerBase", "DefaultPassBuilder", "IRLegalization", "compute_cfg_from_blocks",
         "register_pass",

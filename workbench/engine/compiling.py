@@ -48,6 +48,7 @@ from workbench.engine.numba_internals import (
     _Intrinsic,
     add_symbol,
     cgutils,
+    config,
     cpu_target,
     dumps,
     fix_returning_optional,
@@ -62,8 +63,8 @@ from workbench.engine.timing import standing_still
 from workbench.engine.travel import Travelling, found_elsewhere
 from workbench.signals import uninterrupted
 
-ALWAYS: dict[str, Any] = {"nopython": True, "error_model": "numpy"}
-"""Options of every kernel."""
+ALWAYS: dict[str, Any] = {"nopython": True, "error_model": "numpy", "boundscheck": bool(config.BOUNDSCHECK)}
+"""Options of every kernel. Where NUMBA_BOUNDSCHECK=1 numba checks bounds without being asked, but does not say so."""
 
 
 class Kernel(CPUDispatcher):
@@ -87,7 +88,7 @@ class Kernel(CPUDispatcher):
     def __reduce__(self) -> Any:
         if found_elsewhere(self.py_func) is self:
             return self.py_func.__qualname__
-        options = {name: value for name, value in self.targetoptions.items() if name not in ALWAYS}
+        options = {name: value for name, value in self.targetoptions.items() if ALWAYS.get(name) != value}
         return arrived, (Travelling(self.py_func), self.declared, self.linked, options)
 
     def ready(self) -> None:
@@ -234,9 +235,9 @@ class _Cache:
     def __init__(self, kernel: Kernel) -> None:
         self._impl = _Place(kernel.py_func)
         self.cache_path = self._impl.locator.get_cache_path()
-        # The file is about all this; another processor, and another closure, has a file of its own.
+        # The file is about all this; another processor, another closure and checked bounds have a file of their own.
         self._made_from = f"{numba.__version__} {_digest(_made_from(kernel))}".encode()
-        self._which = f"{kernel.declared} {kernel.closed}"
+        self._which = f"{kernel.declared} {kernel.closed} {kernel.targetoptions['boundscheck']}"
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """As numba's, which first imports all that compiling might need: that takes ten times as long as the rest."""

@@ -28,7 +28,8 @@ FASTER: Any = {"fastmath": {"reassoc", "contract", "nsz", "nnan"}}
 
 FLOATS, INTEGERS = types.CPointer(types.float64), types.CPointer(types.int64)
 """Where a row of numbers begins: functions called every microsecond take it in place of an array, whose seven words
-and two reference counts cost more than the work. Whoever calls holds the array itself."""
+and two reference counts cost more than the work. Whoever calls holds the array itself. Nobody knows where such a row
+ends: where bounds are checked (NUMBA_BOUNDSCHECK=1), those of arrays are, and what lies behind an address is not."""
 
 SINGULAR_PIVOT = 1e-13
 """A pivot below this share of its row's largest original entry counts as zero."""

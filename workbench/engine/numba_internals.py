@@ -10,6 +10,7 @@ from typing import Any
 from llvmlite import ir
 from llvmlite.binding import add_symbol
 from numba.core import caching, cgutils
+from numba.core import config as _config
 from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.caching import CompileResultCacheImpl
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -44,6 +45,8 @@ from numba.extending import (
 )
 from numba.np.arrayobj import make_array, populate_array
 
+# Its names are made from the environment.
+config: Any = _config
 # Numba 0.61 has it under another name.
 InTreeCacheLocator: Any = vars(caching).get("InTreeCacheLocator") or vars(caching)["_InTreeCacheLocator"]
 
@@ -65,6 +68,7 @@ __all__ = [
     "add_symbol",
     "cgutils",
     "compute_cfg_from_blocks",
+    "config",
     "cpu_target",
     "dumps",
     "fix_returning_optional",
