@@ -178,6 +178,51 @@ def test_code_is_stale_whatever_it_was_made_from_has_changed(tmp_path):
     assert run(SHOW, tmp_path, **cache) == ["41.0", "1"]
 
 
+GROUP = {
+    "low.py": """
+from typing import Any, NamedTuple
+from numba import types
+from workbench.engine.compiling import argument_type, kernel
+F = types.float64
+@kernel(F(F))
+def half(a):
+    return a / 2.0
+class Group(NamedTuple):
+    f: Any
+    first: float
+    second: float
+GROUP = argument_type(Group, types.FunctionType(F(F)), F, F)
+""",
+    "high.py": """
+from low import GROUP, F, kernel
+@kernel(F(GROUP))
+def whole(group):
+    return group.f(group.first) - group.second
+""",
+}
+SHOW_GROUP = """
+from low import Group, half
+from high import whole
+print(whole(Group(f=half, first=8.0, second=1.0)), sum(whole.stats.cache_hits.values()))
+for wrong in (Group(half, 8.0, "1.0"), Group(8.0, 8.0, 8.0)):
+    try:
+        whole(wrong)
+    except TypeError:
+        print("refused")
+"""
+
+
+def test_arguments_are_grouped_by_name_and_code_is_stale_where_names_change_places(tmp_path):
+    for name, text in GROUP.items():
+        (tmp_path / name).write_text(text)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    refused = ["refused", "refused"]
+    assert [run(SHOW_GROUP, tmp_path, **cache) for _ in range(2)] == [["3.0", "0", *refused], ["3.0", "1", *refused]]
+    first, second = "    first: float\n", "    second: float\n"
+    (tmp_path / "low.py").write_text(GROUP["low.py"].replace(first + second, second + first))
+    assert run(SHOW_GROUP, tmp_path, **cache) == ["3.0", "0", *refused]
+
+
 def test_code_compiled_while_its_file_is_edited_is_not_taken_for_that_of_the_new_file(project):
     cache = {"NUMBA_CACHE_DIR": str(project / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     edit = "from pathlib import Path; f = Path('low.py'); f.write_text(f.read_text().replace('a * S', '5.0 * a * S'))"

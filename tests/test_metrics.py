@@ -74,7 +74,7 @@ def test_names_columns_and_meanings_are_there_and_unique():
 def test_every_file_of_the_folder_is_listed():
     folder = Path(__file__).parent.parent / "workbench" / "comparison" / "metrics"
     files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
-    assert files == {place.partition(".")[0] for place in METRICS.places.values()}
+    assert files == {place.partition(".")[0] for place in METRICS.bundled.values()}
 
 
 def test_metrics_that_serve_both_kinds_are_the_same_object():

@@ -155,6 +155,28 @@ def _type(value: Kernel, c: Any) -> Any:
     return types.Dispatcher(value) if value.linked or c.purpose is Purpose.argument else value.kind
 
 
+def argument_type(group: type, *fields: types.Type) -> types.NamedTuple:
+    """The type of arguments that are handed over together: a class of named tuples, with the types of its fields.
+
+    Values of other types are refused, as numba refuses such arguments. By itself it would not see functions as
+    first-class ones in a tuple.
+    """
+    kind = types.NamedTuple(fields, group)
+
+    @typeof_impl.register(group)
+    def found(value: Any, c: Any) -> types.NamedTuple:
+        pairs = zip(fields, value, strict=True)
+        return types.NamedTuple(
+            [wanted if _is_callable(wanted, x) else typeof_impl(x, c) for wanted, x in pairs], group
+        )
+
+    return kind
+
+
+def _is_callable(wanted: types.Type, value: Any) -> bool:
+    return isinstance(wanted, types.FunctionType) and isinstance(value, Dispatcher)
+
+
 PLACES: dict[int, Kernel] = {}
 """The kernel that belongs to a place. It lives as long as the process: code that calls it may."""
 SYMBOLS: dict[str, CodeType] = {}
@@ -296,6 +318,7 @@ def _made_from(kernel: Kernel) -> Iterator[str | bytes]:
     yield _content(__file__)
     for kind in (kernel.declared.return_type, *kernel.declared.args):
         yield _content(sys.modules[type(kind).__module__].__file__ or "")
+        yield str(getattr(kind, "fields", ()))
     yield _options(kernel)
     yield from _function(kernel.py_func, set())
 

@@ -7,7 +7,7 @@ all steps of one before the next.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -15,13 +15,13 @@ from numba import types
 from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import WORK
-from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
+from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, set_all
 from workbench.engine.timing import clock
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.mechanics.core import ADVANCE_T, CORE, FILL_T, Core
+from workbench.mechanics.core import CORE, Core
 from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.classes import Array
 from workbench.problems.solution import Status
@@ -30,7 +30,7 @@ from workbench.step.record import columns, width
 from workbench.step.run import Run
 from workbench.step.run_of_parts import Places, RecordOfParts, RunOfParts
 from workbench.step.stepper import Stepper
-from workbench.step.stepping import AGAIN_T, GIVEN_T, REMEMBER_T, SOLVE_T, TRACK
+from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK
 from workbench.step.whole import is_compiled, run_whole
 
 I64 = types.int64
@@ -39,43 +39,47 @@ AGREEMENT = 1e-12
 """Share of the largest entry up to which a part's data may differ from the whole's: both round."""
 
 
-@kernel(
-    types.void(
-        I64, I64, I64, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, CUBE, COUNTS, CORE, WORK, TRACK, FILL_T, ADVANCE_T,
-        GIVEN_T, AGAIN_T, REMEMBER_T, I64, SOLVE_T, SOLVE_T, I64, types.boolean, INDICES, INDICES,
-    ),
-)  # fmt: skip
-def run_each(
-    first, last, steps, fresh, used, q, v, data, rows, effort, core, work, track, fill, advance, given, again, remember,
-    estimate, lcp, solve, d, explicit, status, done,
-):  # fmt: skip
-    """`stepping.run` for the parts `first` to `last`, each from its start q, v with its data, as if it were alone.
+class Starts(NamedTuple):
+    """What parts begin with: q, v, data (parts, .), and what the buffer of their core holds at first."""
 
-    fresh is what core's buffer `used` held at first; rows (., steps + 1, width) and effort (., steps, 2) take what
-    `track` records, status and done (.,) how each part ended and after how many steps.
-    """
+    q: Array
+    v: Array
+    data: Array
+    core: Array
+
+
+class Results(NamedTuple):
+    """rows (parts, steps + 1, width), effort (parts, steps, 2) as `Track`; status, finished steps `done` (parts,)."""
+
+    rows: Array
+    effort: np.ndarray
+    status: np.ndarray
+    done: np.ndarray
+
+
+STARTS = argument_type(Starts, MATRIX, MATRIX, MATRIX, VECTOR)
+RESULTS = argument_type(Results, CUBE, COUNTS, INDICES, INDICES)
+
+
+@kernel(types.void(I64, I64, I64, STARTS, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS))
+def run_each(first, last, steps, starts, buffer, core, work, track, functions, settings, results):
+    """`stepping.run` for the parts `first` to `last`, as if each were alone; `buffer` is the core's."""
     finished = np.zeros(1, dtype=np.int64)
     for p in range(first, last):
-        copy(fresh, used)
+        copy(starts.core, buffer)
         set_all(np.nan, work.out)
         set_all(0.0, work.z)
         set_all(np.nan, track.memory)
-        copy(q[p], track.q)
-        copy(v[p], track.v)
-        copy(data[p], track.data)
-        status[p] = stepping.run(
-            0, steps, core, work, track, fill, advance, given, again, remember, estimate, lcp, solve, d, explicit,
-            finished,
-        )  # fmt: skip
-        done[p] = finished[0]
+        copy(starts.q[p], track.q)
+        copy(starts.v[p], track.v)
+        copy(starts.data[p], track.data)
+        results.status[p] = stepping.run(0, steps, core, work, track, functions, settings, finished)
+        results.done[p] = finished[0]
         for k in range(finished[0]):
-            copy(track.rows[k], rows[p, k])
-            effort[p, k, 0], effort[p, k, 1] = track.effort[k, 0], track.effort[k, 1]
-        n_q = track.q.shape[0]
-        for i in range(n_q):
-            rows[p, finished[0], i] = track.q[i]
-        for i in range(track.v.shape[0]):
-            rows[p, finished[0], n_q + i] = track.v[i]
+            copy(track.rows[k], results.rows[p, k])
+            results.effort[p, k, 0], results.effort[p, k, 1] = track.effort[k, 0], track.effort[k, 1]
+        copy_at(track.q, results.rows[p, finished[0]], 0)
+        copy_at(track.v, results.rows[p, finished[0]], track.q.shape[0])
 
 
 def run_parts(
@@ -143,31 +147,32 @@ def _run_kind(
         return [first, *map(alone, parts[1:])]
     c, others = compiled(formulation, *parts[0].size), parts[1:]
     s = Stepper(c, h, normal, parts[0].v_th, passes)
-    fresh, count = s.core.buffer.copy(), len(others)
+    untouched, count = s.core.buffer.copy(), len(others)
     s.follow(parts[0], relaxation, steps)
     across = width(s.core, s.work, s.track.q.size, count * (steps + 1))
     q, v = (np.array(column) for column in zip(*(p.start() for p in others), strict=True))
-    data = np.array([p.data() for p in others])
-    rows, effort = np.empty((count, steps + 1, across)), np.empty((count, steps, 2), dtype=np.int64)
-    status, done = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    starts = Starts(q, v, np.array([p.data() for p in others]), untouched)
+    results = Results(
+        np.empty((count, steps + 1, across)), np.empty((count, steps, 2), dtype=np.int64),
+        np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
+    )  # fmt: skip
     chunk = count if progress is None else max(1, count // 50)
     begun = clock()
     for a in range(0, count, chunk):
         run_each(
-            a, min(count, a + chunk), steps, fresh, s.core.buffer, q, v, data, rows, effort, s.core, s.work, s.track,
-            parts[0].fill, parts[0].advance, s.given, s.again, s.remember, s.estimate, s.lcp(solver.kernel),
-            solver.kernel, c.plan.d, explicit, status, done,
+            a, min(count, a + chunk), steps, starts, s.core.buffer, s.core, s.work, s.track,
+            s.functions(parts[0], solver.kernel), s.settings(explicit), results,
         )  # fmt: skip
         if progress is not None:
             progress(steps * min(count, a + chunk) // count)
     seconds = (clock() - begun) / count
     runs = [first]
     for k, part in enumerate(others):
-        if done[k] < steps:
+        if results.done[k] < steps:
             runs.append(alone(part))
         else:
-            record = columns(s.core, s.work, s.track, rows[k], effort[k])
-            runs.append(replace(first, case=part, status=Status(status[k]), solve_time=seconds, record=record))
+            record = columns(s.core, s.work, s.track, results.rows[k], results.effort[k])
+            runs.append(replace(first, case=part, status=Status(results.status[k]), solve_time=seconds, record=record))
     return runs
 
 

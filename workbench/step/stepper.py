@@ -18,7 +18,7 @@ from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.record import width
 from workbench.step.run import make_problem
-from workbench.step.stepping import Track
+from workbench.step.stepping import Functions, Settings, Track
 
 # The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
 begin_step = stepping.begin_step.py_func
@@ -80,7 +80,7 @@ class Stepper:
 
     def begin_case(self, case: Case, k: int) -> None:
         """Step k of the case that is followed: its data, recorded, and the formulation's own."""
-        begin_step(k, self.core, self.work, self.track, case.fill, self.given, self.estimate, self.lcp())
+        begin_step(k, self.core, self.work, self.track, self.functions(case), self.settings())
 
     def begin(self) -> None:
         """The formulation's own data, the core's being in place."""
@@ -96,6 +96,14 @@ class Stepper:
         from workbench.algorithms.lemke.method import lemke_kernel
 
         return lemke_kernel
+
+    def functions(self, case: Case, solve: Any = None) -> Functions:
+        """What a run of the case calls, with the kernel of a compiled solver."""
+        return Functions(case.fill, case.advance, self.given, self.again, self.remember, self.lcp(solve), solve)
+
+    def settings(self, explicit: bool = False) -> Settings:
+        """Those of a run, `explicit` of its position update."""
+        return Settings(self.estimate, self.c.plan.d, bool(explicit))
 
     def pose(self) -> Status:
         """Stamp and eliminate: whether a problem now stands in the work arrays."""

@@ -7,7 +7,7 @@ solver that is not compiled, and takes one step of a `ContactSystem` that a pers
                                                               q+ = q + h Gamma(q) v    (explicit, IDETC2016-60064 (7))
 """
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba import njit, types
@@ -15,7 +15,7 @@ from numba import njit, types
 from workbench.algorithms.components import solve_apart
 from workbench.assemble.assembly import carry_back, eliminate, stamp
 from workbench.assemble.plan import WORK
-from workbench.engine.compiling import kernel
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, SOLVE_T, VECTOR, copy, copy_at, is_finite, set_all
 from workbench.engine.layout import Packed
 from workbench.language.estimate import normal_estimate
@@ -104,11 +104,35 @@ class Track(Packed):
 
 TRACK = Track.compiled
 
+
+class Functions(NamedTuple):
+    """The compiled functions that a run calls: the case's, the formulation's hooks, and kernels of solvers."""
+
+    fill: Any
+    advance: Any
+    given: Any
+    again: Any
+    remember: Any
+    lcp: Any  # of `normal_estimate`
+    solve: Any
+
+
+class Settings(NamedTuple):
+    """What else distinguishes one run from another: how p_bar is estimated, tangents a contact, position update."""
+
+    estimate: int  # `NO_ESTIMATE`, `LAST` or `START`
+    d: int
+    explicit: bool
+
+
+FUNCTIONS = argument_type(Functions, FILL_T, ADVANCE_T, GIVEN_T, AGAIN_T, REMEMBER_T, SOLVE_T, SOLVE_T)
+SETTINGS = argument_type(Settings, I64, I64, types.boolean)
+
 # The next four are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled.
 
 
 @njit(inline="always")
-def begin_step(k, core, work, track, fill, given, estimate, lcp):
+def begin_step(k, core, work, track, functions, settings):
     """The data of step k, recorded, then the formulation's own; work.out is still the last step's."""
     q, v, own, memory = track.q, track.v, core.own, track.memory
     copy(v, core.v)
@@ -116,7 +140,7 @@ def begin_step(k, core, work, track, fill, given, estimate, lcp):
     set_all(0.0, core.eps_b)
     set_all(0.0, core.eps_n)
     set_all(0.0, core.eps_t)
-    fill(q, v, track.data, core)
+    functions.fill(q, v, track.data, core)
     discretise(core)
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     rigid = is_rigid(track.relaxation)
@@ -127,9 +151,9 @@ def begin_step(k, core, work, track, fill, given, estimate, lcp):
     if not rigid:
         relax_across(core, track.relaxation, work.out[n : n + r])
     copy(track.own_start, own)
-    if estimate != NO_ESTIMATE:
-        normal_estimate(core, memory, estimate == START, lcp)
-    given(core, memory, own, track.numbers)
+    if settings.estimate != NO_ESTIMATE:
+        normal_estimate(core, memory, settings.estimate == START, functions.lcp)
+    functions.given(core, memory, own, track.numbers)
 
 
 @njit(inline="always")
@@ -151,49 +175,44 @@ def finish_pass(core, work, track, again):
 
 
 @njit(inline="always")
-def end_step(k, core, work, track, remember, advance, explicit):
+def end_step(k, core, work, track, functions, settings):
     """Remember, record and advance: (q, v) become the next state."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     q, out_v, p_n, p_t = track.q, work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
     turn_back(core, p_t)
-    remember(core, track.memory, core.own, track.numbers, out_v, p_n, p_t)
+    functions.remember(core, track.memory, core.own, track.numbers, out_v, p_n, p_t)
     copy_at(work.recorded, track.rows[k], q.shape[0] + core.recorded.shape[0])
-    advance(q, track.v if explicit else out_v, core.h, track.data, track.q_next)
+    functions.advance(q, track.v if settings.explicit else out_v, core.h, track.data, track.q_next)
     copy(track.q_next, q)
     copy(out_v, track.v)
 
 
-@kernel(
-    I64(
-        I64, I64, CORE, WORK, TRACK, FILL_T, ADVANCE_T, GIVEN_T, AGAIN_T, REMEMBER_T, I64, SOLVE_T, SOLVE_T, I64,
-        types.boolean, INDICES,
-    ),
-)  # fmt: skip
-def run(
-    start, steps, core, work, track, fill, advance, given, again, remember, estimate, lcp, solve, d, explicit, done
-):
+@kernel(I64(I64, I64, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, INDICES))
+def run(start, steps, core, work, track, functions, settings, done):
     """From step `start` to `steps`; a Status. done[0] receives the number of finished steps, `track` the rest."""
     info = np.zeros(1, dtype=np.int64)
     worst, done[0] = SOLVED, start
     for k in range(start, steps):
-        begin_step(k, core, work, track, fill, given, estimate, lcp)
+        begin_step(k, core, work, track, functions, settings)
         iterations, passes, wanted = 0, 0, True
         while wanted:
             if passes == track.passes:
                 return NO_FIXED_POINT
             status = pose(core, work)
             if status == SOLVED:
-                status = solve_apart(solve, work.M, work.q, work.lower, work.upper, work.mu, d, work.z, info)
+                status = solve_apart(
+                    functions.solve, work.M, work.q, work.lower, work.upper, work.mu, settings.d, work.z, info
+                )
             if status == INACCURATE:
                 worst = INACCURATE
             elif status != SOLVED:
                 return status
             iterations += info[0]
             passes += 1
-            wanted = finish_pass(core, work, track, again)
+            wanted = finish_pass(core, work, track, functions.again)
         if not is_finite(work.out):
             return NOT_FINITE
-        end_step(k, core, work, track, remember, advance, explicit)
+        end_step(k, core, work, track, functions, settings)
         track.effort[k, 0], track.effort[k, 1] = iterations, passes
         done[0] = k + 1
     return worst

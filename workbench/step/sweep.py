@@ -11,7 +11,7 @@ one system is its status. No Python runs between systems; threads share them in 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, types
@@ -23,7 +23,7 @@ from workbench.algorithms.components import solve_apart
 from workbench.algorithms.one_contact import natural_map
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import WORK
-from workbench.engine.compiling import kernel
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR, copy, is_finite, set_all
 from workbench.errors import DataError, UnknownNameError
 from workbench.language.estimate import normal_estimate
@@ -33,7 +33,7 @@ from workbench.mechanics.core import CORE
 from workbench.problems.solution import Status
 from workbench.step.one_step import filled, pose
 from workbench.step.stepper import Stepper
-from workbench.step.stepping import AGAIN_T, GIVEN_T, NO_ESTIMATE, PASSES, START, TRACK, discretise, turn_back
+from workbench.step.stepping import AGAIN_T, GIVEN_T, NO_ESTIMATE, PASSES, SETTINGS, START, TRACK, discretise, turn_back
 from workbench.step.stepping import finish_pass as end_pass
 from workbench.step.stepping import pose as pose_problem
 
@@ -97,8 +97,38 @@ def residual_of(work, kind, d, scratch):
     return natural_residual(work.M, work.q, work.lower, work.upper, scratch, work.z)
 
 
+class StepFunctions(NamedTuple):
+    """The compiled functions that a single step calls, as those of `stepping.Functions`."""
+
+    given: Any
+    again: Any
+    lcp: Any
+    solve: Any
+
+
+class Varied(NamedTuple):
+    """rows (B, .): the data that vary; at (.,): their places in the core's buffer; shared: all of it otherwise."""
+
+    rows: Array
+    at: np.ndarray
+    shared: Array
+
+
+class Results(NamedTuple):
+    """out (B, n_o), counts (B, 3) of status, iterations and passes, residuals (B,)."""
+
+    out: Array
+    counts: np.ndarray
+    residuals: Array
+
+
+FUNCTIONS = argument_type(StepFunctions, GIVEN_T, AGAIN_T, SOLVE_T, SOLVE_T)
+VARIED = argument_type(Varied, MATRIX, INDICES, VECTOR)
+RESULTS = argument_type(Results, MATRIX, COUNTS, VECTOR)
+
+
 @njit(inline="always")
-def begin(core, work, track, given, estimate, lcp):
+def begin(core, work, track, functions, estimate):
     """The formulation's data of a step without a past, the core's being in place; a Status."""
     uneven = is_uneven(core)
     discretise(core)
@@ -106,33 +136,26 @@ def begin(core, work, track, given, estimate, lcp):
     set_all(np.nan, work.out)
     set_all(0.0, work.z)
     if estimate != NO_ESTIMATE:
-        normal_estimate(core, track.memory, estimate == START, lcp)
-    given(core, track.memory, core.own, track.numbers)
+        normal_estimate(core, track.memory, estimate == START, functions.lcp)
+    functions.given(core, track.memory, core.own, track.numbers)
     return REFUSED if uneven and is_turned(core) else SOLVED
 
 
 @kernel(
-    types.void(
-        I64, I64, MATRIX, INDICES, VECTOR, VECTOR, CORE, WORK, TRACK, GIVEN_T, AGAIN_T, I64, SOLVE_T, SOLVE_T, I64, I64,
-        MATRIX, COUNTS, VECTOR,
-    ),
+    types.void(I64, I64, VARIED, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, I64, RESULTS),
     nogil=True,
-)  # fmt: skip
-def sweep_part(
-    first, last, rows, at, shared, buffer, core, work, track, given, again, estimate, lcp, solve, d, kind, out, counts,
-    residuals,
-):  # fmt: skip
-    """The step of systems `first` to `last`: row k holds the data of system k that vary, `at` their places in the
-    core's buffer, `shared` all of it as the others have it. out (B, n_o), counts (B, 3), residuals (B,) are filled."""
+)
+def sweep_part(first, last, varied, buffer, core, work, track, functions, settings, kind, results):
+    """The step of systems `first` to `last`, of problems of a kind (`RESIDUAL`); `buffer` is the core's."""
     info, scratch = np.zeros(1, dtype=np.int64), np.empty(work.q.shape[0])
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     for k in range(first, last):
         status, iterations, passes, wanted = NOT_FINITE, 0, 0, False
-        if is_finite(rows[k]):
-            copy(shared, buffer)
-            for i in range(at.shape[0]):
-                buffer[at[i]] = rows[k, i]
-            status = begin(core, work, track, given, estimate, lcp)
+        if is_finite(varied.rows[k]):
+            copy(varied.shared, buffer)
+            for i in range(varied.at.shape[0]):
+                buffer[varied.at[i]] = varied.rows[k, i]
+            status = begin(core, work, track, functions, settings.estimate)
             wanted = status == SOLVED
         while wanted:
             if passes == track.passes:
@@ -141,20 +164,23 @@ def sweep_part(
             status = pose_problem(core, work)
             if status != SOLVED:
                 break
-            status = solve_apart(solve, work.M, work.q, work.lower, work.upper, work.mu, d, work.z, info)
+            status = solve_apart(
+                functions.solve, work.M, work.q, work.lower, work.upper, work.mu, settings.d, work.z, info
+            )
             iterations += info[0]
             passes += 1
-            wanted = status in (SOLVED, INACCURATE) and end_pass(core, work, track, again)
+            wanted = status in (SOLVED, INACCURATE) and end_pass(core, work, track, functions.again)
         if status in (SOLVED, INACCURATE) and not is_finite(work.out):
             status = NOT_FINITE
         if status in (SOLVED, INACCURATE):
             turn_back(core, work.out[n + r : n + r + t])
-            copy(work.out, out[k])
-            residuals[k] = residual_of(work, kind, d, scratch)
+            copy(work.out, results.out[k])
+            results.residuals[k] = residual_of(work, kind, settings.d, scratch)
         else:
-            set_all(np.nan, out[k])
-            residuals[k] = np.inf
-        counts[k, STATUS], counts[k, ITERATIONS], counts[k, EFFORT] = status, iterations, passes
+            set_all(np.nan, results.out[k])
+            results.residuals[k] = np.inf
+        counts = results.counts[k]
+        counts[STATUS], counts[ITERATIONS], counts[EFFORT] = status, iterations, passes
 
 
 def sweep(
@@ -179,21 +205,22 @@ def sweep(
     if reason:
         raise DataError(reason)
     n, m, r, d = system.size
-    out, counts, residuals = np.empty((B, n + r + d * r + m)), np.zeros((B, 3), dtype=np.int64), np.empty(B)
+    results = Results(np.empty((B, n + r + d * r + m)), np.zeros((B, 3), dtype=np.int64), np.empty(B))
 
     def part(first: int, last: int) -> None:
         s: Stepper = filled(formulation, system, passes)
         buffer = s.core.buffer
         at = np.concatenate([np.arange(len(buffer))[s.core.place(name)] for name in data])
+        functions = StepFunctions(s.given, s.again, s.lcp(method.kernel), method.kernel)
         sweep_part(
-            first, last, rows, at, buffer.copy(), buffer, s.core, s.work, s.track, s.given, s.again, s.estimate,
-            s.lcp(method.kernel), method.kernel, d, RESIDUAL[c.kind], out, counts, residuals,
+            first, last, Varied(rows, at, buffer.copy()), buffer, s.core, s.work, s.track, functions, s.settings(),
+            RESIDUAL[c.kind], results,
         )  # fmt: skip
 
     seconds = in_parts(part, B, threads)
-    v, p_n, p_t, p_b = np.split(out, [n, n + r, n + r + d * r], axis=1)
-    status, iterations, effort = counts.T
-    return Sweep(v, p_n, p_t, p_b, status, residuals, iterations, effort, seconds, method.name)
+    v, p_n, p_t, p_b = np.split(results.out, [n, n + r, n + r + d * r], axis=1)
+    status, iterations, effort = results.counts.T
+    return Sweep(v, p_n, p_t, p_b, status, results.residuals, iterations, effort, seconds, method.name)
 
 
 def _objection(formulation: Formulation, system: ContactSystem, method: Any) -> str | None:

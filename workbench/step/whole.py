@@ -55,10 +55,7 @@ def _compiled_loop(case, s, solver, explicit, steps, progress) -> tuple[Status, 
         return _posing_failure(s), str(error), 0
     if reason:
         return Status.REFUSED, reason, 0
-    args = (
-        s.core, s.work, s.track, case.fill, case.advance, s.given, s.again, s.remember, s.estimate,
-        s.lcp(solver.kernel), solver.kernel, s.c.plan.d, explicit,
-    )  # fmt: skip
+    args = s.core, s.work, s.track, s.functions(case, solver.kernel), s.settings(explicit)
     chunk = steps if progress is None else max(200, steps // 50)
     worst, done = Status.SOLVED, np.zeros(1, dtype=np.int64)
     while done[0] < steps:
@@ -94,7 +91,7 @@ def _python_loop(case, s, solver, explicit, steps, progress) -> tuple[Status, st
             worst = Status.INACCURATE
         elif solution.claimed is not Status.SOLVED:
             return solution.claimed, solution.reason, k
-        end_step(k, s.core, s.work, s.track, s.remember, case.advance, explicit)
+        end_step(k, s.core, s.work, s.track, s.functions(case), s.settings(explicit))
         s.track.effort[k] = effort
         if progress is not None and k % 100 == 99:
             progress(k + 1)
