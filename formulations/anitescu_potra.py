@@ -12,7 +12,7 @@ A contact at rest has nothing to compress and does not hop. With the same e <= 1
 and prescribed rates gains energy; without friction, none with any e <= 1. Newton's rebound promises neither.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from numba import types
 
@@ -21,8 +21,9 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.engine.lazy import cvxpy as cp
 from workbench.language.formulation import ContactSymbols, formulation
-from workbench.language.hooks import AGAIN, GIVEN
+from workbench.language.hooks import AGAIN, GIVEN, Axes
 from workbench.language.modelling import Declaration, Hooks
+from workbench.language.polygon import Directions
 from workbench.mechanics.core import AXES, CORE, approach, turn_axes
 
 
@@ -33,9 +34,12 @@ from workbench.mechanics.core import AXES, CORE, approach, turn_axes
 )
 def anitescu_potra(
     s: ContactSymbols,
-    directions: int = 4,
-    axes: Literal["fixed", "sliding", "body"] = "fixed",
-    restitution: Literal["newton", "poisson"] = "newton",
+    directions: Directions = 4,
+    axes: Axes = "fixed",
+    restitution: Annotated[
+        Literal["newton", "poisson"],
+        "Newton's, as the normal law of the run has it, or Poisson's with a second LCP a step",
+    ] = "newton",
 ) -> Declaration:
     numbers = (AXES[axes],)
     if restitution == "newton":

@@ -4,7 +4,7 @@ bounds=last takes p_bar from the last step (from the frictionless step where the
 p_bar is the step's own p_n, coupled writes mu p_n itself into the bounds: a pyramid, and another declaration.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from workbench.engine.compiling import kernel
 from workbench.engine.lazy import cvxpy as cp
 from workbench.language.estimate import has_settled
 from workbench.language.formulation import ContactSymbols, formulation
-from workbench.language.hooks import AGAIN, GIVEN
+from workbench.language.hooks import AGAIN, GIVEN, Axes
 from workbench.language.modelling import Declaration, Hooks, box, complements, declare, equals, free, nonneg
 from workbench.mechanics.core import AXES, turn_axes
 
@@ -27,8 +27,11 @@ SETTLED = 1e-12
 )
 def box_friction(
     s: ContactSymbols,
-    bounds: Literal["last", "iterated", "coupled"] = "last",
-    axes: Literal["fixed", "sliding", "body"] = "fixed",
+    bounds: Annotated[
+        Literal["last", "iterated", "coupled"],
+        "normal impulses that bound friction: the last step's, iterated to the step's own, or coupled as a pyramid",
+    ] = "last",
+    axes: Axes = "fixed",
 ) -> Declaration:
     if bounds == "coupled":
         return pyramid(s, axes)

@@ -3,12 +3,11 @@
 The lead matrix is rank deficient, since w_up and w_lo enter through the same columns; phantom inertia mends that.
 """
 
-from typing import Literal
-
 from workbench.engine.lazy import cvxpy as cp
 from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.hooks import Axes
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
-from workbench.language.polygon import half_plane
+from workbench.language.polygon import Directions, half_plane
 from workbench.mechanics.core import AXES
 
 
@@ -17,9 +16,7 @@ from workbench.mechanics.core import AXES
     friction="polygon circumscribed about the Coulomb disc",
     source="Glocker 2001, Set-Valued Force Laws; DETC2017-67988",
 )
-def discrete_velocity(
-    s: ContactSymbols, directions: int = 4, axes: Literal["fixed", "sliding", "body"] = "fixed"
-) -> Declaration:
+def discrete_velocity(s: ContactSymbols, directions: Directions = 4, axes: Axes = "fixed") -> Declaration:
     E, S = half_plane(directions, s.r, s.d)
     k_r = E.shape[1]
     v, p_n, p_t = free("v", s.n), nonneg("p_n", s.r), free("p_t", s.d * s.r)

@@ -7,7 +7,7 @@ aligned. k_t=inf is C = 0. Without turned axes (fixed, body) there is no sliding
 is a bristle.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numba import types
@@ -17,7 +17,7 @@ from workbench.engine.compiling import kernel
 from workbench.errors import ModellingError
 from workbench.language.estimate import NEGLIGIBLE, has_settled, momentum
 from workbench.language.formulation import ContactSymbols, formulation
-from workbench.language.hooks import AGAIN, GIVEN
+from workbench.language.hooks import AGAIN, GIVEN, Axes
 from workbench.language.modelling import Declaration
 from workbench.mechanics.core import AXES, BODY, SLIDING, across_row, rate, turn, turn_axes, turn_to_sliding
 
@@ -33,9 +33,12 @@ where bristles hold redundant contacts, whose impulses are known to fewer digits
 )
 def hybrid(
     s: ContactSymbols,
-    bounds: Literal["last", "iterated"] = "last",
-    axes: Literal["sliding", "fixed", "body"] = "sliding",
-    k_t: float = 1e10,
+    bounds: Annotated[
+        Literal["last", "iterated"],
+        "normal impulses that bound friction: the last step's, or iterated to the step's own",
+    ] = "last",
+    axes: Axes = "sliding",
+    k_t: Annotated[float, "tangential stiffness of the bristle [N/m]; inf for none"] = 1e10,
 ) -> Declaration:
     if not k_t > 0:
         raise ModellingError(f"k_t={k_t}; a positive tangential stiffness [N/m], or inf, is needed")

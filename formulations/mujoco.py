@@ -22,6 +22,7 @@ balance; above phi = 0 there is no contact, so that a sliding contact hops. A st
 """
 
 from dataclasses import replace
+from typing import Annotated
 
 import numpy as np
 from numba import types
@@ -47,12 +48,12 @@ IMPEDANCES = 0.0001, 0.9999
 )
 def mujoco(
     s: ContactSymbols,
-    timeconst: float = 0.02,
-    dampratio: float = 1.0,
-    dmin: float = 0.9,
-    dmax: float = 0.95,
-    width: float = 0.001,
-    impratio: float = 1.0,
+    timeconst: Annotated[float, "time constant of the spring and damper [s], at least two steps"] = 0.02,
+    dampratio: Annotated[float, "damping ratio; 1 is critical"] = 1.0,
+    dmin: Annotated[float, "impedance at no penetration"] = 0.9,
+    dmax: Annotated[float, "impedance from a penetration of width on"] = 0.95,
+    width: Annotated[float, "penetration over which the impedance rises [m]"] = 0.001,
+    impratio: Annotated[float, "ratio of frictional to normal impedance"] = 1.0,
 ) -> Declaration:
     for name, value in dict(timeconst=timeconst, dampratio=dampratio, width=width, impratio=impratio).items():
         if not (np.isfinite(value) and value > 0):

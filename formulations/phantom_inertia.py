@@ -6,7 +6,7 @@ makes the row across compliant, eps_l = |u_t| / (mu p_n) with the last step's p_
 axes=fixed or body has no switch: the model is then the coupled box.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numba import types
@@ -17,9 +17,9 @@ from workbench.engine.lazy import cvxpy as cp
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
-from workbench.language.hooks import GIVEN
+from workbench.language.hooks import GIVEN, Axes
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
-from workbench.language.polygon import half_plane
+from workbench.language.polygon import Directions, half_plane
 from workbench.mechanics.core import AXES, BODY, CORE, SLIDING, across_row, turn_axes, turn_to_sliding
 
 
@@ -30,10 +30,14 @@ from workbench.mechanics.core import AXES, BODY, CORE, SLIDING, across_row, turn
 )
 def phantom_inertia(
     s: ContactSymbols,
-    directions: int = 4,
-    axes: Literal["sliding", "fixed", "body"] = "sliding",
-    rho: float | Literal["auto"] = "auto",
-    lateral: Literal["none", "regularised"] = "none",
+    directions: Directions = 4,
+    axes: Axes = "sliding",
+    rho: Annotated[
+        float | Literal["auto"], "phantom inertia [kg]; auto is 1 / the largest eigenvalue of W_tt"
+    ] = "auto",
+    lateral: Annotated[
+        Literal["none", "regularised"], "friction across the sliding direction: none, or regularised by a viscosity"
+    ] = "none",
 ) -> Declaration:
     if rho != "auto" and not (np.isfinite(rho) and rho > 0):
         raise ModellingError(f"rho={rho}; a positive phantom inertia [kg] is needed (discrete-velocity is rho = 0)")

@@ -14,7 +14,7 @@ from workbench.engine.lazy import cvxpy as cp
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
-from workbench.language.polygon import polygon
+from workbench.language.polygon import Directions, polygon
 
 
 @formulation(
@@ -22,7 +22,7 @@ from workbench.language.polygon import polygon
     friction="polygon inscribed in the Coulomb disc, by staggered projections",
     source="Kaufman, Sueda, James & Pai 2008, ACM Trans. Graph. 27(5), doi 10.1145/1409060.1409117",
 )
-def staggered(s: ContactSymbols, directions: int = 4) -> Declaration:
+def staggered(s: ContactSymbols, directions: Directions = 4) -> Declaration:
     A, E = polygon(directions, s.r, s.d)
     last = cp.Parameter(s.d * s.r, name="last")
     v, v_1, p_n, p_t1 = free("v", s.n), free("v_1", s.n), nonneg("p_n", s.r), free("p_t1", s.d * s.r)

@@ -3,12 +3,13 @@
 The original states the normal law with the gap, u_n + phi/h; here the normal law belongs to the run.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 from workbench.engine.lazy import cvxpy as cp
 from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.hooks import Axes
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
-from workbench.language.polygon import polygon
+from workbench.language.polygon import Directions, polygon
 from workbench.mechanics.core import AXES
 
 
@@ -17,9 +18,7 @@ from workbench.mechanics.core import AXES
     friction="polygon inscribed in the Coulomb disc",
     source="Stewart & Trinkle 1996, Int. J. Numer. Methods Eng. 39; Trinkle's notes p. 6",
 )
-def stewart_trinkle(
-    s: ContactSymbols, directions: int = 4, axes: Literal["fixed", "sliding", "body"] = "fixed"
-) -> Declaration:
+def stewart_trinkle(s: ContactSymbols, directions: Directions = 4, axes: Axes = "fixed") -> Declaration:
     return inscribed(s, directions, Hooks(numbers=(AXES[axes],)))
 
 

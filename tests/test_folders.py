@@ -93,6 +93,7 @@ def test_the_command_line_knows_a_formulation_by_its_name_and_by_its_label(formu
     assert formulation.label == formulation.name
     assert formulation.friction.strip()
     assert formulation.source.strip()
+    assert set(formulation.meanings) == set(formulation.defaults), "an option does not say what it means"
     for option, default in formulation.defaults.items():
         assert find_formulation(f"{formulation.name}:{option}={default}").options == formulation.options
 

@@ -184,6 +184,7 @@ class Formulation:
     kinds: dict[str, Any]
     symbols: type[Symbols] = ContactSymbols
     chosen: dict[str, Any] = field(default_factory=dict)
+    meanings: dict[str, str] = field(default_factory=dict)
 
     def __hash__(self) -> int:
         return hash(self.label)
@@ -212,8 +213,9 @@ class Formulation:
 
     @property
     def described_options(self) -> dict[str, str]:
-        """Every option with its default and the values it takes, in words."""
-        return {key: f"{_plain(value)}, {_values(self.kinds[key])}" for key, value in self.options.items()}
+        """Every option with its value, the values it takes and what it means, in words."""
+        told = {key: f": {meaning}" for key, meaning in self.meanings.items()}
+        return {k: f"{_plain(x)}, {_values(self.kinds[k])}{told.get(k, '')}" for k, x in self.options.items()}
 
     def with_options(self, **options: Any) -> "Formulation":
         """The same formulation with other options; raises UnknownNameError or ModellingError."""
@@ -296,14 +298,15 @@ def formulation(name: str, *, friction: str, source: str) -> Callable[[Callable[
     """Make a Formulation of a function (s: ContactSymbols or SlidingSymbols, **options) -> Declaration.
 
     What the formulation is over is the annotation of the first parameter. The other parameters are the options; their
-    annotations (int, float, Literal[...], unions) are the values allowed. `friction` names the friction model in words,
+    annotations (int, float, Literal[...], unions) are the values allowed, and `Annotated[int, "what it means"]` says in
+    words what they mean. `friction` names the friction model in words,
     `source` the paper and equation.
     """
 
     def register(build: Callable[..., Declaration]) -> Formulation:
         first, *rest = inspect.signature(build).parameters.values()
         parameters: Sequence[inspect.Parameter] = rest
-        hints = typing.get_type_hints(build)
+        hints, full = typing.get_type_hints(build), typing.get_type_hints(build, include_extras=True)
         for p in parameters:
             if p.default is inspect.Parameter.empty or not _is_option_type(hints.get(p.name)):
                 raise ModellingError(
@@ -311,6 +314,8 @@ def formulation(name: str, *, friction: str, source: str) -> Callable[[Callable[
                 )
         defaults = {p.name: p.default for p in parameters}
         symbols = hints.get(first.name, ContactSymbols)
-        return Formulation(name, build, friction, source, defaults, {k: hints[k] for k in defaults}, symbols)
+        meanings = {k: full[k].__metadata__[0] for k in defaults if hasattr(full[k], "__metadata__")}
+        kinds = {k: hints[k] for k in defaults}
+        return Formulation(name, build, friction, source, defaults, kinds, symbols, meanings=meanings)
 
     return register

@@ -11,11 +11,19 @@ step". A hook is `kernel(GIVEN)`, `kernel(AGAIN)` or `kernel(REMEMBER)`; being f
 recompilation of the stepper.
 """
 
+from typing import Annotated, Literal
+
 from numba import types
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
 from workbench.mechanics.core import CORE, turn_axes
+
+Axes = Annotated[
+    Literal["fixed", "sliding", "body"],
+    "tangent axes: fixed in space, along the sliding direction, or along the body's heading",
+]
+"""The option of formulations whose friction depends on the axes."""
 
 GIVEN = types.void(CORE, VECTOR, VECTOR, VECTOR)
 AGAIN = types.boolean(CORE, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from workbench.engine.lazy import cvxpy as cp
 from workbench.errors import ModellingError
+
+Directions = Annotated[int, "friction directions of a contact, an even number from 4 on; in the plane there are two"]
+"""The option of formulations with polygons."""
 
 
 def polygon(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constant]:
