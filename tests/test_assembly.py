@@ -20,7 +20,6 @@ from workbench.language.formulation import ContactSymbols, core_shapes, formulat
 from workbench.language.hooks import GIVEN
 from workbench.language.leaves import CoreSymbol
 from workbench.language.modelling import (
-    Box,
     ConeComplements,
     Declaration,
     Equals,
@@ -32,6 +31,7 @@ from workbench.language.modelling import (
     nonneg,
 )
 from workbench.language.notation import relation
+from workbench.language.sets import Box
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.solution import Status
 from workbench.readers.matrix import Matrix

@@ -21,7 +21,6 @@ from workbench.language.modelling import (
     Declaration,
     Equals,
     Hooks,
-    Nonneg,
     box,
     complements,
     declare,
@@ -30,6 +29,7 @@ from workbench.language.modelling import (
     friction_cone,
     nonneg,
 )
+from workbench.language.sets import Nonneg
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system

@@ -14,7 +14,8 @@ from workbench.engine.lazy import Lazy
 from workbench.engine.lazy import cvxpy as cp
 from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation, Symbols
-from workbench.language.modelling import Box, Declaration, Nonneg
+from workbench.language.modelling import Declaration
+from workbench.language.sets import Box, Nonneg
 
 leaves: Any = Lazy("workbench.language.leaves")
 

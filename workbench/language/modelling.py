@@ -24,29 +24,12 @@ import numpy as np
 from workbench.engine.lazy import Lazy
 from workbench.engine.lazy import cvxpy as cp
 from workbench.errors import ModellingError
+from workbench.language.sets import Box, Free, Nonneg
 
 if TYPE_CHECKING:
     from workbench.language import leaves, products
 else:
     leaves, products = Lazy("workbench.language.leaves"), Lazy("workbench.language.products")
-
-
-@dataclass(frozen=True)
-class Free:
-    """The whole space."""
-
-
-@dataclass(frozen=True)
-class Nonneg:
-    """The nonnegative orthant."""
-
-
-@dataclass(frozen=True)
-class Box:
-    """l <= x <= u; the bounds are affine in parameters, or numbers, possibly infinite."""
-
-    lower: Any
-    upper: Any
 
 
 def free(name: str, size: int) -> leaves.Unknown:

@@ -18,8 +18,9 @@ from cvxpy.atoms.affine.promote import Promote
 from cvxpy.atoms.affine.transpose import transpose
 from cvxpy.atoms.affine.unary_operators import NegExpression
 
-from workbench.language.modelling import Box, ConeComplements, Declaration, Equals, Free, Nonneg, Relation
+from workbench.language.modelling import ConeComplements, Declaration, Equals, Relation
 from workbench.language.names import MEANINGS, latex_name, text_name, verbatim
+from workbench.language.sets import Box, Free, Nonneg
 
 LONGEST = 80
 """Characters of CVXPY's own words that are printed."""

@@ -1,0 +1,22 @@
+"""The sets that unknowns live in; what complementary means depends on them (`modelling`)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Free:
+    """The whole space."""
+
+
+@dataclass(frozen=True)
+class Nonneg:
+    """The nonnegative orthant."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """l <= x <= u; the bounds are affine in parameters, or numbers, possibly infinite."""
+
+    lower: Any
+    upper: Any
