@@ -9,7 +9,7 @@ satisfies, and nothing else is: for a time step W = J M^-1 J^T + diag(eps), and 
 and q follow the values of the parameters, so that these may be set anew between two solutions.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -18,14 +18,11 @@ from workbench.errors import DataError, ModellingError
 from workbench.language.sets import Box, Nonneg
 from workbench.problems.classes import SYMMETRY_TOLERANCE, Array
 
-if TYPE_CHECKING:
-    from workbench.language.modelling import Declaration
-
 TRIALS = 2
 """Random data that tell what a declaration is about, whatever its data."""
 
 
-def optimisation_problem(declaration: "Declaration") -> cp.Problem:
+def optimisation_problem(declaration: Any) -> cp.Problem:
     """See `Declaration.problem`."""
     must_be_convex(declaration)
     constraints: list[cp.Constraint] = [F == 0 for F in declaration.equations]
@@ -62,7 +59,7 @@ def _within(u: Any, bounds: Box) -> list[cp.Constraint]:
     return found
 
 
-def must_be_convex(declaration: "Declaration") -> None:
+def must_be_convex(declaration: Any) -> None:
     """Raises ModellingError where the relations are not the optimality conditions of a convex problem."""
     refusal = "these relations are not the optimality conditions of a convex problem: "
     if any(c.coulomb for c in declaration.cones):
@@ -95,7 +92,7 @@ def _some_value(p: cp.Parameter, rng: np.random.Generator) -> Array:
     return p.project(value)
 
 
-def reduced(declaration: "Declaration") -> tuple[Array, Array]:
+def reduced(declaration: Any) -> tuple[Array, Array]:
     """W and q for the values that the parameters have; raises DataError where one has none, or where W is singular."""
     for name, p in declaration.parameters.items():
         if p.value is None:
