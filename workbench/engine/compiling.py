@@ -37,6 +37,7 @@ import numpy.ma  # Numba asks for it when it first meets an array, while clocks 
 from numba import types
 
 from workbench.engine import disk
+from workbench.engine.interpreted import OFF, interpreted
 from workbench.engine.loops import Pipeline
 from workbench.engine.numba_internals import (
     CompileResultCacheImpl,
@@ -140,7 +141,7 @@ class Kernel(CPUDispatcher):
 
 def kernel(signature: Any, *, linked: bool = False, **options: Any) -> Callable[[Callable], Any]:
     """A decorator: compiled for one signature, kept on disk; `options` are those of `numba.njit`."""
-    return lambda function: Kernel(function, signature, linked, options)
+    return interpreted if OFF else lambda function: Kernel(function, signature, linked, options)
 
 
 def arrived(function: Callable, signature: Any, linked: bool, options: dict[str, Any]) -> Kernel:

@@ -15,7 +15,8 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.numba_internals import intrinsic, make_array
+from workbench.engine.interpreted import building_block
+from workbench.engine.numba_internals import make_array
 from workbench.engine.scratch import INDICES, MATRIX, VECTOR, scratch, scratch_indices, scratch_matrix
 
 SOLVE = types.int64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.int64, VECTOR, INDICES)
@@ -53,8 +54,8 @@ def _after(context, p, k):
     return p(p, types.intp), generate
 
 
-address: Any = intrinsic(_address)
-after: Any = intrinsic(_after)
+address: Any = building_block(_address, lambda x: np.ndarray(x.size, x.dtype, x))
+after: Any = building_block(_after, lambda p, k: p[k:])
 
 
 @kernel(types.int64(MATRIX, INDICES), **FAST)

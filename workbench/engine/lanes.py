@@ -10,12 +10,13 @@ comparison gives a `Mask`, with & and |. What takes the place of a branch is `wh
 import operator
 from typing import Any
 
+import numpy as np
 from numba import types
 
+from workbench.engine.interpreted import building_block
 from workbench.engine.numba_internals import (
     AbstractTemplate,
     infer_global,
-    intrinsic,
     ir,
     lower_builtin,
     models,
@@ -182,13 +183,25 @@ def _two(context, x):
     return ABREAST(ABREAST), generate
 
 
-load: Any = intrinsic(_load)
-store: Any = intrinsic(_store)
-gather: Any = intrinsic(_gather)
-scatter: Any = intrinsic(_scatter)
-splat: Any = intrinsic(_splat)
-where: Any = intrinsic(_where)
-some: Any = intrinsic(_some)
-root: Any = intrinsic(_call("llvm.sqrt"))
-size_of: Any = intrinsic(_call("llvm.fabs"))
-power_above: Any = intrinsic(_two)
+def _load_in_python(p, k):
+    return p[LANES * k : LANES * (k + 1)].copy()
+
+
+def _store_in_python(p, k, x):
+    p[LANES * k : LANES * (k + 1)] = x
+
+
+def _scatter_in_python(p, stride, x):
+    p[stride * np.arange(LANES)] = x
+
+
+load = building_block(_load, _load_in_python)
+store = building_block(_store, _store_in_python)
+gather = building_block(_gather, lambda p, stride: p[stride * np.arange(LANES)])
+scatter = building_block(_scatter, _scatter_in_python)
+splat = building_block(_splat, lambda x: np.full(LANES, x))
+where = building_block(_where, np.where)
+some = building_block(_some, np.any)
+root = building_block(_call("llvm.sqrt"), np.sqrt)
+size_of = building_block(_call("llvm.fabs"), np.abs)
+power_above = building_block(_two, lambda x: np.ldexp(1.0, np.frexp(x)[1]))

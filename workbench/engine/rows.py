@@ -5,11 +5,11 @@ row might overlap another. Here rows are loaded, changed and stored whole: a piv
 number is rounded as in a loop.
 """
 
-from typing import Any
-
+import numpy as np
 from numba import types
 
-from workbench.engine.numba_internals import intrinsic, ir
+from workbench.engine.interpreted import building_block
+from workbench.engine.numba_internals import ir
 
 WIDTH = 12
 """Three vectors of AVX, one and a half of AVX-512."""
@@ -73,6 +73,23 @@ def _copy_row(context, x, y):
     return types.void(x, y), generate
 
 
-pivot_row: Any = intrinsic(_pivot_row)
-less_row: Any = intrinsic(_less_row)
-copy_row: Any = intrinsic(_copy_row)
+def _with(x, value, c):
+    """The row x with `value` at place c, in Python."""
+    return np.where(np.arange(WIDTH) == c, value, x[:WIDTH])
+
+
+def _pivot_in_python(x, c, f, y):
+    y[:WIDTH] = _with(x, 1.0, c) * f
+
+
+def _less_in_python(x, c, f, y):
+    x[:WIDTH] = _with(x, 0.0, c) - y[:WIDTH] * f
+
+
+def _copy_in_python(x, y):
+    y[:WIDTH] = x[:WIDTH]
+
+
+pivot_row = building_block(_pivot_row, _pivot_in_python)
+less_row = building_block(_less_row, _less_in_python)
+copy_row = building_block(_copy_row, _copy_in_python)

@@ -7,14 +7,16 @@ They hold anything at first, as `np.empty` does, and last until the function ret
 kernel that asks for them within a loop, which would take more of the stack in every pass, is refused.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
+from workbench.engine.interpreted import building_block
 from workbench.engine.loops import ONCE
-from workbench.engine.numba_internals import cgutils, intrinsic, ir, make_array, populate_array
+from workbench.engine.numba_internals import cgutils, ir, make_array, populate_array
 
 LITTLE = 256
 """Numbers up to which an array lies on the stack."""
@@ -41,8 +43,8 @@ def many_rows(n, m):
     return np.empty((n, m))
 
 
-def _scratch(kind: types.Array, many: Any) -> Any:
-    """An intrinsic that makes arrays of this kind; `many` makes large ones."""
+def _scratch(kind: types.Array, many: Any) -> Callable:
+    """The definition of an intrinsic that makes arrays of this kind; `many` makes large ones."""
 
     def generate(context: Any, builder: Any, signature: Any, shape: Any) -> Any:
         count = shape[0] if len(shape) == 1 else builder.mul(*shape)
@@ -65,15 +67,15 @@ def _scratch(kind: types.Array, many: Any) -> Any:
         def vector(context, n):
             return kind(types.intp), generate
 
-        return intrinsic(vector)
+        return vector
 
     def matrix(context, n, m):
         return kind(types.intp, types.intp), generate
 
-    return intrinsic(matrix)
+    return matrix
 
 
-scratch: Any = _scratch(VECTOR, many)
-scratch_indices: Any = _scratch(INDICES, many_indices)
-scratch_matrix: Any = _scratch(MATRIX, many_rows)
+scratch = building_block(_scratch(VECTOR, many), many)
+scratch_indices = building_block(_scratch(INDICES, many_indices), many_indices)
+scratch_matrix = building_block(_scratch(MATRIX, many_rows), many_rows)
 ONCE.update({scratch: "scratch", scratch_indices: "scratch_indices", scratch_matrix: "scratch_matrix"})

@@ -210,15 +210,18 @@ class Hooks:
             hook = getattr(self, name)
             if hook is None:
                 continue
-            if not hasattr(hook, "py_func"):
+            # Whoever has a hook has imported numba, which declaring alone does without.
+            from workbench.engine.interpreted import OFF, python_of
+
+            if not (OFF or hasattr(hook, "py_func")):
                 raise ModellingError(
                     f"hook {name} is not compiled; decorate it with kernel({name.upper()}): kernel is in "
                     f"workbench.engine.compiling, {name.upper()} in workbench.language.hooks"
                 )
-            found = tuple(signature(hook.py_func).parameters)
+            found = tuple(signature(python_of(hook)).parameters)
             if len(found) != len(wanted):
                 raise ModellingError(
-                    f"hook {name} is {hook.py_func.__name__}({', '.join(found)}); {name}({', '.join(wanted)}) is needed"
+                    f"hook {name} is {hook.__name__}({', '.join(found)}); {name}({', '.join(wanted)}) is needed"
                 )
 
 

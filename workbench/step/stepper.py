@@ -7,6 +7,7 @@ import numpy as np
 
 from workbench.algorithms.base import KernelSolver, Solver
 from workbench.assemble.plan import Compiled, Work
+from workbench.engine.interpreted import python_of
 from workbench.errors import DataError, UnknownNameError
 from workbench.language.estimate import normal_estimate
 from workbench.language.hooks import given_axes, never_again, remember_impulses
@@ -21,10 +22,10 @@ from workbench.step.run import make_problem
 from workbench.step.stepping import Functions, Settings, Track
 
 # The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
-begin_step = stepping.begin_step.py_func
-pose_problem = stepping.pose.py_func
-finish_pass = stepping.finish_pass.py_func
-end_step = stepping.end_step.py_func
+begin_step = python_of(stepping.begin_step)
+pose_problem = python_of(stepping.pose)
+finish_pass = python_of(stepping.finish_pass)
+end_step = python_of(stepping.end_step)
 
 
 def normal_law(name: str) -> float:
