@@ -4,6 +4,7 @@ import numpy as np
 
 from workbench.algorithms.lemke import path as lemke_path
 from workbench.algorithms.lemke import sparse_rows as lemke_rows
+from workbench.algorithms.lemke.workspace import Workspace
 from workbench.problems.solution import Status
 
 
@@ -44,11 +45,11 @@ def assert_solved(solution):
     assert solution.verified, solution
 
 
-def lemke_room(M):
-    """F and L of Lemke's path with M (n, n) as it is, no scaling, and the covering vector of ones."""
+def lemke_workspace(M):
+    """The workspace of Lemke's path with M (n, n) as it is, no scaling, and the covering vector of ones."""
     n = len(M)
-    F, L = lemke_rows.workspace(n)
-    assert lemke_rows.read(M, F, L)
-    F[2 * n + 2] = F[2 * n + 3] = 1.0
-    lemke_path.lay_columns(n, F, L)
-    return F, L
+    work = Workspace(N=n + 1)
+    assert lemke_rows.read(M, work)
+    work.D = work.d = 1.0
+    lemke_path.lay_columns(n, work)
+    return work

@@ -8,8 +8,9 @@ import pytest
 from numba import njit, types
 from numba.core.errors import TypingError
 
-from workbench.engine.kernels import VECTOR
-from workbench.engine.layout import Packed
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import VECTOR, address
+from workbench.engine.layout import Packed, length, over
 
 
 class Sample(Packed):
@@ -101,3 +102,55 @@ def test_layouts_that_differ_are_different_types():
     real = type("Sample", (Packed,), own | {"integers": ()})
     assert other.compiled != SAMPLE != real.compiled
     assert same.compiled == SAMPLE
+
+
+class Square(Packed):
+    sizes = ("N",)
+    integers = ("count",)
+    fields: ClassVar[dict[str, tuple]] = {"M": ("N", "N"), "count": ("N",), "b": (2, "N"), "h": ()}
+
+
+class Fixed(Packed):
+    sizes = ()
+    fields: ClassVar[dict[str, tuple]] = {"a": (3,), "b": (2,)}
+
+
+place_square, count_square, place_fixed = over(Square), length(Square), over(Fixed)
+
+
+@kernel(types.int64(VECTOR, VECTOR, types.int64))
+def fill_places(numbers, few, N):
+    """Every field its own numbers; how many there are in the first."""
+    x, y = place_square(address(numbers), N), place_fixed(address(few))
+    x.M[:], x.count[:], x.b[:] = 1.0, 2, 3.0
+    y.a[:], y.b[:] = 5.0, 6.0
+    return count_square(N)
+
+
+def test_compiled_code_names_numbers_of_its_own():
+    for N in (1, 4):
+        same, few = Square(N=N), np.zeros(5)
+        numbers = same.buffer.copy()
+        same.M, same.count, same.b = 1.0, 2, 3.0
+        assert fill_places(numbers, few, N) == numbers.size
+        np.testing.assert_array_equal(numbers, same.buffer)
+        np.testing.assert_array_equal(few, [5, 5, 5, 6, 6])
+
+
+def first_of_b(packed):
+    place = over(packed)
+
+    @kernel(types.float64(VECTOR, types.int64))
+    def first(numbers, N):
+        return place(address(numbers), N).b[0, 0]
+
+    return first
+
+
+def test_code_that_names_its_own_numbers_is_made_from_their_layout():
+    """Neither numba's name of the type nor any signature tells one layout from another."""
+    other = type("Square", (Packed,), dict(sizes=("N",), fields={"b": (2, "N"), "M": ("N", "N")}))
+    assert str(other.compiled) == str(Square.compiled)
+    one, two = first_of_b(Square), first_of_b(other)
+    assert one.closed != two.closed
+    assert [f(np.arange(20.0), 2) for f in (one, two)] == [6.0, 0.0]

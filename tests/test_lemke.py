@@ -6,13 +6,13 @@ import pytest
 from benchmarks.comparisons.lcp import STEWART_TRINKLE
 from benchmarks.towers import tower
 from cases.stacked_cubes import StackedCubes
-from tests.lcps import assert_solved, lemke_room, nonsymmetric_pd
+from tests.lcps import assert_solved, lemke_workspace, nonsymmetric_pd
 from workbench.algorithms import enumeration
 from workbench.algorithms.base import EXACT, kernel_arguments
 from workbench.algorithms.batch import solve_batch
 from workbench.algorithms.lemke import method as lemke
 from workbench.algorithms.lemke import path as lemke_path
-from workbench.algorithms.lemke import small as lemke_small
+from workbench.algorithms.lemke.workspace import SMALL
 from workbench.cli.words import find_formulation
 from workbench.errors import DataError
 from workbench.problems.classes import LCP
@@ -107,11 +107,11 @@ def test_lemke_constants_stay_lexicographically_positive():
         A = rng.integers(-1, 2, (n, 3)).astype(float)
         M, q = A @ A.T, -np.ones(n)
         for most in range(1, 12):
-            F, L = lemke_room(M)
-            status, _ = lemke_path.follow_path(M, q, 1.0, F, L, most, np.zeros(1, dtype=np.int64))
+            work = lemke_workspace(M)
+            status, _ = lemke_path.follow_path(M, q, 1.0, work, most, np.zeros(1, dtype=np.int64))
             if status == Status.SOLVED:
                 break
-            b, e = F[2 * n + 4, :n], F[2 * n + 5, :n]
+            b, e = work.b[:n], work.e[:n]
             assert (np.where(np.abs(b) > SAME, b, e) > 0).all()
 
 
@@ -149,7 +149,7 @@ def test_lemke_takes_a_guess():
         assert lemke.lemke_kernel(*data, cold, info) == Status.SOLVED
         if not cold.any():
             continue
-        if n <= lemke_small.SMALL:
+        if n <= SMALL:
             warm = rng.normal(size=n)
             assert lemke.lemke_kernel(*data, warm, info) == Status.SOLVED
             np.testing.assert_array_equal(warm, cold)
@@ -163,7 +163,7 @@ def test_lemke_takes_a_guess():
             assert lemke.lemke_kernel(*data, z, info) == Status.SOLVED
             assert problem.residual(z) <= 1e-12
     for _ in range(40):
-        n = int(rng.integers(lemke_small.SMALL + 1, 30))
+        n = int(rng.integers(SMALL + 1, 30))
         problem = LCP(nonsymmetric_pd(rng, n), rng.normal(size=n))
         data, z, cold = kernel_arguments(problem), np.zeros(n), np.zeros(n)
         assert lemke.lemke_kernel(*data, cold, info) == Status.SOLVED

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.lcps import lemke_room
+from tests.lcps import lemke_workspace
 from workbench.algorithms import judice_pires, keller, murty
 from workbench.algorithms.lemke import double_double as lemke_twice
 from workbench.algorithms.lemke import method as lemke
@@ -177,13 +177,14 @@ def test_both_precisions_follow_the_same_path():
         M, q = A @ A.T + np.eye(n), -np.ones(n) if k % 2 else rng.normal(size=n)
         if q.min() >= 0:
             continue
-        F, L = lemke_room(M)
+        work = lemke_workspace(M)
         info = np.zeros(1, dtype=np.int64)
-        status, _ = lemke_path.follow_path(M, q, 1.0, F, L, 1000, info)
+        status, _ = lemke_path.follow_path(M, q, 1.0, work, 1000, info)
         wanted, _, _, basic, b = path_in_twice_the_precision(M, q)
         assert status == wanted == Status.SOLVED
         single, double = np.zeros(n), np.zeros(n)
-        single[L[n + 2, :n][L[n + 2, :n] >= 0]] = F[2 * n + 4, :n][L[n + 2, :n] >= 0]
+        there = work.basic[:n]
+        single[there[there >= 0]] = work.b[:n][there >= 0]
         double[basic[basic >= 0]] = b[basic >= 0]
         np.testing.assert_array_equal(single != 0, double != 0)
         np.testing.assert_allclose(single, double, rtol=1e-10, atol=1e-10)

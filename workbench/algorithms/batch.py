@@ -22,7 +22,7 @@ from workbench.algorithms.base import KernelSolver, nothing_against
 from workbench.algorithms.bases import equilibration, natural_residual, usable
 from workbench.algorithms.components import solve_apart
 from workbench.algorithms.lemke.eight_lanes import CUBE, eights
-from workbench.algorithms.lemke.small import SMALL
+from workbench.algorithms.lemke.workspace import SMALL
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR
 from workbench.engine.timing import clock

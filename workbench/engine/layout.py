@@ -12,6 +12,8 @@ that starts where the sizes say:
 Fields named in `integers` hold whole numbers. Neighbours that are wanted as one vector are listed in `spans`: name,
 first and last field. Arrays taken from a packed object must not outlive it: compiled code does not count references to
 them.
+
+Compiled code that has numbers of its own gives them names by `over`, and asks `length` for how many there must be.
 """
 
 import math
@@ -27,6 +29,7 @@ from workbench.engine.numba_internals import (
     NativeValue,
     cgutils,
     infer_getattr,
+    intrinsic,
     ir,
     lower_getattr_generic,
     make_array,
@@ -57,6 +60,10 @@ class PackedType(types.Type):
             self.start[key], self.end[key] = self.start[first], self.end[last]
         self._key = (name, sizes, tuple(fields.items()), tuple(spans.items()), integers)
         super().__init__(name=name)
+
+    def __repr__(self) -> str:
+        # What code is made from: numba's is the name alone.
+        return str(self._key)
 
     @property
     def key(self) -> tuple:
@@ -124,6 +131,48 @@ class Packed:
         return self.buffer[self._places[name]].view(np.int64 if name in self.integers else np.float64)
 
 
+def over(packed: type[Packed]) -> Any:
+    """An intrinsic place(numbers, size), or place(numbers) of one without sizes: a packed object over the numbers that
+    begin at an address."""
+    kind = packed.compiled
+
+    def generate(context, builder, signature, args):
+        taken = cgutils.create_struct_proxy(kind)(context, builder)
+        for name, value in zip(("address", *kind.sizes), args, strict=True):
+            setattr(taken, name, value)
+        return taken._getvalue()
+
+    def place(context, numbers):
+        return kind(numbers), generate
+
+    def place_sized(context, numbers, size):
+        return kind(numbers, types.intp), generate
+
+    return intrinsic(place_sized if kind.sizes else place)
+
+
+def length(packed: type[Packed]) -> Any:
+    """An intrinsic count(size): how many numbers a packed object of one size holds."""
+    kind = packed.compiled
+    last = list(kind.shapes)[-1]
+
+    def count(context, size):
+        def generate(context, builder, signature, args):
+            return _length(builder, kind.end[last], lambda name: args[0])
+
+        return types.intp(types.intp), generate
+
+    return intrinsic(count)
+
+
+def _length(builder: Any, x: Monomials, size: Any) -> Any:
+    """The value of a polynomial; size(name) is that of a size."""
+    total = ir.Constant(ir.IntType(64), 0)
+    for names, count in x.items():
+        total = builder.add(total, reduce(builder.mul, map(size, names), ir.Constant(ir.IntType(64), count)))
+    return total
+
+
 @register_model(PackedType)
 class _Model(models.StructModel):
     def __init__(self, manager: Any, kind: PackedType) -> None:
@@ -161,13 +210,7 @@ def _view(context: Any, builder: Any, kind: PackedType, value: Any, name: str) -
     def size(s: str | int) -> Any:
         return ir.Constant(ir.IntType(64), s) if isinstance(s, int) else getattr(taken, s)
 
-    def length(x: Monomials) -> Any:
-        total = size(0)
-        for names, count in x.items():
-            total = builder.add(total, reduce(builder.mul, map(size, names), size(count)))
-        return total
-
-    start, end = length(kind.start[name]), length(kind.end[name])
+    start, end = (_length(builder, at[name], size) for at in (kind.start, kind.end))
     address = builder.gep(taken.address, [start])
     if name in kind.integers:
         address = builder.bitcast(address, ir.IntType(64).as_pointer())

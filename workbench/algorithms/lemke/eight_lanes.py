@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit, types
 
 from workbench.algorithms.lemke.path import PIVOT, RELATIVE_TIE, TIE, general
-from workbench.algorithms.lemke.small import CLOSE, MOST, SMALL
+from workbench.algorithms.lemke.small import CLOSE, MOST
+from workbench.algorithms.lemke.workspace import EIGHT_NUMBERS, place_eight
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, address, after
 from workbench.engine.lanes import (
@@ -33,7 +34,6 @@ from workbench.problems.solution import Status
 
 I64, SOLVED = types.int64, int(Status.SOLVED)
 CUBE = types.Array(types.float64, 3, "C")
-SPACE = LANES * (SMALL * (2 * SMALL + 3) + 8 * (SMALL + 3))
 
 
 @njit(inline="always")
@@ -139,18 +139,14 @@ def pivot(n, W, T, row, col, r, c):
 
 
 @njit(inline="always")
-def solve_eight(n, M, q, step, z, F, solved, pivots):
+def solve_eight(n, M, q, step, z, work, solved, pivots):
     """Solve eight LCPs of order 0 < n <= SMALL from nothing: their matrices begin `step` numbers apart at M, constants
     and answers follow one another at q and z. solved (8) receives 1 where z is a solution, pivots (8) their number.
-
-    F is room for SPACE numbers.
     """
     W = n + 3
-    A, b, D = F, after(F, LANES * n * n), after(F, LANES * (n * n + n))
-    T = after(D, LANES * n)
-    row, col = after(T, LANES * n * W), after(T, LANES * (n + 1) * W)
-    basic, nonbasic = after(col, LANES * n), after(col, LANES * 2 * n)
-    answer, p = after(nonbasic, LANES * (n + 1)), after(nonbasic, LANES * (2 * n + 1))
+    A, b, D, answer = address(work.A), address(work.q), address(work.D), address(work.z)
+    T, row, col, p = address(work.T), address(work.row), address(work.col), address(work.p)
+    basic, nonbasic = address(work.basic), address(work.nonbasic)
     zero, one, none, last = splat(0.0), splat(1.0), splat(-1.0), splat(2.0 * n)
     load_problems(n, M, q, step, A, b)
     size = scale(n, A, b, D)
@@ -228,16 +224,17 @@ def eights(n: int) -> Callable:
     @kernel(types.void(CUBE, MATRIX, I64, I64, MATRIX, INDICES, INDICES), nogil=True)
     def part(M, q, first, last, z, status, iterations):
         step = n * n if M.shape[0] > 1 else 0
-        F, solved, pivots = np.empty(SPACE), np.empty(LANES), np.empty(LANES)
+        numbers, solved, pivots = np.empty(EIGHT_NUMBERS), np.empty(LANES), np.empty(LANES)
+        work = place_eight(address(numbers))
         for k in range(first, last - LANES + 1, LANES):
             solve_eight(
-                n, after(address(M), step * k), after(address(q), n * k), step, after(address(z), n * k), address(F),
+                n, after(address(M), step * k), after(address(q), n * k), step, after(address(z), n * k), work,
                 address(solved), address(pivots),
             )  # fmt: skip
             for lane in range(LANES):
                 if solved[lane] == 1.0:
                     status[k + lane], iterations[k + lane] = SOLVED, int(pivots[lane])
-        # The room must outlive the last call.
-        F[0], solved[0], pivots[0] = 0.0, 0.0, 0.0
+        # The arrays must outlive the last call.
+        numbers[0], solved[0], pivots[0] = 0.0, 0.0, 0.0
 
     return part

@@ -13,7 +13,7 @@ z on entry is a guess: if it is a solution it stays, and if the basis of its pos
 the answer (`guessed`); else the path starts from nothing. Bodies that rest or stick have unknowns that are basic and
 zero, without which the basis is lost; they are returned as `BASIC_ZERO`, so that the positive entries of an answer are
 its basis. Where solutions are not unique the answer may therefore depend on the guess; z = 0 is none. Problems of
-order up to `small.SMALL` are solved in the time that checking a guess takes, and take none.
+order up to `workspace.SMALL` are solved in the time that checking a guess takes, and take none.
 
 Redundant contacts that are relaxed lead the path through nearly singular bases: more contacts than the body has
 degrees of freedom make a block of M of the size of the compliance, and tableau entries of its inverse, 1e6 to 1e10.
@@ -44,21 +44,27 @@ from workbench.algorithms.base import EXACT, KernelSolver
 from workbench.algorithms.bases import backward_error, equilibration, natural_residual, usable
 from workbench.algorithms.lemke.double_double import follow_path_twice
 from workbench.algorithms.lemke.path import follow_path, general, lay_columns
-from workbench.algorithms.lemke.small import FLOAT_SPACE, INTEGER_SPACE, SMALL, power_of_two, solve_small
+from workbench.algorithms.lemke.small import power_of_two, solve_small
 from workbench.algorithms.lemke.sparse_rows import (
     BASIC_ZERO,
     CLOSE,
-    TABLE,
     equilibrate,
     nonzeros,
     read,
     solve_on_support,
     violation,
-    workspace,
+)
+from workbench.algorithms.lemke.workspace import (
+    SMALL,
+    TABLEAU_NUMBERS,
+    WORKSPACE,
+    numbers_for,
+    place_tableau,
+    place_workspace,
 )
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, SOLVE, VECTOR, address, copy, is_finite, set_all
-from workbench.engine.scratch import scratch, scratch_indices
+from workbench.engine.scratch import scratch
 from workbench.problems.classes import FAR_SCALED
 from workbench.problems.solution import Status
 
@@ -84,8 +90,8 @@ FIRST_PIVOT, LATER_PIVOT = 1e-12, 1e-14
 redundant contacts with a ratio of masses of 1e6 need pivots of 3e-17 in exact arithmetic, beside rounding of 1e-16."""
 
 
-@kernel(types.void(MATRIX, types.int64, MATRIX, TABLE), **FAST)
-def covering_vector(M, attempt, F, L):
+@kernel(types.void(MATRIX, types.int64, WORKSPACE), **FAST)
+def covering_vector(M, attempt, work):
     """The covering vector d in scaled units: about 1 for unknowns that take from a budget, `EARLY` for the others.
 
     A budget is a row without a diagonal entry; friction forces take from that of their contact, so that normal forces
@@ -94,8 +100,8 @@ def covering_vector(M, attempt, F, L):
     needs a second attempt, with equal entries eleven do. Without budgets the first attempt has d = 1, as textbooks do.
     """
     n = M.shape[0]
-    starts, columns, values = nonzeros(n, F, L)
-    d = F[2 * n + 3]
+    starts, columns, values = nonzeros(work)
+    d, p = work.d, work.x
     budgets = False
     for i in range(n):
         d[i] = EARLY
@@ -106,7 +112,6 @@ def covering_vector(M, attempt, F, L):
                 if values[k] < 0.0:
                     d[columns[k]] = 1.0
     # The seed 1 is that of the tie breaker.
-    p = F[2 * n + 4]
     general(n, 2 + attempt, address(p))
     for i in range(n):
         d[i] = d[i] * p[i] if budgets else (p[i] if attempt else 1.0)
@@ -151,8 +156,8 @@ def bounded(lower, upper):
     return fine
 
 
-@kernel(types.float64(VECTOR, VECTOR, MATRIX, TABLE))
-def guessed(q, z, F, L):
+@kernel(types.float64(VECTOR, VECTOR, WORKSPACE))
+def guessed(q, z, work):
     """The violation of z, where it is a guess (finite, not zero): as it is, or solved anew on its support, in place."""
     n, some = z.shape[0], False
     for i in range(n):
@@ -162,8 +167,8 @@ def guessed(q, z, F, L):
         some = some or z[i] > 0.0
     if not some:
         return np.inf
-    found = violation(q, z, F, L, address(F[2 * n + 4]))
-    return found if found <= CLOSE else solve_on_support(q, z, F, L)
+    found = violation(q, z, work)
+    return found if found <= CLOSE else solve_on_support(q, z, work)
 
 
 @kernel(types.void(VECTOR, types.float64, INDICES, VECTOR, VECTOR))
@@ -217,6 +222,52 @@ def keep_better(found, z, least, best):
     return min(found, least)
 
 
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, WORKSPACE, VECTOR, INDICES))
+def solve_large(M, q, lower, upper, work, z, info):
+    """`lemke_kernel` of any order."""
+    n, D = M.shape[0], work.D
+    if not (bounded(lower, upper) and is_finite(q) and read(M, work)):
+        set_all(np.nan, z)
+        return NOT_FINITE
+    equilibrate(M, work)
+    if guessed(q, z, work) <= CLOSE and is_verified(M, q, lower, upper, D, z):
+        return SOLVED
+    set_all(0.0, z)
+    least, size = 0.0, 0.0
+    for i in range(n):
+        least, size = min(least, q[i]), max(size, D[i] * abs(q[i]))
+    if least == 0.0:
+        return SOLVED
+    size = power_of_two(size)
+    lay_columns(n, work)
+    best, least = np.zeros(n), np.inf
+    for attempt in range(PATHS):
+        covering_vector(M, attempt, work)
+        status, _ = follow_path(M, q, 1.0 / size, work, 10 * (n + 10), info)
+        take(D, size, work.basic, work.b, z)
+        if violation(q, z, work) <= CLOSE and is_verified(M, q, lower, upper, D, z):
+            return SOLVED
+        if status == SOLVED:
+            least = keep_better(residual(M, q, lower, upper, z), z, least, best)
+        # A ray where z0 is zero but for rounding has found the basis all the same.
+        if solve_on_support(q, z, work) <= CLOSE and is_verified(M, q, lower, upper, D, z):
+            return SOLVED
+    smallest = FIRST_PIVOT
+    for attempt in range(PATHS - 1, PATHS - 1 + PRECISE_PATHS):
+        covering_vector(M, attempt, work)
+        status = double_double(M, q, D, size, work.d, smallest, z, info)
+        found = residual(M, q, lower, upper, z)
+        least = keep_better(found, z, least, best)
+        if violation(q, z, work) <= CANCELLED or backward_error(M, q, lower, upper, z) <= ACCEPTED:
+            status = SOLVED if found <= EXACT else INACCURATE
+        if status in (SOLVED, RAY):
+            break
+        smallest = LATER_PIVOT
+    if status != SOLVED:
+        copy(best, z)
+    return status
+
+
 @kernel(SOLVE)
 def lemke_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; z on entry is the guess, zero for none; info[0] counts the pivots of all paths."""
@@ -226,50 +277,13 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
         if not usable(M, q, lower, upper):
             set_all(np.nan, z)
             return NOT_FINITE
-        small, numbers = scratch(FLOAT_SPACE), scratch_indices(INTEGER_SPACE)
-        if solve_small(n, address(M), address(q), address(z), address(small), address(numbers), address(info)):
+        small = place_tableau(address(scratch(TABLEAU_NUMBERS)))
+        if solve_small(n, address(M), address(q), address(z), small, address(info)):
             return SOLVED
-    F, L = workspace(n)
-    D, cover, basic, w = F[2 * n + 2], F[2 * n + 3], L[n + 2], address(F[2 * n + 4])
-    if not (bounded(lower, upper) and is_finite(q) and read(M, F, L)):
-        set_all(np.nan, z)
-        return NOT_FINITE
-    equilibrate(M, F, L)
-    if guessed(q, z, F, L) <= CLOSE and is_verified(M, q, lower, upper, D, z):
-        return SOLVED
-    set_all(0.0, z)
-    least, size = 0.0, 0.0
-    for i in range(n):
-        least, size = min(least, q[i]), max(size, D[i] * abs(q[i]))
-    if least == 0.0:
-        return SOLVED
-    size = power_of_two(size)
-    lay_columns(n, F, L)
-    best, least = np.zeros(n), np.inf
-    for attempt in range(PATHS):
-        covering_vector(M, attempt, F, L)
-        status, _ = follow_path(M, q, 1.0 / size, F, L, 10 * (n + 10), info)
-        take(D, size, basic, F[2 * n + 4], z)
-        if violation(q, z, F, L, w) <= CLOSE and is_verified(M, q, lower, upper, D, z):
-            return SOLVED
-        if status == SOLVED:
-            least = keep_better(residual(M, q, lower, upper, z), z, least, best)
-        # A ray where z0 is zero but for rounding has found the basis all the same.
-        if solve_on_support(q, z, F, L) <= CLOSE and is_verified(M, q, lower, upper, D, z):
-            return SOLVED
-    smallest = FIRST_PIVOT
-    for attempt in range(PATHS - 1, PATHS - 1 + PRECISE_PATHS):
-        covering_vector(M, attempt, F, L)
-        status = double_double(M, q, D, size, cover, smallest, z, info)
-        found = residual(M, q, lower, upper, z)
-        least = keep_better(found, z, least, best)
-        if violation(q, z, F, L, w) <= CANCELLED or backward_error(M, q, lower, upper, z) <= ACCEPTED:
-            status = SOLVED if found <= EXACT else INACCURATE
-        if status in (SOLVED, RAY):
-            break
-        smallest = LATER_PIVOT
-    if status != SOLVED:
-        copy(best, z)
+    numbers = numbers_for(n)
+    status = solve_large(M, q, lower, upper, place_workspace(address(numbers), n + 1), z, info)
+    # The numbers must outlive the call.
+    numbers[0] = 0.0
     return status
 
 

@@ -14,26 +14,14 @@ Ties are broken by an infinitesimal perturbation q + delta p with a fixed p > 0 
 two columns, and of the rows that block together for q the one that blocks first for p leaves. This is the
 lexicographic rule with p as the leading column, and needs no rows of the basis inverse.
 
-A path of order n is kept in the arrays F and L of `sparse_rows.workspace`, of rows of N = n + 1 numbers. F has the rows
-
-    0 .. n         column j of D M D, or its blocks; the last is d
-    n+1 .. 2n+1    (G^-1)^T, from H on; slots number the m unknowns of B and their rows R
-    2n+2 ..2n+11   vectors: D, d, b and e the constants of q and p, t the entering column, y and a correction to it,
-                   a row of the tableau, and one to work with
-
-and L, of integers,
-
-    0 .. n         the first row of each block
-    n+1            `count` of blocks in every column; -1 where it is full, -2 where it has not been used
-    n+2, n+3       `basic` unknown of a row (-1 w_i, n z0, else the z), its `slot` (-1 for w_i)
-    n+4, n+5       R and B of a slot
-    n+6            to work with
+A path is kept in a `Workspace`, whose names are those used here; H is (G^-1)^T.
 """
 
 import numpy as np
 from numba import types
 
-from workbench.algorithms.lemke.sparse_rows import TABLE, nonzeros
+from workbench.algorithms.lemke.sparse_rows import nonzeros
+from workbench.algorithms.lemke.workspace import WORKSPACE
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FAST, FASTER, FLOATS, INDICES, INTEGERS, MATRIX, VECTOR, address, after
 from workbench.engine.lanes import LANES as BLOCK
@@ -79,12 +67,12 @@ def add_rows(F, N, pick, times, used, size, out):
         k += 1
 
 
-@kernel(VOID(I64, MATRIX, TABLE), **FAST)
-def lay_columns(n, F_, L_):
+@kernel(VOID(I64, WORKSPACE), **FAST)
+def lay_columns(n, work):
     """The columns of large D M D from the nonzeros of M's rows, in blocks of rows with anything in them unless many."""
-    N, F, L = n + 1, address(F_), address(L_)
-    starts, columns, values = nonzeros(n, F_, L_)
-    D, count = after(F, N * 2 * N), after(L, N * N)
+    N, scaled, first = n + 1, address(work.scaled), address(work.first)
+    starts, columns, values = nonzeros(work)
+    D, count = address(work.D), address(work.count)
     for j in range(n):
         count[j] = 0 if n > SPARSE else -2
     if n <= SPARSE:
@@ -97,43 +85,45 @@ def lay_columns(n, F_, L_):
             used = count[j]
             if used == -2:
                 continue
-            if used == 0 or i >= L[N * j + used - 1] + BLOCK:
+            if used == 0 or i >= first[N * j + used - 1] + BLOCK:
                 if used == most:
                     count[j] = -2
                     continue
                 for l in range(BLOCK):
-                    F[N * j + BLOCK * used + l] = 0.0
+                    scaled[N * j + BLOCK * used + l] = 0.0
                 # The same places in every column, which are then at hand; the last must not lead beyond the column.
-                L[N * j + used] = min(i - i % BLOCK, n - BLOCK)
+                first[N * j + used] = min(i - i % BLOCK, n - BLOCK)
                 used += 1
                 count[j] = used
-            F[N * j + BLOCK * (used - 1) + i - L[N * j + used - 1]] = f * values[k] * D[j]
+            scaled[N * j + BLOCK * (used - 1) + i - first[N * j + used - 1]] = f * values[k] * D[j]
 
 
-@kernel(VOID(I64, FLOATS, FLOATS, I64, FLOATS, INTEGERS, INTEGERS, FLOATS), **FAST)
-def fetch(n, M, D, c, F, L, count, t):
+@kernel(VOID(I64, FLOATS, I64, WORKSPACE), **FAST)
+def fetch(n, M, c, work):
     """t = column c of D M D."""
-    first, f = (n + 1) * c, D[c]
+    D, scaled, count, t = address(work.D), address(work.scaled), address(work.count), address(work.t)
+    at, f = (n + 1) * c, D[c]
     if count[c] == -2:
         count[c] = -1
         for i in range(n):
-            F[first + i] = D[i] * M[n * i + c] * f
+            scaled[at + i] = D[i] * M[n * i + c] * f
     if count[c] == -1:
         for i in range(n):
-            t[i] = F[first + i]
+            t[i] = scaled[at + i]
     else:
         for i in range(n):
             t[i] = 0.0
+        first = address(work.first)
         for k in range(count[c]):
-            x = after(t, L[first + k])
-            store(x, 0, load(x, 0) + load(after(F, first), k))
+            x = after(t, first[at + k])
+            store(x, 0, load(x, 0) + load(after(scaled, at), k))
 
 
-@kernel(VOID(I64, FLOATS, INTEGERS, I64, FLOATS, FLOATS, FLOATS), **FAST)
-def less_basic_part(n, F, L, m, y, t, times):
+@kernel(VOID(I64, WORKSPACE, I64, FLOATS, FLOATS), **FAST)
+def less_basic_part(n, work, m, y, t):
     """y (m) = G^-1 t_R, then t (n) -= [M d]_B y."""
-    N = n + 1
-    count, R, B, pick = after(L, N * N), after(L, N * (N + 3)), after(L, N * (N + 4)), after(L, N * (N + 5))
+    N, scaled, first, count = n + 1, address(work.scaled), address(work.first), address(work.count)
+    R, B, pick, times = address(work.R), address(work.B), address(work.pick), address(work.times)
     used = 0
     for k in range(m):
         y[k] = 0.0
@@ -141,7 +131,7 @@ def less_basic_part(n, F, L, m, y, t, times):
         if f != 0.0:
             pick[used], times[used] = k, f
             used += 1
-    add_rows(after(F, N * N), N, pick, times, used, m, y)
+    add_rows(address(work.H), N, pick, times, used, m, y)
     used = 0
     for s in range(m):
         f, j = y[s], B[s]
@@ -152,24 +142,23 @@ def less_basic_part(n, F, L, m, y, t, times):
             used += 1
         else:
             for k in range(count[j]):
-                x = after(t, L[N * j + k])
-                store(x, 0, load(x, 0) - splat(f) * load(after(F, N * j), k))
-    add_rows(F, N, pick, times, used, n, t)
+                x = after(t, first[N * j + k])
+                store(x, 0, load(x, 0) - splat(f) * load(after(scaled, N * j), k))
+    add_rows(scaled, N, pick, times, used, n, t)
 
 
-@kernel(VOID(I64, FLOATS, INTEGERS, I64, F64, FLOATS, FLOATS), **FAST)
-def to_tableau(n, F, L, m, tolerance, y, t):
-    """Turn a column t (n) of the problem into the tableau's; y (m) = G^-1 t_R is refined above the tolerance."""
-    N = n + 1
-    R, correction, times = after(L, N * (N + 3)), after(F, N * (2 * N + 6)), after(F, N * (2 * N + 8))
-    less_basic_part(n, F, L, m, y, t, times)
+@kernel(VOID(I64, WORKSPACE, I64, F64, FLOATS), **FAST)
+def to_tableau(n, work, m, tolerance, t):
+    """Turn a column t (n) of the problem into the tableau's; work.y = G^-1 t_R is refined above the tolerance."""
+    R, y, correction = address(work.R), address(work.y), address(work.correction)
+    less_basic_part(n, work, m, y, t)
     error, size = 0.0, 1.0
     for k in range(m):
         e, a = abs(t[R[k]]), abs(y[k])
         error = e if e > error else error
         size = a if a > size else size
     if error > tolerance * size:
-        less_basic_part(n, F, L, m, correction, t, times)
+        less_basic_part(n, work, m, correction, t)
         for k in range(m):
             y[k] += correction[k]
     for k in range(m):
@@ -225,19 +214,18 @@ def move(n, t, f, b, g, e):
         e[i] += g * t[i]
 
 
-@kernel(VOID(I64, FLOATS, FLOATS, FLOATS, INTEGERS, I64, I64, FLOATS), **FAST)
-def tableau_row(n, M, D, F, L, r, m, row):
-    """row (m) of the tableau in the columns of the nonbasic w's: G^-1's where a z is basic, else [M d]_rB G^-1."""
-    N = n + 1
-    H, times, s = after(F, N * N), after(F, N * (2 * N + 8)), L[N * (N + 2) + r]
+@kernel(VOID(I64, FLOATS, WORKSPACE, I64, I64), **FAST)
+def tableau_row(n, M, work, r, m):
+    """Row r of the tableau in the columns of the m nonbasic w's: G^-1's where a z is basic, else [M d]_rB G^-1."""
+    N, H, row, times, s = n + 1, address(work.H), address(work.row), address(work.times), work.slot[r]
     if s >= 0:
         for k in range(m):
             row[k] = H[N * k + s]
         return
-    B, pick, used = after(L, N * (N + 4)), after(L, N * (N + 5)), 0
+    D, d, B, pick, used = address(work.D), address(work.d), address(work.B), address(work.pick), 0
     for k in range(m):
         j = B[k]
-        v = D[r] * M[n * r + j] * D[j] if j < n else F[N * n + r]
+        v = D[r] * M[n * r + j] * D[j] if j < n else d[r]
         if v != 0.0:
             pick[used], times[used] = k, v
             used += 1
@@ -248,20 +236,14 @@ def tableau_row(n, M, D, F, L, r, m, row):
         row[k] = a
 
 
-@kernel(I64(I64, FLOATS, INTEGERS, I64, I64, I64, F64, I64, FLOATS, FLOATS), **FAST)
-def exchange(n, F, L, r, c, entering, pivot, m, y, row):
+@kernel(I64(I64, WORKSPACE, I64, I64, I64, F64, I64), **FAST)
+def exchange(n, work, r, c, entering, pivot, m):
     """Bring G^-1 and the lists up to date: row r's unknown leaves, z_entering or, at -1, w_c enters. Returns m.
 
-    y (m) is that of the entering column t, row (m) the tableau's, pivot is t_r.
+    y and row are those of the entering column t and of row r, pivot is t_r.
     """
-    N = n + 1
-    H, basic, slot, R, B = (
-        after(F, N * N),
-        after(L, N * (N + 1)),
-        after(L, N * (N + 2)),
-        after(L, N * (N + 3)),
-        after(L, N * (N + 4)),
-    )
+    N, H, y, row = n + 1, address(work.H), address(work.y), address(work.row)
+    basic, slot, R, B = address(work.basic), address(work.slot), address(work.R), address(work.B)
     s, last = slot[r], m - 1
     for k in range(m):
         f = row[k] / pivot
@@ -331,46 +313,44 @@ def first_row(n, b, e, d):
     return r
 
 
-@kernel(types.UniTuple(I64, 2)(MATRIX, VECTOR, F64, MATRIX, TABLE, I64, INDICES), **FAST)
-def follow_path(M_, q_, unit, F_, L_, most, info):
+@kernel(types.UniTuple(I64, 2)(MATRIX, VECTOR, F64, WORKSPACE, I64, INDICES), **FAST)
+def follow_path(M_, q_, unit, work, most, info):
     """Lemke's path for D M D, D q unit with the covering vector d (n) > 0; some q_i < 0. At most `most` pivots.
 
-    F and L are a workspace with D, d and the columns filled in. Returns a Status and the z that was to enter
+    `work` has D, d and the columns filled in. Returns a Status and the z that was to enter
     last, -1 for a w. On SOLVED b holds the solution and `basic` its basis; on RAY t is the column of the entering
     unknown. info[0] counts pivots.
     """
     n = M_.shape[0]
-    N, M, q, F, L = n + 1, address(M_), address(q_), address(F_), address(L_)
-    D, d, b, e = after(F, N * 2 * N), after(F, N * (2 * N + 1)), after(F, N * (2 * N + 2)), after(F, N * (2 * N + 3))
-    t, y, row = after(F, N * (2 * N + 4)), after(F, N * (2 * N + 5)), after(F, N * (2 * N + 7))
-    count, basic, slot = after(L, N * N), after(L, N * (N + 1)), after(L, N * (N + 2))
+    M, q, D, d, b, e = address(M_), address(q_), address(work.D), address(work.d), address(work.b), address(work.e)
+    t, last, basic, slot = address(work.t), address(work.scaled[n]), address(work.basic), address(work.slot)
     constants(n, q, D, unit, b, e)
     for i in range(n):
-        basic[i], slot[i], F[N * n + i] = -1, -1, d[i]
-    count[n] = -1
+        basic[i], slot[i], last[i] = -1, -1, d[i]
+    work.count[n] = -1
     # z0 enters, at the least value that leaves no constant negative.
     r = first_row(n, b, e, d)
     theta, theta_e = -b[r] / d[r], -e[r] / d[r]
     move(n, d, theta, b, theta_e, e)
-    b[r], e[r], basic[r], slot[r], L[N * (N + 3)], L[N * (N + 4)], F[N * N] = theta, theta_e, n, 0, r, n, 1.0 / d[r]
+    b[r], e[r], basic[r], slot[r], work.R[0], work.B[0], work.H[0, 0] = theta, theta_e, n, 0, r, n, 1.0 / d[r]
     m, c, entering, leaving, status = 1, r, r, -1, ITERATION_LIMIT
     info[0] += 1
     for pivots in range(1, most):
         if entering >= 0:
-            fetch(n, M, D, c, F, L, count, t)
+            fetch(n, M, c, work)
         else:
             for i in range(n):
                 t[i] = 0.0
             t[c] = -1.0
-        to_tableau(n, F, L, m, REFINE, y, t)
+        to_tableau(n, work, m, REFINE, t)
         r = blocking_row(n, t, b, e, basic)
         if r < 0:
             return RAY, entering
         pivot, leaving = t[r], basic[r]
         theta, theta_e = -b[r] / pivot, -e[r] / pivot
         move(n, t, theta, b, theta_e, e)
-        tableau_row(n, M, D, F, L, r, m, row)
-        m = exchange(n, F, L, r, c, entering, pivot, m, y, row)
+        tableau_row(n, M, work, r, m)
+        m = exchange(n, work, r, c, entering, pivot, m)
         if entering < 0:
             # The z that stood in row c stands in row r now.
             b[r], e[r], b[c], e[c] = b[c], e[c], theta, theta_e
@@ -384,9 +364,9 @@ def follow_path(M_, q_, unit, F_, L_, most, info):
         c, entering = (r, r) if leaving < 0 else (leaving, -1)
         if pivots % REFRESH == 0:
             constants(n, q, D, unit, b, e)
-            to_tableau(n, F, L, m, REFINE, y, e)
-            to_tableau(n, F, L, m, REFINE, y, b)
+            to_tableau(n, work, m, REFINE, e)
+            to_tableau(n, work, m, REFINE, b)
     if status == SOLVED:
         constants(n, q, D, unit, b, e)
-        to_tableau(n, F, L, m, 0.0, y, b)
+        to_tableau(n, work, m, 0.0, b)
     return status, entering

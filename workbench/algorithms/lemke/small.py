@@ -11,18 +11,16 @@ import numpy as np
 from numba import types
 
 from workbench.algorithms.lemke.path import PIVOT, RELATIVE_TIE, TIE, general
+from workbench.algorithms.lemke.workspace import TABLEAU
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import FLOATS, INTEGERS, after
+from workbench.engine.kernels import FLOATS, INTEGERS, address, after
 from workbench.engine.rows import WIDTH, copy_row, less_row, pivot_row
 from workbench.problems.classes import FAR_SCALED
 
-SMALL = WIDTH - 3
-"""Largest order."""
 MOST = 60
 """Pivots."""
 CLOSE = 1e-14
 """Largest violation of a solution, as `lemke_rows.CLOSE`."""
-FLOAT_SPACE, INTEGER_SPACE = WIDTH * (SMALL + 3), 4 * SMALL + 2
 
 I64, F64 = types.int64, types.float64
 
@@ -112,14 +110,11 @@ def pivot(n, T, row, r, c):
     copy_row(row, after(T, WIDTH * r))
 
 
-@kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, FLOATS, INTEGERS, INTEGERS))
-def solve_small(n, M, q, z, F, L, info):
-    """Solve an LCP of order n <= SMALL from nothing: whether z (n) is its solution. info[0] counts the pivots.
-
-    F and L are room for FLOAT_SPACE and INTEGER_SPACE numbers.
-    """
-    T, row, D, p = F, after(F, WIDTH * n), after(F, WIDTH * (n + 1)), after(F, WIDTH * (n + 2))
-    basic, nonbasic, where = L, after(L, n), after(L, 2 * n + 1)
+@kernel(types.boolean(I64, FLOATS, FLOATS, FLOATS, TABLEAU, INTEGERS))
+def solve_small(n, M, q, z, work, info):
+    """Solve an LCP of order n <= SMALL from nothing: whether z (n) is its solution. info[0] counts the pivots."""
+    T, row, D, p = address(work.T), address(work.row), address(work.D), address(work.p)
+    basic, nonbasic, where = address(work.basic), address(work.nonbasic), address(work.where)
     size = scale(n, M, q, D)
     general(n, 1, p)
     r = 0

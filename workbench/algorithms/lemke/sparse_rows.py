@@ -8,21 +8,15 @@ order times band width squared for a chain of bodies, a dense LU where all conta
 before them are left out and their unknowns stay as they are: the support of a degenerate or redundant solution is
 solved all the same, and what comes out is judged like everything else.
 
-What is known of a problem of order n lives in two arrays F and L of rows of N = n + 1 numbers, made by `workspace`.
-Path and inverse of `path` take the rows of F up to 2 N + 9 and those of L up to N + 5. Here
-
-    F    2 N            D of the scaling D M D
-         2 N + 10 ..    the nonzeros, row by row
-    L    N + 6 ..       their columns
-         2 N + 5        where rows start
-         2 N + 6 ..     seven rows to work with
+What is known of a problem lives in a `Workspace`, here and in the functions below.
 """
 
 import numpy as np
 from numba import types
 
+from workbench.algorithms.lemke.workspace import WORKSPACE
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import FAST, FASTER, FLOATS, INTEGERS, MATRIX, VECTOR, address, after
+from workbench.engine.kernels import FAST, FASTER, FLOATS, INTEGERS, MATRIX, VECTOR, address
 
 DEPENDENT = 1e-11
 """Pivot of the scaled matrix below which a column depends on those before it."""
@@ -31,28 +25,20 @@ CLOSE = 1e-14
 BASIC_ZERO = 1e-200
 """What a basic unknown at zero is returned as, so that the positive entries of an answer are its basis."""
 
-TABLE = types.Array(types.int64, 2, "C")
 I64, F64, VOID, BOOL = types.int64, types.float64, types.void, types.boolean
 
 
-@kernel(types.Tuple((MATRIX, TABLE))(I64))
-def workspace(n):
-    """F and L for problems of order n; every solve may use the same."""
-    return np.empty((3 * n + 12, n + 1)), np.empty((2 * n + 15, n + 1), dtype=np.int64)
+@kernel(types.Tuple((INTEGERS, INTEGERS, FLOATS))(WORKSPACE))
+def nonzeros(work):
+    """starts (n + 1), columns and values of the nonzeros."""
+    return address(work.starts), address(work.columns), address(work.values)
 
 
-@kernel(types.Tuple((INTEGERS, INTEGERS, FLOATS))(I64, MATRIX, TABLE))
-def nonzeros(n, F, L):
-    """starts (n + 1), columns and values in F and L."""
-    N = n + 1
-    return after(address(L), N * (2 * N + 5)), after(address(L), N * (N + 6)), after(address(F), N * (2 * N + 10))
-
-
-@kernel(BOOL(MATRIX, MATRIX, TABLE))
-def read(M, F, L):
-    """The nonzeros of M (n, n) into F and L; whether all are finite."""
+@kernel(BOOL(MATRIX, WORKSPACE))
+def read(M, work):
+    """The nonzeros of M (n, n); whether all are finite."""
     n, p = M.shape[0], address(M)
-    starts, columns, values = nonzeros(n, F, L)
+    starts, columns, values = nonzeros(work)
     used = 0
     for i in range(n):
         starts[i] = used
@@ -78,12 +64,12 @@ def largest_scaled(first, last, columns, values, D):
     return largest
 
 
-@kernel(VOID(MATRIX, MATRIX, TABLE), **FASTER)
-def equilibrate(M, F, L):
+@kernel(VOID(MATRIX, WORKSPACE), **FASTER)
+def equilibrate(M, work):
     """A symmetric scaling D: D M D has unit positive diagonal entries, or failing that rows of order one."""
     n, p = M.shape[0], address(M)
-    starts, columns, values = nonzeros(n, F, L)
-    D, largest = after(address(F), (n + 1) * (2 * n + 2)), after(address(F), (n + 1) * (2 * n + 3))
+    starts, columns, values = nonzeros(work)
+    D, largest = address(work.D), address(work.x)
     for i in range(n):
         D[i], largest[i] = 1.0 / np.sqrt(p[n * i + i]) if p[n * i + i] > 0.0 else 0.0, 0.0
     worst, alone = 0.0, False
@@ -117,15 +103,15 @@ def equilibrate(M, F, L):
                 D[i] /= np.sqrt(size)
 
 
-@kernel(F64(VECTOR, VECTOR, MATRIX, TABLE, FLOATS), **FAST)
-def violation(q, z, F, L, w):
+@kernel(F64(VECTOR, VECTOR, WORKSPACE), **FAST)
+def violation(q, z, work):
     """Largest D_i |w_i| of the rows where w is wrong, over the largest D_i (|q_i| + sum_j |M_ij z_j|).
 
-    w (n) receives q + M z.
+    work.w receives q + M z.
     """
     n = z.shape[0]
-    starts, columns, values = nonzeros(n, F, L)
-    D, x = after(address(F), (n + 1) * (2 * n + 2)), address(z)
+    starts, columns, values = nonzeros(work)
+    D, w, x = address(work.D), address(work.w), address(z)
     worst, largest = 0.0, 0.0
     for i in range(n):
         s, activity = q[i], abs(q[i])
@@ -239,20 +225,17 @@ def substitute(m, rank, A, rows, pivots, b, x):
         x[pivots[r]] = s / A[m * r + pivots[r]]
 
 
-@kernel(F64(VECTOR, VECTOR, MATRIX, TABLE))
-def solve_on_support(q, z, F, L):
+@kernel(F64(VECTOR, VECTOR, WORKSPACE))
+def solve_on_support(q, z, work):
     """Solve for the positive entries of z (n) with w = 0 in their rows, in place, from z on; the violation left.
 
-    They stay positive, at least `BASIC_ZERO`. w = q + M z is given where `violation` leaves it for the path's vector b;
-    G^-1 and the other vectors are lost.
+    They stay positive, at least `BASIC_ZERO`. work.w = q + M z is given, as `violation` leaves it; G^-1 is lost.
     """
     n = z.shape[0]
-    N, f, l = n + 1, address(F), address(L)
-    starts, columns, values = nonzeros(n, F, L)
-    D, A = after(f, N * 2 * N), after(f, N * N)
-    w, b, x = after(f, N * (2 * N + 2)), after(f, N * (2 * N + 3)), after(f, N * (2 * N + 4))
-    seeds, order, place = after(l, N * (2 * N + 6)), after(l, N * (2 * N + 7)), after(l, N * (2 * N + 8))
-    rows, pivots, reach = after(l, N * (2 * N + 9)), after(l, N * (2 * N + 10)), after(l, N * (2 * N + 11))
+    starts, columns, values = nonzeros(work)
+    D, A, w, b, x = address(work.D), address(work.H), address(work.w), address(work.rhs), address(work.x)
+    seeds, order, place = address(work.seeds), address(work.order), address(work.place)
+    rows, pivots, reach = address(work.rows), address(work.pivots), address(work.reach)
     m = 0
     for i in range(n):
         place[i] = -1
@@ -273,7 +256,7 @@ def solve_on_support(q, z, F, L):
         substitute(m, rank, A, rows, pivots, b, x)
         for k in range(m):
             z[order[k]] = max(z[order[k]] + D[order[k]] * x[k], BASIC_ZERO)
-        found = violation(q, z, F, L, w)
+        found = violation(q, z, work)
         if found <= CLOSE:
             break
     return found
