@@ -24,12 +24,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import types
 
+from workbench.engine.interpreted import building_block
 from workbench.engine.numba_internals import (
     AttributeTemplate,
     NativeValue,
     cgutils,
     infer_getattr,
-    intrinsic,
     ir,
     lower_getattr_generic,
     make_array,
@@ -77,7 +77,10 @@ class PackedType(types.Type):
 
 
 class Packed:
-    """Base of the classes described in the module's docstring; the sizes are given by name."""
+    """Base of the classes described in the module's docstring; the sizes are given by name.
+
+    The numbers are new ones, zero at first, or those that stand at the beginning of `buffer`.
+    """
 
     sizes: ClassVar[tuple[str, ...]]
     fields: ClassVar[dict[str, tuple]]
@@ -89,7 +92,7 @@ class Packed:
     def __init_subclass__(cls) -> None:
         cls.compiled = cls._numba_type_ = PackedType(cls.__name__, cls.sizes, cls.fields, cls.spans, cls.integers)
 
-    def __init__(self, **sizes: int) -> None:
+    def __init__(self, buffer: np.ndarray | None = None, **sizes: int) -> None:
         self._sizes = tuple(int(sizes[name]) for name in self.sizes)
         shapes = {name: tuple(sizes.get(s, s) for s in shape) for name, shape in self.fields.items()}
         ends = list(accumulate(map(math.prod, shapes.values()), initial=0))
@@ -98,7 +101,7 @@ class Packed:
             name: slice(places[first].start, places[last].stop) for name, (first, last) in self.spans.items()
         }
         # The pages of what is never written to are never fetched.
-        self.buffer = np.zeros(ends[-1])
+        self.buffer = np.zeros(ends[-1]) if buffer is None else buffer[: ends[-1]]
         self._address = self.buffer.ctypes.data
         for name in self._places:
             shape = shapes.get(name, (-1,))
@@ -148,7 +151,10 @@ def over(packed: type[Packed]) -> Any:
     def place_sized(context, numbers, size):
         return kind(numbers, types.intp), generate
 
-    return intrinsic(place_sized if kind.sizes else place)
+    def in_python(numbers, *size):
+        return packed(numbers, **dict(zip(packed.sizes, size, strict=True)))
+
+    return building_block(place_sized if kind.sizes else place, in_python)
 
 
 def length(packed: type[Packed]) -> Any:
@@ -162,7 +168,7 @@ def length(packed: type[Packed]) -> Any:
 
         return types.intp(types.intp), generate
 
-    return intrinsic(count)
+    return building_block(count, lambda size: sum(n * size ** len(names) for names, n in kind.end[last].items()))
 
 
 def _length(builder: Any, x: Monomials, size: Any) -> Any:

@@ -55,7 +55,7 @@ class Stepper:
         self.again = hooks.again or never_again
         self.remember = hooks.remember or remember_impulses
         self.estimate = ESTIMATES[hooks.estimate]
-        self._sizes = dict(
+        self._sizes: Any = dict(
             n=c.size[0], n_memory=r + d * r if hooks.memory is None else hooks.memory, n_own=self.own.size,
             n_numbers=len(hooks.numbers),
         )  # fmt: skip
