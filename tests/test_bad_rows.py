@@ -82,7 +82,7 @@ def of(c, label):
     [
         (raises, "FAILED", "ZeroDivisionError: first line of"),
         (refuses, "REFUSED", "four contacts are needed"),
-        (returns_nothing, "FAILED", "Error: "),
+        (returns_nothing, "REFUSED", "it has to return declare(...)"),
         (bad_hook, "FAILED", "no_such_field"),
     ],
     ids=lambda x: getattr(x, "name", ""),

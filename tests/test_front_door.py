@@ -200,3 +200,96 @@ def test_what_an_installed_package_announces_is_found(tmp_path):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+CASE = """
+from dataclasses import dataclass
+from typing import ClassVar
+import numpy as np
+import workbench as wb
+
+@dataclass(frozen=True)
+class Point(wb.Case):
+    name: ClassVar[str] = "point"
+    size: ClassVar = (2, 0, 1, 1)
+    duration: ClassVar[float] = 0.01
+    mu: float = wb.quantity(0.3, "-", "friction coefficient", "nonnegative")
+
+    def mechanics(self, q, v):
+        return dict(M=np.eye(2), f=[0, -9.81], J_n=[[0, 1]], J_t=[[1, 0]], phi=q[1], mu=self.mu)
+
+    def start(self):
+        return np.zeros(2), np.array([1.0, 0.0])
+
+    def centre(self, q):
+        return np.stack([q[..., 0], 0 * q[..., 0], q[..., 1]], axis=-1)
+
+    def energy(self, q, v):
+        return 1.0 + (v**2).sum(axis=-1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("phi=q[1], mu=self.mu", "phi=q[1]", "mechanics gives no mu"),
+        ("M=np.eye(2)", "M=-np.eye(2)", "not symmetric positive definite"),
+        ("M=np.eye(2)", "M=np.array([[1, 0.5], [0, 1]])", "not symmetric positive definite"),
+        ("J_n=[[0, 1]]", "J_n=[0, 1]", "J_n of shape (2,); (1, 2) is needed"),
+        ("dict(M", "dict(speed=1, M", "unknown contact datum"),
+        ("    size: ClassVar = (2, 0, 1, 1)\n", "", "Point has no size"),
+        ('wb.quantity(0.3, "-", "friction coefficient", "nonnegative")', "0.3", "mu is no parameter"),
+        ("def energy", "def energie", "lacks energy"),
+        ("np.array([1.0, 0.0])", "np.array([1.0, 0.0, 0.0])", "start gives shapes (2,), (3,)"),
+        ("np.stack([q[..., 0], 0 * q[..., 0], q[..., 1]], axis=-1)", "q", "centre of one state has shape (2,)"),
+        ("(v**2).sum(axis=-1)", "v**2", "energy of one state has shape (2,)"),
+    ],
+)
+def test_mistakes_in_a_case_are_one_line(old, new, words, tmp_path):
+    assert old in CASE
+    (tmp_path / "own.py").write_text(CASE)
+    place = f"{tmp_path / 'own.py'}:Point"
+    assert wb.compare(place, "coulomb", reference_step=1e-3).runs["verified"].all()
+    (tmp_path / "own.py").write_text(CASE.replace(old, new))
+    with pytest.raises(wb.WorkbenchError) as caught:
+        wb.compare(place, "coulomb", reference_step=1e-3)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (", recover=dict(v=v, p_n=p.n, p_t=p.t)", "", "recover is missing"),
+        (", p_t=p.t)", ")", "recover needs p_t"),
+        ("    return wb", "    wb", "returns NoneType; it has to return declare(...)"),
+        ("s.balance(v, p.n, p.t)", "s.balance(v, p.n, nothing)", "mine.py, line 8: NameError"),
+        ("s.un(v, p.n)", "s.un(v, p.n) - s.h", "ContactSymbols has no 'h'; it has M"),
+        ("s.un(v, p.n)", "s.mu * p.n", "mine.py, line 9: UserWarning: This use of"),
+    ],
+)
+def test_mistakes_in_a_formulation_are_one_line(old, new, words, own):
+    assert old in OWN
+    own.write_text(OWN.replace(old, new))
+    with pytest.raises(wb.WorkbenchError) as caught:
+        wb.show(f"{own}:elliptic", "cube")
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("place", ["elliptic:ratio", "elliptic:ratio:2", "elliptic:"])
+def test_options_behind_a_place_are_told_from_the_place(place, own):
+    with pytest.raises(wb.WorkbenchError, match="is no OPTION=VALUE") as caught:
+        wb.show(f"{own}:{place}")
+    assert "import" not in str(caught.value)
+
+
+def test_one_thing_or_several(own):
+    found = wb.compare("wheel", "box", solvers="proximal", metrics="position-error", steps=1e-3, duration=0.01)
+    assert set(found.runs["solver"]) == {"proximal"}
+    assert "energy_error" not in found.runs
+    assert str(wb.compare("cube", "box", relaxation="rigid", duration=0.01).comparison.settings.relaxation) == "rigid"
+    twin = own.with_name("twin.py")
+    twin.write_text(OWN)
+    with pytest.raises(wb.WorkbenchError, match="two formulations are called 'elliptic'"):
+        wb.compare("wheel", [f"{own}:elliptic", f"{twin}:elliptic"], duration=0.01)

@@ -83,6 +83,9 @@ class Registry(Sequence):
         thing = getattr(module, attribute, None) if attribute else None
         if thing is None:
             raise UnknownNameError(f"{self.kind} of {place}", attribute, list(own or here) or [f"no {self.kind}"])
+        missing = sorted(getattr(thing, "__abstractmethods__", ()))
+        if missing:
+            raise WorkbenchError(f"{place}:{attribute} lacks {', '.join(missing)}; a {self.kind} needs them")
         if not self.is_one(thing):
             raise WorkbenchError(f"{place}:{attribute} is a {type(thing).__name__}; a {self.kind} is needed")
         return thing

@@ -49,7 +49,10 @@ def print_table(c: Comparison) -> None:
             f"{'explicit' if c.settings.explicit else 'symplectic'} update, {c.settings.normal} normal law, "
             f"relaxation {c.settings.relaxation}"
         )
-    console.print(_table_that_fits(console, rows, columns))
+    table, left_out = _table_that_fits(console, rows, columns)
+    console.print(table)
+    if left_out:
+        say(f"Not shown, since the terminal is {console.width} wide: {', '.join(left_out)}.")
     lines: dict[str, list[str]] = {}
     for r in rows:
         if not r["verified"]:
@@ -77,8 +80,10 @@ def _console() -> Console:
     return console if console.is_terminal else Console(width=PIPE_WIDTH)
 
 
-def _table_that_fits(console: Console, rows: list[dict[str, Any]], columns: Sequence[Column]) -> Table:
-    """The table with as many of its columns as the terminal is wide for; the report has them all.
+def _table_that_fits(
+    console: Console, rows: list[dict[str, Any]], columns: Sequence[Column]
+) -> tuple[Table, list[str]]:
+    """The table with as many of its columns as the terminal is wide for, and the headings of the others.
 
     The last go first, but for the residual, which stands at the end and goes when only the first is left beside it.
     """
@@ -89,7 +94,7 @@ def _table_that_fits(console: Console, rows: list[dict[str, Any]], columns: Sequ
             break
         del shown[-2 if len(shown) > 2 else -1]
         table = _table(rows, columns, shown)
-    return table
+    return table, [column.title for i, column in enumerate(columns) if i not in shown]
 
 
 def _table(rows: list[dict[str, Any]], columns: Sequence[Column], shown: list[int]) -> Table:
@@ -100,7 +105,7 @@ def _table(rows: list[dict[str, Any]], columns: Sequence[Column], shown: list[in
     if several:
         table.add_column("step", justify="right", no_wrap=True)
     for i in shown:
-        table.add_column(columns[i].title.replace(" ", "\n"), justify="right", no_wrap=True)
+        table.add_column(escape(columns[i].title).replace(" ", "\n"), justify="right", no_wrap=True)
     table.add_column("ok", no_wrap=True)
     for r in rows:
         verified = "[green]yes[/]" if r["verified"] else "[red]no[/]"

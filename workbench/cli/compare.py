@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
-from workbench.cli.words import find_case, find_relaxation, number_option
+from workbench.cli.words import find_case, number_option
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
     pass
 
 
+SECONDS, LEAST_SECONDS = 90.0, 5.0
+"""Time that the formulations of a file's comparison share, each of its rows; and what each row gets at least."""
 OF_CASES = ("step", "duration", "reference_step", "position_update", "normal", "relax", "set")
 OF_FILES = ("time_limit", "symmetric_part")
 """Options that make no sense for a file, and for a case."""
@@ -94,22 +96,25 @@ def run_compare(o: argparse.Namespace) -> None:
         "formulations": find_formulations(o.formulation), "solvers": [find_solver(x) for x in o.solver or ()],
         "metrics": None if o.metric is None else [METRICS.find(x) for x in o.metric],
     }  # fmt: skip
-    what, settings = (o.case, _of_file(o)) if file else (find_case(o.case, o.set or []), _of_case(o))
+    rows = len(given["formulations"])
+    what, settings = (o.case, _of_file(o, rows)) if file else (find_case(o.case, o.set or []), _of_case(o))
     _report(o, what, given | settings)
 
 
-def _of_file(o: argparse.Namespace) -> dict[str, Any]:
-    seconds = None if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
-    return {"seconds": seconds, "symmetric": o.symmetric_part}
+def _of_file(o: argparse.Namespace, rows: int) -> dict[str, Any]:
+    limit = o.time_limit or f"{max(LEAST_SECONDS, SECONDS / rows):.2g}"
+    return {"seconds": number_option(limit, "--time-limit", "seconds"), "symmetric": o.symmetric_part}
 
 
 def _of_case(o: argparse.Namespace) -> dict[str, Any]:
+    from workbench.verbs.find import find_relaxation
+
     return {
         "steps": tuple(number_option(h, "--step", "seconds") for part in o.step or ["1e-3"] for h in part.split(",")),
         "reference_step": number_option(o.reference_step or "1e-4", "--reference-step", "seconds"),
         "duration": None if o.duration is None else number_option(o.duration, "--duration", "seconds"),
         "explicit": o.position_update == "explicit", "normal": o.normal, "workers": os.cpu_count() or 1,
-        "relaxation": None if o.relax is None else find_relaxation(o.relax),
+        "relaxation": find_relaxation(o.relax),
     }  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def add_command(commands: Any) -> None:
     )
     solve.add_argument("files", nargs="+", metavar="FILE", help=f"{formats}; a folder is a test set")
     solve.add_argument(
-        "-f", "--formulation", default="coulomb", metavar="NAME[:OPTION=VALUE,...]",
+        "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
         help="of friction problems; default: coulomb, which is what they state",
     )  # fmt: skip
     solve.add_argument(
@@ -107,7 +107,9 @@ def run_solve(o: argparse.Namespace) -> None:
 
     files = problem_files(o.files)
     seconds = None if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
-    formulation = find_formulation(o.formulation)
+    if o.formulation and len(o.formulation) > 1:
+        raise WorkbenchError(f"solve takes one formulation, and {len(o.formulation)} are given; compare takes several")
+    formulation = find_formulation(o.formulation[0] if o.formulation else "coulomb")
     from contextlib import nullcontext
 
     from workbench.algorithms import find_solver

@@ -5,7 +5,7 @@ import textwrap
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.errors import UnknownNameError
+from workbench.errors import UnknownNameError, WorkbenchError
 
 KINDS = ("cases", "formulations", "solvers", "metrics", "reproductions")
 
@@ -68,15 +68,25 @@ def _details(name: str) -> str | None:
     from workbench.builtin.formulations import FORMULATIONS, SLIDING
     from workbench.comparison.metrics import METRICS
 
-    if name in CASES:
+    if name in CASES or _is_place_of(CASES, name):
         case = CASES.find(name)
         table = [f"  {key} = {x:g} {unit:<6} {meaning}" for key, x, unit, meaning in case.parameter_table()]
         return "\n".join([f"{name}: {case.description}", case.source, "", *table])
-    if name in FORMULATIONS or name in SLIDING:
-        f = (FORMULATIONS if name in FORMULATIONS else SLIDING).find(name)
+    if name in FORMULATIONS or name in SLIDING or _is_place_of(FORMULATIONS, name):
+        f = (SLIDING if name in SLIDING else FORMULATIONS).find(name)
         table = [f"  {key} = {values}" for key, values in f.described_options.items()]
         return "\n".join([f"{name}: {f.friction}", f.source, "", *(table or ["  no options"])])
     if name in SOLVERS:
         solver = find_solver(name)
         return f"{name}: {', '.join(sorted(solver.solves))}\nguaranteed for {solver.guaranteed_for}"
     return f"{name}: {METRICS.lines()[name]}" if name in METRICS else None
+
+
+def _is_place_of(registry: Any, name: str) -> bool:
+    """Whether there is a thing of this kind at a place in somebody's own code."""
+    if ":" not in name and not name.endswith(".py"):
+        return False
+    try:
+        return bool(registry.find(name))
+    except WorkbenchError:
+        return False

@@ -8,7 +8,6 @@ from workbench.errors import WorkbenchError
 if TYPE_CHECKING:
     from workbench.language.formulation import Formulation
     from workbench.mechanics.case import Case
-    from workbench.mechanics.relaxation import Relaxation
 
 
 def number_option(text: str, what: str, unit: str) -> float:
@@ -40,17 +39,3 @@ def find_formulation(text: str) -> "Formulation":
     from workbench.verbs.find import find_formulation as find
 
     return find(text)
-
-
-def find_relaxation(text: str) -> "Relaxation":
-    """The relaxation NAME=VALUE,NAME=VALUE, or rigid."""
-    from workbench.mechanics.relaxation import RIGID
-
-    values = {}
-    for part in text.split(",") if text != "rigid" else []:
-        key, _, value = part.partition("=")
-        try:
-            values[key] = float(value)
-        except ValueError:
-            raise WorkbenchError(f"--relax {part}: give NAME=NUMBER, or rigid") from None
-    return RIGID.with_values(**values)

@@ -21,8 +21,10 @@ class Failed:
 
 def failed(error: Exception) -> Failed:
     """The row's part of an error: the workbench's own words, or the type of the error and the start of its message."""
-    if isinstance(error, WorkbenchError):
+    if isinstance(error, WorkbenchError) and not error.__cause__:
         return Failed(Status.REFUSED.name, str(error))
-    words = " ".join(f"{type(error).__name__}: {error}".split())
+    # What tells of another error is no refusal: something broke.
+    told = str(error) if isinstance(error, WorkbenchError) else f"{type(error).__name__}: {error}"
+    words = " ".join(told.split())
     # A WorkbenchError escapes what cannot be printed.
     return Failed("FAILED", str(WorkbenchError(words if len(words) <= LONGEST else f"{words[:LONGEST]} ...")))

@@ -2,20 +2,23 @@
 
 import inspect
 import typing
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from workbench.engine.lazy import cvxpy as cp
 from workbench.engine.travel import Travelling, found_elsewhere
-from workbench.errors import ModellingError, UnknownNameError
+from workbench.errors import ModellingError, UnknownNameError, WorkbenchError
 from workbench.language.modelling import Declaration, Equals, equals, free, leaves, nonneg
 from workbench.mechanics.core import SHARED
+from workbench.own_code import reason_of
 
 
 class Symbols(ABC):
@@ -51,7 +54,10 @@ class Symbols(ABC):
         try:
             symbol = self.make(name)
         except KeyError:
-            raise AttributeError(f"{type(self).__name__} has no '{name}'") from None
+            raise AttributeError(
+                f"{type(self).__name__} has no '{name}'; it has {', '.join(self.shapes)}; what depends on other data "
+                "is a parameter of your own that a hook fills"
+            ) from None
         object.__setattr__(self, name, symbol)
         return symbol
 
@@ -233,7 +239,7 @@ class Formulation:
                 f"{self.name} is about {self.symbols.about}, of size {self.symbols.sizes()}; {size} was given"
             )
         s = self.symbols(*size)
-        declaration = self.build(s, **self.options)
+        declaration = self._built(s)
         answer, given = {name for name, length in s.answer.items() if length}, set(declaration.recover)
         needed = s.needed or answer
         if not needed <= given <= set(s.answer):
@@ -242,6 +248,27 @@ class Formulation:
             raise ModellingError(
                 f"{self.name}: recover has {sorted(given)}; it needs {' and '.join(sorted(needed, reverse=True))}{may}"
             )
+        acting = {p.name() for F in declaration.expressions for p in F.parameters()}
+        if "J_t" in acting and "p_t" in s.answer and "p_t" not in given:
+            raise ModellingError(
+                f"{self.name}: J_t acts in the relations; recover needs p_t, the friction impulses, too"
+            )
+        return declaration
+
+    def _built(self, s: Symbols) -> Declaration:
+        """What the function declares; an error of its own, with the line, is a ModellingError."""
+        file = self.build.__code__.co_filename
+        try:
+            with warnings.catch_warnings():
+                # Between vectors CVXPY takes * for a scalar product, warns, and goes on with what nobody meant.
+                warnings.filterwarnings("error", message="This use of ``\\*`` has resulted in matrix multiplication")
+                declaration = self.build(s, **self.options)
+        except WorkbenchError:
+            raise
+        except Exception as error:
+            raise ModellingError(f"{self.name}: {Path(file).name}, {reason_of(error, file)}") from error
+        if not isinstance(declaration, Declaration):
+            raise ModellingError(f"{self.name} returns {type(declaration).__name__}; it has to return declare(...)")
         return declaration
 
 

@@ -295,7 +295,7 @@ class Declaration:
         return optimisation_problem(self)
 
 
-def declare(*relations: Relation, recover: dict[str, Any], hooks: Hooks | None = None) -> Declaration:
+def declare(*relations: Relation, recover: dict[str, Any] | None = None, hooks: Hooks | None = None) -> Declaration:
     """Collect relations into a Declaration and check that it is one.
 
     `recover` maps the names of an answer (`formulation.Symbols.answer`; for a time step "v", "p_n" and, where there is
@@ -305,6 +305,8 @@ def declare(*relations: Relation, recover: dict[str, Any], hooks: Hooks | None =
     for relation in relations:
         if not isinstance(relation, Relation):
             raise ModellingError(f"declare: {relation!r} is not a relation; use equals(...) or complements(...)")
+    if not recover:
+        raise ModellingError("declare: recover is missing; name the answer, as in recover=dict(v=v, p_n=p_n, p_t=p_t)")
     recovered = {k: _affine(e, f"recover['{k}']") for k, e in recover.items()}
     declaration = Declaration(relations, recovered, hooks or Hooks())
     for u in declaration.partners:

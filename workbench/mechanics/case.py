@@ -16,6 +16,8 @@ from workbench.mechanics.sketch import Shape
 
 FILLED = ("M", "f", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "mu_s", "e")
 """What the mechanics of a case may give."""
+NEEDED = "M", "f", "J_n", "J_t", "phi", "mu"
+"""What they must give."""
 
 
 def quantity(default: float, unit: str, meaning: str, sign: Literal["any", "nonnegative", "positive"] = "any") -> Any:
@@ -79,8 +81,17 @@ class Case(ABC):
     v_th: float = quantity(0.01, "m/s", "speed below which a contact counts as sticking", "positive")
 
     def __post_init__(self) -> None:
+        own = type(self)
+        for wanted, example in (("name", '"slope"'), ("size", "(3, 0, 1, 2)"), ("duration", "1.0")):
+            if not hasattr(own, wanted):
+                raise DataError(f"{own.__name__} has no {wanted}; give it as {wanted}: ClassVar = {example}")
         for f in fields(self):
             value = getattr(self, f.name)
+            if "sign" not in f.metadata:
+                raise DataError(
+                    f"{own.__name__}: {f.name} is no parameter; write {f.name}: float = quantity(default, unit, "
+                    "meaning), or ClassVar for what is the same for all"
+                )
             sign = f.metadata["sign"]
             wrong = (sign == "positive" and value <= 0) or (sign == "nonnegative" and value < 0)
             if wrong or not np.isfinite(value):
@@ -124,6 +135,18 @@ class Case(ABC):
         found = tuple(map(known.index, names))
         return found if len(found) > 1 else found[0]
 
+    def must_fit(self) -> None:
+        """Raises DataError where what the case says of itself does not fit together, at its start."""
+        n = self.size[0]
+        q, v = (np.asarray(x, dtype=float) for x in self.start())
+        if q.ndim != 1 or v.shape != (n,):
+            raise DataError(
+                f"{self.name}: start gives shapes {q.shape}, {v.shape}; coordinates and {n} velocities needed"
+            )
+        for what, found, wanted in (("centre", self.centre(q), (3,)), ("energy", self.energy(q, v), ())):
+            if np.shape(found) != wanted:
+                raise DataError(f"{self.name}: {what} of one state has shape {np.shape(found)}; {wanted} is needed")
+
     def data(self) -> Array:
         """The parameters in order, as the compiled mechanics read them."""
         return np.array([float(getattr(self, f.name)) for f in fields(self)])
@@ -148,7 +171,11 @@ class Case(ABC):
 
     def fill(self, q: Array, v: Array, data: Array, core: Any) -> None:
         """Write the mechanics into `core`, as compiled cases do themselves."""
-        for name, value in self.mechanics(q, v).items():
+        given_data = self.mechanics(q, v)
+        missing = [name for name in NEEDED if name not in given_data]
+        if missing:
+            raise DataError(f"{self.name}: mechanics gives no {', '.join(missing)}; {', '.join(NEEDED)} are needed")
+        for name, value in given_data.items():
             given = np.asarray(value, dtype=float)
             if name not in FILLED:
                 raise UnknownNameError(f"contact datum of {self.name}", name, list(FILLED))
@@ -156,6 +183,9 @@ class Case(ABC):
             if given.ndim and given.shape != wanted:
                 raise DataError(f"{self.name}: mechanics gives {name} of shape {given.shape}; {wanted} is needed")
             setattr(core, name, given)
+        smallest = np.linalg.eigvalsh(core.M)[0] if np.isfinite(core.M).all() else np.nan
+        if not smallest > 0 or not np.allclose(core.M, core.M.T, rtol=1e-10, atol=1e-12 * smallest):
+            raise DataError(f"{self.name}: the mass matrix M that mechanics gives is not symmetric positive definite")
 
     def advance(self, q: Array, v: Array, h: float, data: Array, q_next: Array) -> None:
         """q + h v, for velocities that are the rates of the coordinates; others write q + h Gamma(q) v."""

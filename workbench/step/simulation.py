@@ -46,6 +46,7 @@ def simulate(
         raise DataError(f"step {h:g} s; a positive number of seconds is needed")
     if not (np.isfinite(duration) and duration >= h):
         raise DataError(f"duration {duration:g} s; at least one step of {h:g} s is needed")
+    case.must_fit()
     steps = whole_steps(duration, h)
     normal = case.normal if normal is None else normal
     relaxation = case.relaxation if relaxation is None else relaxation

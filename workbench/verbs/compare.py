@@ -7,25 +7,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from workbench.comparison.cases import compare as compare_case
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Progress, Settings
 from workbench.comparison.result import Comparison
 from workbench.errors import WorkbenchError
+from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
 from workbench.output import provenance
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import ENDINGS, read_problem_file
-from workbench.verbs.find import find_case, find_formulation, find_formulations
+from workbench.verbs.find import find_case, find_formulation, find_formulations, find_relaxation
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SECONDS, LEAST_SECONDS = 90.0, 5.0
-"""Time that the formulations of a file's comparison share, each of its rows; and what each row gets at least."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -86,10 +86,10 @@ class Compared(Result):
 
 
 def compare(
-    what: Any, formulations: Any = None, *, solvers: Sequence[Any] = (), metrics: Sequence[Any] | None = None,
-    steps: Sequence[float] = (1e-3,), duration: float | None = None, reference_step: float = 1e-4,
-    explicit: bool = False, normal: str | None = None, relaxation: Relaxation | None = None,
-    seconds: float | None = None, symmetric: bool = False, progress: Progress | None = None, workers: int = 1,
+    what: Any, formulations: Any = None, *, solvers: Any = (), metrics: Any = None, steps: Any = (1e-3,),
+    duration: float | None = None, reference_step: float = 1e-4, explicit: bool = False, normal: str | None = None,
+    relaxation: Relaxation | str | None = None, seconds: float | None = None, symmetric: bool = False,
+    progress: Progress | None = None, workers: int = 1,
 ) -> Compared:  # fmt: skip
     """Step a case, or solve a friction problem, under formulations, and judge them against exact Coulomb friction.
 
@@ -97,9 +97,11 @@ def compare(
     `metrics` are names, places in your own code, or the things themselves; the defaults are all formulations that come
     with the workbench, the solver that takes each to round-off, and all metrics. For a case: `steps` and
     `reference_step` [s], `duration` [s], `explicit` (position update), `normal` (normal law) and `relaxation`, whose
-    None is the case's own. For a problem: `seconds` for each row, and `symmetric` for (W + W^T)/2. `workers` processes
-    share the runs whose solvers are not compiled. Raises WorkbenchError for unusable settings or a reference that is
-    not verified; a formulation, solver or metric that fails is a row or a cell with its reason.
+    None is the case's own; `relaxation` may be "rigid". For a problem: `symmetric` for (W + W^T)/2, and `seconds` for
+    each row, which is then made in another process. `workers` processes share the runs whose solvers are not compiled.
+    A script that asks for other processes begins with `if __name__ == "__main__":`. Raises WorkbenchError for unusable
+    settings or a reference that is not verified; a formulation, solver or metric that fails is a row or a cell with its
+    reason.
 
     >>> import workbench as wb
     >>> found = wb.compare("wheel", ["box", "coulomb"], duration=0.02)
@@ -109,6 +111,8 @@ def compare(
     '1'
     """
     chosen, coulomb = find_formulations(formulations), find_formulation("coulomb")
+    must_differ(chosen)
+    solvers, metrics = several(solvers), None if metrics is None else several(metrics)
     if isinstance(what, FrictionProblem | GlobalFrictionProblem) or (not isinstance(what, Case) and is_file(what)):
         name, problem = (
             (Path(what).name, read_problem_file(what)) if isinstance(what, str | Path) else ("problem", what)
@@ -118,16 +122,29 @@ def compare(
                 f"{name} holds: {problem.kind}; formulations of friction are compared on friction problems "
                 "(see: workbench solve, workbench check)"
             )
-        limit = max(LEAST_SECONDS, SECONDS / len(chosen)) if seconds is None else seconds
-        c = compare_problem(name, problem, chosen, coulomb, solvers, limit, progress, symmetric, metrics)
-        own = {"time_limit": limit, "symmetric_part": symmetric}
+        c = compare_problem(name, problem, chosen, coulomb, solvers, seconds, progress, symmetric, metrics)
+        own = {"time_limit": seconds, "symmetric_part": symmetric}
         return Compared(c, {"file": str(what) if isinstance(what, str | Path) else name, "problem": c.facts,
                             "known": c.known, "settings": own})  # fmt: skip
     case = find_case(what)
-    settings = Settings(tuple(steps), reference_step, duration, explicit, normal, relaxation).of_case(case)
+    compliance = find_relaxation(relaxation)
+    settings = Settings(tuple(several(steps)), reference_step, duration, explicit, normal, compliance).of_case(case)
     c = compare_case(case, chosen, coulomb, solvers, settings, progress, workers, metrics)
     own = vars(settings) | {"relaxation": str(settings.relaxation)}
     return Compared(c, {"case": case.name, "parameters": vars(case), "settings": own})
+
+
+def several(given: Any) -> list[Any]:
+    """A list of what may be one thing or several."""
+    return list(given) if isinstance(given, list | tuple | set | np.ndarray) else [given]
+
+
+def must_differ(formulations: Sequence[Formulation]) -> None:
+    """Raises WorkbenchError where two different formulations have one label: rows could not be told apart."""
+    known: dict[str, Formulation] = {}
+    for f in formulations:
+        if known.setdefault(f.label, f).build is not f.build:
+            raise WorkbenchError(f"two formulations are called '{f.label}'; give one of them another name")
 
 
 def is_file(what: Any) -> bool:

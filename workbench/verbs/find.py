@@ -10,6 +10,7 @@ from workbench.builtin.formulations import FORMULATIONS, SLIDING
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
+from workbench.mechanics.relaxation import RIGID, Relaxation
 
 
 def find_formulation(wanted: str | Formulation) -> Formulation:
@@ -24,14 +25,12 @@ def find_formulation(wanted: str | Formulation) -> Formulation:
         return wanted
     if not isinstance(wanted, str):
         raise WorkbenchError(f"a formulation or its name is needed; {type(wanted).__name__} was given")
-    place, _, rest = wanted.rpartition(":")
-    if "=" not in rest:
-        place, rest = wanted, ""
-    head, _, tail = place.partition(":")
-    if tail and head in (*FORMULATIONS.names, *SLIDING.names):
-        raise WorkbenchError(f"formulation '{wanted}': '{tail}' is no OPTION=VALUE")
+    known = wanted.partition(":")[0] in (*FORMULATIONS.names, *SLIDING.names)
+    # A built-in name, or FILE.py:NAME and module:NAME; what comes behind are options.
+    words = wanted.split(":", 1 if known else 2)
+    place, rest = (words[0], words[1:]) if known else (":".join(words[:2]), words[2:])
     options = {}
-    for part in rest.split(",") if rest else []:
+    for part in rest[0].split(",") if rest else []:
         key, equals, value = part.partition("=")
         if not equals:
             raise WorkbenchError(f"formulation '{wanted}': '{part}' is no OPTION=VALUE")
@@ -72,3 +71,21 @@ def find_formulations(wanted: Sequence[Any] | Any | None) -> tuple[Formulation, 
         return tuple(FORMULATIONS.find(name) for name in FORMULATIONS.bundled)
     several = [wanted] if isinstance(wanted, str | Formulation) else wanted
     return tuple(map(find_formulation, several))
+
+
+def find_relaxation(wanted: str | Relaxation | None) -> Relaxation | None:
+    """The relaxation NAME=VALUE,NAME=VALUE, or rigid; a Relaxation or None, the case's own, as it is.
+
+    >>> find_relaxation("k_n=1e6").k_n
+    1000000.0
+    """
+    if not isinstance(wanted, str):
+        return wanted
+    values = {}
+    for part in wanted.split(",") if wanted != "rigid" else []:
+        key, _, value = part.partition("=")
+        try:
+            values[key] = float(value)
+        except ValueError:
+            raise WorkbenchError(f"relaxation {part}: give NAME=NUMBER, or rigid") from None
+    return RIGID.with_values(**values)
