@@ -36,5 +36,5 @@ CASES = Registry("case", "workbench.builtin.cases", {
     "tippe-top": "tippe_top.TippeTop",
     "v-groove": "v_groove.VGroove",
     "wedged-box": "wedged_box.WedgedBox",
-}, _is_case, lambda case: case.description)  # fmt: skip
+}, _is_case, lambda case: case.description, "workbench.cases")  # fmt: skip
 """Name of the case: module and class below this package. In this order they are listed."""

@@ -27,7 +27,7 @@ FORMULATIONS = Registry("formulation", "workbench.builtin.formulations", {
     "mujoco": "mujoco.mujoco",
     "staggered": "staggered.staggered",
     "coulomb": "coulomb.coulomb",
-}, _is_formulation, _line)  # fmt: skip
+}, _is_formulation, _line, "workbench.formulations")  # fmt: skip
 """Name of the formulation: module and object below this package. In this order they are listed and compared."""
 
 SLIDING = Registry(

@@ -189,11 +189,14 @@ def test_what_an_installed_package_announces_is_found(tmp_path):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plug-in\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
         "[workbench.formulations]\nelliptic = plug_in:elliptic\nbroken = plug_in:nothing\nbox = plug_in:elliptic\n"
+        "coulomb = plug_in:elliptic\n"
     )
     code = (
         "import workbench as wb\n"
         "assert wb.formulations.find('elliptic').name == 'elliptic' and 'elliptic' in wb.formulations\n"
-        "assert wb.formulations.find('box').name == 'box'\n"
+        "from workbench.verbs.find import find_formulation\n"
+        "for name in ('box', 'coulomb'):\n"
+        "    assert wb.formulations.find(name).name == find_formulation(name).name == name\n"
         "assert 'AttributeError' in wb.formulations.lines()['broken']\n"
         "assert wb.show('elliptic:ratio=2').formulation.options == {'ratio': 2.0}\n"
     )
@@ -293,3 +296,23 @@ def test_one_thing_or_several(own):
     twin.write_text(OWN)
     with pytest.raises(wb.WorkbenchError, match="two formulations are called 'elliptic'"):
         wb.compare("wheel", [f"{own}:elliptic", f"{twin}:elliptic"], duration=0.01)
+
+
+def test_a_solver_gets_only_problems_of_the_kinds_that_it_solves():
+    class Blind:
+        """It claims to have solved whatever it is given."""
+
+        name, solves, guaranteed_for, tolerance = "blind", frozenset({"LCP"}), "nothing", 1e-6
+
+        def why_not(self, problem):
+            return None
+
+        def solve(self, problem):
+            raise AssertionError(f"asked to solve a {problem.kind}")
+
+    for formulation in ("box", "ccp", "coulomb"):
+        answer = wb.solve(block(), formulation, Blind())
+        assert (answer.status.name, answer.verified) == ("REFUSED", False)
+        assert "lind solves LCP, not" in answer.words[-1]
+    rows = wb.compare("wheel", ["ccp", "coulomb"], solvers=[Blind()], duration=0.01).runs
+    assert set(rows["claimed"]) == {"REFUSED"}

@@ -166,7 +166,7 @@ def test_frames_know_their_columns_and_so_do_parquet_files(tmp_path):
 
 def test_the_documentation_lists_all_columns():
     page = (Path(__file__).parent.parent / "docs" / "columns.md").read_text("utf-8")
-    assert page == markdown(), "run: python -m reports.text.columns > docs/columns.md"
+    assert page == markdown(), "run: python -m workbench.builtin.reports.text.columns > docs/columns.md"
     for column in (*RUNS, *TRAJECTORIES, *(m.column for m in METRICS)):
         assert f"| `{column.name}` | {column.unit} |" in page
 

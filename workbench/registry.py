@@ -24,20 +24,21 @@ from workbench.signals import imported
 class Registry(Sequence):
     """The things of one kind in order; `places` maps a name to "module.object" below the package.
 
-    `is_one` tells whether an object is a thing of this kind; `line` says what it is in a line, for lists.
+    `is_one` tells whether an object is a thing of this kind; `line` says what it is in a line, for lists; `group` is
+    the group of entry points under which packages announce such things.
     """
 
     def __init__(
         self, kind: str, package: str, places: Mapping[str, str], is_one: Callable[[Any], bool],
-        line: Callable[[Any], str],
+        line: Callable[[Any], str], group: str = "",
     ) -> None:  # fmt: skip
         self.kind, self.package, self.bundled = kind, package, dict(places)
-        self.is_one, self.line = is_one, line
+        self.is_one, self.line, self.group = is_one, line, group
 
     @cached_property
     def announced(self) -> dict[str, EntryPoint]:
         """What installed packages announce, by name; a name of the workbench's own stays the workbench's."""
-        found = entry_points(group=f"workbench.{self.kind}s")
+        found = entry_points(group=self.group) if self.group else ()
         return {point.name: point for point in found if point.name not in self.bundled}
 
     @property

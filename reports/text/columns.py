@@ -1,4 +1,4 @@
-"""The table of all columns in `docs/columns.md`: `python -m reports.text.columns > docs/columns.md`."""
+"""The table of all columns, which `python -m workbench.builtin.reports.text.columns > docs/columns.md` writes."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ INTRODUCTION = """# Columns
 
 What the frames of a comparison hold; definitions are in the [formulary](formulary.md), section 7. Column by column,
 `frame.attrs["columns"]` has the same, and so has a Parquet file. This page is written by
-`python -m reports.text.columns > docs/columns.md`.
+`python -m workbench.builtin.reports.text.columns > docs/columns.md`.
 
 Columns of a *case* are not those of a *problem* from a file, where the table says so. NaN means "not defined": a column
 is defined where it says and everywhere if it says nothing, and a metric needs an answer besides, of a case one for the

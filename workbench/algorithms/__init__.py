@@ -31,7 +31,7 @@ SOLVERS = Registry("solver", "workbench.algorithms", {
     "ccp-exact": "coulomb_exact.CCP",
     "clarabel": "clarabel_direct.SOLVER",
     "elimination": "elimination.SOLVER",
-}, _is_solver, _line)  # fmt: skip
+}, _is_solver, _line, "workbench.solvers")  # fmt: skip
 """Name of the solver: module and object below this package. `cvxpy:NAME` stands for any installed CVXPY solver."""
 
 ROUND_OFF = {

@@ -41,6 +41,14 @@ class Solver(Protocol):
         ...
 
 
+def solved_by(solver: Solver, problem: Problem, *guess: Array) -> Solution:
+    """What a solver makes of a problem; a refusal where the problem is of no kind that it solves."""
+    if problem.kind not in solver.solves:
+        reason = f"{solver.name} solves {', '.join(sorted(solver.solves))}, not {problem.kind}"
+        return refusal(solver, problem, reason)
+    return solver.solve(problem, *guess)
+
+
 def nothing_against(problem: Problem) -> str | None:
     return None
 

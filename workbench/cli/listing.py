@@ -39,7 +39,8 @@ def run_list(o: argparse.Namespace) -> None:
         for name, line in lists[o.what].items():
             print(textwrap.shorten(f"{name:<20} {line}", 118, placeholder=" ...") if line else name)
         return
-    details = _details(o.what)
+    known = next((names[o.what] or "a reproduction" for names in lists.values() if o.what in names), None)
+    details = _details(o.what) or (known and f"{o.what}: {known}")
     if details is None:
         raise UnknownNameError("kind or name", o.what, [*KINDS, *(name for names in lists.values() for name in names)])
     print(details)

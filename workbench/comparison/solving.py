@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from workbench.algorithms import SOLVERS, default_solver, find_solver
-from workbench.algorithms.base import Solver
+from workbench.algorithms.base import Solver, solved_by
 from workbench.assemble.find import compiled
 from workbench.comparison.escalation import solve_or_refute
 from workbench.comparison.failure import failed
@@ -155,7 +155,7 @@ def _direct(problem: Problem | GlobalConeProblem, solver: str | Solver | None, s
     if solver is None and isinstance(problem, MLCP):
         return Answer(solve_or_refute(problem), problem.size, build_time)
     # Those over (M, H) only come with solvers that take them.
-    return Answer(method.solve(problem), problem.size, build_time)  # type: ignore[arg-type]
+    return Answer(solved_by(method, problem), problem.size, build_time)  # type: ignore[arg-type]
 
 
 def solve_row(path: Path, formulation: Formulation, solver: str | None = None, strict: bool = True) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.algorithms.base import Solver
+from workbench.algorithms.base import Solver, solved_by
 from workbench.assemble.assembly import carry_back, eliminate, stamp
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import Work
@@ -320,7 +320,7 @@ def solve_sliding(
     Raises DataError when the problem cannot be posed.
     """
     problem, work = pose_sliding(formulation, system)
-    solution = solver.solve(problem)
+    solution = solved_by(solver, problem)
     if solution.claimed in (Status.SOLVED, Status.INACCURATE):
         work.z[:] = solution.z
         carry_back(work)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms.base import KernelSolver, Solver
+from workbench.algorithms.base import KernelSolver, Solver, solved_by
 from workbench.assemble.plan import Compiled, Work
 from workbench.engine.interpreted import python_of
 from workbench.errors import DataError, UnknownNameError
@@ -138,7 +138,7 @@ class Stepper:
         """One pass; whether it came to an answer and the formulation asks for another."""
         # A kernel may start from the last step's answer, in this loop as in the compiled one.
         guess = (self.work.z,) if isinstance(solver, KernelSolver) else ()
-        solution = solver.solve(self.problem(), *guess)
+        solution = solved_by(solver, self.problem(), *guess)
         answered = solution.claimed in (Status.SOLVED, Status.INACCURATE)
         return solution, answered and self.finish_pass(solution.z)
 

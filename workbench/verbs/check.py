@@ -100,8 +100,8 @@ def check(
     """Verdicts with proofs or witnesses on a matrix, its LCP, or the lead matrix of a formulation on a case.
 
     `what` is a matrix (array, rows of numbers or of strings such as "4/3", `Matrix`, the path of a file), an LCP, or,
-    with a `formulation`, a case or its name, whose first step of `step` [s] is looked at. `rhs` is q (n,). `seconds`
-    bounds all verdicts together. Raises WorkbenchError for what cannot be read.
+    with a `formulation`, a case or its name, whose first step of `step` [s] is looked at. `rhs` is q (n,), or
+    a file with it. `seconds` bounds all verdicts together. Raises WorkbenchError for what cannot be read.
 
     >>> import workbench as wb
     >>> found = wb.check([["2", "-1"], ["-1", "4/3"]], rhs=[-1, 1])
@@ -116,8 +116,12 @@ def check(
             f"{f.label} on {case.name}", lead_matrix(case, f, find_formulation("coulomb"), step, seconds)
         )
     M, q, name = _matrix_of(what)
-    if rhs is not None:
-        q = Matrix(np.asarray(rhs, dtype=float).reshape(-1, 1))
+    if isinstance(rhs, str | Path):
+        if not isinstance(what, str | Path):
+            raise WorkbenchError("rhs is a file, and the matrix is none; read both, or give both as files")
+        M, q = read_problem(what, rhs)
+    elif rhs is not None:
+        q = Matrix(_numbers(rhs, "rhs").reshape(-1, 1))
     return check_problem(name, M, q, seconds)
 
 
@@ -146,4 +150,12 @@ def _matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
         from workbench.readers.matrix import matrix_of
 
         return matrix_of([[str(x) for x in row] for row in rows], "the matrix"), None, "the matrix"
-    return Matrix(np.asarray(rows, dtype=float)), None, "the matrix"
+    return Matrix(_numbers(rows, "the matrix")), None, "the matrix"
+
+
+def _numbers(given: Any, name: str) -> np.ndarray:
+    """An array of doubles; WorkbenchError where the rows differ in length or something is no number."""
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise WorkbenchError(f"{name} is not an array of numbers: rows of equal length are needed") from None

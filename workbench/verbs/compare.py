@@ -111,6 +111,8 @@ def compare(
     '1'
     """
     chosen, coulomb = find_formulations(formulations), find_formulation("coulomb")
+    if not chosen:
+        raise WorkbenchError("no formulation is given; name at least one, or leave the argument out for all")
     must_differ(chosen)
     solvers, metrics = several(solvers), None if metrics is None else several(metrics)
     if isinstance(what, FrictionProblem | GlobalFrictionProblem) or (not isinstance(what, Case) and is_file(what)):

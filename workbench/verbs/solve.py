@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.algorithms import default_solver
+from workbench.algorithms.base import solved_by
 from workbench.assemble.find import compiled
 from workbench.comparison.solving import solve_problem
 from workbench.errors import WorkbenchError
@@ -140,7 +141,7 @@ def solve(problem: Any, formulation: str | Formulation | None = None, solver: An
         )
     if formulation is not None:
         raise WorkbenchError(f"a {problem.kind} is solved as it is; formulations are for systems and friction problems")
-    solution = (method or default_solver(problem.kind)).solve(problem)
+    solution = solved_by(method or default_solver(problem.kind), problem)
     return Solved(f"{problem.kind} of size {problem.size}", {"z": solution.z}, solution)
 
 

@@ -36,6 +36,6 @@ METRICS = Registry("metric", "workbench.comparison.metrics", {
     "open": "modes.open_contacts",
     "sliding": "modes.sliding_contacts",
     "sticking": "modes.sticking_contacts",
-}, _is_metric, _line)  # fmt: skip
+}, _is_metric, _line, "workbench.metrics")  # fmt: skip
 """Name of the metric: module and object below this package. In this order they are columns; a narrow terminal leaves
 out the last ones."""
