@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.strikes import ended, moments, struck
+from tests.strikes import COMPARE, ended, moments, struck
 from workbench.signals import uninterrupted
 
 if sys.platform == "win32":
     pytest.skip("signals are POSIX", allow_module_level=True)
+
+import pty
 
 ROOT = Path(__file__).parents[1]
 USR1, USR2, ALRM, HUP, TERM = signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGHUP, signal.SIGTERM
@@ -189,3 +191,19 @@ def test_a_handler_may_raise_while_kernels_compile(number, moment):
 @pytest.mark.parametrize(("number", "moment"), [*zip((HUP, TERM, signal.SIGINT), moments(seed=5), strict=True)])
 def test_a_command_ends_with_the_usual_code_and_leaves_nothing(number, moment):
     assert ended(number, moment) == []
+
+
+def test_a_command_whose_terminal_is_closed_ends_with_the_usual_code_and_leaves_nothing(tmp_path):
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(tmp_path)
+        os.execve(COMPARE[0], [*COMPARE, "--duration", "20"], os.environ | {"PYTHONPATH": str(ROOT)})
+    # The bar names what is being run.
+    drawn = b""
+    while b"coulomb" not in drawn:
+        drawn += os.read(terminal, 1000)
+    assert list(tmp_path.glob(".result-*"))
+    os.close(terminal)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 128 + HUP
+    assert list(tmp_path.iterdir()) == []

@@ -1,6 +1,7 @@
 """A progress bar for the commands that take long."""
 
 import sys
+from contextlib import suppress
 from typing import Any
 
 
@@ -33,4 +34,6 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         if self.shown:
-            self.bar.stop()
+            # The terminal may be gone, which is what SIGHUP says.
+            with suppress(OSError):
+                self.bar.stop()
