@@ -4,7 +4,7 @@
     answer = solve_batch(M, q, lower, upper, solver="proximal", threads=2)
 
 Every problem is solved by itself, from nothing, by the same compiled code as a single one, or by the same operations in
-the lanes of vectors (`lemke.eight_lanes`), so that z is the same to the bit. What is wrong with one problem is its status;
+vector lanes (`lemke.eight_lanes`), so that z is the same to the bit. What is wrong with one problem is its status;
 only shapes and bounds that make no problem raise an error. Threads share the batch in equal parts.
 """
 

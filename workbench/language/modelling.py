@@ -305,7 +305,7 @@ def declare(*relations: Relation, recover: dict[str, Any] | None = None, hooks: 
     for relation in relations:
         if not isinstance(relation, Relation):
             raise ModellingError(f"declare: {relation!r} is not a relation; use equals(...) or complements(...)")
-    if not recover:
+    if recover is None:
         raise ModellingError("declare: recover is missing; name the answer, as in recover=dict(v=v, p_n=p_n, p_t=p_t)")
     recovered = {k: _affine(e, f"recover['{k}']") for k, e in recover.items()}
     declaration = Declaration(relations, recovered, hooks or Hooks())
