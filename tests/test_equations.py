@@ -39,7 +39,9 @@ def penalty(s: ContactSymbols, stiffness: float = 50.0, viscosity: float = 0.3) 
 
 
 SOLVER = find_solver("elimination")
-IN_PYTHON = SimpleNamespace(name="python", tolerance=SOLVER.tolerance, why_not=SOLVER.why_not, solve=SOLVER.solve)
+IN_PYTHON = SimpleNamespace(
+    name="python", solves=SOLVER.solves, tolerance=SOLVER.tolerance, why_not=SOLVER.why_not, solve=SOLVER.solve
+)
 BLOCK = ContactSystem(
     2 * np.eye(3), [0.6, 0.8, -1.0], [0, 0, -20.0], 0.01, [[0, 0, 1]], [[1, 0, 0], [0, 1, 0]], 0.5, phi=-2e-3
 )

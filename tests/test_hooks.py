@@ -20,7 +20,9 @@ from workbench.step.simulation import simulate
 from workbench.step.sweep import sweep
 
 # The same solver, hidden from the compiled loop.
-IN_PYTHON = SimpleNamespace(name=LEMKE.name, tolerance=LEMKE.tolerance, why_not=LEMKE.why_not, solve=LEMKE.solve)
+IN_PYTHON = SimpleNamespace(
+    name=LEMKE.name, solves=LEMKE.solves, tolerance=LEMKE.tolerance, why_not=LEMKE.why_not, solve=LEMKE.solve
+)
 each_loop = pytest.mark.parametrize("solver", [LEMKE, IN_PYTHON], ids=["compiled", "python"])
 
 
