@@ -25,7 +25,7 @@ from workbench.diagnostics.sliding_exact import ExactSliding, exact_rows
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.errors import DataError
-from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity
 from workbench.mechanics.core import FILL, advance_by_rates
 from workbench.mechanics.sketch import Arrow, Disc, Line, Outline, Shape
 from workbench.sliding.motion import steps_sliding, unique_multipliers
@@ -84,6 +84,9 @@ class Drawer(Case):
 
     def centre(self, q: Array) -> Array:
         return np.stack([q[..., 0], q[..., 1], np.zeros_like(q[..., 0])], axis=-1)
+
+    def orientation(self, q: Array) -> Array:
+        return planar_orientation(q[..., 2])
 
     def energy(self, q: Array, v: Array) -> Array:
         kinetic = 0.5 * self.m * (v[..., 0] ** 2 + v[..., 1] ** 2 + self.radius**2 * v[..., 2] ** 2)

@@ -22,7 +22,7 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity
 from workbench.mechanics.core import FILL, advance_by_rates
 from workbench.mechanics.sketch import Arrow, Disc, Line, Outline, Shape, floor
 
@@ -102,6 +102,9 @@ class Gripper(Case):
     def centre(self, q: Array) -> Array:
         """Of the ball."""
         return np.stack([q[..., X], np.zeros_like(q[..., X]), q[..., Z]], axis=-1)
+
+    def orientation(self, q: Array) -> Array:
+        return planar_orientation(q[..., 2])
 
     def energy(self, q: Array, v: Array) -> Array:
         ball = v[..., X] ** 2 + v[..., Z] ** 2 + 0.4 * (self.R * v[..., TURN]) ** 2

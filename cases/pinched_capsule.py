@@ -20,7 +20,7 @@ from numba import float64
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity
 from workbench.mechanics.core import FILL, advance_by_rates
 from workbench.mechanics.sketch import Arrow, Disc, Outline, Shape
 
@@ -88,6 +88,9 @@ class PinchedCapsule(Case):
     def centre(self, q: Array) -> Array:
         """Of the capsule."""
         return np.stack([q[..., 0], np.zeros_like(q[..., 0]), q[..., 1]], axis=-1)
+
+    def orientation(self, q: Array) -> Array:
+        return planar_orientation(q[..., 2])
 
     def energy(self, q: Array, v: Array) -> Array:
         m = self.m

@@ -19,7 +19,7 @@ import numpy as np
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.errors import DataError
-from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity
 from workbench.mechanics.core import FILL, advance_by_rates
 from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, floor
 from workbench.sliding.motion import sliding_motion, steps_sliding, unique_multipliers
@@ -86,6 +86,9 @@ class RodInGuide(Case):
     def centre(self, q: Array) -> Array:
         x = q[..., 0] - self.l * np.cos(q[..., 2])
         return np.stack([x, np.zeros_like(x), q[..., 1] + self.l * np.sin(q[..., 2])], axis=-1)
+
+    def orientation(self, q: Array) -> Array:
+        return planar_orientation(q[..., 2])
 
     def energy(self, q: Array, v: Array) -> Array:
         x = v[..., 0] + self.l * np.sin(q[..., 2]) * v[..., 2]

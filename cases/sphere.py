@@ -96,6 +96,9 @@ class Sphere(Case):
     def centre(self, q: Array) -> Array:
         return q[..., :3]
 
+    def orientation(self, q: Array) -> Array:
+        return q[..., None, 3:]
+
     def energy(self, q: Array, v: Array) -> Array:
         kinetic = (v[..., :3] ** 2).sum(axis=-1) + 0.4 * self.R**2 * (v[..., 3:] ** 2).sum(axis=-1)
         return self.m * (0.5 * kinetic + self.gravity * q[..., 2])

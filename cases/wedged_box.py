@@ -27,7 +27,7 @@ import numpy as np
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.errors import DataError
-from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity
 from workbench.mechanics.core import FILL, advance_by_rates
 from workbench.mechanics.sketch import Arrow, Line, Outline, Shape, floor
 
@@ -107,6 +107,9 @@ class WedgedBox(Case):
 
     def centre(self, q: Array) -> Array:
         return np.stack([q[..., 0], np.zeros_like(q[..., 0]), q[..., 1]], axis=-1)
+
+    def orientation(self, q: Array) -> Array:
+        return planar_orientation(q[..., 2])
 
     def energy(self, q: Array, v: Array) -> Array:
         inertia = (self.length**2 + self.height**2) / 12

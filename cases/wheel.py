@@ -87,6 +87,12 @@ class Wheel(Case):
     def centre(self, q: Array) -> Array:
         return q[..., :3]
 
+    def orientation(self, q: Array) -> Array:
+        (a, A), (b, B), (c, C) = ((np.cos(x), np.sin(x)) for x in np.moveaxis(0.5 * q[..., 3:], -1, 0))
+        # The quaternion of Rz(psi) Rx(theta) Ry(phi).
+        parts = a * b * c - A * B * C, a * B * c - A * b * C, a * b * C + A * B * c, A * b * c + a * B * C
+        return np.stack(parts, axis=-1)[..., None, :]
+
     def energy(self, q: Array, v: Array) -> Array:
         s, c = np.sin(q[..., 4]), np.cos(q[..., 4])
         spin = self.I_a * (v[..., 5] + v[..., 3] * s) ** 2 + self.I_t * (v[..., 4] ** 2 + (v[..., 3] * c) ** 2)

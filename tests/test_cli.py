@@ -31,7 +31,7 @@ def test_compare_writes_what_it_promises(written):
     columns = (
         "case formulation options solver step window size rank rank_min claimed verified residual tolerance reason",
         "iterations build_time solve_time friction_rmsd misalignment_rms position_error energy_error signorini cone",
-        "dissipation discretisation_error formulation_error solver_error rank_tolerance",
+        "dissipation friction_error friction_discretisation velocity_formulation position_solver rank_tolerance",
     )
     assert {name for line in columns for name in line.split()} <= set(runs.columns)
     assert len(runs) == 3 * 3 * 2 * 2  # formulations x solvers x steps x windows

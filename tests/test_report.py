@@ -16,7 +16,7 @@ from workbench.builtin.reports.figures.charts import write_figures
 from workbench.builtin.reports.figures.comparison import ROWS, curves_of, figures
 from workbench.builtin.reports.pages.comparison import render
 from workbench.builtin.reports.text import terminal
-from workbench.builtin.reports.text.comparison import error_columns, judged_columns
+from workbench.builtin.reports.text.comparison import budget_columns, error_columns, judged_columns
 from workbench.builtin.reports.text.terminal import print_table
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
@@ -49,8 +49,11 @@ def test_the_page_loads_nothing_from_anywhere(page):
 
 def test_every_run_has_its_row_and_every_failure_its_reason(result, page):
     text = outside_scripts(page)
+    budgets = budget_columns(result)
     verdicts = result.diagnostics.drop_duplicates(["label", "step"])
-    assert text.count('<td class="name">') == len(result.runs) + len(result.windows["all"]) + len(verdicts)
+    assert text.count('<td class="name">') == (
+        len(result.runs) + len(result.windows["all"]) + len(budgets) * len(result.windows["sliding"]) + len(verdicts)
+    )
     refused = result.runs[result.runs["claimed"] == "REFUSED"]
     assert len(refused)
     assert all(reason.split(":")[0] in text for reason in refused["reason"])
@@ -58,7 +61,7 @@ def test_every_run_has_its_row_and_every_failure_its_reason(result, page):
 
 def test_the_mathematics_is_that_of_the_declarations(result, page):
     text = outside_scripts(page)
-    assert text.count("<details") == len(result.mathematics)
+    assert text.count("<details") == len(result.mathematics) + len(budget_columns(result))
     relations = sum(len(m["relations"]) for m in result.mathematics)
     assert text.count("<math") == relations + len(result.mathematics)
     assert "&lt;math" not in text

@@ -13,9 +13,11 @@ WIDTH, HEIGHT = 760, 300
 COLOURS = ["#4c6a92", "#e08a1e", "#c8553d", "#5b9e9e", "#3f8f4f", "#b79a20", "#8c5fa8", "#d4739b", "#2b2b2b", "#8d7461"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 
-PARTS = {"total": "#2b2b2b", "discretisation": "#7fa6c9", "formulation": "#e08a1e", "solver": "#8c5fa8"}
+PARTS = {
+    "total": "#2b2b2b", "reference": "#b9b9b9", "discretisation": "#7fa6c9", "formulation": "#e08a1e",
+    "compliance": "#3f8f4f", "solver": "#8c5fa8",
+}  # fmt: skip
 """Parts of an error budget and their colours."""
-
 
 NAMES = ("friction", "misalignment", "position", "energy", "budget", "painleve", "cones", "motion")
 """File names of the figures, without ending."""
@@ -73,9 +75,9 @@ def lines(
 
 
 def budget(errors: pd.DataFrame, title: str) -> alt.FacetChart:
-    """Bars side by side of the columns named in `PARTS`, shares, for every "run"; one field for each "window"."""
-    parts, windows = [part for part in PARTS if part in errors], list(dict.fromkeys(errors["window"]))
-    tidy = errors.melt(["run", "window"], parts, var_name="part", value_name="error").dropna(subset=["error"])
+    """Bars side by side of the columns named in `PARTS`, shares, for every "run"; one chart for each "field"."""
+    parts, fields = [part for part in PARTS if part in errors], list(dict.fromkeys(errors["field"]))
+    tidy = errors.melt(["run", "field"], parts, var_name="part", value_name="error").dropna(subset=["error"])
     tidy["error"] = 100 * tidy["error"]
     tidy = tidy[tidy["error"] > 1e-6].assign(floor=1e-6)
     return (
@@ -94,8 +96,8 @@ def budget(errors: pd.DataFrame, title: str) -> alt.FacetChart:
                 scale=alt.Scale(domain=parts, range=[PARTS[part] for part in parts]),
             ),
         )
-        .properties(width=(WIDTH - 220) // len(windows), height=alt.Step(7))
-        .facet(column=alt.Column("window:N", sort=windows, title=None, header=alt.Header(labelFontSize=12)))
+        .properties(width=max((WIDTH - 220) // len(fields), 150), height=alt.Step(5))
+        .facet(column=alt.Column("field:N", sort=fields, title=None, header=alt.Header(labelFontSize=12)))
     )  # fmt: skip
 
 

@@ -1,6 +1,5 @@
 """Figures of a comparison: curves over time of a case, points for contacts and small multiples of a problem."""
 
-from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import altair as alt
@@ -20,36 +19,25 @@ LOW, REACH = -0.08, 1.6
 C = TypeVar("C", alt.X, alt.Y)
 MODE_COLOURS = ["#b0b0b0", "#c8553d", "#4c6a92"]
 
-FRICTION = {
-    "friction_rmsd": "total", "discretisation_error": "discretisation", "formulation_error": "formulation",
-    "solver_error": "solver",
-}  # fmt: skip
-VELOCITIES = {"velocity_error": "total", "formulation_error": "formulation", "solver_error": "solver"}
-IMPULSES = {
-    "impulse_error": "total", "impulse_formulation_error": "formulation", "impulse_solver_error": "solver",
-}  # fmt: skip
-"""Columns of `runs` that make an error budget: its parts (`charts.PARTS`)."""
-
 
 def figures(c: Comparison) -> list[Figure]:
     """All figures of a comparison, in the order of the page."""
     return _of_problem(c) if c.case is None else _of_case(c)
 
 
-def _errors(runs: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """The columns of `names` under their parts' names, for `budget`; empty where metrics were left out or undefined."""
-    if not set(names) <= set(runs) or runs[next(iter(names))].isna().all():
-        return pd.DataFrame()
+def _budget(c: Comparison, caption: str) -> list[Figure]:
+    """The error budget of the first window, a field for each relative error; nothing without metrics that have one."""
+    runs = next(iter(c.windows.values()))
     run = runs["label"] + ", " + runs["solver"]
     if "step" in runs and runs["step"].nunique() > 1:
         run += runs["step"].map(", {:g} s".format)
-    return runs[["window", *names]].rename(columns=names).assign(run=run)
-
-
-def _budget(title: str, caption: str, unit: str, fields: Sequence[pd.DataFrame]) -> list[Figure]:
-    """The figure of those `_errors` that are not empty, if any."""
-    shown = [errors for errors in fields if len(errors)]
-    return [Figure("budget", title, caption, budget(pd.concat(shown), unit))] if shown else []
+    fields = [
+        runs[[x.name for x in m.columns if x.name in runs]]
+        .rename(columns={x.name: x.part or "total" for x in m.columns})
+        .assign(run=run, field=m.column.heading)
+        for m in c.metrics if m.parts and m.column.shown == "percent" and runs[m.column.name].notna().any()
+    ]  # fmt: skip
+    return [Figure("budget", "Error budget", caption, budget(pd.concat(fields), "error [%]"))] if fields else []
 
 
 def _of_case(c: Comparison) -> list[Figure]:
@@ -83,11 +71,11 @@ def _of_case(c: Comparison) -> list[Figure]:
             lines(system, "energy_error", "energy difference [J]", log=True),
         ),
         *_budget(
-            "Error budget of the normalised friction",
-            "Root mean squares over each window: the whole deviation from the reference, and the three differences "
-            "that add up to it step by step. Root mean squares do not add up, so the bars stand side by side. "
-            "Logarithmic; below 1e-6 % is round-off and not drawn.",
-            "RMS [%]", [_errors(c.runs, FRICTION)],
+            c,
+            f"In the window “{next(iter(c.windows))}”, each error as the table has it. Reference is the uncertainty of "
+            "the reference itself; step size, formulation, compliance and solver are the differences that lead from "
+            "it to this run. Errors do not add up, so the bars stand side by side. Logarithmic; below 1e-6 % is "
+            "round-off and not drawn.",
         ),
         *([] if system["sliding_minor"].isna().all() else [Figure(
             "painleve", "Smallest principal minor of the sliding matrix",
@@ -129,16 +117,11 @@ def _of_problem(c: Comparison) -> list[Figure]:
     )  # fmt: skip
     return [
         *_budget(
-            "Distance from the exact solution",
-            "Velocities relative to |q|, impulses relative to the exact ones. Total is this row against exact Coulomb; "
-            "formulation is the formulation solved to round-off against exact Coulomb; solver is this row against the "
-            "formulation to round-off. There is no discretisation part: one step, nothing moves. Logarithmic; below "
-            "1e-6 % is round-off and not drawn.",
-            "relative error [%]",
-            [
-                _errors(c.runs.assign(window="velocities W p + q"), VELOCITIES),
-                _errors(c.runs.assign(window="impulses"), IMPULSES),
-            ],
+            c,
+            "Velocities relative to |q|, impulses and friction as the table has them. Total is this row against exact "
+            "Coulomb; formulation is the formulation solved to round-off against exact Coulomb; solver is this row "
+            "against the formulation to round-off. There is no discretisation part: one step, nothing moves. "
+            "Logarithmic; below 1e-6 % is round-off and not drawn.",
         ),
         Figure(
             "friction", "Normalised friction |p_t| / (μ p_n), contact by contact",

@@ -12,13 +12,14 @@ from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.text.comparison import (
     RESIDUAL,
+    budget_columns,
     error_columns,
     facts_in_words,
     judged_columns,
     known_in_words,
     rows_of,
-    summary,
 )
+from workbench.builtin.reports.text.conclusions import reasons, summary
 from workbench.comparison.columns import Column
 from workbench.comparison.files import SLOW
 from workbench.comparison.result import Comparison
@@ -75,6 +76,8 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             figures=shown,
             verdicts=_verdicts(c.diagnostics),
             summary=summary(c),
+            reasons=reasons(c),
+            budgets=_budgets(c),
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
             **scripts(shown),
@@ -94,6 +97,13 @@ def _tables(c: Comparison) -> list[dict[str, Any]]:
         title = f"Window “{name}”: {start:g} s ≤ t < {end:g} s"
         tables.append(_table(title, runs, [*errors, RESIDUAL]) | {"clipped": clipped})
     return [*tables, _table(f"{last}, window “{name}”", runs, judged)]
+
+
+def _budgets(c: Comparison) -> list[dict[str, Any]]:
+    """The parts of every error in the first window."""
+    window, runs = next(iter(c.windows.items()))
+    where = f", window “{window}”" if window else ""
+    return [_table(f"{columns[0].heading}{where}", runs, columns) for columns in budget_columns(c)]
 
 
 def _table(title: str, runs: pd.DataFrame, columns: list[Column]) -> dict[str, Any]:

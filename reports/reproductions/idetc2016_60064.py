@@ -175,10 +175,12 @@ def deviations(paper: Comparison, longer: Comparison) -> Section:
 
 
 def budget(paper: Comparison) -> Section:
-    own, step = (percent(paper, ITERATED, name) for name in ("formulation_error", "discretisation_error"))
+    own, step = (
+        percent(paper, ITERATED, name) for name in ("friction_rmsd_formulation", "friction_rmsd_discretisation")
+    )
     square, t = squares(paper, coulomb), steps_of(paper, coulomb)["t"].to_numpy()
     share = 100 * float(square[np.abs(t - 2.0) < 0.02].sum() / square.sum())
-    parts = ("friction_rmsd", "discretisation_error", "formulation_error")
+    parts = ("friction_rmsd", "friction_rmsd_discretisation", "friction_rmsd_formulation")
     rows = [
         (NAMES[f], w, *(f"{percent(paper, f, x, w):.4f}" for x in parts)) for w in ("all", "sliding") for f in PAPER
     ]

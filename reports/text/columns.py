@@ -19,9 +19,10 @@ whole window.
 
 def markdown() -> str:
     """The whole page."""
+    metrics = [c for m in METRICS for c in m.columns]
     parts = (
         ("`runs`: a row per formulation and solver, of a case also per step size and window", RUNS),
-        ("`runs`: the metrics, one file each in `workbench/comparison/metrics`", [m.column for m in METRICS]),
+        ("`runs`: the metrics, one file each in `workbench/comparison/metrics`", metrics),
         ("`trajectories`: a row per run, step and contact", TRAJECTORIES),
         ("`diagnostics`: a row per formulation, step size and quantity, of cases", DIAGNOSTICS),
     )

@@ -1,4 +1,4 @@
-"""What a comparison says: the columns and cells of its tables, and sentences made from its numbers."""
+"""The tables of a comparison: columns, cells and rows, and what is known of a problem from a file."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,13 +13,29 @@ from workbench.comparison.result import Comparison
 
 RESIDUAL, *OTHERS = (column for column in RUNS if column.heading)
 UNDEFINED = "–"
+OF_IMPULSES = {"friction_error", "friction_rmsd", "misalignment_rms", "impulse_error"}
+"""Columns about impulses of single contacts, which redundant contacts leave open."""
 ROUND_OFF = 1e-12
 """Errors below this share are printed as 0: they are round-off of the comparison itself."""
 
 
 def error_columns(c: Comparison) -> list[Column]:
-    """The metrics that are errors, without those that are not defined in any row."""
-    return _defined(c, [m.column for m in c.metrics if m.column.shown not in ("small", "count")])
+    """The metrics that are errors, without those that are not defined in any row; the budget's parts apart."""
+    own = [m.column for m in c.metrics if m.column.shown not in ("small", "count")]
+    return [x for x in own if c.runs[x.name].notna().any() or _free(c.runs, x).any()]
+
+
+def budget_columns(c: Comparison) -> list[list[Column]]:
+    """For every distance the whole and the parts of its error budget, as far as they are defined."""
+    found = [_defined(c, m.columns) for m in c.metrics if m.parts]
+    return [columns for columns in found if len(columns) > 1]
+
+
+def _free(runs: pd.DataFrame, column: Column) -> pd.Series:
+    """How many directions of the impulses are free, in rows where this leaves the column undefined; 0 else."""
+    if column.name not in OF_IMPULSES or "free_directions" not in runs:
+        return pd.Series(0.0, runs.index)
+    return runs["free_directions"].where(runs[column.name].isna(), 0.0).fillna(0.0)
 
 
 def judged_columns(c: Comparison) -> list[Column]:
@@ -29,7 +45,7 @@ def judged_columns(c: Comparison) -> list[Column]:
 
 
 def _defined(c: Comparison, columns: Sequence[Column]) -> list[Column]:
-    return [column for column in columns if c.runs[column.name].notna().any()]
+    return [column for column in columns if column.name in c.runs and c.runs[column.name].notna().any()]
 
 
 def cell(value: float, column: Column) -> str:
@@ -43,11 +59,17 @@ def cell(value: float, column: Column) -> str:
 
 
 def rows_of(runs: pd.DataFrame, columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """Table rows of runs, formatted; `step_text` is empty without step sizes, `nothing` tells of no defined cell."""
+    """Table rows of runs, formatted; `step_text` is empty without step sizes, `nothing` tells of no defined cell.
+
+    "k free" is in a cell where k directions in which impulses may change leave nothing to compare.
+    """
+    free = {column.name: _free(runs, column).to_list() for column in columns}
     rows = []
-    for record in runs.to_dict("records"):
+    for i, record in enumerate(runs.to_dict("records")):
         run = {str(key): value for key, value in record.items()}
-        cells = [cell(run[column.name], column) for column in columns]
+        cells = [
+            f"{free[x.name][i]:.0f} free" if free[x.name][i] else cell(run[x.name], x) for x in columns
+        ]  # fmt: skip
         nothing = not run["verified"] and set(cells) <= {UNDEFINED}
         step = f"{1e3 * run['step']:g} ms" if "step" in run else ""
         rows.append(run | {"cells": cells, "nothing": nothing, "step_text": step, "why_not": why_not(run)})
@@ -64,74 +86,6 @@ def why_not(row: Mapping[Any, Any]) -> str:
     if row["verified"]:
         return ""
     return row["reason"] or f"residual {row['residual']:.1e} above {row['tolerance']:.0e}"
-
-
-def summary(c: Comparison) -> list[str]:
-    """What the numbers say, in sentences made from the numbers."""
-    window, rows = next(iter(c.windows.items()))
-    wrong = [who(r) for r in rows[~rows["verified"]].to_dict("records")]
-    what = (
-        "rows are verified by the posed problem's own residual." if c.case is None
-        else "runs are verified: every step's own residual is within the stated tolerance."
-    )  # fmt: skip
-    counted = f"{len(rows) - len(wrong)} of {len(rows)} {what}" + (f" Not so: {', '.join(wrong)}." if wrong else "")
-    others = rows[rows["verified"] & (rows["formulation"] != "coulomb")]
-    if c.case is None:
-        found = [_ranking(c, others, "formulation_error", "the velocity"), _same_modes(others)]
-        return [counted, *filter(None, found)]
-    sentences = [counted]
-    for h in c.settings.steps:
-        at = f"at {1e3 * h:g} ms, " if len(c.settings.steps) > 1 else ""
-        what = f"{at}in the window “{window}” the friction"
-        ranking = _ranking(c, others[others["step"] == h], "friction_rmsd", what)
-        sentences += filter(None, (ranking, _mostly_discretisation(c, h, at)))
-    return sentences
-
-
-def _ranking(c: Comparison, rows: pd.DataFrame, name: str, what: str) -> str:
-    """Which formulations come closest to exact Coulomb friction, and which stay farthest, to three digits."""
-    column = next((m.column for m in c.metrics if m.column.name == name), None)
-    if column is None:
-        return ""
-    ranked = rows.dropna(subset=[name]).drop_duplicates("label").sort_values(name, kind="stable")
-    if len(ranked) < 2 or ranked[name].max() < ROUND_OFF:
-        return ""
-    shown = ranked[name].map(lambda error: cell(error, column))
-    closest, farthest = (
-        f"{', '.join(ranked['label'][shown == end])} ({end} %)" for end in (shown.iloc[0], shown.iloc[-1])
-    )
-    return _capital(f"{what} closest to Coulomb's is that of {closest}, the farthest that of {farthest}.")
-
-
-def _same_modes(rows: pd.DataFrame) -> str:
-    """Under which formulations contacts do what they do in the exact solution."""
-    if "other_mode" not in rows or len(rows["label"].unique()) < 2:
-        return ""
-    agreed = rows["label"][rows["other_mode"] == 0].unique()
-    if not len(agreed):
-        return "No other formulation has every contact open, slide or stick as in the exact solution."
-    return f"Every contact opens, slides or sticks as in the exact solution under {', '.join(agreed)}."
-
-
-def _mostly_discretisation(c: Comparison, h: float, at: str) -> str:
-    """Which formulations' error over the whole run is mostly the step size's."""
-    if not {"discretisation_error", "formulation_error"} <= set(c.runs):
-        return ""
-    whole = c.runs[(c.runs["window"] == "all") & (c.runs["step"] == h) & (c.runs["formulation"] != "coulomb")]
-    stepwise = whole[
-        (whole["discretisation_error"] > whole["formulation_error"]) & (whole["discretisation_error"] > ROUND_OFF)
-    ].drop_duplicates("label")
-    if stepwise.empty:
-        return ""
-    own = 100 * stepwise["discretisation_error"].iloc[0]
-    return _capital(
-        f"{at}over the whole run the deviation of {', '.join(stepwise['label'])} comes more from the step size than "
-        f"from the model: exact Coulomb friction at the same step deviates by {own:.3g} % itself."
-    )
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def facts_in_words(c: Comparison) -> str:

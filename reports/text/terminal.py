@@ -63,14 +63,15 @@ def print_table(c: Comparison) -> None:
         say(f"{', '.join(runs_of_it)}: {what}")
     if c.case is None:
         say(
-            "Errors against exact Coulomb friction, of velocities W p + q relative to |q| and of impulses; formul., "
-            "solver:\nthe parts of the velocities' error. One step: there is no discretisation error.\n"
+            "Errors against exact Coulomb friction, of velocities W p + q relative to |q| and of impulses; their parts "
+            "are on the page\nand in runs.csv. One step: there is no discretisation error.\n"
             "ok: the problem's own residual is within the solver's tolerance."
         )
     else:
         say(
-            f"Errors against exact Coulomb friction at {1e3 * c.settings.reference_step:g} ms; discret., formul., "
-            "solver: the parts of the friction's error.\n"
+            f"Errors against exact Coulomb friction at {1e3 * c.settings.reference_step:g} ms; their parts (step size, "
+            "formulation, compliance, solver)\nare on the page and in runs.csv. “k free”: k directions of the impulses "
+            "are not determined.\n"
             "ok: every step's own residual is within the solver's tolerance."
         )
 

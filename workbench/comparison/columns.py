@@ -20,6 +20,7 @@ class Column:
     """A column: its unit ("1" for a pure number, "" for text), its meaning, where it is defined and NaN elsewhere.
 
     `of` names what has it, comparisons on a case, on a problem or both; tables show what has a `heading`, as `shown`.
+    `part` names the part of an error budget that it is (`measured.PARTS`).
     """
 
     name: str
@@ -29,6 +30,7 @@ class Column:
     of: frozenset[str] = BOTH
     heading: str = ""
     shown: str = "number"
+    part: str = ""
 
     @property
     def title(self) -> str:

@@ -120,12 +120,15 @@ def compare_problem(
             to_round_off = found[Task(task.formulation, None)]
             verified = to_round_off.answer and to_round_off.answer.solution.verified
             beside = _step(to_round_off, reference) if verified else None
-            row |= evaluate(metrics, MeasuredProblem(step, reference, reference, beside, here, here, compared))
+            row |= evaluate(
+                metrics,
+                MeasuredProblem(step, reference, reference, beside, here, compared, known["null_space"]),
+            )
             contacts.append(_contacts(step, reference, task.formulation, "run", outcome.solver, compared))
         rows.append(row)
     trajectories = pd.concat(contacts, ignore_index=True).assign(file=name)
     return Comparison(
-        name, tuple(formulations), metrics, framed(rows, [*RUNS, *(m.column for m in metrics)], PROBLEM),
+        name, tuple(formulations), metrics, framed(rows, [*RUNS, *(c for m in metrics for c in m.columns)], PROBLEM),
         framed(trajectories, [c for c in TRAJECTORIES if c.name in trajectories], PROBLEM),
         framed([], DIAGNOSTICS, PROBLEM), cards, problem=problem, facts=problem_facts(whole),
         known=known | {"moved": moved}, seconds=seconds,

@@ -50,9 +50,8 @@ class Settings:
             relaxation=case.relaxation if self.relaxation is None else self.relaxation,
         )
 
-    def strides(self) -> dict[float, int]:
-        """How many reference steps make one step; raises DataError where that is no whole number."""
-        found = {}
+    def must_fit(self) -> None:
+        """Raises DataError where a step is no whole multiple of the reference's."""
         for h in (self.reference_step, *self.steps):
             if not (np.isfinite(h) and h > 0):
                 raise DataError(f"step {h:g} s; a positive number of seconds is needed")
@@ -60,17 +59,19 @@ class Settings:
             stride = h / self.reference_step
             if stride < 1 or abs(stride - round(stride)) > 1e-9 * stride:
                 raise DataError(f"step {h:g} s is no whole multiple of the reference step {self.reference_step:g} s")
-            found[h] = round(stride)
-        return found
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a comparison: formulation, solver, step [s]; None in the place of a solver that is not reached."""
+    """One run of a comparison: formulation, solver, step [s], compliance.
+
+    None stands for a solver that is not reached and for the compliance of the settings.
+    """
 
     formulation: Formulation
     solver: Solver | None
     h: float
+    relaxation: Relaxation | None = None
 
     @property
     def solver_name(self) -> str:
@@ -80,7 +81,7 @@ class Job:
         return f"{self.formulation.label}, {self.solver_name}, {self.h:g} s"
 
     def __reduce__(self) -> tuple:
-        return Job, (self.formulation, Parcel(self.solver), self.h)
+        return Job, (self.formulation, Parcel(self.solver), self.h, self.relaxation)
 
 
 def run_jobs(
@@ -170,7 +171,8 @@ def _simulate(case: Case, job: Job, settings: Settings, progress: Callable[[int]
     assert job.solver
     return simulate(
         case, job.formulation, job.solver, job.h, settings.duration, explicit=settings.explicit,
-        normal=settings.normal, relaxation=settings.relaxation, progress=progress,
+        normal=settings.normal,
+        relaxation=settings.relaxation if job.relaxation is None else job.relaxation, progress=progress,
     )  # fmt: skip
 
 

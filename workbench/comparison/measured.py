@@ -1,18 +1,30 @@
 """What a metric may see: an answer beside the exact one, in the same words for a trajectory and a single problem."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
+from workbench.comparison.columns import BOTH, CASE, PROBLEM
+from workbench.diagnostics.determinacy import Determinacy, determinacy
 from workbench.judge import coulomb
 
 if TYPE_CHECKING:
     from workbench.comparison.problem_step import ProblemStep
     from workbench.mechanics.case import Case
     from workbench.step.run import Run
+
+PARTS = {
+    "reference": ("(reference)", "the reference against half its step, doubled: its own uncertainty", CASE),
+    "discretisation": ("(step size)", "exact Coulomb at this step against the reference", CASE),
+    "formulation": ("(formulation)", "the formulation to round-off against exact Coulomb at this step", BOTH),
+    "compliance": ("(compliance)", "the formulation with the run's tangential compliance against without it", CASE),
+    "solver": ("(solver)", "this solver's answer against the formulation to round-off", BOTH),
+}
+"""Parts of an error budget (formulary, section 7): heading, the two answers whose distance it is, what has it."""
 
 
 class Answer(Protocol):
@@ -37,6 +49,13 @@ class Answer(Protocol):
     def tolerance(self) -> float: ...
     @property
     def judged(self) -> coulomb.Verdict: ...
+
+
+class Pair(NamedTuple):
+    """Two answers whose distance is part of an error budget, and what it is multiplied by."""
+
+    answers: tuple[Any, Any]
+    factor: float = 1.0
 
 
 def rms(x: Array) -> float:
@@ -72,8 +91,6 @@ class Measured:
     exact, round_off  exact Coulomb friction at this row's step, and this formulation solved to round-off; None where
                       they do not reach the end of the window
     steps             (k,) steps of `run`, `exact`, `round_off` that lie in the window; those of a problem are [0]
-    in_reference      (k,) the steps of `reference` that start at the same times
-    contacts          (r,) whether impulses of the contact are compared
     """
 
     run: Any
@@ -81,62 +98,192 @@ class Measured:
     exact: Any
     round_off: Any
     steps: NDArray[np.int64]
-    in_reference: NDArray[np.int64]
-    contacts: NDArray[np.bool_]
 
-    def friction_apart(self, a: Answer | None, b: Answer | None) -> float:
-        """RMS over the window of the difference of normalised friction; nan where one of them is None."""
-        if a is None or b is None:
-            return np.nan
-        x, y = (friction(r)[self.in_reference if r is self.reference else self.steps] for r in (a, b))
-        return rms((x - y)[:, self.contacts])
+    about: ClassVar[frozenset[str]]
 
-    def apart(self, a: Any, b: Any) -> float:
-        """What the error budget takes apart: friction in a case, velocities in a problem."""
+    @property
+    def pairs(self) -> dict[str, Pair]:
+        """The two answers of each part of the error budget that there is, and under "" those of the whole error."""
         raise NotImplementedError
+
+    @property
+    def determined(self) -> NDArray[np.bool_]:
+        """(k, r) whether the motion determines the impulses of the contact."""
+        raise NotImplementedError
+
+    @property
+    def free_directions(self) -> int:
+        """Most directions in which contact impulses may change in a step of the window while the motion does not."""
+        raise NotImplementedError
+
+    def starts(self, a: Answer) -> NDArray[np.int64]:
+        """(k,) the steps of an answer that start at the same times as `steps`."""
+        return self.steps
+
+    def impulses(self, a: Any) -> tuple[Array, Array]:
+        """p_n (k, r), p_t (k, r, d) [N s] of an answer over each of the steps."""
+        return a.p_n[self.steps], a.p_t[self.steps]
+
+    def velocities_apart(self, a: Any, b: Any) -> float:
+        """Distance of the velocities of two answers, over a speed that does not vanish; what that is, is up to those
+        derived from this."""
+        raise NotImplementedError
+
+    def friction_bound(self) -> Array:
+        """(k, r) mu p_n [N s] of the reference over each of the steps."""
+        return self.reference.mu[self.starts(self.reference)] * self.impulses(self.reference)[0]
+
+    def determined_share(self) -> float:
+        """Share of the reference's sum of (mu p_n)^2 at contacts whose impulses are determined; nan where it is 0."""
+        bound = self.friction_bound() ** 2
+        return float(bound[self.determined].sum() / bound.sum()) if bound.any() else np.nan
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRun(Measured):
-    """What a metric of cases sees: all answers are `Run`s."""
+    """What a metric of cases sees: all answers are `Run`s.
+
+    halved       the reference at half its step
+    unrelaxed    this formulation to round-off without tangential compliance; `round_off` itself where the run has none
+    exact_alike  exact Coulomb friction at this step with the compliance of the run
+    """
 
     run: "Run"
     reference: "Run"
     exact: "Run | None"
     round_off: "Run | None"
+    halved: "Run | None"
+    unrelaxed: "Run | None"
+    exact_alike: "Run | None"
+
+    about = CASE
 
     @property
     def case(self) -> "Case":
         return self.run.case
 
     @property
-    def ends(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows of `states_q`, `states_v` at the ends of the window's steps: in the run and, then, in the reference."""
-        return self.steps + 1, self.in_reference + round(self.run.h / self.reference.h)
+    def pairs(self) -> dict[str, Pair]:
+        parts: dict[str, tuple[Any, Any]] = {
+            "reference": (self.reference, self.halved), "discretisation": (self.exact, self.reference),
+            "formulation": (self.unrelaxed, self.exact), "solver": (self.run, self.round_off),
+        }  # fmt: skip
+        if self.unrelaxed is None:
+            parts |= {"formulation": (self.round_off, self.exact_alike), "compliance": (self.exact_alike, self.exact)}
+        elif self.unrelaxed is not self.round_off:
+            parts["compliance"] = (self.round_off, self.unrelaxed)
+        # The error of a first-order method is twice the difference that half its step makes (Richardson).
+        found = {part: Pair(ab, 2.0 if part == "reference" else 1.0) for part, ab in parts.items() if None not in ab}
+        return {"": Pair((self.run, self.reference))} | found
 
-    def apart(self, a: Any, b: Any) -> float:
-        return self.friction_apart(a, b)
+    def _stride(self, a: "Run") -> int:
+        return round(self.run.h / a.h)
+
+    def starts(self, a: Any) -> NDArray[np.int64]:
+        return self.steps * self._stride(a)
+
+    def ends(self, a: "Run") -> NDArray[np.int64]:
+        """(k,) rows of `states_q`, `states_v` of a run at the ends of the window's steps."""
+        return (self.steps + 1) * self._stride(a)
+
+    def _over(self, a: "Run", x: Array) -> Array:
+        """Of what a run has for each of its steps (K, ...), the sum (k, ...) over each of this row's."""
+        every = self.starts(a)[:, None] + np.arange(self._stride(a))
+        return x[self.steps] if every.shape[1] == 1 else x[every].sum(axis=1)
+
+    def impulses(self, a: Any) -> tuple[Array, Array]:
+        return self._over(a, a.p_n), self._over(a, a.p_t)
+
+    def contact_impulse(self, a: "Run") -> Array:
+        """(k, n) the net impulse of all contacts on the bodies, J_n^T p_n + J_t^T p_t, over each of the steps."""
+        return self._over(a, a.contact_impulse)
+
+    @cached_property
+    def _mass(self) -> Array:
+        return self.reference.record.mass[self.starts(self.reference)]
+
+    def speed(self, dv: NDArray[Any]) -> Array:
+        """(k,) the kinetic norm sqrt(v^T M v) [sqrt J] of velocities (k, n), M that of the reference."""
+        return np.sqrt(np.einsum("ki,kij,kj->k", dv, self._mass, dv))
+
+    def kick(self, impulse: Array) -> Array:
+        """(k,) the kinetic norm of the change of velocity that generalised impulses (k, n) make.
+
+        What bilateral constraints take up of them is left out, since the contacts' part in it is not determined.
+        """
+        J_b = self.reference.record.J_b[self.starts(self.reference)]
+        dv = np.linalg.solve(self._mass, impulse[..., None])
+        if J_b.shape[1]:
+            X = np.linalg.solve(self._mass, np.swapaxes(J_b, 1, 2))
+            dv = dv - X @ np.linalg.pinv(J_b @ X, hermitian=True) @ (J_b @ dv)
+        return self.speed(dv[..., 0])
+
+    @cached_property
+    def motion(self) -> float:
+        """A speed that does not vanish, in the kinetic norm [sqrt J]: the reference's largest, and at least what one
+        step's forces make; nan where nothing moves and nothing pushes."""
+        r, M = self.reference, self.reference.record.mass
+        v = r.states_v[:-1]
+        fall = (np.linalg.solve(M, r.record.b[..., None])[..., 0] - v) * self._stride(r)
+        largest = max(np.einsum("ki,kij,kj->k", x, M, x).max() for x in (v, fall))
+        return float(np.sqrt(largest)) or np.nan
+
+    def velocities_apart(self, a: "Run", b: "Run") -> float:
+        """RMS over the window in the kinetic norm, over `motion`."""
+        return rms(self.speed(a.states_v[self.ends(a)] - b.states_v[self.ends(b)])) / self.motion
+
+    @cached_property
+    def _determinacy(self) -> Determinacy:
+        answers = {id(a): a for pair in self.pairs.values() for a in pair.answers if a.h >= self.run.h}
+        carries = self._over(self.reference, closed(self.reference).astype(float)) > 0
+        for a in answers.values():
+            carries = carries | closed(a)[self.steps]
+        record, k = self.reference.record, self.starts(self.reference)
+        return determinacy(record.mass[k], record.J[k], record.J_b[k], record.friction[k], carries)
+
+    @property
+    def determined(self) -> NDArray[np.bool_]:
+        return self._determinacy.contacts
+
+    @property
+    def free_directions(self) -> int:
+        return int(self._determinacy.dimension.max(initial=0))
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredProblem(Measured):
-    """What a metric of problems without bodies sees: all answers are `ProblemStep`s, `exact` is the reference."""
+    """What a metric of problems without bodies sees: all answers are `ProblemStep`s, `exact` is the reference.
+
+    contacts (r,) tells whether the velocity determines the impulses of the contact, `null_space` what dimension that of
+    W has.
+    """
 
     run: "ProblemStep"
     reference: "ProblemStep"
     exact: "ProblemStep"
     round_off: "ProblemStep | None"
+    contacts: NDArray[np.bool_]
+    null_space: int
 
-    def apart(self, a: Any, b: Any) -> float:
-        """Distance of the velocities W p + q over |q|_2."""
-        if a is None or b is None:
-            return np.nan
+    about = PROBLEM
+
+    @property
+    def pairs(self) -> dict[str, Pair]:
+        found = {"": Pair((self.run, self.exact))}
+        if self.round_off is not None:
+            found |= {
+                "formulation": Pair((self.round_off, self.exact)), "solver": Pair((self.run, self.round_off)),
+            }  # fmt: skip
+        return found
+
+    def velocities_apart(self, a: "ProblemStep", b: "ProblemStep") -> float:
+        """Of the velocities u = W p + q, over |q|_2."""
         return float(np.linalg.norm(a.problem.W @ (a.p - b.p))) / a.free
 
-    def impulses_apart(self, a: Any, b: Any) -> float:
-        """Distance of the impulses that are compared over the exact ones."""
-        if a is None or b is None:
-            return np.nan
-        entries = np.concatenate([self.contacts, np.repeat(self.contacts, a.problem.d)])
-        size = float(np.linalg.norm(self.exact.p[entries])) or np.nan
-        return float(np.linalg.norm((a.p - b.p)[entries])) / size
+    @property
+    def determined(self) -> NDArray[np.bool_]:
+        return self.contacts[None]
+
+    @property
+    def free_directions(self) -> int:
+        return self.null_space

@@ -3,14 +3,18 @@
     @metric("creep", unit="m", meaning="distance that sticking contacts move", heading="creep")
     def creep(m: MeasuredRun) -> float: ...
 
-The annotation of its parameter says what a metric is about: `MeasuredRun` cases, `MeasuredProblem` problems from
-files, `Measured` or nothing both. NaN means "not defined".
+    @distance("velocity-error", unit="1", meaning="RMS distance of the velocities", heading="velocity")
+    def velocity_error(m: MeasuredRun, a: Run, b: Run) -> float: ...
+
+A distance compares any two answers: this row's with the reference, and the pairs that make its error budget (`PARTS`),
+each in a column of its own. The annotation of `m` says what a metric is about: `MeasuredRun` cases, `MeasuredProblem`
+problems from files, `Measured` or nothing both. NaN means "not defined".
 """
 
 import inspect
 import typing
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -18,7 +22,7 @@ import numpy as np
 
 from workbench.comparison.columns import BOTH, CASE, PROBLEM, RUNS, SHOWN, Column
 from workbench.comparison.failure import failed
-from workbench.comparison.measured import Measured, MeasuredProblem, MeasuredRun
+from workbench.comparison.measured import PARTS, Measured, MeasuredProblem, MeasuredRun
 from workbench.errors import DataError
 
 ABOUT = {MeasuredRun: CASE, MeasuredProblem: PROBLEM}
@@ -26,11 +30,30 @@ ABOUT = {MeasuredRun: CASE, MeasuredProblem: PROBLEM}
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric by name; `function` takes a `Measured` and returns the number that stands in `column`."""
+    """A metric by name; `function` takes a `Measured` and returns the number that stands in `column`.
+
+    That of a distance takes two answers besides; its `parts` have the columns of the error budget.
+    """
 
     name: str
-    function: Callable[[Any], float]
+    function: Callable[..., float]
     column: Column
+    parts: tuple[Column, ...] = ()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """`column` and those of the parts."""
+        return self.column, *self.parts
+
+    def values(self, m: Measured) -> dict[str, Any]:
+        """What stands in the columns; NaN for a part without its two answers."""
+        if not self.parts:
+            return {self.column.name: self.function(m)}
+        pairs = m.pairs
+        return {
+            c.name: pairs[c.part].factor * self.function(m, *pairs[c.part].answers) if c.part in pairs else np.nan
+            for c in self.columns
+        }
 
 
 def metric(
@@ -42,18 +65,50 @@ def metric(
     it is no NaN; `heading` stands above it in tables, which show it as `shown` (`columns.SHOWN`). Raises DataError for
     a name that `runs` has already, or an unknown `shown`.
     """
-    column = name.replace("-", "_")
-    if not name or column in {c.name for c in RUNS}:
+
+    _must_be_free(name, shown)
+
+    def register(function: Callable[[Any], float]) -> Metric:
+        return Metric(name, function, _column(name, function, unit, meaning, defined, heading, shown))
+
+    return register
+
+
+def distance(
+    name: str, *, unit: str, meaning: str, defined: str = "", heading: str = "", shown: str = "percent"
+) -> Callable[[Callable[[Any, Any, Any], float]], Metric]:
+    """Make a Metric of a function (m: Measured, a, b) -> float, the distance of two answers of a window.
+
+    Its column is the distance of this row's answer from the reference. Those of the error budget have the names of
+    `PARTS` at the end, "velocity_formulation" of "velocity-error". Arguments and errors as for `metric`.
+    """
+    _must_be_free(name, shown)
+
+    def register(function: Callable[[Any, Any, Any], float]) -> Metric:
+        total = _column(name, function, unit, meaning, defined, heading, shown)
+        parts = [
+            replace(total, name=f"{total.name.removesuffix('_error')}_{part}", part=part, heading=heading_of,
+                    meaning=f"{meaning}: {what}", defined="where both are there", of=total.of & about)
+            for part, (heading_of, what, about) in PARTS.items() if total.of & about
+        ]  # fmt: skip
+        return Metric(name, function, total, tuple(parts))
+
+    return register
+
+
+def _must_be_free(name: str, shown: str) -> None:
+    if not name or name.replace("-", "_") in {c.name for c in RUNS}:
         raise DataError(f"a metric cannot be called '{name}'; runs has a column of that name")
     if shown not in SHOWN:
         raise DataError(f"metric {name}: shown='{shown}'; it can be {', '.join(SHOWN)}")
 
-    def register(function: Callable[[Any], float]) -> Metric:
-        first = next(iter(inspect.signature(function).parameters), "")
-        about = ABOUT.get(typing.get_type_hints(function).get(first, Measured), BOTH)
-        return Metric(name, function, Column(column, unit, meaning, defined, about, heading or name, shown))
 
-    return register
+def _column(
+    name: str, function: Callable[..., float], unit: str, meaning: str, defined: str, heading: str, shown: str
+) -> Column:
+    first = next(iter(inspect.signature(function).parameters), "")
+    about = ABOUT.get(typing.get_type_hints(function).get(first, Measured), BOTH)
+    return Column(name.replace("-", "_"), unit, meaning, defined, about, heading or name, shown)
 
 
 def evaluate(metrics: Sequence[Metric], m: Measured) -> dict[str, Any]:
@@ -61,14 +116,15 @@ def evaluate(metrics: Sequence[Metric], m: Measured) -> dict[str, Any]:
     values: dict[str, Any] = {}
     notes = []
     for x in metrics:
-        value: Any = np.nan
+        values |= {c.name: np.nan for c in x.columns if m.about <= c.of}
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                found = x.function(m)
-            if not isinstance(found, Real):
-                raise TypeError(f"a number is needed, and it returned {found!r}")
-            value = float(found)
+                found = x.values(m)
+            for name, value in found.items():
+                if not isinstance(value, Real):
+                    raise TypeError(f"a number is needed, and it returned {value!r}")
+                if name in values:
+                    values[name] = float(value)
         except Exception as error:
             notes.append(f"{x.name}: {failed(error).reason}")
-        values[x.column.name] = value
     return values | {"notes": "; ".join(notes)}

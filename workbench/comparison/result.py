@@ -31,7 +31,8 @@ class Comparison:
     diagnostics     of a case: formulation, step, quantity, value, verdict, witness
     mathematics     each formulation's relations, block matrix and source, printed from its declaration
 
-    A `case` was stepped with `settings`, and its `truths` were found on the reference. A `problem` is a single step
+    A `case` was stepped with `settings`, its `truths` were found on the reference, and `remarks` are sentences on what
+    Coulomb's law leaves open. A `problem` is a single step
     without bodies: `facts` are those of `problem_facts`; `known` tells of its exact solution whether impulses and
     velocity are determined, and how far taking the symmetric part of W `moved` its velocity, a share of |q|;
     `seconds` is the time that each of its rows was given, None for any.
@@ -47,6 +48,7 @@ class Comparison:
     case: Case | None = None
     settings: Settings = field(default_factory=Settings)
     truths: tuple[Truth, ...] = ()
+    remarks: tuple[str, ...] = ()
     problem: FrictionProblem | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     known: dict[str, Any] = field(default_factory=dict)

@@ -167,6 +167,9 @@ class RigidBodies(Case):
         x = np.stack([q[..., 7 * k : 7 * k + 3] for k in range(m.size)], axis=-1)
         return x @ (m / m.sum())
 
+    def orientation(self, q: Array) -> Array:
+        return np.stack([q[..., 7 * k + 3 : 7 * k + 7] for k in range(len(self.inertias()))], axis=-2)
+
     def energy(self, q: Array, v: Array) -> Array:
         return self.kinetic_energy(v) + sum(
             m * self.gravity * q[..., 7 * k + 2] for k, m in enumerate(self.inertias()[:, 0])

@@ -31,6 +31,12 @@ def simplest(x: float) -> Fraction:
     return near if float(near) == x else Fraction(x)
 
 
+def planar_orientation(angle: Array) -> Array:
+    """Unit quaternions (..., 1, 4) of one body turned by an angle (...) [rad] in the plane."""
+    half, none = 0.5 * np.asarray(angle), np.zeros_like(angle)
+    return np.stack([np.cos(half), none, none, np.sin(half)], axis=-1)[..., None, :]
+
+
 def _restored(kind: type, values: dict[str, Any]) -> "Case":
     """A case from another process."""
     case: Case = object.__new__(kind)
@@ -59,7 +65,9 @@ class Case(ABC):
     """A mechanical system with contacts. Subclasses are frozen dataclasses whose fields are `quantity`s.
 
     size is (n velocities, m bilateral rows, r contacts, d tangential directions); `windows` maps a name to (start,
-    end) in seconds; `normal` is the normal law that suits it (`core.NORMAL_LAWS`). `aliases` maps other names of
+    end) in seconds; `normal` is the normal law that suits it (`core.NORMAL_LAWS`). `elastic` tells that the tangential
+    compliance of its `relaxation` is physics, which exact Coulomb friction then has too, and no means of solving.
+    `aliases` maps other names of
     parameters to their own.
 
     The mechanics are either a method `mechanics(q, v)` in plain Python, or, some fifty times faster, two compiled
@@ -75,6 +83,7 @@ class Case(ABC):
     size: ClassVar[tuple[int, int, int, int]]
     duration: ClassVar[float]
     windows: ClassVar[dict[str, tuple[float, float]]] = {}
+    elastic: ClassVar[bool] = False
     normal: ClassVar[str] = "gap"
     aliases: ClassVar[Mapping[str, str]] = {}
 
@@ -202,6 +211,10 @@ class Case(ABC):
     @abstractmethod
     def energy(self, q: Array, v: Array) -> Array:
         """Mechanical energy (...) [J], potential zero at the floor."""
+
+    def orientation(self, q: Array) -> Array:
+        """Orientations (..., bodies, 4) of the bodies that turn: unit quaternions, scalar first, body to world."""
+        return np.zeros((*q.shape[:-1], 0, 4))
 
     def sketch(self) -> Sequence[Shape]:
         """The case at its start, as plane shapes in metres."""

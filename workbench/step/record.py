@@ -25,6 +25,7 @@ class Record(NamedTuple):
     mass: np.ndarray  # (K, n, n)
     b: np.ndarray  # (K, n)
     J: np.ndarray  # (K, r + d r, n): J_n, J_t
+    J_b: np.ndarray  # (K, m, n)
     rate: np.ndarray  # (K, r + d r): b_n, b_t
     eps: np.ndarray  # (K, r + d r): compliance of these rows
     r_t: np.ndarray  # (K, d r)
@@ -72,7 +73,7 @@ def columns(core: Core, work: Work, track: Track, rows: np.ndarray, effort: np.n
     return Record(
         q=rows[:, :n_q], v=rows[:, n_q : n_q + n],
         p=column(work, "out", skip=n), mass=column(core, "M", rank=2), b=column(core, "b"),
-        J=column(core, "J_n", "J_t", rank=2), rate=column(core, "b_n", "b_t"),
+        J=column(core, "J_n", "J_t", rank=2), J_b=column(core, "J_b", rank=2), rate=column(core, "b_n", "b_t"),
         eps=column(core, "eps_n", "eps_t"), r_t=column(core, "r_t"), phi=column(core, "phi"),
         friction=column(core, "mu"), M=column(work, "M", rank=2), q_=column(work, "q"),
         lower=column(work, "lower"), upper=column(work, "upper"), mu=column(work, "mu"), z=column(work, "z"),

@@ -92,6 +92,12 @@ class Run:
         return self.case.v_th
 
     @cached_property
+    def contact_impulse(self) -> Array:
+        """(K, n) the net impulse of all contacts on the bodies, J_n^T p_n + J_t^T p_t."""
+        J = self.record.J
+        return np.einsum("kij,ki->kj", J, self.record.p[:, : J.shape[1]])
+
+    @cached_property
     def _Jv(self) -> Array:
         return np.einsum("kij,kj->ki", self.record.J, self.record.v[1:])
 

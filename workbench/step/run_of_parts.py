@@ -85,6 +85,8 @@ class RecordOfParts:
             return np.stack([sum(c[:, 0] for c in columns), np.max([c[:, 1] for c in columns], axis=0)], axis=1)
         if name == "J":
             return blocks(columns, places.contacts, places.velocities)
+        if name == "J_b":
+            return blocks(columns, places.constraints, places.velocities)
         if name in ("M", "mass"):
             return blocks(columns, in_turn(widths), in_turn(widths))
         if name == "p":
@@ -101,6 +103,10 @@ class RunOfParts(Run):
     @cached_property
     def _places(self) -> Places:
         return Places([p.case.size for p in self.parts])
+
+    @cached_property
+    def contact_impulse(self) -> Array:
+        return joined([p.contact_impulse for p in self.parts], self._places.velocities)
 
     @cached_property
     def _Jv(self) -> Array:

@@ -57,7 +57,7 @@ class Compared(Result):
 
     @property
     def words(self) -> Sequence[str]:
-        from workbench.builtin.reports.text.comparison import summary
+        from workbench.builtin.reports.text.conclusions import summary
 
         return summary(self.comparison)
 

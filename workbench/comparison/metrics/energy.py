@@ -3,16 +3,17 @@
 import numpy as np
 
 from workbench.comparison.measured import MeasuredRun
-from workbench.comparison.metric import metric
+from workbench.comparison.metric import distance
+from workbench.step.run import Run
 
 
-@metric(
+@distance(
     "energy-error", unit="1",
-    meaning="largest difference of energy from the reference over the window, over the initial energy",
-    defined="where there is energy at the start",
-    heading="energy", shown="percent",
+    meaning="largest difference of energy over the window, over the reference's largest kinetic energy or its range of "
+    "energies in the whole run, whichever is larger",
+    defined="where something moves or pushes", heading="energy",
 )  # fmt: skip
-def energy_error(m: MeasuredRun) -> float:
-    here, there = m.ends
-    energy, reference = (m.case.energy(r.states_q, r.states_v) for r in (m.run, m.reference))
-    return np.abs(energy[here] - reference[there]).max() / abs(reference[0]) if reference[0] else np.nan
+def energy_error(m: MeasuredRun, a: Run, b: Run) -> float:
+    reference = m.case.energy(m.reference.states_q, m.reference.states_v)
+    here, there = (m.case.energy(x.states_q, x.states_v)[m.ends(x)] for x in (a, b))
+    return np.abs(here - there).max() / max(0.5 * m.motion**2, np.ptp(reference))

@@ -1,13 +1,23 @@
-"""Deviation of the normalised friction (Peiret et al. 2016, IDETC2016-60064) from the reference's."""
+"""The error of friction, weighed by impulse: finite however small the normal impulses are (formulary, section 7)."""
+
+from typing import Any
+
+import numpy as np
 
 from workbench.comparison.measured import Measured
-from workbench.comparison.metric import metric
+from workbench.comparison.metric import distance
+
+ENOUGH = 0.5
+"""Share of the friction bounds that determined contacts must have, so that their error stands for that of friction."""
 
 
-@metric(
-    "friction-rmsd", unit="1",
-    meaning="RMS deviation of |p_t|/(μ p_n) from the reference, over contacts that are compared",
-    defined="where impulses of a contact are compared", heading="friction", shown="percent",
+@distance(
+    "friction-error", unit="1",
+    meaning="√(Σ |p_t − p_t*|² / Σ (μ p_n*)²) over the contacts whose impulses the motion determines",
+    defined="where these have half of Σ (μ p_n*)² or more", heading="friction",
 )  # fmt: skip
-def friction_rmsd(m: Measured) -> float:
-    return m.friction_apart(m.run, m.reference)
+def friction_error(m: Measured, a: Any, b: Any) -> float:
+    if not m.determined_share() >= ENOUGH:
+        return np.nan
+    apart = np.linalg.norm(m.impulses(a)[1] - m.impulses(b)[1], axis=-1)[m.determined]
+    return float(np.linalg.norm(apart) / np.linalg.norm(m.friction_bound()[m.determined]))

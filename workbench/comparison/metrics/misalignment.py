@@ -5,8 +5,9 @@ from workbench.comparison.metric import metric
 
 
 @metric(
-    "misalignment-rms", unit="deg", meaning="RMS angle between friction and −u_t, over closed contacts that slide",
+    "misalignment-rms", unit="deg",
+    meaning="RMS angle between friction and −u_t, over closed contacts that slide and whose impulses are determined",
     defined="where one slides and has friction", heading="misalign.", shown="degrees",
 )  # fmt: skip
 def misalignment_rms(m: Measured) -> float:
-    return rms(misalignment(m.run)[m.steps][:, m.contacts])
+    return rms(misalignment(m.run)[m.steps][m.determined])

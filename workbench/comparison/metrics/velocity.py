@@ -1,12 +1,16 @@
-"""Distance of the velocities of a problem from the exact ones."""
+"""Distance of the velocities from the exact ones."""
 
-from workbench.comparison.measured import MeasuredProblem
-from workbench.comparison.metric import metric
+from typing import Any
+
+from workbench.comparison.measured import Measured
+from workbench.comparison.metric import distance
 
 
-@metric(
-    "velocity-error", unit="1", meaning="|u − u*| over |q|, u = W p + q, * the exact solution", heading="velocity",
-    shown="percent",
+@distance(
+    "velocity-error", unit="1",
+    meaning="of a case the RMS distance |v − v*|_M over the window, over the reference's largest |v*|_M in its whole "
+    "run and at least what its forces make in a step; of a problem |u − u*| over |q|, u = W p + q",
+    defined="where something moves or pushes", heading="velocity",
 )  # fmt: skip
-def velocity_error(m: MeasuredProblem) -> float:
-    return m.apart(m.run, m.reference)
+def velocity_error(m: Measured, a: Any, b: Any) -> float:
+    return m.velocities_apart(a, b)

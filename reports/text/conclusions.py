@@ -1,0 +1,236 @@
+"""What a comparison says, in sentences made from its numbers: what is verified, who is close, and why not.
+
+Rankings are among formulations with equal tangent axes, since turning the axes with the sliding direction helps any
+polygon or box on a path that is nearly straight, whatever the formulation. Two errors whose difference is below the
+reference's own uncertainty are not ranked.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.builtin.reports.text.comparison import ROUND_OFF, cell, who
+from workbench.comparison.columns import Column
+from workbench.comparison.result import Comparison
+
+RANKED = (
+    ("local_velocity", "Step by step, each from the states of the exact run, the velocity"),
+    ("velocity_error", "Over the whole motion the velocity"),
+    ("position_error", "The path of the centre of mass"),
+)
+"""Errors that the summary ranks, and what it calls them."""
+CLEAR = 1.2
+"""Errors closer than this factor are not told apart in a ranking."""
+
+
+def summary(c: Comparison) -> list[str]:
+    """The whole of it, for the first window."""
+    window, rows = next(iter(c.windows.items()))
+    what = (
+        "rows are verified by the posed problem's own residual." if c.case is None
+        else "runs are verified: every step's own residual is within the stated tolerance."
+    )  # fmt: skip
+    wrong = [who(r) for r in rows[~rows["verified"]].to_dict("records")]
+    counted = f"{len(rows) - len(wrong)} of {len(rows)} {what}" + (f" Not so: {', '.join(wrong)}." if wrong else "")
+    sentences = [counted]
+    for h in c.settings.steps if c.case else (None,):
+        at = f"at {1e3 * h:g} ms, " if h and len(c.settings.steps) > 1 else ""
+        where = at + (f"in the window “{window}”, " if c.case else "")
+        sentences += about_step(c, rows if h is None else rows[rows["step"] == h], where)
+    return [*sentences, *c.remarks]
+
+
+def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
+    """What is to say of the rows of one step size."""
+    others = rows[rows["verified"] & (rows["formulation"] != "coulomb")]
+    equal = with_equal_axes(others)
+    columns = {x.name: x for m in c.metrics for x in m.columns}
+    ranked = [(name, ranking(equal, columns[name])) for name, _ in RANKED if name in columns and name in equal]
+    found = [
+        _capital(f"{where if not i else ''}{sentence(columns[name], dict(RANKED)[name], order, equal)}")
+        for i, (name, order) in enumerate(x for x in ranked if x[1])
+    ]
+    found += [
+        disagreement(ranked), turned_axes(others, columns), within_reference(equal), mostly_step_size(equal),
+        redundancy(rows), same_modes(equal),
+    ]  # fmt: skip
+    return [words for words in found if words]
+
+
+def with_equal_axes(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row for each formulation whose axes do not turn: the first solver's."""
+    if "axes" in rows:
+        rows = rows[rows["axes"] != "sliding"]
+    return rows.drop_duplicates("label")
+
+
+def ranking(rows: pd.DataFrame, column: Column) -> list[list[str]]:
+    """Labels by the error of a column, smallest first; together where they are not told apart."""
+    errors = rows.set_index("label")[column.name].dropna().sort_values(kind="stable")
+    if len(errors) < 2 or errors.max() < ROUND_OFF:
+        return []
+    name = column.name.replace("_error", "_reference")
+    noise = float(rows[name].max()) if name in rows and rows[name].notna().any() else 0.0
+    groups: list[list[str]] = []
+    first = np.nan
+    for label, error in errors.items():
+        if not (groups and error <= max(CLEAR * first, first + noise, ROUND_OFF)):
+            groups.append([])
+            first = error
+        groups[-1].append(str(label))
+    return groups
+
+
+def sentence(column: Column, what: str, order: list[list[str]], rows: pd.DataFrame) -> str:
+    """Which formulations come closest to exact Coulomb friction, and which stay farthest."""
+    errors = rows.set_index("label")[column.name]
+    low, high = (
+        f"{', '.join(group)} ({_span(errors[group], column)})" for group in (order[0], order[-1])
+    )  # fmt: skip
+    if len(order) == 1:
+        return f"{_small(what)} is off by about as much under all formulations ({_span(errors[order[0]], column)})."
+    return f"{_small(what)} closest to Coulomb's is that of {low}, the farthest that of {high}."
+
+
+def _span(errors: pd.Series, column: Column) -> str:
+    low, high = cell(errors.min(), column), cell(errors.max(), column)
+    unit = column.title.rpartition("[")[2].rstrip("]")
+    return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
+
+
+def disagreement(ranked: list[tuple[str, list[list[str]]]]) -> str:
+    """Where what a formulation gets wrong per step and what comes of it rank two formulations the other way round."""
+    orders = {name: {x: i for i, group in enumerate(order) for x in group} for name, order in ranked if order}
+    if not {"local_velocity", "velocity_error"} <= set(orders):
+        return ""
+    local, whole = orders["local_velocity"], orders["velocity_error"]
+    both = [x for x in local if x in whole]
+    swapped = [(a, b) for a in both for b in both if local[a] < local[b] and whole[a] > whole[b]]
+    if not swapped:
+        return "Both rankings, step by step and over the whole motion, agree."
+    pairs = ", ".join(f"{a} and {b}" for a, b in swapped[:3]) + (" and others" if len(swapped) > 3 else "")
+    return (
+        f"Step by step {pairs} rank the other way round than over the whole motion, where errors of one sign pile up, "
+        "errors that change sign cancel, and a run answers its own drift."
+    )
+
+
+def turned_axes(rows: pd.DataFrame, columns: Mapping[str, Column]) -> str:
+    """What turning the axes with the sliding direction does to the formulations that have it."""
+    name = next((n for n, _ in RANKED if n in columns and n in rows), "")
+    if "axes" not in rows or not name:
+        return ""
+    first = rows.drop_duplicates("label")
+    both = first.pivot_table(index="formulation", columns="axes", values=name, sort=False)
+    if not {"fixed", "sliding"} <= set(both):
+        return ""
+    both = both.dropna(subset=["fixed", "sliding"])
+    x = columns[name]
+    better = [f"{f} ({cell(r['fixed'], x)} to {cell(r['sliding'], x)})" for f, r in both.iterrows()
+              if r["sliding"] * CLEAR < r["fixed"]]  # fmt: skip
+    worse = [f"{f} ({cell(r['fixed'], x)} to {cell(r['sliding'], x)})" for f, r in both.iterrows()
+             if r["sliding"] > CLEAR * r["fixed"]]  # fmt: skip
+    parts = [f"betters {', '.join(better)}"] * bool(better) + [f"worsens {', '.join(worse)}"] * bool(worse)
+    if not parts:
+        return ""
+    return f"Axes that turn with the sliding direction are another matter: that {' and '.join(parts)}, in {x.title}."
+
+
+def within_reference(rows: pd.DataFrame) -> str:
+    """Which formulations are closer to the reference than this is known."""
+    if not {"velocity_error", "velocity_reference"} <= set(rows):
+        return ""
+    close = rows[rows["velocity_error"] <= rows["velocity_reference"]]
+    return f"Within the reference's own uncertainty: {', '.join(close['label'])}." if len(close) else ""
+
+
+def mostly_step_size(rows: pd.DataFrame) -> str:
+    """Which formulations' error is mostly the step size's."""
+    if not {"velocity_discretisation", "velocity_formulation"} <= set(rows):
+        return ""
+    step = rows["velocity_discretisation"]
+    mostly = rows[(step > rows["velocity_formulation"].fillna(np.inf)) & (step > ROUND_OFF)]
+    if mostly.empty:
+        return ""
+    return (
+        f"The velocity of {', '.join(mostly['label'])} is off more by the step size than by the model: exact Coulomb "
+        f"friction at the same step is off by {100 * mostly['velocity_discretisation'].iloc[0]:.3g} % itself."
+    )
+
+
+def redundancy(rows: pd.DataFrame) -> str:
+    """Whether redundant contacts leave impulses open, and what is compared then."""
+    if "free_directions" not in rows or not rows["free_directions"].max() > 0:
+        return ""
+    return (
+        f"Contacts are redundant: their impulses may change in up to {rows['free_directions'].max():.0f} directions "
+        "while the motion does not, so friction is compared where it is determined, and elsewhere only the wrench of "
+        "all contacts together."
+    )
+
+
+def same_modes(rows: pd.DataFrame) -> str:
+    """Under which formulations contacts do what they do in the exact solution of a problem."""
+    if "other_mode" not in rows or len(rows) < 2:
+        return ""
+    agreed = rows["label"][rows["other_mode"] == 0].unique()
+    if not len(agreed):
+        return "No other formulation has every contact open, slide or stick as in the exact solution."
+    return f"Every contact opens, slides or sticks as in the exact solution under {', '.join(agreed)}."
+
+
+def reasons(c: Comparison) -> list[tuple[str, list[str]]]:
+    """For each formulation of a case what it gets wrong in the first window, as far as the numbers show it."""
+    if c.case is None:
+        return []
+    rows = next(iter(c.windows.values()))
+    rows = rows[rows["step"] == rows["step"].iloc[0]].drop_duplicates("label")
+    options = {f.label: f.options for f in c.formulations}
+    return [
+        (r["label"], found) for r in rows.to_dict("records")
+        if r["verified"] and r["formulation"] != "coulomb" and (found := what_errs(r, options.get(r["label"], {})))
+    ]  # fmt: skip
+
+
+def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any]) -> list[str]:
+    """What a row's numbers say of why it errs."""
+
+    def of(name: str) -> float:
+        value = r.get(name, np.nan)
+        return float(value) if pd.notna(value) else 0.0
+
+    corner = (
+        " (a corner of the polygon)" if "directions" in options else " (a corner of the box)" * ("bounds" in options)
+    )
+    found = []
+    if of("lift") > NOTABLE["lift"]:
+        found.append(f"contacts that slide are lifted, by up to {1e3 * of('lift'):.3g} mm more than the reference's")
+    if of("creep") > NOTABLE["creep"]:
+        found.append(f"contacts that stick creep, at up to {1e6 * of('creep'):.3g} µm/s")
+    if of("penetration") > NOTABLE["lift"]:
+        found.append(f"bodies penetrate by up to {1e3 * of('penetration'):.3g} mm")
+    if of("misalignment_rms") > 1.0:
+        found.append(
+            f"friction points {of('misalignment_rms'):.3g}° (RMS) beside the direction against sliding{corner}"
+        )
+    if of("friction_rmsd") > 0.01:
+        found.append(f"|p_t|/(μ p_n) is off by {100 * of('friction_rmsd'):.3g} % (RMS)")
+    if of("velocity_compliance") > of("velocity_formulation"):
+        found.append("more of its error is the run's tangential compliance than the model")
+    if of("velocity_discretisation") > of("velocity_formulation"):
+        found.append("more of its error is the step size than the model")
+    return found
+
+
+NOTABLE = {"lift": 1e-4, "creep": 1e-5}
+"""Symptoms [m, m/s] from which on they are told."""
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _small(text: str) -> str:
+    return text[0].lower() + text[1:]

@@ -1,0 +1,42 @@
+"""Rows of `trajectories`: a run of a case step by step and contact by contact."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.arrays import Array
+from workbench.comparison.measured import friction, misalignment
+from workbench.comparison.verdicts import sliding_minor
+from workbench.step.run import Run
+
+
+def curves(run: Run, role: str, minor: Array | None = None, reference: Run | None = None) -> pd.DataFrame:
+    """One row per step and contact; the reference is thinned to every tenth step to keep files small."""
+    if not run.steps:
+        return pd.DataFrame()
+    thin = slice(None, None, 10 if role == "reference" else 1)
+    _, _, r, d = run.case.size
+    ratio, angle, judged = friction(run), misalignment(run), run.judged
+    with np.errstate(over="ignore", invalid="ignore"):
+        energy = run.case.energy(run.states_q, run.states_v)[1:]
+    centre = run.case.centre(run.states_q)[1:]
+    frames = []
+    for i in range(r):
+        columns: dict[str, Any] = {
+            "case": run.case.name, "formulation": run.formulation.name, "label": run.formulation.label, "role": role,
+            "solver": run.solver,
+            "step": run.h, "contact": i, "t": run.t, "x": centre[:, 0], "y": centre[:, 1], "z": centre[:, 2],
+            "gap": run.record.phi[:, i], "p_n": run.p_n[:, i], "u_n": run.u_n[:, i], "normalised_friction": ratio[:, i],
+            "misalignment": angle[:, i], "energy": energy,
+            "sliding_minor": sliding_minor(run) if minor is None else minor, "residual": run.residuals,
+            "natural_map": judged.natural_map, "iterations": run.record.effort[:, 0],
+        }  # fmt: skip
+        for j in range(d):
+            columns[f"p_t{j + 1}"], columns[f"u_t{j + 1}"] = run.p_t[:, i, j], run.u_t[:, i, j]
+        if reference is not None:
+            k = (np.arange(run.steps) + 1) * round(run.h / reference.h)
+            columns["position_error"] = np.linalg.norm(centre - run.case.centre(reference.states_q[k]), axis=-1)
+            columns["energy_error"] = np.abs(energy - run.case.energy(reference.states_q[k], reference.states_v[k]))
+        frames.append(pd.DataFrame(columns).iloc[thin])
+    return pd.concat(frames, ignore_index=True)

@@ -1,0 +1,19 @@
+"""The error of what all contacts together do to the bodies, which is determined however redundant they are."""
+
+import numpy as np
+
+from workbench.comparison.measured import MeasuredRun
+from workbench.comparison.metric import distance
+from workbench.step.run import Run
+
+
+@distance(
+    "wrench-error", unit="1",
+    meaning="Σ |G − G*| / Σ |G*| over the steps, G the net wrench impulse of the contacts on the bodies, "
+    "J_nᵀ p_n + J_tᵀ p_t, measured by the velocity that it makes, |M⁻¹ G|_M",
+    defined="where a contact acts", heading="wrench",
+)  # fmt: skip
+def wrench_error(m: MeasuredRun, a: Run, b: Run) -> float:
+    # Sums of norms, not of their squares: an impact then weighs what it does to the motion, however small the step.
+    size = m.kick(m.contact_impulse(m.reference)).sum()
+    return m.kick(m.contact_impulse(a) - m.contact_impulse(b)).sum() / size if size > 0 else np.nan

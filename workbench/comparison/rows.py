@@ -1,0 +1,84 @@
+"""Rows of `runs`: what a run of a case came to in each window, and the metrics that are evaluated there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.comparison.failure import Failed
+from workbench.comparison.jobs import Job
+from workbench.comparison.measured import MeasuredRun
+from workbench.comparison.metric import Metric, evaluate
+from workbench.matrices.rank import rank, ranks
+from workbench.mechanics.case import Case
+from workbench.problems.solution import Status
+from workbench.step.run import Run
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """What a run is compared with: see `measured.MeasuredRun`. Failed runs are left out where they end too early."""
+
+    reference: Run
+    halved: Run | Failed
+    exact: Run | Failed
+    exact_alike: Run | Failed
+    unrelaxed: Run | Failed
+    round_off: Run | Failed
+
+
+def windows(job: Job, case: Case, duration: float) -> list[dict[str, Any]]:
+    """What is known of a job's rows beforehand, a row for each window."""
+    f = job.formulation
+    base = {
+        "case": case.name, "formulation": f.name, "label": f.label, "options": f.listed_options,
+        "solver": job.solver_name,
+        "problem_class": "", "step": job.h, "steps": 0, "verified": False, "iterations": 0, "passes_max": 0,
+        "notes": "",
+    }  # fmt: skip
+    return [
+        base | {"window": name, "window_start": start, "window_end": min(end, duration), "clipped": duration < end}
+        for name, (start, end) in (dict(case.windows) | {"all": (0.0, duration)}).items()
+    ]
+
+
+def _in_window(t: Array, window: dict[str, Any]) -> NDArray[np.bool_]:
+    # Half a nanosecond of slack: t_k = k h is not exact.
+    return (t >= window["window_start"] - 5e-10) & (t < window["window_end"] - 5e-10)
+
+
+def row(run: Run, window: dict[str, Any], beside: Beside, metrics: Sequence[Metric]) -> dict[str, Any]:
+    """What a run came to in a window; no metrics where it does not finish it."""
+    inside = _in_window(run.t, window)
+    wanted = int(_in_window(run.h * np.arange(run.steps_wanted, dtype=float), window).sum())
+    complete = bool(inside.sum() == wanted and wanted > 0)
+    residual = float(run.residuals[inside].max(initial=0.0)) if complete else np.nan
+    # A run that fails after the window has still solved all of the window.
+    claimed = Status.SOLVED if complete and run.status is not Status.INACCURATE else run.status
+    found: dict[str, Any] = {
+        "solver": run.solver, "problem_class": run.kind, "steps": int(inside.sum()), "size": run.record.z.shape[1],
+        "claimed": claimed.name, "verified": complete and residual <= run.tolerance, "residual": residual,
+        "tolerance": run.tolerance, "reason": "" if claimed is Status.SOLVED else run.reason,
+        "iterations": int(run.record.effort[inside, 0].sum()),
+        "passes_max": int(run.record.effort[inside, 1].max(initial=0)),
+        "build_time": run.build_time, "solve_time": run.solve_time,
+    }  # fmt: skip
+    if run.steps and run.record.M[0].size:
+        first, least = rank(run.record.M[0]), ranks(run.record.M[inside]).min() if inside.any() else np.nan
+        found |= {"rank": first.value, "rank_min": least, "rank_tolerance": first.tolerance}
+    if not complete:
+        return found
+    k = np.flatnonzero(inside)
+
+    def reaching(other: Run | Failed) -> Run | None:
+        steps = round((k[-1] + 1) * run.h / other.h) if isinstance(other, Run) else 0
+        return other if isinstance(other, Run) and other.steps >= steps else None
+
+    m = MeasuredRun(
+        run, beside.reference, reaching(beside.exact), reaching(beside.round_off), k, reaching(beside.halved),
+        reaching(beside.unrelaxed), reaching(beside.exact_alike),
+    )  # fmt: skip
+    return found | evaluate(metrics, m)

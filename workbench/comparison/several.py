@@ -1,0 +1,55 @@
+"""Whether Coulomb's step itself has several solutions: then a distance from the reference may be no error at all.
+
+Coulomb's law with impulses for unknowns is no convex problem. Sampled steps of exact Coulomb friction are solved once
+more with the contacts in reverse order, which leads a solver to another solution where there is one near its path. That
+none is found is evidence and no proof.
+"""
+
+import numpy as np
+
+from workbench.algorithms import default_solver
+from workbench.algorithms.base import solved_by
+from workbench.arrays import Array
+from workbench.problems.classes import CoulombNCP
+from workbench.step.run import Run
+
+SAMPLED = 40
+"""Steps that are solved once more."""
+SAME = 1e-6
+"""Share of the largest contact velocity without impulses up to which two velocities count as the same."""
+
+
+def several_solutions(exact: Run) -> str:
+    """A sentence where sampled steps of exact Coulomb friction have several solutions, "" where none was found."""
+    _, _, r, d = exact.case.size
+    if not exact.steps or r < 2:
+        return ""
+    steps = np.unique(np.linspace(0, exact.steps - 1, SAMPLED).astype(int))
+    found = [(apart, k) for k in steps if (apart := _apart(exact, k, r, d)) > 0]
+    if not found:
+        return ""
+    largest, _ = max(found)
+    return (
+        f"At {1e3 * exact.h:g} ms Coulomb's step itself has several solutions in {len(found)} of {len(steps)} sampled "
+        f"steps, the first at t = {exact.h * found[0][1]:.3g} s: with the contacts in reverse order another one comes "
+        f"out, contact velocities up to {largest:.2g} m/s away and verified too. From there on a distance from the "
+        "reference may be a choice that Coulomb's law leaves open, and no error of a formulation."
+    )
+
+
+def _apart(exact: Run, k: int, r: int, d: int) -> float:
+    """Distance [m/s] of the contact velocities of step k and of another solution; 0 where none is found."""
+    record = exact.record
+    order = np.arange(r)[::-1]
+    rows = np.concatenate([order, (r + d * order[:, None] + np.arange(d)).ravel()])
+    M, q, mu = record.M[k], record.q_[k], record.mu[k]
+    turned = CoulombNCP(M[np.ix_(rows, rows)], q[rows], mu[order], d)
+    other = solved_by(default_solver(turned.kind), turned)
+    if not other.verified:
+        return 0.0
+    p: Array = np.empty_like(q)
+    p[rows] = other.z
+    # Compliance is no velocity.
+    moved = (M - np.diag(record.eps[k])) @ (p - record.z[k])
+    apart = float(np.abs(moved).max())
+    return apart if apart > SAME * float(np.abs(q).max()) else 0.0

@@ -1,0 +1,51 @@
+"""Which contact impulses of a motion are determined by it.
+
+The motion of a step fixes the generalised impulse J^T p of all rows together, bilateral ones included. A contact's
+impulses are determined where no direction of the null space of J^T touches them, J the rows that may carry something.
+This is so under every law of friction, so that answers of different formulations can be compared there.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+
+INDEPENDENT = 1e-6
+"""Singular values of the rows, scaled to unit length in the kinetic metric, up to which they count as dependent."""
+TOUCHED = 1e-6
+"""Largest part of a contact in the (orthonormal) null space that counts as none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Determinacy:
+    """contacts (K, r): whether the impulses of the contact are determined, and dimension (K,) of the null space."""
+
+    contacts: NDArray[np.bool_]
+    dimension: NDArray[np.int64]
+
+
+def determinacy(mass: Array, J: Array, J_b: Array, mu: Array, carries: NDArray[np.bool_]) -> Determinacy:
+    """Of K states: mass (K, n, n), J (K, (1+d) r, n) with the normal rows first, J_b (K, m, n), mu, carries (K, r).
+
+    Rows of contacts that carry nothing and friction rows of those with mu = 0 do not count. Where nothing carries,
+    every contact counts as determined, since its impulses are zero.
+    """
+    K, r = carries.shape
+    if not K or not r:
+        return Determinacy(np.ones((K, r), dtype=bool), np.zeros(K, dtype=np.int64))
+    d, m = J.shape[1] // r - 1, J_b.shape[1]
+    may = np.concatenate([carries, np.repeat(carries & (mu > 0), d, axis=1), np.ones((K, m), dtype=bool)], axis=1)
+    rows = np.concatenate([J, J_b], axis=1)
+    rows = np.swapaxes(np.linalg.solve(np.linalg.cholesky(mass), np.swapaxes(rows, 1, 2)), 1, 2)
+    length = np.linalg.norm(rows, axis=2)
+    may &= length > 0
+    rows = np.where(may[..., None], rows / np.where(length > 0, length, 1.0)[..., None], 0.0)
+    # Rows that do not count get a one of their own, which is no direction of the null space.
+    gram = rows @ np.swapaxes(rows, 1, 2) + np.where(may, 0.0, 1.0)[..., None] * np.eye(may.shape[1])
+    values, vectors = np.linalg.eigh(gram)
+    free = values <= INDEPENDENT**2
+    parts = np.einsum("kij,kj->ki", vectors**2, free.astype(float))
+    own = parts[:, :r] + parts[:, r : r + d * r].reshape(K, r, d).sum(axis=2)
+    return Determinacy(own <= TOUCHED**2, free.sum(axis=1))
