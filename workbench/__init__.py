@@ -51,7 +51,7 @@ _PLACES = {
     "algorithms": {"SOLVERS": "solvers"},
     "builtin.cases": {"CASES": "cases"},
     "builtin.formulations": {"FORMULATIONS": "formulations"},
-    "comparison.metric": ["metric"],
+    "comparison.metric": ["distance", "metric"],
     "comparison.metrics": {"METRICS": "metrics"},
     "engine.compiling": ["kernel"],
     "errors": ["DataError", "ModellingError", "UnknownNameError", "WorkbenchError"],
@@ -72,7 +72,7 @@ _FOUND = {
 __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare", "complements",
-    "declare", "equals", "formulation", "formulations", "free", "friction_cone", "kernel", "metric", "metrics",
+    "declare", "distance", "equals", "formulation", "formulations", "free", "friction_cone", "kernel", "metric", "metrics",
     "nonneg", "painleve", "polygon", "quantity", "read", "show", "solve", "solvers", "sweep",
 ]  # fmt: skip
 

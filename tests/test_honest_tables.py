@@ -1,0 +1,212 @@
+"""What the tables say agrees with the motion: redundant, idle and bouncing contacts, compliance, several solutions."""
+
+import numpy as np
+import pytest
+
+from workbench.algorithms import default_solver
+from workbench.builtin.cases.block import Block
+from workbench.builtin.cases.bouncing_ball import BouncingBall
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.off_axis import OffAxis
+from workbench.builtin.cases.pinched_capsule import PinchedCapsule
+from workbench.builtin.cases.table import Table
+from workbench.builtin.cases.wedged_box import WedgedBox
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.text.comparison import error_columns, rows_of
+from workbench.builtin.reports.text.conclusions import ranking, summary, with_equal_axes
+from workbench.comparison.cases import compare, of_reference
+from workbench.comparison.jobs import Settings
+from workbench.comparison.several import several_solutions
+from workbench.diagnostics.determinacy import determinacy
+from workbench.mechanics.relaxation import RIGID
+from workbench.problems.classes import CoulombNCP
+from workbench.step.simulation import simulate
+
+COULOMB = FORMULATIONS.find("coulomb")
+ERRORS = ("friction", "wrench", "velocity", "position", "orientation", "energy")
+
+
+def compared(case, names, solvers=(), **settings):
+    chosen = [FORMULATIONS.find(name) for name in names]
+    return compare(case, chosen, COULOMB, solvers, Settings(**settings))
+
+
+@pytest.fixture(scope="module")
+def cube():
+    names = ["stewart-trinkle", "box", "hybrid", "phantom-inertia", "ccp", "coulomb"]
+    return compared(Cube(), names, ["lemke", "proximal", "ccp-exact", "coulomb-exact"])
+
+
+def verified(c, window="all"):
+    runs = c.runs
+    return runs[runs["verified"] & (runs["window"] == window)].drop_duplicates("label").set_index("label")
+
+
+# Redundant and idle contacts
+
+
+def test_undetermined_friction_of_the_cube_is_no_number(cube):
+    """Four vertices on a rigid body: 12 impulses act in 6 directions, and the cube's rearmost ones carry nothing."""
+    rows = verified(cube)
+    assert (rows["free_directions"] == 6).all()
+    assert rows[["friction_error", "friction_rmsd"]].isna().all(axis=None)
+    parts = [f"{x}_{part}" for x in ERRORS for part in ("error", "formulation", "compliance", "discretisation")]
+    percent = [x for x in parts if not x.startswith("orientation")]
+    assert rows[percent].max(axis=None) < 3
+    table = rows_of(cube.windows["all"], error_columns(cube))
+    assert "6 free" in table[0]["cells"]
+
+
+def test_the_cube_is_ranked_as_it_moves(cube):
+    """The hybrid's path is ten times closer than Stewart and Trinkle's, and the box is far off."""
+    rows = verified(cube)
+    path = rows["position_error"]
+    assert 10 * path["hybrid"] < path["stewart-trinkle"] < path["box"]
+    words = next(s for s in summary(cube) if "velocity closest" in s)
+    closest, farthest = words.split(", the farthest that of ")
+    assert "phantom-inertia" in closest
+    assert "stewart-trinkle" not in closest
+    assert "ccp" in farthest or "box" in farthest
+
+
+def test_a_solver_is_blamed_for_what_is_determined_alone():
+    """Impulses of the wedged box and the pinched capsule are not unique; the optimisers' motion is right."""
+    for case, name in ((WedgedBox(), "ccp"), (PinchedCapsule(), "hybrid")):
+        c = compared(case, [name], ["cvxpy:CLARABEL"], duration=0.1, reference_step=1e-3)
+        row = verified(c).iloc[0]
+        assert row["free_directions"] > 0
+        assert np.isnan(row["friction_solver"])
+        assert row["velocity_solver"] < 1e-5
+        assert row["wrench_solver"] < 1e-4
+
+
+def test_determinacy_of_textbook_contacts():
+    """A block on two feet in the plane: tangents are redundant, normals are not; on one foot all is determined."""
+    mass = np.diag([2.0, 2.0, 0.1])[None]
+    J = np.array([[0, 1, -1], [0, 1, 1], [1, 0, 0.5], [1, 0, 0.5]], dtype=float)[None]
+    J_b, mu, both = np.zeros((1, 0, 3)), np.full((1, 2), 0.3), np.ones((1, 2), dtype=bool)
+    found = determinacy(mass, J, J_b, mu, both)
+    assert found.dimension == [1]
+    assert not found.contacts.any()
+    one = determinacy(mass, J, J_b, mu, np.array([[True, False]]))
+    assert one.dimension == [0]
+    assert one.contacts.all()
+    assert determinacy(mass, J, J_b, np.zeros((1, 2)), both).contacts.all()
+    # A joint that holds x takes over what friction does.
+    held = determinacy(mass, J, np.array([[[1.0, 0.0, 0.5]]]), mu, np.array([[True, False]]))
+    assert held.dimension == [1]
+    assert not held.contacts[0, 0]
+    for u in (1e-6, 1e6):
+        units = np.diag([1.0, 1.0, u])
+        assert determinacy(1e3 * units @ mass @ units, J @ units, J_b, mu, both).dimension == [1]
+
+
+def test_idle_contacts_do_not_blur_the_others():
+    """A table's legs leave their friction open; a ball that bounces has one contact, determined at every impact."""
+    legs = verified(compared(Table(), ["coulomb"], duration=0.02, reference_step=1e-3)).iloc[0]
+    assert legs["free_directions"] > 0
+    ball = verified(compared(BouncingBall(), ["coulomb", "box"], reference_step=1e-3)).loc["coulomb"]
+    assert ball["free_directions"] == 0
+
+
+# The reference
+
+
+def test_the_reference_has_no_tangential_compliance():
+    """The cube at 1 ms with relaxed normals ends at (.440369, 1.581250); with the run's bristles at (.4398, 1.5810)."""
+    settings = Settings().of_case(Cube())
+    rows = of_reference(Cube(), settings)
+    assert (rows.k_n, rows.b_n) == (settings.relaxation.k_n, settings.relaxation.b_n)
+    c = compared(Cube(), ["coulomb"], reference_step=1e-3)
+    end = c.trajectories[c.trajectories["role"] == "run"].iloc[-1]
+    assert np.hypot(end["x"] - 0.439774, end["y"] - 1.581002) < 2e-6
+    run = simulate(Cube(), COULOMB, default_solver("Coulomb NCP"), 1e-3, relaxation=rows)
+    assert run.states_q[-1, :2] == pytest.approx([0.440369, 1.581250], abs=1e-6)
+    # The whole distance is compliance's, and exact friction has no error of formulation.
+    row = verified(c).loc["coulomb"]
+    assert row["position_formulation"] == 0
+    assert row["position_discretisation"] == 0
+    assert row["position_compliance"] == row["position_error"] > 0
+    apart = np.linalg.norm(run.states_q[1:, :3] - c.trajectories[["x", "y", "z"]].to_numpy()[-3200:-2400], axis=1)
+    path = np.linalg.norm(np.diff(run.states_q[:, :3], axis=0), axis=1).sum()
+    assert row["position_error"] == pytest.approx(apart.max() / path, rel=1e-9)
+
+
+def test_compliance_that_is_physics_stays_in_the_reference():
+    class Rubber(Cube):
+        elastic = True
+
+    settings = Settings().of_case(Rubber())
+    assert of_reference(Rubber(), settings) == settings.relaxation
+    assert of_reference(Cube(), Settings(relaxation=RIGID).of_case(Cube())) == RIGID
+
+
+def test_discretisation_is_seen_where_friction_does_not_change():
+    """While the wheel slides its friction is constant, and its path at 1 ms is off all the same."""
+    row = verified(compared(Wheel(), ["coulomb"]), "sliding").loc["coulomb"]
+    assert row["friction_rmsd_discretisation"] < 1e-9
+    assert 5e-4 < row["position_discretisation"] < 2e-3
+    assert row["position_reference"] < 0.2 * row["position_discretisation"]
+
+
+def test_the_uncertainty_of_the_reference_is_its_error():
+    """A block's distance is off by h v_0/2: doubling the difference that half the step makes gives just that."""
+    case = Block()
+    row = verified(compared(case, ["coulomb"], reference_step=1e-3)).loc["coulomb"]
+    stopped = case.speed / (case.mu * case.gravity)
+    path = 0.5 * case.speed * stopped
+    assert row["position_reference"] == pytest.approx(0.5 * 1e-3 * case.speed / path, rel=2e-2)
+
+
+def test_energy_has_a_scale_where_it_starts_at_zero():
+    rows = verified(compared(OffAxis(), ["coulomb", "box"]))
+    assert np.isfinite(rows["energy_error"]).all()
+    assert rows["energy_error"]["box"] > 0.1
+    assert rows["energy_error"]["coulomb"] < 1e-9
+
+
+def test_a_body_at_rest_has_a_position_error():
+    rows = verified(compared(PinchedCapsule(), ["mujoco", "coulomb"], ["ccp-exact", "coulomb-exact"], duration=0.2))
+    assert rows["position_error"]["coulomb"] < 1e-6
+    assert rows["position_error"]["mujoco"] > 0.1
+
+
+# Several solutions, and what is not told apart
+
+
+class OneStep:
+    """What `several_solutions` reads of a run: a single problem."""
+
+    h, steps = 1e-3, 1
+
+    def __init__(self, M, q, mu, d):
+        self.case = type("Sizes", (), {"size": (1, 0, mu.size, d)})
+        z = default_solver("Coulomb NCP").solve(CoulombNCP(M, q, mu, d)).z
+        fields = {"M": M[None], "q_": q[None], "mu": mu[None], "z": z[None], "eps": np.zeros((1, q.size))}
+        self.record = type("Fields", (), fields)
+
+
+def two_contacts(seed):
+    """Two contacts with mu = 1.5 over four velocities."""
+    g = np.random.default_rng(seed)
+    J = g.normal(size=(6, 4))
+    return J @ J.T, g.normal(size=6), np.full(2, 1.5), 2
+
+
+def test_several_solutions_are_told():
+    words = several_solutions(OneStep(*two_contacts(2660)))
+    assert "1 of 1 sampled steps" in words
+    assert "1.2 m/s" in words
+    assert several_solutions(OneStep(*two_contacts(0))) == ""
+
+
+def test_errors_within_the_references_uncertainty_are_not_ranked():
+    c = compared(Wheel(), ["stewart-trinkle", "anitescu-potra", "frictionless", "box"], ["lemke"], duration=0.2)
+    rows = with_equal_axes(verified(c).reset_index())
+    column = next(m.column for m in c.metrics if m.name == "velocity-error")
+    order = ranking(rows, column)
+    assert {"stewart-trinkle", "anitescu-potra"} <= set(order[0])
+    assert order[-1] == ["frictionless"]
+    blurred = rows.assign(velocity_reference=10.0)
+    assert len(ranking(blurred, column)) == 1
