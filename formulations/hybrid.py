@@ -19,7 +19,7 @@ from workbench.language.estimate import NEGLIGIBLE, has_settled, momentum
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN, Axes
 from workbench.language.modelling import Declaration
-from workbench.mechanics.core import AXES, BODY, SLIDING, across_row, rate, turn, turn_axes, turn_to_sliding
+from workbench.mechanics.core import AXES, BODY, SLIDING, across_row, in_axes, rate, turn, turn_axes, turn_to_sliding
 
 SETTLED = 1e-11
 """Relative change of p_bar at which iterated bounds have settled. The formulary's 1e-12 (section 3) is out of reach
@@ -81,13 +81,7 @@ def given(core, memory, own, numbers):
             if force > 0.0:
                 turn(core, i, last_p_t[2 * i] / force, last_p_t[2 * i + 1] / force)
         for j in range(d):
-            p = 0.0
-            if d == 1:
-                p = last_p_t[i]
-            else:
-                c, s = core.frame[i, 0], core.frame[i, 1]
-                x, y = last_p_t[2 * i], last_p_t[2 * i + 1]
-                p = c * x + s * y if j == 0 else c * y - s * x
+            p = in_axes(core, d * i + j, last_p_t)
             # A first step has no last friction impulse: its memory is nan, and the bristle starts unloaded.
             core.b_t[d * i + j] -= bristle * (0.0 if np.isnan(p) else p)
 

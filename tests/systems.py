@@ -37,8 +37,8 @@ def random_system(
     """A system of r contacts with d tangents and m constraints, n = 3 to 12 velocities, all rows independent.
 
     M is SPD with eigenvalues over two decades. The first contact approaches at about 1 m/s, the others approach or
-    separate; contacts slide at 0, 0.05 or about 1 m/s; all rates, forces, gaps and restitutions are random, but for
-    normal="velocity", which has no gaps. `mu` is the range of the friction coefficients. The first `duplicates`
+    separate; contacts slide at 0, 0.05 or about 1 m/s; all rates, forces, gaps, restitutions and headings are random,
+    but for normal="velocity", which has no gaps. `mu` is the range of the friction coefficients. The first `duplicates`
     contacts are there twice. `given` replaces data, with rows for r + duplicates contacts.
     """
     rng = np.random.default_rng([seed, r, d, m])
@@ -58,6 +58,8 @@ def random_system(
         J_n=J_n, J_t=J_t, mu=rng.uniform(*mu, r), phi=0.005 * rng.standard_normal(r), r_n=r_n, r_t=r_t,
         e=rng.choice([0.0, 0.5], r),
     )  # fmt: skip
+    turn = np.random.default_rng([seed, r]).uniform(-np.pi, np.pi, r)
+    data["heading"] = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     if given.get("normal") == "velocity":
         data["phi"] = np.zeros(r)
     for name, value in data.items():
@@ -236,7 +238,7 @@ def contacts(
     last_n, last_t = (np.zeros(r), np.zeros((r, d))) if last is None else last
     p = answer.p_t.reshape(r, d)
     # In the plane there is nothing to turn.
-    turned = formulation.options.get("axes") == "sliding" and d == 2
+    turned = formulation.axes == "sliding" and d == 2
     found = []
     for i in range(r):
         speed, Q = float(np.linalg.norm(before[i])), np.eye(d)
@@ -245,6 +247,9 @@ def contacts(
             speed, along = 0.0, last_t[i] if formulation.name == "hybrid" else np.zeros(d)
         if turned and along.any():
             c, s = along / np.linalg.norm(along)
+            Q = np.array([[c, s], [-s, c]])
+        elif formulation.axes == "body" and d == 2:
+            c, s = np.asarray(system.heading)[i]
             Q = np.array([[c, s], [-s, c]])
         mu, p_n = float(np.asarray(system.mu)[i]), float(answer.p_n[i])
         found.append(

@@ -69,6 +69,7 @@ def test_many_bodies_apart_have_the_bits_of_single_steps(name):
     whole = replace(
         lone, M=np.kron(np.eye(count), lone.M), v=np.tile(lone.v, count), f=np.tile(lone.f, count),
         J_n=np.kron(np.eye(count), lone.J_n), J_t=np.kron(np.eye(count), lone.J_t), J_b=np.zeros((0, 3 * count)),
+        heading=np.tile(lone.heading, (count, 1)),
         **{field: np.tile(getattr(lone, field), count) for field in PER_CONTACT},
     )  # fmt: skip
     varied = dict(mu=np.linspace(0, 1, 5), v=whole.v + 0.3 * np.random.default_rng(6).normal(size=(5, whole.n)))

@@ -207,6 +207,14 @@ class Formulation:
         return self.defaults | self.chosen
 
     @property
+    def axes(self) -> str | None:
+        """The tangent axes in use, the value of the option `axes`; None where there is none, as in isotropic friction.
+
+        `with_options(axes="sliding")` is the same formulation along other axes.
+        """
+        return self.options.get("axes")
+
+    @property
     def label(self) -> str:
         """The name with the options that differ from their defaults, as the command line takes it."""
         chosen = _listed({k: v for k, v in self.chosen.items() if v != self.defaults[k]})

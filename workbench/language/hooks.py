@@ -20,10 +20,10 @@ from workbench.engine.kernels import VECTOR
 from workbench.mechanics.core import CORE, turn_axes
 
 Axes = Annotated[
-    Literal["fixed", "sliding", "body"],
-    "tangent axes: fixed in space, along the sliding direction, or along the body's heading",
+    Literal["fixed", "body", "sliding"],
+    "tangent axes: fixed in space, along the body's heading, or along the sliding direction",
 ]
-"""The option of formulations whose friction depends on the axes."""
+"""The option `axes` of formulations whose friction depends on the tangent axes; see `Formulation.axes`."""
 
 GIVEN = types.void(CORE, VECTOR, VECTOR, VECTOR)
 AGAIN = types.boolean(CORE, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR)

@@ -8,6 +8,9 @@ as prescribed rates r_n, r_t.
 Contact i lies between a lower body a and an upper body b; its normal points from a to b, its gap is measured along it:
 
     u_n = n . (x_b' - x_a')      u_t = (t . (x_b' - x_a'), (n x t) . (x_b' - x_a'))       at the contact point
+
+Its heading, the first tangent axis where axes are those of the body, is the first axis of body b (of a where b is the
+ground) projected on the tangent plane; see `head`.
 """
 
 from abc import abstractmethod
@@ -23,6 +26,8 @@ from workbench.mechanics.case import Array, Case, quantity
 from workbench.mechanics.core import ADVANCE, CORE
 
 GROUND = -1
+STEEP = 0.5
+"""Above this (n . x)^2 the first body axis x, more than 45 degrees out of the tangent plane, gives no heading."""
 I64, F64 = types.int64, types.float64
 
 
@@ -78,6 +83,26 @@ def add_direction(J, row, q, k, point, n, sign):
         J[row, 6 * k + 3 + i] += sign * (R[0, i] * m_1 + R[1, i] * m_2 + R[2, i] * m_3)
 
 
+@kernel(types.void(CORE, I64, VECTOR, I64, VECTOR, VECTOR, VECTOR))
+def head(core, i, q, k, n, t, other):
+    """The heading of contact i in its tangents t and n x t (other): the first axis of body k, projected and normalised.
+
+    Where that axis is steep (`STEEP`), the projection of the second one is the second tangent axis instead: a body
+    that tilts about its second axis keeps its heading (formulary, section 1).
+    """
+    R = np.empty((3, 3))
+    rotation(q, k, R)
+    steep = n[0] * R[0, 0] + n[1] * R[1, 0] + n[2] * R[2, 0]
+    axis = 1 if steep * steep > STEEP else 0
+    along = t[0] * R[0, axis] + t[1] * R[1, axis] + t[2] * R[2, axis]
+    across = other[0] * R[0, axis] + other[1] * R[1, axis] + other[2] * R[2, axis]
+    size = np.sqrt(along * along + across * across)
+    if axis == 0:
+        core.heading[i, 0], core.heading[i, 1] = along / size, across / size
+    else:
+        core.heading[i, 0], core.heading[i, 1] = across / size, -along / size
+
+
 @kernel(types.void(CORE, I64, VECTOR, I64, I64, VECTOR, VECTOR, VECTOR, F64, F64))
 def fill_contact(core, i, q, a, b, point, n, t, gap, mu):
     """Contact i between bodies a and b at a point, with unit normal n from a to b and unit tangent t, n . t = 0."""
@@ -93,7 +118,7 @@ def fill_contact(core, i, q, a, b, point, n, t, gap, mu):
         add_direction(core.J_t, 2 * i, q, k, point, t, sign)
         add_direction(core.J_t, 2 * i + 1, q, k, point, other, sign)
     core.phi[i], core.mu[i] = gap, mu
-    core.heading[i, 0], core.heading[i, 1] = 1.0, 0.0
+    head(core, i, q, b if b >= 0 else a, n, t, other)
 
 
 @kernel(types.void(CORE, I64, VECTOR, VECTOR, VECTOR))

@@ -8,6 +8,9 @@ import numpy as np
 from workbench.arrays import Array
 from workbench.errors import DataError
 
+HEADING_TOLERANCE = 1e-9
+"""How far from one the length of a given heading may be."""
+
 
 def _real(name: str, value: Any) -> Array:
     """`value` as an array of doubles; DataError where it is ragged, complex or no number at all."""
@@ -41,7 +44,9 @@ class ContactSystem:
     position error [m]; e (r,) restitution; eps_n, eps_t, eps_b constraint relaxation [1/kg], zero when rigid; v_th
     stick threshold [m/s]; normal the normal law (`core.NORMAL_LAWS`), by default the one with the gap where there are
     gaps and the one at velocity level where there are none; r_b (m,) prescribed rates of the bilateral constraints;
-    mu_s (r,) static friction coefficient, used where it exceeds mu and the contact sticks.
+    mu_s (r,) static friction coefficient, used where it exceeds mu and the contact sticks; heading (r, 2), in space,
+    unit tangents that turn with the bodies, in the axes of J_t: the first axes under axes=body; by default those of
+    J_t.
     Arrays are stored read-only. Raises DataError naming the array, its value and what would be right.
 
     >>> wheel = dict(M=np.eye(2), v=[0, -1], f=[0, 0], h=0.01, J_n=[[0, 1]], J_t=[[1, 0]], mu=0.3)
@@ -69,6 +74,7 @@ class ContactSystem:
     normal: str | None = None
     r_b: Array | float = 0.0
     mu_s: Array | float = 0.0
+    heading: Array | None = None
 
     def __post_init__(self) -> None:
         M, J_n, J_t, J_b = (_real(name, getattr(self, name)) for name in ("M", "J_n", "J_t", "J_b"))
@@ -87,9 +93,11 @@ class ContactSystem:
         shapes = {
             "M": (n, n), "v": (n,), "f": (n,), "J_n": (r, n), "J_t": (t, n), "mu": (r,), "phi": (r,), "r_n": (r,),
             "r_t": (t,), "J_b": (m, n), "g": (m,), "e": (r,), "eps_n": (r,), "eps_t": (t,), "eps_b": (m,),
-            "r_b": (m,), "mu_s": (r,),
+            "r_b": (m,), "mu_s": (r,), "heading": (r, 2),
         }  # fmt: skip
         given = {name: getattr(self, name) for name in shapes} | {"J_b": J_b}
+        if self.heading is None:
+            given["heading"] = np.tile([1.0, 0.0], (r, 1))
         for name, shape in shapes.items():
             value = _real(name, given[name])
             if value.shape != shape and value.ndim:
@@ -112,6 +120,10 @@ class ContactSystem:
             value = getattr(self, name)
             if (value < 0).any():
                 raise DataError(f"{name} = {value.min():g} is negative; {name} >= 0 is needed")
+        length = np.linalg.norm(np.asarray(self.heading), axis=1)
+        if np.abs(length - 1).max() > HEADING_TOLERANCE:
+            i = int(np.abs(length - 1).argmax())
+            raise DataError(f"heading[{i}] has the length {length[i]:g}; a unit vector is needed")
         if not np.allclose(self.M, self.M.T, rtol=1e-10, atol=1e-12 * np.abs(self.M).max()):
             raise DataError("the mass matrix M is not symmetric")
         smallest = np.linalg.eigvalsh(self.M)[0]

@@ -37,7 +37,7 @@ class Core(Packed):
         "r_n": ("r",),  # prescribed normal rate [m/s]
         "e": ("r",),  # restitution
         "mu_s": ("r",),  # static friction coefficient; below mu (zero) it is not used
-        "heading": ("r", 2),  # body-fixed tangent direction in the case's axes
+        "heading": ("r", 2),  # unit tangent that turns with the body, in the case's axes; (1, 0) for what never turns
         "frame": ("r", 2),  # first axis in use, in the case's axes
         "p_bar": ("r",),  # normal impulses that the step may have [N s], where `modelling.Hooks.estimate` asks for them
         "v": ("n",),  # velocity before the step
@@ -117,15 +117,21 @@ def approach(core, i):
     return min(0.0, s)
 
 
+@kernel(types.float64(CORE, types.int64, VECTOR), linked=True)
+def in_axes(core, row, given):
+    """Entry of a row of the axes in use, for tangent vectors `given` (t,) in the case's own axes."""
+    if core.J_t.shape[0] == core.mu.shape[0]:
+        return given[row]
+    i = row // 2
+    x, y = given[2 * i], given[2 * i + 1]
+    c, s = core.frame[i, 0], core.frame[i, 1]
+    return c * x + s * y if row == 2 * i else c * y - s * x
+
+
 @kernel(types.float64(CORE, types.int64), linked=True)
 def rate(core, row):
     """Prescribed sliding rate r_t of a row [m/s], in the axes in use."""
-    if core.J_t.shape[0] == core.mu.shape[0]:
-        return core.r_t[row]
-    i = row // 2
-    x, y = core.r_t[2 * i], core.r_t[2 * i + 1]
-    c, s = core.frame[i, 0], core.frame[i, 1]
-    return c * x + s * y if row == 2 * i else c * y - s * x
+    return in_axes(core, row, core.r_t)
 
 
 @kernel(types.void(CORE, types.int64, types.float64), linked=True)

@@ -18,6 +18,7 @@ from workbench.step.stepping import PASSES
 
 SYSTEM_DATA = (
     "M", "f", "v", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "mu_s", "e", "eps_n", "eps_t", "eps_b",
+    "heading",
 )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ STATUS, ITERATIONS, EFFORT = 0, 1, 2
 BOUNDED, CONIC, COULOMB = range(3)
 RESIDUAL = {"LCP": BOUNDED, "MLCP": BOUNDED, "equations": BOUNDED, "conic QP": CONIC, "Coulomb NCP": COULOMB}
 
-VARIES = tuple(f.name for f in fields(ContactSystem) if f.name != "normal")
+VARIES = tuple(f.name for f in fields(ContactSystem) if f.name not in ("normal", "heading"))
 NONNEGATIVE = ("mu", "mu_s", "e", "eps_n", "eps_t", "eps_b", "v_th")
 
 
@@ -189,10 +189,10 @@ def sweep(
 ) -> Sweep:  # fmt: skip
     """Solve one step of B systems under a formulation by a compiled solver (default: the one to round-off).
 
-    `varied`: any datum of `ContactSystem` but the normal law, (B, its shape) or (B,). Gaps phi choose the normal law as
-    they do there. `passes` is how many a fixed point may take. Data that are not finite give their own system the
-    status NOT_FINITE. Raises DataError for shapes that do not fit, data that make no system (negative friction, M not
-    positive definite), or a solver that takes no such problems; UnknownNameError for a datum.
+    `varied`: any datum of `ContactSystem` but the normal law and the headings, (B, its shape) or (B,). Gaps phi choose
+    the normal law as they do there. `passes` is how many a fixed point may take. Data that are not finite give their
+    own system the status NOT_FINITE. Raises DataError for shapes that do not fit, data that make no system (negative
+    friction, M not positive definite), or a solver that takes no such problems; UnknownNameError for a datum.
     """
     B, data = varied_data(system, VARIES, "contact datum", varied, _check)
     if "phi" in data:
