@@ -20,6 +20,7 @@ from types import ModuleType
 ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM") if hasattr(signal, name)]
 """Signals of users, shells and timers that by default end the process."""
 
+ALL = sorted(signal.valid_signals())
 _system = ctypes.CDLL(None) if os.name == "posix" else None
 _waiting = False
 
@@ -40,7 +41,7 @@ def uninterrupted() -> Iterator[None]:
     restorations: list[Callable[[], object]] = []
     try:
         _waiting = True
-        for number in signal.valid_signals():
+        for number in ALL:
             before = signal.getsignal(number)
             if callable(before) or (number in ENDING and before is signal.SIG_DFL):
                 restorations.append(_restoration(number))

@@ -18,13 +18,11 @@ Functions of plain numba may call kernels too, but numba's cache does not see wh
 """
 
 import ctypes
-import gc
 import hashlib
 import pickle
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from enum import EnumMeta
 from functools import cache
 from pathlib import Path
@@ -44,7 +42,6 @@ from workbench.engine.numba_internals import (
     CPUDispatcher,
     Dispatcher,
     InTreeCacheLocator,
-    Listener,
     Purpose,
     _Intrinsic,
     add_symbol,
@@ -56,13 +53,12 @@ from workbench.engine.numba_internals import (
     global_compiler_lock,
     ir,
     make_concrete_template,
-    register_listener,
     rtsys,
     typeof_impl,
 )
+from workbench.engine.quiet import no_collection
 from workbench.engine.timing import standing_still
 from workbench.engine.travel import Travelling, found_elsewhere
-from workbench.signals import uninterrupted
 
 ALWAYS: dict[str, Any] = {"nopython": True, "error_model": "numpy", "boundscheck": bool(config.BOUNDSCHECK)}
 """Options of every kernel. Where NUMBA_BOUNDSCHECK=1 numba checks bounds without being asked, but does not say so."""
@@ -213,40 +209,6 @@ def _filler(context: Any, module: Any) -> Any:
         python.gil_release(held)
         builder.ret(cgutils.is_null(builder, made))
     return function
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Compiling makes millions of objects, and the garbage collector would go through them for a fifth of the time."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
-class _Uninterrupted(Listener):
-    """Signals wait while the main thread holds numba's lock: for kernels, and for all else that numba compiles."""
-
-    def __init__(self) -> None:
-        self.held: list[Any] = []
-
-    def on_start(self, event: Any) -> None:
-        """The lock is about to be taken, maybe once more."""
-        if threading.current_thread() is threading.main_thread():
-            waiting = uninterrupted()
-            waiting.__enter__()
-            self.held.append(waiting)
-
-    def on_end(self, event: Any) -> None:
-        """It has been given back."""
-        if threading.current_thread() is threading.main_thread():
-            self.held.pop().__exit__(None, None, None)
-
-
-register_listener("numba:compiler_lock", _Uninterrupted())
 
 
 class _Cache:
