@@ -21,6 +21,7 @@ class Record(NamedTuple):
 
     q: np.ndarray  # (K + 1, n_q)
     v: np.ndarray  # (K + 1, n)
+    after: np.ndarray  # (K, n): velocity that each step ends with
     p: np.ndarray  # (K, r + d r + m): p_n, p_t, p_b
     mass: np.ndarray  # (K, n, n)
     b: np.ndarray  # (K, n)
@@ -59,7 +60,7 @@ def record(core: Core, work: Work, track: Track, k: int) -> Record:
 
 
 def columns(core: Core, work: Work, track: Track, rows: np.ndarray, effort: np.ndarray) -> Record:
-    """The columns of k + 1 rows, of which the last holds a state only; the others tell what they are."""
+    """The columns of k rows and of those behind them, which hold a state only; the others tell what they are."""
     n_q, n, k = track.q.size, track.v.size, len(effort)
 
     def column(x: Core | Work, first: str, last: str = "", rank: int = 1, skip: int = 0) -> np.ndarray:
@@ -71,7 +72,7 @@ def columns(core: Core, work: Work, track: Track, rows: np.ndarray, effort: np.n
         return found.reshape(k, found.shape[1] // max(across, 1), across)
 
     return Record(
-        q=rows[:, :n_q], v=rows[:, n_q : n_q + n],
+        q=rows[:, :n_q], v=rows[:, n_q : n_q + n], after=column(work, "out")[:, :n],
         p=column(work, "out", skip=n), mass=column(core, "M", rank=2), b=column(core, "b"),
         J=column(core, "J_n", "J_t", rank=2), J_b=column(core, "J_b", rank=2), rate=column(core, "b_n", "b_t"),
         eps=column(core, "eps_n", "eps_t"), r_t=column(core, "r_t"), phi=column(core, "phi"),

@@ -71,6 +71,11 @@ class Run:
         return self.record.v
 
     @property
+    def v_after(self) -> Array:
+        """(K, n) velocity at the end of each step [m/s, rad/s]."""
+        return self.record.after
+
+    @property
     def p_n(self) -> Array:
         """(K, r) [N s]."""
         return self.record.p[:, : self.case.size[2]]
@@ -99,7 +104,7 @@ class Run:
 
     @cached_property
     def _Jv(self) -> Array:
-        return np.einsum("kij,kj->ki", self.record.J, self.record.v[1:])
+        return np.einsum("kij,kj->ki", self.record.J, self.record.after)
 
     @cached_property
     def _law(self) -> Array:

@@ -128,7 +128,7 @@ class Settings(NamedTuple):
 FUNCTIONS = argument_type(Functions, FILL_T, ADVANCE_T, GIVEN_T, AGAIN_T, REMEMBER_T, SOLVE_T, SOLVE_T)
 SETTINGS = argument_type(Settings, I64, I64, types.boolean)
 
-# The next four are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled.
+# The next five are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled.
 
 
 @njit(inline="always")
@@ -175,6 +175,29 @@ def finish_pass(core, work, track, again):
 
 
 @njit(inline="always")
+def solve_passes(k, core, work, track, functions, settings, info):
+    """Pass after pass of step k by a compiled solver, until none is asked for; a Status. info (1,) is scratch."""
+    worst, iterations, passes, wanted = SOLVED, 0, 0, True
+    while wanted:
+        if passes == track.passes:
+            return NO_FIXED_POINT
+        status = pose(core, work)
+        if status == SOLVED:
+            status = solve_apart(
+                functions.solve, work.M, work.q, work.lower, work.upper, work.mu, settings.d, work.z, info
+            )
+        if status == INACCURATE:
+            worst = INACCURATE
+        elif status != SOLVED:
+            return status
+        iterations += info[0]
+        passes += 1
+        wanted = finish_pass(core, work, track, functions.again)
+    track.effort[k, 0], track.effort[k, 1] = iterations, passes
+    return worst if is_finite(work.out) else NOT_FINITE
+
+
+@njit(inline="always")
 def end_step(k, core, work, track, functions, settings):
     """Remember, record and advance: (q, v) become the next state."""
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
@@ -194,25 +217,11 @@ def run(start, steps, core, work, track, functions, settings, done):
     worst, done[0] = SOLVED, start
     for k in range(start, steps):
         begin_step(k, core, work, track, functions, settings)
-        iterations, passes, wanted = 0, 0, True
-        while wanted:
-            if passes == track.passes:
-                return NO_FIXED_POINT
-            status = pose(core, work)
-            if status == SOLVED:
-                status = solve_apart(
-                    functions.solve, work.M, work.q, work.lower, work.upper, work.mu, settings.d, work.z, info
-                )
-            if status == INACCURATE:
-                worst = INACCURATE
-            elif status != SOLVED:
-                return status
-            iterations += info[0]
-            passes += 1
-            wanted = finish_pass(core, work, track, functions.again)
-        if not is_finite(work.out):
-            return NOT_FINITE
+        status = solve_passes(k, core, work, track, functions, settings, info)
+        if status == INACCURATE:
+            worst = INACCURATE
+        elif status != SOLVED:
+            return status
         end_step(k, core, work, track, functions, settings)
-        track.effort[k, 0], track.effort[k, 1] = iterations, passes
         done[0] = k + 1
     return worst

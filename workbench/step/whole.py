@@ -52,7 +52,7 @@ def _compiled_loop(case, s, solver, explicit, steps, progress) -> tuple[Status, 
     try:
         reason = solver.why_not(s.problem())
     except DataError as error:
-        return _posing_failure(s), str(error), 0
+        return posing_failure(s), str(error), 0
     if reason:
         return Status.REFUSED, reason, 0
     args = s.core, s.work, s.track, s.functions(case, solver.kernel), s.settings(explicit)
@@ -69,11 +69,12 @@ def _compiled_loop(case, s, solver, explicit, steps, progress) -> tuple[Status, 
             posed = s.pose()
             if posed is Status.SOLVED:
                 return status, s.why_unsettled(solver) if status is Status.NO_FIXED_POINT else "", int(done[0])
-            return _posing_failure(s), s.why_not_posed(posed), int(done[0])
+            return posing_failure(s), s.why_not_posed(posed), int(done[0])
     return worst, "", steps
 
 
-def _posing_failure(s: Stepper) -> Status:
+def posing_failure(s: Stepper) -> Status:
+    """Why no problem stands in the work arrays."""
     return Status.SINGULAR if np.isfinite(s.work.A).all() else Status.NOT_FINITE
 
 
@@ -86,7 +87,7 @@ def _python_loop(case, s, solver, explicit, steps, progress) -> tuple[Status, st
                 return Status.REFUSED, reason, k
             solution, *effort = s.solve(solver)
         except DataError as error:
-            return _posing_failure(s), str(error), k
+            return posing_failure(s), str(error), k
         if solution.claimed is Status.INACCURATE:
             worst = Status.INACCURATE
         elif solution.claimed is not Status.SOLVED:

@@ -1,0 +1,266 @@
+"""Single steps from the states of a run: what a formulation makes of states that another one has come to.
+
+    coulomb = simulate(case, exact, solver, 1e-3)
+    local = local_steps(coulomb, box, other, np.arange(coulomb.steps))
+    local.v_after - coulomb.v_after          # what the box gets wrong in each step, and nothing that it did before
+
+Every step begins as if the formulation had made the run itself up to there: the state is the run's, and so is whatever
+the formulation remembers of the step before (bristles, bounds, relaxation). Nothing is carried from one local step to
+the next. Compiled solvers that start from a guess get the run's own z where the run is of the same formulation, else
+zero: of several solutions they then find the one that a cold start leads to.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numpy.typing import ArrayLike, NDArray
+
+from workbench.algorithms.base import Solver
+from workbench.arrays import Array
+from workbench.assemble.find import compiled
+from workbench.assemble.plan import WORK
+from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.interpreted import python_of
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, is_finite, set_all
+from workbench.engine.timing import clock
+from workbench.errors import DataError
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.mechanics.core import CORE
+from workbench.mechanics.relaxation import Relaxation
+from workbench.problems.solution import Status
+from workbench.step.record import columns
+from workbench.step.run import Run
+from workbench.step.run_of_parts import Places, RecordOfParts, RunOfParts
+from workbench.step.stepper import Stepper
+from workbench.step.stepping import FUNCTIONS, PASSES, SETTINGS, TRACK, begin_step, solve_passes, turn_back
+from workbench.step.whole import is_compiled, posing_failure
+
+SOLVED, INACCURATE = int(Status.SOLVED), int(Status.INACCURATE)
+NOT_BEGUN = -1
+"""The status of a step before it is taken; of all of them where the solver refuses."""
+
+
+@dataclass(frozen=True, eq=False)
+class LocalSteps(Run):
+    """K steps that each begin at a state of another run; what `Run` says of steps holds for each of them.
+
+    numbers    (K,) the steps of that run from whose states they begin
+    statuses   (K,) `Status` of each; where there is no answer its impulses and velocities are nan, its residual inf
+    after_q    (K, n_q) coordinates after the step, nan where there is no answer
+    `states_q` and `states_v` have the K states before the steps; `status` is the worst, `reason` tells of the first.
+    """
+
+    numbers: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    statuses: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    after_q: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+
+    @property
+    def t(self) -> Array:
+        """Start of each step [s]."""
+        return self.h * self.numbers.astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalStepsOfParts(LocalSteps, RunOfParts):
+    """Local steps of a case that consists of parts, made by these."""
+
+
+class Past(NamedTuple):
+    """Row k: what step k of the run began with, (q, v), the answer of the step before it, and the guess for z."""
+
+    q: Array
+    v: Array
+    answer: Array
+    guess: Array
+
+
+class Results(NamedTuple):
+    """Coordinates after each local step, and its `Status`."""
+
+    q: Array
+    status: np.ndarray
+
+
+PAST = argument_type(Past, MATRIX, MATRIX, MATRIX, MATRIX)
+RESULTS = argument_type(Results, MATRIX, INDICES)
+
+
+# The next two are compiled as parts of `each`, and interpreted around a solver or a case that is not compiled.
+
+
+@njit(inline="always")
+def recall(k, past, core, work, track, functions):
+    """State, memory and guess of step k of the run, as if the formulation had made the step before it."""
+    n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
+    copy(past.q[k], track.q)
+    copy(past.v[k], track.v)
+    copy(past.answer[k], work.out)
+    if k > 0:
+        v, p_n, p_t = work.out[:n], work.out[n : n + r], work.out[n + r : n + r + t]
+        functions.remember(core, track.memory, core.own, track.numbers, v, p_n, p_t)
+    copy(past.guess[k], work.z)
+
+
+@njit(inline="always")
+def end_local(row, status, core, work, track, functions, settings, results):
+    """Record the answer, or nan where there is none."""
+    n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
+    results.status[row] = status
+    if status in (SOLVED, INACCURATE):
+        turn_back(core, work.out[n + r : n + r + t])
+        v = track.v if settings.explicit else work.out[:n]
+        functions.advance(track.q, v, core.h, track.data, results.q[row])
+    else:
+        set_all(np.nan, work.out)
+        set_all(np.nan, work.z)
+        set_all(np.nan, results.q[row])
+        # Residuals are taken of all rows at once, and no problem has data that are not finite.
+        if not is_finite(work.posed):
+            set_all(0.0, work.posed)
+    copy_at(work.recorded, track.rows[row], track.q.shape[0] + core.recorded.shape[0])
+
+
+@kernel(types.void(INDICES, INDICES, PAST, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS))
+def each(visited, wanted, past, kept, core, work, track, functions, settings, results):
+    """The steps `visited` of the run, which are solved where `wanted`; kept (n_memory,) is scratch."""
+    info, row = np.zeros(1, dtype=np.int64), 0
+    for i in range(visited.shape[0]):
+        recall(visited[i], past, core, work, track, functions)
+        begin_step(row, core, work, track, functions, settings)
+        if wanted[i]:
+            copy(track.memory, kept)
+            status = solve_passes(row, core, work, track, functions, settings, info)
+            end_local(row, status, core, work, track, functions, settings, results)
+            copy(kept, track.memory)
+            row += 1
+
+
+recall_in_python, end_in_python = python_of(recall), python_of(end_local)
+
+
+def local_steps(
+    base: Run, formulation: Formulation, solver: Solver, steps: ArrayLike, relaxation: Relaxation | None = None,
+    passes: int = PASSES,
+) -> LocalSteps:  # fmt: skip
+    """One step under `formulation` from the state of `base` before each of its `steps` (K,), in increasing order.
+
+    Step size, normal law and position update are those of `base`, and so is the relaxation unless one is given. A step
+    that fails is a row of nan with its status, and the others go on. Raises DataError for steps that `base` has not.
+    """
+    at = np.asarray(steps, dtype=np.int64).ravel()
+    if at.size and not (at[0] >= 0 and at[-1] < base.steps and (np.diff(at) > 0).all()):
+        raise DataError(f"steps {at[0]} to {at[-1]}; increasing numbers from 0 to {base.steps - 1} are needed")
+    relaxation = base.relaxation if relaxation is None else relaxation
+    if not isinstance(base, RunOfParts):
+        return _of_whole(base, formulation, solver, at, relaxation, passes)
+    parts = tuple(_of_whole(part, formulation, solver, at, relaxation, passes) for part in base.parts)
+    worst = max(parts, key=lambda p: (p.status is not Status.SOLVED, p.status is not Status.INACCURATE))
+    statuses = np.array([p.statuses for p in parts])
+    # The status of a step is that of the part that fared worst.
+    order = np.where(statuses == SOLVED, 0, np.where(statuses == INACCURATE, 1, 2))
+    record: Any = RecordOfParts([p.record for p in parts], Places([p.case.size for p in parts]))
+    q = np.concatenate([p.after_q for p in parts], axis=1)
+    return LocalStepsOfParts(
+        base.case, formulation, solver.name, worst.kind, solver.tolerance, base.h, base.explicit, base.normal,
+        relaxation, worst.status, worst.reason, at.size, worst.build_time, sum(p.solve_time for p in parts), record,
+        None, parts=parts, numbers=at, statuses=np.take_along_axis(statuses, order.argmax(axis=0)[None], axis=0)[0],
+        after_q=q,
+    )  # fmt: skip
+
+
+def _of_whole(
+    base: Run, formulation: Formulation, solver: Solver, at: NDArray[np.int64], relaxation: Relaxation, passes: int
+) -> LocalSteps:
+    """`local_steps` of a case in one piece."""
+    case, count = base.case, at.size
+    c = compiled(formulation, *case.size)
+    s = Stepper(c, base.h, base.normal, case.v_th, passes)
+    s.follow(case, relaxation, count)
+    past = _past(base, formulation, s)
+    # A memory of the formulation's own may go further back than the last step.
+    keeps = c.hooks.remember is not None or c.hooks.memory is not None
+    visited = np.arange(at[-1] + 1) if keeps and count else at
+    wanted = np.isin(visited, at).astype(np.int64)
+    results = Results(np.full((count, past.q.shape[1]), np.nan), np.full(count, NOT_BEGUN))
+    loop = _compiled if is_compiled(case, solver) else _interpreted
+    start = clock()
+    reason = loop(s, base, solver, visited, wanted, past, results) if count else ""
+    seconds = clock() - start
+    if (results.status == NOT_BEGUN).any():
+        for row, k in enumerate(at):
+            _begin(int(k), row, s, case, past)
+            end_in_python(row, Status.REFUSED, s.core, s.work, s.track, s.functions(case), s.settings(), results)
+    failing = np.flatnonzero(~np.isin(results.status, (SOLVED, INACCURATE)))
+    status = Status(results.status[failing[0]] if failing.size else max(results.status, default=SOLVED))
+    if failing.size:
+        reason = f"step {at[failing[0]]} (t = {at[failing[0]] * base.h:.4g} s): {reason or status.meaning}"
+    track = s.track
+    record = columns(s.core, s.work, track, track.rows[:count], track.effort[:count])
+    return LocalSteps(
+        case, formulation, solver.name, c.kind, solver.tolerance, base.h, base.explicit, base.normal, relaxation,
+        status, reason, count, c.seconds, seconds, record, c, at, results.status, results.q,
+    )  # fmt: skip
+
+
+def _past(base: Run, formulation: Formulation, s: Stepper) -> Past:
+    """What each step of the run began with."""
+    r, p = base.case.size[2], base.record.p
+    # Rounding may leave a normal impulse below zero, which no bound on friction may be.
+    before = np.concatenate([base.v_after, np.maximum(p[:, :r], 0.0), p[:, r:]], axis=1)[:-1]
+    answer = np.concatenate([np.full((1, before.shape[1]), np.nan), before])
+    guess = np.zeros((base.steps, s.work.z.size))
+    if formulation == base.formulation:
+        guess[1:] = base.record.z[:-1]
+    return Past(*(np.ascontiguousarray(x) for x in (base.states_q[:-1], base.states_v[:-1], answer, guess)))
+
+
+def _begin(k: int, row: int, s: Stepper, case: Case, past: Past) -> None:
+    recall_in_python(k, past, s.core, s.work, s.track, s.functions(case))
+    s.begin_case(case, row)
+
+
+def _compiled(s, base, solver, visited, wanted, past, results) -> str:
+    # As of a run, the objection is asked once: kernels themselves never refuse.
+    memory = s.memory.copy()
+    _begin(int(visited[0]), 0, s, base.case, past)
+    if reason := _objection(s, solver):
+        return reason
+    s.memory[:] = memory
+    functions, settings = s.functions(base.case, solver.kernel), s.settings(base.explicit)
+    each(visited, wanted, past, memory, s.core, s.work, s.track, functions, settings, results)
+    return ""
+
+
+def _interpreted(s, base, solver, visited, wanted, past, results) -> str:
+    functions, settings, first, row = s.functions(base.case), s.settings(base.explicit), "", 0
+    for k, solved in zip(visited, wanted, strict=True):
+        _begin(int(k), row, s, base.case, past)
+        if not solved:
+            continue
+        if row == 0 and (reason := _objection(s, solver)):
+            return reason
+        kept = s.memory.copy()
+        try:
+            solution, *effort = s.solve(solver)
+            status, reason = solution.claimed, solution.reason
+            s.track.effort[row] = effort
+        except DataError as error:
+            status, reason = posing_failure(s), str(error)
+        if status in (SOLVED, INACCURATE) and not np.isfinite(s.work.out).all():
+            status = Status.NOT_FINITE
+        end_in_python(row, status, s.core, s.work, s.track, functions, settings, results)
+        first = first or ("" if status in (SOLVED, INACCURATE) else reason)
+        s.memory[:] = kept
+        row += 1
+    return first
+
+
+def _objection(s: Stepper, solver: Solver) -> str:
+    """Why the solver does not take the problem that stands in the work arrays; one that cannot be posed tells later."""
+    try:
+        return solver.why_not(s.problem()) or ""
+    except DataError:
+        return ""
