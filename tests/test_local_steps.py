@@ -19,6 +19,7 @@ from workbench.builtin.formulations import FORMULATIONS
 from workbench.cli.words import find_formulation
 from workbench.engine.compiling import kernel
 from workbench.errors import DataError
+from workbench.language.hooks import AGAIN, GIVEN
 from workbench.language.modelling import Hooks
 from workbench.mechanics.core import FILL
 from workbench.mechanics.relaxation import Relaxation
@@ -75,6 +76,36 @@ def test_a_memory_that_goes_further_back_is_built_up_along_the_run(solver, at):
     run = run_of(Wheel(), f, 10, solver=solver)
     assert np.ptp(run.record.M[:, 0, 0]) > 1e-4
     are_its_own(again(run, np.array(at), solver), run)
+
+
+@kernel(GIVEN)
+def from_the_last_entry(core, memory, own, numbers):
+    own[0] = 0.0 if np.isnan(memory[3]) else memory[3]
+
+
+@kernel(AGAIN)
+def into_the_last_entry(core, memory, own, numbers, v, p_n, p_t):
+    memory[3] = p_n[0]
+    return False
+
+
+@pytest.mark.parametrize("solver", [LEMKE, IN_PYTHON], ids=["compiled", "python"])
+def test_what_passes_leave_in_the_memory_ends_with_the_local_step(solver):
+    f = compliant(lambda k: Hooks(from_the_last_entry, into_the_last_entry, own=(k,), memory=4))
+    run = run_of(Wheel(), f, 10, solver=solver)
+    local = again(run, solver=solver)
+    own, its = ((x.record.M - x.W[:, :1, :1])[:, 0, 0] for x in (local, run))
+    assert np.abs(its[1:]).min() > 1e-3
+    np.testing.assert_allclose(own, 0.0, atol=1e-12)
+
+
+def test_an_impulse_that_rounding_leaves_below_zero_bounds_friction_by_zero():
+    run = run_of(Wheel(), "coulomb", 10)
+    p = run.record.p.copy()
+    p[4, 0] = -1e-25
+    local = again(replace(run, record=run.record._replace(p=p)), formulation=find_formulation("box"))
+    assert local.residuals.max() < 1e-12
+    assert np.abs(local.p_t[5]).max() == 0.0 < np.abs(local.p_t[6]).max()
 
 
 def test_the_memory_is_the_run_s_and_not_that_of_the_last_local_step():
