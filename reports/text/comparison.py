@@ -61,7 +61,8 @@ def cell(value: float, column: Column) -> str:
 def rows_of(runs: pd.DataFrame, columns: Sequence[Column]) -> list[dict[str, Any]]:
     """Table rows of runs, formatted; `step_text` is empty without step sizes, `nothing` tells of no defined cell.
 
-    "k free" is in a cell where k directions in which impulses may change leave nothing to compare.
+    "k free" is in a cell where k directions in which impulses may change leave nothing to compare. Of a sample the
+    number of its steps stands behind the solver.
     """
     free = {column.name: _free(runs, column).to_list() for column in columns}
     rows = []
@@ -71,6 +72,8 @@ def rows_of(runs: pd.DataFrame, columns: Sequence[Column]) -> list[dict[str, Any
             f"{free[x.name][i]:.0f} free" if free[x.name][i] else cell(run[x.name], x) for x in columns
         ]  # fmt: skip
         nothing = not run["verified"] and set(cells) <= {UNDEFINED}
+        if run.get("sampled"):
+            run["solver"] += f", {run['steps']} steps"
         step = f"{1e3 * run['step']:g} ms" if "step" in run else ""
         rows.append(run | {"cells": cells, "nothing": nothing, "step_text": step, "why_not": why_not(run)})
     return rows

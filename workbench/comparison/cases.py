@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.algorithms import default_solver, find_solver, is_quadratic_program
-from workbench.algorithms.base import Solver
+from workbench.algorithms.base import KernelSolver, Solver
 from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, DIAGNOSTICS, RUNS, TRAJECTORIES, framed
 from workbench.comparison.curves import curves
@@ -31,6 +31,7 @@ from workbench.comparison.jobs import Job, Progress, Settings, run_jobs
 from workbench.comparison.metric import Metric
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import Beside, row, windows
+from workbench.comparison.sampling import sampled_rows
 from workbench.comparison.several import several_solutions
 from workbench.comparison.verdicts import sliding_minor, verdicts
 from workbench.errors import WorkbenchError
@@ -48,10 +49,11 @@ def compare(
 ) -> Comparison:  # fmt: skip
     """Run every formulation with every solver at every step size and judge all of it against `exact`, exact Coulomb.
 
-    Without `solvers` each formulation gets the solver that takes it to round-off and, where it is a convex QP,
-    a generic optimiser too; without `metrics` all of `METRICS`. `progress(label, done, total)` hears of finished steps.
-    With `workers` > 1 the runs whose solvers are not compiled go to that many processes. Raises WorkbenchError for
-    unusable settings or a reference that its own residual does not verify; a run that fails is a row with its reason.
+    Without `solvers` each formulation gets the solver that takes it to round-off and, where it is a convex QP, a
+    generic optimiser for a sample of the steps (`sampling`); without `metrics` all of `METRICS`. `progress(label, done,
+    total)` hears of finished steps. With `workers` > 1 the runs whose solvers are not compiled go to that many
+    processes. Raises WorkbenchError for unusable settings or a reference that its own residual does not verify; a run
+    that fails is a row with its reason.
     """
     settings = (settings or Settings()).of_case(case)
     settings.must_fit()
@@ -67,15 +69,20 @@ def compare(
     fine = Job(exact, default_solver("Coulomb NCP"), settings.reference_step, of_reference(case, settings))
     reference = _verified(run_jobs(case, [fine], settings, progress)[fine])
     beside = {job: _beside(case, job, fine) for job in plan if job.formulation not in refused}
-    needed = dict.fromkeys(x for job, others in beside.items() for x in (job, *others) if x != fine)
+    # A solver that is slow and that nobody asked for takes a sample of the steps.
+    sampled = {job for job in beside if not chosen and not isinstance(job.solver, KernelSolver)}
+    needed = dict.fromkeys(x for job, others in beside.items() for x in (job, *others) if x not in (fine, *sampled))
     runs = run_jobs(case, list(needed), settings, progress, workers) | {fine: reference}
     rows, trajectories, diagnostics = [], [curves(reference, "reference")], []
     for job in plan:
-        found = refused[job.formulation] if job.formulation in refused else runs[job]
+        found = refused[job.formulation] if job.formulation in refused else runs.get(job)
         spans = windows(job, case, settings.duration or case.duration)
         try:
+            others = Beside(reference, *(runs[x] for x in beside.get(job, ())))
+            if job in sampled:
+                rows += sampled_rows(job, spans, others, metrics)
             if isinstance(found, Run):
-                minor, others = sliding_minor(found), Beside(reference, *(runs[x] for x in beside[job]))
+                minor = sliding_minor(found)
                 own = [w | row(found, w, others, metrics) for w in spans]
                 steps = curves(found, "run", minor, reference)
                 diagnostics += verdicts(found, minor)

@@ -57,7 +57,10 @@ RUNS = (
     Column("window_start", "s", "start of the window", of=CASE),
     Column("window_end", "s", "end of the window, which the run may clip", of=CASE),
     Column("clipped", "", "whether the window ends with the run, before its own end", of=CASE),
-    Column("steps", "1", "finished steps in the window", of=CASE),
+    Column("steps", "1", "finished steps in the window, or those of the sample", of=CASE),
+    Column(
+        "sampled", "", "whether a sample of the steps was solved, each from a state of the run to round-off", of=CASE
+    ),
     Column("size", "1", "order of the reduced problem", ANSWERED),
     Column("rank", "1", "rank of the reduced lead matrix in the first step", ANSWERED, CASE),
     Column("rank_min", "1", "least rank of the reduced lead matrix in the window", ANSWERED, CASE),

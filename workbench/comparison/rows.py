@@ -36,8 +36,8 @@ def windows(job: Job, case: Case, duration: float) -> list[dict[str, Any]]:
     base = {
         "case": case.name, "formulation": f.name, "label": f.label, "options": f.listed_options,
         "solver": job.solver_name,
-        "problem_class": "", "step": job.h, "steps": 0, "verified": False, "iterations": 0, "passes_max": 0,
-        "notes": "",
+        "problem_class": "", "step": job.h, "steps": 0, "sampled": False, "verified": False, "iterations": 0,
+        "passes_max": 0, "notes": "",
     }  # fmt: skip
     return [
         base | {"window": name, "window_start": start, "window_end": min(end, duration), "clipped": duration < end}
@@ -45,40 +45,46 @@ def windows(job: Job, case: Case, duration: float) -> list[dict[str, Any]]:
     ]
 
 
-def _in_window(t: Array, window: dict[str, Any]) -> NDArray[np.bool_]:
+def in_window(t: Array, window: dict[str, Any]) -> NDArray[np.int64]:
+    """Which of the times t begin steps that lie in the window."""
     # Half a nanosecond of slack: t_k = k h is not exact.
-    return (t >= window["window_start"] - 5e-10) & (t < window["window_end"] - 5e-10)
+    return np.flatnonzero((t >= window["window_start"] - 5e-10) & (t < window["window_end"] - 5e-10))
 
 
 def row(run: Run, window: dict[str, Any], beside: Beside, metrics: Sequence[Metric]) -> dict[str, Any]:
     """What a run came to in a window; no metrics where it does not finish it."""
-    inside = _in_window(run.t, window)
-    wanted = int(_in_window(run.h * np.arange(run.steps_wanted, dtype=float), window).sum())
-    complete = bool(inside.sum() == wanted and wanted > 0)
-    residual = float(run.residuals[inside].max(initial=0.0)) if complete else np.nan
+    k = in_window(run.t, window)
+    complete = bool(k.size and k.size == in_window(run.h * np.arange(run.steps_wanted, dtype=float), window).size)
     # A run that fails after the window has still solved all of the window.
     claimed = Status.SOLVED if complete and run.status is not Status.INACCURATE else run.status
+    found = facts(run, k, complete, claimed)
+    return found | evaluate(metrics, measured(run, k, beside)) if complete else found
+
+
+def facts(run: Run, k: NDArray[np.int64], complete: bool, claimed: Status) -> dict[str, Any]:
+    """What the solver came to in the steps k of a run, whose answers are `complete` where they are."""
+    residual = float(run.residuals[k].max(initial=0.0)) if complete else np.nan
     found: dict[str, Any] = {
-        "solver": run.solver, "problem_class": run.kind, "steps": int(inside.sum()), "size": run.record.z.shape[1],
+        "solver": run.solver, "problem_class": run.kind, "steps": k.size, "size": run.record.z.shape[1],
         "claimed": claimed.name, "verified": complete and residual <= run.tolerance, "residual": residual,
         "tolerance": run.tolerance, "reason": "" if claimed is Status.SOLVED else run.reason,
-        "iterations": int(run.record.effort[inside, 0].sum()),
-        "passes_max": int(run.record.effort[inside, 1].max(initial=0)),
+        "iterations": int(run.record.effort[k, 0].sum()), "passes_max": int(run.record.effort[k, 1].max(initial=0)),
         "build_time": run.build_time, "solve_time": run.solve_time,
     }  # fmt: skip
     if run.steps and run.record.M[0].size:
-        first, least = rank(run.record.M[0]), ranks(run.record.M[inside]).min() if inside.any() else np.nan
+        first, least = rank(run.record.M[0]), ranks(run.record.M[k]).min() if k.size else np.nan
         found |= {"rank": first.value, "rank_min": least, "rank_tolerance": first.tolerance}
-    if not complete:
-        return found
-    k = np.flatnonzero(inside)
+    return found
+
+
+def measured(run: Run, k: NDArray[np.int64], beside: Beside, kind: type[MeasuredRun] = MeasuredRun) -> MeasuredRun:
+    """The steps k of a run beside what they are compared with."""
 
     def reaching(other: Run | Failed) -> Run | None:
         steps = round((k[-1] + 1) * run.h / other.h) if isinstance(other, Run) else 0
         return other if isinstance(other, Run) and other.steps >= steps else None
 
-    m = MeasuredRun(
+    return kind(
         run, beside.reference, reaching(beside.exact), reaching(beside.round_off), k, reaching(beside.halved),
         reaching(beside.unrelaxed), reaching(beside.exact_alike),
     )  # fmt: skip
-    return found | evaluate(metrics, m)

@@ -1,0 +1,104 @@
+"""Cross-checks by solvers that are not compiled: a sample of steps, each from a state of the run to round-off.
+
+A generic optimiser takes milliseconds for a step that a compiled solver makes in microseconds, and says in every step
+the same: how far its answer is from the formulation's own. Forty steps say that as well as thousands do. There is no
+trajectory, so what is about one is not defined, nor is what is about all steps of a window: of the metrics only the
+solver's part of those errors is left that single problems have too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.comparison.columns import BOTH
+from workbench.comparison.jobs import Job
+from workbench.comparison.measured import MeasuredRun, Pair, closed
+from workbench.comparison.metric import Metric, evaluate
+from workbench.comparison.rows import Beside, facts, in_window, measured
+from workbench.errors import WorkbenchError
+from workbench.problems.solution import Status
+from workbench.step.local_steps import LocalSteps, local_steps
+from workbench.step.run import Run
+from workbench.step.run_of_parts import Places, RecordOfParts, RunOfParts
+
+MOST = 40
+"""Steps in a sample, over all windows."""
+
+
+class MeasuredSample(MeasuredRun):
+    """What a metric sees of a sample: `run` has answers in the `steps` alone, and nothing but its solver is judged."""
+
+    @property
+    def pairs(self) -> dict[str, Pair]:
+        return {} if self.round_off is None else {"solver": Pair((self.run, self.round_off))}
+
+
+def sample(run: Run, windows: Sequence[dict[str, Any]]) -> NDArray[np.int64]:
+    """`MOST` steps of a run, or all of fewer, spread evenly.
+
+    Some are such that a contact opens, closes, begins to slide or comes to rest, some of each window, and the others
+    anywhere.
+    """
+    mode = np.where(closed(run), 1 + (np.linalg.norm(run.u_t, axis=-1) > run.v_th), 0)
+    found = _evenly(1 + np.flatnonzero((mode[1:] != mode[:-1]).any(axis=1)), MOST // 4)
+    for window in windows:
+        found = np.union1d(found, _evenly(in_window(run.t, window), MOST // (2 * len(windows))))
+    others = np.setdiff1d(np.arange(run.steps), found)
+    return np.union1d(found, _evenly(others, MOST - len(found)))
+
+
+def _evenly(steps: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """At most so many of the steps, the first and the last among them."""
+    return steps[np.unique(np.linspace(0, len(steps) - 1, min(most, len(steps))).round().astype(np.int64))]
+
+
+def sampled_rows(
+    job: Job, windows: Sequence[dict[str, Any]], beside: Beside, metrics: Sequence[Metric]
+) -> list[dict[str, Any]]:
+    """The rows of `runs`, one a window, of a job that takes a sample of the run to round-off.
+
+    Raises WorkbenchError where that has no step.
+    """
+    exact = beside.round_off
+    if not isinstance(exact, Run) or not exact.steps:
+        raise WorkbenchError(f"there is no step to round-off to take a sample of: {exact.reason}")
+    assert job.solver
+    local = local_steps(exact, job.formulation, job.solver, sample(exact, windows))
+    run = in_place(local, exact)
+    of_steps = [x for x in metrics if x.parts and x.column.of == BOTH]
+    return [w | {"sampled": True} | _row(local, run, w, beside, of_steps) for w in windows]
+
+
+def _row(
+    local: LocalSteps, run: Run, window: dict[str, Any], beside: Beside, metrics: Sequence[Metric]
+) -> dict[str, Any]:
+    """What came of the steps of a sample in a window; `run` are the same steps in their places."""
+    rows = in_window(local.t, window)
+    statuses = {Status(x) for x in local.statuses[rows]}
+    complete = bool(rows.size) and statuses <= {Status.SOLVED, Status.INACCURATE}
+    claimed = next(iter(statuses - {Status.SOLVED}), Status.SOLVED if rows.size else local.status)
+    k = local.numbers[rows]
+    found = facts(run, k, complete, claimed)
+    return found | evaluate(metrics, measured(run, k, beside, MeasuredSample)) if complete else found
+
+
+def in_place(local: LocalSteps, base: Run) -> Run:
+    """Local steps as a run as long as the one that they were taken from, without answers in its other steps."""
+    changed: dict[str, Any] = {
+        "solver": local.solver, "tolerance": local.tolerance, "status": local.status, "reason": local.reason,
+        "build_time": local.build_time, "solve_time": local.solve_time,
+    }  # fmt: skip
+    if isinstance(base, RunOfParts) and isinstance(local, RunOfParts):
+        parts = tuple(in_place(own, part) for own, part in zip(local.parts, base.parts, strict=True))  # type: ignore[arg-type]
+        record: Any = RecordOfParts([p.record for p in parts], Places([p.case.size for p in parts]))
+        return replace(base, parts=parts, record=record, **changed)
+    columns = {name: np.array(x) for name, x in base.record._asdict().items()}
+    for name in ("p", "after", "z"):
+        columns[name][:] = np.nan
+    for name, x in local.record._asdict().items():
+        columns[name][local.numbers] = x
+    columns["q"][local.numbers + 1], columns["v"][local.numbers + 1] = local.after_q, local.v_after
+    return replace(base, record=base.record._replace(**columns), **changed)
