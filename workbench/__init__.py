@@ -72,8 +72,8 @@ _FOUND = {
 __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare", "complements",
-    "declare", "distance", "equals", "formulation", "formulations", "free", "friction_cone", "kernel", "metric", "metrics",
-    "nonneg", "painleve", "polygon", "quantity", "read", "show", "solve", "solvers", "sweep",
+    "declare", "distance", "equals", "formulation", "formulations", "free", "friction_cone", "kernel", "metric",
+    "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "show", "solve", "solvers", "sweep",
 ]  # fmt: skip
 
 

@@ -50,8 +50,9 @@ def _of_case(c: Comparison) -> list[Figure]:
         Figure(
             "friction", "Normalised friction |p_t| / (μ p_n)",
             "1 is the rim of Coulomb's cone, where a sliding contact must be. Polygon and box leave it as the sliding "
-            "direction turns relative to their axes (Fig. 4 of IDETC2016-60064).",
-            lines(curves, "normalised_friction", "normalised friction [-]"),
+            "direction turns relative to their axes (Fig. 4 of IDETC2016-60064). Drawn where the contact carries a "
+            "tenth of its RMS normal impulse; below that the ratio means nothing.",
+            lines(loaded(curves), "normalised_friction", "normalised friction [-]"),
         ),
         Figure(
             "misalignment", "Angle between friction and the direction against sliding",
@@ -87,9 +88,14 @@ def _of_case(c: Comparison) -> list[Figure]:
 
 
 def curves_of(c: Comparison) -> pd.DataFrame:
-    """The first solver's run of each formulation and step, thinned for drawing."""
+    """The first solver's run of each formulation and step, thinned for drawing.
+
+    A formulation that is there with fixed axes is drawn with these alone.
+    """
+    fixed = {f.name for f in c.formulations if f.axes == "fixed"}
+    turned = {f.label for f in c.formulations if f.axes == "sliding" and f.name in fixed}
     frame = c.trajectories
-    frame = frame[frame["role"] == "run"]
+    frame = frame[(frame["role"] == "run") & ~frame["label"].isin(turned)]
     parts = []
     curves = frame.groupby(["label", "step", "contact"], sort=False)
     points = min(POINTS, ROWS // max(1, len(curves)))
@@ -101,6 +107,13 @@ def curves_of(c: Comparison) -> pd.DataFrame:
     thinned = pd.concat(parts, ignore_index=True)
     thinned["step"] = thinned["step"].map("{:g} s".format)
     return thinned
+
+
+def loaded(curves: pd.DataFrame) -> pd.DataFrame:
+    """The rows in which a contact carries a tenth of the RMS normal impulse that it has over the run, or more."""
+    squares = curves["p_n"].where(curves["p_n"] > 0) ** 2
+    mean = squares.groupby([curves[name] for name in ("label", "step", "contact")]).transform("mean")
+    return curves[curves["p_n"] >= 0.1 * np.sqrt(mean)]
 
 
 def _of_problem(c: Comparison) -> list[Figure]:

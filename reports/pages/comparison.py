@@ -77,12 +77,23 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             verdicts=_verdicts(c.diagnostics),
             summary=summary(c),
             reasons=reasons(c),
+            cards=_cards(c),
             budgets=_budgets(c),
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
             **scripts(shown),
         )
     )
+
+
+def _cards(c: Comparison) -> list[dict[str, Any]]:
+    """The mathematics; formulations that differ in what is no relation, such as their axes, have one card."""
+    cards: dict[tuple[str, ...], dict[str, Any]] = {}
+    for card in c.mathematics:
+        key = card["name"], *card["relations"], card["blocks"], str(card["failure"])
+        labels = [cards[key]["label"]] if key in cards else []
+        cards.setdefault(key, dict(card))["label"] = ", ".join([*labels, card["label"]])
+    return list(cards.values())
 
 
 def _tables(c: Comparison) -> list[dict[str, Any]]:

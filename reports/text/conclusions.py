@@ -60,10 +60,11 @@ def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
 
 
 def with_equal_axes(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row for each formulation whose axes do not turn: the first solver's."""
-    if "axes" in rows:
-        rows = rows[rows["axes"] != "sliding"]
-    return rows.drop_duplicates("label")
+    """A row for each formulation whose axes do not turn, the first solver's; of all where all with axes turn them."""
+    rows = rows.drop_duplicates("label")
+    if "axes" not in rows or set(rows["axes"]) <= {"", "sliding"}:
+        return rows
+    return rows[rows["axes"] != "sliding"]
 
 
 def ranking(rows: pd.DataFrame, column: Column) -> list[list[str]]:
@@ -122,20 +123,30 @@ def turned_axes(rows: pd.DataFrame, columns: Mapping[str, Column]) -> str:
     name = next((n for n, _ in RANKED if n in columns and n in rows), "")
     if "axes" not in rows or not name:
         return ""
-    first = rows.drop_duplicates("label")
-    both = first.pivot_table(index="formulation", columns="axes", values=name, sort=False)
-    if not {"fixed", "sliding"} <= set(both):
+    first, x = rows.drop_duplicates("label"), columns[name]
+    if len(first) == len(with_equal_axes(first)):
         return ""
-    both = both.dropna(subset=["fixed", "sliding"])
-    x = columns[name]
-    better = [f"{f} ({cell(r['fixed'], x)} to {cell(r['sliding'], x)})" for f, r in both.iterrows()
-              if r["sliding"] * CLEAR < r["fixed"]]  # fmt: skip
-    worse = [f"{f} ({cell(r['fixed'], x)} to {cell(r['sliding'], x)})" for f, r in both.iterrows()
-             if r["sliding"] > CLEAR * r["fixed"]]  # fmt: skip
-    parts = [f"betters {', '.join(better)}"] * bool(better) + [f"worsens {', '.join(worse)}"] * bool(worse)
+    both = first.pivot_table(index="formulation", columns="axes", values=name, sort=False)
+    for axes in ("fixed", "sliding"):
+        if axes not in both:
+            both[axes] = np.nan
+    pairs = both.dropna(subset=["fixed", "sliding"])
+    found = {
+        verb: [f"{f} ({cell(r['fixed'], x)} to {cell(r['sliding'], x)})" for f, r in pairs[which].iterrows()]
+        for verb, which in (
+            ("betters", pairs["sliding"] * CLEAR < pairs["fixed"]),
+            ("worsens", pairs["sliding"] > CLEAR * pairs["fixed"]),
+        )
+    }  # fmt: skip
+    parts = [f"{verb} {', '.join(some)}" for verb, some in found.items() if some]
+    alone = both[both["fixed"].isna() & both["sliding"].notna()]
+    parts += [f"is all there is here of {f} ({cell(r['sliding'], x)})" for f, r in alone.iterrows()]
     if not parts:
         return ""
-    return f"Axes that turn with the sliding direction are another matter: that {' and '.join(parts)}, in {x.title}."
+    return (
+        f"Axes that turn with the sliding direction are another matter, and not ranked with these: that "
+        f"{' and '.join(parts)}, in {x.title}."
+    )
 
 
 def within_reference(rows: pd.DataFrame) -> str:

@@ -32,7 +32,11 @@ def add_command(commands: Any) -> None:
     )  # fmt: skip
     compare.add_argument("case", help="name of a case (see: workbench list cases), or a file (see: workbench info)")
     compare.add_argument(
-        "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]", help="repeatable; default: all"
+        "-f",
+        "--formulation",
+        action="append",
+        metavar="NAME[:OPTION=VALUE,...]",
+        help="repeatable; default: all, with fixed tangent axes and once more with axes that turn with sliding",
     )
     compare.add_argument(
         "--solver",
@@ -90,13 +94,14 @@ def run_compare(o: argparse.Namespace) -> None:
     # Everything that can be mistyped is looked up before any work is done.
     from workbench.algorithms import find_solver
     from workbench.comparison.metrics import METRICS
-    from workbench.verbs.find import find_formulations
+    from workbench.verbs.find import along_axes, find_formulations
 
     given: dict[str, Any] = {
-        "formulations": find_formulations(o.formulation), "solvers": [find_solver(x) for x in o.solver or ()],
+        "formulations": find_formulations(o.formulation) if o.formulation else None,
+        "solvers": [find_solver(x) for x in o.solver or ()],
         "metrics": None if o.metric is None else [METRICS.find(x) for x in o.metric],
     }  # fmt: skip
-    rows = len(given["formulations"])
+    rows = len(given["formulations"] or along_axes(2))
     what, settings = (o.case, _of_file(o, rows)) if file else (find_case(o.case, o.set or []), _of_case(o))
     _report(o, what, given | settings)
 

@@ -78,11 +78,10 @@ def compare(
         found = refused[job.formulation] if job.formulation in refused else runs.get(job)
         spans = windows(job, case, settings.duration or case.duration)
         try:
-            others = Beside(reference, *(runs[x] for x in beside.get(job, ())))
             if job in sampled:
-                rows += sampled_rows(job, spans, others, metrics)
+                rows += sampled_rows(job, spans, Beside(reference, *(runs[x] for x in beside[job])), metrics)
             if isinstance(found, Run):
-                minor = sliding_minor(found)
+                minor, others = sliding_minor(found), Beside(reference, *(runs[x] for x in beside[job]))
                 own = [w | row(found, w, others, metrics) for w in spans]
                 steps = curves(found, "run", minor, reference)
                 diagnostics += verdicts(found, minor)

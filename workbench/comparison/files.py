@@ -201,7 +201,8 @@ def _row(name: str, outcome: Outcome) -> dict[str, Any]:
     """What became of a task, without the metrics."""
     f = outcome.task.formulation
     row: dict[str, Any] = {
-        "file": name, "formulation": f.name, "label": f.label, "options": f.listed_options, "solver": outcome.solver,
+        "file": name, "formulation": f.name, "label": f.label, "options": f.listed_options, "axes": f.axes or "",
+        "solver": outcome.solver,
         "problem_class": outcome.problem_class, "claimed": outcome.claimed, "verified": False, "reason": outcome.reason,
         "notes": "",
     }  # fmt: skip

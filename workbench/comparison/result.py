@@ -86,7 +86,8 @@ def mathematics(formulations: Sequence[Formulation], size: tuple[int, int, int, 
 
 def _card(f: Formulation, size: tuple[int, int, int, int]) -> dict[str, Any]:
     card: dict[str, Any] = {
-        "label": f.label, "friction": f.friction, "source": f.source, "theory": theory_of(f), "problem_class": "",
+        "name": f.name, "label": f.label,
+        "friction": f.friction, "source": f.source, "theory": theory_of(f), "problem_class": "",
         "relations": [], "sets": [], "blocks": "", "glossary": [], "compiled": False, "failure": None,
     }  # fmt: skip
     try:

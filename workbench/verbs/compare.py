@@ -21,7 +21,7 @@ from workbench.output import provenance
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import ENDINGS, read_problem_file
-from workbench.verbs.find import find_case, find_formulation, find_formulations, find_relaxation
+from workbench.verbs.find import along_axes, find_case, find_formulation, find_formulations, find_relaxation
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ def compare(
 
     `what` is a case or its name, a friction problem or the path of a file with one. `formulations`, `solvers` and
     `metrics` are names, places in your own code, or the things themselves; the defaults are all formulations that come
-    with the workbench, the solver that takes each to round-off, and all metrics. For a case: `steps` and
+    with the workbench, under equal tangent axes and once more with turning ones (`along_axes`), the solver that takes
+    each to round-off, and all metrics. For a case: `steps` and
     `reference_step` [s], `duration` [s], `explicit` (position update), `normal` (normal law) and `relaxation`, whose
     None is the case's own; `relaxation` may be "rigid". For a problem: `symmetric` for (W + W^T)/2, and `seconds` for
     each row, which is then made in another process. `workers` processes share the runs whose solvers are not compiled.
@@ -110,10 +111,10 @@ def compare(
     >>> found.runs.attrs["columns"]["position_error"]["unit"]
     '1'
     """
-    chosen, coulomb = find_formulations(formulations), find_formulation("coulomb")
-    if not chosen:
+    chosen, coulomb = None if formulations is None else find_formulations(formulations), find_formulation("coulomb")
+    if chosen is not None and not chosen:
         raise WorkbenchError("no formulation is given; name at least one, or leave the argument out for all")
-    must_differ(chosen)
+    must_differ(chosen or ())
     solvers, metrics = several(solvers), None if metrics is None else several(metrics)
     if isinstance(what, FrictionProblem | GlobalFrictionProblem) or (not isinstance(what, Case) and is_file(what)):
         name, problem = (
@@ -124,14 +125,16 @@ def compare(
                 f"{name} holds: {problem.kind}; formulations of friction are compared on friction problems "
                 "(see: workbench solve, workbench check)"
             )
-        c = compare_problem(name, problem, chosen, coulomb, solvers, seconds, progress, symmetric, metrics)
+        c = compare_problem(
+            name, problem, chosen or along_axes(problem.d), coulomb, solvers, seconds, progress, symmetric, metrics
+        )
         own = {"time_limit": seconds, "symmetric_part": symmetric}
         return Compared(c, {"file": str(what) if isinstance(what, str | Path) else name, "problem": c.facts,
                             "known": c.known, "settings": own})  # fmt: skip
     case = find_case(what)
     compliance = find_relaxation(relaxation)
     settings = Settings(tuple(several(steps)), reference_step, duration, explicit, normal, compliance).of_case(case)
-    c = compare_case(case, chosen, coulomb, solvers, settings, progress, workers, metrics)
+    c = compare_case(case, chosen or along_axes(case.size[3]), coulomb, solvers, settings, progress, workers, metrics)
     own = vars(settings) | {"relaxation": str(settings.relaxation)}
     return Compared(c, {"case": case.name, "parameters": vars(case), "settings": own})
 

@@ -73,6 +73,21 @@ def find_formulations(wanted: Sequence[Any] | Any | None) -> tuple[Formulation, 
     return tuple(map(find_formulation, several))
 
 
+def along_axes(d: int) -> tuple[Formulation, ...]:
+    """What is compared unless somebody chooses: all formulations with equal tangent axes, which are fixed.
+
+    In space (d = 2) each that has axes comes once more, with axes that turn with the sliding direction.
+
+    >>> [f.label for f in along_axes(2) if f.name in ("box", "ccp")]
+    ['box', 'box:axes=sliding', 'ccp']
+    """
+    found: list[Formulation] = []
+    for f in find_formulations(None):
+        turn = f.axes is not None and d == 2
+        found += [f.with_options(axes=axes) for axes in ("fixed", "sliding")] if turn else [f]
+    return tuple(found)
+
+
 def find_relaxation(wanted: str | Relaxation | None) -> Relaxation | None:
     """The relaxation NAME=VALUE,NAME=VALUE, or rigid; a Relaxation or None, the case's own, as it is.
 
