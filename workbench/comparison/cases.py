@@ -28,6 +28,7 @@ from workbench.comparison.columns import CASE, DIAGNOSTICS, RUNS, TRAJECTORIES, 
 from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Progress, Settings, run_jobs
+from workbench.comparison.local import from_exact
 from workbench.comparison.metric import Metric
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import Beside, row, windows
@@ -74,14 +75,19 @@ def compare(
     needed = dict.fromkeys(x for job, others in beside.items() for x in (job, *others) if x not in (fine, *sampled))
     runs = run_jobs(case, list(needed), settings, progress, workers) | {fine: reference}
     rows, trajectories, diagnostics = [], [curves(reference, "reference")], []
+    local = {others: from_exact(others[-1], runs[others[1]], runs[others[2]]) for others in set(beside.values())}
+
+    def beside_it(job: Job) -> Beside:
+        return Beside(local[beside[job]], reference, *(runs[x] for x in beside[job]))
+
     for job in plan:
         found = refused[job.formulation] if job.formulation in refused else runs.get(job)
         spans = windows(job, case, settings.duration or case.duration)
         try:
             if job in sampled:
-                rows += sampled_rows(job, spans, Beside(reference, *(runs[x] for x in beside[job])), metrics)
+                rows += sampled_rows(job, spans, beside_it(job), metrics)
             if isinstance(found, Run):
-                minor, others = sliding_minor(found), Beside(reference, *(runs[x] for x in beside[job]))
+                minor, others = sliding_minor(found), beside_it(job)
                 own = [w | row(found, w, others, metrics) for w in spans]
                 steps = curves(found, "run", minor, reference)
                 diagnostics += verdicts(found, minor)

@@ -15,6 +15,7 @@ from workbench.judge import coulomb
 if TYPE_CHECKING:
     from workbench.comparison.problem_step import ProblemStep
     from workbench.mechanics.case import Case
+    from workbench.step.local_steps import LocalSteps
     from workbench.step.run import Run
 
 PARTS = {
@@ -83,6 +84,24 @@ def misalignment(run: Answer) -> Array:
     return np.where(closed(run) & rubs, coulomb.misalignment(run.p_t, run.u_t, run.v_th), np.nan)
 
 
+def kinetic(mass: Array, dv: NDArray[Any]) -> Array:
+    """(k,) the kinetic norm sqrt(v^T M v) [sqrt J] of velocities (k, n), mass (k, n, n)."""
+    return np.sqrt(np.einsum("ki,kij,kj->k", dv, mass, dv))
+
+
+def kick(mass: Array, J_b: Array, impulse: Array) -> Array:
+    """(k,) the kinetic norm of the change of velocity that generalised impulses (k, n) make.
+
+    What bilateral constraints J_b (k, m, n) take up of them is left out, since the contacts' part in it is not
+    determined.
+    """
+    dv = np.linalg.solve(mass, impulse[..., None])
+    if J_b.shape[1]:
+        X = np.linalg.solve(mass, np.swapaxes(J_b, 1, 2))
+        dv = dv - X @ np.linalg.pinv(J_b @ X, hermitian=True) @ (J_b @ dv)
+    return kinetic(mass, dv[..., 0])
+
+
 @dataclass(frozen=True, eq=False)
 class Measured:
     """What a metric sees of a row of `runs`: the answer and what it is compared with.
@@ -146,6 +165,8 @@ class MeasuredRun(Measured):
     halved       the reference at half its step
     unrelaxed    this formulation to round-off without tangential compliance; `round_off` itself where the run has none
     exact_alike  exact Coulomb friction at this step with the compliance of the run
+    local        steps of this formulation to round-off from the states of `local.base`, which is exact Coulomb friction
+                 at this step, alike where the formulation needs the compliance; None where that ends before the window
     """
 
     run: "Run"
@@ -155,6 +176,7 @@ class MeasuredRun(Measured):
     halved: "Run | None"
     unrelaxed: "Run | None"
     exact_alike: "Run | None"
+    local: "LocalSteps | None" = None
 
     about = CASE
 
@@ -203,20 +225,12 @@ class MeasuredRun(Measured):
         return self.reference.record.mass[self.starts(self.reference)]
 
     def speed(self, dv: NDArray[Any]) -> Array:
-        """(k,) the kinetic norm sqrt(v^T M v) [sqrt J] of velocities (k, n), M that of the reference."""
-        return np.sqrt(np.einsum("ki,kij,kj->k", dv, self._mass, dv))
+        """`kinetic` with the reference's mass matrices."""
+        return kinetic(self._mass, dv)
 
     def kick(self, impulse: Array) -> Array:
-        """(k,) the kinetic norm of the change of velocity that generalised impulses (k, n) make.
-
-        What bilateral constraints take up of them is left out, since the contacts' part in it is not determined.
-        """
-        J_b = self.reference.record.J_b[self.starts(self.reference)]
-        dv = np.linalg.solve(self._mass, impulse[..., None])
-        if J_b.shape[1]:
-            X = np.linalg.solve(self._mass, np.swapaxes(J_b, 1, 2))
-            dv = dv - X @ np.linalg.pinv(J_b @ X, hermitian=True) @ (J_b @ dv)
-        return self.speed(dv[..., 0])
+        """`kick` with the reference's mass matrices and bilateral constraints."""
+        return kick(self._mass, self.reference.record.J_b[self.starts(self.reference)], impulse)
 
     @cached_property
     def motion(self) -> float:

@@ -15,6 +15,7 @@ from workbench.comparison.metric import Metric, evaluate
 from workbench.matrices.rank import rank, ranks
 from workbench.mechanics.case import Case
 from workbench.problems.solution import Status
+from workbench.step.local_steps import LocalSteps
 from workbench.step.run import Run
 
 
@@ -22,6 +23,7 @@ from workbench.step.run import Run
 class Beside:
     """What a run is compared with: see `measured.MeasuredRun`. Failed runs are left out where they end too early."""
 
+    local: LocalSteps | Failed
     reference: Run
     halved: Run | Failed
     exact: Run | Failed
@@ -87,4 +89,5 @@ def measured(run: Run, k: NDArray[np.int64], beside: Beside, kind: type[Measured
     return kind(
         run, beside.reference, reaching(beside.exact), reaching(beside.round_off), k, reaching(beside.halved),
         reaching(beside.unrelaxed), reaching(beside.exact_alike),
+        beside.local if isinstance(beside.local, LocalSteps) and reaching(beside.local.base) else None,
     )  # fmt: skip

@@ -47,12 +47,14 @@ NOT_BEGUN = -1
 class LocalSteps(Run):
     """K steps that each begin at a state of another run; what `Run` says of steps holds for each of them.
 
-    numbers    (K,) the steps of that run from whose states they begin
+    base       that run
+    numbers    (K,) the steps of it from whose states they begin
     statuses   (K,) `Status` of each; where there is no answer its impulses and velocities are nan, its residual inf
     after_q    (K, n_q) coordinates after the step, nan where there is no answer
     `states_q` and `states_v` have the K states before the steps; `status` is the worst, `reason` tells of the first.
     """
 
+    base: Run = field(default=None, repr=False)  # type: ignore[assignment]
     numbers: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     statuses: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     after_q: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
@@ -166,8 +168,8 @@ def local_steps(
     return LocalStepsOfParts(
         base.case, formulation, solver.name, worst.kind, solver.tolerance, base.h, base.explicit, base.normal,
         relaxation, worst.status, worst.reason, at.size, worst.build_time, sum(p.solve_time for p in parts), record,
-        None, parts=parts, numbers=at, statuses=np.take_along_axis(statuses, order.argmax(axis=0)[None], axis=0)[0],
-        after_q=q,
+        None, parts=parts, base=base, numbers=at, after_q=q,
+        statuses=statuses[order.argmax(axis=0), np.arange(at.size)],
     )  # fmt: skip
 
 
@@ -201,7 +203,7 @@ def _of_whole(
     record = columns(s.core, s.work, track, track.rows[:count], track.effort[:count])
     return LocalSteps(
         case, formulation, solver.name, c.kind, solver.tolerance, base.h, base.explicit, base.normal, relaxation,
-        status, reason, count, c.seconds, seconds, record, c, at, results.status, results.q,
+        status, reason, count, c.seconds, seconds, record, c, base, at, results.status, results.q,
     )  # fmt: skip
 
 

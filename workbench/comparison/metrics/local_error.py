@@ -1,0 +1,22 @@
+"""What a formulation gets wrong in one step, from states of exact Coulomb friction: no drift, no chaos, no feedback."""
+
+import numpy as np
+
+from workbench.comparison.measured import MeasuredRun, kick, kinetic
+from workbench.comparison.metric import metric
+
+
+@metric(
+    "local-velocity-error", unit="1",
+    meaning="RMS over the steps of |v − v*|_M, v after one step of the formulation to round-off from exact Coulomb's "
+    "state and v* after exact Coulomb's own, over the RMS of |M⁻¹ Jᵀ p*|_M, what the contacts do to the velocity",
+    defined="where a contact acts and the formulation has an answer to every step", heading="local", shown="percent",
+)  # fmt: skip
+def local_velocity_error(m: MeasuredRun) -> float:
+    if m.local is None:
+        return np.nan
+    base, k = m.local.base, m.steps
+    mass, J_b = base.record.mass[k], base.record.J_b[k]
+    apart = kinetic(mass, m.local.v_after[k] - base.v_after[k])
+    size = np.linalg.norm(kick(mass, J_b, base.contact_impulse[k]))
+    return float(np.linalg.norm(apart) / size) if size > 0 else np.nan
