@@ -64,13 +64,14 @@ def test_the_cube_is_ranked_as_it_moves(cube):
     rows = verified(cube)
     path = rows["position_error"]
     assert 10 * path["hybrid"] < path["stewart-trinkle"] < path["box"]
-    words = next(s for s in summary(cube) if "velocity closest" in s)
+    words = next(s for s in summary(cube) if s.startswith("Over the whole motion"))
     closest, farthest = words.split(", the farthest that of ")
     assert "stewart-trinkle" in closest
     assert "ccp" in farthest
     turned = next(s for s in summary(cube) if "Axes that turn" in s)
-    assert "all there is here of phantom-inertia (0.0369)" in turned
-    assert "betters box (16.1 to 13.1)" in turned
+    assert "all there is here of phantom-inertia" in turned
+    assert "betters box" in turned
+    assert "all there is here of box" not in turned
 
 
 def test_a_solver_is_blamed_for_what_is_determined_alone():

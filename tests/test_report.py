@@ -52,7 +52,10 @@ def test_every_run_has_its_row_and_every_failure_its_reason(result, page):
     budgets = budget_columns(result)
     verdicts = result.diagnostics.drop_duplicates(["label", "step"])
     assert text.count('<td class="name">') == (
-        len(result.runs) + len(result.windows["all"]) + len(budgets) * len(result.windows["sliding"]) + len(verdicts)
+        2 * len(result.runs)
+        + len(result.windows["all"])
+        + len(budgets) * len(result.windows["sliding"])
+        + len(verdicts)
     )
     refused = result.runs[result.runs["claimed"] == "REFUSED"]
     assert len(refused)

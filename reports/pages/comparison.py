@@ -18,6 +18,7 @@ from workbench.builtin.reports.text.comparison import (
     judged_columns,
     known_in_words,
     rows_of,
+    symptom_columns,
 )
 from workbench.builtin.reports.text.conclusions import reasons, summary
 from workbench.comparison.columns import Column
@@ -98,15 +99,17 @@ def _cards(c: Comparison) -> list[dict[str, Any]]:
 
 def _tables(c: Comparison) -> list[dict[str, Any]]:
     """The errors in each window, and what the judge says of the last, which is all of a run."""
-    errors, judged = error_columns(c), judged_columns(c)
+    errors, judged, symptoms = error_columns(c), judged_columns(c), symptom_columns(c)
     last = "Held against Coulomb's law by the judge"
     if c.case is None:
-        return [_table("Distance from the exact solution", c.runs, errors), _table(last, c.runs, judged)]
+        return [_table("Distance from the exact solution", c.runs, [*errors, *symptoms]), _table(last, c.runs, judged)]
     tables = []
     for name, runs in c.windows.items():
         start, end, clipped = runs[["window_start", "window_end", "clipped"]].iloc[0]
         title = f"Window “{name}”: {start:g} s ≤ t < {end:g} s"
         tables.append(_table(title, runs, [*errors, RESIDUAL]) | {"clipped": clipped})
+    for name, runs in c.windows.items():
+        tables += [_table(f"Symptoms, window “{name}”", runs, symptoms)] if symptoms else []
     return [*tables, _table(f"{last}, window “{name}”", runs, judged)]
 
 

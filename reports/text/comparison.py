@@ -20,9 +20,14 @@ ROUND_OFF = 1e-12
 
 
 def error_columns(c: Comparison) -> list[Column]:
-    """The metrics that are errors, without those that are not defined in any row; the budget's parts apart."""
-    own = [m.column for m in c.metrics if m.column.shown not in ("small", "count")]
+    """The metrics that are shares or angles, if defined in any row; the budget's parts apart."""
+    own = [m.column for m in c.metrics if m.column.shown in ("percent", "degrees", "milliseconds")]
     return [x for x in own if c.runs[x.name].notna().any() or _free(c.runs, x).any()]
+
+
+def symptom_columns(c: Comparison) -> list[Column]:
+    """What a user sees of it, in SI units, and the metrics of somebody's own that have one."""
+    return _defined(c, [m.column for m in c.metrics if m.column.shown == "number"])
 
 
 def budget_columns(c: Comparison) -> list[list[Column]]:

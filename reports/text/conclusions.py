@@ -16,7 +16,7 @@ from workbench.comparison.columns import Column
 from workbench.comparison.result import Comparison
 
 RANKED = (
-    ("local_velocity", "Step by step, each from the states of the exact run, the velocity"),
+    ("local_velocity_error", "Step by step, each from the states of the exact run, the velocity"),
     ("velocity_error", "Over the whole motion the velocity"),
     ("position_error", "The path of the centre of mass"),
 )
@@ -104,9 +104,9 @@ def _span(errors: pd.Series, column: Column) -> str:
 def disagreement(ranked: list[tuple[str, list[list[str]]]]) -> str:
     """Where what a formulation gets wrong per step and what comes of it rank two formulations the other way round."""
     orders = {name: {x: i for i, group in enumerate(order) for x in group} for name, order in ranked if order}
-    if not {"local_velocity", "velocity_error"} <= set(orders):
+    if not {"local_velocity_error", "velocity_error"} <= set(orders):
         return ""
-    local, whole = orders["local_velocity"], orders["velocity_error"]
+    local, whole = orders["local_velocity_error"], orders["velocity_error"]
     both = [x for x in local if x in whole]
     swapped = [(a, b) for a in both for b in both if local[a] < local[b] and whole[a] > whole[b]]
     if not swapped:
@@ -145,7 +145,7 @@ def turned_axes(rows: pd.DataFrame, columns: Mapping[str, Column]) -> str:
         return ""
     return (
         f"Axes that turn with the sliding direction are another matter, and not ranked with these: that "
-        f"{' and '.join(parts)}, in {x.title}."
+        f"{' and '.join(parts)}, in the column “{x.title}”."
     )
 
 
@@ -198,10 +198,10 @@ def reasons(c: Comparison) -> list[tuple[str, list[str]]]:
         return []
     rows = next(iter(c.windows.values()))
     rows = rows[rows["step"] == rows["step"].iloc[0]].drop_duplicates("label")
-    options = {f.label: f.options for f in c.formulations}
+    known = {f.label: f for f in c.formulations}
     return [
-        (r["label"], found) for r in rows.to_dict("records")
-        if r["verified"] and r["formulation"] != "coulomb" and (found := what_errs(r, options.get(r["label"], {})))
+        (f"{r['label']} ({known[r['label']].friction})", found) for r in rows.to_dict("records")
+        if r["verified"] and r["formulation"] != "coulomb" and (found := what_errs(r, known[r["label"]].options))
     ]  # fmt: skip
 
 
@@ -217,26 +217,28 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any]) -> list[str]:
     )
     found = []
     if of("lift") > NOTABLE["lift"]:
-        found.append(f"contacts that slide are lifted, by up to {1e3 * of('lift'):.3g} mm more than the reference's")
+        found.append(f"contacts are lifted, by up to {of('lift'):.3g} mm more than in the reference")
     if of("creep") > NOTABLE["creep"]:
-        found.append(f"contacts that stick creep, at up to {1e6 * of('creep'):.3g} µm/s")
+        found.append(f"contacts that stick in the reference creep, at {of('creep'):.3g} µm/s")
     if of("penetration") > NOTABLE["lift"]:
-        found.append(f"bodies penetrate by up to {1e3 * of('penetration'):.3g} mm")
+        found.append(f"bodies go into one another by up to {of('penetration'):.3g} mm")
+    if of("energy_gained") > NOTABLE["energy_gained"]:
+        found.append(f"contacts put up to {of('energy_gained'):.3g} J into the bodies")
+    if of("yaw_spread") > 0.01:
+        found.append(f"its answer changes by {100 * of('yaw_spread'):.3g} % as the scene is turned{corner}")
     if of("misalignment_rms") > 1.0:
-        found.append(
-            f"friction points {of('misalignment_rms'):.3g}° (RMS) beside the direction against sliding{corner}"
-        )
+        found.append(f"friction is {of('misalignment_rms'):.3g}° (RMS) off the direction against sliding{corner}")
     if of("friction_rmsd") > 0.01:
-        found.append(f"|p_t|/(μ p_n) is off by {100 * of('friction_rmsd'):.3g} % (RMS)")
+        found.append(f"|p_t|/(μ p_n) is {100 * of('friction_rmsd'):.3g} % (RMS) off")
     if of("velocity_compliance") > of("velocity_formulation"):
         found.append("more of its error is the run's tangential compliance than the model")
     if of("velocity_discretisation") > of("velocity_formulation"):
         found.append("more of its error is the step size than the model")
-    return found
+    return found or ["its law of friction itself"] * (of("velocity_formulation") > 0.01)
 
 
-NOTABLE = {"lift": 1e-4, "creep": 1e-5}
-"""Symptoms [m, m/s] from which on they are told."""
+NOTABLE = {"lift": 0.1, "creep": 10.0, "energy_gained": 1e-3}
+"""Symptoms [mm, µm/s, J] from which on they are told."""
 
 
 def _capital(text: str) -> str:

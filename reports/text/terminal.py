@@ -17,6 +17,7 @@ from workbench.builtin.reports.text.comparison import (
     facts_in_words,
     known_in_words,
     rows_of,
+    symptom_columns,
     who,
 )
 from workbench.comparison.columns import Column
@@ -31,7 +32,7 @@ PIPE_WIDTH = 120
 def print_table(c: Comparison) -> None:
     """One row per run, of a case over its first window; below it why rows are not verified, and notes on metrics."""
     console = _console()
-    columns = [*error_columns(c), RESIDUAL]
+    columns = [*error_columns(c), *symptom_columns(c), RESIDUAL]
     window, runs = next(iter(c.windows.items()))
     rows = rows_of(runs, columns)
 
