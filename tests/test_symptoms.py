@@ -18,6 +18,7 @@ from workbench.comparison.jobs import Job, Settings
 from workbench.comparison.local import from_exact
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metrics import METRICS
+from workbench.comparison.metrics.isotropy import after_yaw
 from workbench.engine.compiling import kernel
 from workbench.language.formulation import formulation
 from workbench.language.modelling import complements, declare, equals, free, nonneg
@@ -124,6 +125,26 @@ def test_a_spin_has_ended_where_nothing_turns_any_more():
     assert np.isnan(row_of(BLOCK, "coulomb", 0.1, "spin-down")["spin_down"])
 
 
+def test_contacts_in_flight_neither_creep_nor_slip():
+    run = run_of(BLOCK, "ccp", 0.5)
+    flies = run.p_n[:, 0] == 0
+    assert flies.any()
+    expected = 1e3 * H * np.linalg.norm(run.u_t[~flies, 0], axis=-1).sum()
+    assert value("slip", measured(run)) == pytest.approx(expected, rel=1e-12)
+    resting = run_of(BLOCK, "coulomb", 0.8)
+    p, after = resting.record.p.copy(), resting.record.after.copy()
+    p[740:], after[740:, 0] = 0.0, 1.0
+    up = replace(resting, record=resting.record._replace(p=p, after=after))
+    assert value("creep", measured(up, resting)) < 1e-6
+
+
+def test_a_body_that_spins_where_it_stands_does_not_rest():
+    run = run_of(case_of("cube", speed=0.0), "coulomb", 1.5, relaxation=case_of("cube").relaxation)
+    slides = (np.linalg.norm(run.u_t, axis=-1) > run.v_th).any(axis=1)
+    assert np.linalg.norm(run.states_v[:, :2], axis=1).max() < 1e-6
+    assert value("rest-time", measured(run)) == pytest.approx(H * (1 + np.flatnonzero(slides)[-1]))
+
+
 @formulation("driving", friction="p_t = c u_t: an engine", source="this test")
 def driving(s, c: float = 0.01):
     v, p_n, p_t = free("v", s.n), nonneg("p_n", s.r), free("p_t", s.d * s.r)
@@ -152,6 +173,13 @@ def test_energy_is_gained_only_by_what_is_not_passive():
     assert gained > 0.1
     for f in ("coulomb", "box", "stewart-trinkle", "ccp"):
         assert row_of(BLOCK, f, 0.8, "energy-gained")["energy_gained"] < 1e-12
+    slid = run_of(BLOCK, "coulomb", 0.3)
+    p = slid.record.p.copy()
+    p[200:, 1:3] *= -1
+    work = BLOCK.mu * BLOCK.gravity * H * BLOCK.m * np.linalg.norm(0.5 * (slid.states_v[:-1] + slid.v_after), axis=1)
+    turned = replace(slid, record=slid.record._replace(p=p))
+    assert value("energy-gained", measured(turned)) == pytest.approx(work[200:].sum(), rel=1e-6)
+    assert work[200:].sum() < work[:200].sum()
     belt = run_of(Belt(speed=1e-3), "coulomb", 0.5)
     assert np.diff(belt.case.energy(belt.states_q, belt.states_v)[[0, -1]])[0] > 0.5
     assert value("energy-gained", measured(belt)) < 1e-12
@@ -174,6 +202,17 @@ def test_a_yaw_turns_what_is_remembered_too(label):
     local = from_exact(Job(f, default_solver(compiled(f, *BLOCK.size).kind), H), run, run)
     assert np.abs(run.p_t[-70:]).min(axis=0).max() > 1e-6
     assert value("yaw-spread", replace(measured(run, None, local), steps=np.arange(680, 750))) < 1e-9
+
+
+@pytest.mark.parametrize("label", ["box", "hybrid", "staggered"])
+def test_without_a_yaw_the_steps_are_the_local_ones(label):
+    """In which the last impulses count: they change from step to step on a soft floor."""
+    run = run_of(BLOCK, "coulomb", 0.1, relaxation=Relaxation(k_n=1e4))
+    f = find_formulation(label)
+    local = from_exact(Job(f, default_solver(compiled(f, *BLOCK.size).kind), H), run, run)
+    k = np.array([1, 20, 21, 99])
+    np.testing.assert_allclose(after_yaw(local, 0.0, k), local.v_after[k], rtol=1e-12)
+    assert np.ptp(run.p_n[18:22]) > 1e-4
 
 
 def test_momentum_that_no_impulse_accounts_for_is_told():
@@ -208,6 +247,10 @@ def test_without_friction_a_local_step_misses_the_friction_of_the_contacts_force
     assert row_of(BLOCK, "coulomb", 0.5, "local-velocity-error")["local_velocity_error"] == 0.0
     ball = case_of("bouncing-ball")
     assert np.isnan(row_of(ball, "frictionless", 0.01, "local-velocity-error")["local_velocity_error"])
+    flight = run_of(ball, "coulomb", 0.01)
+    local = from_exact(Job(COULOMB, default_solver("Coulomb NCP"), H), flight, flight)
+    pushed = replace(local, record=local.record._replace(after=local.record.after + 1.0))
+    assert np.isnan(value("local-velocity-error", measured(flight, None, pushed)))
 
 
 def test_local_steps_are_as_compliant_as_the_formulation_needs():

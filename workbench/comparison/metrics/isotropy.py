@@ -64,17 +64,21 @@ def turned(run: Run, angle: float, k: NDArray[np.int64]) -> Run:
 def yaw_spread(m: MeasuredRun) -> float:
     if m.local is None or m.case.size[3] != 2:
         return np.nan
-    # Each with the step before it, which formulations may remember.
     k = np.maximum(m.steps[np.unique(np.linspace(0, len(m.steps) - 1, STATES).astype(np.int64))], 1)
-    base, rows, seconds = m.local.base, np.stack([k - 1, k], axis=1).ravel(), np.arange(1, 2 * k.size, 2)
+    base = m.local.base
     if base.steps < 2:
         return np.nan
     mass, J_b = base.record.mass[k], base.record.J_b[k]
-    v = [_steps(m.local, turned(base, angle, rows), seconds).v_after for angle in ANGLES]
+    v = [after_yaw(m.local, angle, k) for angle in ANGLES]
     changes = [kinetic(mass, x - v[0]) for x in v[1:]]
     size = np.linalg.norm(kick(mass, J_b, base.contact_impulse[k]))
     return float(np.linalg.norm(np.max(changes, axis=0)) / size) if size > 0 else np.nan
 
 
-def _steps(local: LocalSteps, base: Run, k: NDArray[np.int64]) -> LocalSteps:
-    return local_steps(base, local.formulation, default_solver(local.kind), k, local.relaxation)
+def after_yaw(local: LocalSteps, angle: float, k: NDArray[np.int64]) -> Array:
+    """Velocities (., n) after the local steps k >= 1 in turned axes."""
+    # Each with the step before it, which formulations may remember.
+    base = turned(local.base, angle, np.stack([k - 1, k], axis=1).ravel())
+    seconds = np.arange(1, 2 * k.size, 2)
+    found = local_steps(base, local.formulation, default_solver(local.kind), seconds, local.relaxation)
+    return found.v_after
