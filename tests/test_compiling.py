@@ -1,11 +1,12 @@
 """Kernels: one name, one compilation, when first called; nothing stale; clocks stand still; small things start soon."""
 
+import itertools
 import os
 import pickle
 import subprocess
 import sys
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -230,6 +231,27 @@ def test_code_compiled_while_its_file_is_edited_is_not_taken_for_that_of_the_new
     assert run(SHOW, project, **cache) == ["11.0", "0"]
 
 
+TYPED = """
+from numba import types
+from workbench.engine.compiling import kernel
+class Own(types.Opaque):
+    pass
+@kernel(types.float64(Own("own")))
+def whole(a):
+    return 1.0
+"""
+EDITED = "from pathlib import Path; f = Path('typed.py'); f.write_text(f.read_text() + '# lowered otherwise')"
+MADE_FROM = "from workbench.engine.compiling import _digest, _made_from; print(_digest(_made_from(whole)))"
+
+
+def test_code_is_about_the_types_as_they_were_imported(tmp_path):
+    """What the file of a type says when the kernel is first called is not yet what the process knows of the type."""
+    (tmp_path / "typed.py").write_text(TYPED)
+    before = run(f"from typed import whole; {MADE_FROM}", tmp_path)
+    assert run(f"from typed import whole; {EDITED}; {MADE_FROM}", tmp_path) == before
+    assert run(f"from typed import whole; {MADE_FROM}", tmp_path) != before
+
+
 KILLED = """
 import os
 os.replace = lambda *names: os._exit(0)
@@ -443,17 +465,21 @@ def test_kernels_are_pickled_by_name():
     assert pickle.loads(pickle.dumps(halved)) is halved
 
 
-def test_the_clock_stands_still_while_code_is_made():
-    fresh = Kernel(halved.py_func, F64(F64, F64), False, {})
-    start, since = time.perf_counter(), clock()
+def test_the_clock_stands_still_while_code_is_made(monkeypatch):
+    """By a clock that goes on by a second whenever it is looked at, and by none while code is made."""
+    looks = itertools.count()
+    monkeypatch.setattr("workbench.engine.timing.time", SimpleNamespace(perf_counter=lambda: float(next(looks))))
+    fresh, within = Kernel(halved.py_func, F64(F64, F64), False, {}), []
+    monkeypatch.setattr(fresh, "disable_compile", lambda: within.append((clock(), clock())))
+    since = clock()
     fresh.ready()
-    whole, counted = time.perf_counter() - start, clock() - since
-    assert counted < 0.2 * whole
-    before = clock()
+    assert within == [(since + 1, since + 1)]
+    # Looked at once when it stopped, once when it went on, and now.
+    assert (clock() - since, next(looks)) == (2.0, 4)
     with standing_still(), standing_still():
-        within = clock()
-        assert clock() == within
-    assert before <= within <= clock()
+        inside = clock()
+        assert clock() == inside
+    assert clock() == inside + 1
 
 
 GIVEN = """

@@ -193,6 +193,13 @@ def test_a_command_ends_with_the_usual_code_and_leaves_nothing(number, moment):
     assert ended(number, moment) == []
 
 
+def test_a_command_that_runs_somebody_s_file_ends_with_the_usual_code(tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n")
+    code = "import sys; from workbench.cli.main import main; sys.exit(main(['show', sys.argv[1]]))"
+    assert process(code, f"{mine}:law") == (128 + TERM, [], "")
+
+
 def test_a_command_whose_terminal_is_closed_ends_with_the_usual_code_and_leaves_nothing(tmp_path):
     child, terminal = pty.fork()
     if child == 0:

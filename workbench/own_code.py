@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from workbench.errors import WorkbenchError
+from workbench.signals import EndedBySignal
 
 PREFIX = "workbench_own_"
 """Modules of this prefix come from files that no import finds: what they define travels to other processes by value."""
@@ -44,7 +45,7 @@ def load_file(place: str) -> ModuleType:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, (KeyboardInterrupt, EndedBySignal)):
             raise
         raise WorkbenchError(f"{place} cannot be run: {reason_of(error, str(path))}") from error
     return module

@@ -25,6 +25,10 @@ _system = ctypes.CDLL(None) if os.name == "posix" else None
 _waiting = False
 
 
+class EndedBySignal(SystemExit):
+    """What a signal that is to end the process raises: no exit that somebody's own code has asked for."""
+
+
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Signals with a handler in Python, and those of `ENDING`, act when the block has ended, each once.

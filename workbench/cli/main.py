@@ -15,7 +15,7 @@ from workbench import __version__
 from workbench.cli import check, compare, files, listing, painleve, reproduce, show
 from workbench.cli.parsing import Parser
 from workbench.errors import WorkbenchError
-from workbench.signals import ENDING
+from workbench.signals import ENDING, EndedBySignal
 
 NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit")
 
@@ -62,7 +62,7 @@ def _signals_exit() -> Iterator[None]:
     """Signals that would end the process at once exit as Ctrl-C does: temporary folders and worker processes go too."""
 
     def leave(number: int, _: object) -> NoReturn:
-        sys.exit(128 + number)
+        raise EndedBySignal(128 + number)
 
     taken = []
     try:

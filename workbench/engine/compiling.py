@@ -70,6 +70,8 @@ class Kernel(CPUDispatcher):
     def __init__(self, function: Callable, signature: Any, linked: bool, options: dict[str, Any]) -> None:
         super().__init__(function, locals={}, targetoptions={**ALWAYS, **options}, pipeline_class=Pipeline)
         self.declared, self.linked = signature, linked
+        # Now: by the time of the first call their files may have changed.
+        self.of_types = list(_of_types(signature))
         # Functions made in a loop differ in what they close over.
         self.closed = _digest(_closed(function, set())) if function.__closure__ else ""
         self.symbol = f"{function.__module__}.{function.__qualname__}{signature}{self.closed}"
@@ -278,12 +280,17 @@ def _content(file: str) -> bytes:
 
 def _made_from(kernel: Kernel) -> Iterator[str | bytes]:
     """What the code of a kernel is made from, as words; what it closes over apart."""
-    yield _content(__file__)
-    for kind in (kernel.declared.return_type, *kernel.declared.args):
-        yield _content(sys.modules[type(kind).__module__].__file__ or "")
-        yield str(getattr(kind, "fields", ()))
+    yield from kernel.of_types
     yield _options(kernel)
     yield from _function(kernel.py_func, set())
+
+
+def _of_types(signature: Any) -> Iterator[str | bytes]:
+    """What teaches numba the types of a signature, and how they are called."""
+    yield _content(__file__)
+    for kind in (signature.return_type, *signature.args):
+        yield _content(sys.modules[type(kind).__module__].__file__ or "")
+        yield str(getattr(kind, "fields", ()))
 
 
 def _options(dispatcher: Dispatcher) -> str:
