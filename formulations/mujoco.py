@@ -14,8 +14,8 @@ Taken over: the above, from mj_makeImpedance and mj_referenceConstraint, with Mu
 sigmoid of midpoint 1/2 and power 2. Not taken over: A_nn is exact (MuJoCo's flag diagexact) where MuJoCo by default
 takes the bodies' mean translational mobility in the first configuration; a contact at phi = 0 is closed, as MuJoCo's
 documentation says and its code does not; no solreffriction, no negative solref, no torsional or rolling friction.
-The restitution and the gap term of the run's normal law give way to the spring and damper; bilateral constraints stay
-rigid.
+The restitution and the gap term of the run's normal law give way to the spring and damper. Bilateral constraints are
+as the run relaxes them, where MuJoCo softens them as it does contacts.
 
 The associated flow of a slip at u_t asks for a height of about phi = mu b |u_t| / (k d), where spring and damper are in
 balance; above phi = 0 there is no contact, so that a sliding contact hops. A sticking one creeps at R_t |f_t| / b.

@@ -205,7 +205,7 @@ def slide():
 
 
 def test_sliding_stops_where_the_references_of_the_wheel_say(slide):
-    assert slide.t_events[0][0] == pytest.approx(2.006822, abs=1e-6)
+    assert slide.t_events[0][0] == pytest.approx(2.006823, abs=5e-7)
 
 
 def test_position_and_energy_after_one_second_are_the_references_of_the_wheel(slide):
