@@ -27,7 +27,7 @@ from workbench.sliding.state import sliding_system
 from workbench.sliding.system import SlidingSystem
 
 T = np.degrees(np.arctan(2.0))
-YARDSTICK = [
+INDEPENDENT = [
     (30.0, 0.0, 0.5, "unique", [3.7723791096]), (T, 0.0, 1.0, "unique", [24.525]), (T, 5.0, 1.0, "unique", [0.0]),
     (T, 0.0, 1.4, "none", []), (T, 4.0, 1.4, "two", [0.0, (32 / np.sqrt(5) - 9.81) / 0.08]),
 ]  # fmt: skip
@@ -43,8 +43,8 @@ def exact_rod(**given):
 # Regimes
 
 
-@pytest.mark.parametrize(("angle", "spin", "mu", "kind", "forces"), YARDSTICK)
-def test_the_rod_s_yardstick(angle, spin, mu, kind, forces):
+@pytest.mark.parametrize(("angle", "spin", "mu", "kind", "forces"), INDEPENDENT)
+def test_the_rod_has_the_forces_worked_out_independently(angle, spin, mu, kind, forces):
     case = Rod(angle=angle, spin=spin, mu=mu, speed=-1.0)
     s = case.sliding_system(*case.start())
     results = [regime(s)]

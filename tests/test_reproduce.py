@@ -31,6 +31,7 @@ from workbench.builtin.reports.reproductions import (
     idetc2016_60064,
 )
 from workbench.builtin.reports.reproductions.claims import (
+    Check,
     Claim,
     Reproduction,
     Section,
@@ -65,14 +66,14 @@ TOY = Reproduction(
             (Table("A <table>", ("name", "$k$"), (("x & y", 1 / 3), ("z", np.nan)), "note <"),),
             (Figure("drawn", "Curve <x>", "caption $y$", lines(TIME, "y", "y [-]", log=True)),),
         ),
-        Section("Second", claims=(Claim("bound", 1.0, 2.0, relation="≤", origin="theory <"),)),
+        Section("Second", claims=(Check("bound", 1.0, 2.0, relation="≤", origin="theory <"),)),
     ),
 )
 
 
 def test_verdicts_follow_from_the_numbers():
-    def verdict(published, computed, tolerance=0.0, relation="="):
-        return Claim("", published, computed, tolerance=tolerance, relation=relation).verdict
+    def verdict(expected, computed, tolerance=0.0, relation="="):
+        return Claim("", expected, computed, tolerance=tolerance, relation=relation).verdict
 
     assert verdict(1.67, 1.73, 0.1) == "confirmed"
     assert verdict(1.67, 1.78, 0.1) == verdict(1.67, 1.56, 0.1) == "differs"
@@ -95,21 +96,23 @@ def test_a_disagreement_that_nobody_explained_says_so():
 
 def test_numbers_are_printed_with_their_unit_and_relation():
     claim = Claim("", 14.0, 12.6, "°", relation="≥", form=".1f")
-    assert (claim.published_text, claim.computed_text) == ("≥ 14.0°", "12.6°")
+    assert (claim.expected_text, claim.computed_text) == ("≥ 14.0°", "12.6°")
     assert Claim("", 2.0, 1.5, "m/s").computed_text == "1.5\u202fm/s"
     assert Claim("", 2.0, np.nan).computed_text == "–"
     assert number_text(-0.0, ".1e") == "0"
 
 
-def test_a_truth_of_a_case_is_a_claim():
-    claim = Claim.of(Truth("stop", 2.1, 2.0, 0.2, "s", "algebra"))
-    assert (claim.published, claim.computed, claim.origin, claim.verdict) == (2.0, 2.1, "algebra", "confirmed")
+def test_a_truth_of_a_case_is_a_check():
+    check = Check.of(Truth("stop", 2.1, 2.0, 0.2, "s", "algebra"))
+    assert (check.expected, check.computed, check.origin, check.verdict) == (2.0, 2.1, "algebra", "confirmed")
+    assert check.kind == "check"
 
 
 def test_the_frame_has_a_row_per_claim():
     frame = claims_frame("toy", TOY)
-    first = ["paper", "section", "statement", "published", "computed", "unit", "verdict", "why"]
-    assert list(frame.columns[:8]) == first
+    first = ["paper", "kind", "section", "statement", "expected", "computed", "unit", "verdict", "why"]
+    assert list(frame.columns[:9]) == first
+    assert list(frame["kind"]) == ["claim"] * 3 + ["check"]
     assert list(frame["verdict"]) == ["confirmed", "differs", "not confirmed", "not confirmed"]
     assert list(frame["section"]) == ["First <em>"] * 3 + ["Second"]
     assert (frame["paper"] == "toy").all()
@@ -149,8 +152,17 @@ def test_every_claim_has_its_numbers_its_verdict_and_its_reason(page):
     text = outside_scripts(page)
     assert text.count("✓ confirmed") == text.count("≠ differs") == 1
     assert text.count("✗ not confirmed") == 2
-    for words in ("1.67\u202f%", "1.9\u202f%", "Because 1 &lt; 2.", "≤ 1", "theory &lt;", "4 claims tested", "0.3333"):
+    for words in ("1.67\u202f%", "1.9\u202f%", "Because 1 &lt; 2.", "≤ 1", "theory &lt;", "0.3333"):
         assert words in text, words
+
+
+def test_claims_of_the_paper_are_counted_apart_from_our_own_checks(page):
+    text = " ".join(re.sub(r"<[^>]*>", " ", outside_scripts(page)).split())
+    assert "Claims of the paper: 1 of 3 confirmed , 1 differs , 1 not confirmed ." in text
+    assert "Checks of our own: 0 of 1 confirmed , 1 not confirmed ." in text
+    assert "expected computed" in text.partition("2. Second")[2]
+    assert "published computed" in text.partition("2. Second")[0]
+    assert "published computed" not in text.partition("2. Second")[2]
 
 
 def test_specs_are_strict_json(page):
@@ -206,7 +218,7 @@ def test_one_page_with_its_claims_and_provenance(toys, tmp_path, monkeypatch, ca
     assert facts["command"] == "workbench reproduce toy toy"
     assert list(facts["seconds"]) == ["toy"]
     text = capsys.readouterr().out
-    assert "toy: 1 of 4 claims confirmed" in text
+    assert "toy: 1 of 3 claims of the paper confirmed; 0 of 1 checks of our own" in text
     assert "<script>alert(1)</script>" in text
     assert text.rstrip().endswith("toy.html")
 
@@ -226,6 +238,7 @@ def test_json_prints_the_claims(toys, tmp_path, capsys):
     assert main(["reproduce", "toy", "--json", "--out", str(tmp_path)]) == 0
     rows = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert [r["verdict"] for r in rows] == ["confirmed", "differs", "not confirmed", "not confirmed"]
+    assert [r["kind"] for r in rows] == ["claim", "claim", "claim", "check"]
     assert rows[2]["computed"] is None
 
 
@@ -265,7 +278,10 @@ def test_pages_come_in_the_order_asked_for_and_report_their_progress(toys):
     assert heard == [("toys", 0, 1)] * 2
     # Pages travel between processes.
     assert pickle.loads(pickle.dumps(pages[0])).html == pages[0].html
-    assert pages[0].counts == {"confirmed": 1, "differs": 1, "not confirmed": 2}
+    assert pages[0].counts == {
+        "claim": {"confirmed": 1, "differs": 1, "not confirmed": 1},
+        "check": {"confirmed": 0, "differs": 0, "not confirmed": 1},
+    }
 
 
 def test_pages_made_side_by_side_come_in_order_too(toys, monkeypatch):
@@ -353,7 +369,7 @@ def test_the_page_of_the_ccp_explains_what_it_does_not_confirm():
     assert (open_ones["why"] != "Not explained yet.").all()
     # The frame's verdicts once more from its own columns, by other code.
     sign = made.claims["relation"].map({"=": 0, "≤": 1, "≥": -1})
-    off = made.claims["computed"] - made.claims["published"]
+    off = made.claims["computed"] - made.claims["expected"]
     within = np.where(sign == 0, off.abs(), sign * off) <= made.claims["tolerance"]
     assert list(within) == list(made.claims["verdict"] == "confirmed")
-    assert made.counts["confirmed"] >= 36
+    assert sum(kind["confirmed"] for kind in made.counts.values()) >= 36

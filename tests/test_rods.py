@@ -26,14 +26,14 @@ ENUMERATE = find_solver("enumerate")
 
 
 T = np.degrees(np.arctan(2.0))
-YARDSTICK = [
+INDEPENDENT = [
     (30.0, 0.0, 0.5, [3.7723791096]), (T, 0.0, 1.0, [24.525]), (T, 5.0, 1.0, [0.0]), (T, 0.0, 1.4, []),
     (T, 4.0, 1.4, [0.0, (32 / np.sqrt(5) - 9.81) / 0.08]),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("angle", "spin", "mu", "forces"), YARDSTICK)
-def test_the_rod_meets_its_yardstick(angle, spin, mu, forces):
+@pytest.mark.parametrize(("angle", "spin", "mu", "forces"), INDEPENDENT)
+def test_the_rod_has_the_forces_worked_out_independently(angle, spin, mu, forces):
     case = Rod(angle=angle, spin=spin, mu=mu, speed=-1.0)
     q, v = case.start()
     s = case.sliding_system(q, v)

@@ -1,4 +1,4 @@
-"""Yardsticks of the wheel of IDETC2016-60064: what each formulation must score, published or found independently.
+"""Figures for the wheel of IDETC2016-60064: what each formulation must score, published or found independently.
 
 Deviations of the normalised friction are in per cent, misalignments in degrees. An integrator is a pair (explicit
 position update, gap law). The reference values of exact Coulomb friction are derived in `test_wheel_mechanics.py`.

@@ -10,7 +10,7 @@ from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
 from workbench.builtin.reports.figures.charts import Chart, Figure
 from workbench.builtin.reports.reproductions import _notes as notes
-from workbench.builtin.reports.reproductions.claims import Claim, Section, Sketch, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Section, Sketch, Table
 from workbench.language.notation import latex_blocks, relation
 from workbench.matrices.rank import rank
 from workbench.mechanics.case import Array
@@ -105,8 +105,8 @@ def three_bodies() -> Section:
             Claim("Blocks of $G_n$ that are zero here and not in the notes, or the other way round", 0.0,
                   float(((blocks > ROUND_OFF) != (GRAPH > 0)).sum())),
             Claim("M is block diagonal, 18 × 18: largest entry outside the blocks", 0.0, float(np.abs(outside).max())),
-            Claim("Rank of the 18 contact rows", 15, rank(J).value, origin="12 velocities and 3 rows of contact 6"),
-            *(Claim.of(truth) for truth in case.truths(r)),
+            Check("Rank of the 18 contact rows", 15, rank(J).value, origin="12 velocities and 3 rows of contact 6"),
+            *(Check.of(truth) for truth in case.truths(r)),
         ),
         tables=(
             Table(f"$G_n$ at t = {INSTANT:g} s", ("", *(f"{i + 1}" for i in range(6))), tuple(rows),
@@ -174,10 +174,10 @@ def final() -> Section:
         "included.\n\nThen each misprint is put back, one at a time.",
         (*(relation(x, "latex") for x in declared.relations), latex_blocks(declared)),
         claims=(
-            *(Claim(f"{n_d} corners, {words}: largest relative difference", 0.0, getattr(x, key), tolerance=ROUND_OFF,
+            *(Check(f"{n_d} corners, {words}: largest relative difference", 0.0, getattr(x, key), tolerance=ROUND_OFF,
                     origin="the workbench")
               for n_d, x in agreement.items() for key, words in names.items()),
-            Claim(f"One step from t = {INSTANT:g} s: velocities from the notes' LCP and the workbench's run, largest "
+            Check(f"One step from t = {INSTANT:g} s: velocities from the notes' LCP and the workbench's run, largest "
                   "difference", 0.0, off, "m/s", TINY, origin="the workbench"),
             *(Claim(f"As printed, {words}: relative difference of {'M' if x.M > ROUND_OFF else 'q'}", 0.0,
                     max(x.M, x.q), tolerance=ROUND_OFF, origin=PRINTED, why=WHY[m])

@@ -23,7 +23,7 @@ from workbench.builtin.reports.reproductions._cube import (
     run,
     solver_frame,
 )
-from workbench.builtin.reports.reproductions.claims import Claim, Section, Table, number_text
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Section, Table, number_text
 from workbench.diagnostics.phantom import Pencil, p_limit, pencil, scan, singular_values_of_rho, threshold
 from workbench.matrices.p_matrix import p_verdict_of
 from workbench.mechanics.case import Case
@@ -89,18 +89,18 @@ def window() -> Section:
             Claim("The same of the reduced matrix, the LCP itself", -8.0, float(np.log10(lost[FINE][1])),
                   tolerance=0.5, form=".2f",
                   why="The paper says neither which matrix, nor at which step, nor with which tolerance."),
-            Claim("Wheel, two axes: first singular value of rho", 1.197, at["wheel", 4][0], "kg", 5e-4,
+            Check("Wheel, two axes: first singular value of rho", 1.197, at["wheel", 4][0], "kg", 5e-4,
                   origin="independent runs", form=".5f"),
-            Claim("Wheel, two axes: second singular value of rho", 1.412, at["wheel", 4][1], "kg", 5e-4,
+            Check("Wheel, two axes: second singular value of rho", 1.412, at["wheel", 4][1], "kg", 5e-4,
                   origin="independent runs", form=".5f"),
-            Claim("Four axes double them: first, wheel", 2 * at["wheel", 4][0], at["wheel", 8][0], "kg", 1e-6,
+            Check("Four axes double them: first, wheel", 2 * at["wheel", 4][0], at["wheel", 8][0], "kg", 1e-6,
                   origin=BY_FORMULA, form=".6f"),
-            Claim("Wheel, two axes: P-matrix up to", 1.152, limit, "kg", 5e-4, origin="independent runs", form=".5f"),
-            Claim("That limit is $2 / \\lambda_{max}(W_{tt})$", 2 * wheel.rho, limit, "kg", 1e-4, origin=BY_FORMULA,
+            Check("Wheel, two axes: P-matrix up to", 1.152, limit, "kg", 5e-4, origin="independent runs", form=".5f"),
+            Check("That limit is $2 / \\lambda_{max}(W_{tt})$", 2 * wheel.rho, limit, "kg", 1e-4, origin=BY_FORMULA,
                   form=".5f"),
-            Claim("The default is inside: default over limit", 1.0, wheel.rho / limit, relation="≤",
+            Check("The default is inside: default over limit", 1.0, wheel.rho / limit, relation="≤",
                   origin=BY_FORMULA),
-            Claim(f"Wheel, four axes: values of rho that give a P-matrix, of {LOG_RHO.size} scanned", 0,
+            Check(f"Wheel, four axes: values of rho that give a P-matrix, of {LOG_RHO.size} scanned", 0,
                   counts["wheel", 8], origin=BY_FORMULA),
         ),
         tables=(

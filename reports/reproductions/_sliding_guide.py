@@ -15,7 +15,7 @@ from workbench.builtin.reports.reproductions._sliding import (
     random_rod,
     random_system,
 )  # fmt: skip
-from workbench.builtin.reports.reproductions.claims import Claim, Section, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Section, Table
 from workbench.diagnostics.proposition import Bounds, balanced, beta_2, bilateral_limit, bounds
 from workbench.mechanics.case import Array
 from workbench.sliding.system import SlidingSystem
@@ -156,21 +156,21 @@ def guide() -> Section:
             Claim("The bound is never above the truth: largest ratio of guaranteed to true critical friction, "
                   f"{len(every)} random geometries, both scalings", 1.0, float(every.max()), tolerance=EXACT,
                   relation="≤", form=".6f"),
-            Claim("The true critical friction is one: geometries in which the exact verdicts at 50 %, just before and "
+            Check("The true critical friction is one: geometries in which the exact verdicts at 50 %, just before and "
                   "just beyond it are other than P, P, not P", 0, denied + also, origin="theory", form=".0f"),
-            Claim("It is that of the closed form, 15° to 85°, falling and rising: largest relative difference", 0.0,
+            Check("It is that of the closed form, 15° to 85°, falling and rising: largest relative difference", 0.0,
                   float(closed), tolerance=EXACT, origin="derived here", form=".1e"),
-            Claim("$\\mu_{\\max}^b$ at $\\tan\\theta = 2$ is the rod's least critical friction", 4 / 3,
+            Check("$\\mu_{\\max}^b$ at $\\tan\\theta = 2$ is the rod's least critical friction", 4 / 3,
                   bilateral_limit(at_start(RodInGuide(angle=T))), tolerance=1e-12, origin="derived here", form=".10g"),
-            Claim("$\\beta_2$ is reached at a corner of the cube: largest ratio inside it, 50 places in each of 40 "
+            Check("$\\beta_2$ is reached at a corner of the cube: largest ratio inside it, 50 places in each of 40 "
                   "systems", 1.0, max(beyond_vertices(s, rng) for s in others[:: max(1, len(others) // 40)][:40]),
                   relation="≤", tolerance=EXACT, origin="derived here"),
-            Claim("A single bilateral contact: $\\|\\Theta\\| = 2r/(1-r)$, $r = \\mu A_{tb}/A_{nb}$, so that a third "
+            Check("A single bilateral contact: $\\|\\Theta\\| = 2r/(1-r)$, $r = \\mu A_{tb}/A_{nb}$, so that a third "
                   "of the truth is guaranteed where friction turns the contact into its normal direction ($r > 0$)",
                   1 / 3, furthest(single[lever], 1 / 3), tolerance=1e-6, origin="derived here"),
-            Claim("and all of it where it turns away", 1.0, furthest(single[~lever], 1.0), tolerance=1e-6,
+            Check("and all of it where it turns away", 1.0, furthest(single[~lever], 1.0), tolerance=1e-6,
                   origin="derived here"),
-            *(Claim(f"The bound in grams over the bound in kilograms, {name} (60°, falling)", 1.0, ratio,
+            *(Check(f"The bound in grams over the bound in kilograms, {name} (60°, falling)", 1.0, ratio,
                     tolerance=1e-6, origin="if free of units", why=why)
               for name, ratio, why in zip(("plain", "balanced"), grams, (UNITS, ""), strict=True)),
         ),

@@ -1,13 +1,15 @@
 """What a reproduction is made of: claims with computed verdicts, tables, figures and words, in sections.
 
-    Reproduction -> Section -> Claim, Table, Figure
+    Reproduction -> Section -> Claim, Check, Table, Figure
 
-A verdict is never written down: it follows from the published number, the computed one and the allowed difference.
+A verdict is never written down: it follows from the expected number, the computed one and the allowed difference. What
+a paper says is a `Claim`; what we test besides, against theory or an independent program, is a `Check`. They are
+counted apart.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -19,19 +21,21 @@ from workbench.mechanics.case import Truth
 from workbench.mechanics.sketch import Shape
 
 Verdict = Literal["confirmed", "differs", "not confirmed"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One testable statement of a paper, or of theory: a published number, the computed one, and how they compare.
+    """One testable statement of a paper: the number to expect, the computed one, and how they compare.
 
-    `relation` "=" asks for |computed - published| <= tolerance; "≤" and "≥" ask computed to be at most or at least
-    `published`, give or take the tolerance. `origin` says whose the published number is. `why` explains what a reader
+    `relation` "=" asks for |computed - expected| <= tolerance; "≤" and "≥" ask computed to be at most or at least
+    `expected`, give or take the tolerance. `origin` says whose the expected number is. `why` explains what a reader
     would ask about the two numbers and is needed where they disagree; `form` prints both. Words may hold $LaTeX$.
     """
 
+    kind: ClassVar[str] = "claim"
     statement: str
-    published: float
+    expected: float
     computed: float
     unit: str = "-"
     tolerance: float = 0.0
@@ -44,9 +48,9 @@ class Claim:
     def verdict(self) -> Verdict:
         """Beyond the tolerance two numbers differ, and a bound, or what is no number, is not confirmed."""
         beyond = {
-            "=": abs(self.computed - self.published),
-            "≤": self.computed - self.published,
-            "≥": self.published - self.computed,
+            "=": abs(self.computed - self.expected),
+            "≤": self.computed - self.expected,
+            "≥": self.expected - self.computed,
         }[self.relation]
         if beyond <= self.tolerance:
             return "confirmed"
@@ -58,9 +62,9 @@ class Claim:
         return self.why or ("" if self.verdict == "confirmed" else "Not explained yet.")
 
     @property
-    def published_text(self) -> str:
-        """The published number with its unit and, unless that is "=", its relation: "≤ 3 m"."""
-        return ("" if self.relation == "=" else f"{self.relation} ") + self._with_unit(self.published)
+    def expected_text(self) -> str:
+        """The expected number with its unit and, unless that is "=", its relation: "≤ 3 m"."""
+        return ("" if self.relation == "=" else f"{self.relation} ") + self._with_unit(self.expected)
 
     @property
     def computed_text(self) -> str:
@@ -72,9 +76,17 @@ class Claim:
         space = "" if self.unit in ("°", "-") else "\u202f"
         return number_text(x, self.form) + space + ("" if self.unit == "-" else self.unit)
 
+
+@dataclass(frozen=True)
+class Check(Claim):
+    """A statement that is not the paper's: what theory, an independent program or this page expects."""
+
+    kind: ClassVar[str] = "check"
+    origin: str = "this page"
+
     @classmethod
-    def of(cls, truth: Truth) -> "Claim":
-        """The claim that a case's truth makes."""
+    def of(cls, truth: Truth) -> "Check":
+        """The check that a case's truth makes."""
         return cls(
             truth.name, truth.theory, truth.computed, truth.unit, truth.tolerance, origin=truth.source, form=".7g"
         )
@@ -155,14 +167,17 @@ def number_text(x: float, form: str = ".4g") -> str:
 
 
 def claims_frame(name: str, r: Reproduction) -> pd.DataFrame:
-    """A row per claim: paper, section, statement, published, computed, unit, verdict, why, then how it was judged."""
+    """A row per claim and check: which of the two, where it stands, its numbers, its verdict, and how it was judged.
+
+    "expected" is the paper's number in a claim; in a check it is the number of `origin`.
+    """
     columns = (
-        "paper", "section", "statement", "published", "computed", "unit", "verdict", "why", "relation", "tolerance",
-        "origin",
+        "paper", "kind", "section", "statement", "expected", "computed", "unit", "verdict", "why", "relation",
+        "tolerance", "origin",
     )  # fmt: skip
     rows = [
-        (name, s.title, c.statement, c.published, c.computed, c.unit, c.verdict, c.reason, c.relation, c.tolerance,
-         c.origin)
+        (name, c.kind, s.title, c.statement, c.expected, c.computed, c.unit, c.verdict, c.reason, c.relation,
+         c.tolerance, c.origin)
         for s in r.sections for c in s.claims
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=list(columns))

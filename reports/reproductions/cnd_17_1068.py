@@ -22,7 +22,7 @@ from workbench.builtin.reports.reproductions._conic import (
     relaxed_verdict,
     reordered,
 )  # fmt: skip
-from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
 from workbench.comparison.jobs import Progress
 from workbench.matrices.rank import rank
 from workbench.mechanics.case import Array, Case, quantity
@@ -166,9 +166,9 @@ def lift_off() -> Section:
         own = np.abs(gaps(r)[pressed] - case.mu * STEP * slip(r)[pressed]).max()
         weight = case.m * case.gravity * STEP
         claims += [
-            Claim(f"{kind.name}: upward velocity $\\mu|u_t|$ in the first step from zero gap", case.mu * after,
+            Check(f"{kind.name}: upward velocity $\\mu|u_t|$ in the first step from zero gap", case.mu * after,
                   float(r.u_n[0, 0]), "m/s", 1e-9, origin="closed form"),
-            Claim(f"{kind.name}: excess normal impulse of that step, as a multiple of the weight's",
+            Check(f"{kind.name}: excess normal impulse of that step, as a multiple of the weight's",
                   impulse / weight - 1,
                   float(load(r)[0] - 1), "-", 1e-6, origin="closed form"),
             Claim(f"{kind.name}: a numerical gap equal in size to $\\mu h |u_t|$ at the end of every step that "
@@ -235,9 +235,9 @@ def settled() -> Section:
         "step, and each further step takes the rest down by $k\\mu^2/(1 + k\\mu^2)$.",
         (r"p_n^{l+1} (1 + k\mu^2) = m g h + k\mu^2 p_n^l \quad\Rightarrow\quad p_n \to m g h",),
         claims=(
-            Claim("Friction ratio $|p_t| / (\\mu p_n)$ while it slides: largest difference from 1", 0.0,
+            Check("Friction ratio $|p_t| / (\\mu p_n)$ while it slides: largest difference from 1", 0.0,
                   float(np.abs(ratio - 1).max()), "-", ROUND_OFF, origin="Coulomb", form=".1e"),
-            Claim("Normal force over weight in the first step, $1/(1 + k\\mu^2)$", 1 / (1 + k * mu**2),
+            Check("Normal force over weight in the first step, $1/(1 + k\\mu^2)$", 1 / (1 + k * mu**2),
                   float(load(r)[0]), "-", 1e-6, origin="closed form"),
             Claim("“When the bowling ball slides fast on the floor, there is a vertical force”: normal force over "
                   "weight while it slides at its own gap, at least 1 %", 1.01, float(load(r)[slides].max()),
@@ -248,7 +248,7 @@ def settled() -> Section:
                   "is $\\mu h |u_t|$ it takes no force to keep it, however fast the ball slides."),
             Claim("The gap is of first order in the step: gap at 0.3 s, 1 ms over 0.1 ms", 10.0, at[STEP] / at[FINE],
                   tolerance=0.5, form=".3f"),
-            Claim("So is the distance from exact Coulomb friction: largest over the run, 1 ms over 0.1 ms", 10.0,
+            Check("So is the distance from exact Coulomb friction: largest over the run, 1 ms over 0.1 ms", 10.0,
                   away[STEP] / away[FINE], tolerance=0.5, origin="first order", form=".3f"),
         ),
         tables=(
@@ -269,10 +269,12 @@ def vanishing() -> Section:
             Claim("Rolling: largest difference of normal force over weight from 1, last tenth of a second", 0.0,
                   float(np.abs(load(rolling)[rolls] - 1).max(initial=0 if rolls.any() else np.nan)), "-", ROUND_OFF,
                   form=".1e"),
-            Claim("Rolling: largest gap", 0.0, float(np.abs(gaps(rolling)[rolls]).max()), "m", 1e-12, form=".1e"),
+            Check("Rolling: largest gap", 0.0, float(np.abs(gaps(rolling)[rolls]).max()), "m", 1e-12, origin="theory",
+                  form=".1e"),
             Claim("No friction, sliding at 5 m/s: largest difference of normal force over weight from 1", 0.0,
                   float(np.abs(load(smooth) - 1).max()), "-", ROUND_OFF, form=".1e"),
-            Claim("No friction: largest gap", 0.0, float(np.abs(gaps(smooth)).max()), "m", 1e-12, form=".1e"),
+            Check("No friction: largest gap", 0.0, float(np.abs(gaps(smooth)).max()), "m", 1e-12, origin="theory",
+                  form=".1e"),
         ),
     )  # fmt: skip
 
@@ -304,13 +306,13 @@ def penetration() -> Section:
                   form=".1e"),
             Claim("Large when the step is small: normal force of that step, 0.1 ms over 1 ms", 100.0,
                   float(load(sunk[FINE])[0] / load(sunk[STEP])[0]), tolerance=2.0, origin="closed form, gravity apart"),
-            Claim("How high a start from 1 mm deep throws it, $(\\Phi/h)^2/2g$, at 0.1 ms",
+            Check("How high a start from 1 mm deep throws it, $(\\Phi/h)^2/2g$, at 0.1 ms",
                   (depth / FINE) ** 2 / 2 / GRAVITY, height, "m", 1e-3, origin="closed form"),
             Claim("(ii) Penetration from discretisation stays small: wheel at 1 ms, deepest over radius", 1e-3,
                   -float(wheel[STEP].min()) / Wheel().R, relation="≤", origin="“large negative gaps are unlikely”",
                   form=".1e",
                   why="None at all: the wheel's curvature errs to the side of lifting, by half a micrometre."),
-            Claim("The Taylor expansion (6) errs by the square of the step: largest gap, 1 ms over 0.1 ms", 100.0,
+            Check("The Taylor expansion (6) errs by the square of the step: largest gap, 1 ms over 0.1 ms", 100.0,
                   float(wheel[STEP].max() / wheel[FINE].max()), tolerance=5.0, origin="second order"),
             Claim("(iii) A fast fall onto a contact known in advance: deepest penetration", 0.0,
                   -float(min(gaps(dropped).min(), 0.0)), "m", 1e-12, form=".1e"),
@@ -352,14 +354,14 @@ def redundancy() -> Section:
             Claim("and positive semi-definite: smallest eigenvalue over the largest", 0.0,
                   float(np.linalg.eigvalsh(problem.M)[0] / np.linalg.eigvalsh(problem.M)[-1]), tolerance=1e-14,
                   relation="≥", form=".1e"),
-            *(Claim(f"Box {title}: the velocity is the same for all 24 orders of the corners: largest difference", 0.0,
+            *(Check(f"Box {title}: the velocity is the same for all 24 orders of the corners: largest difference", 0.0,
                     same[title], "m/s", 1e-10, origin="strict convexity in v", form=".1e") for title in same),
             *(Claim(f"Box {title}: the impulses are not unique: normal impulse of one corner over weight, largest "
                     "difference between orders, at least 1 %", 0.01, spread[title], relation="≥") for title in spread),
-            Claim("Box at rest: the most that one corner may carry, over weight", 0.5, float(ranges["at rest"][:,
+            Check("Box at rest: the most that one corner may carry, over weight", 0.5, float(ranges["at rest"][:,
                   1].max()),
                   tolerance=1e-6, origin="statics: $p_1 + p_2 = W/2$"),
-            Claim("Box at rest: the least that one corner may carry, over weight", 0.0, float(ranges["at rest"][:,
+            Check("Box at rest: the least that one corner may carry, over weight", 0.0, float(ranges["at rest"][:,
                   0].min()),
                   tolerance=1e-6, origin="statics", form=".1e"),
         ),

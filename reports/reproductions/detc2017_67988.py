@@ -31,7 +31,7 @@ from workbench.builtin.reports.reproductions._cube import (
     stop,
 )  # fmt: skip
 from workbench.builtin.reports.reproductions._phantom import influence_of_rho, solvers, window
-from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Table, number_text
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table, number_text
 from workbench.comparison.jobs import Progress
 from workbench.language.formulation import Formulation
 from workbench.mechanics.relaxation import Relaxation
@@ -99,11 +99,11 @@ def trajectories(both: dict[float, Runs]) -> Section:
         claims.append(Claim(f"At {h * 1e3:g} ms the new model is the closest to the hybrid: its distance over the "
                             "smallest of AP's and the box's", 1.0, own / others, relation="≤"))  # fmt: skip
     for h, allowed in ((COARSE, 1e-3), (FINE, 2e-5)):
-        claims.append(Claim("Phantom inertia, regularised, and the "
+        claims.append(Check("Phantom inertia, regularised, and the "
                             f"iterated hybrid at {h * 1e3:g} ms: largest difference of a coordinate",
                             allowed, coordinates_apart(both[h]), "m", relation="≤", origin="independent runs",
                             form=".1e"))  # fmt: skip
-    claims.append(Claim("With axes fixed in space phantom inertia is the box with coupled bounds: distance at 1 ms",
+    claims.append(Check("With axes fixed in space phantom inertia is the box with coupled bounds: distance at 1 ms",
                         1e-8, apart(both[FINE][FIXED], both[FINE][COUPLED]), "m", relation="≤", origin=BY_FORMULA,
                         form=".1e"))  # fmt: skip
     return Section(
@@ -186,7 +186,7 @@ def reference(exact: Run) -> Section:
             r"N_i = \max(0,\, c + a^T r_i), \qquad \sum_i N_i = m g, \qquad "
             r"\sum_i N_i \left(r_i - \frac{\mu\, l}{2}\, \frac{u_i}{|u_i|}\right) = 0",
         ),
-        claims=tuple(map(Claim.of, Cube().truths(exact))),
+        claims=tuple(map(Check.of, Cube().truths(exact))),
     )
 
 
@@ -230,7 +230,7 @@ def ranks() -> Section:
             Claim("The same with eight directions", 0, lack["phantom-inertia:axes=fixed,directions=8"]),
             Claim("Redundant contacts need relaxation: problems of the rigid cube that cannot be reduced", 1,
                   len(refused), relation="≥"),
-            Claim(f"Deficiency as predicted: how many of {len(predicted)} matrices differ", 0, wrong,
+            Check(f"Deficiency as predicted: how many of {len(predicted)} matrices differ", 0, wrong,
                   origin=BY_FORMULA),
         ),
         tables=(

@@ -20,7 +20,15 @@ from workbench.builtin.reports.reproductions._notes_bodies import (
     misprints,
     three_bodies,
 )
-from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Sketch, Table, number_text
+from workbench.builtin.reports.reproductions.claims import (
+    Check,
+    Claim,
+    Reproduction,
+    Section,
+    Sketch,
+    Table,
+    number_text,
+)
 from workbench.comparison.jobs import Progress
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Array, Case
@@ -114,8 +122,8 @@ def plane() -> Section:
                   float(min(corners)), "N", ROUND_OFF, origin=PRINTED,
                   why="At rest any sum up to $\\mu f_n$ will do: $\\alpha_1 + \\alpha_2 \\le \\mu f_n$, as on "
                       "p. 4."),
-            Claim("Sticking, corrected: largest sum over the solutions", LIMIT, float(max(corners)), "N", ROUND_OFF,
-                  "≤"),
+            Check("Sticking, corrected: largest sum over the solutions", LIMIT, float(max(corners)), "N", ROUND_OFF,
+                  "≤", origin="theory"),
             Claim("$f_n = 0$ at rest: s > 0 is possible (p. 4); residual of $\\alpha_1 = \\alpha_2 = 0$, s = 1", 0.0,
                   float(example(0.0, 0.0).residual(np.array([0.0, 0.0, 1.0]))), tolerance=ROUND_OFF,
                   why="Without a normal force nothing bounds s from above, at rest or sliding: it is at least the "
@@ -174,9 +182,9 @@ def polygon() -> Section:
                   origin="the notes, p. 2, in the plane",
                   why="In space s is the speed along the best corner, between $\\cos(\\pi/n_d)$ times the speed and "
                   "all of it."),
-            Claim("The same in space: least s at 1 m/s is $\\cos(\\pi/n_d)$", float(np.cos(half)), float(speeds.min()),
+            Check("The same in space: least s at 1 m/s is $\\cos(\\pi/n_d)$", float(np.cos(half)), float(speeds.min()),
                   "m/s", ROUND_OFF, origin=CLOSED),
-            Claim("Largest s at 1 m/s", 1.0, float(speeds.max()), "m/s", ROUND_OFF, origin=CLOSED),
+            Check("Largest s at 1 m/s", 1.0, float(speeds.max()), "m/s", ROUND_OFF, origin=CLOSED),
         ),
         figures=(
             Figure("polygon", "The friction polygon and its force",
@@ -225,11 +233,11 @@ def thrown() -> Section:
     runs = {"Coulomb": run(case, coulomb)} | {f"{n} corners": run(case, sided(n)) for n in sides}
     landing = case.impact()[0]
     shares = multiplier_shares(runs["8 corners"])
-    claims = [Claim.of(truth) for truth in case.truths(runs["Coulomb"])]
+    claims = [Check.of(truth) for truth in case.truths(runs["Coulomb"])]
     for n in sides:
         slips = np.linalg.norm(runs[f"{n} corners"].u_t[:, 0], axis=-1) > 1e-9 * case.speed
         stop = STEP * (np.flatnonzero(slips)[-1] + 2)
-        claims.append(Claim(f"{n} corners: end of sliding", landing + case.polygon_stop(n), float(stop), "s", 2 * STEP,
+        claims.append(Check(f"{n} corners: end of sliding", landing + case.polygon_stop(n), float(stop), "s", 2 * STEP,
                             origin=CLOSED, form=".4f"))  # fmt: skip
     paths = pd.concat(
         [pd.DataFrame({"x": q[::8, 0], "y": q[::8, 1], "label": name}) for name, q in
@@ -302,13 +310,13 @@ def body() -> Section:
                   origin=PRINTED, why="The last row is (−c, b, a); its columns are then orthogonal to the quaternion."),
             Claim("No factor ½: angle turned after 1 s, modulo 360°", float(np.degrees(3)), turned_by[("factor",)], "°",
                   1e-6, origin=PRINTED, why="The body turns twice as fast: by 343.8°."),
-            Claim("Corrected: norm after 1 s", 1.0, norms[()], tolerance=1e-9, origin="theory", form=".10g"),
-            Claim("Corrected: largest error of an entry of the quaternion", 0.0, away, tolerance=1e-9, origin=CLOSED),
+            Check("Corrected: norm after 1 s", 1.0, norms[()], tolerance=1e-9, origin="theory", form=".10g"),
+            Check("Corrected: largest error of an entry of the quaternion", 0.0, away, tolerance=1e-9, origin=CLOSED),
             Claim("$T = +h\\, \\omega \\times J\\omega$: relative change of L in 1 s, steps of 1 ms", 0.0,
                   spins[1e-3, 1.0], tolerance=2e-3, origin=PRINTED, why="The sign is minus: $J\\omega' + \\omega "
                   "\\times J\\omega$ is the moment."),
-            Claim("Corrected: the same", 0.0, fine, tolerance=2e-3, origin="theory"),
-            Claim("Corrected: first order in the step, change at 10 ms over that at 1 ms", 10.0,
+            Check("Corrected: the same", 0.0, fine, tolerance=2e-3, origin="theory"),
+            Check("Corrected: first order in the step, change at 10 ms over that at 1 ms", 10.0,
                   spins[1e-2, -1.0] / fine, tolerance=0.2, origin="first order"),
         ),
         tables=(

@@ -11,7 +11,7 @@ from workbench.builtin.reports.reproductions import _sliding_charts as charts
 from workbench.builtin.reports.reproductions._sliding import EXACT, apart, at_start, is_p
 from workbench.builtin.reports.reproductions._sliding_guide import guide
 from workbench.builtin.reports.reproductions._sliding_rod import rod, stepping
-from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
 from workbench.comparison.jobs import Progress
 from workbench.diagnostics.proposition import bilateral_limit
 from workbench.matrices.p_matrix import p_verdict, smallest_minor
@@ -170,7 +170,7 @@ def misprints() -> Section:
         claims += [
             Claim(f"{name}, as printed{term}: median relative difference from direct elimination", 0.0,
                   float(np.median(off[:, i, 0])), tolerance=EXACT, form=".2g", why=why),
-            Claim(f"{name}, corrected: largest difference", 0.0, float(off[:, i, 1].max()), tolerance=1e-11,
+            Check(f"{name}, corrected: largest difference", 0.0, float(off[:, i, 1].max()), tolerance=1e-11,
                   origin="this page", form=".1e"),
         ]  # fmt: skip
     claims.append(
@@ -214,15 +214,17 @@ def regained() -> Section:
         s = at_start(RodInGuide(angle=30.0, spin=1.0, mu_guide=1.6, mu_wall=mu_wall))
         verdict = p_verdict(Matrix(s.M_mu).exact).verdict
         claims.append(
-            Claim(f"30°, rising, $\\mu$ of the guide 1.6, of the wall {mu_wall:g}: smallest principal minor of "
-                  "$M_\\mu$", 0.0, float(smallest_minor(s.M_mu)), relation=relation, origin="yardstick",  # type: ignore[arg-type]
+            Check(f"30°, rising, $\\mu$ of the guide 1.6, of the wall {mu_wall:g}: smallest principal minor of "
+                  "$M_\\mu$", 0.0, float(smallest_minor(s.M_mu)), relation=relation, origin="independent figure",  # type: ignore[arg-type]
                   why=f"Exact verdict: {verdict}.")
         )  # fmt: skip
     for angle, mu_guide, mu_wall, expected in STATES:
         s = at_start(RodInGuide(angle=angle, spin=1.0, mu_guide=mu_guide, mu_wall=mu_wall))
         name = f"{angle:g}°, guide {mu_guide:g}, wall {mu_wall:g}"
         answers = [s.multipliers(z) for z in all_solutions(s.lcp)]
-        claims.append(Claim(f"{name}: number of solutions", expected, len(answers), origin="yardstick", form=".0f"))
+        claims.append(
+            Check(f"{name}: number of solutions", expected, len(answers), origin="independent figure", form=".0f")
+        )
         worst = max(worst, *(law_residual(s, s.acceleration(lam), *lam).worst for lam in answers), 0.0)
         found, by_cases = (
             sorted(np.concatenate(lam).tolist() for lam in lams) for lams in (answers, _sliding.solutions_by_cases(s))
@@ -231,9 +233,9 @@ def regained() -> Section:
         verdict = p_verdict(Matrix(s.M_mu).exact).verdict
         rows += [(name, verdict, *forces) for forces in found or [[np.nan, np.nan]]]
     claims += [
-        Claim("All these forces obey the law: largest residual", 0.0, worst, tolerance=1e-12, origin="theory",
+        Check("All these forces obey the law: largest residual", 0.0, worst, tolerance=1e-12, origin="theory",
               form=".1e"),
-        Claim("They are all there are: states in which trying every case by itself finds others", 0, differ,
+        Check("They are all there are: states in which trying every case by itself finds others", 0, differ,
               origin="theory", form=".0f"),
     ]  # fmt: skip
     rng = np.random.default_rng(4)

@@ -15,7 +15,7 @@ from workbench.builtin.formulations.hybrid import hybrid
 from workbench.builtin.formulations.phantom_inertia import phantom_inertia
 from workbench.builtin.reports.figures.charts import Figure, lines
 from workbench.builtin.reports.figures.comparison import curves_of
-from workbench.builtin.reports.reproductions.claims import Claim, Reproduction, Section, Table
+from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
 from workbench.builtin.reports.reproductions.selection import one_solver, reference_of, row, steps_of
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Progress, Settings
@@ -195,11 +195,11 @@ def budget(paper: Comparison) -> Section:
         "stop a few steps apart and friction drops from 1 to less than a half there. The rest grows while the wheel "
         "rolls, as the two runs drift apart in time.",
         claims=(
-            Claim("Regularised model, bounds iterated: deviation from exact Coulomb friction at the same step", 1.67,
+            Check("Regularised model, bounds iterated: deviation from exact Coulomb friction at the same step", 1.67,
                   own, "%", 0.1, origin="if all were the model's", form=".2f",
                   why="The rest is discretisation, which all models share."),
-            Claim("Exact Coulomb friction at 1 ms deviates by as much as is published for the regularised model", 1.67,
-                  step, "%", 0.1, form=".2f"),
+            Check("Exact Coulomb friction at 1 ms deviates by as much as is published for the regularised model", 1.67,
+                  step, "%", 0.1, origin="the paper, of its model", form=".2f"),
         ),
         tables=(
             Table("Error budget of the normalised friction [%]", ("model", "window", "total", "step", "model"),
@@ -238,9 +238,11 @@ def angles(paper: Comparison, sliding: list[Comparison]) -> Section:
                     0.1, form=".2f", why="See above.") for f in (hybrid, ITERATED)),
             Claim("Misalignment, polygonal", 14.0, computed[anitescu_potra], "°", 0.1, why=swapped, form=".1f"),
             Claim("Misalignment, box", 12.6, computed[box_friction], "°", 0.1, why=swapped, form=".1f"),
-            Claim("Printed for polygonal, computed for the box", 14.0, computed[box_friction], "°", 0.1, form=".1f"),
-            Claim("Printed for the box, computed for polygonal", 12.6, computed[anitescu_potra], "°", 0.1, form=".1f"),
-            Claim("Smallest misalignment of the box minus largest of the polygon, over four integrators, sliding", 0.0,
+            Check("Printed for polygonal, computed for the box", 14.0, computed[box_friction], "°", 0.1,
+                  origin="if swapped", form=".1f"),
+            Check("Printed for the box, computed for polygonal", 12.6, computed[anitescu_potra], "°", 0.1,
+                  origin="if swapped", form=".1f"),
+            Check("Smallest misalignment of the box minus largest of the polygon, over four integrators, sliding", 0.0,
                   min(box) - max(polygon), "°", relation="≥", origin="if swapped", form=".1f"),
         ),
         tables=(
@@ -327,8 +329,8 @@ def robust(sliding: list[Comparison]) -> Section:
             middle = (least + most) / 2
             farthest = values[int(np.argmax(np.abs(np.array(values) - middle)))]
             # A range that starts at zero is a bound.
-            claim = Claim(f"{f.label}: {what}", most, farthest, unit, 0.0, "≤", "independent runs", form=".3g")
-            between = replace(claim, published=middle, tolerance=most - middle, relation="=")
+            claim = Check(f"{f.label}: {what}", most, farthest, unit, 0.0, "≤", "independent runs", form=".3g")
+            between = replace(claim, expected=middle, tolerance=most - middle, relation="=")
             claims.append(claim if least == 0.0 else between)
     return Section(
         "The robust comparison: while it slides",
@@ -357,7 +359,7 @@ def tenth(finer: Comparison) -> Section:
         "A ten times smaller step: which errors stay",
         "An error of the model stays; an error of the step falls with it.",
         claims=tuple(
-            Claim(f"{NAMES[f]}: deviation at 1 ms over deviation at 0.1 ms", ratio, error[f, STEP] / error[f, FINE],
+            Check(f"{NAMES[f]}: deviation at 1 ms over deviation at 0.1 ms", ratio, error[f, STEP] / error[f, FINE],
                   tolerance=tolerance, origin="theory", why=why, form=".2f")
             for f, (ratio, tolerance, why) in expected.items()
         ),
@@ -377,8 +379,8 @@ def theory() -> Section:
         "by an adaptive Runge-Kutta method. Time stepping is of first order, so ten times smaller steps must be ten "
         "times closer.",
         claims=(
-            *map(Claim.of, fine),
-            Claim("Order of the time stepping: distance from theory at t = 1 s, 1 ms over 0.1 ms", 10.0, order,
+            *map(Check.of, fine),
+            Check("Order of the time stepping: distance from theory at t = 1 s, 1 ms over 0.1 ms", 10.0, order,
                   tolerance=1.0, origin="first order", form=".2f"),
         ),
     )  # fmt: skip
@@ -398,7 +400,7 @@ def redundancy() -> Section:
         "friction, and the two friction rows of the matrix are equal. The bristle's compliance $1/(k_T h^2)$ on the "
         "diagonal cures it.",
         claims=(
-            Claim("Rank of the reduced 4 × 4 lead matrix, box", 3, found[box_friction], origin="one redundancy"),
+            Check("Rank of the reduced 4 × 4 lead matrix, box", 3, found[box_friction], origin="one redundancy"),
             Claim("With the bristle the lead matrix has full rank whatever the rank of D: rank of the 4 × 4 matrix", 4,
                   found[hybrid]),
         ),

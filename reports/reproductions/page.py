@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import pandas as pd
 
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.reproductions import find_reproduction
-from workbench.builtin.reports.reproductions.claims import Reproduction, claims_frame
+from workbench.builtin.reports.reproductions.claims import VERDICTS, Reproduction, claims_frame
 from workbench.comparison.jobs import Progress, processes
 
 
@@ -28,13 +29,14 @@ class Page:
     seconds: float
 
     @property
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> dict[str, dict[str, int]]:
         return counts(self.claims)
 
 
-def counts(claims: pd.DataFrame) -> dict[str, int]:
-    """How many claims have each verdict, in this order."""
-    return {verdict: int((claims["verdict"] == verdict).sum()) for verdict in ("confirmed", "differs", "not confirmed")}
+def counts(claims: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """How many claims of the paper ("claim") and checks of our own ("check") have each verdict, in its order."""
+    found = Counter(zip(claims["kind"], claims["verdict"], strict=True))
+    return {kind: {verdict: found[kind, verdict] for verdict in VERDICTS} for kind in ("claim", "check")}
 
 
 def render(name: str, r: Reproduction, provenance: dict[str, Any]) -> str:

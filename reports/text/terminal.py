@@ -117,21 +117,31 @@ def _table(rows: list[dict[str, Any]], columns: Sequence[Column], shown: list[in
 
 
 def print_claims(claims: pd.DataFrame) -> None:
-    """One row per claim of every paper; why claims fail is on the page and in claims.csv."""
+    """One row per claim of every paper, then per check of our own; why some fail is on the page and in claims.csv."""
     console = _console()
     colours = {"confirmed": "green", "differs": "yellow", "not confirmed": "red"}
     for paper, rows in claims.groupby("paper", sort=False):
-        console.print(f"{paper}: {(rows['verdict'] == 'confirmed').sum()} of {len(rows)} claims confirmed")
-        table = Table("claim", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-        for name in ("published", "computed"):
-            table.add_column(name, justify="right", no_wrap=True)
-        for name in ("unit", "verdict"):
-            table.add_column(name, no_wrap=True)
-        for c in rows.to_dict("records"):
-            published = f"{c['published']:.4g}" if c["relation"] == "=" else f"{c['relation']} {c['published']:.4g}"
-            verdict = f"[{colours[c['verdict']]}]{c['verdict']}[/]"
-            table.add_row(escape(c["statement"]), published, f"{c['computed']:.4g}", c["unit"], verdict)
-        console.print(table)
+        claimed, checked = (rows[rows["kind"] == kind] for kind in ("claim", "check"))
+        console.print(
+            f"{paper}: {_confirmed(claimed)} claims of the paper confirmed; {_confirmed(checked)} checks of our own"
+        )
+        for heading, number, part in (("claim of the paper", "published", claimed), ("check", "expected", checked)):
+            if part.empty:
+                continue
+            table = Table(heading, box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+            for name in (number, "computed"):
+                table.add_column(name, justify="right", no_wrap=True)
+            for name in ("unit", "verdict"):
+                table.add_column(name, no_wrap=True)
+            for c in part.to_dict("records"):
+                expected = f"{c['expected']:.4g}" if c["relation"] == "=" else f"{c['relation']} {c['expected']:.4g}"
+                verdict = f"[{colours[c['verdict']]}]{c['verdict']}[/]"
+                table.add_row(escape(c["statement"]), expected, f"{c['computed']:.4g}", c["unit"], verdict)
+            console.print(table)
+
+
+def _confirmed(claims: pd.DataFrame) -> str:
+    return f"{(claims['verdict'] == 'confirmed').sum()} of {len(claims)}"
 
 
 def problem_text(problem: Any, title: str, unknowns: list[str]) -> str:
