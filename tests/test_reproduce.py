@@ -33,6 +33,7 @@ from workbench.builtin.reports.reproductions import (
 from workbench.builtin.reports.reproductions.claims import (
     Check,
     Claim,
+    Grid,
     Reproduction,
     Section,
     Table,
@@ -48,6 +49,7 @@ from workbench.errors import WorkbenchError
 from workbench.mechanics.case import Truth
 from workbench.output import provenance
 
+VERDICTS_OF_TOY = ["confirmed", "differs", "not confirmed", "confirmed in part", "not confirmed"]
 TIME = pd.DataFrame({"t": [0.0, 1.0, 2.0], "label": "a <b></script>", "y": [1.0, 0.0, 100.0]})
 TOY = Reproduction(
     "Toys & <b>tops</b>",
@@ -62,6 +64,12 @@ TOY = Reproduction(
                 Claim("$\\mu$ is right", 0.3, 0.3),
                 Claim("<script>alert(1)</script>", 1.67, 1.9, "%", 0.1, why="Because 1 < 2."),
                 Claim("no number", 1.0, np.nan, "m"),
+                Claim(
+                    "$k$ solved",
+                    0,
+                    3,
+                    tried=Grid("set <", "$k$ [kg]", ("1", "2", "4"), {"a <": (0, 0, 3), "b": (7, 7, 7)}),
+                ),
             ),
             (Table("A <table>", ("name", "$k$"), (("x & y", 1 / 3), ("z", np.nan)), "note <"),),
             (Figure("drawn", "Curve <x>", "caption $y$", lines(TIME, "y", "y [-]", log=True)),),
@@ -102,6 +110,31 @@ def test_numbers_are_printed_with_their_unit_and_relation():
     assert number_text(-0.0, ".1e") == "0"
 
 
+def test_a_claim_tried_under_several_conditions_says_for_which_it_holds():
+    def claim(*rows, relation="="):
+        return Claim(
+            "",
+            0.0,
+            rows[0][0],
+            relation=relation,
+            tried=Grid("s", "k", tuple("abcde"), dict(zip("ABC", rows, strict=False))),
+        )
+
+    everywhere, nowhere = (0, 0, 0, 0, 0), (1, 2, 3, 4, np.nan)
+    assert (claim(everywhere).verdict, claim(everywhere).where) == ("confirmed", "")
+    assert (claim(nowhere).verdict, claim(nowhere).where) == ("differs", "")
+    assert claim(nowhere, relation="≤").verdict == "not confirmed"
+    mixed = claim(everywhere, nowhere, (0, 0, 1, 1, 0))
+    assert (mixed.verdict, mixed.where) == ("confirmed in part", "A; C (k: up to b, e)")
+    assert claim((1, 0, 0, 1, 1)).where == "A (k: b to c)"
+    assert claim((0, 0, 1, 1, 1), (0, 0, 2, 2, 2), (1, 1, 1, 0, 0)).where == "A, B (k: up to b); C (k: from d)"
+    assert claim((1, 1, 1, 1, 0)).where == "A (k: e)"
+    # A bound.
+    assert claim((-1, 0, 1, 2, 3), relation="≥").where == "A (k: from b)"
+    with pytest.raises(ValueError, match="not among"):
+        Claim("", 0.0, 5.0, tried=Grid("s", "k", ("a",), {"A": (0,)}))
+
+
 def test_a_truth_of_a_case_is_a_check():
     check = Check.of(Truth("stop", 2.1, 2.0, 0.2, "s", "algebra"))
     assert (check.expected, check.computed, check.origin, check.verdict) == (2.0, 2.1, "algebra", "confirmed")
@@ -110,11 +143,11 @@ def test_a_truth_of_a_case_is_a_check():
 
 def test_the_frame_has_a_row_per_claim():
     frame = claims_frame("toy", TOY)
-    first = ["paper", "kind", "section", "statement", "expected", "computed", "unit", "verdict", "why"]
-    assert list(frame.columns[:9]) == first
-    assert list(frame["kind"]) == ["claim"] * 3 + ["check"]
-    assert list(frame["verdict"]) == ["confirmed", "differs", "not confirmed", "not confirmed"]
-    assert list(frame["section"]) == ["First <em>"] * 3 + ["Second"]
+    first = ["paper", "kind", "section", "statement", "expected", "computed", "unit", "verdict", "where", "why"]
+    assert list(frame.columns[:10]) == first
+    assert list(frame["kind"]) == ["claim"] * 4 + ["check"]
+    assert list(frame["verdict"]) == VERDICTS_OF_TOY
+    assert list(frame["section"]) == ["First <em>"] * 4 + ["Second"]
     assert (frame["paper"] == "toy").all()
 
 
@@ -142,8 +175,9 @@ def test_words_are_escaped_and_mathematics_is_drawn(page):
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "&lt;math" not in text
     assert "$" not in text
-    # Lead, prose, display, claim, table, caption; bars close around what they enclose.
-    assert text.count("<math") == 6
+    # Lead, prose, display, claim, table, caption, and of what was tried: claim, heading, parameter, verdict.
+    assert text.count("<math") == 10
+    # Bars close around what they enclose.
     assert text.count('lspace="0" rspace="0">&#x0007C;') == 2
     assert text.count("<p>Three, with ") == 1
 
@@ -154,11 +188,15 @@ def test_every_claim_has_its_numbers_its_verdict_and_its_reason(page):
     assert text.count("✗ not confirmed") == 2
     for words in ("1.67\u202f%", "1.9\u202f%", "Because 1 &lt; 2.", "≤ 1", "theory &lt;", "0.3333"):
         assert words in text, words
+    # What was tried.
+    assert (text.count('class="holds"'), text.count('class="fails"')) == (2, 4)
+    assert "set &lt;" in text
+    assert "for a &lt; (" in text
 
 
 def test_claims_of_the_paper_are_counted_apart_from_our_own_checks(page):
     text = " ".join(re.sub(r"<[^>]*>", " ", outside_scripts(page)).split())
-    assert "Claims of the paper: 1 of 3 confirmed , 1 differs , 1 not confirmed ." in text
+    assert "Claims of the paper: 1 of 4 confirmed , 1 confirmed in part , 1 differs , 1 not confirmed ." in text
     assert "Checks of our own: 0 of 1 confirmed , 1 not confirmed ." in text
     assert "expected computed" in text.partition("2. Second")[2]
     assert "published computed" in text.partition("2. Second")[0]
@@ -213,12 +251,12 @@ def test_one_page_with_its_claims_and_provenance(toys, tmp_path, monkeypatch, ca
     assert main(["reproduce", "toy", "toy"]) == 0
     out = tmp_path / "toy-reproduction"
     assert {p.name for p in out.iterdir()} == {"toy.html", "claims.csv", "provenance.json"}
-    assert len(pd.read_csv(out / "claims.csv")) == 4
+    assert len(pd.read_csv(out / "claims.csv")) == 5
     facts = json.loads((out / "provenance.json").read_text())
     assert facts["command"] == "workbench reproduce toy toy"
     assert list(facts["seconds"]) == ["toy"]
     text = capsys.readouterr().out
-    assert "toy: 1 of 3 claims of the paper confirmed; 0 of 1 checks of our own" in text
+    assert "toy: 1 of 4 claims of the paper confirmed; 0 of 1 checks of our own" in text
     assert "<script>alert(1)</script>" in text
     assert text.rstrip().endswith("toy.html")
 
@@ -231,14 +269,14 @@ def test_all_pages_with_an_index_that_links_them(toys, tmp_path, capsys):
     index = (tmp_path / "out" / "index.html").read_text("utf-8")
     assert re.findall(r'href="([^"]*)"', index) == ["toy.html", "toy-two.html"]
     assert "Toys &amp; &lt;b&gt;" in index
-    assert list(pd.read_csv(tmp_path / "out" / "claims.csv")["paper"]) == ["toy"] * 4 + ["toy-two"] * 4
+    assert list(pd.read_csv(tmp_path / "out" / "claims.csv")["paper"]) == ["toy"] * 5 + ["toy-two"] * 5
 
 
 def test_json_prints_the_claims(toys, tmp_path, capsys):
     assert main(["reproduce", "toy", "--json", "--out", str(tmp_path)]) == 0
     rows = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert [r["verdict"] for r in rows] == ["confirmed", "differs", "not confirmed", "not confirmed"]
-    assert [r["kind"] for r in rows] == ["claim", "claim", "claim", "check"]
+    assert [r["verdict"] for r in rows] == VERDICTS_OF_TOY
+    assert [r["kind"] for r in rows] == ["claim"] * 4 + ["check"]
     assert rows[2]["computed"] is None
 
 
@@ -279,8 +317,8 @@ def test_pages_come_in_the_order_asked_for_and_report_their_progress(toys):
     # Pages travel between processes.
     assert pickle.loads(pickle.dumps(pages[0])).html == pages[0].html
     assert pages[0].counts == {
-        "claim": {"confirmed": 1, "differs": 1, "not confirmed": 1},
-        "check": {"confirmed": 0, "differs": 0, "not confirmed": 1},
+        "claim": {"confirmed": 1, "confirmed in part": 1, "differs": 1, "not confirmed": 1},
+        "check": {"confirmed": 0, "confirmed in part": 0, "differs": 0, "not confirmed": 1},
     }
 
 

@@ -7,7 +7,7 @@ a paper says is a `Claim`; what we test besides, against theory or an independen
 counted apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
@@ -20,8 +20,22 @@ from workbench.builtin.reports.figures.drawing import drawing
 from workbench.mechanics.case import Truth
 from workbench.mechanics.sketch import Shape
 
-Verdict = Literal["confirmed", "differs", "not confirmed"]
+Verdict = Literal["confirmed", "confirmed in part", "differs", "not confirmed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The number of a claim under other conditions: a row for each setting, a column for each value of a parameter.
+
+    `rows` maps the name of a setting to its numbers, one for each of `values`; nan where there is no answer.
+    """
+
+    setting: str
+    parameter: str
+    values: tuple[str, ...]
+    rows: Mapping[str, Sequence[float]]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,6 +45,8 @@ class Claim:
     `relation` "=" asks for |computed - expected| <= tolerance; "≤" and "≥" ask computed to be at most or at least
     `expected`, give or take the tolerance. `origin` says whose the expected number is. `why` explains what a reader
     would ask about the two numbers and is needed where they disagree; `form` prints both. Words may hold $LaTeX$.
+    What depends on conditions that the paper does not state is `tried` under several, of which `computed` is one, and
+    may be confirmed for some of them only. Raises ValueError where `computed` is not among the numbers tried.
     """
 
     kind: ClassVar[str] = "claim"
@@ -43,18 +59,45 @@ class Claim:
     origin: str = "the paper"
     why: str = ""
     form: str = ".4g"
+    tried: Grid | None = None
+
+    def __post_init__(self) -> None:
+        if not any(x == self.computed or (np.isnan(x) and np.isnan(self.computed)) for x in self._numbers):
+            raise ValueError(f"computed = {self.computed:g} is not among the numbers tried: {self.statement}")
+
+    @property
+    def _numbers(self) -> list[float]:
+        return [x for row in self.tried.rows.values() for x in row] if self.tried else [self.computed]
 
     @property
     def verdict(self) -> Verdict:
         """Beyond the tolerance two numbers differ, and a bound, or what is no number, is not confirmed."""
-        beyond = {
-            "=": abs(self.computed - self.expected),
-            "≤": self.computed - self.expected,
-            "≥": self.expected - self.computed,
-        }[self.relation]
-        if beyond <= self.tolerance:
+        held = [self.holds(x) for x in self._numbers]
+        if all(held):
             return "confirmed"
-        return "differs" if self.relation == "=" and np.isfinite(beyond) else "not confirmed"
+        if any(held):
+            return "confirmed in part"
+        return "differs" if self.relation == "=" and np.isfinite(self.computed) else "not confirmed"
+
+    def holds(self, x: float) -> bool:
+        """Whether this number is as the claim says."""
+        beyond = {"=": abs(x - self.expected), "≤": x - self.expected, "≥": self.expected - x}[self.relation]
+        return bool(beyond <= self.tolerance)
+
+    @property
+    def where(self) -> str:
+        """The conditions under which a claim that is confirmed in part holds: "a: ρ up to 1; b: everywhere"."""
+        if self.tried is None or self.verdict != "confirmed in part":
+            return ""
+        found: dict[str, list[str]] = {}
+        for setting, row in self.tried.rows.items():
+            words = ranges([self.holds(x) for x in row], self.tried.values)
+            if words:
+                found.setdefault(words, []).append(setting)
+        p = self.tried.parameter
+        return "; ".join(
+            f"{', '.join(settings)}" + ("" if words == ALL else f" ({p}: {words})") for words, settings in found.items()
+        )
 
     @property
     def reason(self) -> str:
@@ -166,18 +209,39 @@ def number_text(x: float, form: str = ".4g") -> str:
     return "0" if x == 0 else format(x, form)
 
 
+ALL = "all"
+
+
+def ranges(held: Sequence[bool], values: Sequence[str]) -> str:
+    """Where it held, in words: "all", "up to b", "c to d, from e"; empty where it never did."""
+    if all(held):
+        return ALL
+    ends = np.flatnonzero(np.diff([False, *held, False])).reshape(-1, 2) - [0, 1]
+    words = []
+    for first, last in ends:
+        if first == last:
+            words.append(values[first])
+        elif first == 0:
+            words.append(f"up to {values[last]}")
+        elif last == len(values) - 1:
+            words.append(f"from {values[first]}")
+        else:
+            words.append(f"{values[first]} to {values[last]}")
+    return ", ".join(words)
+
+
 def claims_frame(name: str, r: Reproduction) -> pd.DataFrame:
-    """A row per claim and check: which of the two, where it stands, its numbers, its verdict, and how it was judged.
+    """A row per claim and check: which of the two, its section, its numbers, its verdict, and how it was judged.
 
     "expected" is the paper's number in a claim; in a check it is the number of `origin`.
     """
     columns = (
-        "paper", "kind", "section", "statement", "expected", "computed", "unit", "verdict", "why", "relation",
+        "paper", "kind", "section", "statement", "expected", "computed", "unit", "verdict", "where", "why", "relation",
         "tolerance", "origin",
     )  # fmt: skip
     rows = [
-        (name, c.kind, s.title, c.statement, c.expected, c.computed, c.unit, c.verdict, c.reason, c.relation,
-         c.tolerance, c.origin)
+        (name, c.kind, s.title, c.statement, c.expected, c.computed, c.unit, c.verdict, c.where, c.reason,
+         c.relation, c.tolerance, c.origin)
         for s in r.sections for c in s.claims
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=list(columns))

@@ -13,7 +13,7 @@ import pandas as pd
 
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.reproductions import find_reproduction
-from workbench.builtin.reports.reproductions.claims import VERDICTS, Reproduction, claims_frame
+from workbench.builtin.reports.reproductions.claims import VERDICTS, Reproduction, claims_frame, number_text
 from workbench.comparison.jobs import Progress, processes
 
 
@@ -34,7 +34,7 @@ class Page:
 
 
 def counts(claims: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """How many claims of the paper ("claim") and checks of our own ("check") have each verdict, in its order."""
+    """How many claims of the paper ("claim") and checks of our own ("check") have each verdict."""
     found = Counter(zip(claims["kind"], claims["verdict"], strict=True))
     return {kind: {verdict: found[kind, verdict] for verdict in VERDICTS} for kind in ("claim", "check")}
 
@@ -43,8 +43,9 @@ def render(name: str, r: Reproduction, provenance: dict[str, Any]) -> str:
     """The whole page of one reproduction as text."""
     template = environment().get_template("reproduction.html.j2")
     return template.render(
-        name=name, r=r, counts=counts(claims_frame(name, r)), provenance=provenance, **scripts(r.figures)
-    )
+        name=name, r=r, counts=counts(claims_frame(name, r)), provenance=provenance, number_text=number_text,
+        **scripts(r.figures),
+    )  # fmt: skip
 
 
 def render_index(pages: Sequence[Page], provenance: dict[str, Any]) -> str:

@@ -119,7 +119,7 @@ def _table(rows: list[dict[str, Any]], columns: Sequence[Column], shown: list[in
 def print_claims(claims: pd.DataFrame) -> None:
     """One row per claim of every paper, then per check of our own; why some fail is on the page and in claims.csv."""
     console = _console()
-    colours = {"confirmed": "green", "differs": "yellow", "not confirmed": "red"}
+    colours = {"confirmed": "green", "confirmed in part": "yellow", "differs": "yellow", "not confirmed": "red"}
     for paper, rows in claims.groupby("paper", sort=False):
         claimed, checked = (rows[rows["kind"] == kind] for kind in ("claim", "check"))
         console.print(
@@ -136,7 +136,8 @@ def print_claims(claims: pd.DataFrame) -> None:
             for c in part.to_dict("records"):
                 expected = f"{c['expected']:.4g}" if c["relation"] == "=" else f"{c['relation']} {c['expected']:.4g}"
                 verdict = f"[{colours[c['verdict']]}]{c['verdict']}[/]"
-                table.add_row(escape(c["statement"]), expected, f"{c['computed']:.4g}", c["unit"], verdict)
+                statement = c["statement"] + (f"\nfor {c['where']}" if c["where"] else "")
+                table.add_row(escape(statement), expected, f"{c['computed']:.4g}", c["unit"], verdict)
             console.print(table)
 
 
