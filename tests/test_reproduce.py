@@ -127,7 +127,7 @@ def test_a_claim_tried_under_several_conditions_says_for_which_it_holds():
     mixed = claim(everywhere, nowhere, (0, 0, 1, 1, 0))
     assert (mixed.verdict, mixed.where) == ("confirmed in part", "A; C (k: up to b, e)")
     assert claim((1, 0, 0, 1, 1)).where == "A (k: b to c)"
-    assert claim((0, 0, 1, 1, 1), (0, 0, 2, 2, 2), (1, 1, 1, 0, 0)).where == "A, B (k: up to b); C (k: from d)"
+    assert claim((0, 0, 1, 1, 1), (0, 0, 2, 2, 2), (1, 1, 1, 0, 0)).where == "A · B (k: up to b); C (k: from d)"
     assert claim((1, 1, 1, 1, 0)).where == "A (k: e)"
     # A bound.
     assert claim((-1, 0, 1, 2, 3), relation="≥").where == "A (k: from b)"

@@ -34,12 +34,16 @@ from workbench.step.simulation import simulate
 
 COARSE, FINE = 1e-2, 1e-3
 """The two steps of Fig. 4 [s]."""
+NORMALS = Cube().relaxation.with_values(k_t=np.inf, b_t=0.0)
+"""The reference's relaxation: the run's of normal rows, none of friction rows, which then obey Coulomb's law itself."""
+STIFF = Cube().relaxation.with_values(k_t=1e12, b_t=0.0)
+"""Hardly any in friction rows, for models that have no matrix without: it moves exact Coulomb friction by 3e-11 m."""
 REGULARISED = phantom_inertia.with_options(lateral="regularised")
 FIXED = phantom_inertia.with_options(axes="fixed")
 ITERATED = hybrid.with_options(bounds="iterated")
 COUPLED = box_friction.with_options(bounds="coupled")
 NAMED = {
-    coulomb: "exact Coulomb", anitescu_potra: "AP", box_friction: "box", COUPLED: "box, coupled bounds",
+    coulomb: "Coulomb, compliant", anitescu_potra: "AP", box_friction: "box", COUPLED: "box, coupled bounds",
     hybrid: "hybrid, one pass", ITERATED: "hybrid, iterated", phantom_inertia: "phantom inertia",
     REGULARISED: "phantom, regularised", FIXED: "phantom, fixed axes", discrete_velocity: "discrete velocity",
     ccp: "CCP",
@@ -58,8 +62,14 @@ def run(case: Case, f: Formulation, h: float, relaxation: Relaxation | None = No
 
 
 def runs(h: float) -> dict[Formulation, Run]:
-    """The cube under every formulation."""
+    """The cube under every formulation, with the compliance of Table 1."""
     return {f: run(Cube(), f, h) for f in (*NAMED, *OTHERS)}
+
+
+def rigid_tangents(f: Formulation, h: float) -> Run:
+    """The cube without compliance of its friction rows, or hardly any where the matrix is singular without."""
+    r = run(Cube(), f, h, NORMALS)
+    return r if r.steps else run(Cube(), f, h, STIFF)
 
 
 def path(r: Run) -> Array:

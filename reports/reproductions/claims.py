@@ -86,7 +86,7 @@ class Claim:
 
     @property
     def where(self) -> str:
-        """The conditions under which a claim that is confirmed in part holds: "a: ρ up to 1; b: everywhere"."""
+        """The conditions under which a claim that is confirmed in part holds: "a · b (ρ: up to 1); c"."""
         if self.tried is None or self.verdict != "confirmed in part":
             return ""
         found: dict[str, list[str]] = {}
@@ -96,7 +96,7 @@ class Claim:
                 found.setdefault(words, []).append(setting)
         p = self.tried.parameter
         return "; ".join(
-            f"{', '.join(settings)}" + ("" if words == ALL else f" ({p}: {words})") for words, settings in found.items()
+            " · ".join(settings) + ("" if words == ALL else f" ({p}: {words})") for words, settings in found.items()
         )
 
     @property

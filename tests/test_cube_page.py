@@ -1,0 +1,51 @@
+"""The page of DETC2017-67988: what the cube is held against, and where its claims hold."""
+
+from functools import cache
+
+import numpy as np
+
+from workbench.builtin.cases.cube import Cube
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.hybrid import hybrid
+from workbench.builtin.reports.reproductions import _cube_paths as page
+from workbench.builtin.reports.reproductions._cube import FINE, FIXED, ITERATED, REGULARISED
+
+paths = cache(page.cube_paths)
+
+
+def verdicts(section, kind):
+    return {c.verdict for c in section.claims if c.kind == kind}
+
+
+def test_the_reference_has_compliance_in_its_normal_rows_only():
+    for r in paths().exact.values():
+        assert np.isinf(r.relaxation.k_t)
+        assert (r.relaxation.k_n, r.relaxation.b_n) == (Cube().k_n, Cube().b_n)
+    for found in paths().runs.values():
+        assert all(r.relaxation == Cube().relaxation for r in found.values())
+
+
+def test_it_ends_where_independent_runs_and_theory_do():
+    for section in (page.parts(paths()), page.reference(paths())):
+        assert verdicts(section, "check") == {"confirmed"}
+        assert verdicts(section, "claim") == set()
+
+
+def test_the_runs_compliance_is_not_taken_for_the_models_error():
+    # It moves Coulomb friction by 0.65 mm, and the two models by a fiftieth of that.
+    assert 6e-4 < paths().distance(coulomb, FINE) < 7e-4
+    for f in (REGULARISED, ITERATED):
+        assert paths().distance(f, FINE) < 1.5e-5
+
+
+def test_the_claims_on_the_paths_say_for_which_models_they_hold():
+    same, closest, closer = [c for c in page.trajectories(paths()).claims if c.kind == "claim"]
+    for claim in (same, closest, closer):
+        assert claim.verdict == "confirmed in part"
+    assert "AP" not in same.where
+    assert "box" not in same.where
+    for claim in (closest, closer):
+        assert page.name_of(REGULARISED) in claim.where
+        assert page.name_of(FIXED) not in claim.where
+    assert f"phantom inertia / {page.name_of(hybrid)}" in closer.where
+    assert f"phantom inertia / {page.name_of(ITERATED)}" not in closer.where
