@@ -3,12 +3,14 @@
 from functools import cache
 
 import numpy as np
+import pytest
 
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.hybrid import hybrid
 from workbench.builtin.reports.reproductions import _cube_paths as page
-from workbench.builtin.reports.reproductions._cube import FINE, FIXED, ITERATED, REGULARISED
+from workbench.builtin.reports.reproductions import _phantom, _pivoting
+from workbench.builtin.reports.reproductions._cube import COARSE, FINE, FIXED, ITERATED, REGULARISED, run
 
 paths = cache(page.cube_paths)
 
@@ -49,3 +51,25 @@ def test_the_claims_on_the_paths_say_for_which_models_they_hold():
         assert page.name_of(FIXED) not in claim.where
     assert f"phantom inertia / {page.name_of(hybrid)}" in closer.where
     assert f"phantom inertia / {page.name_of(ITERATED)}" not in closer.where
+
+
+def test_block_pivoting_fails_as_often_as_an_independent_run_found():
+    assert {c.verdict for c in _pivoting.counted_elsewhere()} == {"confirmed"}
+
+
+def test_block_pivoting_is_confirmed_for_small_rho_only():
+    claim = _pivoting.block_pivoting()
+    assert claim.where == "plain (rho [kg]: up to 0.01, default); regularised (rho [kg]: 1e-08, default)"
+
+
+def test_the_phantom_inertia_is_read_off_the_problem():
+    r = run(Cube(), REGULARISED.with_options(rho=0.3), COARSE)
+    assert [_pivoting.rho_of(r, k) for k in (0, 5, 70)] == pytest.approx([0.3] * 3, rel=1e-9)
+
+
+def test_full_rank_holds_within_the_window():
+    claim = _phantom.full_rank()
+    assert claim.verdict == "confirmed in part"
+    assert claim.tried is not None
+    assert all(row[-1] == 0 for row in claim.tried.rows.values())
+    assert all(row[0] > 0 for name, row in claim.tried.rows.items() if "reduced" in name)

@@ -126,11 +126,20 @@ def test_a_claim_tried_under_several_conditions_says_for_which_it_holds():
     assert claim(nowhere, relation="≤").verdict == "not confirmed"
     mixed = claim(everywhere, nowhere, (0, 0, 1, 1, 0))
     assert (mixed.verdict, mixed.where) == ("confirmed in part", "A; C (k: up to b, e)")
-    assert claim((1, 0, 0, 1, 1)).where == "A (k: b to c)"
+    assert claim((1, 0, 0, 1, 1), nowhere).where == "A (k: b to c)"
     assert claim((0, 0, 1, 1, 1), (0, 0, 2, 2, 2), (1, 1, 1, 0, 0)).where == "A · B (k: up to b); C (k: from d)"
-    assert claim((1, 1, 1, 1, 0)).where == "A (k: e)"
+    assert claim((1, 1, 1, 1, 0)).where == "k: e"
     # A bound.
-    assert claim((-1, 0, 1, 2, 3), relation="≥").where == "A (k: from b)"
+    assert claim((-1, 0, 1, 2, 3), relation="≥").where == "k: from b"
+
+    # A group where it holds in all of the group's settings, or else by setting; the same everywhere needs no names.
+    def where(**rows):
+        named = {name.replace("_", " / "): row for name, row in rows.items()}
+        return Claim("", 0, next(iter(rows.values()))[0], tried=Grid("s", "k", ("a", "b"), named)).where
+
+    assert where(A_1=(0, 0), A_2=(0, 1), B=(1, 1)) == "A (k: a)"
+    assert where(A_1=(1, 0), A_2=(0, 1), B=(0, 0)) == "A / 1 (k: b); A / 2 (k: a); B"
+    assert where(A_1=(1, 0), A_2=(0, 0), B=(1, 0)) == "k: b"
     with pytest.raises(ValueError, match="not among"):
         Claim("", 0.0, 5.0, tried=Grid("s", "k", ("a",), {"A": (0,)}))
 
@@ -191,7 +200,7 @@ def test_every_claim_has_its_numbers_its_verdict_and_its_reason(page):
     # What was tried.
     assert (text.count('class="holds"'), text.count('class="fails"')) == (2, 4)
     assert "set &lt;" in text
-    assert "for a &lt; (" in text
+    assert "for a &lt; (<math" in text
 
 
 def test_claims_of_the_paper_are_counted_apart_from_our_own_checks(page):

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from workbench.algorithms import default_solver, find_solver
 from workbench.assemble.find import compiled
@@ -27,9 +26,8 @@ from workbench.matrices.rank import rank
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.relaxation import RIGID, Relaxation
-from workbench.problems.solution import Status
 from workbench.step.one_step import first_step, pose
-from workbench.step.run import Run, make_problem
+from workbench.step.run import Run
 from workbench.step.simulation import simulate
 
 COARSE, FINE = 1e-2, 1e-3
@@ -146,32 +144,6 @@ def _ranks_of(case: Case, f: Formulation, relaxation: Relaxation, h: float) -> l
         RankRow(system, f.label, relaxed, matrix, size, value, predicted)
         for matrix, size, value in (("mixed", n, found[0]), ("reduced", n_c, found[1]))
     ]
-
-
-def solver_frame(case: Case, chosen: list[Formulation], solvers: tuple[str, ...], h: float = COARSE) -> pd.DataFrame:
-    """How many problems of each formulation's own trajectory each solver leaves unsolved; nan where it refuses them.
-
-    Unsolved: the problem's own residual of the answer is above the solver's tolerance. Columns size, problems, solvers.
-    """
-    rows = []
-    for f in chosen:
-        r = run(case, f, h)
-        row = {"label": f.label, "size": r.record.q_.shape[1], "problems": r.steps}
-        rows.append(row | {name: unsolved(r, name) for name in solvers})
-    return pd.DataFrame(rows).set_index("label")
-
-
-def unsolved(r: Run, name: str) -> float:
-    """Problems of a run that the solver of this name leaves unsolved; nan where it refuses them."""
-    solver, record, count = find_solver(name), r.record, 0
-    c = compiled(r.formulation, *r.case.size)
-    for k in range(r.steps):
-        arrays = (getattr(record, x)[k] for x in ("M", "q_", "lower", "upper", "mu"))
-        answer = solver.solve(make_problem(c, *arrays))
-        if answer.claimed is Status.REFUSED:
-            return float("nan")
-        count += not answer.verified
-    return float(count)
 
 
 def regularised_step(mu_across: float = 1.0, mu_along: float = 1.0, eps: float = 1.0) -> tuple[float, float]:

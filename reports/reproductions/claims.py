@@ -28,7 +28,8 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 class Grid:
     """The number of a claim under other conditions: a row for each setting, a column for each value of a parameter.
 
-    `rows` maps the name of a setting to its numbers, one for each of `values`; nan where there is no answer.
+    `rows` maps the name of a setting to its numbers, one for each of `values`; nan where there is no answer. Settings
+    that belong together are named "group / setting".
     """
 
     setting: str
@@ -86,17 +87,26 @@ class Claim:
 
     @property
     def where(self) -> str:
-        """The conditions under which a claim that is confirmed in part holds: "a · b (ρ: up to 1); c"."""
+        """The conditions under which a claim that is confirmed in part holds: "a · b / c (ρ: up to 1); d".
+
+        A group stands for what holds in all of its settings; one where nothing does is named setting by setting.
+        """
         if self.tried is None or self.verdict != "confirmed in part":
             return ""
-        found: dict[str, list[str]] = {}
+        groups: dict[str, dict[str, list[bool]]] = {}
         for setting, row in self.tried.rows.items():
-            words = ranges([self.holds(x) for x in row], self.tried.values)
-            if words:
-                found.setdefault(words, []).append(setting)
-        p = self.tried.parameter
+            groups.setdefault(setting.partition(" / ")[0], {})[setting] = [self.holds(x) for x in row]
+        found: dict[str, list[str]] = {}
+        for group, settings in groups.items():
+            whole = list(map(all, zip(*settings.values(), strict=True)))
+            for name, held in ({group: whole} if any(whole) else settings).items():
+                if any(held):
+                    found.setdefault(ranges(held, self.tried.values), []).append(name)
+        if len(found) == 1 and next(iter(found.values())) == list(groups):
+            return f"{self.tried.parameter}: {next(iter(found))}"
         return "; ".join(
-            " · ".join(settings) + ("" if words == ALL else f" ({p}: {words})") for words, settings in found.items()
+            " · ".join(names) + ("" if words == ALL else f" ({self.tried.parameter}: {words})")
+            for words, names in found.items()
         )
 
     @property

@@ -13,7 +13,8 @@ from workbench.builtin.reports.reproductions._cube import (
     regularised_step,
 )  # fmt: skip
 from workbench.builtin.reports.reproductions._cube_paths import cube_paths, parts, reference, trajectories
-from workbench.builtin.reports.reproductions._phantom import influence_of_rho, solvers, window
+from workbench.builtin.reports.reproductions._phantom import full_rank, influence_of_rho, window
+from workbench.builtin.reports.reproductions._pivoting import solvers
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
 from workbench.comparison.jobs import Progress
 from workbench.step.simulation import simulate
@@ -80,9 +81,7 @@ def ranks() -> Section:
                   lack["anitescu-potra"], relation="≥"),
             Claim("Glocker's discrete-velocity model is rank deficient: deficiency, cube, reduced", 1,
                   lack["discrete-velocity"], relation="≥"),
-            Claim("Phantom inertia has full rank: deficiency, cube, reduced", 0,
-                  lack["phantom-inertia:axes=fixed"]),
-            Claim("The same with eight directions", 0, lack["phantom-inertia:axes=fixed,directions=8"]),
+            full_rank(),
             Claim("Redundant contacts need relaxation: problems of the rigid cube that cannot be reduced", 1,
                   len(refused), relation="≥"),
             Check(f"Deficiency as predicted: how many of {len(predicted)} matrices differ", 0, wrong,
