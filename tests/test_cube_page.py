@@ -9,7 +9,8 @@ from workbench.builtin.cases.cube import Cube
 from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.hybrid import hybrid
 from workbench.builtin.reports.reproductions import _cube_paths as page
-from workbench.builtin.reports.reproductions import _phantom, _pivoting
+from workbench.builtin.reports.reproductions import _phantom, _pivoting, _saturation
+from workbench.builtin.reports.reproductions import _tangent_plane as tangent
 from workbench.builtin.reports.reproductions._cube import COARSE, FINE, FIXED, ITERATED, REGULARISED, run
 
 paths = cache(page.cube_paths)
@@ -73,3 +74,24 @@ def test_full_rank_holds_within_the_window():
     assert claim.tried is not None
     assert all(row[-1] == 0 for row in claim.tried.rows.values())
     assert all(row[0] > 0 for name, row in claim.tried.rows.items() if "reduced" in name)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_the_pushed_blocks_friction_stays_in_the_polygon_that_is_drawn(k):
+    axes = _saturation.axes_of(2 * k)
+    corners = tangent.circumscribed(axes)
+    np.testing.assert_allclose(np.abs(corners @ axes).max(axis=1), 1.0, rtol=1e-12)
+    assert len(corners) == 2 * k + 1
+    for push, angle in ((0.4, 10.0), (1.8, 10.0), (1.8, 100.0)):
+        ((p_n, p_t, w_up, w_lo),) = _saturation.answers(push, 0.3, 2 * k, angle)
+        force = p_t / (_saturation.MU * p_n)
+        assert np.abs(axes.T @ force).max() <= 1 + 1e-12
+        sticks = push < 1
+        if sticks:
+            assert np.linalg.norm(force) == pytest.approx(push, rel=1e-9)
+        assert (max(w_up.max(), w_lo.max()) == 0) == sticks
+
+
+def test_neither_the_force_nor_the_transition_depends_on_rho():
+    for rho in (1e-3, 50.0):
+        assert max(_saturation.worst(2, rho)) <= 1e-12

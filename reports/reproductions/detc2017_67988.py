@@ -15,6 +15,7 @@ from workbench.builtin.reports.reproductions._cube import (
 from workbench.builtin.reports.reproductions._cube_paths import cube_paths, parts, reference, trajectories
 from workbench.builtin.reports.reproductions._phantom import full_rank, influence_of_rho, window
 from workbench.builtin.reports.reproductions._pivoting import solvers
+from workbench.builtin.reports.reproductions._saturation import one_contact
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
 from workbench.comparison.jobs import Progress
 from workbench.step.simulation import simulate
@@ -26,7 +27,7 @@ def reproduce(progress: Progress) -> Reproduction:
     """All sections; about 45 s of one core once the kernels are compiled."""
     progress("the cube at 10 and 1 ms", 0, 5)
     paths = cube_paths()
-    shown = (trajectories(paths), parts(paths), reference(paths))
+    shown = (one_contact(), trajectories(paths), parts(paths), reference(paths))
     progress("ranks", 1, 5)
     ranked = ranks()
     progress("the window of rho", 2, 5)

@@ -11,6 +11,7 @@ from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
 from workbench.builtin.reports.figures.charts import Chart, Figure, lines
 from workbench.builtin.reports.reproductions import _notes as notes
+from workbench.builtin.reports.reproductions import _tangent_plane as tangent
 from workbench.builtin.reports.reproductions._notes_bodies import (
     N_D,
     PRINTED,
@@ -57,7 +58,7 @@ def reproduce(progress: Progress) -> Reproduction:
         "they state is put to the test with numbers, their example of three bodies is given a geometry and run, and "
         "their final formulation, assembled as they do it, is compared with what the workbench makes of its "
         "declaration. It agrees to round-off once the misprints are mended; put back one at a time, each changes the "
-        "numbers.",
+        "numbers. Whatever differs below is such a misprint, or “relative speed” read in space.",
         tuple(sections),
     )
 
@@ -197,34 +198,14 @@ def polygon() -> Section:
 
 def polygon_chart(degrees: tuple[float, ...]) -> Chart:
     A = notes.directions(N_D)
-    around = np.linspace(0, 2 * np.pi, 91)
-    ring = pd.DataFrame({"x": np.cos(around), "y": np.sin(around), "k": range(91)})
-    corners = np.column_stack([A, A[:, :1]]).T
-    outline = pd.DataFrame({"x": corners[:, 0], "y": corners[:, 1], "k": range(N_D + 1)})
-    names = pd.DataFrame({"x": 1.24 * A[0], "y": 1.24 * A[1], "d": [f"d{j + 1}" for j in range(N_D)]})
-    scale = alt.Scale(domain=[-1.4, 1.4])
-    x, y = (alt.X("x:Q", scale=scale, axis=None), alt.Y("y:Q", scale=scale, axis=None))
-
-    def closed(data: pd.DataFrame, colour: str) -> Chart:
-        return alt.Chart(data).mark_line(color=colour, strokeWidth=1.2).encode(x, y, order="k:Q")
-
-    def arrow(end: Array, colour: str) -> Chart:
-        ray = pd.DataFrame({"x": [0.0, end[0]], "y": [0.0, end[1]], "k": [0, 1]})
-        head = ray.iloc[1:].assign(angle=90 - np.degrees(np.arctan2(end[1], end[0])))
-        tip = alt.Chart(head).mark_point(shape="triangle-up", filled=True, size=90, color=colour, opacity=1)
-        line = alt.Chart(ray).mark_line(color=colour, strokeWidth=2.4).encode(x, y, order="k:Q")
-        return line + tip.encode(x, y, angle=alt.Angle("angle:Q", scale=alt.Scale(domain=[0, 360], range=[0, 360])))
-
+    outline = [tangent.line(tangent.disc(), tangent.GREY), tangent.line(np.column_stack([A, A[:, :1]]).T, tangent.DARK)]
+    outline.append(tangent.words(1.24 * A.T, [f"d{j + 1}" for j in range(N_D)], tangent.DARK))
     panels = []
     for degree in degrees:
         angle = np.radians(degree)
-        forces = [A @ z[:-1] for z in polygon_solutions(angle)]
-        layers: list[Chart] = [closed(ring, "#bbb"), closed(outline, "#777")]
-        layers.append(alt.Chart(names).mark_text(color="#777", fontSize=11).encode(x, y, text="d:N"))
-        layers.append(arrow(0.8 * np.array([np.cos(angle), np.sin(angle)]), "#2b5a8c"))
-        layers += [arrow(f, "#b5442c") for f in forces]
-        title = alt.Title(f"slides at {degree:g}°", fontSize=12, fontWeight="normal")
-        panels.append(alt.layer(*layers).properties(width=175, height=175, title=title))
+        slides = tangent.arrow(0.8 * np.array([np.cos(angle), np.sin(angle)]), tangent.BLUE)
+        forces = [tangent.arrow(A @ z[:-1], tangent.RED) for z in polygon_solutions(angle)]
+        panels.append(tangent.panel([*outline, slides, *forces], f"slides at {degree:g}°"))
     return alt.hconcat(*panels, spacing=8)
 
 
