@@ -26,6 +26,9 @@ from workbench.builtin.reports.figures.charts import Figure, lines
 from workbench.builtin.reports.reproductions import (
     REPRODUCTIONS,
     _conic,
+    _stick_slip,
+    _wheel,
+    _wheel_friction,
     cnd_17_1068,
     find_reproduction,
     idetc2016_60064,
@@ -357,7 +360,7 @@ def test_pages_made_side_by_side_come_in_order_too(toys, monkeypatch):
 
 @pytest.fixture(scope="module")
 def short():
-    return idetc2016_60064.compared((coulomb, anitescu_potra, box_friction), 0.3)
+    return _wheel.compared((coulomb, anitescu_potra, box_friction), 0.3)
 
 
 def test_one_solver_is_left_for_each_formulation_and_it_is_verified(short):
@@ -373,10 +376,27 @@ def test_one_solver_is_left_for_each_formulation_and_it_is_verified(short):
 
 def test_what_the_wheel_page_computes_step_by_step_is_what_the_comparison_says(short):
     for f in (coulomb, anitescu_potra, box_friction):
-        deviation = 100 * np.sqrt(idetc2016_60064.squares(short, f).mean())
-        assert deviation == pytest.approx(idetc2016_60064.percent(short, f), rel=1e-9, abs=1e-12)
-        angle = idetc2016_60064.angle_below(short, f, Wheel().v_th)
+        deviation = 100 * np.sqrt(_wheel_friction.squares(short, f).mean())
+        assert deviation == pytest.approx(_wheel.percent(short, f), rel=1e-9, abs=1e-12)
+        angle = _wheel_friction.angle_below(short, f, Wheel().v_th)
         assert angle == pytest.approx(row(short, f)["misalignment_rms"], rel=1e-9, abs=1e-9)
+
+
+def test_sticking_ends_on_coulombs_disc_where_the_axes_are_turned_to_the_push():
+    for angle in (10.0, 45.0, 130.0):
+        assert _stick_slip.size(_stick_slip.RIGID, angle) == pytest.approx(1.0, abs=1e-8)
+        # Otherwise on a square, turned to the last force or not at all.
+        c, s = np.abs(_stick_slip.towards(angle))
+        assert _stick_slip.size(box_friction, angle) == pytest.approx(1 / max(c, s), abs=1e-8)
+        aside = _stick_slip.size(_stick_slip.RIGID, angle, 20.0)
+        assert aside == pytest.approx(1 / np.cos(np.radians(20.0)), abs=1e-8)
+
+
+def test_sliding_friction_follows_a_velocity_that_turns_a_little():
+    friction, u = _stick_slip.step(_stick_slip.RIGID, _stick_slip.across(0.05), 1.0)
+    assert friction[0] == pytest.approx(-1.0, abs=1e-12)
+    assert u[1] > 0.04
+    np.testing.assert_allclose(friction[1] / friction[0], u[1] / u[0], rtol=5e-3)
 
 
 def test_the_bristle_cures_redundant_friction():

@@ -1,0 +1,52 @@
+"""The wheel of IDETC2016-60064 under the paper's models: what its page compares, and under which names."""
+
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations.anitescu_potra import anitescu_potra
+from workbench.builtin.formulations.box import box_friction
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.hybrid import hybrid
+from workbench.builtin.formulations.phantom_inertia import phantom_inertia
+from workbench.builtin.reports.reproductions.selection import one_solver, row
+from workbench.comparison.cases import compare
+from workbench.comparison.jobs import Settings
+from workbench.comparison.result import Comparison
+from workbench.language.formulation import Formulation
+
+ITERATED = hybrid.with_options(bounds="iterated")
+PAPER = (coulomb, hybrid, ITERATED, anitescu_potra, box_friction)
+NAMES = {
+    coulomb: "exact Coulomb", hybrid: "regularised, one pass", ITERATED: "regularised, iterated",
+    anitescu_potra: "polygonal", box_friction: "box",
+}  # fmt: skip
+DURATION, LONG, STEP, FINE, SLIDING = 5.0, 8.0, 1e-3, 1e-4, 1.98
+DEVIATION = {hybrid: 1.67, ITERATED: 1.67, anitescu_potra: 3.76, box_friction: 9.70}
+"""Published RMS deviation of the normalised friction [%]; the paper does not say whether the bounds were iterated."""
+MISALIGNMENT = {hybrid: 0.7, anitescu_potra: 14.0, box_friction: 12.6}
+"""Published RMS misalignment [deg]."""
+SLOW = 1e-3
+"""A tenth of the paper's threshold v_th [m/s]."""
+INDEPENDENT = {
+    coulomb: ((0.0, 1e-9), (0.0, 0.01)),
+    phantom_inertia: ((0.0, 5e-5), (0.175, 0.185)),
+    phantom_inertia.with_options(lateral="regularised"): ((0.0, 0.01), (0.0, 0.01)),
+    hybrid: ((0.151, 0.160), (0.0, 0.006)),
+    ITERATED: ((0.0, 0.008), (0.0, 0.006)),
+    anitescu_potra: ((2.9, 3.3), (12.5, 13.8)),
+    anitescu_potra.with_options(directions=8): ((1.3, 1.7), (8.0, 8.3)),
+    anitescu_potra.with_options(directions=16): ((0.445, 0.455), (4.85, 4.95)),
+    box_friction: ((4.57, 4.76), (13.97, 14.37)),
+}
+"""Deviation [%], misalignment [deg] while sliding: ranges of independent runs, or a figure and half its last digit."""
+
+
+def compared(
+    chosen: tuple[Formulation, ...], duration: float, explicit: bool = True, normal: str = "velocity",
+    steps: tuple[float, ...] = (STEP,),
+) -> Comparison:  # fmt: skip
+    """The wheel under these formulations, each by its round-off solver, beside exact Coulomb friction at 0.1 ms."""
+    settings = Settings(steps, FINE, duration, explicit, normal)
+    return one_solver(compare(Wheel(), chosen, coulomb, ("coulomb-exact", "lemke", "judice-pires"), settings))
+
+
+def percent(c: Comparison, f: Formulation, column: str = "friction_rmsd", window: str = "all") -> float:
+    return 100 * float(row(c, f, window)[column])
