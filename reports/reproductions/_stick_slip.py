@@ -85,10 +85,11 @@ def one_contact() -> Section:
         f"A block with the wheel's mass and $\\mu$ = {MU:g} shows the two ideas. Sticking: the friction force is "
         "bounded in two directions, by a square. With directions fixed in space a force between them may grow to "
         "$\\sqrt2 \\mu \\lambda_N$ before the block slides. The paper turns one of them to the last friction force, so "
-        "that the nearest point of the boundary lies on Coulomb's disc. If the load turns in the meantime the force meets the "
-        "square elsewhere.\n\nSliding: along the last sliding direction friction is dry, $-\\mu\\lambda_N$; across it "
-        "is viscous, with $b_\\mu = \\mu\\lambda_N / |v_T|$, so that the force turns with the velocity. The page "
-        "of the paper with (18) to (23) and Fig. 2 is missing in our copy; what we draw is the model of eq. (27).",
+        "that the nearest point of the boundary lies on Coulomb's disc. If the load turns in the meantime the force "
+        "meets the square elsewhere.\n\nSliding: along the last sliding direction friction is dry, "
+        "$-\\mu\\lambda_N$; across it is viscous, with $b_\\mu = \\mu\\lambda_N / |v_T|$, so that the force turns with "
+        "the velocity. The page of the paper with (18) to (23) and Fig. 2 is missing in our copy; what we draw is the "
+        "model of eq. (27).",
         (r"\lambda_{T} \to \begin{bmatrix} -\mu\lambda_N \\ 0 \end{bmatrix} \ (15), \qquad "
          r"\lambda_{T2} = -b_\mu v_{T2}, \quad |\lambda_{T2}| \le \mu\lambda_N",),
         claims=(
