@@ -114,16 +114,8 @@ def known_in_words(c: Comparison) -> list[str]:
     k, contacts = c.known, c.facts["contacts"]
     modes = ", ".join(f"{k[mode]} {mode}" for mode in MODES)
     sentences = []
-    if k["moved"] is not None:
-        sentences.append(
-            "This is the symmetric part (W + Wᵀ)/2 of the file's W; taking it moves the exact velocity by "
-            f"{k['moved']:.1e} |q|."
-        )
-    elif not c.facts["symmetric"]:
-        sentences.append(
-            "W is not symmetric, and most formulations are stated over bodies, whose W is: --symmetric-part compares "
-            "them on (W + Wᵀ)/2."
-        )
+    if k["nearest"]:
+        sentences.append(_nearest_in_words(k["nearest"]))
     sentences += [f"Exact Coulomb friction (natural map {k['residual']:.0e}): {modes}."]
     if k["null_space"] == 0:
         sentences.append("Impulses: W has full rank, so the velocity determines all of them, under every formulation.")
@@ -142,3 +134,18 @@ def known_in_words(c: Comparison) -> list[str]:
         *sentences,
         f"Velocity: {k['velocity']}{' to be the only one' * (k['velocity'] == 'not known')}; {k['reason']}.",
     ]
+
+
+def _nearest_in_words(n: Mapping[str, Any]) -> str:
+    """What became of a W that bodies cannot have."""
+    moves = "is not solved exactly" if n["moved"] is None else f"moves the exact velocity by {n['moved']:.1e} |q|"
+    given = f"The file's W is not symmetric positive semidefinite ({n['what']}), as that of bodies is."
+    if n["taken"]:
+        return (
+            f"{given} Every row, exact Coulomb friction too, is over the nearest W that is, which {moves}: smaller "
+            f"errors mean nothing. Up to {n['most']:g} |q| that is done."
+        )
+    return (
+        f"{given} The nearest W that is {moves}, and at most {n['most']:g} |q| is accepted: formulations over bodies "
+        "are refused, and the others are over the file's W."
+    )

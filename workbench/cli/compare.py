@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SECONDS, LEAST_SECONDS = 90.0, 5.0
 """Time that the formulations of a file's comparison share, each of its rows; and what each row gets at least."""
 OF_CASES = ("step", "duration", "reference_step", "position_update", "normal", "relax", "set")
-OF_FILES = ("time_limit", "symmetric_part")
+OF_FILES = ("time_limit",)
 """Options that make no sense for a file, and for a case."""
 
 
@@ -28,7 +28,7 @@ def add_command(commands: Any) -> None:
         commands, "compare", "compare formulations on a case or on a friction problem in a file; write a report",
         "compare wheel", "compare wheel -f stewart-trinkle:directions=8 -f ccp --step 1e-3 5e-4",
         "compare cube --relax rigid",
-        "compare problem.hdf5 --symmetric-part", "compare ./mine.py:Incline -f ./mine.py:elliptic",
+        "compare problem.hdf5", "compare ./mine.py:Incline -f ./mine.py:elliptic",
     )  # fmt: skip
     compare.add_argument("case", help="name of a case (see: workbench list cases), or a file (see: workbench info)")
     compare.add_argument(
@@ -49,9 +49,6 @@ def add_command(commands: Any) -> None:
         "--time-limit",
         metavar="S",
         help="seconds for each row of a file; default: 90 over the number of formulations",
-    )
-    compare.add_argument(
-        "--symmetric-part", action="store_true", help="of a file whose W is not quite symmetric: compare on (W + W')/2"
     )
     compare.add_argument("--step", action="append", metavar="H[,H...]", help="step sizes [s]; default 1e-3")
     compare.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
@@ -108,7 +105,7 @@ def run_compare(o: argparse.Namespace) -> None:
 
 def _of_file(o: argparse.Namespace, rows: int) -> dict[str, Any]:
     limit = o.time_limit or f"{max(LEAST_SECONDS, SECONDS / rows):.2g}"
-    return {"seconds": number_option(limit, "--time-limit", "seconds"), "symmetric": o.symmetric_part}
+    return {"seconds": number_option(limit, "--time-limit", "seconds")}
 
 
 def _of_case(o: argparse.Namespace) -> dict[str, Any]:

@@ -176,4 +176,6 @@ def _line(row: dict[str, Any]) -> str:
         f"{'yes' if row['verified'] else 'no':<3} {cell(row['residual'], '.1e'):>8} {cell(row['size'], 'd'):>5} "
         f"{cell(row['iterations'], 'd'):>10} {cell(time, '.3g'):>9}"
     )
+    if row["moved"] is not None:
+        line += f"\n    over the nearest W of bodies, which moves the exact velocity by {row['moved']:.1e} |q|"
     return line + (f"\n    {row['reason']}" if row["reason"] else "")

@@ -26,13 +26,14 @@ from workbench.comparison.failure import NOBODY, failed
 from workbench.comparison.jobs import Progress
 from workbench.comparison.measured import MeasuredProblem, closed, friction, misalignment
 from workbench.comparison.metric import Metric, evaluate
+from workbench.comparison.nearest import nearest
 from workbench.comparison.problem_step import MODES, ProblemStep
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.solving import Answer, limited, posed, solve_problem
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.redundancy import freedom
 from workbench.engine.travel import Parcel
-from workbench.errors import DataError, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.matrices.rank import rank
 from workbench.problems.classes import is_psd
@@ -84,28 +85,26 @@ class Outcome:
 def compare_problem(
     name: str, whole: FrictionProblem | GlobalFrictionProblem, formulations: Sequence[Formulation], exact: Formulation,
     solvers: Sequence[str | Solver] = (), seconds: float | None = None, progress: Progress | None = None,
-    symmetric: bool = False, metrics: Iterable[Metric | str] | None = None,
+    metrics: Iterable[Metric | str] | None = None,
 ) -> Comparison:  # fmt: skip
     """Put a problem under every formulation with every solver and judge all of it against `exact`, exact Coulomb.
 
     Without `solvers` and `metrics` as `cases.compare` chooses them. With `seconds` each row is made in another process
-    and given up after that time. With `symmetric` the problem is that of (W + W^T)/2, since most formulations need a
-    symmetric W. Raises WorkbenchError where exact Coulomb friction is not solved to its tolerance; whatever a
-    formulation or a solver cannot do is a row with its reason.
+    and given up after that time. Where bodies cannot have W, all rows are over the nearest W that they can, if that
+    hardly moves the exact velocity (`nearest`); else formulations over bodies are refused. Raises WorkbenchError where
+    exact Coulomb friction is not solved to its tolerance; whatever a formulation or a solver cannot do is a row with
+    its reason.
     """
     metrics, found_solvers = chosen_metrics(PROBLEM, metrics), [find_solver(s) for s in solvers]
     problem = whole.local if isinstance(whole, GlobalFrictionProblem) else whole
     cards = mathematics(formulations, (1 + problem.d, 0, 1, problem.d))
     if progress:
         progress("exact Coulomb friction", 0, 1)
-    given, moved = problem, None
-    if symmetric:
-        problem = whole = replace(given, W=0.5 * (given.W + given.W.T))
+    instead = nearest(problem)
+    if instead and instead.near:
+        problem = whole = instead.problem
     answer = exact_answer(problem, exact)
     reference = exact_step(problem, answer)
-    if symmetric:
-        there = exact_step(given, exact_answer(given, exact))
-        moved = float(np.linalg.norm(there.u - reference.u)) / reference.free
     found = _outcomes(
         _outcome(Task(exact, None), answer, "Coulomb NCP"), problem, formulations, found_solvers, seconds, progress
     )
@@ -131,7 +130,7 @@ def compare_problem(
         name, tuple(formulations), metrics, framed(rows, [*RUNS, *(c for m in metrics for c in m.columns)], PROBLEM),
         framed(trajectories, [c for c in TRAJECTORIES if c.name in trajectories], PROBLEM),
         framed([], DIAGNOSTICS, PROBLEM), cards, problem=problem, facts=problem_facts(whole),
-        known=known | {"moved": moved}, seconds=seconds,
+        known=known | {"nearest": instead and instead.facts}, seconds=seconds,
     )  # fmt: skip
 
 
@@ -164,8 +163,6 @@ def outcome_of(problem: FrictionProblem, task: Task) -> Outcome:
     """Solve one task; whatever raises an error is an Outcome with its reason."""
     try:
         answer = solve_problem(problem, task.formulation, task.solver)
-        if answer.impulses is not None and answer.impulses.shape != problem.q.shape:
-            raise DataError(f"the solver's answer has shape {answer.impulses.shape}; {problem.q.shape} is needed")
         law = posed(problem, task.formulation)
         convex = task.solver is None and is_quadratic_program(law)
     except Exception as error:

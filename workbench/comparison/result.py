@@ -34,7 +34,7 @@ class Comparison:
     A `case` was stepped with `settings`, its `truths` were found on the reference, and `remarks` are sentences on what
     Coulomb's law leaves open. A `problem` is a single step
     without bodies: `facts` are those of `problem_facts`; `known` tells of its exact solution whether impulses and
-    velocity are determined, and how far taking the symmetric part of W `moved` its velocity, a share of |q|;
+    velocity are determined, and what the `nearest` W of bodies changes where the given one is none (`Nearest.facts`);
     `seconds` is the time that each of its rows was given, None for any.
     """
 

@@ -1,8 +1,8 @@
 """Solving problems from files: friction problems under any formulation, LCPs and MLCPs as they are.
 
-A friction problem has no bodies. Exact Coulomb friction and the CCP are stated over W itself. Every other formulation
-is put over a system of bodies with the same W and q: unit masses and J with J J^T = W, which needs W symmetric and
-positive semidefinite; q enters as prescribed rates, v = 0.
+A friction problem has no bodies. Exact Coulomb friction and, where W is symmetric, the CCP are stated over W itself.
+Every other formulation is put over a system of bodies with the same W and q: unit masses and J with J J^T = W; q enters
+as prescribed rates, v = 0. For a W that is not symmetric positive semidefinite the nearest one is taken (`nearest`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +19,7 @@ from workbench.assemble.find import compiled
 from workbench.comparison.escalation import solve_or_refute
 from workbench.comparison.failure import failed
 from workbench.comparison.jobs import processes
+from workbench.comparison.nearest import of_bodies
 from workbench.comparison.profiles import performance_profile, shifted_geometric_mean, success_rates
 from workbench.diagnostics.redundancy import MODE, contact_modes, freedom
 from workbench.engine.timing import clock
@@ -26,7 +27,7 @@ from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.contact import ContactSystem
-from workbench.problems.classes import MLCP, Array, ConeProblem, CoulombNCP, Problem, is_psd
+from workbench.problems.classes import MLCP, Array, ConeProblem, CoulombNCP, Problem, is_psd, is_symmetric
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConeProblem, GlobalConicQP, GlobalCoulombNCP, Way, way
 from workbench.problems.solution import Solution, Status
@@ -55,8 +56,8 @@ SHIFT = 1e-3
 """Shift of the geometric mean of solve times [s]."""
 COLUMNS = (
     "file", "kind", "formulation", "method", "solver", "claimed", "verified", "residual", "tolerance", "natural_map",
-    "natural_map_unscaled", "undetermined", "size", "contacts", "iterations", "build_time", "solve_time", "reason",
-    "stages",
+    "natural_map_unscaled", "undetermined", "moved", "size", "contacts", "iterations", "build_time", "solve_time",
+    "reason", "stages",
 )  # fmt: skip
 
 T = TypeVar("T")
@@ -66,24 +67,24 @@ Task = tuple[Path, Formulation, str | None, bool]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a solver made of a problem: its Solution, seconds of posing it, and the contact impulses, if any."""
+    """What a solver made of a problem: its Solution, seconds of posing it, and contact impulses and velocities, if any.
+
+    `moved` is the share of |q| by which the nearest W of bodies moves the exact velocity; None: W is the given one.
+    """
 
     solution: Solution
     size: int
     build_time: float
     impulses: Array | None = None
+    velocities: Array | None = None
+    moved: float | None = None
 
 
 def contact_system(problem: FrictionProblem) -> ContactSystem:
     """A system of unit masses with the problem's W, q and mu. Raises DataError unless W is symmetric PSD."""
     W, r = problem.dense, problem.contacts
     if not is_psd(W):
-        asymmetry = np.abs(W - W.T).max() / np.abs(W).max()
-        least = np.linalg.eigvalsh(0.5 * (W + W.T))[0]
-        raise DataError(
-            f"W is no J M^-1 J^T: relative asymmetry {asymmetry:.1e}, smallest eigenvalue {least:.1e}; "
-            f"formulations over W alone: {', '.join(DIRECT)}"
-        )
+        raise DataError("W is no J M^-1 J^T: it is not symmetric positive semidefinite")
     values, vectors = np.linalg.eigh(W)
     kept = values > W.shape[0] * np.finfo(float).eps * values[-1]
     if not kept.any():
@@ -107,13 +108,19 @@ def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | 
     start = clock()
     if isinstance(problem, MLCP):
         return _direct(problem, solver, start)
+    moved = None
+    if formulation.name == "ccp" and not is_symmetric(problem.W if isinstance(problem, FrictionProblem) else problem.M):
+        problem, moved = of_bodies(_local(problem))
     if formulation.name in DIRECT:
         stated, chosen = _stated(problem, formulation.name, solver)
         answer = _direct(stated, solver, start)
         s = answer.solution
         facts = (str(chosen), *s.stages) if chosen else s.stages
-        return replace(answer, solution=replace(s, stages=facts), impulses=s.z)
-    local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
+        if s.z.shape != stated.q.shape:
+            raise DataError(f"the solver's answer has shape {s.z.shape}; {stated.q.shape} is needed")
+        u = problem.velocity(s.z)
+        return replace(answer, solution=replace(s, stages=facts), impulses=s.z, velocities=u, moved=moved)
+    local = _local(problem)
     if formulation.symbols is not ContactSymbols:
         raise DataError(f"{formulation.name} is about {formulation.symbols.about}; a friction problem is one time step")
     if local.contacts > MOST_CONTACTS:
@@ -121,12 +128,18 @@ def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | 
             f"{local.contacts} contacts; at most {MOST_CONTACTS} are put under {formulation.name} "
             f"({' and '.join(DIRECT)} take more)"
         )
+    local, moved = of_bodies(local)
     system = contact_system(local)
     c = compiled(formulation, *system.size)
     method = find_solver(solver) if solver else default_solver(c.kind)
     build_time = clock() - start
     contact, solution = solve_system(formulation, system, method)
-    return Answer(solution, c.plan.lower.size, build_time, np.concatenate([contact.p_n, contact.p_t]))
+    p = np.concatenate([contact.p_n, contact.p_t])
+    return Answer(solution, c.plan.lower.size, build_time, p, local.velocity(p), moved)
+
+
+def _local(problem: FrictionProblem | GlobalFrictionProblem) -> FrictionProblem:
+    return problem.local if isinstance(problem, GlobalFrictionProblem) else problem
 
 
 def _stated(
@@ -181,13 +194,12 @@ def solve_row(path: Path, formulation: Formulation, solver: str | None = None, s
         "solver": s.solver, "claimed": s.claimed.name, "verified": s.verified, "residual": _finite(s.residual),
         "tolerance": s.tolerance, "size": answer.size, "iterations": s.iterations,
         "build_time": answer.build_time, "solve_time": s.solve_time, "reason": s.reason,
-        "stages": "; ".join(s.stages) or None,
+        "stages": "; ".join(s.stages) or None, "moved": answer.moved,
     }  # fmt: skip
     if answer.impulses is not None and np.isfinite(answer.impulses).all():
         law, _ = _stated(problem, "coulomb")  # type: ignore[arg-type]
         if s.verified and formulation.name == "coulomb" and problem.size <= MOST_UNKNOWNS:
-            local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
-            found["undetermined"] = undetermined(local.coulomb(), answer.impulses)  # type: ignore[union-attr]
+            found["undetermined"] = undetermined(_local(problem).coulomb(), answer.impulses)  # type: ignore[arg-type]
         found["natural_map"] = _finite(float(law.residual(answer.impulses)))
         found["natural_map_unscaled"] = _finite(float(law.unscaled_residual(answer.impulses)))
     return found

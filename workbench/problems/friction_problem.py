@@ -118,6 +118,10 @@ class FrictionProblem:
     def _fitting(self) -> Any:
         return self.dense if self.size <= LARGEST_DENSE else self.W
 
+    def velocity(self, p: Array) -> Array:
+        """u = W p + q (n,) of impulses p (n,)."""
+        return self.W @ p + self.q
+
     @classmethod
     def from_contacts(cls, W: Any, q: Any, mu: Any, d: int) -> "FrictionProblem":
         """The problem of data that go contact by contact, normal first."""
@@ -178,6 +182,11 @@ class GlobalFrictionProblem:
     def free_velocity(self) -> Array:
         """u (r (1 + d),) without impulses, the local problem's q."""
         return self.inertia.scaled(self.H).T @ self.inertia.velocity(self.f, self.b) + self.w
+
+    def velocity(self, p: Array) -> Array:
+        """u (r (1 + d),) of impulses p (r (1 + d),), the local problem's W p + q."""
+        H = self.inertia.scaled(self.H)
+        return H.T @ self.inertia.response(H @ p) + self.free_velocity
 
     @cached_property
     def local(self) -> FrictionProblem:

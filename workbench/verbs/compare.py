@@ -88,7 +88,7 @@ class Compared(Result):
 def compare(
     what: Any, formulations: Any = None, *, solvers: Any = (), metrics: Any = None, steps: Any = (1e-3,),
     duration: float | None = None, reference_step: float = 1e-4, explicit: bool = False, normal: str | None = None,
-    relaxation: Relaxation | str | None = None, seconds: float | None = None, symmetric: bool = False,
+    relaxation: Relaxation | str | None = None, seconds: float | None = None,
     progress: Progress | None = None, workers: int = 1,
 ) -> Compared:  # fmt: skip
     """Step a case, or solve a friction problem, under formulations, and judge them against exact Coulomb friction.
@@ -98,8 +98,8 @@ def compare(
     with the workbench, under equal tangent axes and once more with turning ones (`along_axes`), the solver that takes
     each to round-off, and all metrics. For a case: `steps` and
     `reference_step` [s], `duration` [s], `explicit` (position update), `normal` (normal law) and `relaxation`, whose
-    None is the case's own; `relaxation` may be "rigid". For a problem: `symmetric` for (W + W^T)/2, and `seconds` for
-    each row, which is then made in another process. `workers` processes share the runs whose solvers are not compiled.
+    None is the case's own; `relaxation` may be "rigid". For a problem: `seconds` for each row, which is then
+    made in another process. `workers` processes share the runs whose solvers are not compiled.
     A script that asks for other processes begins with `if __name__ == "__main__":`. Raises WorkbenchError for unusable
     settings or a reference that is not verified; a formulation, solver or metric that fails is a row or a cell with its
     reason.
@@ -126,9 +126,9 @@ def compare(
                 "(see: workbench solve, workbench check)"
             )
         c = compare_problem(
-            name, problem, chosen or along_axes(problem.d), coulomb, solvers, seconds, progress, symmetric, metrics
+            name, problem, chosen or along_axes(problem.d), coulomb, solvers, seconds, progress, metrics
         )
-        own = {"time_limit": seconds, "symmetric_part": symmetric}
+        own = {"time_limit": seconds}
         return Compared(c, {"file": str(what) if isinstance(what, str | Path) else name, "problem": c.facts,
                             "known": c.known, "settings": own})  # fmt: skip
     case = find_case(what)

@@ -48,12 +48,15 @@ class Solved(Result):
 
     For a `ContactSystem` v (n,), p_n (r,), p_t (d r,), p_b (m,); for a `SlidingSystem` lambda_nb (m_b,), lambda_nu
     (m_u,), acceleration (n,); for a friction problem p and u (n,); for an LCP, a box or a cone problem z (n,). nan
-    where the solver gave no answer. `verified` is the problem's own residual within `tolerance`.
+    where the solver gave no answer. `verified` is the problem's own residual within `tolerance`. Where the nearest W of
+    bodies was taken for that of a friction problem, `moved` is the share of |q| by which that moves the exact velocity,
+    and u is that of the W taken.
     """
 
     title: str
     values: dict[str, Array] = field(repr=False)
     solution: Solution = field(repr=False)
+    moved: float | None = None
 
     def __getattr__(self, name: str) -> Array:
         values = self.__dict__.get("values", {})
@@ -87,6 +90,11 @@ class Solved(Result):
         s = self.solution
         told = f"{s.claimed.name}, " + ("verified" if s.verified else "not verified")
         sentences = [f"{told}: residual {s.residual:.1e}, tolerance {s.tolerance:.0e}, by {s.solver}."]
+        if self.moved is not None:
+            sentences.append(
+                "W is not symmetric positive semidefinite; the nearest that is was taken, which moves the exact "
+                f"velocity by {self.moved:.1e} |q|."
+            )
         return sentences + [f"{text[0].upper()}{text[1:]}." for text in (s.reason, s.proof) if text]
 
     @cached_property
@@ -160,7 +168,6 @@ def _sliding(system: SlidingSystem, f: Formulation, method: Any) -> Solved:
 
 def _friction(problem: FrictionProblem | GlobalFrictionProblem, f: Formulation, solver: Any) -> Solved:
     answer = solve_problem(problem, f, solver)
-    p = answer.impulses if answer.impulses is not None else np.full(problem.size, np.nan)
-    local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
+    p, u = (np.full(problem.size, np.nan) if x is None else x for x in (answer.impulses, answer.velocities))
     title = f"{problem.kind} with {problem.contacts} contacts under {f.label}"
-    return Solved(title, dict(p=p, u=local.W @ p + local.q), answer.solution)
+    return Solved(title, dict(p=p, u=u), answer.solution, answer.moved)
