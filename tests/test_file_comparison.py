@@ -24,7 +24,8 @@ from workbench.builtin.reports.text.terminal import print_table
 from workbench.cli.main import main
 from workbench.comparison.files import compare_problem
 from workbench.comparison.metrics import METRICS
-from workbench.comparison.solving import contact_system, exported_step
+from workbench.comparison.posing import contact_system
+from workbench.comparison.solving import exported_step
 from workbench.diagnostics.redundancy import redundancy
 from workbench.errors import WorkbenchError
 from workbench.output import provenance

@@ -12,10 +12,10 @@ from workbench.algorithms import find_solver
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.cli.main import main
+from workbench.comparison.posing import contact_system
 from workbench.comparison.profiles import performance_profile, performance_ratios, shifted_geometric_mean, success_rates
 from workbench.comparison.solving import (
     COLUMNS,
-    contact_system,
     cost_table,
     exported_step,
     profile,

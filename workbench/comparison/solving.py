@@ -1,9 +1,4 @@
-"""Solving problems from files: friction problems under any formulation, LCPs and MLCPs as they are.
-
-A friction problem has no bodies. Exact Coulomb friction and, where W is symmetric, the CCP are stated over W itself.
-Every other formulation is put over a system of bodies with the same W and q: unit masses and J with J J^T = W; q enters
-as prescribed rates, v = 0. For a W that is not symmetric positive semidefinite the nearest one is taken (`nearest`).
-"""
+"""Solving problems from files: friction problems under any formulation (`posing`), LCPs and MLCPs as they are."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
@@ -19,32 +14,25 @@ from workbench.assemble.find import compiled
 from workbench.comparison.escalation import solve_or_refute
 from workbench.comparison.failure import failed
 from workbench.comparison.jobs import processes
-from workbench.comparison.nearest import of_bodies
+from workbench.comparison.posing import contact_system, local, over_bodies, over_W, stated
 from workbench.comparison.profiles import performance_profile, shifted_geometric_mean, success_rates
 from workbench.diagnostics.redundancy import MODE, contact_modes, freedom
 from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.language.formulation import ContactSymbols, Formulation
+from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.mechanics.contact import ContactSystem
-from workbench.problems.classes import MLCP, Array, ConeProblem, CoulombNCP, Problem, is_psd, is_symmetric
-from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
-from workbench.problems.global_problem import GlobalConeProblem, GlobalConicQP, GlobalCoulombNCP, Way, way
+from workbench.problems.classes import MLCP, Array, CoulombNCP, Problem
+from workbench.problems.friction_problem import FrictionProblem
+from workbench.problems.global_problem import GlobalConeProblem
 from workbench.problems.solution import Solution, Status
 from workbench.readers.files import read_problem_file
 from workbench.readers.npz import FileProblem
-from workbench.step.one_step import pose, solve_system
+from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DIRECT = {"coulomb": FrictionProblem.coulomb, "ccp": FrictionProblem.ccp}
-"""Formulations that are problem classes over W."""
-DIRECT_OVER_BODIES: dict[str, type[GlobalConeProblem]] = {"coulomb": GlobalCoulombNCP, "ccp": GlobalConicQP}
-"""The same over (M, H)."""
-MOST_CONTACTS = 300
-"""Contacts up to which other formulations are compiled; with 276, Stewart and Trinkle's takes 5 s and 0.8 GB."""
 IMPORTED = (
     "workbench.comparison.solving",
     *(f"workbench.algorithms.{where.rpartition('.')[0]}" for where in SOLVERS.bundled.values()),
@@ -80,23 +68,6 @@ class Answer:
     moved: float | None = None
 
 
-def contact_system(problem: FrictionProblem) -> ContactSystem:
-    """A system of unit masses with the problem's W, q and mu. Raises DataError unless W is symmetric PSD."""
-    W, r = problem.dense, problem.contacts
-    if not is_psd(W):
-        raise DataError("W is no J M^-1 J^T: it is not symmetric positive semidefinite")
-    values, vectors = np.linalg.eigh(W)
-    kept = values > W.shape[0] * np.finfo(float).eps * values[-1]
-    if not kept.any():
-        kept[-1] = True
-    J = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
-    n = J.shape[1]
-    return ContactSystem(
-        M=np.eye(n), v=np.zeros(n), f=np.zeros(n), h=1.0, J_n=J[:r], J_t=J[r:], mu=problem.mu,
-        r_n=problem.q[:r], r_t=problem.q[r:], normal="velocity",
-    )  # fmt: skip
-
-
 def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | Solver | None = None) -> Answer:
     """Solve a problem: an LCP or MLCP as it is, a friction problem under `formulation`.
 
@@ -108,58 +79,25 @@ def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | 
     start = clock()
     if isinstance(problem, MLCP):
         return _direct(problem, solver, start)
-    moved = None
-    if formulation.name == "ccp" and not is_symmetric(problem.W if isinstance(problem, FrictionProblem) else problem.M):
-        problem, moved = of_bodies(_local(problem))
-    if formulation.name in DIRECT:
-        stated, chosen = _stated(problem, formulation.name, solver)
-        answer = _direct(stated, solver, start)
+    direct = over_W(problem, formulation)
+    if direct:
+        law, taken, moved = direct
+        problem_class, chosen = stated(taken, law, solver)
+        answer = _direct(problem_class, solver, start)
         s = answer.solution
+        if s.z.shape != (problem.size,):
+            raise DataError(f"the solver's answer has shape {s.z.shape}; {(problem.size,)} is needed")
         facts = (str(chosen), *s.stages) if chosen else s.stages
-        if s.z.shape != stated.q.shape:
-            raise DataError(f"the solver's answer has shape {s.z.shape}; {stated.q.shape} is needed")
-        u = problem.velocity(s.z)
+        u = taken.velocity(s.z)
         return replace(answer, solution=replace(s, stages=facts), impulses=s.z, velocities=u, moved=moved)
-    local = _local(problem)
-    if formulation.symbols is not ContactSymbols:
-        raise DataError(f"{formulation.name} is about {formulation.symbols.about}; a friction problem is one time step")
-    if local.contacts > MOST_CONTACTS:
-        raise DataError(
-            f"{local.contacts} contacts; at most {MOST_CONTACTS} are put under {formulation.name} "
-            f"({' and '.join(DIRECT)} take more)"
-        )
-    local, moved = of_bodies(local)
-    system = contact_system(local)
+    taken, moved = over_bodies(problem, formulation)
+    system = contact_system(taken)
     c = compiled(formulation, *system.size)
     method = find_solver(solver) if solver else default_solver(c.kind)
     build_time = clock() - start
     contact, solution = solve_system(formulation, system, method)
     p = np.concatenate([contact.p_n, contact.p_t])
-    return Answer(solution, c.plan.lower.size, build_time, p, local.velocity(p), moved)
-
-
-def _local(problem: FrictionProblem | GlobalFrictionProblem) -> FrictionProblem:
-    return problem.local if isinstance(problem, GlobalFrictionProblem) else problem
-
-
-def _stated(
-    problem: FrictionProblem | GlobalFrictionProblem, law: str, solver: str | Solver | None = None
-) -> tuple[ConeProblem | GlobalConeProblem, Way | None]:
-    """A problem under a law of `DIRECT`; a global one over (M, H) where that is smaller and the solver takes it."""
-    if isinstance(problem, FrictionProblem):
-        return DIRECT[law](problem), None
-    over_bodies = DIRECT_OVER_BODIES[law]
-    if solver and over_bodies.kind not in find_solver(solver).solves:
-        return DIRECT[law](problem.local), None
-    chosen = way(problem)
-    return (over_bodies(problem) if chosen.bodies else DIRECT[law](problem.local)), chosen
-
-
-def posed(problem: FrictionProblem, formulation: Formulation) -> Problem:
-    """What `solve_problem` hands to the solver, in the first pass of a formulation that takes several."""
-    if formulation.name in DIRECT:
-        return DIRECT[formulation.name](problem)
-    return pose(formulation, contact_system(problem)).problem()
+    return Answer(solution, c.plan.lower.size, build_time, p, taken.velocity(p), moved)
 
 
 def _direct(problem: Problem | GlobalConeProblem, solver: str | Solver | None, start: float) -> Answer:
@@ -197,9 +135,9 @@ def solve_row(path: Path, formulation: Formulation, solver: str | None = None, s
         "stages": "; ".join(s.stages) or None, "moved": answer.moved,
     }  # fmt: skip
     if answer.impulses is not None and np.isfinite(answer.impulses).all():
-        law, _ = _stated(problem, "coulomb")  # type: ignore[arg-type]
+        law, _ = stated(problem, "coulomb")  # type: ignore[arg-type]
         if s.verified and formulation.name == "coulomb" and problem.size <= MOST_UNKNOWNS:
-            found["undetermined"] = undetermined(_local(problem).coulomb(), answer.impulses)  # type: ignore[arg-type]
+            found["undetermined"] = undetermined(local(problem).coulomb(), answer.impulses)  # type: ignore[arg-type]
         found["natural_map"] = _finite(float(law.residual(answer.impulses)))
         found["natural_map_unscaled"] = _finite(float(law.unscaled_residual(answer.impulses)))
     return found
