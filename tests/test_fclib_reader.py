@@ -88,6 +88,23 @@ def test_bilateral_constraints_are_eliminated(tmp_path):
     assert np.allclose(same.q, problem.local.q, rtol=1e-10)
 
 
+def test_rolling_friction_is_told_and_not_left_out(tmp_path):
+    W, q, mu = local_data(np.random.default_rng(9))
+    path = fclib(tmp_path / "p.hdf5", "local", {"W": W}, {"q": q, "mu": mu, "mu_r": np.array([0, 0.2, 0.1, 0])})
+    with pytest.raises(DataError, match=r"rolling friction of 2 contacts, mu_r up to 0\.2"):
+        read_problem_file(path)
+    path = fclib(tmp_path / "none.hdf5", "local", {"W": W}, {"q": q, "mu": mu, "mu_r": np.zeros(4)})
+    assert np.array_equal(read_problem_file(path).mu, mu)
+
+
+def test_a_problem_of_rolling_friction_is_refused_for_what_it_is(tmp_path):
+    """Siconos' `Chute`: a group of its own, spacedim 5, five rows a contact."""
+    vectors = {"f": np.ones(6), "w": np.zeros(20), "mu": np.ones(4), "mu_r": np.full(4, 0.1)}
+    path = fclib(tmp_path / "p.hdf5", "global_rolling", {"M": np.eye(6), "H": np.ones((6, 20))}, vectors, 5)
+    with pytest.raises(DataError, match=r"rolling friction of 4 contacts, with 5 rows each; contacts with 2 or 3"):
+        read_problem_file(path)
+
+
 def hdf5(tmp_path, change):
     """A sound local problem in HDF5, then changed."""
     W, q, mu = local_data(np.random.default_rng(14))

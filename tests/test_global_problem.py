@@ -1,11 +1,15 @@
 """Friction problems over (M, H): residuals, sweeps, Newton steps and solutions as over W; large ones; refusals."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy import sparse
 
+from tests import siconos_text
 from workbench.algorithms.coulomb_bodies import BodyProblem
 from workbench.algorithms.coulomb_exact import CCP, COULOMB, sweep
+from workbench.cli.main import main
 from workbench.cli.words import find_formulation
 from workbench.comparison.solving import solve_problem
 from workbench.errors import DataError
@@ -14,6 +18,7 @@ from workbench.problems.friction_problem import LARGEST_DENSE, FrictionProblem, 
 from workbench.problems.global_problem import FEW, GlobalConicQP, GlobalCoulombNCP, way
 from workbench.problems.inertia import LARGEST_BODY, Inertia
 from workbench.problems.solution import Status
+from workbench.readers.files import read_problem_file, write_problem_file
 
 LAWS = [(COULOMB, GlobalCoulombNCP, FrictionProblem.coulomb), (CCP, GlobalConicQP, FrictionProblem.ccp)]
 
@@ -218,3 +223,27 @@ def test_a_singular_block_may_be_held_by_constraints():
     inertia = Inertia(M, G)
     v = inertia.scale * inertia.velocity(np.array([3.0, 5.0]), np.array([-0.5]))
     np.testing.assert_allclose(v, [1.5, 0.5])
+
+
+def without_contacts():
+    return GlobalFrictionProblem(np.diag([1.0, 2.0, 3.0]), np.zeros((3, 0)), np.ones(3), np.zeros(0), np.zeros(0))
+
+
+@pytest.mark.parametrize("ending", ["hdf5", "npz", "dat"])
+def test_without_contacts_the_motion_is_free_and_that_is_an_answer(tmp_path, capsys, ending):
+    path, problem = tmp_path / f"free.{ending}", without_contacts()
+    if ending == "dat":
+        empty = (problem.M.toarray(), np.zeros((3, 0)), problem.f, problem.w, problem.mu, 3, siconos_text.columns)
+        path.write_text(siconos_text.global_(*empty))
+    else:
+        write_problem_file(problem, path)
+    read = read_problem_file(path)
+    assert (read.kind, read.contacts, read.size, read.f.tolist()) == ("global friction", 0, 0, [1.0, 1.0, 1.0])
+    assert main(["solve", str(path), "-f", "box", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["claimed"], row["verified"], row["residual"], row["contacts"]) == ("SOLVED", True, 0.0, 0)
+    assert row["reason"].startswith("no contacts")
+    assert main(["info", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["velocities"] == 3
+    assert main(["compare", str(path), "--out", str(tmp_path / "out")]) == 2
+    assert "no contacts" in capsys.readouterr().err

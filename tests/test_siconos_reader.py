@@ -194,7 +194,7 @@ GOOD = text.local(np.diag([2.0, 1.0, 1.0]), np.array([-1.0, 0.0, 0.5]), np.array
         (GOOD.replace("3\n1\n", "3\n-1\n", 1), "no problem"),
         (GOOD.replace("3\n1\n", "3\n999999999\n", 1), "cut off"),
         (GOOD.replace("0\n3\n3\n3\t3", "0\n900000000\n900000000\n900000000\t900000000"), "cut off"),
-        (GOOD.replace("0\n3\n3\n", "0\n3\n-3\n"), "whole number >= 1"),
+        (GOOD.replace("0\n3\n3\n", "0\n3\n-3\n"), "whole number >= 0"),
         (GOOD.replace("0\n3\n3\n", "0\n3\n99999999999999999999\n"), "no problem"),
         (GOOD.replace("3\t3", "3\t2"), "two different sizes"),
         (GOOD.replace("5.000", "nan  ", 1), "nan"),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from math import isfinite
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -134,9 +135,25 @@ def provenance(**settings: Any) -> dict[str, Any]:
 
 def write_json(path: Path, data: Any) -> None:
     """JSON for people: indented, with a line end."""
-    path.write_text(json.dumps(data, indent=2, default=str) + "\n", "utf-8")
+    path.write_text(json_text(data) + "\n", "utf-8")
 
 
 def json_rows(frame: "pd.DataFrame") -> str:
     """The rows of a frame as JSON; what is not defined becomes null."""
-    return json.dumps(frame.astype(object).where(frame.notna(), None).to_dict("records"), indent=2, default=float)
+    return json_text(frame.astype(object).where(frame.notna(), None).to_dict("records"))
+
+
+def json_text(data: Any) -> str:
+    """Data as JSON, arrays as lists; JSON has no numbers that are not finite, which become null."""
+    return json.dumps(_plain(data), indent=2, default=str, allow_nan=False)
+
+
+def _plain(data: Any) -> Any:
+    if hasattr(data, "tolist"):
+        # Arrays and scalars of NumPy.
+        data = data.tolist()
+    if isinstance(data, dict):
+        return {key: _plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    return None if isinstance(data, float) and not isfinite(data) else data

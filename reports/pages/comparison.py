@@ -1,6 +1,5 @@
 """The comparison report: one HTML file that opens offline, readable without the code, and the frames beside it."""
 
-import json
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +23,7 @@ from workbench.builtin.reports.text.conclusions import reasons, summary
 from workbench.comparison.columns import Column
 from workbench.comparison.files import SLOW
 from workbench.comparison.result import Comparison
+from workbench.output import write_json
 
 FACTS: list[tuple[str, str, str]] = [
     ("contacts", "contacts n_c", "{}"),
@@ -55,7 +55,7 @@ def save(
     c.trajectories.to_parquet(folder / "trajectories.parquet", index=False)
     if c.case is not None:
         c.diagnostics.to_csv(folder / "diagnostics.csv", index=False)
-    (folder / "provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", "utf-8")
+    write_json(folder / "provenance.json", provenance)
     (folder / "report.html").write_text(render(c, provenance), "utf-8")
     if drawn:
         write_figures(figures(c), folder / "figures", drawn)

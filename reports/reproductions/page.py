@@ -1,6 +1,5 @@
 """The pages of reproductions, each one HTML file that opens offline, and the index that links them."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.reproductions import find_reproduction
 from workbench.builtin.reports.reproductions.claims import VERDICTS, Reproduction, claims_frame, number_text
 from workbench.comparison.jobs import Progress, processes
+from workbench.output import write_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def write_pages(pages: Sequence[Page], folder: Path, provenance: dict[str, Any])
     if len(pages) > 1:
         (folder / "index.html").write_text(render_index(pages, facts), "utf-8")
     claims.to_csv(folder / "claims.csv", index=False)
-    (folder / "provenance.json").write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
+    write_json(folder / "provenance.json", facts)
     return claims
 
 

@@ -1,7 +1,6 @@
 """The command `workbench check`: a matrix in a file, or a formulation on a case."""
 
 import argparse
-import json
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.cli.words import find_case, number_option
 from workbench.errors import WorkbenchError
+from workbench.output import json_text
 
 
 def add_command(commands: Any) -> None:
@@ -51,7 +51,7 @@ def run_check(o: argparse.Namespace) -> None:
 
     h = number_option(o.step, "--step", "seconds")
     found = check(find_case(o.case, o.set), o.formulation, step=h, seconds=seconds)
-    print(json.dumps(found.data, indent=2) if o.json else found.text)
+    print(json_text(found.data) if o.json else found.text)
 
 
 def _check_file(o: argparse.Namespace, seconds: float) -> None:
@@ -66,4 +66,4 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
         if page:
             facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
             page.write_text(found.html(facts), "utf-8")
-    print(json.dumps(found.data, indent=2) if o.json else found.text + (f"\nreport: {o.out}" if o.out else ""))
+    print(json_text(found.data) if o.json else found.text + (f"\nreport: {o.out}" if o.out else ""))

@@ -1,7 +1,6 @@
 """Commands about files: convert, export, info, solve."""
 
 import argparse
-import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.cli.words import find_case, find_formulation, number_option
 from workbench.errors import WorkbenchError
+from workbench.output import json_text, write_json
 
 
 def add_command(commands: Any) -> None:
@@ -94,7 +94,7 @@ def run_info(o: argparse.Namespace) -> None:
 
     facts = {"file": o.file} | problem_facts(read_problem_file(o.file))
     if o.json:
-        print(json.dumps(facts, indent=2))
+        print(json_text(facts))
         return
     for name, value in facts.items():
         if value is not None:
@@ -133,9 +133,9 @@ def run_solve(o: argparse.Namespace) -> None:
                 command=f"workbench {shlex.join(o.words)}", formulation=formulation.label,
                 solvers=o.solver or ["default"], files=[str(path) for path, _ in files],
             )  # fmt: skip
-            (stage / "provenance.json").write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
+            write_json(stage / "provenance.json", facts)
     if o.json:
-        print(json.dumps(found, indent=2, default=float))
+        print(json_text(found))
     elif len(found) > 1:
         for t in totals:
             mean = f"; {1e3 * t['time_mean']:.3g} ms, a mean over {t['mean_over']}" if t["mean_over"] else ""

@@ -1,7 +1,6 @@
 """The command `workbench painleve CASE`."""
 
 import argparse
-import json
 import shlex
 from contextlib import nullcontext
 from fractions import Fraction
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli.parsing import command
 from workbench.cli.words import find_case
 from workbench.errors import UnknownNameError, WorkbenchError
+from workbench.output import json_text
 
 if TYPE_CHECKING:
     from workbench.diagnostics.painleve_map import Axis
@@ -55,7 +55,7 @@ def run_painleve(o: argparse.Namespace) -> None:
         if page:
             facts = provenance(case=case.name, parameters=vars(case), command=f"workbench {shlex.join(o.words)}")
             page.write_text(found.html(facts), "utf-8")
-    print(json.dumps(found.data, indent=2) if o.json else found.text)
+    print(json_text(found.data) if o.json else found.text)
     if o.out and not o.json:
         print(f"report: {o.out}")
 

@@ -172,7 +172,7 @@ def outcome_of(problem: FrictionProblem, task: Task) -> Outcome:
 
 
 def _outcome(task: Task, answer: Answer, kind: str, convex: bool = False) -> Outcome:
-    return Outcome(task, answer, answer.solution.claimed.name, answer.solution.reason, kind, convex)
+    return Outcome(task, answer, answer.solution.claimed.name, answer.solution.why_not, kind, convex)
 
 
 def _outcomes(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from workbench.algorithms import SOLVERS, default_solver, find_solver
-from workbench.algorithms.base import Solver, solved_by
+from workbench.algorithms.base import EXACT, Solver, solved_by
 from workbench.assemble.find import compiled
 from workbench.comparison.escalation import solve_or_refute
-from workbench.comparison.failure import failed
+from workbench.comparison.failure import NOBODY, failed
 from workbench.comparison.jobs import processes
 from workbench.comparison.posing import contact_system, local, over_bodies, over_W, stated
 from workbench.comparison.profiles import performance_profile, shifted_geometric_mean, success_rates
@@ -79,6 +79,9 @@ def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | 
     start = clock()
     if isinstance(problem, MLCP):
         return _direct(problem, solver, start)
+    if not problem.contacts:
+        free = Solution(np.zeros(0), Status.SOLVED, 0.0, EXACT, 0, 0.0, NOBODY, "no contacts: the motion is free")
+        return Answer(free, 0, 0.0, free.z, free.z)
     direct = over_W(problem, formulation)
     if direct:
         law, taken, moved = direct
@@ -131,10 +134,10 @@ def solve_row(path: Path, formulation: Formulation, solver: str | None = None, s
     found |= {
         "solver": s.solver, "claimed": s.claimed.name, "verified": s.verified, "residual": _finite(s.residual),
         "tolerance": s.tolerance, "size": answer.size, "iterations": s.iterations,
-        "build_time": answer.build_time, "solve_time": s.solve_time, "reason": s.reason,
+        "build_time": answer.build_time, "solve_time": s.solve_time, "reason": s.why_not,
         "stages": "; ".join(s.stages) or None, "moved": answer.moved,
     }  # fmt: skip
-    if answer.impulses is not None and np.isfinite(answer.impulses).all():
+    if contacts and answer.impulses is not None and np.isfinite(answer.impulses).all():
         law, _ = stated(problem, "coulomb")  # type: ignore[arg-type]
         if s.verified and formulation.name == "coulomb" and problem.size <= MOST_UNKNOWNS:
             found["undetermined"] = undetermined(local(problem).coulomb(), answer.impulses)  # type: ignore[arg-type]

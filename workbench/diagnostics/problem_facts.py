@@ -26,7 +26,8 @@ def problem_facts(problem: MLCP | FrictionProblem | GlobalFrictionProblem) -> di
         return {"kind": problem.kind, "size": problem.size, "equations": free} | matrix_facts(problem.M)
     facts: dict[str, Any] = {
         "kind": problem.kind, "size": problem.size, "contacts": problem.contacts, "dimension": 1 + problem.d,
-        "mu_min": float(problem.mu.min()), "mu_max": float(problem.mu.max()),
+        "mu_min": float(problem.mu.min()) if problem.contacts else None,
+        "mu_max": float(problem.mu.max()) if problem.contacts else None,
         "velocities": None, "bilateral": None, "hardness": None,
     }  # fmt: skip
     if isinstance(problem, GlobalFrictionProblem):

@@ -63,8 +63,6 @@ def _friction(mu: Any, d: int) -> Array:
     if d not in (1, 2):
         raise DataError(f"d = {d} tangential directions; 1 in the plane or 2 in space is needed")
     mu = _vector("mu", mu, mu.size)
-    if not mu.size:
-        raise DataError("no contacts; a friction problem has at least one")
     if (mu < 0).any():
         raise DataError(f"mu = {mu.min():g} is negative; a friction coefficient is >= 0")
     return mu
@@ -86,6 +84,8 @@ class FrictionProblem:
 
     def __post_init__(self) -> None:
         mu = _friction(self.mu, self.d)
+        if not mu.size:
+            raise DataError("no contacts; a local friction problem has at least one")
         n = mu.size * (1 + self.d)
         values = {"mu": mu, "q": _vector("q", self.q, n), "W": _matrix("W", self.W, n, n)}
         for name, value in values.items():
@@ -141,7 +141,8 @@ class FrictionProblem:
 class GlobalFrictionProblem:
     """Global problem: M (n, n), H (n, r (1 + d)), f (n,), w (r (1 + d),), mu (r,), G (n, m), b (m,).
 
-    Columns of H and entries of w are in the workbench's order. Raises DataError as `FrictionProblem` does.
+    Without contacts, r = 0, it is free motion, and has no local problem. Columns of H and entries of w are in the
+    workbench's order. Raises DataError as `FrictionProblem` does.
     """
 
     M: Sparse

@@ -61,5 +61,13 @@ class Solution:
     proof: str = ""
 
     @property
+    def why_not(self) -> str:
+        """The reason, and where nobody gives one that the residual is too large; "" where nothing is to be said."""
+        if self.reason or self.verified:
+            return self.reason
+        word = f"{self.solver} claims {self.claimed.name}"
+        return f"{word}, and the residual {self.residual:.1e} is above the tolerance {self.tolerance:.0e}"
+
+    @property
     def verified(self) -> bool:
         return bool(self.proof) or bool(self.residual <= self.tolerance)

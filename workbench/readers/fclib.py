@@ -2,6 +2,7 @@
 
     fclib_local    W, vectors q, mu; with bilateral rows V, R and the vector s
     fclib_global   M, H, vectors f, w, mu; with bilateral constraints G and the vector b
+    ..._rolling    the same with rolling friction, vector mu_r and five rows a contact: told, and not read
     a matrix       m, n, nzmax, nz and arrays p, i, x: triplets (nz >= 0, i rows, p columns),
                    compressed columns (nz = -1) or compressed rows (nz = -2)
 
@@ -26,6 +27,8 @@ from workbench.problems.friction_problem import LARGEST_DENSE, FrictionProblem, 
 
 ALWAYS_READ = 1_000_000
 """Entries of one array that are read however small the file; beyond, one for each byte of it (arrays may be packed)."""
+ROLLING = 5
+"""Rows of a contact with rolling friction."""
 COMPRESSED_COLUMNS, COMPRESSED_ROWS = -1, -2
 
 
@@ -40,6 +43,10 @@ def read_fclib(path: str | Path) -> FrictionProblem | GlobalFrictionProblem:
                 return _local(_Group(file, "fclib_local", name, most))
             if "fclib_global" in file:
                 return _global(_Group(file, "fclib_global", name, most))
+            rolling = next((key for key in file if key.startswith("fclib_") and key.endswith("_rolling")), None)
+            if rolling:
+                mu = _Group(file, rolling, name, most).inside("vectors").array("mu")
+                raise DataError(_rolling(name, f"{mu.size} contacts, with {ROLLING} rows each"))
             raise DataError(f"{name} is an HDF5 file without fclib_local or fclib_global; FCLIB's layout is needed")
     except DataError as error:
         raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
@@ -112,6 +119,10 @@ class _Group:
         return values
 
 
+def _rolling(name: str, what: str) -> str:
+    return f"{name} has rolling friction of {what}; contacts with 2 or 3 rows and without it can be read"
+
+
 def _member(parent: h5py.Group, key: str, kind: type, name: str) -> Any:
     link = parent.get(key, getlink=True)
     if link is None:
@@ -157,6 +168,11 @@ def _global(g: _Group) -> GlobalFrictionProblem:
 
 
 def _tangents(g: _Group) -> int:
+    vectors = g.inside("vectors")
+    if "mu_r" in vectors:
+        mu_r = vectors.array("mu_r")
+        if mu_r.any():
+            raise DataError(_rolling(g.name, f"{np.count_nonzero(mu_r)} contacts, mu_r up to {mu_r.max():g}"))
     dimension = g.whole("spacedim")
     if dimension not in (2, 3):
         raise DataError(f"{g.name}/spacedim is {dimension}; 2 or 3 is needed")

@@ -104,6 +104,9 @@ def _matrix(arrays: dict[str, np.ndarray], key: str, shape: tuple[int, int]) -> 
 
 
 def _tangents(rows: int, contacts: int) -> int:
+    if not rows and not contacts:
+        # Free motion, whichever the dimension.
+        return 2
     if not contacts or rows not in (2 * contacts, 3 * contacts):
         raise DataError(f"{rows} rows do not belong to {contacts} contacts: 2 each in the plane, 3 in space are needed")
     return rows // contacts - 1

@@ -37,7 +37,8 @@ def parse(text: str, name: str) -> SiconosProblem:
         return _mlcp(Words(text, name))
     if first > 0 and second in STORAGES and third == fourth == first:
         return _lcp(Words(text, name))
-    if first in (2, 3) and second >= 1 and third in STORAGES and len(head) == 5:
+    # Without contacts there is no local problem, but a global one, which begins with a square M.
+    if first in (2, 3) and (second >= 1 or (second == 0 and fourth == fifth)) and third in STORAGES and len(head) == 5:
         return _friction(Words(text, name))
     raise DataError(f"{name} {_other_kind(head) or _nothing_known(head)}")
 
@@ -184,7 +185,7 @@ def _blocks_of(words: Words, size: int) -> tuple[list[int], NDArray[np.int64]]:
 
 
 def _friction(words: Words) -> FrictionProblem | GlobalFrictionProblem:
-    dimension, contacts = words.whole(2), words.whole(1)
+    dimension, contacts = words.whole(2), words.whole()
     size = dimension * contacts
     words.must_hold(size)
     M = read_entries(words).matrix()

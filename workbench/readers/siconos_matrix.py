@@ -164,7 +164,7 @@ class Entries:
 
 def read_entries(words: Words) -> Entries:
     """Storage, rows, columns and entries of a matrix. Raises DataError."""
-    storage, rows, columns = words.whole(), words.whole(1), words.whole(1)
+    storage, rows, columns = words.whole(), words.whole(1), words.whole()
     # Vectors as long as its sides follow every matrix, so that these are bounded by the length of the text.
     words.must_hold(max(rows, columns))
     if storage == DENSE:

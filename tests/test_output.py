@@ -1,0 +1,68 @@
+"""JSON that programs can read, and rows that say why they are not verified."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from workbench.algorithms.base import EXACT
+from workbench.comparison.files import compare_problem
+from workbench.output import json_rows, json_text, write_json
+from workbench.problems.friction_problem import FrictionProblem
+from workbench.problems.solution import Solution, Status
+from workbench.verbs.find import find_formulation
+from workbench.verbs.solve import solve
+
+
+def parsed(text):
+    """As strict readers of JSON do, which know no Infinity."""
+
+    def refuse(word):
+        raise AssertionError(f"{word} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_what_is_not_finite_becomes_null(tmp_path):
+    data = {
+        "a": [1.5, np.inf, np.float32("nan")],
+        "b": {"c": (-np.inf, True)},
+        "d": np.array([1, 2]),
+        "e": np.bool_(True),
+    }
+    plain = {"a": [1.5, None, None], "b": {"c": [None, True]}, "d": [1, 2], "e": True}
+    assert parsed(json_text(data)) == plain
+    write_json(tmp_path / "x.json", data | {"path": tmp_path})
+    assert parsed((tmp_path / "x.json").read_text()) == plain | {"path": str(tmp_path)}
+    frame = pd.DataFrame(
+        {"x": [1.0, np.inf, np.nan], "n": pd.array([1, None, 3], dtype="Int64"), "t": ["a", None, "c"]}
+    )
+    assert parsed(json_rows(frame)) == [
+        {"x": 1.0, "n": 1, "t": "a"}, {"x": None, "n": None, "t": None}, {"x": None, "n": 3, "t": "c"}
+    ]  # fmt: skip
+
+
+class Optimist:
+    """Claims SOLVED whatever it hands back."""
+
+    name, guaranteed_for, tolerance = "optimist", "nothing", EXACT
+    solves = frozenset({"conic QP"})
+
+    def why_not(self, problem):
+        return None
+
+    def solve(self, problem):
+        z = np.zeros(problem.size)
+        return Solution(z, Status.SOLVED, float(problem.residual(z)), EXACT, 0, 0.0, self.name)
+
+
+def test_who_claims_a_solution_that_is_none_is_told_why():
+    problem = FrictionProblem(np.eye(3), np.array([-2.0, 4.0, 3.0]), np.array([0.5]), 2)
+    ccp, coulomb = find_formulation("ccp"), find_formulation("coulomb")
+    row = compare_problem("p", problem, [ccp], coulomb, [Optimist()]).runs.iloc[0]
+    assert (row["claimed"], row["verified"]) == ("SOLVED", False)
+    assert (
+        row["reason"] == f"optimist claims SOLVED, and the residual {row['residual']:.1e} is above the tolerance 1e-09"
+    )
+    assert any("is above the tolerance" in sentence for sentence in solve(problem, ccp, Optimist()).words)
+    assert compare_problem("p", problem, [ccp], coulomb).runs["reason"].iloc[0] == ""
