@@ -24,13 +24,14 @@ from workbench.arrays import Array
 from workbench.comparison.columns import DIAGNOSTICS, PROBLEM, RUNS, TRAJECTORIES, framed
 from workbench.comparison.failure import NOBODY, failed
 from workbench.comparison.jobs import Progress
+from workbench.comparison.limits import limited
 from workbench.comparison.measured import MeasuredProblem, closed, friction, misalignment
 from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.nearest import nearest
 from workbench.comparison.posing import posed
 from workbench.comparison.problem_step import MODES, ProblemStep
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
-from workbench.comparison.solving import Answer, limited, solve_problem
+from workbench.comparison.solving import Answer, solve_problem
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.redundancy import freedom
 from workbench.engine.travel import Parcel

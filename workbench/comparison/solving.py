@@ -1,19 +1,18 @@
 """Solving problems from files: friction problems under any formulation (`posing`), LCPs and MLCPs as they are."""
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from workbench.algorithms import SOLVERS, default_solver, find_solver
+from workbench.algorithms import default_solver, find_solver
 from workbench.algorithms.base import EXACT, Solver, solved_by
 from workbench.assemble.find import compiled
 from workbench.comparison.escalation import solve_or_refute
 from workbench.comparison.failure import NOBODY, failed
-from workbench.comparison.jobs import processes
+from workbench.comparison.limits import limited
 from workbench.comparison.posing import contact_system, local, over_bodies, over_W, stated
 from workbench.comparison.profiles import performance_profile, shifted_geometric_mean, success_rates
 from workbench.diagnostics.redundancy import MODE, contact_modes, freedom
@@ -33,11 +32,6 @@ from workbench.step.simulation import simulate
 if TYPE_CHECKING:
     import pandas as pd
 
-IMPORTED = (
-    "workbench.comparison.solving",
-    *(f"workbench.algorithms.{where.rpartition('.')[0]}" for where in SOLVERS.bundled.values()),
-)
-"""Modules that processes with a time limit start with."""
 MOST_UNKNOWNS = 1000
 """Unknowns up to which a row tells the dimension of the set of exact impulses; a rank of that size takes 0.5 s."""
 SHIFT = 1e-3
@@ -166,46 +160,15 @@ def solve_rows(tasks: Iterable[Task], seconds: float | None = None) -> Iterator[
     """Rows of tasks, which are the arguments of `solve_row`, as they come.
 
     With `seconds` they are made in another process; a task that takes longer, or takes that process down, is a row that
-    says so. Compiled code cannot be interrupted in any other way.
+    says so (`limits`).
     """
     yield from limited(solve_row, list(tasks), seconds, _lost)
-
-
-def limited(
-    function: Callable[..., T], waiting: list, seconds: float | None, lost: Callable[[Any, str, str], T]
-) -> Iterator[T]:
-    """function(*task) for every task of `waiting`, as they come; tasks may be appended to it meanwhile.
-
-    With `seconds` another process makes them, and what takes longer, or takes that process down, is
-    lost(task, "TIME_LIMIT" or "CRASHED", reason); an error raised there is lost as `failure.failed` has it.
-    """
-    while waiting and seconds is None:
-        yield function(*waiting.pop(0))
-    while waiting:
-        try:
-            with processes(1, IMPORTED) as pool:
-                # What is imported first must not count.
-                pool.submit(_nothing).result()
-                while waiting:
-                    yield pool.submit(function, *waiting[0]).result(timeout=seconds)
-                    del waiting[0]
-        except TimeoutError:
-            yield lost(waiting.pop(0), "TIME_LIMIT", f"no answer within {seconds:g} s")
-        except BrokenExecutor:
-            yield lost(waiting.pop(0), "CRASHED", "the process that was to solve it has died")
-        except Exception as error:
-            # What cannot be sent to another process, or raised there.
-            yield lost(waiting.pop(0), *vars(failed(error)).values())
 
 
 def _lost(task: Task, claimed: str, reason: str) -> dict[str, Any]:
     path, formulation, solver, _ = task
     facts = {"formulation": formulation.label, "solver": solver, "claimed": claimed, "reason": reason}
     return _empty_row(path, solver) | facts
-
-
-def _nothing() -> None:
-    """The first task of a new process, which makes it import this module."""
 
 
 def exported_step(case: Case, formulation: Formulation, h: float, step: int) -> FrictionProblem:

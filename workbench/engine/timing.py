@@ -2,27 +2,41 @@
 called: what a solve or a run takes is the same the first time as the second."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableSequence
 from contextlib import contextmanager
 
-_still = 0.0
-_since: float | None = None
+STATE = 2
+"""Numbers of the clock's state: seconds that it stood still, and since when it stands still now, 0 while it runs."""
+_state: MutableSequence[float] = [0.0] * STATE
 
 
 def clock() -> float:
     """Seconds since some moment, for differences."""
-    return (time.perf_counter() if _since is None else _since) - _still
+    return reading(_state)
+
+
+def reading(state: MutableSequence[float]) -> float:
+    """What the clock with this state says, which may be that of another process on this machine."""
+    return (state[1] or time.perf_counter()) - state[0]
+
+
+def show(state: MutableSequence[float]) -> None:
+    """Keep the clock's state from now on in the given place, where another process may read it."""
+    global _state
+    state[:STATE] = _state[:STATE]
+    _state = state
 
 
 @contextmanager
 def standing_still() -> Iterator[None]:
     """Nothing that happens inside takes any time by `clock`."""
-    global _still, _since
-    if _since is not None:
+    if _state[1]:
         yield
         return
-    _since = time.perf_counter()
+    _state[1] = time.perf_counter()
     try:
         yield
     finally:
-        _still, _since = _still + time.perf_counter() - _since, None
+        # In this order: who reads in between sees the clock behind, and never ahead.
+        _state[0] += time.perf_counter() - _state[1]
+        _state[1] = 0.0

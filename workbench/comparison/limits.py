@@ -1,0 +1,93 @@
+"""Tasks with a time limit, in another process, since compiled code cannot be interrupted in any other way.
+
+The limit is by that process' own `timing.clock`, which the other one reads in memory that both see: it stands still
+while functions and declarations are compiled or fetched from the disk, and starts when modules are imported.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Future, wait
+from contextlib import contextmanager
+from mmap import mmap
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from workbench.algorithms import SOLVERS
+from workbench.comparison.failure import failed
+from workbench.comparison.jobs import processes
+from workbench.engine import timing
+from workbench.engine.timing import STATE, reading
+
+IMPORTED = (
+    "workbench.comparison.solving",
+    *(f"workbench.algorithms.{where.rpartition('.')[0]}" for where in SOLVERS.bundled.values()),
+)
+"""Modules that processes with a time limit start with."""
+LOOK = 0.1
+"""Seconds after which the clock is read again where it may have stood still."""
+
+T = TypeVar("T")
+
+
+def limited(
+    function: Callable[..., T], waiting: list, seconds: float | None, lost: Callable[[Any, str, str], T]
+) -> Iterator[T]:
+    """function(*task) for every task of `waiting`, as they come; tasks may be appended to it meanwhile.
+
+    With `seconds` another process makes them, and what takes longer, or takes that process down, is
+    lost(task, "TIME_LIMIT" or "CRASHED", reason); an error raised there is lost as `failure.failed` has it.
+    """
+    while waiting and seconds is None:
+        yield function(*waiting.pop(0))
+    while waiting and seconds is not None:
+        try:
+            with _shared() as (path, state), processes(1, IMPORTED) as pool:
+                # What is imported first must not count.
+                pool.submit(_begin, path).result()
+                while waiting:
+                    begun = reading(state)
+                    future = pool.submit(function, *waiting[0])
+                    if not _done(future, state, begun + seconds):
+                        raise _OutOfTimeError
+                    yield future.result()
+                    del waiting[0]
+        except _OutOfTimeError:
+            yield lost(waiting.pop(0), "TIME_LIMIT", f"no answer within {seconds:g} s")
+        except BrokenExecutor:
+            yield lost(waiting.pop(0), "CRASHED", "the process that was to solve it has died")
+        except Exception as error:
+            # What cannot be sent to another process, or raised there.
+            yield lost(waiting.pop(0), *vars(failed(error)).values())
+
+
+class _OutOfTimeError(Exception):
+    """The task's time is over, which a TimeoutError of its own does not say."""
+
+
+def _done(future: Future, state: Any, deadline: float) -> bool:
+    """Whether a task comes to its end before the clock with this state reads `deadline`."""
+    while (left := deadline - reading(state)) > 0:
+        if wait([future], min(left, LOOK)).done:
+            return True
+    return future.done()
+
+
+@contextmanager
+def _shared() -> Iterator[tuple[str, Any]]:
+    """A file and its numbers in memory, which another process can have too."""
+    with tempfile.TemporaryDirectory(prefix="workbench-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "clock"
+        path.write_bytes(bytes(8 * STATE))
+        yield str(path), _mapped(path)
+
+
+def _mapped(path: str | Path) -> Any:
+    with open(path, "r+b") as file:
+        return np.frombuffer(mmap(file.fileno(), 0), dtype=float)
+
+
+def _begin(path: str) -> None:
+    """The first task of a new process: it imports the solvers, and keeps its clock where the other process sees it."""
+    timing.show(_mapped(path))
