@@ -1,9 +1,10 @@
 """Tasks with a time limit, in another process, since compiled code cannot be interrupted in any other way.
 
 The limit is by that process' own `timing.clock`, which the other one reads in memory that both see: it stands still
-while functions and declarations are compiled or fetched from the disk, and starts when modules are imported.
+while functions and declarations are compiled or fetched from the disk and while the task's modules are imported.
 """
 
+import pickle
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future, wait
@@ -18,7 +19,7 @@ from workbench.algorithms import SOLVERS
 from workbench.comparison.failure import failed
 from workbench.comparison.jobs import processes
 from workbench.engine import timing
-from workbench.engine.timing import STATE, reading
+from workbench.engine.timing import STATE, reading, standing_still
 
 IMPORTED = (
     "workbench.comparison.solving",
@@ -48,7 +49,7 @@ def limited(
                 pool.submit(_begin, path).result()
                 while waiting:
                     begun = reading(state)
-                    future = pool.submit(function, *waiting[0])
+                    future = pool.submit(_run, pickle.dumps((function, waiting[0])))
                     if not _done(future, state, begun + seconds):
                         raise _OutOfTimeError
                     yield future.result()
@@ -91,3 +92,10 @@ def _mapped(path: str | Path) -> Any:
 def _begin(path: str) -> None:
     """The first task of a new process: it imports the solvers, and keeps its clock where the other process sees it."""
     timing.show(_mapped(path))
+
+
+def _run(call: bytes) -> Any:
+    """A task in the new process; the modules that it comes with are imported while the clock stands still."""
+    with standing_still():
+        function, task = pickle.loads(call)
+    return function(*task)
