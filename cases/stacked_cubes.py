@@ -5,10 +5,10 @@ contacts: the lower corners of either cube on the floor or on the top face of th
 both weights and the light cube the heavy one's; how either is shared among four corners is not determined, and a
 formulation that eliminates p_t needs constraint relaxation.
 
-The difficulty is numerical. Impulses p that solve the step's problem up to the natural map's residual epsilon obey the
-contact laws up to velocities u = epsilon |p| tr W/(3 n_c) (formulary, section 7), where W ~ 1/m is the light cube's and
-p the heavy one's. Gaps are then off by h u, velocities by 2 u below and 4 u above, and forces, which have to change
-those, by up to 8 (m_1 + m_2) u/h: the ratio of the masses times epsilon, in relative terms.
+The difficulty is numerical. Impulses p that solve the step's problem up to the natural map's residual epsilon obey
+the contact laws up to velocities u = epsilon |p| tr W_ii / 3 (formulary, section 7), where W_ii ~ 1/m is the light
+cube's and p the heavy one's. Gaps are then off by h u, velocities by 2 u below and 4 u above, and forces, which have
+to change those, by up to 8 (m_1 + m_2) u/h: the ratio of the masses times epsilon, in relative terms.
 """
 
 from dataclasses import dataclass

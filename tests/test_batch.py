@@ -42,7 +42,7 @@ def test_lcps_have_the_bits_of_single_solves(r, threads):
     M, q = contacts(np.random.default_rng(r), 200, r)
     answer = solve_batch(M, q, threads=threads)
     assert answer.solved.all()
-    assert answer.residuals.max() <= 1e-12
+    assert answer.residuals.max() <= 1e-11
     assert answer.solver == "lemke"
     for k in range(0, 200, 7):
         single = find_solver("lemke").solve(LCP(M[k], q[k]))

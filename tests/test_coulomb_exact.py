@@ -135,7 +135,7 @@ def test_one_contact_is_solved_to_round_off(solver, problem, d, mu):
         B, q, z = rng.normal(size=(1 + d, int(rng.integers(1 + d, 7)))), rng.normal(size=1 + d), np.empty(1 + d)
         W = B @ B.T
         one_contact(W, q, np.array([mu]), solver is CCP, z)
-        assert problem(W, q, np.array([mu]), d).residual(z) <= 1e-13
+        assert problem(W, q, np.array([mu]), d).residual(z) <= 1e-12
 
 
 @pytest.mark.parametrize("v_x", [0.0, 0.01, -0.02, 1.0, -4.0])
@@ -206,7 +206,7 @@ def test_ccp_copes_with_large_internal_stress():
 
 def judged(W, q, z, mu, d):
     r, u = len(mu), W @ z + q
-    return judge(z[:r], tangential(z, r, d), u[:r], tangential(u, r, d), mu, np.trace(W), np.linalg.norm(q))
+    return judge(z[:r], tangential(z, r, d), u[:r], tangential(u, r, d), mu, W, q)
 
 
 @pytest.mark.parametrize("d", [1, 2])

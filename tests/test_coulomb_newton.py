@@ -6,6 +6,7 @@ from scipy import sparse
 
 from workbench.algorithms.coulomb_exact import CCP, COULOMB, LARGEST_DENSE
 from workbench.algorithms.coulomb_newton import BlockProblem, solve_blocks
+from workbench.algorithms.one_contact import natural_map
 from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
 from workbench.judge.coulomb import judge
 from workbench.problems.classes import ConicQP, CoulombNCP
@@ -71,11 +72,9 @@ def test_towers_of_redundant_contacts_are_solved_to_round_off(solver, problem, d
         if problem is CoulombNCP:
             u = W @ s.z + q
             shape = (r, d)
-            v = judge(
-                s.z[:r], s.z[r:].reshape(shape), u[:r], u[r:].reshape(shape), p.mu, np.trace(W), np.linalg.norm(q)
-            )
+            v = judge(s.z[:r], s.z[r:].reshape(shape), u[:r], u[r:].reshape(shape), p.mu, W, q)
             assert max(v.signorini, v.natural_map) <= 1e-12
-            assert v.cone <= 1e-12 * v.normaliser
+            assert v.cone <= 1e-12 * v.normaliser.max()
 
 
 @pytest.mark.parametrize(("solver", "problem"), LAWS)
@@ -87,7 +86,7 @@ def test_dense_and_sparse_matrices_give_one_answer(solver, problem):
     dense, thin = problem(W, q, mu), problem(sparse.csr_array(W), q, mu)
     a, b = solver.solve(dense), solver.solve(thin)
     np.testing.assert_array_equal(a.z, b.z)
-    assert thin.residual(b.z) == pytest.approx(dense.residual(a.z), abs=1e-15)
+    assert thin.residual(b.z) == pytest.approx(dense.residual(a.z), abs=1e-14)
     if problem is ConicQP:
         z, none = np.zeros(q.size), np.zeros(0)
         solver.kernel(W, q, none, none, mu, 2, z, np.zeros(1, dtype=np.int64))
@@ -120,7 +119,8 @@ def test_the_order_of_the_contacts_is_undone():
     z = rng.normal(size=q.size)
     contacts = z[p.rows]
     np.testing.assert_array_equal(p.plain(contacts), z)
-    assert p.residual(contacts) == pytest.approx(float(CoulombNCP(W, q, np.full(36, 0.3)).residual(z)), rel=1e-12)
+    expected = natural_map(W, q, np.full(36, 0.3), 2, False, z, np.empty(z.size))
+    assert p.residual(contacts) == pytest.approx(expected, rel=1e-12)
 
 
 def test_every_stage_reports_and_the_best_iterate_is_returned():
@@ -154,4 +154,4 @@ def test_a_quasi_static_row_of_independent_contacts_needs_no_more_than_sweeps():
     q = np.random.default_rng(11).normal(size=3 * r)
     s = COULOMB.solve(CoulombNCP(W, q, np.full(r, 0.5)))
     assert s.claimed is Status.SOLVED
-    assert s.residual <= 1e-14
+    assert s.residual <= 1e-12

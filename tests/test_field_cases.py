@@ -209,7 +209,7 @@ def judged_at_rest(case, N):
     h, alpha = 1e-3, np.radians(case.alpha)
     T = (N * np.sin(alpha) - 0.5 * case.m * case.gravity) / np.cos(alpha)
     p_n, p_t, u = np.full(2, h * N), h * np.array([[T], [-T]]), np.zeros(2)
-    verdict = judge(p_n, p_t, u, u[:, None], case.mu, 1.0, h * case.gravity)
+    verdict = judge(p_n, p_t, u, u[:, None], case.mu, 0.25 * np.eye(4), -h * case.gravity * np.ones(4))
     return max(verdict.signorini, verdict.natural_map)
 
 

@@ -79,7 +79,7 @@ def test_other_answers_to_the_same_step_lie_in_the_ranges_and_their_ends_are_ans
         p_n = answer.p_n + (found.ranges[k, side] - answer.p_n[k]) / direction[k] * direction
         p_t = -core.mu[:, None] * p_n[:, None] * e
         np.testing.assert_allclose(core.J_n.T @ p_n + core.J_t.T @ p_t.ravel(), C @ answer.p_n, atol=1e-12)
-        verdict = judge(p_n[None], p_t[None], u_n[None], u_t[None], core.mu[None], np.ones(1), np.ones(1))
+        verdict = judge(p_n[None], p_t[None], u_n[None], u_t[None], core.mu[None], np.eye(12), np.ones(12))
         assert max(verdict.signorini[0], verdict.cone[0], verdict.dissipation[0]) < 1e-7
 
 

@@ -63,10 +63,9 @@ def relaxed_verdict(s: ContactSystem, answer: ContactSolution) -> float:
     free = J @ (s.v + s.h * np.linalg.solve(s.M, s.f))
     p_t = answer.p_t.reshape(d_t.shape)
     relaxed = d_n - s.mu * np.linalg.norm(d_t, axis=1)
-    trace = np.trace(J @ np.linalg.solve(s.M, J.T))
-    verdict = judge(answer.p_n, p_t, relaxed, d_t, s.mu, trace, np.linalg.norm(free))
-    scale = float(verdict.normaliser)
-    speed = scale / float(verdict.rho)
+    verdict = judge(answer.p_n, p_t, relaxed, d_t, s.mu, J @ np.linalg.solve(s.M, J.T), free)
+    scale = float(verdict.normaliser.max())
+    speed = float((verdict.normaliser / verdict.rho).max())
     return float(max(verdict.signorini, verdict.cone / scale, verdict.dissipation / (scale * speed)))
 
 

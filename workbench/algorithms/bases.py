@@ -8,7 +8,7 @@ from numba import types
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, is_finite
-from workbench.problems.classes import FAR_SCALED
+from workbench.problems.residual import FAR_SCALED
 
 SIGN_TOLERANCE = 1e-12
 """Share of a row's activity |q_i| + sum_j |M_ij z_j| up to which a wrong sign is taken for rounding."""
@@ -136,7 +136,10 @@ def backward_error(M, q, lower, upper, z):
 
 @kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), **FAST)
 def natural_residual(M, q, lower, upper, D, z):
-    """The residual of `problems.MLCP` with a diagonal D (n,)."""
+    """The natural map in rows scaled by D (n,), over one normaliser for all of them: by it methods compare points.
+
+    The problem's own residual (`problems.residual`) judges every row by itself.
+    """
     gap, size_Mz, size_q, size_y, size = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(M.shape[0]):
         Mz = 0.0
@@ -156,32 +159,3 @@ def natural_residual(M, q, lower, upper, D, z):
     if not (gap < np.inf and largest < np.inf):
         return np.inf
     return gap / largest if largest > 0.0 else gap
-
-
-@kernel(types.void(MATRIX, VECTOR))
-def equilibration(M, D):
-    """`problems.equilibration` of one matrix, into D (n,)."""
-    n = M.shape[0]
-    for i in range(n):
-        met, diagonal = 0.0, abs(M[i, i])
-        for j in range(n):
-            if M[j, j] != 0.0:
-                met = max(met, max(abs(M[i, j]), abs(M[j, i])) ** 2 / abs(M[j, j]))
-        # Unknown scales are zero at first.
-        D[i] = 1.0 / np.sqrt(diagonal) if diagonal > 1e-12 * met else 0.0
-    new = True
-    while new:
-        new = False
-        for i in range(n):
-            if D[i] == 0.0:
-                reach = 0.0
-                for j in range(n):
-                    # Those found in this round are negative until it ends.
-                    reach = max(reach, max(abs(M[i, j]), abs(M[j, i])) * D[j])
-                if reach > 0.0:
-                    D[i], new = -1.0 / reach, True
-        for i in range(n):
-            D[i] = abs(D[i])
-    for i in range(n):
-        if D[i] == 0.0:
-            D[i] = 1.0

@@ -19,15 +19,15 @@ from numpy.typing import ArrayLike
 
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.algorithms.base import KernelSolver, nothing_against
-from workbench.algorithms.bases import equilibration, natural_residual, usable
 from workbench.algorithms.components import solve_apart
 from workbench.algorithms.lemke.eight_lanes import CUBE, eights
 from workbench.algorithms.lemke.workspace import SMALL
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR
+from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T
 from workbench.engine.timing import clock
 from workbench.errors import DataError
 from workbench.problems.classes import LCP, Array
+from workbench.problems.residual import bounded_residuals
 from workbench.problems.solution import Status
 
 I64 = types.int64
@@ -69,21 +69,8 @@ class BatchSolution(Claims):
         It is inf where the data are not finite.
         """
         found = np.empty(len(self.z))
-        residuals_of(self.M, self.q, self.lower, self.upper, self.z, found)
+        bounded_residuals(self.M, self.q, self.lower, self.upper, self.z, found)
         return found
-
-
-@kernel(types.void(CUBE, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR), nogil=True)
-def residuals_of(M, q, lower, upper, z, found):
-    """The natural-map residual of every z into found (B,); M and the bounds may be one for all."""
-    D = np.empty(z.shape[1])
-    for k in range(z.shape[0]):
-        M_k = M[min(k, M.shape[0] - 1)]
-        lower_k, upper_k = lower[min(k, lower.shape[0] - 1)], upper[min(k, upper.shape[0] - 1)]
-        found[k] = np.inf
-        if usable(M_k, q[k], lower_k, upper_k):
-            equilibration(M_k, D)
-            found[k] = natural_residual(M_k, q[k], lower_k, upper_k, D, z[k])
 
 
 @kernel(

@@ -117,7 +117,7 @@ class NewtonProblem:
         raise NotImplementedError
 
     def residual(self, z: Array) -> float:
-        """The problem's own, as in `problems`."""
+        """The relative size of the natural map (`natural_map`), which the stages bring down."""
         return natural_gap(*self.law, self.plain(z), self.plain(self.velocity(z)))
 
     def plain(self, z: Array) -> Array:

@@ -22,7 +22,7 @@ from numba import types
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, affine, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
-from workbench.problems.classes import FAR
+from workbench.problems.residual import FAR
 
 ROUND_OFF = 1e-13
 """Natural-map residual below which two candidates are equally good; the one of smaller impulse is then preferred."""
@@ -95,9 +95,10 @@ def natural_gap(diagonal, q, mu, d, associated, z, gap):
 
 @kernel(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR))
 def natural_map(W, q, mu, d, associated, z, gap):
-    """gap = z - P_K(z - rho (u + (1 - kappa) mu |u_t| n)), all (r (1 + d),); returns the residual of `problems`.
+    """gap = z - P_K(z - rho (u + (1 - kappa) mu |u_t| n)), all (r (1 + d),), rho = n / tr W; returns its relative size.
 
-    The residual is that of `problems.ConeProblem`: dimensionless, inf if not finite.
+    |gap|_2 / max(c |z|_2, rho |q|_2), dimensionless, inf if not finite, c < 1 only where |z| is FAR times the motion it
+    makes: what methods go down by. The problem's own residual (`problems.residual`) judges every contact by itself.
     """
     affine(W, q, z, gap)
     diagonal = scratch(q.shape[0])

@@ -43,8 +43,8 @@ from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionP
 from workbench.problems.solution import Status
 
 SLOW = 1e-6
-"""Share of the exact solution's max(|p|_2/rho, |q|_2) up to which a contact's velocity counts as none, in every row:
-what a generic optimiser leaves undecided."""
+"""Share of the exact solution's normaliser / rho up to which a contact's velocity counts as none, in every row: what a
+generic optimiser leaves undecided."""
 UNTOUCHED = 1e-8
 """Largest part in the (orthonormal) null space of W of a contact whose impulses count as determined by the velocity."""
 SAME_VELOCITY = 1e-8
@@ -150,8 +150,8 @@ def exact_answer(problem: FrictionProblem, exact: Formulation) -> Answer:
 
 def exact_step(problem: FrictionProblem, answer: Answer) -> ProblemStep:
     """The exact solution as a step, which sets the velocity that counts as none."""
-    step = ProblemStep(problem, answer.solution.z, answer.solution.tolerance, 0.0)
-    return replace(step, v_th=SLOW * float(step.judged.normaliser[0] / step.judged.rho[0]))
+    step = ProblemStep(problem, answer.solution.z, answer.solution.tolerance, np.zeros(problem.contacts))
+    return replace(step, v_th=SLOW * step.judged.normaliser[0] / step.judged.rho[0])
 
 
 def _step(outcome: Outcome, reference: ProblemStep) -> ProblemStep | None:

@@ -45,7 +45,7 @@ class Answer(Protocol):
     @property
     def mu(self) -> Array: ...
     @property
-    def v_th(self) -> float: ...
+    def v_th(self) -> float | Array: ...
     @property
     def tolerance(self) -> float: ...
     @property
@@ -70,7 +70,7 @@ def closed(run: Answer) -> NDArray[np.bool_]:
 
     Without that, the friction ratio and angle of an interior-point answer's p_n = 1e-10 in flight would be random.
     """
-    return run.p_n > run.tolerance * run.judged.normaliser[:, None]
+    return run.p_n > run.tolerance * run.judged.normaliser
 
 
 def friction(run: Answer) -> Array:
@@ -80,7 +80,7 @@ def friction(run: Answer) -> Array:
 
 def misalignment(run: Answer) -> Array:
     """Angle between friction and -u_t (K, r) [deg]; nan where a contact is open, does not slide or has no friction."""
-    rubs = np.linalg.norm(run.p_t, axis=-1) > run.tolerance * run.judged.normaliser[:, None]
+    rubs = np.linalg.norm(run.p_t, axis=-1) > run.tolerance * run.judged.normaliser
     return np.where(closed(run) & rubs, coulomb.misalignment(run.p_t, run.u_t, run.v_th), np.nan)
 
 

@@ -18,13 +18,13 @@ MODES = ("open", "sliding", "sticking")
 class ProblemStep:
     """Impulses p (n,) of a problem, the velocities that follow, and the judge's word; a leading axis of one step.
 
-    `tolerance` is that of the answer's solver, `v_th` the velocity at a contact that counts as none.
+    `tolerance` is that of the answer's solver, `v_th` (r,) the velocities at the contacts that count as none.
     """
 
     problem: FrictionProblem
     p: Array
     tolerance: float
-    v_th: float
+    v_th: Array
 
     def _parts(self, x: Array) -> tuple[Array, Array]:
         r = self.problem.contacts
@@ -62,8 +62,7 @@ class ProblemStep:
 
     @cached_property
     def judged(self) -> coulomb.Verdict:
-        trace, size = self.problem.W.diagonal().sum(), float(np.linalg.norm(self.problem.q))
-        return coulomb.judge(self.p_n, self.p_t, self.u_n, self.u_t, self.mu, trace, size)
+        return coulomb.judge(self.p_n, self.p_t, self.u_n, self.u_t, self.mu, self.problem.dense, self.problem.q)
 
     @cached_property
     def modes(self) -> tuple[str, ...]:

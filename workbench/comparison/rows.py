@@ -66,10 +66,13 @@ def row(run: Run, window: dict[str, Any], beside: Beside, metrics: Sequence[Metr
 def facts(run: Run, k: NDArray[np.int64], complete: bool, claimed: Status) -> dict[str, Any]:
     """What the solver came to in the steps k of a run, whose answers are `complete` where they are."""
     residual = float(run.residuals[k].max(initial=0.0)) if complete else np.nan
+    reason = "" if claimed is Status.SOLVED else run.reason
+    if complete and residual > run.tolerance:
+        claimed, reason = Status.INACCURATE, f"residual {residual:.1e} above {run.tolerance:.0e}"
     found: dict[str, Any] = {
         "solver": run.solver, "problem_class": run.kind, "steps": k.size, "size": run.record.z.shape[1],
         "claimed": claimed.name, "verified": complete and residual <= run.tolerance, "residual": residual,
-        "tolerance": run.tolerance, "reason": "" if claimed is Status.SOLVED else run.reason,
+        "tolerance": run.tolerance, "reason": reason,
         "iterations": int(run.record.effort[k, 0].sum()), "passes_max": int(run.record.effort[k, 1].max(initial=0)),
         "build_time": run.build_time, "solve_time": run.solve_time,
     }  # fmt: skip

@@ -70,12 +70,15 @@ def redundancy(core: Core, answer: ContactSolution) -> Redundancy:
     return Redundancy(dimension, entries, p, ranges, np.ptp(ranges, axis=1) <= SAME * size, modes)
 
 
-def contact_modes(u_n: Array, u_t: Array, slow: float) -> tuple[str, ...]:
-    """Each contact's mode by its velocity u_n (r,), u_t (r, d) after the step; up to `slow` [m/s] counts as none."""
-    slip = np.linalg.norm(u_t, axis=1)
+def contact_modes(u_n: Array, u_t: Array, slow: float | Array) -> tuple[str, ...]:
+    """Each contact's mode by its velocity u_n (r,), u_t (r, d) after the step.
+
+    Velocities up to `slow` [m/s], one for all or (r,), count as none.
+    """
+    slow, slip = np.broadcast_to(slow, u_n.shape), np.linalg.norm(u_t, axis=1)
     return tuple(
-        "open" if normal > slow else "sliding" if tangent > slow else "sticking"
-        for normal, tangent in zip(u_n, slip, strict=True)
+        "open" if normal > least else "sliding" if tangent > least else "sticking"
+        for normal, tangent, least in zip(u_n, slip, slow, strict=True)
     )
 
 

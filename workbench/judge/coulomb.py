@@ -8,22 +8,29 @@ the natural map is that of Acary & Brogliato (2008) for de Saxce & Feng's (1998)
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from workbench.arrays import Array
 from workbench.errors import DataError
 
+FAR = 1e5
+"""Impulses are a scale up to this multiple of the motion around them: along a ray on which nothing moves they grow
+without limit."""
+FAINT = 1e-5
+"""Share that counts, for the sake of rounding alone, of a free velocity that no impulse has to answer (that of a large
+gap, or of fast sliding), and of the impulses elsewhere."""
+
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Four residuals and what they were measured by, one number per leading index; 0 is a perfect solution.
+    """Four residuals, one number per leading index, and what they were measured by, contact by contact; 0 is perfect.
 
-    signorini     |min(p_n, rho u_n)|_inf / normaliser: nonnegativity and complementarity of the normal law [-]
+    signorini     max |min(p_n, rho u_n)| / normaliser: nonnegativity and complementarity of the normal law [-]
     cone          max (|p_t| - mu p_n)_+ over the contacts: friction beyond the cone [N s]
     dissipation   max | mu p_n |u_t| + p_t.u_t | over the contacts: friction that is not maximally dissipative [J]
-    natural_map   |gamma - P_K(gamma - rho u~)|_2 / normaliser, u~ = u + mu |u_t| n: all of the law at once [-]
-    rho           n_c (1 + d) / tr W over n_c contacts, that is 3 n_c / tr W in space: the unit of p/u [kg]
-    normaliser    max(|gamma|_2, rho |q|_2), which makes the residuals independent of the units [N s]
+    natural_map   max |p - P_K(p - rho u~)| / normaliser, u~ = u + mu |u_t| n: all of the law at once [-]
+    rho           (..., r) (1 + d) / tr W_ii, that is 3 / tr W_ii in space: the unit of p/u at contact i [kg]
+    normaliser    (..., r) what impulses at contact i are measured by (formulary, 7.4) [N s]
 
     Signorini's law is about u_n itself, not De Saxce's shifted u~_n: a sliding contact has u_n = 0 < u~_n and p_n > 0.
     An answer that is not finite has infinite residuals.
@@ -37,54 +44,105 @@ class Verdict:
     normaliser: Array
 
 
-def _shapes(p_n: Array, p_t: Array, u_n: Array, u_t: Array) -> None:
+def _shapes(p_n: Array, p_t: Array, u_n: Array, u_t: Array, W: Array, q: Array) -> None:
     if u_n.shape != p_n.shape or u_t.shape != p_t.shape or p_t.shape[:-1] != p_n.shape or p_t.shape[-1] not in (1, 2):
         raise DataError(
             f"p_n {p_n.shape}, p_t {p_t.shape}, u_n {u_n.shape}, u_t {u_t.shape} do not belong together; "
             "needed are (..., r) for normal and (..., r, d) for tangential parts, d = 1 or 2"
         )
+    n = p_n.shape[-1] * (1 + p_t.shape[-1])
+    if W.shape[-2:] != (n, n) or q.shape[-1:] != (n,):
+        raise DataError(f"W {W.shape} and q {q.shape} do not belong to {n} impulses; (..., {n}, {n}) and (..., {n})")
 
 
-def _distance_to_projection(y_n: Array, y_t: Array, p_n: Array, p_t: Array, mu: Array) -> Array:
-    """|p - P_K(y)|^2 per contact, K the cone mu y_n >= |y_t|: itself, the apex, or the nearest point of a generator."""
-    size = np.sqrt((y_t**2).sum(axis=-1))
-    generator = np.maximum(0.0, (y_n + mu * size) / (1 + mu**2))
+def _by_contact(x: Array, r: int, d: int) -> Array:
+    """x (..., r (1 + d)) in the order [n, t] as (..., r, 1 + d)."""
+    return np.concatenate([x[..., :r, None], x[..., r:].reshape(*x.shape[:-1], r, d)], axis=-1)
+
+
+def _length(x: Array) -> Array:
+    """|x|_2 along the last axis, whatever its order of magnitude."""
+    return np.hypot.reduce(x, axis=-1)
+
+
+def _distance_to_projection(y: Array, p: Array, mu: Array) -> Array:
+    """|p - P_K(y)| per contact, K the cone mu y_n >= |y_t|: itself, the apex, or the nearest point of a generator."""
+    y_n, y_t = y[..., 0], y[..., 1:]
+    size, slope = _length(y_t), np.hypot(1.0, mu)
+    generator = np.maximum(0.0, (y_n / slope + mu / slope * size) / slope)
     # Without friction the cone is a half line, and |y_t| = 0 <= mu y_n says nothing about the sign of y_n.
     inside = (size <= mu * y_n) & (y_n >= 0)
-    near_n = np.where(inside, y_n, generator)
     share = np.where(inside, 1.0, mu * generator / np.where(size > 0, size, 1.0))
-    return (p_n - near_n) ** 2 + ((p_t - share[..., None] * y_t) ** 2).sum(axis=-1)
+    near = np.concatenate([np.where(inside, y_n, generator)[..., None], share[..., None] * y_t], axis=-1)
+    return _length(p - near)
+
+
+def _coupled(W: Array, r: int, d: int) -> NDArray[np.bool_]:
+    """(..., r, r) which contacts W couples to which, directly or through others."""
+    rows = np.concatenate([np.arange(r), np.repeat(np.arange(r), d)])
+    blocks = np.zeros((*W.shape[:-2], r, r), dtype=bool)
+    where = np.nonzero(W)
+    blocks[(*where[:-2], rows[where[-2]], rows[where[-1]])] = True
+    reach = (blocks | np.swapaxes(blocks, -1, -2) | np.eye(r, dtype=bool)).astype(np.float32)
+    for _ in range(max(r - 1, 0).bit_length()):
+        reach = (reach @ reach > 0).astype(np.float32)
+    return reach > 0
+
+
+def _largest(of: Array, coupled: NDArray[np.bool_]) -> Array:
+    """The largest among what every contact is coupled to."""
+    return np.where(coupled, of[..., None, :], 0.0).max(axis=-1, initial=0.0)
+
+
+def _normaliser(p: Array, u: Array, q: Array, W: Array, rho: Array, gap: Array) -> Array:
+    """The scale of impulses (..., r), what belongs together as (..., r, 1 + d)."""
+    r, d, root = rho.shape[-1], p.shape[-1] - 1, np.sqrt(rho)
+    moves = _by_contact(np.diagonal(W, axis1=-2, axis2=-1), r, d) > 0
+    size = np.where((moves | (p == 0)).all(axis=-1), _length(p), 0.0)
+    coupled = _coupled(W, r, d)
+    takes_part = (p != 0).any(axis=-1) | (gap > 0)
+    # An idle contact may move without limit, and may be far from where anything moves.
+    idle = np.minimum(_length(u - q), _length(q))
+    motion = np.where(takes_part, np.maximum(_length(u), _length(q)), idle)
+    motion = root * _largest(root * motion, coupled)
+    elsewhere = root * _largest(size / root, coupled)
+    answered = np.maximum(_length(u - q), np.maximum(-q[..., 0], FAINT * _length(q)))
+    return np.maximum(rho * answered, np.minimum(np.maximum(size, FAINT * elsewhere), FAR * motion))
 
 
 def judge(
-    p_n: ArrayLike, p_t: ArrayLike, u_n: ArrayLike, u_t: ArrayLike, mu: ArrayLike, trace_W: ArrayLike, q_norm: ArrayLike
+    p_n: ArrayLike, p_t: ArrayLike, u_n: ArrayLike, u_t: ArrayLike, mu: ArrayLike, W: ArrayLike, q: ArrayLike
 ) -> Verdict:
     """Judge contact impulses and the velocities that follow from them.
 
     p_n (..., r), p_t (..., r, d) impulses [N s]; u_n (..., r) the value of the normal law, with its gap, restitution
-    and compliance terms, and u_t (..., r, d) the sliding velocity [m/s]; mu (..., r); trace_W (...) trace of the
-    Delassus operator [1/kg]; q_norm (...) |q|_2 of the free contact velocity [m/s]. mu, trace_W and q_norm
-    broadcast. Where trace_W is not positive rho = 1; where nothing moves and nothing pushes the normaliser is 1.
-    Raises DataError for shapes that do not belong together.
+    and compliance terms, and u_t (..., r, d) the sliding velocity [m/s]; mu (..., r); the Delassus operator
+    W (..., n, n) [1/kg] and the free velocity q (..., n) [m/s], in the order [n (r), t (d r)]. mu, W and q broadcast.
+    Where W moves nothing at a contact its rho is |p|/|q|, or 1. Raises DataError for shapes that do not belong
+    together.
     """
-    p_n, p_t, u_n, u_t, mu = (np.asarray(a, dtype=float) for a in (p_n, p_t, u_n, u_t, mu))
-    _shapes(p_n, p_t, u_n, u_t)
-    steps = p_n.shape[:-1]
-    trace = np.broadcast_to(np.asarray(trace_W, dtype=float), steps)
-    rho = np.where(trace > 0, p_n.shape[-1] * (1 + p_t.shape[-1]) / np.where(trace > 0, trace, 1.0), 1.0)
-    with np.errstate(invalid="ignore", over="ignore"):
-        friction, slip = (np.sqrt((a**2).sum(axis=-1)) for a in (p_t, u_t))
-        gamma = np.sqrt((p_n**2).sum(axis=-1) + (p_t**2).sum(axis=(-2, -1)))
-        normaliser = np.maximum(gamma, rho * np.asarray(q_norm, dtype=float))
-        normaliser = np.where(normaliser == 0, 1.0, normaliser)
-        scale = rho[..., None]
-        signorini = np.abs(np.minimum(p_n, scale * u_n)).max(axis=-1, initial=0.0) / normaliser
+    p_n, p_t, u_n, u_t, mu, W, q = (np.asarray(a, dtype=float) for a in (p_n, p_t, u_n, u_t, mu, W, q))
+    _shapes(p_n, p_t, u_n, u_t, W, q)
+    r, d = p_t.shape[-2:]
+    p, u = (np.concatenate([n[..., None], t], axis=-1) for n, t in ((p_n, p_t), (u_n, u_t)))
+    q = np.broadcast_to(_by_contact(q, r, d), p.shape)
+    sound = (np.isfinite(p) & np.isfinite(u) & np.isfinite(q)).all(axis=(-2, -1))
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        trace = _by_contact(np.diagonal(W, axis1=-2, axis2=-1), r, d).sum(axis=-1)
+        held = _length(p) / _length(q)
+        rho = np.where(trace > 0, (1 + d) / trace, np.where((held > 0) & (held < np.inf), held, 1.0))
+        slip, friction = _length(u[..., 1:]), _length(p[..., 1:])
+        shift = np.concatenate([(mu * slip)[..., None], np.zeros_like(u_t)], axis=-1)
+        gap = _distance_to_projection(p - rho[..., None] * (u + shift), p, mu)
+        normaliser = _normaliser(p, u, q, W, rho, gap)
+        signorini, natural_map = (
+            np.where(error > 0, error / normaliser, 0.0).max(axis=-1, initial=0.0)
+            for error in (np.abs(np.minimum(p_n, rho * u_n)), gap)
+        )
         cone = np.maximum(friction - mu * p_n, 0.0).max(axis=-1, initial=0.0)
         dissipation = np.abs(mu * p_n * slip + (p_t * u_t).sum(axis=-1)).max(axis=-1, initial=0.0)
-        y_n, y_t = p_n - scale * (u_n + mu * slip), p_t - scale[..., None] * u_t
-        natural_map = np.sqrt(_distance_to_projection(y_n, y_t, p_n, p_t, mu).sum(axis=-1)) / normaliser
     # Without this a nan or inf could hide behind a maximum or a projection onto the apex.
-    sound = np.isfinite(gamma) & np.isfinite(u_n).all(axis=-1) & np.isfinite(slip).all(axis=-1)
+    sound &= np.isfinite(normaliser).all(axis=-1)
     signorini, cone, dissipation, natural_map = (
         np.where(sound, a, np.inf) for a in (signorini, cone, dissipation, natural_map)
     )

@@ -1,33 +1,23 @@
 """The problem classes. Each validates its data and owns its residual; solvers never grade themselves.
 
 All four are one statement, *z in K, F(z) = M z + q complementary to it*, over different sets K, and share one measure
-of error, the natural map over a normaliser, made so that units do not matter (formulary, section 7):
+of error, the natural map, equilibrated row by row or contact by contact so that neither units nor ratios of masses
+matter: in every row of an LCP or MLCP, and every contact of a frictional problem, the gap |y - P_K(y - D F)|, y = z/D,
+over a scale of that row or contact; the worst of them counts (`residual`; formulary, section 7).
 
-    frictional problems    |z - P_K(z - rho F(z))|_2 / max(c |z|_2, rho |q|_2),  rho = n / tr W, that is 3 n_c / tr W,
-                           c = 1, less only where |z| is FAR times the motion it makes
-    LCP and MLCP           |y - P(y - D F)|_2 / max(s, min(|y|_2, FAR_SCALED s)),  z = D y,
-                           s = max(|D (M z)_A|_2, |D q|_2, |y_B|_2)
-
-The unknowns of an LCP may have different units (impulses, velocities), hence the diagonal D of `equilibration`, which
-makes D M D dimensionless. No normaliser grows without limit along a ray of the homogeneous problem, so that a diverging
-iterate cannot pass for a solution; rows that hold with slack at a bound are not among A, since there M z may grow
-without limit; y_B are the entries with two finite bounds, which cannot diverge.
 The arrays may carry leading batch axes (one problem per time step): `residual` then returns one number per problem.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.errors import DataError
 
-FAR = 1e5
-"""Impulses count in a frictional residual up to this multiple of the motion they make: of near-redundant contacts they
-are large beside it, along a ray, where nothing moves, without limit."""
-FAR_SCALED = 1e3
-"""What FAR is for an LCP, whose unknowns are scaled one by one: ratios of masses spread them less."""
 SYMMETRY_TOLERANCE = 1e-10
 """Relative asymmetry |M - M^T|_max / |M|_max up to which a matrix counts as symmetric."""
 
@@ -60,11 +50,18 @@ def _square(name: str, M: Array, q: Array) -> None:
         raise DataError(f"q has shape {q.shape}; {name} of shape {M.shape} needs {M.shape[:-1]}")
 
 
-def _divide(gap: Array, size: Array) -> Array:
-    # Where nothing sets a scale, z = 0 is the solution and the residual is the plain distance.
-    value = gap / np.where((size > 0) & np.isfinite(size), size, 1.0)
-    # A normaliser that overflows would make any gap look like none.
-    return np.where(np.isfinite(value) & np.isfinite(size), value, np.inf)
+def _rows(x: Array, rank: int = 1) -> Array:
+    """x with one leading axis."""
+    axes = x.ndim - rank
+    return np.ascontiguousarray(x).reshape(math.prod(x.shape[:axes]), *x.shape[axes:])
+
+
+def _asked(z: Any, q: Array) -> Array:
+    """z, with the problem's batch axes where it has fewer; raises DataError where it has another size."""
+    z = np.asarray(z, dtype=float)
+    if z.shape[-1:] != q.shape[-1:]:
+        raise DataError(f"z has shape {z.shape}; the problem has {q.shape[-1]} unknowns")
+    return np.broadcast_to(z, np.broadcast_shapes(z.shape, q.shape))
 
 
 def equilibration(M: Array) -> Array:
@@ -149,18 +146,15 @@ class MLCP:
         return self.q.shape[-1]
 
     def residual(self, z: Array) -> Array:
-        """Natural-map residual of z (..., n), dimensionless; one number per problem."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            D = equilibration(self.M)
-            Mz = np.einsum("...ij,...j->...i", self.M, z)
-            y, lower, upper = z / D, self.lower / D, self.upper / D
-            # y - clip(y - D F, l, u) without its cancellation where y is huge.
-            gap = np.clip(D * (Mz + self.q), y - upper, y - lower)
-            slack = (gap == 0.0) & ((y == lower) | (y == upper))
-            bounded = np.where(np.isfinite(self.lower) & np.isfinite(self.upper), y, 0.0)
-            active = _norm(np.where(slack, 0.0, D * Mz))
-            s = np.maximum(np.maximum(active, _norm(D * self.q)), _norm(bounded))
-            return _divide(_norm(gap), np.maximum(s, np.minimum(_norm(y), FAR_SCALED * s)))
+        """Natural-map residual of z (..., n), dimensionless; one number per problem, inf where z is not finite."""
+        # Lazy: posing problems needs no compiled code.
+        from workbench.problems.residual import bounded_residuals
+
+        z = _asked(z, self.q)
+        found = np.empty(z.shape[:-1])
+        data = _rows(self.M, 2), *map(_rows, (self.q, self.lower, self.upper, z))
+        bounded_residuals(*data, found.reshape(-1))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,11 +198,21 @@ def _cone_gap(z: Array, step: Array, mu: Array, d: int) -> Array:
     return np.where(np.concatenate([opens, np.repeat(opens, d, axis=-1)], axis=-1), z, step + beyond)
 
 
+def parts_of(one: NDArray[np.int64], other: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """The least member of the part of every one of `count`, where each of `one` is coupled to its of `other`."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(one.size), (one, other)), shape=(count, count))
+    _, part = connected_components(graph, directed=False)
+    return np.unique(part, return_index=True)[1][part]
+
+
 class Cones:
     """K contains z perp W z + q (+ De Saxce shift) in K*, over r friction cones mu z_n >= |z_t|.
 
     Order of the unknowns: z = [p_n (r), p_t (d r)], tangential parts contact by contact. How W is held is up to those
-    derived from this: they have q, mu, d, `_moved` and `_diagonal`.
+    derived from this: they have q, mu, d, `_moved`, `_diagonal` and `_parts`.
     """
 
     q: Array
@@ -238,35 +242,33 @@ class Cones:
         """That of W, (..., r(1+d))."""
         raise NotImplementedError
 
-    def _gap(self, z: Array, u: Array, rho: Array | float) -> Array:
-        """The natural map's |z - P_K(z - rho (u + shift))|_2 of z (..., r(1+d)), not normalised; rho (...)."""
-        step = np.asarray(rho)[..., None] * (u + self.shift(u))
-        return _norm(_cone_gap(z, step, self.mu, self.d))
+    def _gap(self, z: Array, u: Array) -> Array:
+        """|z - P_K(z - (u + shift))|_2 of z (..., r(1+d))."""
+        return _norm(_cone_gap(z, u + self.shift(u), self.mu, self.d))
+
+    def _parts(self) -> NDArray[np.int64]:
+        """(r,) the least contact of the part of every one: what W couples directly or through others."""
+        raise NotImplementedError
 
     def residual(self, z: Array) -> Array:
-        """Natural-map residual of z (..., r(1+d)), dimensionless; one number per problem."""
-        diagonal = self._diagonal()
-        trace = diagonal.sum(axis=-1)
-        rho = np.where(trace > 0, self.size / np.where(trace > 0, trace, 1.0), 1.0)
-        with np.errstate(invalid="ignore", over="ignore"):
-            u = self._moved(z) + self.q
-            size = np.maximum(_norm(z) * self._near(z, u, diagonal), rho * _norm(self.q))
-            return _divide(self._gap(z, u, rho), size)
+        """Natural-map residual of z (r(1+d),), dimensionless, inf where z is not finite."""
+        # Lazy: posing problems needs no compiled code.
+        from workbench.problems.residual import cone_residual, contact_units, lift
 
-    def _near(self, z: Array, u: Array, diagonal: Array) -> Array:
-        """The share of |z| that counts: 1 up to FAR times the motion that impulses make, both row by row in units of
-        sqrt(W_kk), and less beyond."""
-        # Impulses of rows with W_kk = 0 move nothing.
-        moves = diagonal > 0
-        root = np.sqrt(np.where(moves, diagonal, 1.0))
-        impulse = _norm(np.where(moves | (z == 0), z * root, np.inf))
-        motion = FAR * np.maximum(_norm(np.where(moves, self.q / root, 0.0)), _norm(np.where(moves, u / root, 0.0)))
-        return np.where(impulse > motion, motion / np.where(impulse > 0, impulse, 1.0), 1.0)
+        z, diagonal, D = _asked(z, self.q), self._diagonal(), np.empty(self.size)
+        contact_units(diagonal, self.q, self.d, z, D)
+        k = lift(D, z, self.q)
+        with np.errstate(invalid="ignore", over="ignore"):
+            z, q = np.ldexp(z, k), np.ldexp(self.q, k)
+            u = self._moved(z) + q
+        return np.asarray(cone_residual(D, diagonal, self._parts(), q, self.mu, self.d, self.associated, z, u))
 
     def unscaled_residual(self, z: Array) -> Array:
         """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return _divide(self._gap(z, self._moved(z) + self.q, 1.0), _norm(self.q))
+            size = _norm(self.q)
+            value = self._gap(z, self._moved(z) + self.q) / np.where(size > 0, size, 1.0)
+            return np.where(np.isfinite(value) & np.isfinite(size), value, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,6 +294,25 @@ class ConeProblem(Cones):
             )
         if (self.mu < 0).any():
             raise DataError(f"mu = {self.mu.min()} is negative; a friction coefficient is >= 0")
+
+    def residual(self, z: Array) -> Array:
+        """As `Cones.residual`, of z (..., r(1+d)); one number per problem."""
+        if is_sparse(self.M):
+            return super().residual(z)
+        from workbench.problems.residual import contact_residuals
+
+        z = _asked(z, self.q)
+        found, mu = np.empty(z.shape[:-1]), _rows(self.mu)
+        data = _rows(self.M, 2), _rows(self.q), mu, self.d, self.associated, _rows(z)
+        contact_residuals(*data, found.reshape(-1))
+        return found
+
+    def _parts(self) -> NDArray[np.int64]:
+        M: Any = self.M
+        r, entries = self.mu.size, M.tocoo()
+        contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), self.d)])
+        some = entries.data != 0
+        return parts_of(contact[entries.row[some]], contact[entries.col[some]], r)
 
     def _moved(self, z: Array) -> Array:
         return self.M @ z if is_sparse(self.M) else np.einsum("...ij,...j->...i", self.M, z)

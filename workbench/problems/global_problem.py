@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.engine.lazy import sparse
 from workbench.errors import DataError
-from workbench.problems.classes import Array, Cones, is_symmetric
+from workbench.problems.classes import Array, Cones, is_symmetric, parts_of
 from workbench.problems.friction_problem import LARGEST_DENSE, GlobalFrictionProblem, Sparse
 
 FEW = 100
@@ -45,6 +46,11 @@ class GlobalConeProblem(Cones):
 
     def _diagonal(self) -> Array:
         return self.diagonal
+
+    def _parts(self) -> NDArray[np.int64]:
+        H, r, body = self.data.H.tocoo(), self.mu.size, self.data.inertia.body
+        contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), self.d)])
+        return parts_of(contact[H.col], r + body[H.row], r + int(body.max()) + 1)[:r]
 
 
 class GlobalConicQP(GlobalConeProblem):

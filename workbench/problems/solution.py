@@ -45,8 +45,9 @@ class Solution:
     """A point z with what its solver says of it.
 
     `claimed` is the solver's word; `residual` and `verified` are the problem's own
-    (`Problem.residual`, dimensionless), judged against `tolerance`. A method that goes in stages says in `stages` what
-    each came to. Where `proof` is given there is no solution, z is nan, and what was checked is that proof.
+    (`Problem.residual`, dimensionless), judged against `tolerance`. A fixed point that did not settle is never
+    verified, since z solves the problem of its last pass only. A method that goes in stages says in `stages` what each
+    came to. Where `proof` is given there is no solution, z is nan, and what was checked is that proof.
     """
 
     z: NDArray[np.float64]
@@ -70,4 +71,7 @@ class Solution:
 
     @property
     def verified(self) -> bool:
-        return bool(self.proof) or bool(self.residual <= self.tolerance)
+        if self.proof:
+            return True
+        settled = self.claimed is not Status.NO_FIXED_POINT and bool(np.isfinite(self.z).all())
+        return settled and bool(self.residual <= self.tolerance)

@@ -139,18 +139,12 @@ class Run:
     def free_rates(self) -> Array:
         return self._delassus[1]
 
-    @property
-    def trace(self) -> Array:
-        """(K,) of W."""
-        return np.trace(self.W, axis1=1, axis2=2)
-
     @cached_property
     def judged(self) -> coulomb.Verdict:
         """The judge's residuals of every step: Signorini, cone, dissipation, natural map; of relaxed rows if so."""
         r = self.case.size[2]
-        q_norm = np.linalg.norm(self.free_rates, axis=-1)
         law_t = self._law[:, r:].reshape(self.p_t.shape)
-        return coulomb.judge(self.p_n, self.p_t, self.u_n, law_t, self.record.friction, self.trace, q_norm)
+        return coulomb.judge(self.p_n, self.p_t, self.u_n, law_t, self.record.friction, self.W, self.free_rates)
 
     def __getstate__(self) -> dict[str, object]:
         # The compiled declaration holds CVXPY's objects, which cannot leave their process.

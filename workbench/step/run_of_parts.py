@@ -12,9 +12,13 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import DataError
+from workbench.judge import coulomb
 from workbench.problems.classes import Array
 from workbench.step.record import MEMORY, Record
 from workbench.step.run import Run
+
+RESIDUALS = ("signorini", "cone", "dissipation", "natural_map")
+"""Of a `coulomb.Verdict`, one a step."""
 
 
 class Places:
@@ -122,8 +126,12 @@ class RunOfParts(Run):
         return joined([p.free_rates for p in self.parts], self._places.contacts)
 
     @cached_property
-    def trace(self) -> Array:
-        return sum((p.trace for p in self.parts), np.zeros(self.steps))
+    def judged(self) -> coulomb.Verdict:
+        """The worst of the parts' residuals: what nothing couples is judged apart, as `coulomb.judge` does it."""
+        found = [p.judged for p in self.parts]
+        worst = (np.max([getattr(v, name) for v in found], axis=0) for name in RESIDUALS)
+        by_contact = (joined([getattr(v, name) for v in found], self._places.normals) for name in ("rho", "normaliser"))
+        return coulomb.Verdict(*worst, *by_contact)
 
     @cached_property
     def residuals(self) -> Array:

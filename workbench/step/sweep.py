@@ -17,10 +17,8 @@ import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
 
-from workbench.algorithms.bases import equilibration, natural_residual
 from workbench.algorithms.batch import Claims, compiled_solver, in_parts
 from workbench.algorithms.components import solve_apart
-from workbench.algorithms.one_contact import natural_map
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
@@ -30,6 +28,7 @@ from workbench.language.estimate import normal_estimate
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import Array, ContactSystem, _real, normal_law_for
 from workbench.mechanics.core import CORE
+from workbench.problems.residual import bounded_residual, contact_residual
 from workbench.problems.solution import Status
 from workbench.step.one_step import filled, pose
 from workbench.step.stepper import Stepper
@@ -88,13 +87,12 @@ def is_turned(core):
     return turned
 
 
-@kernel(types.float64(WORK, I64, I64, VECTOR))
-def residual_of(work, kind, d, scratch):
-    """The residual of work.z in the posed problem, as `problems` has it; scratch (n_c,)."""
+@kernel(types.float64(WORK, I64, I64))
+def residual_of(work, kind, d):
+    """The residual of work.z in the posed problem, as `problems` has it."""
     if kind != BOUNDED:
-        return natural_map(work.M, work.q, work.mu, d, kind == CONIC, work.z, scratch)
-    equilibration(work.M, scratch)
-    return natural_residual(work.M, work.q, work.lower, work.upper, scratch, work.z)
+        return contact_residual(work.M, work.q, work.mu, d, kind == CONIC, work.z)
+    return bounded_residual(work.M, work.q, work.lower, work.upper, work.z)
 
 
 class StepFunctions(NamedTuple):
@@ -147,7 +145,7 @@ def begin(core, work, track, functions, estimate):
 )
 def sweep_part(first, last, varied, buffer, core, work, track, functions, settings, kind, results):
     """The step of systems `first` to `last`, of problems of a kind (`RESIDUAL`); `buffer` is the core's."""
-    info, scratch = np.zeros(1, dtype=np.int64), np.empty(work.q.shape[0])
+    info = np.zeros(1, dtype=np.int64)
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     for k in range(first, last):
         status, iterations, passes, wanted = NOT_FINITE, 0, 0, False
@@ -175,7 +173,7 @@ def sweep_part(first, last, varied, buffer, core, work, track, functions, settin
         if status in (SOLVED, INACCURATE):
             turn_back(core, work.out[n + r : n + r + t])
             copy(work.out, results.out[k])
-            results.residuals[k] = residual_of(work, kind, settings.d, scratch)
+            results.residuals[k] = residual_of(work, kind, settings.d)
         else:
             set_all(np.nan, results.out[k])
             results.residuals[k] = np.inf

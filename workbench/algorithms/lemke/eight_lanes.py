@@ -29,7 +29,7 @@ from workbench.engine.lanes import (
     store,
     where,
 )  # fmt: skip
-from workbench.problems.classes import FAR_SCALED
+from workbench.problems.residual import FAR_SCALED
 from workbench.problems.solution import Status
 
 I64, SOLVED = types.int64, int(Status.SOLVED)

@@ -41,7 +41,7 @@ import numpy as np
 from numba import types
 
 from workbench.algorithms.base import EXACT, KernelSolver
-from workbench.algorithms.bases import backward_error, equilibration, natural_residual, usable
+from workbench.algorithms.bases import backward_error, usable
 from workbench.algorithms.lemke.double_double import follow_path_twice
 from workbench.algorithms.lemke.path import follow_path, general, lay_columns
 from workbench.algorithms.lemke.small import power_of_two, solve_small
@@ -65,7 +65,7 @@ from workbench.algorithms.lemke.workspace import (
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, SOLVE, VECTOR, address, copy, is_finite, set_all
 from workbench.engine.scratch import scratch
-from workbench.problems.classes import FAR_SCALED
+from workbench.problems.residual import FAR_SCALED, bounded_residual
 from workbench.problems.solution import Status
 
 SOLVED = int(Status.SOLVED)
@@ -181,14 +181,6 @@ def take(D, size, basic, b, z):
             z[basic[i]] = max(D[basic[i]] * b[i] * size, BASIC_ZERO)
 
 
-@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR))
-def residual(M, q, lower, upper, z):
-    """`MLCP.residual` of z (n,)."""
-    D = scratch(M.shape[0])
-    equilibration(M, D)
-    return natural_residual(M, q, lower, upper, D, z)
-
-
 @kernel(types.boolean(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
 def is_verified(M, q, lower, upper, D, z):
     """Whether z (n,), whose violation is at most `CLOSE`, passes the problem's own test too.
@@ -199,7 +191,7 @@ def is_verified(M, q, lower, upper, D, z):
     size, largest = 0.0, 0.0
     for i in range(z.shape[0]):
         size, largest = max(size, D[i] * abs(q[i])), max(largest, z[i] / D[i])
-    return largest <= FAR_SCALED * size or residual(M, q, lower, upper, z) <= EXACT
+    return largest <= FAR_SCALED * size or bounded_residual(M, q, lower, upper, z) <= EXACT
 
 
 @kernel(types.int64(MATRIX, VECTOR, VECTOR, types.float64, VECTOR, types.float64, VECTOR, INDICES))
@@ -248,7 +240,7 @@ def solve_large(M, q, lower, upper, work, z, info):
         if violation(q, z, work) <= CLOSE and is_verified(M, q, lower, upper, D, z):
             return SOLVED
         if status == SOLVED:
-            least = keep_better(residual(M, q, lower, upper, z), z, least, best)
+            least = keep_better(bounded_residual(M, q, lower, upper, z), z, least, best)
         # A ray where z0 is zero but for rounding has found the basis all the same.
         if solve_on_support(q, z, work) <= CLOSE and is_verified(M, q, lower, upper, D, z):
             return SOLVED
@@ -256,7 +248,7 @@ def solve_large(M, q, lower, upper, work, z, info):
     for attempt in range(PATHS - 1, PATHS - 1 + PRECISE_PATHS):
         covering_vector(M, attempt, work)
         status = double_double(M, q, D, size, work.d, smallest, z, info)
-        found = residual(M, q, lower, upper, z)
+        found = bounded_residual(M, q, lower, upper, z)
         least = keep_better(found, z, least, best)
         if violation(q, z, work) <= CANCELLED or backward_error(M, q, lower, upper, z) <= ACCEPTED:
             status = SOLVED if found <= EXACT else INACCURATE

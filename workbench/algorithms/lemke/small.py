@@ -15,7 +15,7 @@ from workbench.algorithms.lemke.workspace import TABLEAU
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FLOATS, INTEGERS, address, after
 from workbench.engine.rows import WIDTH, copy_row, less_row, pivot_row
-from workbench.problems.classes import FAR_SCALED
+from workbench.problems.residual import FAR_SCALED
 
 MOST = 60
 """Pivots."""

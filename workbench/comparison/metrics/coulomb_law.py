@@ -7,7 +7,7 @@ from workbench.comparison.metric import metric
 @metric(
     "signorini",
     unit="1",
-    meaning="|min(p_n, ρ u_n)|∞ over the natural map's normaliser",
+    meaning="|min(p_n, ρ u_n)| of the worst contact, over its scale of impulses",
     heading="Signorini",
     shown="small",
 )
@@ -29,7 +29,11 @@ def dissipation(m: Measured) -> float:
 
 
 @metric(
-    "natural-map", unit="1", meaning="all of the law at once, with ρ = n / tr W", heading="natural map", shown="small"
+    "natural-map",
+    unit="1",
+    meaning="all of the law at once, of the worst contact over its scale of impulses",
+    heading="natural map",
+    shown="small",
 )
 def natural_map(m: Measured) -> float:
     return m.run.judged.natural_map[m.steps].max()

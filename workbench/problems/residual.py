@@ -1,0 +1,273 @@
+"""The residuals of `classes`, compiled: the natural map, equilibrated by rows or contacts (formulary, 7.5).
+
+A row, or a contact, has a unit D of its own, which makes z/D and D (M z + q) the same kind of quantity, the square root
+of an energy where z are impulses, and a scale of its own by which its gap is measured. The worst one is the residual.
+What nothing couples has no influence on one another: what a scale takes from elsewhere it takes from its own part,
+that is from what M couples it to, directly or through others.
+"""
+
+from math import frexp, ldexp
+
+import numpy as np
+from numba import types
+
+from workbench.engine.compiling import kernel
+from workbench.engine.scratch import INDICES, VECTOR, scratch, scratch_indices
+
+FAR = 1e5
+"""Impulses z/D of a contact count up to this multiple of the motion D u of its part: of near-redundant contacts they
+are large beside it, along a ray, where nothing moves, without limit."""
+FAR_SCALED = 1e3
+"""What FAR is for the terms of a row of an LCP."""
+FAINT = 1e-5
+"""Share that counts of what cancels or does not compete, and sets the scale of rounding only: a free velocity that no
+impulse has to answer, as a large gap or fast sliding makes it, and the impulses of other contacts."""
+FAINT_SCALED = 1e-4
+"""What FAINT is for the terms of other rows of an LCP: where nothing moves along a row its own ones vanish, while a
+contact has all of its impulse."""
+QUIET = 1e-6
+"""Share of the largest scale of an LCP's rows that every row has: below 1e-15 of what the other rows hold, a row of a
+contact whose other rows are louder, as that across the direction of sliding, is the rounding of its data."""
+LARGE = 500
+"""Binary exponent to which small data are raised, so that nothing is lost to underflow."""
+
+I64 = types.int64
+READ_ROW, READ, READ_CUBE = (types.Array(types.float64, rank, "C", readonly=True) for rank in (1, 2, 3))
+
+
+@kernel(types.void(READ, VECTOR))
+def equilibration(M, D):
+    """`classes.equilibration` of one matrix, into D (n,)."""
+    n = M.shape[0]
+    for i in range(n):
+        met, diagonal = 0.0, abs(M[i, i])
+        for j in range(n):
+            if M[j, j] != 0.0:
+                met = max(met, max(abs(M[i, j]), abs(M[j, i])) ** 2 / abs(M[j, j]))
+        # Unknown scales are zero at first.
+        D[i] = 1.0 / np.sqrt(diagonal) if diagonal > 1e-12 * met else 0.0
+    new = True
+    while new:
+        new = False
+        for i in range(n):
+            if D[i] == 0.0:
+                reach = 0.0
+                for j in range(n):
+                    # Those found in this round are negative until it ends.
+                    reach = max(reach, max(abs(M[i, j]), abs(M[j, i])) * D[j])
+                if reach > 0.0:
+                    D[i], new = -1.0 / reach, True
+        for i in range(n):
+            D[i] = abs(D[i])
+    for i in range(n):
+        if D[i] == 0.0:
+            D[i] = 1.0
+
+
+@kernel(types.void(READ, I64, I64, INDICES))
+def coupled_parts(M, r, d, part):
+    """In part, the least member of the part of every contact (r,), or of every row of M where r = 0."""
+    n = M.shape[0]
+    for k in range(part.shape[0]):
+        part[k] = k
+    for i in range(n):
+        for j in range(n):
+            if M[i, j] != 0.0:
+                a = (i - r) // d if i >= r > 0 else i
+                b = (j - r) // d if j >= r > 0 else j
+                while part[a] != a:
+                    a = part[a]
+                while part[b] != b:
+                    b = part[b]
+                part[max(a, b)] = min(a, b)
+    for k in range(part.shape[0]):
+        part[k] = part[part[k]]
+
+
+@kernel(types.void(INDICES, VECTOR))
+def largest_of_part(part, value):
+    """Every value (r,) becomes the largest one of its part."""
+    for k in range(part.shape[0]):
+        value[part[k]] = max(value[part[k]], value[k])
+    for k in range(part.shape[0]):
+        value[k] = value[part[k]]
+
+
+@kernel(I64(READ_ROW, READ_ROW, READ_ROW))
+def lift(D, z, q):
+    """The binary exponent by which z and q (n,) may grow until the largest of z/D and D q reaches `LARGE`, or 0."""
+    top, some = -5000, False
+    for i in range(q.shape[0]):
+        unit = frexp(D[i])[1]
+        if z[i] != 0.0:
+            top, some = max(top, frexp(z[i])[1] - unit), True
+        if q[i] != 0.0:
+            top, some = max(top, frexp(q[i])[1] + unit), True
+    return max(0, LARGE - top) if some else 0
+
+
+@kernel(types.float64(READ_ROW, READ_ROW))
+def worst(gap, scale):
+    """The largest gap over its scale; inf where a gap has no scale, or where something is not finite."""
+    found = 0.0
+    for i in range(gap.shape[0]):
+        if not (gap[i] < np.inf and scale[i] < np.inf):
+            return np.inf
+        if gap[i] > 0.0:
+            found = max(found, gap[i] / scale[i] if scale[i] > 0.0 else np.inf)
+    return found
+
+
+@kernel(types.float64(READ, READ_ROW, READ_ROW, READ_ROW, READ_ROW))
+def bounded_residual(M, q, lower, upper, z):
+    """The residual of an MLCP at z (n,)."""
+    n = q.shape[0]
+    D, gap, scale, part = scratch(n), scratch(n), scratch(n), scratch_indices(n)
+    terms, elsewhere, motion = scratch(n), scratch(n), scratch(n)
+    equilibration(M, D)
+    coupled_parts(M, 0, 1, part)
+    k, loudest = lift(D, z, q), 0.0
+    for i in range(n):
+        # Powers of two, which round nothing, come first: M z may be too small for a double, but not D M z.
+        share, exponent = frexp(D[i])
+        power = ldexp(1.0, exponent)
+        moved = size = 0.0
+        for j in range(n):
+            term = (power * M[i, j]) * ldexp(z[j], k)
+            moved += term
+            size += abs(term)
+        free = power * ldexp(q[i], k)
+        w, moved, terms[i], free = share * (moved + free), share * moved, share * size, share * free
+        y, low, high = ldexp(z[i], k) / D[i], ldexp(lower[i], k) / D[i], ldexp(upper[i], k) / D[i]
+        part_of_gap = min(max(w, y - high), y - low)
+        gap[i] = abs(part_of_gap)
+        # A row that holds with slack at a bound may move without limit, and may be far from where anything moves.
+        slack = part_of_gap == 0.0 and not low < y < high
+        motion[i] = min(abs(moved), abs(free)) if slack else max(abs(moved), abs(free))
+        if low > -np.inf and high < np.inf:
+            motion[i] = max(motion[i], abs(y))
+        # What z can answer within its bounds competes.
+        competes = max(min(-free, max(high, 0.0)), min(free, max(-low, 0.0)))
+        scale[i], elsewhere[i] = max(competes, FAINT * abs(free)), FAINT_SCALED * terms[i]
+        if not np.isfinite(w + y):
+            return np.inf
+    largest_of_part(part, motion)
+    largest_of_part(part, elsewhere)
+    for i in range(n):
+        scale[i] = max(scale[i], min(max(terms[i], elsewhere[i]), FAR_SCALED * motion[i]))
+        loudest = max(loudest, scale[i])
+    for i in range(n):
+        scale[i] = max(scale[i], QUIET * loudest)
+    return worst(gap, scale)
+
+
+@kernel(types.void(READ_CUBE, READ, READ, READ, READ, VECTOR), nogil=True)
+def bounded_residuals(M, q, lower, upper, z, found):
+    """`bounded_residual` of every z (B, n) into found (B,); M, q and the bounds may be one for all.
+
+    It is inf where the data are not finite or the bounds leave an unknown no finite value.
+    """
+    for b in range(z.shape[0]):
+        M_b, q_b = M[min(b, M.shape[0] - 1)], q[min(b, q.shape[0] - 1)]
+        lower_b, upper_b = lower[min(b, lower.shape[0] - 1)], upper[min(b, upper.shape[0] - 1)]
+        usable = True
+        for i in range(z.shape[1]):
+            usable &= lower_b[i] < np.inf and upper_b[i] > -np.inf and np.isfinite(q_b[i])
+            for j in range(z.shape[1]):
+                usable &= np.isfinite(M_b[i, j])
+        found[b] = bounded_residual(M_b, q_b, lower_b, upper_b, z[b]) if usable else np.inf
+
+
+@kernel(types.void(READ_ROW, READ_ROW, I64, READ_ROW, VECTOR))
+def contact_units(diagonal, q, d, z, D):
+    """D (n,), sqrt(rho_i) in the rows of contact i, rho_i = (1 + d) / tr W_ii; |p_i|/|q_i| where W_ii moves nothing."""
+    r = q.shape[0] // (1 + d)
+    for i in range(r):
+        trace, impulse, free = diagonal[i], abs(z[i]), abs(q[i])
+        for j in range(r + d * i, r + d * (i + 1)):
+            trace += diagonal[j]
+            impulse, free = np.hypot(impulse, z[j]), np.hypot(free, q[j])
+        if trace > 0.0:
+            D[i] = np.sqrt((1 + d) / trace)
+        else:
+            D[i] = np.sqrt(impulse) / np.sqrt(free) if impulse > 0.0 and free > 0.0 else 1.0
+        for j in range(r + d * i, r + d * (i + 1)):
+            D[j] = D[i]
+
+
+@kernel(types.float64(READ_ROW, READ_ROW, INDICES, READ_ROW, READ_ROW, I64, types.boolean, READ_ROW, READ_ROW))
+def cone_residual(D, diagonal, part, q, mu, d, associated, z, u):
+    """The residual of a friction-cone problem at z (n,), u = W z + q; D of `contact_units`, the diagonal of W."""
+    r = mu.shape[0]
+    gap, scale, size, impulse, motion = scratch(r), scratch(r), scratch(r), scratch(r), scratch(r)
+    y, w = scratch(1 + d), scratch(1 + d)
+    for i in range(r):
+        unit, first, slip, radius = D[i], r + d * i, 0.0, 0.0
+        size[i] = moved = ahead = free = 0.0
+        still = False
+        for a in range(1 + d):
+            k = i if a == 0 else first + a - 1
+            y[a], w[a] = z[k] / unit, unit * u[k]
+            size[i] = np.hypot(size[i], y[a])
+            moved = np.hypot(moved, unit * (u[k] - q[k]))
+            ahead, free = np.hypot(ahead, w[a]), np.hypot(free, unit * q[k])
+            still |= z[k] != 0.0 and not diagonal[k] > 0.0
+            if a > 0:
+                slip = np.hypot(slip, w[a])
+                radius = np.hypot(radius, y[a] - w[a])
+        if not associated:
+            w[0] += mu[i] * slip
+        # Sine and cosine of the cone's angle from its axis.
+        cosine = 1.0 / np.hypot(1.0, mu[i])
+        sine = mu[i] * cosine
+        # The polar cone first: with mu = 0 and y_t = w_t a negative y_n would pass for inside.
+        if sine * radius <= cosine * (w[0] - y[0]):
+            gap[i] = size[i]
+        else:
+            # y - P(y - w) as w + (y - w - P(y - w)): y - w would lose the motion beside an impulse far out on a ray.
+            outside = max(0.0, cosine * radius - sine * (y[0] - w[0]))
+            gap[i] = abs(w[0] - sine * outside)
+            for a in range(1, 1 + d):
+                along = cosine * outside * ((y[a] - w[a]) / radius) if radius > 0.0 else 0.0
+                gap[i] = np.hypot(gap[i], w[a] + along if mu[i] > 0.0 else y[a])
+        # An idle contact may move without limit, and may be far from where anything moves.
+        motion[i] = max(ahead, free) if size[i] > 0.0 or gap[i] > 0.0 else min(moved, free)
+        scale[i] = max(moved, max(-unit * q[i], FAINT * free))
+        # Impulses that move nothing are no scale.
+        size[i] = 0.0 if still else size[i]
+        impulse[i] = FAINT * size[i]
+        if not np.isfinite(ahead + size[i]):
+            return np.inf
+    largest_of_part(part, motion)
+    largest_of_part(part, impulse)
+    for i in range(r):
+        scale[i] = max(scale[i], min(max(size[i], impulse[i]), FAR * motion[i]))
+    return worst(gap, scale)
+
+
+@kernel(types.float64(READ, READ_ROW, READ_ROW, I64, types.boolean, READ_ROW))
+def contact_residual(W, q, mu, d, associated, z):
+    """The residual of a friction-cone problem over W (n, n) at z (n,)."""
+    n, r = q.shape[0], mu.shape[0]
+    D, diagonal, u, part = scratch(n), scratch(n), scratch(n), scratch_indices(r)
+    z_up, q_up = scratch(n), scratch(n)
+    for i in range(n):
+        diagonal[i] = W[i, i]
+    contact_units(diagonal, q, d, z, D)
+    k = lift(D, z, q)
+    for i in range(n):
+        z_up[i], q_up[i] = ldexp(z[i], k), ldexp(q[i], k)
+    for i in range(n):
+        u[i] = q_up[i]
+        for j in range(n):
+            u[i] += W[i, j] * z_up[j]
+    coupled_parts(W, r, d, part)
+    return cone_residual(D, diagonal, part, q_up, mu, d, associated, z_up, u)
+
+
+@kernel(types.void(READ_CUBE, READ, READ, I64, types.boolean, READ, VECTOR), nogil=True)
+def contact_residuals(W, q, mu, d, associated, z, found):
+    """`contact_residual` of every z (B, n) into found (B,); W, q and mu may be one for all."""
+    for b in range(z.shape[0]):
+        W_b, q_b, mu_b = W[min(b, W.shape[0] - 1)], q[min(b, q.shape[0] - 1)], mu[min(b, mu.shape[0] - 1)]
+        found[b] = contact_residual(W_b, q_b, mu_b, d, associated, z[b])
