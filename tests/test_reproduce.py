@@ -384,12 +384,12 @@ def test_what_the_wheel_page_computes_step_by_step_is_what_the_comparison_says(s
 
 def test_sticking_ends_on_coulombs_disc_where_the_axes_are_turned_to_the_push():
     for angle in (10.0, 45.0, 130.0):
-        assert _stick_slip.size(_stick_slip.RIGID, angle) == pytest.approx(1.0, abs=1e-8)
+        assert _stick_slip.size(_stick_slip.RIGID, angle) == pytest.approx(1.0, abs=2e-7)
         # Otherwise on a square, turned to the last force or not at all.
         c, s = np.abs(_stick_slip.towards(angle))
-        assert _stick_slip.size(box_friction, angle) == pytest.approx(1 / max(c, s), abs=1e-8)
+        assert _stick_slip.size(box_friction, angle) == pytest.approx(1 / max(c, s), abs=2e-7)
         aside = _stick_slip.size(_stick_slip.RIGID, angle, 20.0)
-        assert aside == pytest.approx(1 / np.cos(np.radians(20.0)), abs=1e-8)
+        assert aside == pytest.approx(1 / np.cos(np.radians(20.0)), abs=2e-7)
 
 
 def test_sliding_friction_follows_a_velocity_that_turns_a_little():

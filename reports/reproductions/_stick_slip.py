@@ -58,13 +58,13 @@ def step(f: Formulation, push: Array, speed: float = 0.0, last: Array | None = N
 
 
 def onset(f: Formulation, angle: float, last: float | None = None) -> Array:
-    """Friction (2,) over mu p_n at which a block begins to slide, pushed at an angle; to 1e-9.
+    """Friction (2,) over mu p_n at which a block begins to slide, pushed at an angle; to 1e-7.
 
     `last` is the direction of the push that the last friction force balanced; None for the same.
     """
     balanced = -0.5 * towards(angle if last is None else last)
     low, high = 0.0, 2.0
-    while high - low > 1e-9:
+    while high - low > 1e-7:
         push = 0.5 * (low + high)
         _, u = step(f, push * towards(angle), last=balanced)
         low, high = (low, push) if np.abs(u).max() > AT_REST else (push, high)
@@ -126,7 +126,7 @@ def across(lateral: float) -> Array:
 
 
 def boundaries() -> alt.HConcatChart:
-    angles = np.arange(0.0, 360.0, 7.5)
+    angles = np.arange(0.0, 360.0, 15.0)
     square = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1], [1, 1]], dtype=float)
     c, s = towards(LAST)
     turned = square @ np.array([[c, s], [-s, c]])
@@ -147,7 +147,7 @@ def boundaries() -> alt.HConcatChart:
 
 def kinetic() -> Chart:
     rows = []
-    for lateral in np.linspace(-2, 2, 81):
+    for lateral in np.linspace(-2, 2, 41):
         for f, name in ((RIGID, "regularised"), (coulomb, "Coulomb")):
             friction, u = step(f, across(lateral), 1.0)
             rows += [
