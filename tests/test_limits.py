@@ -29,8 +29,8 @@ def works(seconds):
         pass
 
 
-def lost(task, *why):
-    return task, *why
+def lost(task, claimed, reason, iterate):
+    return task, claimed, reason
 
 
 def test_compiling_is_left_out_of_the_limit_and_working_is_not():

@@ -1,6 +1,7 @@
 """`workbench solve | info | convert | export`, what they stand on, and the summaries of a test set."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -268,7 +269,10 @@ def test_solve_with_a_time_limit(folder, capsys):
     assert claimed == {
         "a-slow.hdf5": "TIME_LIMIT", "a.hdf5": "SOLVED", "b.dat": "SOLVED", "c.dat": "SOLVED", "d.dat": "UNREADABLE"
     }  # fmt: skip
-    assert "no answer within 2 s" in {row["reason"] for row in rows}
+    (late,) = (row for row in rows if row["claimed"] == "TIME_LIMIT")
+    assert re.fullmatch(r"no answer within 2 s; the best iterate has residual \S+", late["reason"])
+    assert 0 < late["residual"] == late["natural_map"] < 1
+    assert not late["verified"]
 
 
 def test_info(folder, capsys):

@@ -93,6 +93,14 @@ class KernelSolver:
         return Solution(z, status, float(problem.residual(z)), self.tolerance, int(info[0]), elapsed, self.name, reason)
 
 
+class Starting(KernelSolver):
+    """One whose kernel begins from the guess."""
+
+    def solve_from(self, problem: Problem, start: Array) -> Solution:
+        """As `solve`, from a start (n,)."""
+        return self.solve(problem, start)
+
+
 def kernel_arguments(problem: Problem) -> tuple:
     """(M, q, lower, upper, mu, d) as `kernels.SOLVE` takes them."""
     none = np.zeros(0)

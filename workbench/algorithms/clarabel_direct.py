@@ -3,7 +3,7 @@
 One contact costs about 0.2 ms, a fifth of the way through CVXPY, so it can run at every step of a simulation.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import clarabel
@@ -61,18 +61,20 @@ def _structure(unbounded_below: bytes, unbounded_above: bytes, r: int, d: int) -
     return row, column, pointer, sparse.csc_matrix(np.vstack(blocks)), cones
 
 
-@lru_cache(maxsize=1)
-def _settings() -> clarabel.DefaultSettings:
+@lru_cache(maxsize=8)
+def _settings(gap: float, most: int | None) -> clarabel.DefaultSettings:
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = GAP_TOLERANCE
+    if most:
+        settings.max_iter = most
+    settings.tol_gap_abs = settings.tol_gap_rel = gap
     settings.tol_feas = FEASIBILITY_TOLERANCE
     settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = ACCEPTED
     settings.reduced_tol_ktratio = settings.tol_ktratio
     return settings
 
 
-def _minimise(qp: ScaledQP) -> Outcome:
+def _minimise(qp: ScaledQP, settings: clarabel.DefaultSettings) -> Outcome:
     from scipy import sparse
 
     below, above = np.isinf(qp.lower), np.isinf(qp.upper)
@@ -81,7 +83,7 @@ def _minimise(qp: ScaledQP) -> Outcome:
     b = np.zeros(A.shape[0])
     bounds: Array = np.concatenate([-qp.lower[~below], qp.upper[~above]])
     b[: bounds.size] = bounds
-    answer = clarabel.DefaultSolver(P, qp.c, A, b, cones, _settings()).solve()
+    answer = clarabel.DefaultSolver(P, qp.c, A, b, cones, settings).solve()
     word = str(answer.status)
     status, reason = _STATUS.get(word, (Status.INACCURATE, f"Clarabel ended with {word}"))
     y = None if status is Status.INFEASIBLE else np.array(answer.x)
@@ -97,13 +99,19 @@ class ClarabelDirect:
     guaranteed_for: str = quadratic.PROMISE
     tolerance: float = base.GENERIC
     source: str = "Goulart & Chen 2024, Clarabel: an interior-point solver for conic programs with quadratic objectives"
+    gap: float = GAP_TOLERANCE
+    most: int | None = None
+
+    def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "ClarabelDirect":
+        """Another duality gap at which it stops, and another number of iterations at most."""
+        return replace(self, gap=tolerance or self.gap, most=max_iterations or self.most)
 
     def why_not(self, problem: Problem) -> str | None:
         return quadratic.objection(problem)
 
     def solve(self, problem: Problem) -> Solution:
         """Solve one problem (no batch axes); see `base.Solver`."""
-        return quadratic.solve_scaled(self, problem, _minimise)
+        return quadratic.solve_scaled(self, problem, lambda qp: _minimise(qp, _settings(self.gap, self.most)))
 
 
 SOLVER = ClarabelDirect()

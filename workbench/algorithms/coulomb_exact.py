@@ -18,7 +18,7 @@ from numba import types
 
 from workbench.algorithms.base import EXACT, KernelSolver, kernel_arguments, refusal
 from workbench.algorithms.components import FEW
-from workbench.algorithms.coulomb_parts import Part, solve_by_parts
+from workbench.algorithms.coulomb_parts import Part, Staged, solve_by_parts
 from workbench.algorithms.dense_newton import ENOUGH, newton, norm
 from workbench.algorithms.one_contact import natural_map, one_contact
 from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
@@ -242,12 +242,22 @@ class ExactSolver(KernelSolver):
 
     def solve(self, problem: Problem, guess: Array | None = None) -> Solution:
         """As `KernelSolver.solve`, over (M, H) too, without use of the guess; `stages` says how far each one came."""
+        return self._solved(problem, None)
+
+    def solve_from(self, problem: Problem, start: Array) -> Solution:
+        """The stages over many contacts from a start (n,), and all of them from zero where these end in no solution."""
+        return self._solved(problem, start)
+
+    def _solved(self, problem: Problem, first: Array | None) -> Solution:
         reason = self.why_not(problem)
         if reason:
             return refusal(self, problem, reason)
         start = clock()
         assert isinstance(problem, Cones)
-        z, gap, iterations, stages = self.in_stages(problem)
+        found = None if first is None else _searched(problem, first)
+        if found is None or found[1] > CLAIM:
+            found = min(filter(None, (found, self.in_stages(problem))), key=lambda one: one[1])
+        z, gap, iterations, stages = found
         residual = float(problem.residual(z))
         if gap <= CLAIM and residual > self.tolerance:
             z, residual, swept = contact_by_contact(problem, z, self.tolerance)
@@ -278,15 +288,11 @@ class ExactSolver(KernelSolver):
             stages.append(f"{info[0]} dense {words}Newton steps: {best:.1e}")
         iterations = int(info[0])
         if best > CLAIM:
-            # Lazy, since SciPy takes longer to import than small problems to solve.
-            from workbench.algorithms.coulomb_bodies import in_blocks
-            from workbench.algorithms.coulomb_newton import solve_blocks
-
-            search = solve_blocks(in_blocks(problem))
-            iterations += search.problem.swept + search.problem.factors
-            stages += search.report
-            if search.residual < best:
-                z, best = search.problem.plain(search.z), search.residual
+            z_blocks, residual, steps, report = _searched(problem)
+            iterations += steps
+            stages += report
+            if residual < best:
+                z, best = z_blocks, residual
         return z, best, iterations, tuple(stages)
 
 
@@ -303,6 +309,17 @@ def contact_by_contact(problem: Cones, z: Array, enough: float) -> tuple[Array, 
         if residual < best:
             z, best = blocks.plain(trial), residual
     return z, best, LAST_SWEEPS
+
+
+def _searched(problem: Cones, start: Array | None = None) -> Staged:
+    """What the stages with sparse factors come to, from zero or from a start (n,)."""
+    # Lazy, since SciPy takes longer to import than small problems to solve.
+    from workbench.algorithms.coulomb_bodies import in_blocks
+    from workbench.algorithms.coulomb_newton import solve_blocks
+
+    search = solve_blocks(in_blocks(problem), start)
+    p = search.problem
+    return p.plain(search.z), search.residual, p.swept + p.factors, tuple(search.report)
 
 
 COULOMB = ExactSolver(

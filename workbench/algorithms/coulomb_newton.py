@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from workbench.algorithms import best
 from workbench.algorithms.one_contact import natural_gap
 from workbench.algorithms.sparse_contacts import all_contacts, contact_velocity, newton_matrix, sweeps
 from workbench.arrays import Array
@@ -225,6 +226,8 @@ class Search:
         residual = self.problem.residual(z)
         if residual < self.residual:
             self.residual, self.z = residual, z.copy()
+            if best.watched(z.size):
+                best.offer(self.problem.plain(z))
         return residual
 
     def burst(self, number: int, size: float) -> None:
@@ -235,43 +238,43 @@ class Search:
         self.offer(z)
 
 
-def solve_blocks(p: NewtonProblem) -> Search:
-    """All stages; the residual says how far they came."""
-    z = np.zeros(p.q.shape)
-    best = Search(p, z, p.residual(z))
+def solve_blocks(p: NewtonProblem, start: Array | None = None) -> Search:
+    """All stages, from zero or from a start (n,); the residual says how far they came."""
+    z = np.zeros(p.q.shape) if start is None else start[p.rows]
+    search = Search(p, z, p.residual(z))
     swept = p.sweep(SWEEPS, z)
-    best.offer(z)
+    search.offer(z)
     size = max(float(np.linalg.norm(z)), float(np.linalg.norm(p.rho[:, None] * p.q)))
     sweeping = f"{SWEEPS} sweeps" if swept else "no sweeps, since too many velocities are coupled"
-    best.report.append(f"{sweeping}: {best.residual:.1e}")
-    if best.residual > ENOUGH:
-        best.burst(0, size)
-        best.report.append(f"{p.factors} Newton steps: {best.residual:.1e}")
-    if best.residual > ENOUGH:
-        rounds = proximal(best, size)
-        best.report.append(f"{rounds} proximal steps, {p.factors} Newton steps: {best.residual:.1e}")
-    return best
+    search.report.append(f"{sweeping}: {search.residual:.1e}")
+    if search.residual > ENOUGH:
+        search.burst(0, size)
+        search.report.append(f"{p.factors} Newton steps: {search.residual:.1e}")
+    if search.residual > ENOUGH:
+        rounds = proximal(search, size)
+        search.report.append(f"{rounds} proximal steps, {p.factors} Newton steps: {search.residual:.1e}")
+    return search
 
 
-def proximal(best: Search, size: float) -> int:
+def proximal(search: Search, size: float) -> int:
     """The proximal stage, in place; returns the number of its steps."""
-    p = best.problem
-    centre, at_centre = best.z.copy(), best.residual
-    eps, streak = p.unit * min(best.residual, 0.1), 0
+    p = search.problem
+    centre, at_centre = search.z.copy(), search.residual
+    eps, streak = p.unit * min(search.residual, 0.1), 0
     for k in range(ROUNDS):
-        if best.residual <= ENOUGH:
+        if search.residual <= ENOUGH:
             return k
         if k % EVERY == EVERY - 1:
-            before = best.residual
-            best.burst(1 + k // EVERY, size)
-            if best.residual < before:
-                centre, at_centre = best.z.copy(), best.residual
+            before = search.residual
+            search.burst(1 + k // EVERY, size)
+            if search.residual < before:
+                centre, at_centre = search.z.copy(), search.residual
         z = centre.copy()
         goal = max(SHARE * p.start(z, centre, eps), 1e-16 * size)
         error = p.newton(z, centre, eps, goal, RISE * size)
         if error > goal:
             error = p.newton(z, centre, eps, goal, size, damped=True, slope=SLOPE)
-        residual = best.offer(z)
+        residual = search.offer(z)
         if error <= goal:
             streak += 1
             eps *= 0.5 if streak > 1 else 1.0

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.algorithms import best
 from workbench.algorithms.components import find_parts, gather
 from workbench.algorithms.one_contact import natural_gap
 from workbench.problems.classes import Array, ConeProblem, is_sparse
@@ -48,7 +49,7 @@ def solve_by_parts(problem: ConeProblem, solve: Callable[[ConeProblem], Staged])
     most = max((rows.size for rows, _ in split), default=0)
     if not split or (problem.size > HALVED and 2 * most > problem.size):
         return None
-    z, u = np.empty(problem.size), np.empty(problem.size)
+    z, u = np.zeros(problem.size), np.empty(problem.size)
     reported: tuple[str, ...] = ()
     iterations, worst = 0, -1.0
     for rows, W_k in split:
@@ -56,6 +57,7 @@ def solve_by_parts(problem: ConeProblem, solve: Callable[[ConeProblem], Staged])
         part = Part(W_k, problem.q[rows], problem.mu[contacts], d, problem.associated)
         z_k, residual, some, stages = solve(part)
         z[rows], u[rows] = z_k, W_k @ z_k + part.q
+        best.offer(z)
         iterations += some
         if residual > worst:
             worst, reported = residual, stages

@@ -7,7 +7,7 @@ Differentiable convex optimization layers, on disciplined parametrised programmi
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from workbench.algorithms import base, quadratic
 from workbench.algorithms.quadratic import Outcome, ScaledQP
-from workbench.errors import UnknownNameError
+from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.problems.classes import ConeProblem, Problem
 from workbench.problems.solution import Solution, Status
 
@@ -30,6 +30,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 100_000},
     "ECOS": {"abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-9},
 }
+_STOPS = {
+    "CLARABEL": ("tol_gap_abs", "tol_gap_rel"), "SCS": ("eps_abs", "eps_rel"), "OSQP": ("eps_abs", "eps_rel"),
+    "ECOS": ("abstol", "reltol"),
+}  # fmt: skip
+_MOST = {"CLARABEL": "max_iter", "SCS": "max_iters", "OSQP": "max_iter", "ECOS": "max_iters"}
+"""Names of the options at which a solver stops."""
 """Where the defaults leave natural-map residuals above `base.GENERIC`. A solver not named here runs as it comes."""
 
 _STATUS = {
@@ -78,7 +84,7 @@ def _programme(name: str, unbounded_below: bytes, unbounded_above: bytes, r: int
     return _Programme(problem, y, F_T, c, lower, upper)
 
 
-def _minimise(name: str, qp: ScaledQP) -> Outcome:
+def _minimise(name: str, qp: ScaledQP, options: dict[str, Any]) -> Outcome:
     below, above = np.isinf(qp.lower), np.isinf(qp.upper)
     programme = _programme(name, below.tobytes(), above.tobytes(), qp.r, qp.d)
     programme.F_T.value, programme.c.value = qp.factor().T, qp.c
@@ -91,7 +97,7 @@ def _minimise(name: str, qp: ScaledQP) -> Outcome:
         # CVXPY warns of inaccurate answers; the status says it already.
         warnings.simplefilter("ignore")
         # A warm start would let an answer depend on the problems solved before it.
-        programme.problem.solve(solver=name, warm_start=False, enforce_dpp=True, **_OPTIONS.get(name, {}))
+        programme.problem.solve(solver=name, warm_start=False, enforce_dpp=True, **options)
     word, y = programme.problem.status, programme.y.value
     status, reason = _STATUS.get(word, (Status.INACCURATE, f"{name} ended with {word}"))
     return Outcome(y, status, programme.problem.solver_stats.num_iters or 0, reason)
@@ -110,6 +116,7 @@ class CvxpySolver:
     guaranteed_for: str = quadratic.PROMISE
     tolerance: float = base.GENERIC
     source: str = "Diamond & Boyd 2016, CVXPY: a Python-embedded modeling language for convex optimization"
+    own: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def solves(self) -> frozenset[str]:
@@ -122,9 +129,25 @@ class CvxpySolver:
             return f"{self.name} has no second-order cones, which friction with two tangential directions needs"
         return quadratic.objection(problem)
 
+    def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "CvxpySolver":
+        """Its own gap or error at which it stops, and number of iterations. Raises WorkbenchError for other solvers."""
+        key = self.name.removeprefix(PREFIX)
+        if key not in _OPTIONS:
+            raise WorkbenchError(
+                f"{self.name}: tolerance and iterations are known of {', '.join(_OPTIONS)} under CVXPY"
+            )
+        own = dict(_OPTIONS[key]) | self.own
+        if tolerance is not None:
+            own |= dict.fromkeys(_STOPS[key], tolerance)
+        if max_iterations is not None:
+            own[_MOST[key]] = max_iterations
+        return replace(self, own=own)
+
     def solve(self, problem: Problem) -> Solution:
         """Solve one problem (no batch axes); see `base.Solver`."""
-        return quadratic.solve_scaled(self, problem, lambda qp: _minimise(self.name.removeprefix(PREFIX), qp))
+        key = self.name.removeprefix(PREFIX)
+        options = self.own or _OPTIONS.get(key, {})
+        return quadratic.solve_scaled(self, problem, lambda qp: _minimise(key, qp, options))
 
 
 def cvxpy_solver(name: str) -> CvxpySolver:

@@ -13,15 +13,19 @@ with positive diagonal (strict diagonal dominance among them). Cost: n^2 per swe
 falls with the condition number.
 """
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numba import types
 
-from workbench.algorithms.base import KernelSolver
+from workbench.algorithms import best
+from workbench.algorithms.base import KernelSolver, kernel_arguments, refusal
 from workbench.algorithms.bases import usable
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import MATRIX, SOLVE, VECTOR, set_all
-from workbench.problems.classes import Problem
-from workbench.problems.solution import Status
+from workbench.engine.kernels import INDICES, MATRIX, SOLVE, VECTOR, set_all
+from workbench.engine.timing import clock
+from workbench.problems.classes import Array, Problem
+from workbench.problems.solution import Solution, Status
 
 SOLVED = int(Status.SOLVED)
 ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
@@ -32,6 +36,8 @@ INACCURATE = int(Status.INACCURATE)
 TOLERANCE = 1e-13
 """Relative change of a sweep, and relative natural map, at which the method stops."""
 SWEEPS = 10_000
+AT_ONCE = 20
+"""Sweeps after which who watches is shown the iterate."""
 
 
 @kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.boolean))
@@ -55,6 +61,23 @@ def relative_step(M, q, lower, upper, z, move):
     return np.sqrt(step / size) if size > 0.0 else 0.0
 
 
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, types.float64, types.int64, INDICES))
+def sweeps_from(M, q, lower, upper, z, tolerance, most, info):
+    """At most so many sweeps from z, in place; info[0] counts on."""
+    for _ in range(most):
+        step = relative_step(M, q, lower, upper, z, True)
+        info[0] += 1
+        if step == np.inf:
+            set_all(np.nan, z)
+            return NOT_FINITE
+        if step <= tolerance:
+            if relative_step(M, q, lower, upper, z, False) <= tolerance:
+                return SOLVED
+            if step == 0.0:
+                return INACCURATE
+    return ITERATION_LIMIT
+
+
 @kernel(SOLVE)
 def pgs_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts sweeps. SINGULAR where a diagonal entry is not positive, z nan if it diverges."""
@@ -67,18 +90,7 @@ def pgs_kernel(M, q, lower, upper, mu, d, z, info):
         if not M[i, i] > 0.0:
             return SINGULAR
         z[i] = min(max(0.0, lower[i]), upper[i])
-    while info[0] < SWEEPS:
-        step = relative_step(M, q, lower, upper, z, True)
-        info[0] += 1
-        if step == np.inf:
-            set_all(np.nan, z)
-            return NOT_FINITE
-        if step <= TOLERANCE:
-            if relative_step(M, q, lower, upper, z, False) <= TOLERANCE:
-                return SOLVED
-            if step == 0.0:
-                return INACCURATE
-    return ITERATION_LIMIT
+    return sweeps_from(M, q, lower, upper, z, TOLERANCE, SWEEPS, info)
 
 
 def _objection(problem: Problem) -> str | None:
@@ -89,7 +101,39 @@ def _objection(problem: Problem) -> str | None:
     return None
 
 
-SOLVER = KernelSolver(
+@dataclass(frozen=True)
+class GaussSeidel(KernelSolver):
+    """The method with a tolerance, a number of sweeps and a start of one's own."""
+
+    stop: float = TOLERANCE
+    most: int = SWEEPS
+
+    def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "GaussSeidel":
+        """Another relative change of a sweep at which it stops, and another number of sweeps at most."""
+        return replace(self, stop=tolerance or self.stop, most=max_iterations or self.most)
+
+    def solve(self, problem: Problem, guess: Array | None = None) -> Solution:
+        """As `KernelSolver.solve`; sweep by sweep, where these are adjusted or somebody watches."""
+        if (self.stop, self.most) == (TOLERANCE, SWEEPS) and not best.watched(problem.size):
+            return super().solve(problem, guess)
+        reason = self.why_not(problem)
+        return refusal(self, problem, reason) if reason else self.solve_from(problem, np.zeros(problem.size))
+
+    def solve_from(self, problem: Problem, start: Array) -> Solution:
+        """From the point of the bounds that is nearest to `start` (n,)."""
+        M, q, lower, upper, _, _ = kernel_arguments(problem)
+        begun, info = clock(), np.zeros(1, dtype=np.int64)
+        z, status = np.clip(start, lower, upper), ITERATION_LIMIT
+        while status == ITERATION_LIMIT and info[0] < self.most:
+            status = sweeps_from(M, q, lower, upper, z, self.stop, min(AT_ONCE, self.most - info[0]), info)
+            best.offer(z)
+        elapsed, claimed = clock() - begun, Status(status)
+        reason = "" if claimed is Status.SOLVED else claimed.meaning
+        residual = float(problem.residual(z))
+        return Solution(z, claimed, residual, self.tolerance, int(info[0]), elapsed, self.name, reason)
+
+
+SOLVER = GaussSeidel(
     name="pgs",
     kernel=pgs_kernel,
     solves=frozenset({"LCP", "MLCP"}),

@@ -61,7 +61,14 @@ def add_command(commands: Any) -> None:
     )
     solve.add_argument("--time-limit", metavar="S", help="seconds for each problem, which is then solved in a process")
     solve.add_argument("--json", action="store_true", help="print the rows as JSON instead of a table")
-    solve.add_argument("--out", metavar="FOLDER", help="write results.csv, summary.csv, profile.csv, provenance.json")
+    solve.add_argument(
+        "--out", metavar="OUT",
+        help="a folder for results.csv, summary.csv, profile.csv, provenance.json; or, of one problem, a file that "
+        "ends in .npz, .csv or .hdf5 (FCLIB, group solution) for the answer itself",
+    )  # fmt: skip
+    solve.add_argument("--start", metavar="FILE", help="begin from such an answer, with solvers that can")
+    solve.add_argument("--tolerance", metavar="X", help="at which the solver stops, of solvers that have one")
+    solve.add_argument("--max-iterations", metavar="N", help="of solvers that have such a limit")
     solve.set_defaults(run=run_solve)
 
 
@@ -103,7 +110,8 @@ def run_info(o: argparse.Namespace) -> None:
 
 def run_solve(o: argparse.Namespace) -> None:
     """A row for every file and solver, as they come; then the summary of a test set."""
-    from workbench.readers.files import problem_files
+    from workbench.readers.answers import ENDINGS, write_answer
+    from workbench.readers.files import problem_files, read_problem_file
 
     files = problem_files(o.files)
     seconds = None if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
@@ -118,15 +126,26 @@ def run_solve(o: argparse.Namespace) -> None:
 
     for name in o.solver or []:
         find_solver(name)
-    with staged(Path(o.out)) if o.out else nullcontext() as stage:
+    answer = Path(o.out) if o.out and Path(o.out).suffix.lower() in ENDINGS else None
+    if (answer or o.start) and (len(files), len(o.solver or [None])) != (1, 1):
+        word = "--start" if o.start else f"--out {o.out}"
+        raise WorkbenchError(f"{word} is for one problem and one solver; several are given")
+    tuning = _tuning(o, files[0][0])
+    with staged(Path(o.out)) if o.out and not answer else nullcontext() as stage:
         found = []
         if not o.json:
             print(HEADER)
-        tasks = [(path, formulation, solver, not inside) for path, inside in files for solver in o.solver or [None]]
-        for row in solve_rows(tasks, seconds):
+        tasks = [
+            (path, formulation, solver, not inside, tuning) for path, inside in files for solver in o.solver or [None]
+        ]
+        for row, values in solve_rows(tasks, seconds):
             found.append(row)
             if not o.json:
                 print(_line(row), flush=True)
+            if answer:
+                if not values:
+                    raise WorkbenchError(f"there is no answer to write to '{answer}': {row['reason']}")
+                write_answer(read_problem_file(files[0][0]), values, answer)
         totals = _test_set(found, stage) if stage or len(found) > 1 else []
         if stage:
             facts = provenance(
@@ -141,6 +160,19 @@ def run_solve(o: argparse.Namespace) -> None:
             mean = f"; {1e3 * t['time_mean']:.3g} ms, a mean over {t['mean_over']}" if t["mean_over"] else ""
             absent = f", {t['without_solution']} of them without a solution" if t["without_solution"] else ""
             print(f"{t['method']}: {t['solved']} of {t['problems']} verified{absent}{mean}")
+
+
+def _tuning(o: argparse.Namespace, path: Path) -> Any:
+    from workbench.algorithms.tuning import Tuning
+    from workbench.readers.answers import read_answer
+    from workbench.readers.files import read_problem_file
+
+    most = (
+        None if o.max_iterations is None else round(number_option(o.max_iterations, "--max-iterations", "iterations"))
+    )
+    tolerance = o.tolerance and number_option(o.tolerance, "--tolerance", "no unit")
+    start = None if o.start is None else read_answer(o.start, read_problem_file(path))
+    return Tuning(start, tolerance, most)
 
 
 def _test_set(found: list[dict[str, Any]], stage: Path | None) -> list[dict[str, Any]]:

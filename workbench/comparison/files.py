@@ -184,7 +184,9 @@ def _outcomes(
     tasks = [Task(f, s) for f in formulations for s in (None, *solvers)]
     found = {exact.task: exact} if exact.task in tasks else {}
     waiting = [(problem, task) for task in tasks if task not in found]
-    done = limited(outcome_of, waiting, seconds, lambda task, *why: Outcome(task[1], None, *why))
+    done = limited(
+        outcome_of, waiting, seconds, lambda task, claimed, reason, _: Outcome(task[1], None, claimed, reason)
+    )
     for outcome in done:
         found[outcome.task] = outcome
         generic = Task(outcome.task.formulation, find_solver(GENERIC_SOLVER))

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from workbench.algorithms import SOLVERS
+from workbench.algorithms import SOLVERS, best
+from workbench.arrays import Array
 from workbench.comparison.failure import failed
 from workbench.comparison.jobs import processes
 from workbench.engine import timing
@@ -26,6 +27,10 @@ IMPORTED = (
     *(f"workbench.algorithms.{where.rpartition('.')[0]}" for where in SOLVERS.bundled.values()),
 )
 """Modules that processes with a time limit start with."""
+TIME_LIMIT = "TIME_LIMIT"
+"""What the row of a task claims whose time is over."""
+LARGEST = 10**6
+"""Unknowns up to which an iterate is kept."""
 LOOK = 0.1
 """Seconds after which the clock is read again where it may have stood still."""
 
@@ -33,34 +38,43 @@ T = TypeVar("T")
 
 
 def limited(
-    function: Callable[..., T], waiting: list, seconds: float | None, lost: Callable[[Any, str, str], T]
+    function: Callable[..., T], waiting: list, seconds: float | None, lost: Callable[[Any, str, str, Array | None], T]
 ) -> Iterator[T]:
     """function(*task) for every task of `waiting`, as they come; tasks may be appended to it meanwhile.
 
     With `seconds` another process makes them, and what takes longer, or takes that process down, is
-    lost(task, "TIME_LIMIT" or "CRASHED", reason); an error raised there is lost as `failure.failed` has it.
+    lost(task, "TIME_LIMIT" or "CRASHED", reason, iterate); an error raised there is lost as `failure.failed` has it.
+    The iterate is the best one that the solver has offered (`algorithms.best`), or None.
     """
     while waiting and seconds is None:
         yield function(*waiting.pop(0))
     while waiting and seconds is not None:
+        iterate = None
         try:
-            with _shared() as (path, state), processes(1, IMPORTED) as pool:
+            with _shared() as (path, numbers), processes(1, IMPORTED) as pool:
+                state, place = numbers[:STATE], numbers[STATE:]
                 # What is imported first must not count.
                 pool.submit(_begin, path).result()
                 while waiting:
                     begun = reading(state)
                     future = pool.submit(_run, pickle.dumps((function, waiting[0])))
                     if not _done(future, state, begun + seconds):
+                        iterate = best.kept(place)
                         raise _OutOfTimeError
                     yield future.result()
                     del waiting[0]
         except _OutOfTimeError:
-            yield lost(waiting.pop(0), "TIME_LIMIT", f"no answer within {seconds:g} s")
+            yield lost(waiting.pop(0), TIME_LIMIT, f"no answer within {seconds:g} s", iterate)
         except BrokenExecutor:
-            yield lost(waiting.pop(0), "CRASHED", "the process that was to solve it has died")
+            yield lost(waiting.pop(0), "CRASHED", "the process that was to solve it has died", None)
         except Exception as error:
             # What cannot be sent to another process, or raised there.
-            yield lost(waiting.pop(0), *vars(failed(error)).values())
+            yield lost(waiting.pop(0), *_words(error), None)
+
+
+def _words(error: Exception) -> tuple[str, str]:
+    found = failed(error)
+    return found.claimed, found.reason
 
 
 class _OutOfTimeError(Exception):
@@ -79,8 +93,10 @@ def _done(future: Future, state: Any, deadline: float) -> bool:
 def _shared() -> Iterator[tuple[str, Any]]:
     """A file and its numbers in memory, which another process can have too."""
     with tempfile.TemporaryDirectory(prefix="workbench-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / "clock"
-        path.write_bytes(bytes(8 * STATE))
+        path = Path(folder) / "numbers"
+        with path.open("wb") as file:
+            # Zeros that take no room until they are written.
+            file.truncate(8 * (STATE + best.HEAD + LARGEST))
         yield str(path), _mapped(path)
 
 
@@ -90,8 +106,10 @@ def _mapped(path: str | Path) -> Any:
 
 
 def _begin(path: str) -> None:
-    """The first task of a new process: it imports the solvers, and keeps its clock where the other process sees it."""
-    timing.show(_mapped(path))
+    """The first task of a new process: it keeps its clock and iterates where the other process sees them."""
+    numbers = _mapped(path)
+    timing.show(numbers[:STATE])
+    best.show(numbers[STATE:])
 
 
 def _run(call: bytes) -> Any:

@@ -3,24 +3,27 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.algorithms import default_solver, find_solver
-from workbench.algorithms.base import EXACT, Solver, solved_by
+from workbench.algorithms.base import EXACT, Solver
+from workbench.algorithms.best import watch
+from workbench.algorithms.tuning import UNTUNED, Tuning
 from workbench.assemble.find import compiled
 from workbench.comparison.escalation import solve_or_refute
 from workbench.comparison.failure import NOBODY, failed
-from workbench.comparison.limits import limited
+from workbench.comparison.limits import TIME_LIMIT, limited
 from workbench.comparison.posing import contact_system, local, over_bodies, over_W, stated
 from workbench.comparison.profiles import performance_profile, shifted_geometric_mean, success_rates
 from workbench.diagnostics.redundancy import MODE, contact_modes, freedom
 from workbench.engine.timing import clock
-from workbench.errors import DataError
+from workbench.engine.travel import Parcel
+from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.problems.classes import MLCP, Array, CoulombNCP, Problem
+from workbench.problems.classes import MLCP, Array, ConeProblem, CoulombNCP, Problem
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.problems.global_problem import GlobalConeProblem
 from workbench.problems.solution import Solution, Status
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 MOST_UNKNOWNS = 1000
 """Unknowns up to which a row tells the dimension of the set of exact impulses; a rank of that size takes 0.5 s."""
+NO_ITERATE = "the method has no iterate before its end"
 SHIFT = 1e-3
 """Shift of the geometric mean of solve times [s]."""
 COLUMNS = (
@@ -42,9 +46,10 @@ COLUMNS = (
     "reason", "stages",
 )  # fmt: skip
 
-T = TypeVar("T")
-Task = tuple[Path, Formulation, str | None, bool]
+Task = tuple[Path, Formulation, str | None, bool, Tuning]
 """Arguments of `solve_row`."""
+Row = tuple[dict[str, Any], dict[str, Array]]
+"""A row of results, and the arrays of its answer: p and u of a friction problem, z of others; none without one."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +67,21 @@ class Answer:
     moved: float | None = None
 
 
-def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | Solver | None = None) -> Answer:
-    """Solve a problem: an LCP or MLCP as it is, a friction problem under `formulation`.
+def solve_problem(
+    problem: FileProblem | ConeProblem, formulation: Formulation | None, solver: str | Solver | None = None,
+    tuning: Tuning = UNTUNED,
+) -> Answer:  # fmt: skip
+    """Solve a problem: an LCP, MLCP or cone problem as it is, a friction problem under `formulation`.
 
     A global one is stated over (M, H) where that is smaller (`global_problem.way`; `Solution.stages` tells), over W
     elsewhere. The default solver is the one that takes the problem's class to round-off; LCPs and MLCPs that it fails
     on are taken further, to a solution or the proof that there is none (`solve_or_refute`). Raises DataError where the
-    problem cannot be posed, UnknownNameError for an unknown solver.
+    problem cannot be posed, UnknownNameError for an unknown solver, WorkbenchError for one that cannot be tuned so.
     """
     start = clock()
-    if isinstance(problem, MLCP):
-        return _direct(problem, solver, start)
+    if isinstance(problem, MLCP | ConeProblem):
+        return _direct(problem, solver, start, tuning)
+    assert formulation is not None
     if not problem.contacts:
         free = Solution(np.zeros(0), Status.SOLVED, 0.0, EXACT, 0, 0.0, NOBODY, "no contacts: the motion is free")
         return Answer(free, 0, 0.0, free.z, free.z)
@@ -80,7 +89,7 @@ def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | 
     if direct:
         law, taken, moved = direct
         problem_class, chosen = stated(taken, law, solver)
-        answer = _direct(problem_class, solver, start)
+        answer = _direct(problem_class, solver, start, tuning)
         s = answer.solution
         if s.z.shape != (problem.size,):
             raise DataError(f"the solver's answer has shape {s.z.shape}; {(problem.size,)} is needed")
@@ -90,40 +99,72 @@ def solve_problem(problem: FileProblem, formulation: Formulation, solver: str | 
     taken, moved = over_bodies(problem, formulation)
     system = contact_system(taken)
     c = compiled(formulation, *system.size)
-    method = find_solver(solver) if solver else default_solver(c.kind)
+    method = tuning.of(find_solver(solver) if solver else default_solver(c.kind))
+    if tuning.start is not None:
+        raise WorkbenchError(
+            f"{formulation.label} is put over bodies, where a start has no meaning; coulomb and ccp take one"
+        )
     build_time = clock() - start
     contact, solution = solve_system(formulation, system, method)
     p = np.concatenate([contact.p_n, contact.p_t])
     return Answer(solution, c.plan.lower.size, build_time, p, taken.velocity(p), moved)
 
 
-def _direct(problem: Problem | GlobalConeProblem, solver: str | Solver | None, start: float) -> Answer:
+def solve_within(
+    problem: FileProblem | ConeProblem, formulation: Formulation | None, solver: Solver | None, tuning: Tuning,
+    seconds: float | None,
+) -> Answer:  # fmt: skip
+    """`solve_problem` within so many seconds, in another process; then the best iterate of a solver that has one.
+
+    Raises what `solve_problem` does, WorkbenchError where it raises anything in the other process or takes that down.
+    """
+    if seconds is None:
+        return solve_problem(problem, formulation, solver, tuning)
+
+    def lost(task: Any, claimed: str, reason: str, iterate: Array | None) -> Answer:
+        if claimed != TIME_LIMIT:
+            raise WorkbenchError(reason)
+        name, nothing = solver.name if solver else "default", np.full(problem.size, np.nan)
+        late = Solution(nothing, Status.ITERATION_LIMIT, np.inf, EXACT, 0, seconds, name, f"{reason}, and {NO_ITERATE}")
+        if iterate is None:
+            return Answer(late, problem.size, 0.0)
+        residual, values = judged(problem, formulation, iterate)
+        late = replace(late, z=iterate, residual=residual, reason=f"{reason}; this is the best iterate")
+        return Answer(late, iterate.size, 0.0, values.get("p"), values.get("u"))
+
+    task = (problem, formulation, Parcel(solver), tuning)
+    return next(limited(solve_problem, [task], seconds, lost))
+
+
+def _direct(problem: Problem | GlobalConeProblem, solver: str | Solver | None, start: float, tuning: Tuning) -> Answer:
     method = find_solver(solver) if solver else default_solver(problem.kind)
     build_time = clock() - start
-    if solver is None and isinstance(problem, MLCP):
+    if solver is None and isinstance(problem, MLCP) and not tuning.asked:
         return Answer(solve_or_refute(problem), problem.size, build_time)
-    # Those over (M, H) only come with solvers that take them.
-    return Answer(solved_by(method, problem), problem.size, build_time)  # type: ignore[arg-type]
+    with watch(problem.size):
+        # Those over (M, H) only come with solvers that take them.
+        return Answer(tuning.solved(method, problem), problem.size, build_time)  # type: ignore[arg-type]
 
 
-def solve_row(path: Path, formulation: Formulation, solver: str | None = None, strict: bool = True) -> dict[str, Any]:
-    """One file as a row of results (`COLUMNS`); without `strict` a file that cannot be read is a row, not an error."""
+def solve_row(
+    path: Path, formulation: Formulation, solver: str | None = None, strict: bool = True, tuning: Tuning = UNTUNED
+) -> Row:
+    """One file as a row of results (`COLUMNS`), and the arrays of its answer.
+
+    Without `strict` a file that cannot be read is a row, not an error.
+    """
     found = _empty_row(path, solver)
     try:
         problem = read_problem_file(path)
     except DataError as error:
         if strict:
             raise
-        return found | {"claimed": "UNREADABLE", "reason": str(error)}
-    contacts = None if isinstance(problem, MLCP) else problem.contacts
-    found |= {
-        "kind": problem.kind, "formulation": problem.kind if contacts is None else formulation.label, "solver": solver,
-        "claimed": Status.REFUSED.name, "size": problem.size, "contacts": contacts,
-    }  # fmt: skip
+        return found | {"claimed": "UNREADABLE", "reason": str(error)}, {}
+    found |= _about(problem, formulation, solver)
     try:
-        answer = solve_problem(problem, formulation, solver)
+        answer = solve_problem(problem, formulation, solver, tuning)
     except Exception as error:
-        return found | vars(failed(error))
+        return found | vars(failed(error)), {}
     s = answer.solution
     found |= {
         "solver": s.solver, "claimed": s.claimed.name, "verified": s.verified, "residual": _finite(s.residual),
@@ -131,13 +172,31 @@ def solve_row(path: Path, formulation: Formulation, solver: str | None = None, s
         "build_time": answer.build_time, "solve_time": s.solve_time, "reason": s.why_not,
         "stages": "; ".join(s.stages) or None, "moved": answer.moved,
     }  # fmt: skip
-    if contacts and answer.impulses is not None and np.isfinite(answer.impulses).all():
-        law, _ = stated(problem, "coulomb")  # type: ignore[arg-type]
-        if s.verified and formulation.name == "coulomb" and problem.size <= MOST_UNKNOWNS:
-            found["undetermined"] = undetermined(local(problem).coulomb(), answer.impulses)  # type: ignore[arg-type]
-        found["natural_map"] = _finite(float(law.residual(answer.impulses)))
-        found["natural_map_unscaled"] = _finite(float(law.unscaled_residual(answer.impulses)))
-    return found
+    p = answer.impulses
+    if p is None or answer.velocities is None or not np.isfinite(p).all():
+        return found, {"z": s.z} if isinstance(problem, MLCP) and np.isfinite(s.z).all() else {}
+    if s.verified and formulation.name == "coulomb" and 0 < problem.size <= MOST_UNKNOWNS:
+        found["undetermined"] = undetermined(local(problem).coulomb(), p)  # type: ignore[arg-type]
+    return found | _natural_maps(problem, p), {"p": p, "u": answer.velocities}
+
+
+def _about(problem: FileProblem, formulation: Formulation, solver: str | None) -> dict[str, Any]:
+    contacts = None if isinstance(problem, MLCP) else problem.contacts
+    return {
+        "kind": problem.kind, "formulation": problem.kind if contacts is None else formulation.label, "solver": solver,
+        "claimed": Status.REFUSED.name, "size": problem.size, "contacts": contacts,
+    }  # fmt: skip
+
+
+def _natural_maps(problem: FileProblem, p: Array) -> dict[str, float | None]:
+    """How far impulses are from exact Coulomb friction."""
+    if isinstance(problem, MLCP) or not problem.contacts:
+        return {}
+    law, _ = stated(problem, "coulomb")
+    return {
+        "natural_map": _finite(float(law.residual(p))),
+        "natural_map_unscaled": _finite(float(law.unscaled_residual(p))),
+    }
 
 
 def undetermined(law: CoulombNCP, p: Array) -> int:
@@ -156,19 +215,41 @@ def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def solve_rows(tasks: Iterable[Task], seconds: float | None = None) -> Iterator[dict[str, Any]]:
+def solve_rows(tasks: Iterable[Task], seconds: float | None = None) -> Iterator[Row]:
     """Rows of tasks, which are the arguments of `solve_row`, as they come.
 
     With `seconds` they are made in another process; a task that takes longer, or takes that process down, is a row that
-    says so (`limits`).
+    says so (`limits`), with the best iterate of a solver that has one.
     """
     yield from limited(solve_row, list(tasks), seconds, _lost)
 
 
-def _lost(task: Task, claimed: str, reason: str) -> dict[str, Any]:
-    path, formulation, solver, _ = task
+def _lost(task: Task, claimed: str, reason: str, iterate: Array | None) -> Row:
+    path, formulation, solver, *_ = task
     facts = {"formulation": formulation.label, "solver": solver, "claimed": claimed, "reason": reason}
-    return _empty_row(path, solver) | facts
+    row = _empty_row(path, solver) | facts
+    if claimed != TIME_LIMIT:
+        return row, {}
+    if iterate is None:
+        return row | {"reason": f"{reason}, and {NO_ITERATE}"}, {}
+    problem = read_problem_file(path)
+    residual, values = judged(problem, formulation, iterate)
+    row |= _about(problem, formulation, solver) | {"claimed": claimed, "residual": _finite(residual)}
+    row |= _natural_maps(problem, iterate) | {"reason": f"{reason}; the best iterate has residual {residual:.1e}"}
+    return row, values
+
+
+def judged(
+    problem: FileProblem | ConeProblem, formulation: Formulation | None, z: Array
+) -> tuple[float, dict[str, Array]]:
+    """The residual of z, unknowns of the problem itself or of a law over W, and the arrays of such an answer."""
+    if isinstance(problem, MLCP | ConeProblem):
+        return float(problem.residual(z)), {"z": z}
+    direct = over_W(problem, formulation) if formulation else None
+    # Only of laws over W are there iterates.
+    assert direct is not None
+    law, taken, _ = direct
+    return float(stated(taken, law)[0].residual(z)), {"p": z, "u": taken.velocity(z)}
 
 
 def exported_step(case: Case, formulation: Formulation, h: float, step: int) -> FrictionProblem:

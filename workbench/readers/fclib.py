@@ -6,16 +6,16 @@
     a matrix       m, n, nzmax, nz and arrays p, i, x: triplets (nz >= 0, i rows, p columns),
                    compressed columns (nz = -1) or compressed rows (nz = -2)
 
-Source: Acary, Bremond, Huber et al., FCLIB. A matrix of which one triangle alone is stored is symmetric. The solutions
-and guesses in such files are left alone. Files are not trusted: no link is followed, and types and sizes are judged
-before anything is read.
+Source: Acary, Bremond, Huber et al., FCLIB. A matrix of which one triangle alone is stored is symmetric. Solutions and
+guesses in such files are no part of the problem. Files are not trusted: no link is followed, and types and sizes are
+judged before anything is read.
 """
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import h5py
 import numpy as np
@@ -27,6 +27,7 @@ from workbench.problems.friction_problem import LARGEST_DENSE, FrictionProblem, 
 
 ALWAYS_READ = 1_000_000
 """Entries of one array that are read however small the file; beyond, one for each byte of it (arrays may be packed)."""
+T = TypeVar("T")
 ROLLING = 5
 """Rows of a contact with rolling friction."""
 COMPRESSED_COLUMNS, COMPRESSED_ROWS = -1, -2
@@ -34,26 +35,39 @@ COMPRESSED_COLUMNS, COMPRESSED_ROWS = -1, -2
 
 def read_fclib(path: str | Path) -> FrictionProblem | GlobalFrictionProblem:
     """The problem in an HDF5 file. Raises DataError, in one line, for anything that cannot be used."""
+    return _read(path, _problem)
+
+
+def read_solution(path: str | Path) -> Array:
+    """The impulses r (n,) of a file's `solution`, contact by contact. Raises DataError as `read_fclib` does."""
+    return _read(path, lambda file, name, most: _Group(file, "solution", name, most).array("r"))
+
+
+def _read(path: str | Path, what: Callable[[h5py.File, str, int], T]) -> T:
     name = Path(path).name
     try:
         most = max(ALWAYS_READ, Path(path).stat().st_size)
         _refuse_endless_heaps(Path(path))
         with h5py.File(path, "r") as file:
-            if "fclib_local" in file:
-                return _local(_Group(file, "fclib_local", name, most))
-            if "fclib_global" in file:
-                return _global(_Group(file, "fclib_global", name, most))
-            rolling = next((key for key in file if key.startswith("fclib_") and key.endswith("_rolling")), None)
-            if rolling:
-                mu = _Group(file, rolling, name, most).inside("vectors").array("mu")
-                raise DataError(_rolling(name, f"{mu.size} contacts, with {ROLLING} rows each"))
-            raise DataError(f"{name} is an HDF5 file without fclib_local or fclib_global; FCLIB's layout is needed")
+            return what(file, name, most)
     except DataError as error:
         raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
     # What a damaged file makes of the HDF5 library is not for us to foresee.
     except (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, MemoryError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0][:100]
         raise DataError(f"{name} is not a readable HDF5 file: {reason}") from None
+
+
+def _problem(file: h5py.File, name: str, most: int) -> FrictionProblem | GlobalFrictionProblem:
+    if "fclib_local" in file:
+        return _local(_Group(file, "fclib_local", name, most))
+    if "fclib_global" in file:
+        return _global(_Group(file, "fclib_global", name, most))
+    rolling = next((key for key in file if key.startswith("fclib_") and key.endswith("_rolling")), None)
+    if rolling:
+        mu = _Group(file, rolling, name, most).inside("vectors").array("mu")
+        raise DataError(_rolling(name, f"{mu.size} contacts, with {ROLLING} rows each"))
+    raise DataError(f"{name} is an HDF5 file without fclib_local or fclib_global; FCLIB's layout is needed")
 
 
 def _refuse_endless_heaps(path: Path) -> None:
@@ -215,8 +229,13 @@ def _both_triangles(A: Sparse) -> Sparse:
     return A + A.T - sparse.diags_array(A.diagonal()) if square and bool(upper) != bool(lower) else A
 
 
-def write_fclib(problem: FrictionProblem | GlobalFrictionProblem, path: str | Path) -> None:
-    """Write a problem as FCLIB does: W, M, H, G by compressed rows, contact by contact, 4-byte indices."""
+def write_fclib(
+    problem: FrictionProblem | GlobalFrictionProblem, path: str | Path, solution: Mapping[str, Array] | None = None
+) -> None:
+    """Write a problem as FCLIB does: W, M, H, G by compressed rows, contact by contact, 4-byte indices.
+
+    With `solution` also the group of that name, of vectors r, u (contact by contact), v, l.
+    """
     with h5py.File(path, "w") as file:
         if isinstance(problem, FrictionProblem):
             W, q = problem.by_contacts()
@@ -228,6 +247,8 @@ def write_fclib(problem: FrictionProblem | GlobalFrictionProblem, path: str | Pa
                 matrices, vectors = matrices | {"G": problem.G}, vectors | {"b": problem.b}
             group = _write(file, "fclib_global", matrices, vectors)
         group["spacedim"] = np.array([1 + problem.d], dtype=np.int32)
+        for name, value in (solution or {}).items():
+            file[f"solution/{name}"] = value
 
 
 def _write(file: h5py.File, key: str, matrices: Mapping[str, Sparse], vectors: Mapping[str, Array]) -> h5py.Group:

@@ -1,7 +1,5 @@
 """Contact problems from files of others and to them; what a file holds is told by its content, not by its name."""
 
-import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +7,7 @@ import numpy as np
 from workbench.errors import DataError
 from workbench.problems.classes import is_sparse
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.readers.answers import whole
 from workbench.readers.npz import MATRICES, VECTORS, FileProblem, problem_of, read_npz, write_npz
 
 LARGEST_TEXT = 50_000_000
@@ -111,22 +110,9 @@ def write_problem_file(problem: FileProblem, path: str | Path) -> None:
         raise DataError(f"cannot write '{path.name}': problems are written as .hdf5 (FCLIB) or .npz")
     if suffix != ".npz" and not isinstance(problem, FrictionProblem | GlobalFrictionProblem):
         raise DataError(f"FCLIB's layout holds friction problems, and this is an {problem.kind}; write it as .npz")
-    try:
-        handle, stage = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        os.close(handle)
-        try:
-            if suffix == ".npz":
-                write_npz(problem, stage)
-            else:
-                from workbench.readers.fclib import write_fclib
+    if suffix == ".npz":
+        whole(path, lambda stage: write_npz(problem, stage))
+    else:
+        from workbench.readers.fclib import write_fclib
 
-                write_fclib(problem, stage)  # type: ignore[arg-type]
-            # Temporary files are private; this one takes the permissions of any new file.
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(stage, 0o666 & ~umask)
-            os.replace(stage, path)
-        finally:
-            Path(stage).unlink(missing_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot write '{path}': {error.strerror or error}; choose another place") from None
+        whole(path, lambda stage: write_fclib(problem, stage))  # type: ignore[arg-type]

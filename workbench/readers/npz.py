@@ -11,6 +11,7 @@ are in the workbench's order: all normals, then the tangents contact by contact.
 
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,24 +34,39 @@ FileProblem = LCP | MLCP | FrictionProblem | GlobalFrictionProblem
 
 def read_npz(path: str | Path) -> FileProblem:
     """The problem in an archive. Raises DataError, in one line, for anything that cannot be used."""
-    name = Path(path).name
-    most = max(ALWAYS_READ, PACKED * Path(path).stat().st_size)
+    arrays, name = read_arrays(path, MATRICES + VECTORS), Path(path).name
     try:
-        with zipfile.ZipFile(path) as archive:
-            members = {m.filename.removesuffix(".npy"): m for m in archive.infolist() if m.filename.endswith(".npy")}
-            arrays = {}
-            for key, member in members.items():
-                if key.partition(".")[0] in MATRICES + VECTORS:
-                    with archive.open(member) as file:
-                        arrays[key] = _array(file, member.file_size, most, f"{name}, {key}")
         # Of a signalling nan a cast to doubles warns; the problem refuses it.
         with np.errstate(invalid="ignore"):
             return problem_of(arrays)
     except DataError as error:
         raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise _unreadable(name, error) from None
+
+
+def read_arrays(path: str | Path, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """The arrays of an archive that have these names, before the first dot. Raises DataError in one line."""
+    name = Path(path).name
+    try:
+        most = max(ALWAYS_READ, PACKED * Path(path).stat().st_size)
+        with zipfile.ZipFile(path) as archive:
+            members = {m.filename.removesuffix(".npy"): m for m in archive.infolist() if m.filename.endswith(".npy")}
+            arrays = {}
+            for key, member in members.items():
+                if key.partition(".")[0] in names:
+                    with archive.open(member) as file:
+                        arrays[key] = _array(file, member.file_size, most, f"{name}, {key}")
+        return arrays
+    except DataError as error:
+        raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, TypeError) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0][:100]
-        raise DataError(f"{name} is not a readable .npz file: {reason}") from None
+        raise _unreadable(name, error) from None
+
+
+def _unreadable(name: str, error: Exception) -> DataError:
+    reason = (str(error) or type(error).__name__).splitlines()[0][:100]
+    return DataError(f"{name} is not a readable .npz file: {reason}")
 
 
 def _array(file: IO[bytes], size: int, most: int, name: str) -> np.ndarray:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.algorithms import default_solver
-from workbench.algorithms.base import solved_by
+from workbench.algorithms.tuning import Tuning
 from workbench.assemble.find import compiled
-from workbench.comparison.solving import solve_problem
+from workbench.comparison.solving import solve_within
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import Array, ContactSystem
@@ -112,14 +112,20 @@ class Solved(Result):
         return {"answer": self.frame}
 
 
-def solve(problem: Any, formulation: str | Formulation | None = None, solver: Any = None) -> Solved:
+def solve(
+    problem: Any, formulation: str | Formulation | None = None, solver: Any = None, *, start: Any = None,
+    tolerance: float | None = None, max_iterations: int | None = None, seconds: float | None = None,
+) -> Solved:  # fmt: skip
     """Solve a problem under a formulation by a solver, and verify the answer by the problem's own residual.
 
     `problem` is a `ContactSystem`, a `SlidingSystem`, a friction problem, LCP, box or cone problem, or the path of a
     file with one. `formulation` is a name or a Formulation; the default is exact Coulomb friction ("coulomb"), for
     sliding systems "sliding-lcp", and LCPs, box and cone problems take none. `solver` is a name or a solver; the
-    default takes the problem's class to round-off. Raises WorkbenchError where the problem cannot be read or posed; a
-    solver that fails or refuses is a result that says so.
+    default takes the problem's class to round-off. Of a friction problem, LCP, box or cone problem: `start` (n,) are
+    impulses or unknowns to begin from, or an earlier result; `tolerance` and `max_iterations` are the solver's own;
+    after `seconds`, in another process, a solver with iterates hands back the best (a script that asks for this begins
+    with `if __name__ == "__main__":`). Raises WorkbenchError where the problem cannot be read or posed, or the solver
+    cannot be asked for these; a solver that fails or refuses is a result that says so.
 
     >>> import numpy as np
     >>> import workbench as wb
@@ -136,12 +142,21 @@ def solve(problem: Any, formulation: str | Formulation | None = None, solver: An
     if isinstance(problem, str | Path):
         problem = read_problem_file(problem)
     method = None if solver is None else find_solver(solver)
-    if isinstance(problem, ContactSystem):
-        return _system(problem, find_formulation(formulation or "coulomb"), method)
-    if isinstance(problem, SlidingSystem):
+    if isinstance(start, Solved):
+        start = start.values.get("p", start.values.get("z"))
+    tuning = Tuning(start, tolerance, max_iterations)
+    if isinstance(problem, ContactSystem | SlidingSystem):
+        if tuning.asked or seconds is not None:
+            raise WorkbenchError(f"a {type(problem).__name__} takes no start, tolerance, max_iterations or seconds")
+        if isinstance(problem, ContactSystem):
+            return _system(problem, find_formulation(formulation or "coulomb"), method)
         return _sliding(problem, find_formulation(formulation or "sliding-lcp"), method)
     if isinstance(problem, FrictionProblem | GlobalFrictionProblem):
-        return _friction(problem, find_formulation(formulation or "coulomb"), solver)
+        f = find_formulation(formulation or "coulomb")
+        answer = solve_within(problem, f, method, tuning, seconds)
+        p, u = (np.full(problem.size, np.nan) if x is None else x for x in (answer.impulses, answer.velocities))
+        title = f"{problem.kind} with {problem.contacts} contacts under {f.label}"
+        return Solved(title, dict(p=p, u=u), answer.solution, answer.moved)
     if not isinstance(problem, MLCP | ConeProblem):
         raise WorkbenchError(
             f"a {type(problem).__name__} is no problem that can be solved; give a ContactSystem, a SlidingSystem, a "
@@ -149,8 +164,8 @@ def solve(problem: Any, formulation: str | Formulation | None = None, solver: An
         )
     if formulation is not None:
         raise WorkbenchError(f"a {problem.kind} is solved as it is; formulations are for systems and friction problems")
-    solution = solved_by(method or default_solver(problem.kind), problem)
-    return Solved(f"{problem.kind} of size {problem.size}", {"z": solution.z}, solution)
+    answer = solve_within(problem, None, method or default_solver(problem.kind), tuning, seconds)
+    return Solved(f"{problem.kind} of size {problem.size}", {"z": answer.solution.z}, answer.solution)
 
 
 def _system(system: ContactSystem, f: Formulation, method: Any) -> Solved:
@@ -164,10 +179,3 @@ def _sliding(system: SlidingSystem, f: Formulation, method: Any) -> Solved:
     forces, a, solution = solve_sliding(f, system, method or default_solver("LCP"))
     title = f"{system.m_b} bilateral and {system.m_u} unilateral sliding contacts under {f.label}"
     return Solved(title, dict(lambda_nb=forces.lambda_nb, lambda_nu=forces.lambda_nu, acceleration=a), solution)
-
-
-def _friction(problem: FrictionProblem | GlobalFrictionProblem, f: Formulation, solver: Any) -> Solved:
-    answer = solve_problem(problem, f, solver)
-    p, u = (np.full(problem.size, np.nan) if x is None else x for x in (answer.impulses, answer.velocities))
-    title = f"{problem.kind} with {problem.contacts} contacts under {f.label}"
-    return Solved(title, dict(p=p, u=u), answer.solution, answer.moved)

@@ -40,7 +40,7 @@ number of basic z's, commonly n / 2 to 2 n pivots, 2^n at worst.
 import numpy as np
 from numba import types
 
-from workbench.algorithms.base import EXACT, KernelSolver
+from workbench.algorithms.base import EXACT, Starting
 from workbench.algorithms.bases import backward_error, usable
 from workbench.algorithms.lemke.double_double import follow_path_twice
 from workbench.algorithms.lemke.path import follow_path, general, lay_columns
@@ -279,7 +279,7 @@ def lemke_kernel(M, q, lower, upper, mu, d, z, info):
     return status
 
 
-SOLVER = KernelSolver(
+SOLVER = Starting(
     name="lemke",
     kernel=lemke_kernel,
     solves=frozenset({"LCP"}),

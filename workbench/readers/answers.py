@@ -1,0 +1,140 @@
+"""Answers to problems in files: the impulses p and velocities u of a friction problem, the unknowns z of others.
+
+    .npz            arrays p, u, in the workbench's order (all normals, then the tangents contact by contact), or z
+    .csv            rows of quantity, index, value, in the same order
+    .hdf5, .h5      FCLIB's layout: the problem, and in the group `solution` r = p and u contact by contact, and of a
+                    global problem v of the bodies and l = p_b of bilateral constraints
+
+An answer may be the start of another solve; it is no more believed than any other point.
+"""
+
+import csv
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from workbench.engine.lazy import sparse
+from workbench.errors import DataError
+from workbench.problems.classes import Array
+from workbench.problems.friction_problem import (
+    FrictionProblem,
+    GlobalFrictionProblem,
+    contact_by_contact,
+    normals_first,
+)
+from workbench.readers.npz import FileProblem, read_arrays
+
+ENDINGS = (".npz", ".csv", ".hdf5", ".h5")
+"""Of files that answers are written to."""
+QUANTITIES = ("p", "z")
+"""Names of what a solve may start from."""
+
+
+def write_answer(problem: FileProblem, values: Mapping[str, Array], path: str | Path) -> None:
+    """Write the arrays of an answer; the file appears whole or not at all. Raises DataError where it cannot be."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in ENDINGS:
+        raise DataError(f"cannot write an answer to '{path}'; its name must end in one of {', '.join(ENDINGS)}")
+    if suffix in (".hdf5", ".h5"):
+        if not isinstance(problem, FrictionProblem | GlobalFrictionProblem):
+            raise DataError(
+                f"FCLIB's layout holds friction problems, and this is an {problem.kind}; write .npz or .csv"
+            )
+        friction = problem
+        whole(path, lambda stage: _write_fclib(friction, values, stage))
+    elif suffix == ".csv":
+        whole(path, lambda stage: _write_csv(values, stage))
+    else:
+        whole(path, lambda stage: _write_npz(values, stage))
+
+
+def read_answer(path: str | Path, problem: FileProblem) -> Array:
+    """The impulses p, or unknowns z, of an answer to a problem of this size (n,). Raises DataError where it is none."""
+    path, friction = Path(path), isinstance(problem, FrictionProblem | GlobalFrictionProblem)
+    suffix, name = path.suffix.lower(), "p" if friction else "z"
+    if suffix in (".hdf5", ".h5") and friction:
+        from workbench.readers.fclib import read_solution
+
+        found = read_solution(path)
+        if found.size == problem.size:
+            found = found[normals_first(problem.contacts, problem.d)]  # type: ignore[union-attr]
+    elif suffix in (".npz", ".csv"):
+        arrays = read_arrays(path, QUANTITIES) if suffix == ".npz" else _read_csv(path)
+        if name not in arrays:
+            raise DataError(f"{path.name} has no {name}, which is what an answer to a problem of this kind is called")
+        found = np.asarray(arrays[name], dtype=float)
+    else:
+        raise DataError(f"{path.name} is no answer to a problem of this kind: {', '.join(ENDINGS)} can be read")
+    if found.shape != (problem.size,):
+        raise DataError(f"{path.name} holds {name} of shape {found.shape}; this problem has {problem.size} unknowns")
+    if not np.isfinite(found).all():
+        raise DataError(f"{path.name} holds {found[~np.isfinite(found)][0]}; every number of a start must be finite")
+    return found
+
+
+def whole(path: str | Path, write: Callable[[str], None]) -> None:
+    """Write a file by way of a temporary one beside it. Raises DataError where that cannot be done."""
+    path = Path(path)
+    try:
+        handle, stage = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+        os.close(handle)
+        try:
+            write(stage)
+            # Temporary files are private; this one takes the permissions of any new file.
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(stage, 0o666 & ~umask)
+            os.replace(stage, path)
+        finally:
+            Path(stage).unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot write '{path}': {error.strerror or error}; choose another place") from None
+
+
+def _write_npz(values: Mapping[str, Array], path: str) -> None:
+    with open(path, "wb") as file:
+        np.savez(file, **dict(values))  # type: ignore[arg-type]
+
+
+def _write_csv(values: Mapping[str, Array], path: str) -> None:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(("quantity", "index", "value"))
+        rows.writerows((name, i, repr(float(x))) for name, array in values.items() for i, x in enumerate(array))
+
+
+def _read_csv(path: Path) -> dict[str, list[float]]:
+    from workbench.readers.matrix import read_text
+
+    text, name = read_text(path)
+    lines = list(csv.reader(text.splitlines()))
+    if not lines or lines[0][:3] != ["quantity", "index", "value"]:
+        raise DataError(f"{name} does not begin with quantity,index,value as an answer does")
+    found: dict[str, list[float]] = {}
+    for number, words in enumerate(lines[1:], start=2):
+        try:
+            quantity, index, value = words[0], int(words[1]), float(words[2])
+        except (IndexError, ValueError):
+            raise DataError(
+                f"{name}, line {number} is no quantity, index and value: {','.join(words)[:40]!r}"
+            ) from None
+        if index != len(found.setdefault(quantity, [])):
+            raise DataError(f"{name}, line {number}: index {index} stands where {len(found[quantity])} is due")
+        found[quantity].append(value)
+    return found
+
+
+def _write_fclib(problem: FrictionProblem | GlobalFrictionProblem, values: Mapping[str, Array], path: str) -> None:
+    from workbench.readers.fclib import write_fclib
+
+    order = contact_by_contact(problem.contacts, problem.d)
+    solution = {"r": values["p"][order], "u": values["u"][order]}
+    if isinstance(problem, GlobalFrictionProblem):
+        n, m = problem.G.shape
+        K = sparse.csc_array(sparse.block_array([[problem.M, -problem.G], [problem.G.T, None]]) if m else problem.M)
+        x = sparse.linalg.spsolve(K, np.concatenate([problem.f + problem.H @ values["p"], -problem.b]))
+        solution |= {"v": x[:n], "l": x[n:]} if m else {"v": x}
+    write_fclib(problem, path, solution)
