@@ -1,8 +1,12 @@
 """One bad row never costs a comparison: what cannot be declared, printed, compiled, posed or solved says why."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 
+from workbench.algorithms import find_solver
+from workbench.algorithms.base import EXACT
 from workbench.algorithms.cvxpy_conic import CvxpySolver
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
@@ -74,6 +78,37 @@ def on_problem(*formulations, seconds=None):
 
 def of(c, label):
     return c.runs[c.runs["label"] == label]
+
+
+@dataclass(frozen=True)
+class Off:
+    """Exact answers times 1 + share, called solved."""
+
+    share: float
+    name: str = "off"
+    solves: frozenset[str] = frozenset({"Coulomb NCP"})
+    guaranteed_for: str = "nothing"
+    tolerance: float = EXACT
+
+    def why_not(self, problem):
+        return None
+
+    def solve(self, problem):
+        exact = find_solver("coulomb-exact").solve(problem)
+        z = (1 + self.share) * exact.z
+        return replace(exact, z=z, residual=float(problem.residual(z)), solver=self.name)
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-11, 5e-9, 5e-7])
+def test_a_row_is_verified_up_to_the_tolerance_and_says_inaccurate_beyond(share):
+    good = share < EXACT
+    on_file = compare_problem("slide", PROBLEM, [COULOMB], COULOMB, [Off(share)])
+    for runs in (on_wheel(COULOMB, solvers=[Off(share)]).runs, on_file.runs):
+        rows = runs[runs["solver"] == "off"]
+        assert len(rows) > 0
+        assert (rows["verified"] == good).all()
+        assert (rows["claimed"] == ("SOLVED" if good else "INACCURATE")).all()
+        assert (rows["reason"].str.contains("above 1e-09") != good).all()
 
 
 @pytest.mark.parametrize("compared", [on_wheel, on_problem])

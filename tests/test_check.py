@@ -249,6 +249,10 @@ def test_what_a_check_says():
     assert found["undecided"]["p_matrix"]["verdict"] == "undecided"
     assert "0.1 s" in found["undecided"]["p_matrix"]["reason"]
     assert "undecided" in found["undecided"]["in_words"]
+    # A distance of zero would say that it is no P-matrix.
+    unknown = found["undecided"]
+    assert unknown["distance_to_non_p"] is unknown["distance_lower_bound"] is unknown["beta_2"]["value"] is None
+    assert "distance" not in to_text(unknown)
     assert found["wide"]["p_matrix"] is found["wide"]["definiteness"] is found["wide"]["symmetric"] is None
     assert "2 x 4" in found["wide"]["in_words"]
 

@@ -10,6 +10,8 @@ import pytest
 from benchmarks.rows import Row, Whole
 from benchmarks.rows import fill as fill_row
 from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms.base import KernelSolver
+from workbench.algorithms.coulomb_exact import INACCURATE, coulomb_kernel
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.drawer import Drawer
 from workbench.builtin.cases.gripper import Gripper
@@ -19,6 +21,7 @@ from workbench.cli.words import find_formulation
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
 from workbench.engine.compiling import kernel
+from workbench.engine.kernels import SOLVE
 from workbench.errors import DataError
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import FILL, Core
@@ -323,3 +326,17 @@ def test_matrices_of_the_whole_are_not_made_where_they_do_not_fit():
     part = np.broadcast_to(0.0, (1000, 300, 300))
     with pytest.raises(DataError, match=r"matrices of 10 parts together need 72 GB; at most 2 GB"):
         blocks([part] * 10, [], [])
+
+
+@kernel(SOLVE)
+def unsure(M, q, lower, upper, mu, d, z, info):
+    """Exact Coulomb friction, of which it is sure nowhere."""
+    coulomb_kernel(M, q, lower, upper, mu, d, z, info)
+    return INACCURATE
+
+
+def test_no_part_is_less_sure_than_its_solver():
+    solver = KernelSolver("unsure", unsure, frozenset({"Coulomb NCP"}), "nothing", "a test")
+    found = run(ROW, "coulomb", solver=solver)
+    assert [p.status for p in found.parts] == [Status.INACCURATE] * 3
+    assert found.status is Status.INACCURATE

@@ -223,3 +223,12 @@ def test_the_height_of_the_bounce_converges_to_first_order(formulation):
     # Noticed a step's fall below the floor; after Poisson's bounce the weight acts for all of the step.
     e, late = case.e, case.e * (formulation is POISSON)
     assert error[-1] / (h * u) == pytest.approx(e * (1 - e) / 2 - (1 - e**2) - late, abs=0.01)
+
+
+@pytest.mark.parametrize("formulation", [NEWTON, POISSON], ids=["newton", "poisson"])
+@pytest.mark.parametrize(("fall", "rate"), [(0.0, -1.0), (-1.0, 0.0), (-0.25, -0.75), (-1.0, 1.0), (-3.0, 2.0)])
+def test_it_is_the_floor_that_a_particle_rebounds_from(systems, formulation, fall, rate):
+    """r_n is the rate of the floor: only the approach J_n v + r_n rebounds, and rebounds relative to it."""
+    for e in (0.0, 0.5, 1.0):
+        system = replace(systems.particle((0.0, 0.0), fall=fall), e=e, r_n=rate)
+        assert step(formulation, system).v[2] + rate == pytest.approx(-e * (fall + rate), abs=1e-14)

@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 
 from workbench.algorithms import default_solver
+from workbench.algorithms.base import KernelSolver
+from workbench.algorithms.coulomb_exact import coulomb_kernel
 from workbench.assemble.find import compiled
+from workbench.builtin.cases.bouncing_ball import BouncingBall
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.cli.words import find_formulation
-from workbench.mechanics.relaxation import Relaxation
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import SOLVE
+from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.problems.solution import Status
 from workbench.step.simulation import simulate
 
@@ -38,3 +43,36 @@ def test_a_case_in_plain_python_takes_the_same_steps(kind, label, explicit):
     assert [r.status for r in runs] == [Status.SOLVED] * 2
     for name, one, other in zip(runs[0].record._fields, *(r.record for r in runs), strict=True):
         np.testing.assert_array_equal(one, other, err_msg=name)
+
+
+INACCURATE = int(Status.INACCURATE)
+
+
+@kernel(SOLVE)
+def unsure(M, q, lower, upper, mu, d, z, info):
+    """Exact Coulomb friction, of impacts with less confidence."""
+    status = coulomb_kernel(M, q, lower, upper, mu, d, z, info)
+    return INACCURATE if q[0] < -1.0 else status
+
+
+UNSURE = KernelSolver("unsure", unsure, frozenset({"Coulomb NCP"}), "nothing", "a test")
+
+
+@pytest.mark.parametrize("progress", [None, lambda done: None], ids=["at once", "in chunks"])
+@pytest.mark.parametrize("kind", [BouncingBall, interpreted(BouncingBall)], ids=["compiled", "interpreted"])
+def test_one_inaccurate_step_makes_the_run_inaccurate(kind, progress):
+    case = kind()
+    run = simulate(case, find_formulation("coulomb"), UNSURE, 1e-3, case.duration, progress=progress)
+    assert (run.status, run.steps) == (Status.INACCURATE, run.steps_wanted)
+    sure = run.record.q_[:, 0] >= -1.0
+    assert 0 < (~sure).sum() < 0.1 * run.steps
+    assert sure[0]
+    assert sure[-1]
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_compliance_that_a_formulation_adds_lasts_for_its_step(label):
+    f = find_formulation(label)
+    run = simulate(Wheel(), f, default_solver(compiled(f, *Wheel.size).kind), 1e-3, 0.01, relaxation=RIGID)
+    assert run.steps == 10
+    assert not run.record.eps.any()
