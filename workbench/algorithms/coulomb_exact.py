@@ -41,7 +41,7 @@ LARGEST_DENSE, LARGEST_BURST = 100, 200
 Newton steps with which it begins do."""
 UNDAMPED = 12
 """Newton steps that are tried without damping."""
-FIRST_SWEEPS, CYCLES, PROXIMAL_STEPS, LAST_SWEEPS = 4, 5, 100, 10
+FIRST_SWEEPS, CYCLES, PROXIMAL_STEPS, LAST_SWEEPS = 4, 5, 100, 50
 
 SOLVED, INACCURATE, NOT_FINITE = int(Status.SOLVED), int(Status.INACCURATE), int(Status.NOT_FINITE)
 
