@@ -62,7 +62,7 @@ class SlidingSweep(Claims):
 @kernel(types.void(I64, I64, MATRIX, WORK, SOLVE_T, MATRIX, COUNTS, VECTOR), nogil=True)
 def sliding_part(first, last, theta, work, solve, out, counts, residuals):
     """Solve the problems `first` to `last`, of parameters theta (B, n_theta), into out, counts (B, 3) and residuals."""
-    info, scratch = np.zeros(1, dtype=np.int64), np.empty(work.q.shape[0])
+    info = np.zeros(1, dtype=np.int64)
     for k in range(first, last):
         status = NOT_FINITE
         if is_finite(theta[k]):
@@ -75,7 +75,7 @@ def sliding_part(first, last, theta, work, solve, out, counts, residuals):
         if status in (SOLVED, INACCURATE):
             carry_back(work)
             copy(work.out, out[k])
-            residuals[k] = residual_of(work, BOUNDED, 2, scratch)
+            residuals[k] = residual_of(work, BOUNDED, 2)
         else:
             set_all(np.nan, out[k])
             residuals[k] = np.inf
