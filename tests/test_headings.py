@@ -185,7 +185,8 @@ def turned(system, angle):
 
 
 def velocity(formulation, system):
-    answer, solution = solve_system(formulation, system, solver_of(formulation, system.size))
+    # Staggered projections settle slowly where friction and normal impulses are strongly coupled.
+    answer, solution = solve_system(formulation, system, solver_of(formulation, system.size), passes=500)
     assert solution.verified
     return answer.v
 

@@ -25,8 +25,8 @@ impulse has to answer, as a large gap or fast sliding makes it, and the impulses
 FAINT_SCALED = 1e-4
 """What FAINT is for the terms of other rows of an LCP: where nothing moves along a row its own ones vanish, while a
 contact has all of its impulse."""
-QUIET = 1e-6
-"""Share of the largest scale of an LCP's rows that every row has: below 1e-15 of what the other rows hold, a row of a
+QUIET = 1e-4
+"""Share of the largest scale of an LCP's rows that every row has: below 1e-13 of what the other rows hold, a row of a
 contact whose other rows are louder, as that across the direction of sliding, is the rounding of its data."""
 LARGE = 500
 """Binary exponent to which small data are raised, so that nothing is lost to underflow."""
