@@ -5,10 +5,10 @@ contacts: the lower corners of either cube on the floor or on the top face of th
 both weights and the light cube the heavy one's; how either is shared among four corners is not determined, and a
 formulation that eliminates p_t needs constraint relaxation.
 
-The difficulty is numerical. Impulses p that solve the step's problem up to the natural map's residual epsilon obey
-the contact laws up to velocities u = epsilon |p| tr W_ii / 3 (formulary, section 7), where W_ii ~ 1/m is the light
-cube's and p the heavy one's. Gaps are then off by h u, velocities by 2 u below and 4 u above, and forces, which have
-to change those, by up to 8 (m_1 + m_2) u/h: the ratio of the masses times epsilon, in relative terms.
+The difficulty is numerical. Impulses p that solve the step's problem up to the natural map's residual epsilon obey the
+contact laws up to velocities u = epsilon s/rho, about epsilon |p| tr W_ii / 3 (formulary, section 7), where W_ii ~ 1/m
+is the light cube's and p the heavy one's. Gaps are then off by h u, velocities by 2 u below and 4 u above, and forces,
+which have to change those, by up to 8 (m_1 + m_2) u/h: the ratio of the masses times epsilon, in relative terms.
 """
 
 from dataclasses import dataclass
@@ -88,9 +88,10 @@ class StackedCubes(RigidBodies):
         worst = forces[np.abs(forces - weight).argmax(axis=0), [0, 1]]
         q = reference.states_q.reshape(-1, 2, 7)[:, :, :3]
         moved = float(np.linalg.norm(q - q[0], axis=2).max())
-        residual = ROUND_OFF + float(reference.residuals.max())
-        impulse = np.hypot(np.linalg.norm(reference.p_n, axis=1), np.linalg.norm(reference.p_t, axis=(1, 2))).max()
-        u = float(residual * impulse * np.trace(reference.W[0]) / 24 + ROUND_OFF * self.edge / h)
+        residual, judged = ROUND_OFF + float(reference.residuals.max()), reference.judged
+        impulse = np.hypot(reference.p_n, np.linalg.norm(reference.p_t, axis=2))
+        velocity = np.linalg.norm(np.maximum(judged.normaliser, impulse) / judged.rho, axis=1).max()
+        u = float(residual * velocity + ROUND_OFF * self.edge / h)
         off = 8 * (1 + self.ratio) * self.m * u / h
         return [
             Truth("force on the floor", float(worst[0]), weight[0], off, "N", source),

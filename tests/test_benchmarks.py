@@ -210,7 +210,7 @@ def test_what_the_workbenchs_kernel_says_is_its_remark():
 
 def test_of_a_batch_every_problem_is_judged_by_itself():
     batch = LCP(np.stack(3 * [np.eye(2)]), np.tile([-1.0, 2.0], (3, 1)))
-    z = np.stack([ANSWER, ANSWER + 1e-9, [np.nan, 0.0]])
+    z = np.stack([ANSWER, ANSWER * (1 + 1e-9), [np.nan, 0.0]])
     task = replace(EYE, problem=batch, count=3)
     row = compare(comparison(peer("ours", z, 6.0), tasks=(task,)), Options()).rows[0]
     assert (row["problems"], row["solved"], row["closely"]) == (3, 2, 1)
