@@ -13,7 +13,7 @@ from workbench.builtin.formulations import FORMULATIONS
 from workbench.judge.coulomb import judge
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
-from workbench.problems.residual import FAINT, FAINT_SCALED, FAR_SCALED, QUIET
+from workbench.problems.residual import FAINT, FAINT_SCALED, FAR_SCALED, QUIET, ROUNDING
 from workbench.problems.solution import Solution, Status
 from workbench.step.one_step import pose
 
@@ -125,10 +125,14 @@ def by_definition(problem, z):
     motion = np.where(slack, np.minimum(np.abs(moved), np.abs(free)), np.maximum(np.abs(moved), np.abs(free)))
     motion = np.maximum(motion, np.where(np.isfinite(low) & np.isfinite(high), np.abs(y), 0.0))
     reach = np.linalg.matrix_power((M != 0) | (M != 0).T | np.eye(len(M), dtype=bool), len(M)) > 0
-    here, there = (np.where(reach, x, 0.0).max(axis=1) for x in (motion, FAINT_SCALED * terms))
+    own = np.maximum(np.abs(free), terms)
+    here, there, faint, around = (
+        np.where(reach, x, 0.0).max(axis=1) for x in (motion, FAINT_SCALED * terms, FAINT * np.abs(free), own)
+    )
     answered = np.maximum(np.minimum(-free, np.maximum(high, 0)), np.minimum(free, np.maximum(-low, 0)))
-    scale = np.maximum(answered, FAINT * np.abs(free))
+    scale = np.maximum(answered, faint)
     scale = np.maximum(scale, np.minimum(np.maximum(terms, there), FAR_SCALED * here))
+    scale = np.maximum(scale, np.where(around <= ROUNDING * own.max(), FAINT_SCALED * own.max(), 0.0))
     scale = np.maximum(scale, QUIET * scale.max())
     return np.divide(np.abs(gap), scale, out=np.where(gap == 0, 0.0, np.inf), where=scale > 0).max()
 

@@ -25,9 +25,11 @@ impulse has to answer, as a large gap or fast sliding makes it, and the impulses
 FAINT_SCALED = 1e-4
 """What FAINT is for the terms of other rows of an LCP: where nothing moves along a row its own ones vanish, while a
 contact has all of its impulse."""
-QUIET = 1e-4
-"""Share of the largest scale of an LCP's rows that every row has: below 1e-13 of what the other rows hold, a row of a
-contact whose other rows are louder, as that across the direction of sliding, is the rounding of its data."""
+ROUNDING = 1e-13
+"""Share of the largest velocities up to which all that a part of an LCP holds is the rounding of others: the friction
+rows of a contact that is open, or that across the direction of sliding. Its scale is FAINT_SCALED of that largest."""
+QUIET = 1e-6
+"""Share of the largest scale of an LCP's rows that every row has: methods round in all rows together."""
 LARGE = 500
 """Binary exponent to which small data are raised, so that nothing is lost to underflow."""
 
@@ -123,10 +125,10 @@ def bounded_residual(M, q, lower, upper, z):
     """The residual of an MLCP at z (n,)."""
     n = q.shape[0]
     D, gap, scale, part = scratch(n), scratch(n), scratch(n), scratch_indices(n)
-    terms, elsewhere, motion = scratch(n), scratch(n), scratch(n)
+    terms, elsewhere, motion, faint, own = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
     equilibration(M, D)
     coupled_parts(M, 0, 1, part)
-    k, loudest = lift(D, z, q), 0.0
+    k, loudest, largest = lift(D, z, q), 0.0, 0.0
     for i in range(n):
         # Powers of two, which round nothing, come first: M z may be too small for a double, but not D M z.
         share, exponent = frexp(D[i])
@@ -148,16 +150,23 @@ def bounded_residual(M, q, lower, upper, z):
             motion[i] = max(motion[i], abs(y))
         # What z can answer within its bounds competes.
         competes = max(min(-free, max(high, 0.0)), min(free, max(-low, 0.0)))
-        scale[i], elsewhere[i] = max(competes, FAINT * abs(free)), FAINT_SCALED * terms[i]
+        scale[i], elsewhere[i], faint[i] = competes, FAINT_SCALED * terms[i], FAINT * abs(free)
+        own[i] = max(abs(free), terms[i])
+        loudest = max(loudest, own[i])
         if not np.isfinite(w + y):
             return np.inf
     largest_of_part(part, motion)
     largest_of_part(part, elsewhere)
+    largest_of_part(part, own)
+    # Free velocities of one contact come from the same bodies and carry the rounding of the largest.
+    largest_of_part(part, faint)
     for i in range(n):
-        scale[i] = max(scale[i], min(max(terms[i], elsewhere[i]), FAR_SCALED * motion[i]))
-        loudest = max(loudest, scale[i])
+        scale[i] = max(max(scale[i], faint[i]), min(max(terms[i], elsewhere[i]), FAR_SCALED * motion[i]))
+        if own[i] <= ROUNDING * loudest:
+            scale[i] = max(scale[i], FAINT_SCALED * loudest)
+        largest = max(largest, scale[i])
     for i in range(n):
-        scale[i] = max(scale[i], QUIET * loudest)
+        scale[i] = max(scale[i], QUIET * largest)
     return worst(gap, scale)
 
 
