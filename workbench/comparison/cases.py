@@ -17,6 +17,7 @@ comparison share the position update and the normal law. Whatever raises an erro
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -58,8 +59,7 @@ def compare(
     """
     settings = (settings or Settings()).of_case(case)
     settings.must_fit()
-    metrics = chosen_metrics(CASE, metrics)
-    chosen = [find_solver(x) for x in solvers]
+    metrics, chosen = chosen_metrics(CASE, metrics), [find_solver(x) for x in solvers]
     cards = mathematics(formulations, case.size)
     refused = {f: card["failure"] for f, card in zip(formulations, cards, strict=True) if not card["compiled"]}
     plan = [
@@ -74,29 +74,27 @@ def compare(
     sampled = {job for job in beside if not chosen and not isinstance(job.solver, KernelSolver)}
     needed = dict.fromkeys(x for job, others in beside.items() for x in (job, *others) if x not in (fine, *sampled))
     runs = run_jobs(case, list(needed), settings, progress, workers) | {fine: reference}
-    rows, trajectories, diagnostics = [], [curves(reference, "reference")], []
     local = {others: from_exact(others[-1], runs[others[1]], runs[others[2]]) for others in set(beside.values())}
-
-    def beside_it(job: Job) -> Beside:
-        return Beside(local[beside[job]], reference, *(runs[x] for x in beside[job]))
-
+    rows: list[dict[str, Any]] = []
+    trajectories, diagnostics = [curves(reference, "reference")], []
     for job in plan:
-        found = refused[job.formulation] if job.formulation in refused else runs.get(job)
         spans = windows(job, case, settings.duration or case.duration)
         try:
-            if job in sampled:
-                rows += sampled_rows(job, spans, beside_it(job), metrics)
-            if isinstance(found, Run):
-                minor, others = sliding_minor(found), beside_it(job)
-                own = [w | row(found, w, others, metrics) for w in spans]
-                steps = curves(found, "run", minor, reference)
-                diagnostics += verdicts(found, minor)
-                trajectories.append(steps)
-                rows += own
+            found = refused.get(job.formulation) or runs.get(job)
+            if isinstance(found, Failed):
+                rows += [w | vars(found) for w in spans]
+                continue
+            others = Beside(local[beside[job]], reference, *(runs[x] for x in beside[job]))
+            if found is None:
+                rows += sampled_rows(job, spans, others, metrics)
+                continue
+            minor = sliding_minor(found)
+            own, steps = [w | row(found, w, others, metrics) for w in spans], curves(found, "run", minor, reference)
+            diagnostics += verdicts(found, minor)
+            trajectories.append(steps)
+            rows += own
         except Exception as error:
-            found = failed(error)
-        if isinstance(found, Failed):
-            rows += [w | {"claimed": found.claimed, "reason": found.reason} for w in spans]
+            rows += [w | vars(failed(error)) for w in spans]
     steps = pd.concat([frame for frame in trajectories if len(frame)], ignore_index=True)
     return Comparison(
         case.name, tuple(formulations), metrics,

@@ -50,7 +50,7 @@ WHOLE = "where the window is complete"
 RUNS = (
     *LABELS,
     Column("options", "", "all options of the formulation"),
-    Column("axes", "", "tangent axes of its friction: fixed, body, sliding; empty where it has none"),
+    Column("axes", "", "tangent axes of its friction in space: fixed, body, sliding; empty where it has none"),
     Column("solver", "", "name of the solver"),
     Column("problem_class", "", "class of the problem that was solved"),
     Column("step", "s", "step size", of=CASE),

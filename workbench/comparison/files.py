@@ -116,7 +116,7 @@ def compare_problem(
     for task, outcome in found.items():
         if task.solver is None and solvers:
             continue
-        row, step = _row(name, outcome), _step(outcome, reference)
+        row, step = _row(name, outcome, problem.d), _step(outcome, reference)
         if step is not None:
             to_round_off = found[Task(task.formulation, None)]
             verified = to_round_off.answer and to_round_off.answer.solution.verified
@@ -198,11 +198,12 @@ def _outcomes(
     return dict(sorted(found.items(), key=lambda item: order[item[0].formulation]))
 
 
-def _row(name: str, outcome: Outcome) -> dict[str, Any]:
+def _row(name: str, outcome: Outcome, d: int) -> dict[str, Any]:
     """What became of a task, without the metrics."""
     f = outcome.task.formulation
     row: dict[str, Any] = {
-        "file": name, "formulation": f.name, "label": f.label, "options": f.listed_options, "axes": f.axes or "",
+        "file": name, "formulation": f.name, "label": f.label, "options": f.listed_options,
+        "axes": (f.axes or "") if d == 2 else "",
         "solver": outcome.solver,
         "problem_class": outcome.problem_class, "claimed": outcome.claimed, "verified": False, "reason": outcome.reason,
         "notes": "",

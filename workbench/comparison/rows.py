@@ -36,7 +36,8 @@ def windows(job: Job, case: Case, duration: float) -> list[dict[str, Any]]:
     """What is known of a job's rows beforehand, a row for each window."""
     f = job.formulation
     base = {
-        "case": case.name, "formulation": f.name, "label": f.label, "options": f.listed_options, "axes": f.axes or "",
+        "case": case.name, "formulation": f.name, "label": f.label, "options": f.listed_options,
+        "axes": (f.axes or "") if case.size[3] == 2 else "",
         "solver": job.solver_name,
         "problem_class": "", "step": job.h, "steps": 0, "sampled": False, "verified": False, "iterations": 0,
         "passes_max": 0, "notes": "",

@@ -19,6 +19,7 @@ from workbench.comparison.measured import MeasuredRun, Pair, closed
 from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.rows import Beside, facts, in_window, measured
 from workbench.errors import WorkbenchError
+from workbench.problems.classes import is_psd
 from workbench.problems.solution import Status
 from workbench.step.local_steps import LocalSteps, local_steps
 from workbench.step.run import Run
@@ -60,13 +61,17 @@ def sampled_rows(
 ) -> list[dict[str, Any]]:
     """The rows of `runs`, one a window, of a job that takes a sample of the run to round-off.
 
-    Raises WorkbenchError where that has no step.
+    There are none where a problem of the sample is no convex quadratic program, since such solvers do not apply then.
+    Raises WorkbenchError where the run has no step.
     """
     exact = beside.round_off
     if not isinstance(exact, Run) or not exact.steps:
         raise WorkbenchError(f"there is no step to round-off to take a sample of: {exact.reason}")
     assert job.solver
-    local = local_steps(exact, job.formulation, job.solver, sample(exact, windows))
+    k = sample(exact, windows)
+    if not is_psd(exact.record.M[k]):
+        return []
+    local = local_steps(exact, job.formulation, job.solver, k)
     run = in_place(local, exact)
     of_steps = [x for x in metrics if x.parts and x.column.of == BOTH]
     return [w | {"sampled": True} | _row(local, run, w, beside, of_steps) for w in windows]
