@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -21,6 +22,9 @@ import pytest
 from tests import systems as _systems
 
 atexit.register(shutil.rmtree, os.environ["CONTACT_WORKBENCH_CACHE"], ignore_errors=True)
+
+# What a shell starts in the background ignores Ctrl-C, and so would the processes that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

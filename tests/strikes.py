@@ -65,7 +65,7 @@ def ended(number: int, moment: float) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         process = _start(COMPARE, folder)
         while process.poll() is None and not list(Path(folder).glob(".result-*")):
-            pass
+            time.sleep(0.001)
         time.sleep(moment)
         process.send_signal(number)
         # The pipe ends when the last process that holds it has ended: no worker stays behind.

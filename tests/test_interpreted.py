@@ -34,7 +34,8 @@ def spoken(*words):
 
 def commands(folder):
     """Friction, residuals and errors of a comparison; the verdicts of a check and of a solve."""
-    rows = spoken("compare", "wheel", "--duration", "0.01", "--out", f"{folder}/wheel", "--quiet")
+    steps = ("--duration", "0.004", "--reference-step", "2e-4")
+    rows = spoken("compare", "wheel", *steps, "--out", f"{folder}/wheel", "--quiet")
     measured = [[row[name] or 0.0 for name in ("energy_error", "position_error", "iterations")] for row in rows]
     M = np.array([[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.5, -1.0, 2.0]])
     np.savez(f"{folder}/small.npz", M=M, q=np.array([-1.0, 1.0, -2.0]))
