@@ -137,6 +137,17 @@ def test_old_figures_do_not_stay_beside_a_new_report(tmp_path):
     assert [p.name for p in (tmp_path / "figures").iterdir()] == ["mine.txt"]
 
 
+def test_a_case_and_a_file_of_one_name_have_folders_of_their_own_and_leave_nothing_of_each_other(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["export", "wheel", "wheel.npz"]) == 0
+    short = ["-f", "coulomb", "--quiet"]
+    assert main(["compare", "wheel", *SHORT, *short]) == main(["compare", "wheel.npz", *short]) == 0
+    assert {p.name for p in tmp_path.glob("*-comparison")} == {"wheel-comparison", "wheel.npz-comparison"}
+    assert main(["compare", "wheel.npz", *short, "--out", "wheel-comparison"]) == 0
+    names = ({p.name for p in (tmp_path / f"{x}-comparison").iterdir()} for x in ("wheel", "wheel.npz"))
+    assert next(names) == next(names)
+
+
 def test_json_loses_no_digits(tmp_path, capsys):
     arguments = ["compare", "wheel", *SHORT, "-f", "box", "--json", "--out", str(tmp_path)]
     assert main(arguments) == 0
@@ -223,6 +234,34 @@ def test_list_names_everything_on_a_screen(capsys):
         assert word in capsys.readouterr().out
     assert main(["list", "weel"]) == 2
     assert "did you mean 'wheel'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["compare", "whe"], ["wheel"]), (["compare", "wheel", "-f", "sta"], ["staggered"]),
+        (["check", "--case", "spatial"], ["spatial-particle"]), (["solve", "--solver", "judice"], ["judice-pires"]),
+        (["compare", "--metric", "position"], ["position-error"]), (["compare", "step-"], ["step-1.npz"]),
+    ],
+)  # fmt: skip
+def test_a_shell_completes_names_and_files(words, found, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["--print-completion", "bash"])
+    (tmp_path / "step-1.npz").touch()
+    script = f"{capsys.readouterr().out}\nCOMP_WORDS=(workbench {' '.join(words)}); COMP_CWORD={len(words)}"
+    done = subprocess.run(
+        ["bash", "-c", f'{script}\n_shtab_workbench; echo "${{COMPREPLY[@]}}"'],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == found
+
+
+@pytest.mark.parametrize("shell", ["zsh", "tcsh"])
+def test_other_shells_have_a_script_too(shell, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--print-completion", shell])
+    assert ended.value.code == 0
+    assert ("spatial-particle" in capsys.readouterr().out) == (shell == "zsh")
 
 
 def test_version_completion_and_examples(capsys):

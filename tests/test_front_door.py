@@ -13,6 +13,9 @@ import pytest
 
 import workbench as wb
 from workbench.registry import Registry
+from workbench.sliding import sweep as sliding_sweep
+from workbench.step import sweep as step_sweep
+from workbench.verbs.sweep import GIVEN
 
 VERBS = ("check", "compare", "painleve", "read", "show", "solve", "sweep")
 
@@ -316,3 +319,14 @@ def test_a_solver_gets_only_problems_of_the_kinds_that_it_solves():
         assert "lind solves LCP, not" in answer.words[-1]
     rows = wb.compare("wheel", ["ccp", "coulomb"], solvers=[Blind()], duration=0.01).runs
     assert set(rows["claimed"]) == {"REFUSED"}
+
+
+def test_every_column_of_a_sweep_has_a_unit_and_a_meaning_and_what_varies_stays():
+    """Also where what varies has the name of an answer, as the velocity."""
+    v = np.array([[0.6, 0.8, 0.0], [0.3, 0.4, 0.0]])
+    frame = wb.sweep("coulomb", block(), v=v, mu=[0.1, 0.2]).frame
+    assert list(frame.columns) == list(frame.attrs["columns"])
+    np.testing.assert_array_equal(frame[["v_given[0]", "v_given[1]", "v_given[2]"]], v)
+    assert frame.attrs["columns"]["mu"] == {"unit": "1", "meaning": "friction coefficient"}
+    assert all(x["meaning"] for x in frame.attrs["columns"].values())
+    assert {*step_sweep.VARIES, *sliding_sweep.VARIES} == {*GIVEN}

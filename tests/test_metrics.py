@@ -87,15 +87,14 @@ def test_metrics_that_serve_both_kinds_are_the_same_object():
 
 
 def test_own_metrics_have_columns_beside_the_built_in_ones():
-    c = on_wheel([*METRICS, largest_impulse, drop, smallest_diagonal])
-    assert "smallest_diagonal" not in c.runs
+    c = on_wheel([*METRICS, largest_impulse, drop])
     own = c.trajectories[(c.trajectories["label"] == "box") & (c.trajectories["solver"] == "proximal")]
     row = c.runs[(c.runs["solver"] == "proximal") & (c.runs["window"] == "all")].iloc[0]
     assert row["largest_impulse"] == own["p_n"].max()
     assert row["drop"] == pytest.approx(Wheel().centre(Wheel().start()[0])[2] - own["z"].iloc[-1], abs=1e-15)
     assert (c.runs["notes"] == "").all()
     assert ">p_n [N s]</th>" in render(c, provenance())
-    one = on_problem([largest_impulse, drop, smallest_diagonal])
+    one = on_problem([largest_impulse, smallest_diagonal])
     assert [m.name for m in one.metrics] == ["largest-impulse", "smallest-diagonal"]
     assert one.runs["smallest_diagonal"].tolist() == [1.0] * len(one.runs)
 
@@ -122,6 +121,29 @@ def test_a_few_metrics_are_enough_for_a_page(compared, capsys):
     print_table(c)
     assert "ratio" in capsys.readouterr().out
     assert render(compared([]), provenance())
+
+
+def test_a_metric_that_is_about_the_other_kind_is_refused_where_it_is_asked_for_by_itself():
+    with pytest.raises(DataError, match="smallest-diagonal is about problems from files, not about cases"):
+        on_wheel([*METRICS, smallest_diagonal])
+    with pytest.raises(DataError, match="position-error is about cases, not about problems from files"):
+        on_problem(["cone", "position-error"])
+    assert [m.name for m in on_problem([*METRICS]).metrics] == [m.name for m in on_problem().metrics]
+
+
+def test_on_a_narrow_terminal_what_was_asked_for_stays_longest(capsys, monkeypatch):
+    """A count, which tables leave out by default, and an own metric: the residual gives way to them."""
+    wanted = [metric("spare", unit="1", meaning="none", heading="spare", shown="count")(lambda m: 7.0), largest_impulse]
+    c = on_wheel(wanted)
+    for width, shown, left_out in ((120, ["spare", "p_n", "residual"], []), (56, ["spare", "p_n"], ["residual"]),
+                                   (44, ["spare"], ["p_n", "residual"])):  # fmt: skip
+        monkeypatch.setattr("workbench.builtin.reports.text.terminal.PIPE_WIDTH", width)
+        print_table(c, wanted)
+        table, _, rest = capsys.readouterr().out.partition("Not shown")
+        assert [x for x in ("spare", "p_n", "residual") if x in table] == shown
+        assert [x for x in ("p_n", "residual") if x in rest] == left_out
+    print_table(c)
+    assert "spare" not in capsys.readouterr().out
 
 
 def test_what_is_no_metric_is_refused():

@@ -18,7 +18,7 @@ from typing import Any
 
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.own_code import is_python_file, load_file, reason_of
-from workbench.signals import imported
+from workbench.signals import EndedBySignal, imported
 
 
 class Registry(Sequence):
@@ -140,5 +140,7 @@ def _module(name: str) -> Any:
                 f"there is no module '{name}'; give FILE.py:NAME, or package.module:NAME of something installed"
             ) from None
         raise WorkbenchError(f"{name} cannot be imported: {reason_of(error)}") from error
+    except EndedBySignal:
+        raise
     except (Exception, SystemExit) as error:
         raise WorkbenchError(f"{name} cannot be imported: {reason_of(error)}") from error

@@ -21,6 +21,7 @@ from workbench.builtin.reports.text.comparison import (
     who,
 )
 from workbench.comparison.columns import Column
+from workbench.comparison.metric import Metric
 from workbench.comparison.result import Comparison
 
 UNBOUNDED = 1000
@@ -29,10 +30,15 @@ PIPE_WIDTH = 120
 """Width of the table where no terminal says otherwise."""
 
 
-def print_table(c: Comparison) -> None:
-    """One row per run, of a case over its first window; below it why rows are not verified, and notes on metrics."""
+def print_table(c: Comparison, wanted: Sequence[Metric] = ()) -> None:
+    """One row per run, of a case over its first window; below it why rows are not verified, and notes on metrics.
+
+    Metrics that were asked for, `wanted`, are there whatever they are and stay longest where the terminal is narrow.
+    """
     console = _console()
-    columns = [*error_columns(c), *symptom_columns(c), RESIDUAL]
+    asked = [m.column for m in wanted]
+    usual = [*error_columns(c), *symptom_columns(c)]
+    columns = [*asked, *(x for x in usual if x not in asked), RESIDUAL]
     window, runs = next(iter(c.windows.items()))
     rows = rows_of(runs, columns)
 
@@ -50,7 +56,7 @@ def print_table(c: Comparison) -> None:
             f"{'explicit' if c.settings.explicit else 'symplectic'} update, {c.settings.normal} normal law, "
             f"relaxation {c.settings.relaxation}"
         )
-    table, left_out = _table_that_fits(console, rows, columns)
+    table, left_out = _table_that_fits(console, rows, columns, len(asked))
     console.print(table)
     if left_out:
         say(f"Not shown, since the terminal is {console.width} wide: {', '.join(left_out)}.")
@@ -83,18 +89,19 @@ def _console() -> Console:
 
 
 def _table_that_fits(
-    console: Console, rows: list[dict[str, Any]], columns: Sequence[Column]
+    console: Console, rows: list[dict[str, Any]], columns: Sequence[Column], asked: int
 ) -> tuple[Table, list[str]]:
     """The table with as many of its columns as the terminal is wide for, and the headings of the others.
 
-    The last go first, but for the residual, which stands at the end and goes when only the first is left beside it.
+    The last go first, but for the residual, which stands at the end and goes when only the first, or those that were
+    asked for, are left beside it.
     """
     shown = list(range(len(columns)))
     table = _table(rows, columns, shown)
     while len(shown) > 1:
         if Measurement.get(console, console.options.update(max_width=UNBOUNDED), table).maximum <= console.width:
             break
-        del shown[-2 if len(shown) > 2 else -1]
+        del shown[-2 if len(shown) > max(2, asked + 1) and len(columns) - 1 in shown else -1]
         table = _table(rows, columns, shown)
     return table, [column.title for i, column in enumerate(columns) if i not in shown]
 

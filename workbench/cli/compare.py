@@ -69,7 +69,7 @@ def add_command(commands: Any) -> None:
         help="compliance k_n, b_n, k_t, b_t, k_b, b_b, lateral of all constraint rows, or rigid; default: the case's",
     )
     compare.add_argument("--set", action="append", metavar="NAME=VALUE", help="a parameter of the case, repeatable")
-    compare.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-comparison")
+    compare.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-comparison, FILE-comparison")
     compare.add_argument("--figures", choices=("pdf", "svg", "png"), help="also write each figure as a file")
     compare.add_argument("--json", action="store_true", help="print the rows of runs.csv as JSON instead of a table")
     compare.add_argument("--quiet", action="store_true", help="no progress bar, no table")
@@ -126,8 +126,8 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     from workbench.output import json_rows, staged
     from workbench.verbs.compare import compare
 
-    name = what.name if hasattr(what, "name") else Path(what).stem
-    out = Path(o.out or f"{name}-comparison")
+    # With the ending of a file: a case, or another file, may have the same name.
+    out = Path(o.out or f"{Path(what).name if isinstance(what, str) else what.name}-comparison")
     with staged(out) as stage, Progress(o.quiet) as progress:
         found = compare(what, progress=progress, **given)
         c = found.comparison
@@ -135,8 +135,11 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
             raise WorkbenchError("; ".join(dict.fromkeys(card["failure"].reason for card in c.mathematics)))
         found.write(stage, o.figures, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
     remove_figures(out / "figures", keep=o.figures)
+    if c.case is None:
+        # An earlier comparison on a case, whose folder was given, has left it.
+        (out / "diagnostics.csv").unlink(missing_ok=True)
     if o.json:
         print(json_rows(c.runs))
     elif not o.quiet:
-        print_table(c)
+        print_table(c, given["metrics"] or ())
         print(f"report: {out / 'report.html'}")

@@ -9,10 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
-import shtab
-
 from workbench import __version__
-from workbench.cli import check, compare, files, listing, painleve, reproduce, show
+from workbench.cli import check, compare, completion, files, listing, painleve, reproduce, show
 from workbench.cli.parsing import Parser
 from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
@@ -28,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"workbench {__version__}")
-    shtab.add_argument_to(top, help="print a script that completes words in this shell")
+    completion.add_option(top)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     for command in (compare, reproduce, show, check, files, painleve, listing):
         command.add_command(commands)

@@ -62,8 +62,10 @@ def metric(
     """Make a Metric of a function (m: Measured) -> float.
 
     `unit` is that of the number, "1" for a pure one; `meaning` a sentence without its full stop; `defined` tells where
-    it is no NaN; `heading` stands above it in tables, which show it as `shown` (`columns.SHOWN`). Raises DataError for
-    a name that `runs` has already, or an unknown `shown`.
+    it is no NaN; `heading` stands above it in tables. `shown` says how tables show the number, whose unit stays `unit`
+    in frames: "number" as it is, "percent" times 100, "degrees" of degrees, "milliseconds" of seconds, "small" by its
+    order of magnitude, "count" without a fraction. "small" and "count" are on the page and not in the terminal's table,
+    unless they are asked for by name. Raises DataError for a name that `runs` has already, or an unknown `shown`.
     """
 
     _must_be_free(name, shown)

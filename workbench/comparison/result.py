@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from workbench.assemble.find import compiled
+from workbench.comparison.columns import PROBLEM
 from workbench.comparison.failure import failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
@@ -63,16 +64,21 @@ class Comparison:
 
 
 def chosen_metrics(about: frozenset[str], given: Iterable[Metric | str] | None) -> tuple[Metric, ...]:
-    """The metrics given, by name or themselves, or all of `METRICS`; of these, those that are about a case or problem.
+    """The metrics given, by name or themselves, or all of `METRICS`; of all of these, those about a case or a problem.
 
-    Raises UnknownNameError for an unknown name, DataError for what is no metric or comes twice.
+    Raises UnknownNameError for an unknown name, DataError for what is no metric, comes twice, or is asked for by itself
+    and about the other.
     """
     found = [METRICS.find(x) if isinstance(x, str) else x for x in (METRICS if given is None else given)]
+    everything = {x.name for x in found if isinstance(x, Metric)} >= set(METRICS.names)
     for i, x in enumerate(found):
         if not isinstance(x, Metric):
             raise DataError(f"{x!r} is no metric; make one with @metric(name, unit=..., meaning=...)")
         if x.name in [y.name for y in found[:i]]:
             raise DataError(f"the metric {x.name} is given twice; each makes a column of its own")
+        if not about <= x.column.of and not (x.name in METRICS and everything):
+            here, there = ("cases", "problems from files") if about == PROBLEM else ("problems from files", "cases")
+            raise DataError(f"the metric {x.name} is about {here}, not about {there}; leave it out here")
     return tuple(x for x in found if about <= x.column.of)
 
 

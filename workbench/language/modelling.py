@@ -85,7 +85,11 @@ class FrictionCone:
 
 
 def friction_cone(mu: Any, r: int, d: int, names: tuple[str, str] = ("p_n", "p_t")) -> FrictionCone:
-    """Impulses of r contacts with d tangential directions each, in their friction cones; mu is data."""
+    """Impulses of r contacts with d tangential directions each, in their friction cones; mu is data.
+
+    Of what it returns, `p.n` (r,) and `p.t` (d r,) [N s] are the normal and the friction impulses, expressions like
+    other unknowns; `p` itself stands in `complements((F_n, F_t), p)`. `names` are those that are printed.
+    """
     mu = _data(mu, r, f"the friction coefficient of {names}")
     return FrictionCone(leaves.Unknown(names[0], r, Free()), leaves.Unknown(names[1], d * r, Free()), mu)
 
@@ -191,8 +195,11 @@ class Hooks:
     """State-dependent data of a formulation, as compiled functions (signatures in `workbench.language.hooks`).
 
     given: fills `own` parameters and turns tangent frames before a step; again: asks for another pass of a fixed
-    point; remember: stores what the next step needs. `own` lists the parameters that `given` and `again` write, in
-    the order of the flat array they receive; `numbers` are their constants; `memory` is the length of the memory.
+    point; remember: stores what the next step needs. `own` are CVXPY parameters of the declaration, `cp.Parameter(3)`
+    say, whose values change from step to step: the hooks get them as one flat array `own`, one parameter after the
+    other, and write them there. `numbers` are floats that stay, options of the formulation for the most part; the
+    hooks get them as an array `numbers`. `memory` is the length of the memory that hooks keep from step to step, by
+    default what `remember_impulses` needs.
     `estimate` fills `core.p_bar` before `given` (`estimate.normal_estimate`): "last" with the last step's p_n, "start"
     with what an iteration starts from.
     """

@@ -46,7 +46,12 @@ def _restored(kind: type, values: dict[str, Any]) -> "Case":
 
 @dataclass(frozen=True)
 class Truth:
-    """One analytic truth: what the run gave, what theory says, and how far apart they may be."""
+    """One analytic truth: what the run gave, what theory says, and how far apart they may be.
+
+    All three are in `unit`. `tolerance` is absolute, |computed - theory| <= tolerance, and a bound that theory gives:
+    of the time stepping where theory is about the continuous motion (so many times h), of rounding elsewhere.
+    `source` says where the theory comes from.
+    """
 
     name: str
     computed: float
@@ -64,11 +69,12 @@ class Truth:
 class Case(ABC):
     """A mechanical system with contacts. Subclasses are frozen dataclasses whose fields are `quantity`s.
 
-    size is (n velocities, m bilateral rows, r contacts, d tangential directions); `windows` maps a name to (start,
-    end) in seconds; `normal` is the normal law that suits it (`core.NORMAL_LAWS`). `elastic` tells that the tangential
-    compliance of its `relaxation` is physics, which exact Coulomb friction then has too, and no means of solving.
-    `aliases` maps other names of
-    parameters to their own.
+    Three class variables are needed: `name`; `size`, (n velocities, m bilateral rows, r contacts, d tangential
+    directions); `duration` of a run [s]. `windows` maps a name to (start, end) [s]; a run as a whole is the window
+    "all" besides. `normal` is the normal law that suits the case, "velocity", "gap" (the default) or "moreau"
+    (`workbench.mechanics.core.NORMAL_LAWS`; formulary, section 1). `elastic` tells that the tangential compliance of its
+    `relaxation` is physics, which exact Coulomb friction then has too, and no means of solving. `aliases` maps other
+    names of parameters to their own.
 
     The mechanics are either a method `mechanics(q, v)` in plain Python, or, some fifty times faster, two compiled
     functions `fill` and `advance` (`core.FILL`, `core.ADVANCE`) that read `data()`. Both take the same steps.

@@ -24,6 +24,30 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+GIVEN = {
+    "M": ("kg, kg m2", "mass matrix"), "v": ("m/s, rad/s", "velocity before the step"),
+    "f": ("N, N m", "applied and gyroscopic forces"), "h": ("s", "step size"), "phi": ("m", "gap"),
+    "J_n": ("of the velocities", "normal Jacobian"), "J_t": ("of the velocities", "tangent Jacobian"),
+    "J_b": ("of the velocities", "Jacobian of the bilateral constraints"), "g": ("m", "position error of these"),
+    "mu": ("1", "friction coefficient"), "mu_s": ("1", "static friction coefficient"), "e": ("1", "restitution"),
+    "r_n": ("m/s", "prescribed normal rate"), "r_t": ("m/s", "prescribed sliding rate"),
+    "r_b": ("m/s", "prescribed rate of the bilateral constraints"), "v_th": ("m/s", "stick threshold"),
+    "eps_n": ("1/kg", "normal compliance"), "eps_t": ("1/kg", "tangential compliance"),
+    "eps_b": ("1/kg", "compliance of the bilateral constraints"),
+}  # fmt: skip
+for _side in "bu":
+    GIVEN |= {
+        f"J_n{_side}": GIVEN["J_n"], f"J_t{_side}": ("of the velocities", "Jacobian of the sliding directions"),
+        f"mu_{_side}": GIVEN["mu"], f"xi_{_side}": ("1", "sign of the sliding velocity"),
+        f"w_n{_side}": ("m/s2", "bias acceleration along the normal"),
+    }  # fmt: skip
+"""Unit and meaning of what may vary; of sliding systems for bilateral and for unilateral contacts."""
+LAST = {
+    "status": ("", "what the solver claims, a name of `Status`"),
+    "residual": ("1", "the problem's own residual; inf without an answer"),
+}
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Swept(Result):
     """The answers to many systems, whose arrays are attributes: those of `step.sweep.Sweep` or of `SlidingSweep`."""
@@ -50,19 +74,25 @@ class Swept(Result):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per system: what varies, the answer, status, residual."""
+        """One row per system: what varies, the answer, status, residual; units and meanings in `attrs["columns"]`.
+
+        What varies and has the name of an answer, as v may, is called v_given.
+        """
         import pandas as pd
 
+        answers = {n: x for n, x in vars(self.answer).items() if n in UNITS}
+        given = {f"{n}_given" if n in answers else n: (x, GIVEN[n]) for n, x in self.varied.items()}
         columns: dict[str, Any] = {}
-        arrays = self.varied | {n: x for n, x in vars(self.answer).items() if n in UNITS}
-        for name, x in arrays.items():
+        about = {}
+        for name, (x, known) in (given | {n: (x, UNITS[n]) for n, x in answers.items()}).items():
             flat = np.reshape(np.asarray(x, dtype=float), (len(self.answer.status), -1))
-            columns |= {name if flat.shape[1] == 1 else f"{name}[{i}]": flat[:, i] for i in range(flat.shape[1])}
+            for i in range(flat.shape[1]):
+                column = name if flat.shape[1] == 1 else f"{name}[{i}]"
+                columns[column], about[column] = flat[:, i], known
         columns["status"] = [Status(s).name for s in self.answer.status]
         columns["residual"] = self.answer.residuals
         frame = pd.DataFrame(columns)
-        known = {c: UNITS[c.partition("[")[0]] for c in frame.columns if c.partition("[")[0] in UNITS}
-        frame.attrs["columns"] = {c: {"unit": unit, "meaning": meaning} for c, (unit, meaning) in known.items()}
+        frame.attrs["columns"] = {c: dict(zip(("unit", "meaning"), x, strict=True)) for c, x in (about | LAST).items()}
         return frame
 
     @property
