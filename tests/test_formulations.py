@@ -23,7 +23,7 @@ from workbench.step.one_step import pose, solve_system
 from workbench.step.stepper import Stepper
 
 NUMBERS = {
-    "directions": (4, 8, 16), "rho": ("auto", 0.1, 10.0), "k_t": (1e10, np.inf),
+    "directions": (4, 8), "rho": ("auto", 0.1, 10.0), "k_t": (1e10, np.inf),
     "timeconst": (0.02, 0.1), "dampratio": (1.0, 0.5), "dmin": (0.9, 0.5), "dmax": (0.95, 0.99), "width": (1e-3, 5e-3),
     "impratio": (1.0, 10.0),
 }  # fmt: skip
