@@ -72,9 +72,9 @@ class Case(ABC):
     Three class variables are needed: `name`; `size`, (n velocities, m bilateral rows, r contacts, d tangential
     directions); `duration` of a run [s]. `windows` maps a name to (start, end) [s]; a run as a whole is the window
     "all" besides. `normal` is the normal law that suits the case, "velocity", "gap" (the default) or "moreau"
-    (`workbench.mechanics.core.NORMAL_LAWS`; formulary, section 1). `elastic` tells that the tangential compliance of its
-    `relaxation` is physics, which exact Coulomb friction then has too, and no means of solving. `aliases` maps other
-    names of parameters to their own.
+    (`workbench.mechanics.core.NORMAL_LAWS`; formulary, section 1). `elastic` tells that the tangential compliance of
+    its `relaxation` is physics, which exact Coulomb friction then has too, and no means of solving. `aliases` maps
+    other names of parameters to their own.
 
     The mechanics are either a method `mechanics(q, v)` in plain Python, or, some fifty times faster, two compiled
     functions `fill` and `advance` (`core.FILL`, `core.ADVANCE`) that read `data()`. Both take the same steps.
