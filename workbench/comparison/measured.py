@@ -233,14 +233,38 @@ class MeasuredRun(Measured):
         return kick(self._mass, self.reference.record.J_b[self.starts(self.reference)], impulse)
 
     @cached_property
+    def _fall(self) -> Array:
+        """(K, n) velocities that the forces make in one step of this row, at every step of the reference."""
+        r = self.reference
+        free = np.linalg.solve(r.record.mass, r.record.b[..., None])[..., 0]
+        return (free - r.states_v[:-1]) * self._stride(r)
+
+    @cached_property
     def motion(self) -> float:
         """A speed that does not vanish, in the kinetic norm [sqrt J]: the reference's largest, and at least what one
         step's forces make; nan where nothing moves and nothing pushes."""
-        r, M = self.reference, self.reference.record.mass
-        v = r.states_v[:-1]
-        fall = (np.linalg.solve(M, r.record.b[..., None])[..., 0] - v) * self._stride(r)
-        largest = max(np.einsum("ki,kij,kj->k", x, M, x).max() for x in (v, fall))
-        return float(np.sqrt(largest)) or np.nan
+        M = self.reference.record.mass
+        return float(max(kinetic(M, x).max() for x in (self.reference.states_v[:-1], self._fall))) or np.nan
+
+    @cached_property
+    def length(self) -> float:
+        """A length that does not vanish [m]: the path of the reference's centre in the window, and at least the way
+        that v_th, or what one step's forces make of the centre's speed, leads in that time."""
+        r, first, seconds = self.reference, self.starts(self.reference)[0], self.run.h * len(self.steps)
+        centres = self.case.centre(r.states_q[first : self.ends(r)[-1] + 1])
+        path = np.linalg.norm(np.diff(centres, axis=0), axis=-1).sum()
+        fallen = np.empty_like(r.states_q[first])
+        self.case.advance(r.states_q[first].copy(), self._fall[first].copy(), self.run.h, self.case.data(), fallen)
+        speed = np.linalg.norm(self.case.centre(fallen) - centres[0]) / self.run.h
+        return float(max(path, self.case.v_th * seconds, speed * seconds))
+
+    @cached_property
+    def energy(self) -> float:
+        """An energy that does not vanish [J]: the reference's largest kinetic one or its range in the whole run, and at
+        least the work of the forces on a fall through the window at the speed of its first step; nan as `motion`."""
+        r = self.reference
+        work = len(self.steps) * float(kinetic(r.record.mass, self._fall).max()) ** 2
+        return max(0.5 * self.motion**2, float(np.ptp(self.case.energy(r.states_q, r.states_v))), work)
 
     def velocities_apart(self, a: "Run", b: "Run") -> float:
         """RMS over the window in the kinetic norm, over `motion`."""
