@@ -249,6 +249,22 @@ def test_a_row_that_takes_too_long_says_so():
     assert "no answer within" in render(c, provenance())
 
 
+def test_a_late_row_tells_the_residual_of_its_best_iterate(monkeypatch):
+    problem = redundant(4, n=12)
+    p = np.r_[np.ones(4), np.zeros(8)]
+
+    def late(function, waiting, seconds, lost):
+        while waiting:
+            yield lost(waiting.pop(0), "TIME_LIMIT", f"no answer within {seconds:g} s", p)
+
+    monkeypatch.setattr("workbench.comparison.files.limited", late)
+    row = first(compared(problem, [BY_NAME["ccp"], COULOMB], seconds=2.0), "ccp")
+    residual = float(problem.ccp().residual(p))
+    assert residual > 1e-3
+    assert row["reason"] == f"no answer within 2 s; the best iterate has residual {residual:.1e}"
+    assert not row["verified"]
+
+
 def test_without_an_exact_solution_there_is_no_comparison():
     """Pulled apart along the normal of one contact whose W is negative: no impulse makes it stop."""
     with pytest.raises(WorkbenchError, match="exact solution is not verified"):

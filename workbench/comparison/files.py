@@ -31,7 +31,7 @@ from workbench.comparison.nearest import nearest
 from workbench.comparison.posing import posed
 from workbench.comparison.problem_step import MODES, ProblemStep
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
-from workbench.comparison.solving import Answer, solve_problem
+from workbench.comparison.solving import Answer, judged, solve_problem
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.redundancy import freedom
 from workbench.engine.travel import Parcel
@@ -172,6 +172,15 @@ def outcome_of(problem: FrictionProblem, task: Task) -> Outcome:
     return _outcome(task, answer, law.kind, convex)
 
 
+def _lost(waiting: tuple[FrictionProblem, Task], claimed: str, reason: str, iterate: Array | None) -> Outcome:
+    """A task whose time is over, with the residual of the best iterate where its method has one."""
+    problem, task = waiting
+    if iterate is not None:
+        residual, _ = judged(problem, task.formulation, iterate)
+        reason = f"{reason}; the best iterate has residual {residual:.1e}"
+    return Outcome(task, None, claimed, reason)
+
+
 def _outcome(task: Task, answer: Answer, kind: str, convex: bool = False) -> Outcome:
     return Outcome(task, answer, answer.solution.claimed.name, answer.solution.why_not, kind, convex)
 
@@ -184,10 +193,7 @@ def _outcomes(
     tasks = [Task(f, s) for f in formulations for s in (None, *solvers)]
     found = {exact.task: exact} if exact.task in tasks else {}
     waiting = [(problem, task) for task in tasks if task not in found]
-    done = limited(
-        outcome_of, waiting, seconds, lambda task, claimed, reason, _: Outcome(task[1], None, claimed, reason)
-    )
-    for outcome in done:
+    for outcome in limited(outcome_of, waiting, seconds, _lost):
         found[outcome.task] = outcome
         generic = Task(outcome.task.formulation, find_solver(GENERIC_SOLVER))
         if outcome.convex and not solvers:
