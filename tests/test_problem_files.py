@@ -15,10 +15,16 @@ from tests.problem_files import data_folder, global_data, random_problems, read,
 from workbench.comparison.escalation import solve_or_refute
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.errors import DataError
-from workbench.problems.classes import MLCP
-from workbench.problems.friction_problem import GlobalFrictionProblem, contact_by_contact, normals_first
+from workbench.problems.classes import LCP, MLCP
+from workbench.problems.friction_problem import (
+    FrictionProblem,
+    GlobalFrictionProblem,
+    contact_by_contact,
+    normals_first,
+)
 from workbench.readers.fclib import read_fclib
 from workbench.readers.files import read_problem_file, write_problem_file
+from workbench.readers.problem import read_problem
 
 
 def test_orders_are_inverse():
@@ -95,22 +101,81 @@ def test_a_singular_mass_matrix_is_refused():
         problem.local  # noqa: B018
 
 
-@pytest.mark.parametrize("ending", ["hdf5", "h5", "npz"])
+def same(problem, again):
+    """Bit for bit, which equal bytes say."""
+    assert type(again) is type(problem)
+    for key in ("M", "H", "G", "W", "f", "w", "b", "q", "mu", "lower", "upper"):
+        if hasattr(problem, key):
+            ours, theirs = (getattr(p, key) for p in (problem, again))
+            ours, theirs = (a.toarray() if sparse.issparse(a) else a for a in (ours, theirs))
+            assert ours.shape == theirs.shape, key
+            assert np.ascontiguousarray(ours).tobytes() == np.ascontiguousarray(theirs).tobytes(), key
+    assert getattr(problem, "d", 0) == getattr(again, "d", 0)
+
+
+HAVE_NO_PLACE = {
+    "hdf5": ("LCP", "MLCP"), "h5": ("LCP", "MLCP"), "npz": (), "mat": (), "dat": ("bilateral", "MLCP"),
+    "mtx": ("friction", "global friction", "bilateral", "MLCP"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", HAVE_NO_PLACE)
 def test_round_trips_are_bit_for_bit(tmp_path, ending):
+    path = tmp_path / f"p.{ending}"
     for problem in random_problems(np.random.default_rng(11)):
-        path = tmp_path / f"p.{ending}"
-        if isinstance(problem, MLCP) and ending != "npz":
-            with pytest.raises(DataError, match=r"write it as \.npz"):
+        kind = "bilateral" if getattr(problem, "b", np.zeros(0)).size else problem.kind
+        if kind in HAVE_NO_PLACE[ending]:
+            with pytest.raises(DataError, match=r"write (it|the MLCP) as (\.hdf5, )?\.npz"):
                 write_problem_file(problem, path)
-            continue
-        write_problem_file(problem, path)
-        again = read_problem_file(path)
-        assert type(again) is type(problem)
-        for key, value in vars(problem).items():
-            if key in ("M", "H", "G", "W", "f", "w", "b", "q", "mu", "lower", "upper", "d"):
-                ours, theirs = (a.toarray() if sparse.issparse(a) else a for a in (value, getattr(again, key)))
-                assert np.array_equal(ours, theirs), key
-    assert [p.name for p in tmp_path.iterdir()] == [f"p.{ending}"]
+        elif ending != "mtx":
+            write_problem_file(problem, path)
+            same(problem, read_problem_file(path))
+        else:
+            write_problem_file(problem, path)
+            M, q = read_problem(path, tmp_path / "p_q.mtx")
+            same(problem, LCP(M.values, q.values[:, 0]))
+    written = [f"p.{ending}"] + ["p_q.mtx"] * (ending == "mtx")
+    assert sorted(p.name for p in tmp_path.iterdir()) == written
+
+
+@pytest.mark.parametrize("ending", ["npz", "mat", "dat"])
+def test_every_double_survives(tmp_path, ending):
+    """The least and the largest that are read, negative zero, and all digits between; nothing is rounded on the way."""
+    rng = np.random.default_rng(24)
+    M = rng.normal(size=(6, 6)) * 10.0 ** rng.integers(-300, 149, size=(6, 6))
+    M[0] = [5e-324, -2.2250738585072014e-308, -0.0, 0.1, 1 / 3, -9.999999999999999e149]
+    free = np.array([-np.inf, 0.0, 0.0, -np.inf, -np.inf, 0.0])
+    bounds = [(free, np.inf), (np.zeros(6), np.inf), (M[0] - 1, M[0] + 0.3)]
+    for problem in (LCP(M, M[0]), *(MLCP(M, M[1], *b) for b in bounds)):
+        write_problem_file(problem, tmp_path / f"p.{ending}")
+        same(problem, read_problem_file(tmp_path / f"p.{ending}"))
+    friction = FrictionProblem(np.diag(M[0]) + np.diag(M[1, 1:], 1), M[2], np.array([0.1, 1 / 3]))
+    write_problem_file(friction, tmp_path / f"p.{ending}")
+    same(friction, read_problem_file(tmp_path / f"p.{ending}"))
+
+
+@pytest.mark.parametrize("ending", ["hdf5", "npz", "mat", "dat"])
+def test_free_motion_and_matrices_without_entries_survive(tmp_path, ending):
+    nothing = np.zeros(0)
+    free = GlobalFrictionProblem(2.0 * np.eye(4), np.zeros((4, 0)), np.ones(4), nothing, nothing)
+    for problem in (free, FrictionProblem(np.zeros((3, 3)), -np.ones(3), np.ones(1))):
+        write_problem_file(problem, tmp_path / f"p.{ending}")
+        same(problem, read_problem_file(tmp_path / f"p.{ending}"))
+
+
+@pytest.mark.parametrize("ending", ["mat", "dat", "mtx"])
+def test_what_is_too_long_to_be_read_back_is_not_written(tmp_path, monkeypatch, ending):
+    monkeypatch.setattr("workbench.readers.files.LARGEST_TEXT", 5000)
+    monkeypatch.setattr("workbench.readers.matrix.LARGEST_TEXT", 5000)
+    M = np.random.default_rng(25).normal(size=(30, 30))
+    with pytest.raises(DataError, match=r"write it as \.npz"):
+        write_problem_file(LCP(M, M[0]), tmp_path / f"p.{ending}")
+    assert not list(tmp_path.iterdir())
+    n = 5001
+    if ending == "mat":
+        with pytest.raises(DataError, match="W is 5001 x 5001; sides up to 5000"):
+            write_problem_file(FrictionProblem(sparse.eye_array(n), np.ones(n), np.ones(n // 3)), tmp_path / "p.mat")
+        assert not list(tmp_path.iterdir())
 
 
 def test_content_decides_not_the_ending(tmp_path):
@@ -191,8 +256,8 @@ def test_writing_to_a_place_that_is_not_there(tmp_path):
     problem = next(random_problems(np.random.default_rng(17)))
     with pytest.raises(DataError, match="cannot write"):
         write_problem_file(problem, tmp_path / "no" / "p.npz")
-    with pytest.raises(DataError, match=r"\.hdf5 \(FCLIB\) or \.npz"):
-        write_problem_file(problem, tmp_path / "p.dat")
+    with pytest.raises(DataError, match=r"written as \.hdf5, \.h5, \.npz, \.mat, \.dat, \.mtx"):
+        write_problem_file(problem, tmp_path / "p.csv")
     (tmp_path / "p.npz").mkdir()
     with pytest.raises(DataError, match="cannot write"):
         write_problem_file(problem, tmp_path / "p.npz")
@@ -212,8 +277,12 @@ def test_real_files_are_read_and_survive_a_round_trip(real_files, tmp_path):
     for path in real_files:
         problem = read_problem_file(path)
         assert problem.kind in kinds.get(path.parent.name, {"friction", "global friction"}), path
-        write_problem_file(problem, tmp_path / "p.npz")
-        again = read_problem_file(tmp_path / "p.npz")
+        for ending in ("mat", "dat", "npz"):
+            if ending == "dat" and getattr(problem, "b", np.zeros(0)).size:
+                continue
+            write_problem_file(problem, tmp_path / f"p.{ending}")
+            again = read_problem_file(tmp_path / f"p.{ending}")
+            same(problem, again)
         if not isinstance(problem, MLCP):
             write_problem_file(problem, tmp_path / "p.hdf5")
             assert read_fclib(tmp_path / "p.hdf5").mu.tolist() == problem.mu.tolist() == again.mu.tolist()

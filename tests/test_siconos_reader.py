@@ -9,7 +9,9 @@ from tests.problem_files import global_data, local_data, read, refused, written
 from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, normals_first
-from workbench.readers.files import read_problem_file
+from workbench.readers.files import read_problem_file, write_problem_file
+from workbench.readers.matrix import Matrix
+from workbench.readers.problem import read_problem
 from workbench.readers.siconos import parse_typed_lcp
 
 PRINTED = [
@@ -236,3 +238,77 @@ def test_text_cut_off_anywhere(tmp_path):
         # The last cut leaves a shorter last number, which nothing can tell from a number.
         for length in np.linspace(0, len(content) - 40, 25).astype(int):
             refused(written(tmp_path, content[:length]))
+
+
+def sparse_friction(rng, r, d, n):
+    """A local and a global problem with few entries."""
+    size = r * (1 + d)
+    M, H = np.diag(rng.uniform(1.0, 2.0, n)), rng.normal(size=(n, size)) * (rng.random((n, size)) < 0.3)
+    yield GlobalFrictionProblem(M, H, rng.normal(size=n), rng.normal(size=size), rng.random(r), d)
+    if r:
+        yield FrictionProblem(np.diag(rng.uniform(1.0, 2.0, size)), rng.normal(size=size), rng.random(r), d)
+
+
+def test_what_is_written_begins_like_no_other_kind(tmp_path):
+    """Small and sparse ones are the closest: 2 1 2 2 2 is an LCP of two unknowns, or one contact in the plane."""
+    rng = np.random.default_rng(22)
+    path = tmp_path / "problem.dat"
+    for r, d in ((0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2), (5, 2)):
+        for n in (1, 2, 3, 4, 6, 9):
+            for problem in sparse_friction(rng, r, d, n):
+                write_problem_file(problem, path)
+                again = read_problem_file(path)
+                assert (type(again), again.d) == (type(problem), d)
+                assert all(
+                    abs(getattr(problem, key) - getattr(again, key)).max(initial=0.0) == 0.0
+                    if isinstance(getattr(problem, key), np.ndarray)
+                    else (getattr(problem, key) != getattr(again, key)).nnz == 0
+                    for key in ("W", "M", "H", "q", "f", "w", "mu")
+                    if hasattr(problem, key)
+                )
+    for n in (1, 2, 3):
+        M, q = rng.normal(size=(n, n)), np.arange(n) - 1.0
+        for lower, upper in ((0.0, np.inf), (-np.inf, np.inf), (np.where(q < 0, -np.inf, 0.0), np.inf), (q, q + 1)):
+            write_problem_file(MLCP(M, q, lower, upper), path)
+            again = read_problem_file(path)
+            assert type(again) is MLCP
+            assert (again.lower == lower).all()
+            assert (again.upper == upper).all()
+
+
+def test_sparse_matrices_are_written_in_as_many_lines_as_they_have_entries(tmp_path):
+    """And contact by contact: the normal row of the second contact is row 3."""
+    W, mu = np.diag(np.arange(1.0, 13.0)), np.array([0.1, 0.2, 0.3, 0.4])
+    write_problem_file(FrictionProblem(W, np.arange(12.0), mu), tmp_path / "problem.dat")
+    lines = (tmp_path / "problem.dat").read_text().splitlines()
+    assert lines[:7] == ["3", "4", "2", "12", "12", "1", "CXSparse"]
+    assert lines[7] == "triplet: 12-by-12, nzmax: 12 nnz: 12"
+    assert lines[11].split() == ["3", "3", ":", "2.0"]
+    assert lines[20].split()[:4] == ["0.0", "4.0", "5.0", "1.0"]
+
+
+def test_an_lcp_is_written_so_that_its_text_means_the_doubles(tmp_path):
+    """0.1 as text is 1/10, and the double is another number: a singular matrix of doubles must stay so."""
+    M = np.array([[0.1, 0.3], [0.2, 0.6]])
+    write_problem_file(LCP(M, M[0]), tmp_path / "problem.dat")
+    write_problem_file(LCP(M, M[0]), tmp_path / "problem.mtx")
+    for path, rhs in (("problem.dat", None), ("problem.mtx", tmp_path / "problem_q.mtx")):
+        typed, q = read_problem(tmp_path / path, rhs)
+        assert typed.exact == Matrix(M).exact
+        assert q.exact == Matrix(M[:1].T).exact
+        assert typed.written is not None
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "words"),
+    [
+        ([0.0, 0.0], [1.0, np.inf], "row 0 goes from 0 to 1"),
+        ([-np.inf, -1.0], [np.inf, np.inf], "row 1 goes from -1 to inf"),
+        ([-np.inf, 0.0], [0.0, np.inf], "row 0 goes from -inf to 0"),
+        ([2.0, 3.0], [2.0, 3.0], "row 0 goes from 2 to 2"),
+    ],
+)
+def test_bounds_that_the_layout_has_not(tmp_path, lower, upper, words):
+    with pytest.raises(DataError, match=words):
+        write_problem_file(MLCP(np.eye(2), np.ones(2), np.array(lower), np.array(upper)), tmp_path / "problem.dat")
+    assert not list(tmp_path.iterdir())

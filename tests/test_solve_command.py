@@ -1,5 +1,6 @@
 """`workbench solve | info | convert | export`, what they stand on, and the summaries of a test set."""
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -291,6 +292,18 @@ def test_convert_to_local(folder, tmp_path, capsys):
     assert np.allclose(local.q, 0.5 * H.T @ np.ones(9))
 
 
+def test_convert_an_lcp_through_every_format_that_has_one(folder, tmp_path, capsys):
+    """And `check` reads the last as it reads the first."""
+    names = [folder / "c.dat", tmp_path / "c.mat", tmp_path / "d.dat", tmp_path / "e.npz", tmp_path / "c.mtx"]
+    for given, out in itertools.pairwise(names):
+        run(capsys, "convert", given, out)
+    assert sorted(p.name for p in tmp_path.iterdir() if p.suffix == ".mtx") == ["c.mtx", "c_q.mtx"]
+    first = json.loads(run(capsys, "check", names[0], "--json"))
+    last = json.loads(run(capsys, "check", names[-1], "--rhs", tmp_path / "c_q.mtx", "--json"))
+    assert first["solutions"] == last["solutions"]
+    assert first["solutions"]
+
+
 @pytest.mark.parametrize("name", ["cube", "rod-in-guide"])
 def test_export_is_the_problem_of_that_step(name, tmp_path, capsys):
     """Its solution is the run's own impulse of that step; with bilateral constraints, too."""
@@ -316,7 +329,7 @@ def test_export_is_the_problem_of_that_step(name, tmp_path, capsys):
         (["solve", "a.npz", "--solver", "magic"], "unknown solver 'magic'"),
         (["solve", "a.npz", "-f", "magic"], "unknown formulation 'magic'"),
         (["info", "."], "is a folder"),
-        (["convert", "a.npz", "a.dat"], r"written as .hdf5"),
+        (["convert", "a.npz", "a.csv"], "written as .hdf5"),
         (["convert", "a.npz", "a.hdf5"], "this is an LCP"),
         (["convert", "a.npz", "b.npz", "--local"], "global friction problems"),
         (["export", "wheel", "a.hdf5", "--step", "soon"], "--step 'soon'"),

@@ -3,23 +3,31 @@
 import argparse
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
 from workbench.cli.words import find_case, find_formulation, number_option
 from workbench.errors import WorkbenchError
 from workbench.output import json_text, write_json
 
+if TYPE_CHECKING:
+    from workbench.comparison.solving import Task
+
 
 def add_command(commands: Any) -> None:
     """Add the commands to a parser's subparsers."""
     formats = "text as Siconos prints it, FCLIB's HDF5 (local or global), .npz, .mat; told by its content"
+    written = (
+        "what to write, by its ending: .hdf5 (FCLIB), .npz, .mat, .dat (text as Siconos prints it), or of an LCP .mtx "
+        "(MatrixMarket: M in NAME.mtx, q in NAME_q.mtx)"
+    )
 
     convert = command(
-        commands, "convert", "rewrite a problem as FCLIB's HDF5 or .npz", "convert problem.dat problem.hdf5"
-    )
+        commands, "convert", "rewrite a problem in another format", "convert problem.dat problem.hdf5",
+        "convert problem.hdf5 problem.mat",
+    )  # fmt: skip
     convert.add_argument("file", help=formats)
-    convert.add_argument("out", help="what to write, .hdf5 or .npz by its ending")
+    convert.add_argument("out", help=written)
     convert.add_argument("--local", action="store_true", help="a global friction problem as a local one: form W")
     convert.set_defaults(run=run_convert)
 
@@ -27,7 +35,7 @@ def add_command(commands: Any) -> None:
         commands, "export", "write the contact problem of one step of a case", "export cube step.hdf5 --step-number 100"
     )
     export.add_argument("case", help="name of a case (see: workbench list cases)")
-    export.add_argument("out", help="what to write, .hdf5 or .npz by its ending")
+    export.add_argument("out", help=written)
     export.add_argument("--step-number", type=int, default=0, metavar="K", help="which step, from 0; default 0")
     export.add_argument("--step", default="1e-3", metavar="H", help="step size [s]; default 1e-3")
     export.add_argument(
@@ -110,56 +118,66 @@ def run_info(o: argparse.Namespace) -> None:
 
 def run_solve(o: argparse.Namespace) -> None:
     """A row for every file and solver, as they come; then the summary of a test set."""
-    from workbench.readers.answers import ENDINGS, write_answer
-    from workbench.readers.files import problem_files, read_problem_file
-
-    files = problem_files(o.files)
-    seconds = None if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
-    if o.formulation and len(o.formulation) > 1:
-        raise WorkbenchError(f"solve takes one formulation, and {len(o.formulation)} are given; compare takes several")
-    formulation = find_formulation(o.formulation[0] if o.formulation else "coulomb")
     from contextlib import nullcontext
 
-    from workbench.algorithms import find_solver
-    from workbench.comparison.solving import solve_rows
     from workbench.output import provenance, staged
+    from workbench.readers.files import problem_files
 
-    for name in o.solver or []:
-        find_solver(name)
-    answer = Path(o.out) if o.out and Path(o.out).suffix.lower() in ENDINGS else None
-    if (answer or o.start) and (len(files), len(o.solver or [None])) != (1, 1):
-        word = "--start" if o.start else f"--out {o.out}"
-        raise WorkbenchError(f"{word} is for one problem and one solver; several are given")
-    tuning = _tuning(o, files[0][0])
+    files = problem_files(o.files)
+    tasks, seconds, answer = _asked(o, files)
     with staged(Path(o.out)) if o.out and not answer else nullcontext() as stage:
-        found = []
-        if not o.json:
-            print(HEADER)
-        tasks = [
-            (path, formulation, solver, not inside, tuning) for path, inside in files for solver in o.solver or [None]
-        ]
-        for row, values in solve_rows(tasks, seconds):
-            found.append(row)
-            if not o.json:
-                print(_line(row), flush=True)
-            if answer:
-                if not values:
-                    raise WorkbenchError(f"there is no answer to write to '{answer}': {row['reason']}")
-                write_answer(read_problem_file(files[0][0]), values, answer)
+        found = _solved(tasks, seconds, answer, not o.json)
         totals = _test_set(found, stage) if stage or len(found) > 1 else []
         if stage:
             facts = provenance(
-                command=f"workbench {shlex.join(o.words)}", formulation=formulation.label,
+                command=f"workbench {shlex.join(o.words)}", formulation=tasks[0][1].label,
                 solvers=o.solver or ["default"], files=[str(path) for path, _ in files],
             )  # fmt: skip
             write_json(stage / "provenance.json", facts)
     if o.json:
         print(json_text(found))
     elif len(found) > 1:
-        for t in totals:
-            mean = f"; {1e3 * t['time_mean']:.3g} ms, a mean over {t['mean_over']}" if t["mean_over"] else ""
-            absent = f", {t['without_solution']} of them without a solution" if t["without_solution"] else ""
-            print(f"{t['method']}: {t['solved']} of {t['problems']} verified{absent}{mean}")
+        _print_totals(totals)
+
+
+def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple[list["Task"], float | None, Path | None]:
+    """Every file by every solver, seconds for each, and the file for the answer; raises WorkbenchError for mistakes."""
+    from workbench.algorithms import find_solver
+    from workbench.readers.answers import ENDINGS
+
+    seconds = None if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
+    if o.formulation and len(o.formulation) > 1:
+        raise WorkbenchError(f"solve takes one formulation, and {len(o.formulation)} are given; compare takes several")
+    formulation = find_formulation(o.formulation[0] if o.formulation else "coulomb")
+    solvers = o.solver or [None]
+    for name in o.solver or []:
+        find_solver(name)
+    answer = Path(o.out) if o.out and Path(o.out).suffix.lower() in ENDINGS else None
+    if (answer or o.start) and (len(files), len(solvers)) != (1, 1):
+        word = "--start" if o.start else f"--out {o.out}"
+        raise WorkbenchError(f"{word} is for one problem and one solver; several are given")
+    tuning = _tuning(o, files[0][0])
+    return [(path, formulation, s, not inside, tuning) for path, inside in files for s in solvers], seconds, answer
+
+
+def _solved(tasks: list["Task"], seconds: float | None, answer: Path | None, shown: bool) -> list[dict[str, Any]]:
+    """The rows of tasks, printed as they come where they are `shown`; the answer of the only one goes to a file."""
+    from workbench.comparison.solving import solve_rows
+    from workbench.readers.answers import write_answer
+    from workbench.readers.files import read_problem_file
+
+    found = []
+    if shown:
+        print(HEADER)
+    for row, values in solve_rows(tasks, seconds):
+        found.append(row)
+        if shown:
+            print(_line(row), flush=True)
+        if answer:
+            if not values:
+                raise WorkbenchError(f"there is no answer to write to '{answer}': {row['reason']}")
+            write_answer(read_problem_file(tasks[0][0]), values, answer)
+    return found
 
 
 def _tuning(o: argparse.Namespace, path: Path) -> Any:
@@ -189,6 +207,13 @@ def _test_set(found: list[dict[str, Any]], stage: Path | None) -> list[dict[str,
         totals.to_csv(stage / "summary.csv", index=False)
         profile(rows).to_csv(stage / "profile.csv", index=False)
     return [{str(name): value for name, value in row.items()} for row in totals.to_dict("records")]
+
+
+def _print_totals(totals: list[dict[str, Any]]) -> None:
+    for t in totals:
+        mean = f"; {1e3 * t['time_mean']:.3g} ms, a mean over {t['mean_over']}" if t["mean_over"] else ""
+        absent = f", {t['without_solution']} of them without a solution" if t["without_solution"] else ""
+        print(f"{t['method']}: {t['solved']} of {t['problems']} verified{absent}{mean}")
 
 
 HEADER = (

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from workbench.errors import DataError
-from workbench.problems.classes import is_sparse
+from workbench.problems.classes import LCP, is_sparse
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.answers import whole
-from workbench.readers.npz import MATRICES, VECTORS, FileProblem, problem_of, read_npz, write_npz
+from workbench.readers.npz import MATRICES, VECTORS, FileProblem, arrays_of, problem_of, read_npz, write_npz
 
 LARGEST_TEXT = 50_000_000
 """Bytes of a text file read at most: some ten thousand contacts, and half a gigabyte of memory at worst."""
@@ -16,6 +16,8 @@ LARGEST_NUMBER = 1e150
 """Entries beyond this have squares that are no doubles, and residuals that mean nothing."""
 ENDINGS = (".dat", ".hdf5", ".h5", ".mat", ".npz", ".txt")
 """Endings that make a file of a folder one of its problems."""
+WRITTEN = (".hdf5", ".h5", ".npz", ".mat", ".dat", ".mtx")
+"""Endings of what problems are written to: FCLIB, arrays of numpy and MATLAB, Siconos' text, MatrixMarket."""
 HDF5, ZIP, MATLAB, MARKET = b"\x89HDF\r\n\x1a\n", b"PK\x03\x04", b"MATLAB 5", b"%%Matrix"
 
 
@@ -81,7 +83,7 @@ def _matlab(content: bytes, name: str) -> FileProblem:
     from workbench.readers.matlab import read_variables
 
     found = {key: array for key, array in read_variables(content, name).items() if key in MATRICES + VECTORS}
-    arrays = {key: array.matrix().values for key, array in found.items()}
+    arrays = {key: array.array() for key, array in found.items()}
     try:
         return problem_of({key: a if key in MATRICES else a.ravel() for key, a in arrays.items()})
     except DataError as error:
@@ -103,16 +105,67 @@ def problem_files(paths: list[str]) -> list[tuple[Path, bool]]:
 
 
 def write_problem_file(problem: FileProblem, path: str | Path) -> None:
-    """Write a problem as FCLIB's HDF5 (.hdf5, .h5) or .npz; the file appears whole or not at all. Raises DataError."""
+    """Write a problem in the format of the ending, one of `WRITTEN`; a file appears whole or not at all.
+
+    Of an LCP as MatrixMarket M is in the file itself, NAME.mtx, and q beside it in NAME_q.mtx. Raises DataError for a
+    kind of problem that the format has no place for, and for one that would be too long to be read back.
+    """
     path = Path(path)
     suffix = path.suffix.lower()
-    if suffix not in (".hdf5", ".h5", ".npz"):
-        raise DataError(f"cannot write '{path.name}': problems are written as .hdf5 (FCLIB) or .npz")
-    if suffix != ".npz" and not isinstance(problem, FrictionProblem | GlobalFrictionProblem):
+    if suffix not in WRITTEN:
+        raise DataError(f"cannot write '{path.name}': problems are written as {', '.join(WRITTEN)}")
+    if suffix in (".hdf5", ".h5") and not isinstance(problem, FrictionProblem | GlobalFrictionProblem):
         raise DataError(f"FCLIB's layout holds friction problems, and this is an {problem.kind}; write it as .npz")
+    if suffix == ".mtx":
+        _write_market(problem, path)
+    else:
+        whole(path, lambda stage: _write(problem, suffix, stage))
+
+
+def _write(problem: FileProblem, suffix: str, stage: str) -> None:
     if suffix == ".npz":
-        whole(path, lambda stage: write_npz(problem, stage))
+        write_npz(problem, stage)
+    elif suffix == ".mat":
+        from workbench.readers.matlab import write_variables
+
+        write_variables(arrays_of(problem), stage)
+        _must_be_readable(stage, suffix, LARGEST_TEXT)
+    elif suffix == ".dat":
+        from workbench.readers.siconos import write_siconos
+
+        write_siconos(problem, stage)
+        _must_be_readable(stage, suffix, LARGEST_TEXT)
     else:
         from workbench.readers.fclib import write_fclib
 
-        whole(path, lambda stage: write_fclib(problem, stage))  # type: ignore[arg-type]
+        write_fclib(problem, stage)  # type: ignore[arg-type]
+
+
+def _must_be_readable(stage: str, suffix: str, most: int) -> None:
+    size = Path(stage).stat().st_size
+    if size > most:
+        raise DataError(
+            f"the problem takes {size / 1e6:.0f} MB as {suffix}, of which {most // 10**6} are read; write it as .npz"
+        )
+
+
+def _write_market(problem: FileProblem, path: Path) -> None:
+    from workbench.readers.matrix import LARGEST_TEXT as most
+    from workbench.readers.matrix_market import write_market
+
+    if not isinstance(problem, LCP):
+        raise DataError(
+            f"MatrixMarket files hold an LCP, M in one and q in another, and this is a problem of kind {problem.kind}; "
+            "write it as .npz"
+        )
+
+    def both(stage: str) -> None:
+        write_market(problem.q[:, None], stage)
+        whole(path, matrix)
+
+    def matrix(stage: str) -> None:
+        write_market(problem.M, stage)
+        _must_be_readable(stage, ".mtx", most)
+
+    # M takes its place first, and q follows only where that went well.
+    whole(path.with_name(f"{path.stem}_q{path.suffix}"), both)

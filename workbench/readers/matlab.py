@@ -9,9 +9,10 @@ takes the process down. Sizes are judged before memory is taken; whatever is no 
 import itertools
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ SPARSE = 5
 NUMERIC = range(SPARSE, 16)
 OTHER = {1: "cell", 2: "struct", 3: "object", 4: "char", 16: "function", 17: "opaque"}
 COMPLEX = 0x800
+T = TypeVar("T")
 ENOUGH, ENTRY = 65_536, 20
 """Bytes of an array that hold its flags, sides and name; bytes at most for each entry, row numbers and starts too."""
 
@@ -42,12 +44,16 @@ class Variable:
 
     def matrix(self) -> Matrix:
         """Its entries. Raises DataError unless they are real numbers, finite, and not too many."""
+        return self._named(lambda: Matrix(self.array()))
+
+    def array(self) -> Any:
+        """Its entries, which may be infinite or none. Raises DataError unless they are real and not too many."""
         number = self.flags & 0xFF
         if number not in NUMERIC:
             raise DataError(f"{self.name} is of class {OTHER.get(number, number)}; a numeric matrix is needed")
         if self.flags & COMPLEX:
             raise DataError(f"{self.name} has complex entries; real numbers are needed")
-        if len(self.shape) != 2 or max(self.shape) > LARGEST_SIDE or min(self.shape) < 1:
+        if len(self.shape) != 2 or max(self.shape) > LARGEST_SIDE or min(self.shape) < 0:
             shown = str(self.shape)[:60]
             raise DataError(f"{self.name} has shape {shown}; at most {LARGEST_SIDE} x {LARGEST_SIDE} can be read")
         most = ENOUGH + ENTRY * self.shape[0] * self.shape[1]
@@ -59,8 +65,12 @@ class Variable:
         if len(parts) < needed:
             raise DataError(f"{self.name} has {len(parts)} parts; its class needs {needed}")
         arrays = [self._numbers(*part) for part in parts[:needed]]
+        return self._named(lambda: self._sparse(*arrays) if number == SPARSE else self._full(*arrays))
+
+    def _named(self, made: Callable[[], T]) -> T:
+        """What is made; a DataError says the variable's name."""
         try:
-            return Matrix(self._sparse(*arrays) if number == SPARSE else self._full(*arrays))
+            return made()
         except DataError as error:
             raise error if str(error).startswith(self.name) else DataError(f"{self.name}: {error}") from None
 
@@ -146,3 +156,16 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
             raise _DamagedError(f"{size} bytes are said to follow byte {start}, which it has not")
         yield kind, data[start:end]
         at = end if kind == COMPRESSED else end + -end % 8
+
+
+def write_variables(arrays: Mapping[str, Any], path: str | Path) -> None:
+    """Write arrays by their names, vectors as columns. Raises DataError for a side longer than what is read."""
+    # Lazy, since reading takes no scipy. Its writer can be trusted with arrays of our own.
+    from scipy.io import savemat
+
+    for name, array in arrays.items():
+        if max(array.shape) > LARGEST_SIDE:
+            shown = " x ".join(map(str, array.shape))
+            raise DataError(f"{name} is {shown}; sides up to {LARGEST_SIDE} are read from .mat; write .hdf5 or .npz")
+    with open(path, "wb") as file:
+        savemat(file, dict(arrays), do_compression=True, oned_as="column")

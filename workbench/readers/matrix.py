@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -169,6 +170,11 @@ def parse_entry(entry: str, place: str) -> float:
     if not np.isfinite(value):
         raise DataError(f"{place}: {shown} exceeds the largest double, 1.8e308; change the units")
     return value
+
+
+def exact_decimal(x: float) -> str:
+    """Digits that mean exactly this double: text is read as typed, and the shortest digits, 0.1, mean 1/10."""
+    return str(Decimal(x))
 
 
 def matrix_of(rows: list[list[str]], place: str) -> Matrix:

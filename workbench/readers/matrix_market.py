@@ -3,8 +3,11 @@
 Source: R. F. Boisvert, R. Pozo, K. Remington, NIST IR 5935 (1996).
 """
 
+from pathlib import Path
+
 from workbench.errors import DataError
-from workbench.readers.matrix import LARGEST_SIDE, Matrix, matrix_of, parse_entry
+from workbench.problems.classes import Array
+from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_decimal, matrix_of, parse_entry
 
 SYMMETRIES = {"general": None, "symmetric": 1, "skew-symmetric": -1}
 
@@ -75,3 +78,10 @@ def _whole(word: str, place: str) -> int:
 def _sides(m: int, n: int, name: str) -> None:
     if not (1 <= m <= LARGEST_SIDE and 1 <= n <= LARGEST_SIDE):
         raise DataError(f"{name} says {m} x {n}; sides from 1 to {LARGEST_SIDE} can be read")
+
+
+def write_market(A: Array, path: str | Path) -> None:
+    """Write an array (m, n), column by column as the format has it, in digits that mean exactly its doubles."""
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"%%MatrixMarket matrix array real general\n{A.shape[0]} {A.shape[1]}\n")
+        file.writelines(f"{exact_decimal(x)}\n" for x in A.ravel(order="F").tolist())

@@ -128,15 +128,19 @@ def _tangents(rows: int, contacts: int) -> int:
     return rows // contacts - 1
 
 
-def write_npz(problem: FileProblem, path: str | Path) -> None:
-    """Write a problem; matrices of friction problems as triplets."""
+def arrays_of(problem: FileProblem) -> dict[str, Any]:
+    """The arrays of a problem under their names, matrices of friction problems sparse."""
     names = {
         FrictionProblem: ("W", "q", "mu"), GlobalFrictionProblem: ("M", "H", "f", "w", "mu", "G", "b"),
         LCP: ("M", "q"), MLCP: ("M", "q", "lower", "upper"),
     }[type(problem)]  # fmt: skip
+    return {name: getattr(problem, name) for name in names}
+
+
+def write_npz(problem: FileProblem, path: str | Path) -> None:
+    """Write a problem; matrices of friction problems as triplets."""
     arrays: dict[str, Any] = {}
-    for name in names:
-        value = getattr(problem, name)
+    for name, value in arrays_of(problem).items():
         if is_sparse(value):
             triplets = sparse.coo_array(value)
             arrays |= {f"{name}.i": triplets.row, f"{name}.j": triplets.col, f"{name}.x": triplets.data}

@@ -12,6 +12,8 @@ number is a remark; but exactly 2 n numbers after an LCP, lower <= upper and not
 
 import itertools
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +21,17 @@ from numpy.typing import NDArray
 from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP, Array
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, Sparse
-from workbench.readers.matrix import Matrix, matrix_of
-from workbench.readers.siconos_matrix import STORAGES, WHOLE, Entries, TypedWords, Words, read_entries
+from workbench.readers.matrix import Matrix, exact_decimal, matrix_of
+from workbench.readers.siconos_matrix import (
+    STORAGES,
+    WHOLE,
+    Entries,
+    TypedWords,
+    Words,
+    print_dense,
+    print_matrix,
+    read_entries,
+)
 
 ROLLING = 5
 """Rows of a contact with rolling friction."""
@@ -208,3 +219,62 @@ def _global(words: Words, M: Sparse, contacts: int, dimension: int) -> GlobalFri
         raise DataError(f"{words.name}: H is {H.shape[0]} x {H.shape[1]}; {n} x {size} is needed")
     f, w, mu = words.numbers(n), words.numbers(size), words.numbers(contacts)
     return GlobalFrictionProblem.from_contacts(M, H, f, w, mu, dimension - 1)
+
+
+def write_siconos(problem: SiconosProblem, path: str | Path) -> None:
+    """Print a problem as Siconos does. Raises DataError for bounds that neither an MLCP nor a relay has, and for G.
+
+    Every number is read back as the same double; those of an LCP mean exactly it, since they are also read as typed.
+    """
+    with open(path, "w", encoding="ascii") as file:
+        file.writelines(f"{line}\n" for line in _printed(problem))
+
+
+def _printed(problem: SiconosProblem) -> Iterator[str]:
+    """The lines of a problem."""
+    if isinstance(problem, LCP):
+        yield from _printed_lcp(problem)
+    elif isinstance(problem, MLCP):
+        yield from _printed_mlcp(problem)
+    elif isinstance(problem, FrictionProblem):
+        W, q = problem.by_contacts()
+        yield from (str(1 + problem.d), str(problem.contacts), *print_matrix(W), _line(q), _line(problem.mu))
+    elif problem.G.shape[1]:
+        raise DataError(
+            f"Siconos' layout has no bilateral constraints, and this problem has {problem.G.shape[1]}; write it as "
+            ".hdf5, .npz or .mat, or as a local one"
+        )
+    else:
+        H, w = problem.by_contacts()
+        yield from (str(1 + problem.d), str(problem.contacts), *print_matrix(problem.M), *print_matrix(H))
+        yield from map(_line, (problem.f, w, problem.mu))
+
+
+def _printed_lcp(problem: MLCP) -> Iterator[str]:
+    yield str(problem.size)
+    yield from print_dense(problem.M, exact_decimal)
+    yield " ".join(map(exact_decimal, problem.q.tolist()))
+
+
+def _printed_mlcp(problem: MLCP) -> Iterator[str]:
+    """Equations and complementarities by blocks of rows, or a relay."""
+    lower, upper = problem.lower, problem.upper
+    if np.isfinite([lower, upper]).all() and (lower < upper).any():
+        yield from (*_printed_lcp(problem), _line(lower), _line(upper))
+        return
+    equations = lower == -np.inf
+    other = (upper != np.inf) | ~(equations | (lower == 0))
+    if other.any():
+        i = int(np.argmax(other))
+        raise DataError(
+            f"Siconos' layouts have rows from -inf to inf or 0 to inf, or bounds that are all finite and not all "
+            f"equal; row {i} goes from {lower[i]:g} to {upper[i]:g}; write the MLCP as .npz or .mat"
+        )
+    ends = [0, *(np.flatnonzero(np.diff(equations)) + 1).tolist(), problem.size]
+    yield from ("1", "0", str(equations.sum()), str((~equations).sum()), " ".join(map(str, ends)))
+    yield " ".join("0" if equations[k] else "1" for k in ends[:-1])
+    yield from (*print_dense(problem.M), _line(problem.q))
+
+
+def _line(values: Array) -> str:
+    return " ".join(map(repr, values.tolist()))

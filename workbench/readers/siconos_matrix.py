@@ -7,7 +7,7 @@ printed column by column. Sizes are judged against the length of the text before
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -28,6 +28,8 @@ AT_ONCE = 100_000
 """Rows of words that are in memory at a time."""
 LONGEST_HEAD = 40
 """Words of a sparse print-out before its size; CXSparse names its version and author."""
+HEADER = "CXSparse"
+"""First line of a sparse print-out; CXSparse writes its version, date and author."""
 WHOLE = re.compile(r"-?\d{1,12}", re.ASCII)
 
 Numbers = NDArray[Any]
@@ -255,3 +257,25 @@ def _lines(words: Words, count: int, inner: NDArray[np.int64], outer: NDArray[np
         done = last + 1
     if done != x.size:
         raise DataError(f"{words.name}: its columns hold {done} entries where its header says {x.size}")
+
+
+def print_matrix(A: Sparse) -> Iterator[str]:
+    """The lines of a sparse matrix: triplets where most entries are zeros, else dense.
+
+    A 2 x 2 one is always dense: of one contact in the plane, its triplets would begin as an LCP does.
+    """
+    rows, columns = A.shape
+    if rows == 2 or 2 * A.nnz > rows * columns:
+        yield from print_dense(A.toarray())
+        return
+    T = sparse.coo_array(A)
+    yield from (str(SPARSE), str(rows), str(columns), str(TRIPLET), HEADER)
+    yield f"triplet: {rows}-by-{columns}, nzmax: {T.nnz} nnz: {T.nnz}"
+    yield from (f"    {i} {j} : {x!r}" for i, j, x in zip(*map(np.ndarray.tolist, (T.row, T.col, T.data)), strict=True))
+
+
+def print_dense(A: Array, number: Callable[[float], str] = repr) -> Iterator[str]:
+    """The lines of an array, one column each; `number` prints an entry."""
+    rows, columns = A.shape
+    yield from (str(DENSE), str(rows), str(columns), f"{rows}\t{columns}")
+    yield from (" ".join(map(number, column.tolist())) for column in A.T)
