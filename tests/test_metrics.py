@@ -135,8 +135,8 @@ def test_on_a_narrow_terminal_what_was_asked_for_stays_longest(capsys, monkeypat
     """A count, which tables leave out by default, and an own metric: the residual gives way to them."""
     wanted = [metric("spare", unit="1", meaning="none", heading="spare", shown="count")(lambda m: 7.0), largest_impulse]
     c = on_wheel(wanted)
-    for width, shown, left_out in ((120, ["spare", "p_n", "residual"], []), (56, ["spare", "p_n"], ["residual"]),
-                                   (44, ["spare"], ["p_n", "residual"])):  # fmt: skip
+    for width, shown, left_out in ((120, ["spare", "p_n", "residual"], []), (66, ["spare", "p_n"], ["residual"]),
+                                   (54, ["spare"], ["p_n", "residual"])):  # fmt: skip
         monkeypatch.setattr("workbench.builtin.reports.text.terminal.PIPE_WIDTH", width)
         print_table(c, wanted)
         table, _, rest = capsys.readouterr().out.partition("Not shown")

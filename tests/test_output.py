@@ -60,7 +60,7 @@ def test_who_claims_a_solution_that_is_none_is_told_why():
     problem = FrictionProblem(np.eye(3), np.array([-2.0, 4.0, 3.0]), np.array([0.5]), 2)
     ccp, coulomb = find_formulation("ccp"), find_formulation("coulomb")
     row = compare_problem("p", problem, [ccp], coulomb, [Optimist()]).runs.iloc[0]
-    assert (row["claimed"], row["verified"]) == ("SOLVED", False)
+    assert (row["claimed"], row["verified"]) == ("INACCURATE", False)
     assert (
         row["reason"] == f"optimist claims SOLVED, and the residual {row['residual']:.1e} is above the tolerance 1e-09"
     )

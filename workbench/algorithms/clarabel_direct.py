@@ -111,7 +111,8 @@ class ClarabelDirect:
 
     def solve(self, problem: Problem) -> Solution:
         """Solve one problem (no batch axes); see `base.Solver`."""
-        return quadratic.solve_scaled(self, problem, lambda qp: _minimise(qp, _settings(self.gap, self.most)))
+        usual = (self.gap, self.most) == (GAP_TOLERANCE, None)
+        return quadratic.solve_scaled(self, problem, lambda qp: _minimise(qp, _settings(self.gap, self.most)), usual)
 
 
 SOLVER = ClarabelDirect()

@@ -147,7 +147,7 @@ class CvxpySolver:
         """Solve one problem (no batch axes); see `base.Solver`."""
         key = self.name.removeprefix(PREFIX)
         options = self.own or _OPTIONS.get(key, {})
-        return quadratic.solve_scaled(self, problem, lambda qp: _minimise(key, qp, options))
+        return quadratic.solve_scaled(self, problem, lambda qp: _minimise(key, qp, options), not self.own)
 
 
 def cvxpy_solver(name: str) -> CvxpySolver:

@@ -149,10 +149,13 @@ def _cone_scale(diagonal: Array, mu: Array, d: int) -> Array:
     return np.concatenate([D_n, np.repeat(mu * D_n, d)])
 
 
-def solve_scaled(solver: Solver, problem: Problem, minimise: Callable[[ScaledQP], Outcome]) -> Solution:
+def solve_scaled(
+    solver: Solver, problem: Problem, minimise: Callable[[ScaledQP], Outcome], again: bool = True
+) -> Solution:
     """Refuse, or scale the problem, let `minimise` solve it, and judge its point by the problem's own residual.
 
-    Whatever `minimise` raises becomes a Solution with status INACCURATE. The time is that of scaling and solving.
+    An answer above the solver's tolerance is solved `again` in its own units, unless somebody asked for less. Whatever
+    `minimise` raises becomes a Solution with status INACCURATE. The time is that of scaling and solving.
     """
     reason = solver.why_not(problem)
     if reason:
@@ -163,12 +166,12 @@ def solve_scaled(solver: Solver, problem: Problem, minimise: Callable[[ScaledQP]
     if not (qp.complete or (outcome.status is Status.SOLVED and _within_bounds(problem, z))):
         outcome, z = _attempt(solver, scaled(problem, leave_out_far=False), minimise)
     residual, iterations = float(problem.residual(z)), outcome.iterations
-    if outcome.status in (Status.SOLVED, Status.INACCURATE) and solver.tolerance < residual < np.inf:
+    if again and outcome.status in (Status.SOLVED, Status.INACCURATE) and solver.tolerance < residual < np.inf:
         # A gradient that nothing has to answer, such as a large gap makes, was the measure of all else.
-        again, other = _attempt(solver, scaled(problem, leave_out_far=qp.complete, guess=z), minimise)
-        iterations += again.iterations
+        second, other = _attempt(solver, scaled(problem, leave_out_far=qp.complete, guess=z), minimise)
+        iterations += second.iterations
         if (found := float(problem.residual(other))) < residual:
-            outcome, z, residual = again, other, found
+            outcome, z, residual = second, other, found
     elapsed = clock() - start
     return Solution(z, outcome.status, residual, solver.tolerance, iterations, elapsed, solver.name, outcome.reason)
 
