@@ -193,16 +193,17 @@ def same_modes(rows: pd.DataFrame) -> str:
 
 
 def reasons(c: Comparison) -> list[tuple[str, list[str]]]:
-    """For each formulation of a case what it gets wrong in the first window, as far as the numbers show it."""
+    """What formulations of a case get wrong in the first window, as far as the numbers show it; alike ones together."""
     if c.case is None:
         return []
     rows = next(iter(c.windows.values()))
-    rows = rows[rows["step"] == rows["step"].iloc[0]].drop_duplicates("label")
-    known = {f.label: f for f in c.formulations}
-    return [
-        (f"{r['label']} ({known[r['label']].friction})", found) for r in rows.to_dict("records")
-        if r["verified"] and r["formulation"] != "coulomb" and (found := what_errs(r, known[r["label"]].options))
-    ]  # fmt: skip
+    rows = rows[rows["verified"] & (rows["formulation"] != "coulomb") & (rows["step"] == rows["step"].iloc[0])]
+    known, alike = {f.label: f for f in c.formulations}, dict[tuple[str, ...], list[str]]()
+    for r in rows.drop_duplicates("label").to_dict("records"):
+        f = known[r["label"]]
+        own = r["label"] if f.axes == "sliding" else f"{r['label']} ({f.friction})"
+        alike.setdefault(tuple(what_errs(r, f.options)), []).append(own)
+    return [(", ".join(labels), list(found)) for found, labels in alike.items() if found]
 
 
 def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any]) -> list[str]:

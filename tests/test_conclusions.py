@@ -1,0 +1,92 @@
+"""The sentences of a comparison: each follows from the numbers that it names, and from these alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.builtin.cases.pinched_capsule import PinchedCapsule
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.text import conclusions
+from workbench.comparison.cases import compare
+from workbench.comparison.columns import Column
+from workbench.comparison.jobs import Settings
+from workbench.verbs.find import find_formulation
+
+VELOCITY = Column("velocity_error", "1", "of the test", heading="velocity", shown="percent")
+COULOMB = FORMULATIONS.find("coulomb")
+
+
+def rows(**errors):
+    """Rows of formulations with these velocity errors; axes are fixed."""
+    return pd.DataFrame(
+        {"label": list(errors), "formulation": list(errors), "axes": "fixed", "velocity_error": list(errors.values())}
+    )
+
+
+def compared(case, names, **settings):
+    return compare(case, [find_formulation(x) for x in names], COULOMB, settings=Settings(**settings))
+
+
+def test_a_ranking_keeps_those_together_that_are_not_told_apart():
+    assert conclusions.ranking(rows(a=0.3, b=0.01, c=0.011, d=0.29), VELOCITY) == [["b", "c"], ["d", "a"]]
+    assert conclusions.ranking(rows(a=0.3, b=0.01).assign(velocity_reference=0.2), VELOCITY) == [["b"], ["a"]]
+    assert conclusions.ranking(rows(a=0.3, b=0.01).assign(velocity_reference=0.3), VELOCITY) == [["b", "a"]]
+    assert conclusions.ranking(rows(a=0.3), VELOCITY) == []
+    assert conclusions.ranking(rows(a=1e-15, b=1e-14), VELOCITY) == []
+
+
+@pytest.mark.parametrize(
+    ("local", "agree"),
+    [([["a"], ["b"], ["c"]], True), ([["b"], ["a"], ["c"]], False), ([["a", "b"], ["c"]], True)],
+)
+def test_rankings_that_disagree_are_told(local, agree):
+    words = conclusions.disagreement([("local_velocity_error", local), ("velocity_error", [["a"], ["b"], ["c"]])])
+    assert words.startswith("Both rankings") == agree
+    assert ("b and a" in words) != agree
+
+
+def test_turned_axes_are_no_matter_of_the_law():
+    both = pd.concat([rows(box=0.2, ccp=0.1), rows(box=0.05).assign(axes="sliding", label="box:axes=sliding")])
+    both["local_velocity_error"] = both["velocity_error"]
+    both.loc[both["formulation"] == "ccp", "axes"] = ""
+    words = conclusions.turned_axes(both, {"velocity_error": VELOCITY})
+    assert "betters box (20 to 5)" in words
+    assert "worsens" not in words
+    assert list(conclusions.with_equal_axes(both)["label"]) == ["box", "ccp"]
+    worse = both.assign(velocity_error=[0.05, 0.1, 0.2])
+    assert "worsens box (5 to 20)" in conclusions.turned_axes(worse, {"velocity_error": VELOCITY})
+    alone = both[both["axes"] != "fixed"]
+    assert list(conclusions.with_equal_axes(alone)["label"]) == ["ccp", "box:axes=sliding"]
+
+
+def test_what_a_step_does_is_not_blamed_on_a_formulation():
+    found = rows(a=0.1, b=0.1).assign(velocity_discretisation=0.02, velocity_formulation=[0.01, 0.03])
+    words = conclusions.mostly_step_size(found)
+    assert "of a is off more by the step size" in words
+    assert "off by 2 % itself" in words
+    within = conclusions.within_reference(rows(a=0.1, b=0.2).assign(velocity_reference=0.15))
+    assert within == "Within the reference's own uncertainty: a."
+
+
+def test_reasons_are_symptoms_of_the_run():
+    """The polygon's corner, the cone's lift and the bristle's creep, each where it is and nowhere else."""
+    wheel = dict(conclusions.reasons(compared(Wheel(), ["stewart-trinkle", "ccp", "coulomb"], duration=0.3)))
+    polygon, cone = (next(v for k, v in wheel.items() if k.startswith(x)) for x in ("stewart-trinkle", "ccp"))
+    assert any("a corner of the polygon" in x for x in polygon)
+    assert not any("lifted" in x or "creep" in x for x in polygon)
+    assert any("contacts are lifted" in x for x in cone)
+    assert not any("corner" in x for x in cone)
+    assert not any(k.startswith("coulomb") for k in wheel)
+    capsule = dict(conclusions.reasons(compared(PinchedCapsule(), ["mujoco", "stewart-trinkle"], duration=0.3)))
+    (mujoco,) = [v for k, v in capsule.items() if k.startswith("mujoco")]
+    assert any("creep, at 4.17e+03 µm/s" in x for x in mujoco)
+    assert not any("stewart-trinkle" in k for k in capsule)
+
+
+def test_what_is_not_defined_gives_no_sentence():
+    nothing = pd.DataFrame({"label": ["a", "b"], "formulation": ["a", "b"], "velocity_error": [np.nan, np.nan]})
+    for say in (conclusions.within_reference, conclusions.mostly_step_size, conclusions.redundancy):
+        assert say(nothing) == ""
+    assert conclusions.ranking(nothing, VELOCITY) == []
+    assert conclusions.disagreement([]) == ""
