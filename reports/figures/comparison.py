@@ -17,6 +17,7 @@ COLUMNS, SIDE = 5, 140
 LOW, REACH = -0.08, 1.6
 """Normalised friction between which contacts are drawn: a little below zero, so that none lies on an axis."""
 C = TypeVar("C", alt.X, alt.Y)
+UNCERTAIN = "uncertainty of the reference"
 MODE_COLOURS = ["#b0b0b0", "#c8553d", "#4c6a92"]
 
 
@@ -46,6 +47,7 @@ def _of_case(c: Comparison) -> list[Figure]:
         return []
     # What belongs to the whole system is the same for every contact.
     system = curves[curves["contact"] == curves["contact"].min()]
+    known = pd.concat([system, uncertainty_of(c)])
     return [
         Figure(
             "friction", "Normalised friction |p_t| / (μ p_n)",
@@ -63,13 +65,13 @@ def _of_case(c: Comparison) -> list[Figure]:
         Figure(
             "position", "Distance of the centre of mass from the reference",
             "Logarithmic. The reference is exact Coulomb friction at the reference step (Fig. 5 a, there relative to "
-            "the path).",
-            lines(system, "position_error", "distance [m]", log=True),
+            f"the path). Below “{UNCERTAIN}” a curve is as good as the reference.",
+            lines(known, "position_error", "distance [m]", log=True),
         ),
         Figure(
             "energy", "Difference of mechanical energy from the reference",
             "Logarithmic; potential zero at the floor (Fig. 5 b).",
-            lines(system, "energy_error", "energy difference [J]", log=True),
+            lines(known, "energy_error", "energy difference [J]", log=True),
         ),
         *_budget(
             c,
@@ -107,6 +109,15 @@ def curves_of(c: Comparison) -> pd.DataFrame:
     thinned = pd.concat(parts, ignore_index=True)
     thinned["step"] = thinned["step"].map("{:g} s".format)
     return thinned
+
+
+def uncertainty_of(c: Comparison) -> pd.DataFrame:
+    """The reference's rows of one contact, thinned, as a curve of its own in every figure of errors."""
+    frame = c.trajectories
+    own = frame[(frame["role"] == "reference") & (frame["contact"] == frame["contact"].min())]
+    if "position_error" not in own or own["position_error"].isna().all():
+        return own.iloc[:0]
+    return own.iloc[:: max(1, -(-len(own) // POINTS))].assign(label=UNCERTAIN, step="reference")
 
 
 def loaded(curves: pd.DataFrame) -> pd.DataFrame:

@@ -98,7 +98,10 @@ def _cards(c: Comparison) -> list[dict[str, Any]]:
 
 
 def _tables(c: Comparison) -> list[dict[str, Any]]:
-    """The errors in each window, and what the judge says of the last, which is all of a run."""
+    """The errors and symptoms in each window, and what the judge says of the last, which is all of a run.
+
+    Cross-checks of sampled steps have no motion; they are in the last table and in those of the budget.
+    """
     errors, judged, symptoms = error_columns(c), judged_columns(c), symptom_columns(c)
     last = "Held against Coulomb's law by the judge"
     if c.case is None:
@@ -107,9 +110,9 @@ def _tables(c: Comparison) -> list[dict[str, Any]]:
     for name, runs in c.windows.items():
         start, end, clipped = runs[["window_start", "window_end", "clipped"]].iloc[0]
         title = f"Window “{name}”: {start:g} s ≤ t < {end:g} s"
-        tables.append(_table(title, runs, [*errors, RESIDUAL]) | {"clipped": clipped})
+        tables.append(_table(title, runs[~runs["sampled"]], [*errors, RESIDUAL]) | {"clipped": clipped})
     for name, runs in c.windows.items():
-        tables += [_table(f"Symptoms, window “{name}”", runs, symptoms)] if symptoms else []
+        tables += [_table(f"Symptoms, window “{name}”", runs[~runs["sampled"]], symptoms)] if symptoms else []
     return [*tables, _table(f"{last}, window “{name}”", runs, judged)]
 
 

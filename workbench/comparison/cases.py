@@ -76,7 +76,9 @@ def compare(
     runs = run_jobs(case, list(needed), settings, progress, workers) | {fine: reference}
     local = {others: from_exact(others[-1], runs[others[1]], runs[others[2]]) for others in set(beside.values())}
     rows: list[dict[str, Any]] = []
-    trajectories, diagnostics = [curves(reference, "reference")], []
+    halved = runs.get(replace(fine, h=fine.h / 2))
+    whole = halved if isinstance(halved, Run) and halved.steps >= 2 * reference.steps else None
+    trajectories, diagnostics = [curves(reference, "reference", reference=whole)], []
     for job in plan:
         spans = windows(job, case, settings.duration or case.duration)
         try:

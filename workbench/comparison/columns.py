@@ -121,8 +121,14 @@ TRAJECTORIES = (
             Column(f"u_t{j}", "m/s", f"component {j} of the sliding velocity", "in space" * (j == 2)),
         )
     ),
-    Column("position_error", "m", "distance of the centre of mass from the reference", "for runs", CASE),
-    Column("energy_error", "J", "difference of mechanical energy from the reference", "for runs", CASE),
+    Column(
+        "position_error", "m", "distance of the centre of mass from the reference; of the reference its uncertainty",
+        of=CASE,
+    ),
+    Column(
+        "energy_error", "J", "difference of mechanical energy from the reference; of the reference its uncertainty",
+        of=CASE,
+    ),
 )  # fmt: skip
 """Columns of `trajectories`: a row per run, step and contact."""
 

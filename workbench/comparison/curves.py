@@ -12,7 +12,11 @@ from workbench.step.run import Run
 
 
 def curves(run: Run, role: str, minor: Array | None = None, reference: Run | None = None) -> pd.DataFrame:
-    """One row per step and contact; the reference is thinned to every tenth step to keep files small."""
+    """One row per step and contact; the reference is thinned to every tenth step to keep files small.
+
+    `reference` is what a run is held against, and the reference itself against that of half its step: doubled, the
+    distance is the uncertainty of a first-order method.
+    """
     if not run.steps:
         return pd.DataFrame()
     thin = slice(None, None, 10 if role == "reference" else 1)
@@ -36,7 +40,12 @@ def curves(run: Run, role: str, minor: Array | None = None, reference: Run | Non
             columns[f"p_t{j + 1}"], columns[f"u_t{j + 1}"] = run.p_t[:, i, j], run.u_t[:, i, j]
         if reference is not None:
             k = (np.arange(run.steps) + 1) * round(run.h / reference.h)
-            columns["position_error"] = np.linalg.norm(centre - run.case.centre(reference.states_q[k]), axis=-1)
-            columns["energy_error"] = np.abs(energy - run.case.energy(reference.states_q[k], reference.states_v[k]))
+            factor = 2.0 if role == "reference" else 1.0
+            columns["position_error"] = factor * np.linalg.norm(
+                centre - run.case.centre(reference.states_q[k]), axis=-1
+            )
+            columns["energy_error"] = factor * np.abs(
+                energy - run.case.energy(reference.states_q[k], reference.states_v[k])
+            )
         frames.append(pd.DataFrame(columns).iloc[thin])
     return pd.concat(frames, ignore_index=True)
