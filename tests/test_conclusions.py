@@ -84,6 +84,13 @@ def test_reasons_are_symptoms_of_the_run():
     assert not any("stewart-trinkle" in k for k in capsule)
 
 
+def test_impacts_at_other_instants_are_told():
+    found = rows(a=0.1, b=0.1)
+    assert conclusions.impacts(found) == ""
+    assert conclusions.impacts(found.assign(wrench_discretisation=0.01)) == ""
+    assert "off by 200 % itself" in conclusions.impacts(found.assign(wrench_discretisation=2.0))
+
+
 def test_what_is_not_defined_gives_no_sentence():
     nothing = pd.DataFrame({"label": ["a", "b"], "formulation": ["a", "b"], "velocity_error": [np.nan, np.nan]})
     for say in (conclusions.within_reference, conclusions.mostly_step_size, conclusions.redundancy):

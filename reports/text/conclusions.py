@@ -54,7 +54,7 @@ def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
     ]
     found += [
         disagreement(ranked), turned_axes(others, columns), within_reference(equal), mostly_step_size(equal),
-        redundancy(rows), same_modes(equal),
+        impacts(rows), redundancy(rows), same_modes(equal),
     ]  # fmt: skip
     return [words for words in found if words]
 
@@ -168,6 +168,17 @@ def mostly_step_size(rows: pd.DataFrame) -> str:
     return (
         f"The velocity of {', '.join(mostly['label'])} is off more by the step size than by the model: exact Coulomb "
         f"friction at the same step is off by {100 * mostly['velocity_discretisation'].iloc[0]:.3g} % itself."
+    )
+
+
+def impacts(rows: pd.DataFrame) -> str:
+    """Whether impulses come at other instants than in the reference under exact Coulomb friction itself."""
+    if "wrench_discretisation" not in rows or not rows["wrench_discretisation"].max() > 0.5:
+        return ""
+    return (
+        "Impulses come in impacts, and a step later or earlier than in the reference: in friction and wrench exact "
+        f"Coulomb friction at the same step is off by {100 * rows['wrench_discretisation'].max():.3g} % itself. Velocity "
+        "and position tell more here."
     )
 
 
