@@ -21,6 +21,8 @@ RANKED = (
     ("position_error", "The path of the centre of mass"),
 )
 """Errors that the summary ranks, and what it calls them."""
+NEGLIGIBLE = 1e-6
+"""Errors up to this share have no reason worth a sentence."""
 CLEAR = 1.2
 """Errors closer than this factor are not told apart in a ranking."""
 
@@ -162,7 +164,7 @@ def mostly_step_size(rows: pd.DataFrame) -> str:
     if not {"velocity_discretisation", "velocity_formulation"} <= set(rows):
         return ""
     step = rows["velocity_discretisation"]
-    mostly = rows[(step > rows["velocity_formulation"].fillna(np.inf)) & (step > ROUND_OFF)]
+    mostly = rows[(step > rows["velocity_formulation"].fillna(np.inf)) & (step > NEGLIGIBLE)]
     if mostly.empty:
         return ""
     return (
@@ -177,8 +179,8 @@ def impacts(rows: pd.DataFrame) -> str:
         return ""
     return (
         "Impulses come in impacts, and a step later or earlier than in the reference: in friction and wrench exact "
-        f"Coulomb friction at the same step is off by {100 * rows['wrench_discretisation'].max():.3g} % itself. Velocity "
-        "and position tell more here."
+        f"Coulomb friction at the same step is off by {100 * rows['wrench_discretisation'].max():.3g} % itself. "
+        "Velocity and position tell more here."
     )
 
 
@@ -242,9 +244,9 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any]) -> list[str]:
         found.append(f"friction is {of('misalignment_rms'):.3g}° (RMS) off the direction against sliding{corner}")
     if of("friction_rmsd") > 0.01:
         found.append(f"|p_t|/(μ p_n) is {100 * of('friction_rmsd'):.3g} % (RMS) off")
-    if of("velocity_compliance") > of("velocity_formulation"):
+    if of("velocity_compliance") > max(of("velocity_formulation"), NEGLIGIBLE):
         found.append("more of its error is the run's tangential compliance than the model")
-    if of("velocity_discretisation") > of("velocity_formulation"):
+    if of("velocity_discretisation") > max(of("velocity_formulation"), NEGLIGIBLE):
         found.append("more of its error is the step size than the model")
     return found or ["its law of friction itself"] * (of("velocity_formulation") > 0.01)
 
