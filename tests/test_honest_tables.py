@@ -64,7 +64,7 @@ def test_the_cube_is_ranked_as_it_moves(cube):
     rows = verified(cube)
     path = rows["position_error"]
     assert 10 * path["hybrid"] < path["stewart-trinkle"] < path["box"]
-    words = next(s for s in summary(cube) if s.startswith("Over the whole motion"))
+    words = next(s for s in summary(cube) if s.startswith("Run freely"))
     closest, farthest = words.split(", the farthest that of ")
     assert "stewart-trinkle" in closest
     assert "ccp" in farthest

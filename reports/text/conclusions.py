@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.text.comparison import ROUND_OFF, cell, who
+from workbench.builtin.reports.text.comparison import cell, who
 from workbench.comparison.columns import Column
 from workbench.comparison.result import Comparison
 
 RANKED = (
     ("local_velocity_error", "Step by step, each from the states of the exact run, the velocity"),
-    ("velocity_error", "Over the whole motion the velocity"),
+    ("velocity_error", "Run freely from the start, the velocity"),
     ("position_error", "The path of the centre of mass"),
 )
 """Errors that the summary ranks, and what it calls them."""
@@ -41,6 +41,9 @@ def summary(c: Comparison) -> list[str]:
         at = f"at {1e3 * h:g} ms, " if h and len(c.settings.steps) > 1 else ""
         where = at + (f"in the window “{window}”, " if c.case else "")
         sentences += about_step(c, rows if h is None else rows[rows["step"] == h], where)
+    failing = [t.name for t in c.truths if not t.holds]
+    if failing:
+        sentences.append(f"{len(failing)} of {len(c.truths)} checks of the reference fail: {', '.join(failing)}.")
     return [*sentences, *c.remarks]
 
 
@@ -72,14 +75,14 @@ def with_equal_axes(rows: pd.DataFrame) -> pd.DataFrame:
 def ranking(rows: pd.DataFrame, column: Column) -> list[list[str]]:
     """Labels by the error of a column, smallest first; together where they are not told apart."""
     errors = rows.set_index("label")[column.name].dropna().sort_values(kind="stable")
-    if len(errors) < 2 or errors.max() < ROUND_OFF:
+    if len(errors) < 2 or errors.max() < NEGLIGIBLE:
         return []
     name = column.name.replace("_error", "_reference")
     noise = float(rows[name].max()) if name in rows and rows[name].notna().any() else 0.0
     groups: list[list[str]] = []
     first = np.nan
     for label, error in errors.items():
-        if not (groups and error <= max(CLEAR * first, first + noise, ROUND_OFF)):
+        if not (groups and error <= max(CLEAR * first, first + noise, NEGLIGIBLE)):
             groups.append([])
             first = error
         groups[-1].append(str(label))
@@ -112,17 +115,18 @@ def disagreement(ranked: list[tuple[str, list[list[str]]]]) -> str:
     both = [x for x in local if x in whole]
     swapped = [(a, b) for a in both for b in both if local[a] < local[b] and whole[a] > whole[b]]
     if not swapped:
-        return "Both rankings, step by step and over the whole motion, agree."
+        return "Both rankings, step by step and run freely, agree; errors within a fifth of one another count as equal."
     pairs = ", ".join(f"{a} and {b}" for a, b in swapped[:3]) + (" and others" if len(swapped) > 3 else "")
     return (
-        f"Step by step {pairs} rank the other way round than over the whole motion, where errors of one sign pile up, "
-        "errors that change sign cancel, and a run answers its own drift."
+        f"Step by step {pairs} rank the other way round than run freely, where errors of one sign pile up, errors that "
+        "change sign cancel, and a run answers its own drift."
     )
 
 
 def turned_axes(rows: pd.DataFrame, columns: Mapping[str, Column]) -> str:
     """What turning the axes with the sliding direction does to the formulations that have it."""
-    name = next((n for n, _ in RANKED if n in columns and n in rows), "")
+    # Of the motion, which may get worse where single steps from the exact states get better.
+    name = "velocity_error" if "velocity_error" in columns and "velocity_error" in rows else ""
     if "axes" not in rows or not name:
         return ""
     first, x = rows.drop_duplicates("label"), columns[name]
@@ -156,7 +160,7 @@ def within_reference(rows: pd.DataFrame) -> str:
     if not {"velocity_error", "velocity_reference"} <= set(rows):
         return ""
     close = rows[rows["velocity_error"] <= rows["velocity_reference"]]
-    return f"Within the reference's own uncertainty: {', '.join(close['label'])}." if len(close) else ""
+    return f"With velocities within the reference's own uncertainty: {', '.join(close['label'])}." if len(close) else ""
 
 
 def mostly_step_size(rows: pd.DataFrame) -> str:
@@ -210,36 +214,43 @@ def reasons(c: Comparison) -> list[tuple[str, list[str]]]:
     if c.case is None:
         return []
     rows = next(iter(c.windows.values()))
-    rows = rows[rows["verified"] & (rows["formulation"] != "coulomb") & (rows["step"] == rows["step"].iloc[0])]
+    rows = rows[rows["verified"] & (rows["step"] == rows["step"].iloc[0])]
+    exact: Mapping[Any, Any] = next(iter(rows[rows["formulation"] == "coulomb"].to_dict("records")), {})
+    rows = rows[rows["formulation"] != "coulomb"]
     known, alike = {f.label: f for f in c.formulations}, dict[tuple[str, ...], list[str]]()
     for r in rows.drop_duplicates("label").to_dict("records"):
         f = known[r["label"]]
         own = r["label"] if f.axes == "sliding" else f"{r['label']} ({f.friction})"
-        alike.setdefault(tuple(what_errs(r, f.options)), []).append(own)
+        found = ["it has no friction"] if f.friction == "none" else what_errs(r, f.options, exact)
+        alike.setdefault(tuple(found), []).append(own)
     return [(", ".join(labels), list(found)) for found, labels in alike.items() if found]
 
 
-def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any]) -> list[str]:
-    """What a row's numbers say of why it errs."""
+def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[Any, Any]) -> list[str]:
+    """What a row's numbers say of why it errs, beyond what `exact` Coulomb friction at the same step does itself."""
 
     def of(name: str) -> float:
         value = r.get(name, np.nan)
         return float(value) if pd.notna(value) else 0.0
 
-    corner = (
-        " (a corner of the polygon)" if "directions" in options else " (a corner of the box)" * ("bounds" in options)
-    )
+    def notable(name: str, least: float) -> bool:
+        own = exact.get(name, np.nan)
+        return of(name) > max(least, CLEAR * float(own) if pd.notna(own) else 0.0)
+
+    shape = "polygon" if "directions" in options else "box" * ("bounds" in options)
+    corner = f" (a {shape} is not round)" if shape else ""
     found = []
-    if of("lift") > NOTABLE["lift"]:
+    if notable("lift", NOTABLE["lift"]):
         found.append(f"contacts are lifted, by up to {of('lift'):.3g} mm more than in the reference")
-    if of("creep") > NOTABLE["creep"]:
-        found.append(f"contacts that stick in the reference creep, at {of('creep'):.3g} µm/s")
-    if of("penetration") > NOTABLE["lift"]:
+    if notable("creep", NOTABLE["creep"]):
+        speed = f"creep, at {of('creep'):.3g} µm/s" if of("creep") < 1e4 else f"slide, at {1e-6 * of('creep'):.3g} m/s"
+        found.append(f"contacts that stick in the reference {speed}")
+    if notable("penetration", NOTABLE["lift"]):
         found.append(f"bodies go into one another by up to {of('penetration'):.3g} mm")
-    if of("energy_gained") > NOTABLE["energy_gained"]:
-        found.append(f"contacts put up to {of('energy_gained'):.3g} J into the bodies")
+    if notable("energy_gained", NOTABLE["energy_gained"]):
+        found.append(f"contacts give up to {of('energy_gained'):.3g} J to the bodies, were it only back")
     if of("yaw_spread") > 0.01:
-        found.append(f"its answer changes by {100 * of('yaw_spread'):.3g} % as the scene is turned{corner}")
+        found.append(f"its answer would change by {100 * of('yaw_spread'):.3g} % were the scene turned{corner}")
     if of("misalignment_rms") > 1.0:
         found.append(f"friction is {of('misalignment_rms'):.3g}° (RMS) off the direction against sliding{corner}")
     if of("friction_rmsd") > 0.01:
