@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.builtin.reports.figures.charts import WIDTH, Chart, Figure, budget, lines, short
+from workbench.comparison.metrics.normalised_friction import SHARE
 from workbench.comparison.problem_step import MODES
 from workbench.comparison.result import Comparison
 
@@ -121,10 +122,10 @@ def uncertainty_of(c: Comparison) -> pd.DataFrame:
 
 
 def loaded(curves: pd.DataFrame) -> pd.DataFrame:
-    """The rows in which a contact carries a tenth of the RMS normal impulse that it has over the run, or more."""
+    """The rows in which a contact carries `SHARE` of the RMS normal impulse that it has over the run, or more."""
     squares = curves["p_n"].where(curves["p_n"] > 0) ** 2
     mean = squares.groupby([curves[name] for name in ("label", "step", "contact")]).transform("mean")
-    return curves[curves["p_n"] >= 0.1 * np.sqrt(mean)]
+    return curves[curves["p_n"] >= SHARE * np.sqrt(mean)]
 
 
 def _of_problem(c: Comparison) -> list[Figure]:

@@ -39,7 +39,7 @@ from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.matrices.rank import rank
 from workbench.problems.classes import is_psd
-from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, reversed_contacts
 from workbench.problems.solution import Status
 
 SLOW = 1e-6
@@ -278,8 +278,7 @@ def _velocity(problem: FrictionProblem, exact: ProblemStep, law: Formulation, si
     bound = mu_max * float(np.sqrt(sigma[0] / sigma[-1])) if sigma[-1] > 0 else np.inf
     if bound < 1 and is_psd(W):
         return "unique", f"W is positive definite and μ_max √cond W = {bound:.3g} < 1, so De Saxcé's shift contracts"
-    order = np.arange(problem.contacts)[::-1]
-    entries = np.concatenate([order, (problem.contacts + problem.d * order[:, None] + np.arange(problem.d)).ravel()])
+    order, entries = reversed_contacts(problem.contacts, problem.d)
     turned = FrictionProblem(problem.W[entries][:, entries], problem.q[entries], problem.mu[order], problem.d)
     try:
         other = exact_step(turned, exact_answer(turned, law))

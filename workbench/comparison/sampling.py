@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workbench.arrays import evenly
 from workbench.comparison.columns import BOTH
 from workbench.comparison.jobs import Job
 from workbench.comparison.measured import MeasuredRun, Pair, closed
@@ -44,16 +45,11 @@ def sample(run: Run, windows: Sequence[dict[str, Any]]) -> NDArray[np.int64]:
     anywhere.
     """
     mode = np.where(closed(run), 1 + (np.linalg.norm(run.u_t, axis=-1) > run.v_th), 0)
-    found = _evenly(1 + np.flatnonzero((mode[1:] != mode[:-1]).any(axis=1)), MOST // 4)
+    found = evenly(1 + np.flatnonzero((mode[1:] != mode[:-1]).any(axis=1)), MOST // 4)
     for window in windows:
-        found = np.union1d(found, _evenly(in_window(run.t, window), MOST // (2 * len(windows))))
+        found = np.union1d(found, evenly(in_window(run.t, window), MOST // (2 * len(windows))))
     others = np.setdiff1d(np.arange(run.steps), found)
-    return np.union1d(found, _evenly(others, MOST - len(found)))
-
-
-def _evenly(steps: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """At most so many of the steps, the first and the last among them."""
-    return steps[np.unique(np.linspace(0, len(steps) - 1, min(most, len(steps))).round().astype(np.int64))]
+    return np.union1d(found, evenly(others, MOST - len(found)))
 
 
 def sampled_rows(

@@ -9,8 +9,9 @@ import numpy as np
 
 from workbench.algorithms import default_solver
 from workbench.algorithms.base import solved_by
-from workbench.arrays import Array
+from workbench.arrays import Array, evenly
 from workbench.problems.classes import CoulombNCP
+from workbench.problems.friction_problem import reversed_contacts
 from workbench.step.run import Run
 
 SAMPLED = 40
@@ -24,7 +25,7 @@ def several_solutions(exact: Run) -> str:
     _, _, r, d = exact.case.size
     if not exact.steps or r < 2:
         return ""
-    steps = np.unique(np.linspace(0, exact.steps - 1, SAMPLED).astype(int))
+    steps = evenly(np.arange(exact.steps), SAMPLED)
     found = [(apart, k) for k in steps if (apart := _apart(exact, k, r, d)) > 0]
     if not found:
         return ""
@@ -40,8 +41,7 @@ def several_solutions(exact: Run) -> str:
 def _apart(exact: Run, k: int, r: int, d: int) -> float:
     """Distance [m/s] of the contact velocities of step k and of another solution; 0 where none is found."""
     record = exact.record
-    order = np.arange(r)[::-1]
-    rows = np.concatenate([order, (r + d * order[:, None] + np.arange(d)).ravel()])
+    order, rows = reversed_contacts(r, d)
     M, q, mu = record.M[k], record.q_[k], record.mu[k]
     turned = CoulombNCP(M[np.ix_(rows, rows)], q[rows], mu[order], d)
     other = solved_by(default_solver(turned.kind), turned)

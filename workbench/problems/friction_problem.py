@@ -37,6 +37,12 @@ def contact_by_contact(r: int, d: int) -> NDArray[np.int64]:
     return np.argsort(normals_first(r, d))
 
 
+def reversed_contacts(r: int, d: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The contacts (r,) in reverse order, and the entries of [n (r), t (d r)] that go with it (r (1 + d),)."""
+    order = np.arange(r)[::-1]
+    return order, np.concatenate([order, (r + d * order[:, None] + np.arange(d)).ravel()])
+
+
 def _vector(name: str, value: Any, size: int) -> Array:
     value = np.array(value, dtype=float)
     if value.shape != (size,):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.algorithms import default_solver
-from workbench.arrays import Array
+from workbench.arrays import Array, evenly
 from workbench.comparison.measured import MeasuredRun, kick, kinetic
 from workbench.comparison.metric import metric
 from workbench.step.local_steps import LocalSteps, local_steps
@@ -64,7 +64,7 @@ def turned(run: Run, angle: float, k: NDArray[np.int64]) -> Run:
 def yaw_spread(m: MeasuredRun) -> float:
     if m.local is None or m.case.size[3] != 2:
         return np.nan
-    k = np.maximum(m.steps[np.unique(np.linspace(0, len(m.steps) - 1, STATES).astype(np.int64))], 1)
+    k = np.maximum(evenly(m.steps, STATES), 1)
     base = m.local.base
     if base.steps < 2:
         return np.nan
