@@ -26,6 +26,8 @@ MEANINGS = {
     "Q": "a solution for every q",
     "Q0": "a solution for every q that is feasible",
 }
+TOLD_IN_WORDS = ("by", "from", "conclusion")
+"""Parts of a witness that its proof in words repeats."""
 MOST_SHOWN = 40
 """Faces of the solution set that the page lists; the JSON has them all."""
 
@@ -47,7 +49,11 @@ def class_rows(classes: dict[str, Any]) -> list[dict[str, Any]]:
             "meaning": MEANINGS[name],
             "verdict": entry["verdict"],
             "support": entry["proof"] or entry["reason"] or "",
-            "witness": [(key.replace("_", " "), _shown(key, value)) for key, value in (entry["witness"] or {}).items()],
+            "witness": [
+                (key.replace("_", " "), _shown(key, value))
+                for key, value in (entry["witness"] or {}).items()
+                if key not in TOLD_IN_WORDS
+            ],
         }
         for name, entry in classes.items()
     ]

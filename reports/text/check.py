@@ -54,10 +54,13 @@ def _rows(result: dict) -> Iterator[tuple[str, str]]:
     yield from _class_rows(result["classes"])
     if result["solutions"] is not None:
         yield from _solution_rows(result["solutions"])
+        yield from _margin_rows(result)
     for solver in result["solvers"]:
         residual = "" if solver["residual"] is None else f", residual {solver['residual']:.1e}"
         reason = f": {solver['reason']}" if solver["reason"] else ""
         good = "verified" if solver["verified"] else "not verified"
+        if solver["elsewhere"]:
+            good = f"solves a neighbouring problem (q moved by {solver['moved']:.1e})"
         yield (
             solver["name"],
             f"{solver['claimed']}{reason}"
@@ -115,6 +118,29 @@ def _solution_rows(solutions: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield "its rays", "; ".join(map(vector, face["rays"][:MOST_SHOWN]))
     if len(solutions["faces"]) > MOST_SHOWN:
         yield "", f"and {len(solutions['faces']) - MOST_SHOWN} more, see --json"
+
+
+def _margin_rows(result: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    margin = result["margin"]
+    if margin is not None:
+        if margin["distance"] is None:
+            yield "margin of q", str(margin["reason"])
+        else:
+            facet = margin["facet"]
+            least, most = margin["distance"]
+            away = f"{most:.4g}" if least > 0.999 * most else f"{least:.4g} to {most:.4g}"
+            yield (
+                "margin of q",
+                f"{away} to a facet of complementary cones (index {facet['index']} left out of "
+                f"{{{', '.join(map(str, facet['index_set']))}}}), {margin['here']} solutions here, "
+                f"{margin['beyond']} beyond; rounding moves q by up to {margin['rounding']:.1e}",
+            )
+    known = [i for i in result["solutions"]["indices"] if i is not None]
+    if known:
+        yield "indices", ", ".join("degenerate" if i is None else f"{i:+d}" for i in result["solutions"]["indices"])
+    if result["degree"] is not None:
+        parity = "even" if result["degree"] % 2 == 0 else "odd"
+        yield "degree", f"{result['degree']}: an {parity} number of solutions for every q off the facets"
 
 
 def vector(x: list[str]) -> str:

@@ -1,6 +1,7 @@
 """The command `workbench check`: a matrix in a file, or a formulation on a case."""
 
 import argparse
+import json
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,7 +17,8 @@ def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     check = command(
         commands, "check", "well-posedness of an LCP in a file, or of a formulation on a case",
-        "check matrix.csv --rhs q.csv", "check matrix.npy --out page.html",
+        "check matrix.csv --rhs q.csv", "check matrix.csv --certificate proof.json",
+        "check matrix.npy --out page.html",
         "check --case cube -f phantom-inertia:rho=1",
     )  # fmt: skip
     check.add_argument(
@@ -33,6 +35,7 @@ def add_command(commands: Any) -> None:
     check.add_argument("--step", metavar="H", default="1e-3", help="with --case: step [s]; default 1e-3")
     check.add_argument("--json", action="store_true", help="for programs")
     check.add_argument("--out", metavar="FILE.html", help="also write the result as a page (of a file)")
+    check.add_argument("--certificate", metavar="FILE.json", help="also write all proofs, for `workbench verify`")
     check.add_argument("--time-limit", metavar="S", default="10", help="for all verdicts together [s]; default 10")
     check.set_defaults(run=run_check)
 
@@ -45,8 +48,8 @@ def run_check(o: argparse.Namespace) -> None:
     if o.case is None:
         _check_file(o, seconds)
         return
-    if o.formulation is None or o.out or o.rhs:
-        raise WorkbenchError("--case needs --formulation NAME, and takes neither --rhs nor --out")
+    if o.formulation is None or o.out or o.rhs or o.certificate:
+        raise WorkbenchError("--case needs --formulation NAME, and takes none of --rhs, --out and --certificate")
     from workbench.verbs.check import check
 
     h = number_option(o.step, "--step", "seconds")
@@ -61,9 +64,15 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
 
     M, q = read_problem(o.file, o.rhs)
     name = "standard input" if o.file == "-" else Path(o.file).name
-    with replaced(o.out) if o.out else nullcontext() as page:
+    with (
+        replaced(o.out) if o.out else nullcontext() as page,
+        replaced(o.certificate) if o.certificate else nullcontext() as proofs,
+    ):
         found = check_problem(name, M, q, seconds)
+        if proofs:
+            proofs.write_text(json.dumps(found.certificate(seconds), indent=1), "utf-8")
         if page:
             facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
             page.write_text(found.html(facts), "utf-8")
-    print(json_text(found.data) if o.json else found.text + (f"\nreport: {o.out}" if o.out else ""))
+    written = [f"\n{what}: {path}" for what, path in (("report", o.out), ("certificate", o.certificate)) if path]
+    print(json_text(found.data) if o.json else found.text + "".join(written))

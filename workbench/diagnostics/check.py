@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from workbench.algorithms import SOLVERS, find_solver
+from workbench.diagnostics.robustness import degree_entry, index_entries, is_elsewhere, margin_entry, moved
 from workbench.diagnostics.wellposedness import (
     class_entries,
     homogeneous_entry,
@@ -20,6 +21,7 @@ from workbench.matrices.definiteness import definiteness
 from workbench.matrices.distance import Array, distance
 from workbench.matrices.matrix_classes import consequences, matrix_classes
 from workbench.matrices.p_matrix import PVerdict, p_verdict
+from workbench.matrices.p_witness import as_lines
 from workbench.matrices.rank import rank
 from workbench.problems.classes import SYMMETRY_TOLERANCE
 from workbench.readers.matrix import Matrix
@@ -74,7 +76,7 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None) -> dic
     }
     if m != n:
         words = f"The matrix is {m} x {n}: symmetry, definiteness and the P-property are defined for square ones only."
-        nothing = dict.fromkeys((*_SQUARE_ONLY, "classes", "solutions", "homogeneous"))
+        nothing = dict.fromkeys((*_SQUARE_ONLY, "classes", "solutions", "homogeneous", "margin", "degree"))
         return {**result, **nothing, "solvers": [], "in_words": words}
     size = float(np.abs(M).max()) or 1.0
     # Divided first, so that the difference of two large entries cannot overflow.
@@ -143,26 +145,36 @@ _SQUARE_ONLY = (
 
 def _of_lcp(matrix: Matrix, q: Matrix | None, p: PVerdict, deadline: float) -> dict:
     """Solutions and solvers for this q, and the classes of M."""
-    entries: dict = {"solutions": None, "homogeneous": None, "solvers": []}
+    entries: dict = {"solutions": None, "homogeneous": None, "margin": None, "degree": None, "solvers": []}
     M = matrix.exact
     if q is not None:
         vector = q.exact.entries()
         entries["solvers"] = solver_entries(matrix, q, deadline)
         entries["solutions"] = solutions_entry(M, vector, _share(deadline, 0.5), p.verdict == "P")
+        entries["solutions"]["indices"] = index_entries(M, vector, entries["solutions"]["points"])
+        entries["margin"] = margin_entry(M, vector, p.verdict == "P", _share(deadline, 0.3))
+        for solver in entries["solvers"]:
+            if solver["z"] is not None:
+                solver["moved"] = moved(M, vector, solver["z"])
+                solver["elsewhere"] = is_elsewhere(solver["z"], entries["solutions"])
     classes = matrix_classes(M, _share(deadline, 0.9), p)
     if q is not None and classes["copositive"].verdict == "yes" and classes["R0"].verdict != "yes":
         entries["homogeneous"] = homogeneous_entry(M, vector, deadline)
+    if classes["R0"].verdict == "yes":
+        entries["degree"] = degree_entry(M, _share(deadline, 0.9))
     return {"classes": class_entries(classes), **entries}
 
 
 def _of_large_lcp(matrix: Matrix, q: Matrix | None, definite: str | None, deadline: float) -> dict:
     """Without exact arithmetic there is only what follows from a proof of positive definiteness."""
     reason = f"the order {matrix.values.shape[0]} exceeds {LARGEST_ORDER}"
-    nothing: dict = {"count": None, "points": [], "dimension": None, "faces": [], "reason": reason}
+    nothing: dict = {"count": None, "points": [], "dimension": None, "faces": [], "indices": [], "reason": reason}
     return {
         "classes": class_entries(consequences({"PD": definite} if definite else {}, reason)),
         "solutions": None if q is None else nothing,
         "homogeneous": None,
+        "margin": None,
+        "degree": None,
         "solvers": [] if q is None else solver_entries(matrix, q, deadline),
     }
 
@@ -174,7 +186,7 @@ def _share(deadline: float, part: float) -> float:
 
 
 def _p_entry(verdict: PVerdict, n: int) -> dict:
-    support: dict = {"proof": verdict.proof}
+    support: dict = {"proof": verdict.proof, "tree": None if verdict.tree is None else as_lines(verdict.tree)}
     if verdict.verdict == "not P":
         support = {
             "witness": {

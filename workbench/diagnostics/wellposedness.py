@@ -82,8 +82,8 @@ def _solver_entry(name: str, problem: LCP, deadline: float) -> Entry:
     if problem.size > LARGEST_SOLVED or clock() > deadline:
         large = f"order {problem.size} exceeds {LARGEST_SOLVED}, beyond which a solver might not end in time"
         reason = large if problem.size > LARGEST_SOLVED else "the time was over"
-        nothing = dict.fromkeys(("residual", "tolerance", "iterations", "z"))
-        return {"name": name, "claimed": "not run", "verified": False, **nothing, "reason": reason}
+        nothing = dict.fromkeys(("residual", "tolerance", "iterations", "z", "moved"))
+        return {"name": name, "claimed": "not run", "verified": False, **nothing, "elsewhere": False, "reason": reason}
     solution = find_solver(name).solve(problem)
     return {
         "name": name,
@@ -93,6 +93,8 @@ def _solver_entry(name: str, problem: LCP, deadline: float) -> Entry:
         "tolerance": solution.tolerance,
         "iterations": solution.iterations,
         "z": solution.z.tolist() if solution.verified else None,
+        "moved": None,
+        "elsewhere": False,
         "reason": solution.reason or None,
     }
 
@@ -101,7 +103,7 @@ def in_words(result: Entry) -> str:
     """Existence, uniqueness, and which methods are sure to work, from the entries of a check."""
     sentences = [_existence(result["classes"])]
     if result["solutions"] is not None:
-        sentences.append(_this_q(result))
+        sentences += [_this_q(result), _how_robust(result)]
     methods = guaranteed(result)
     sentences.append(
         f"Methods that theory guarantees here: {', '.join(methods)}."
@@ -139,6 +141,23 @@ def _this_q(result: Entry) -> str:
     if count == 1:
         return "For this q there is exactly one solution."
     return f"For this q there are exactly {count} solutions." if count else "For this q there is no solution."
+
+
+def _how_robust(result: Entry) -> str:
+    margin = result["margin"]
+    if margin is None or margin["distance"] is None:
+        return ""
+    least, most = margin["distance"]
+    change = f"the number of solutions goes from {margin['here']} to {margin['beyond']}"
+    if most == 0:
+        return f"This q lies on a boundary: beside it {change}, and the least change of q decides."
+    if margin["fragile"]:
+        return (
+            f"This hangs on rounding: {most:.2g} away from q {change}, and half a unit in the last place of q and M "
+            f"moves q by up to {margin['rounding']:.2g}."
+        )
+    away = f"{most:.3g}" if least > 0.999 * most else f"between {least:.3g} and {most:.3g}"
+    return f"The nearest q beyond which {change} is {away} away (Euclidean)."
 
 
 def guaranteed(result: Entry) -> list[str]:

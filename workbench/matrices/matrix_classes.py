@@ -26,6 +26,7 @@ from workbench.matrices.definiteness import (
     symmetric_part,
 )
 from workbench.matrices.exact_lp import OutOfTimeError, solve_inequalities
+from workbench.matrices.factors import without_positive_borders
 from workbench.matrices.p_matrix import PVerdict, p_verdict
 from workbench.matrices.principal import scan
 from workbench.matrices.sufficiency import insufficient_vector
@@ -45,9 +46,11 @@ Vector = list[fmpq]
 
 @dataclass(frozen=True)
 class ClassVerdict:
-    """Verdict on one class: a `proof` in words, a `witness` that `witnesses.verify_witness` can check, or a `reason`.
+    """Verdict on one class: a `proof` in words and a `witness` that `certificates` can check, or a `reason`.
 
-    A witness maps names to exact numbers as "p/q" strings, indices counting from zero.
+    A witness maps names to exact numbers as "p/q" strings, indices counting from zero. "by" names what is not told by
+    the numbers: entries (their signs), implication ("from" other classes), tree, factors and repetition (of all index
+    sets); the factors of a matrix are made when a certificate is written.
     """
 
     verdict: str
@@ -116,7 +119,8 @@ class _Verdicts(dict[str, ClassVerdict]):
             news = False
             for premises, conclusion, source in IMPLICATIONS:
                 if conclusion not in self and all(self.is_yes(name) for name in premises):
-                    self[conclusion] = ClassVerdict(YES, f"follows from {' and '.join(premises)} ({_cited(source)})")
+                    proof = f"follows from {' and '.join(premises)} ({_cited(source)})"
+                    self[conclusion] = ClassVerdict(YES, proof, {"by": "implication", "from": list(premises)})
                     news = True
 
     def refute(self) -> None:
@@ -127,11 +131,11 @@ class _Verdicts(dict[str, ClassVerdict]):
             for premises, conclusion, source in IMPLICATIONS:
                 open_ = [name for name in premises if not self.is_yes(name)]
                 if self.get(conclusion, _OPEN).verdict == NO and len(open_) == 1 and open_[0] not in self:
-                    others = [f"it is {name}" for name in premises if name != open_[0]]
-                    why = " and ".join([*others, f"it is not {conclusion}"])
-                    self[open_[0]] = ClassVerdict(
-                        NO, f"{why}, which {' and '.join(premises)} would imply ({_cited(source)})"
-                    )
+                    others = [name for name in premises if name != open_[0]]
+                    why = " and ".join([*(f"it is {name}" for name in others), f"it is not {conclusion}"])
+                    proof = f"{why}, which {' and '.join(premises)} would imply ({_cited(source)})"
+                    support = {"by": "implication", "from": others, "conclusion": conclusion}
+                    self[open_[0]] = ClassVerdict(NO, proof, support)
                     news = True
 
     def is_yes(self, name: str) -> bool:
@@ -177,7 +181,7 @@ def consequences(proofs: dict[str, str], reason: str) -> dict[str, ClassVerdict]
     """What follows for all `CLASSES` from those that are proved; the others are undecided for this reason."""
     known = _Verdicts()
     for name, proof in proofs.items():
-        known.settle(name, YES, proof)
+        known.settle(name, YES, proof, by="factors")
     return {name: known.get(name) or replace(_OPEN, reason=reason) for name in CLASSES}
 
 
@@ -194,7 +198,7 @@ def _signs(M: fmpq_mat, known: _Verdicts) -> None:
     n, rows = M.nrows(), M.tolist()
     positive = next(((i, j) for i in range(n) for j in range(n) if i != j and rows[i][j] > 0), None)
     if positive is None:
-        known.settle("Z", YES, "no entry off the diagonal is positive")
+        known.settle("Z", YES, "no entry off the diagonal is positive", by="entries")
     else:
         known.settle("Z", NO, entry=list(positive))
         known.settle("M", NO, entry=list(positive))
@@ -204,31 +208,24 @@ def _signs(M: fmpq_mat, known: _Verdicts) -> None:
             known.settle("PSD", NO, x=as_text(signs.negative))
             known.settle("PD", NO, x=as_text(signs.negative))
         elif signs.singular:
-            known.settle("PSD", YES, "exact LDL^T: every pivot is positive or zero")
+            known.settle("PSD", YES, "exact LDL^T: every pivot is positive or zero", by="factors")
             known.settle("PD", NO, x=as_text(_null_vector(symmetric_part(M))))
         else:
-            known.settle("PD", YES, "exact LDL^T: every pivot is positive")
+            known.settle("PD", YES, "exact LDL^T: every pivot is positive", by="factors")
     elif proved_positive_definite(np.array([nearest_double(x) for x in M.entries()]).reshape(n, n)):
-        known.settle("PD", YES, "Cholesky factor with an error bound")
+        known.settle("PD", YES, "Cholesky factor with an error bound", by="factors")
     if all(x >= 0 for row in rows for x in row):
-        known.settle("copositive", YES, "no entry is negative")
+        known.settle("copositive", YES, "no entry is negative", by="entries")
         if all(rows[i][i] > 0 for i in range(n)):
-            known.settle("strictly_copositive", YES, "no entry is negative, and the diagonal is positive")
+            known.settle("strictly_copositive", YES, "no entry is negative, and the diagonal is positive", by="entries")
     elif n <= EXACT_SIZE and known.open("copositive") and _splits(symmetric_part(M)):
-        known.settle("copositive", YES, "the symmetric part is a positive semidefinite matrix plus a nonnegative one")
+        proof = "the symmetric part is a positive semidefinite matrix plus a nonnegative one"
+        known.settle("copositive", YES, proof, by="factors")
 
 
 def _splits(S: fmpq_mat) -> bool:
-    """Whether S is seen to be positive semidefinite plus nonnegative, the latter in the rows with a zero diagonal.
-
-    That is the form of the frictional problems of Stewart and Trinkle, and of Anitescu and Potra.
-    """
-    empty = {i for i in range(S.nrows()) if S[i, i] == 0}
-    rows = [
-        [fmpq(0) if v > 0 and (i in empty or j in empty) else v for j, v in enumerate(row)]
-        for i, row in enumerate(S.tolist())
-    ]
-    return signs_of_form(fmpq_mat(rows)).negative is None
+    """Whether S is seen to be positive semidefinite plus nonnegative."""
+    return signs_of_form(without_positive_borders(S)).negative is None
 
 
 def _null_vector(S: fmpq_mat) -> Vector:
@@ -267,7 +264,7 @@ def _dominance(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str]) -> None:
 
 def _principal(p: PVerdict, known: _Verdicts, reasons: dict[str, str]) -> None:
     if p.verdict == "P":
-        known.settle("P", YES, p.proof)
+        known.settle("P", YES, p.proof, by="tree")
     elif p.verdict == "not P":
         a = list(p.index_set or ())
         known.settle("P", NO, index_set=a, minor=p.minor, x=p.sign_reversal)
@@ -331,12 +328,13 @@ def _form(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: floa
         if key in found.found:
             known.settle(name, NO, x=as_text(found.found[key]))
         elif name in wanted and found.reason is None and key != "plus":
-            known.settle(name, YES, "no principal submatrix of the symmetric part breaks it")
+            known.settle(name, YES, "no principal submatrix of the symmetric part breaks it", by="repetition")
     if "copositive_plus" in known.open(*names.values()):
         if known.get("copositive", _OPEN).verdict == NO:
             known.settle("copositive_plus", NO, **(known["copositive"].witness or {}))
         elif found.reason is None:
-            known.settle("copositive_plus", YES, "copositive, and no x >= 0 with x^T M x = 0 and (M + M^T) x != 0")
+            proof = "copositive, and no x >= 0 with x^T M x = 0 and (M + M^T) x != 0"
+            known.settle("copositive_plus", YES, proof, by="repetition")
     reasons |= dict.fromkeys(known.open(*names.values()), found.reason or _GENERAL)
 
 
@@ -352,7 +350,7 @@ def _index_sets(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline
         elif key in found.found:
             known.settle(name, NO, x=as_text(found.found[key]))
         elif name in wanted and found.reason is None:
-            known.settle(name, YES, "no principal submatrix breaks it")
+            known.settle(name, YES, "no principal submatrix breaks it", by="repetition")
     reasons |= dict.fromkeys(known.open(*names.values()), found.reason or _GENERAL)
 
 
@@ -363,7 +361,7 @@ def _sufficiency(name: str, M: fmpq_mat, known: _Verdicts, reasons: dict[str, st
         reasons[name] = "the time was over before all principal pivotal transforms were seen"
         return
     if x is None:
-        known.settle(name, YES, "every principal pivotal transform is so of order two")
+        known.settle(name, YES, "every principal pivotal transform is so of order two", by="repetition")
     else:
         known.settle(name, NO, x=as_text(x))
 
@@ -381,7 +379,7 @@ def _solvable(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: 
         reasons |= dict.fromkeys(("Q", "Q0"), "no theorem applied, and the time was over before the cones were seen")
         return
     if example is None:
-        known.settle("Q0", YES, "the complementary cones cover all feasible q")
+        known.settle("Q0", YES, "the complementary cones cover all feasible q", by="cones")
     else:
         q, z = map(as_text, example)
         known.settle("Q0", NO, "LCP(q, M) is feasible at z, and has no solution", q=q, z=z)

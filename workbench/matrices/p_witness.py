@@ -66,6 +66,19 @@ def first_loss(M: fmpq_mat, a: Sequence[int]) -> tuple[int, ...]:
     return next(tuple(a[:k]) for k in range(1, len(a) + 1) if submatrix(M, list(a[:k])).det() <= 0)
 
 
+def as_lines(tree: tuple[Any, ...]) -> list[list]:
+    """A tree as the list of its nodes in preorder, numbers as "p/q" (`certificates.pivots`)."""
+    kind = tree[0]
+    if kind == "diagonal":
+        return [["diagonal", as_text([fmpq(x) for x in tree[1]])]]
+    if kind == "blocks":
+        return [["blocks", [list(b) for b, _ in tree[1]]], *(line for _, t in tree[1] for line in as_lines(t))]
+    if kind == "minors":
+        return [["minors"]]
+    _, p, pivoted, removed = tree
+    return [["branch", p], *as_lines(pivoted), *as_lines(removed)]
+
+
 def schur_complement(M: fmpq_mat, pivots: Sequence[int], rest: Sequence[int]) -> fmpq_mat:
     """M_rr - M_rp M_pp^-1 M_pr, exactly; M_pp nonsingular."""
     M_rr = submatrix(M, list(rest))

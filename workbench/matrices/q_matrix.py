@@ -36,26 +36,32 @@ def guessed(M: fmpq_mat, deadline: float) -> tuple[Vector, Vector] | None:
     return None
 
 
-def unsolvable(M: fmpq_mat, deadline: float) -> tuple[Vector, Vector] | None:
+def unsolvable(M: fmpq_mat, deadline: float, nodes_seen: list[list] | None = None) -> tuple[Vector, Vector] | None:
     """q and z >= 0 with M z + q >= 0 for which LCP(q, M) has no solution, or None when M (n, n), n <= `LARGEST`, is
-    proved a Q0-matrix. Raises OutOfTimeError."""
+    proved a Q0-matrix. Raises OutOfTimeError.
+
+    The nodes of the proof are noted in `nodes_seen`, in preorder (`certificates.cones`): ["cone", a], ["empty", y].
+    """
+    seen = [] if nodes_seen is None else nodes_seen
     n = M.nrows()
     columns = fmpq_mat([[fmpq(i == j) for j in range(n)] + [-x for x in row] for i, row in enumerate(M.tolist())])
     cones = _cones(columns, deadline)
-    every = fmpq_mat([row for cone in cones for row in cone])
+    every = fmpq_mat([row for _, facets in cones for row in facets])
     chance = random.Random(0)
     regions: list[list[Vector]] = [[]]
     while regions:
         region = regions.pop()
-        feasible, _ = _point(columns, region, [fmpq(1)] * len(region), deadline)
+        feasible, y = _point(columns, region, [fmpq(1)] * len(region), deadline)
         if feasible is None:
+            seen.append(["empty", y])
             continue
         if not region:
             feasible = [fmpq(chance.randint(1, 9)) for _ in range(2 * n)]
         inside = _cone_around(every, columns, feasible)
         if inside is not None:
-            facets = cones[inside]
-            regions += [[*region, *facets[:i], [-x for x in facets[i]]] for i in range(n)]
+            a, facets = cones[inside]
+            seen.append(["cone", a])
+            regions += [[*region, *facets[:i], [-x for x in facets[i]]] for i in reversed(range(n))]
             continue
         return _beside(M, columns, feasible, chance, deadline)
     return None
@@ -75,14 +81,16 @@ def _beside(
     raise OutOfTimeError
 
 
-def _cones(columns: fmpq_mat, deadline: float) -> list[list[Vector]]:
-    """Facet normals (the rows of the inverse of its generators) of every complementary cone of full dimension."""
+def _cones(columns: fmpq_mat, deadline: float) -> list[tuple[list[int], list[Vector]]]:
+    """Every complementary cone of full dimension: the indices whose column is that of -M, and the facet normals (the
+    rows of the inverse of its generators)."""
     n = columns.nrows()
     rows, cones = columns.tolist(), []
     for choice in itertools.product((0, n), repeat=n):
         check_clock(deadline)
         try:
-            cones.append(fmpq_mat([[row[i + c] for i, c in enumerate(choice)] for row in rows]).inv().tolist())
+            inverse = fmpq_mat([[row[i + c] for i, c in enumerate(choice)] for row in rows]).inv()
+            cones.append(([i for i, c in enumerate(choice) if c], inverse.tolist()))
         except ZeroDivisionError:
             continue
     return cones

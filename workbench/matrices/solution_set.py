@@ -71,7 +71,7 @@ def solution_set(M: fmpq_mat, q: list[fmpq], deadline: float, unique: bool = Fal
     `unique`: it is known that there is one solution at most (M a P-matrix), so that the first one found is the answer.
     """
     n = M.nrows()
-    search = _all_index_sets(n) if n <= BY_BASES else _leaves(M, q, deadline)
+    search = _all_index_sets(n) if n <= BY_BASES else leaves(M, q, deadline)
     found: dict[tuple, Piece] = {}
     reason = None
     try:
@@ -105,7 +105,7 @@ def first_solution(M: fmpq_mat, q: list[fmpq], deadline: float) -> list[fmpq] | 
 
     Raises OutOfTimeError before either is known.
     """
-    return next((z for a in _leaves(M, q, deadline) if (z := _point(M, q, a, deadline)) is not None), None)
+    return next((z for a in leaves(M, q, deadline) if (z := _point(M, q, a, deadline)) is not None), None)
 
 
 def _point(M: fmpq_mat, q: list[fmpq], a: tuple[int, ...], deadline: float) -> list[fmpq] | None:
@@ -143,22 +143,32 @@ class _Node:
         return unknown in self.b if unknown < n else unknown - n in self.a
 
 
-def _leaves(M: fmpq_mat, q: list[fmpq], deadline: float) -> Iterator[tuple[int, ...]]:
-    """Index sets a among which are all those whose polyhedron is not empty. A branch ends by an exact proof alone."""
+def leaves(
+    M: fmpq_mat, q: list[fmpq], deadline: float, nodes_seen: list[list] | None = None
+) -> Iterator[tuple[int, ...]]:
+    """Index sets a among which are all those whose polyhedron is not empty. A branch ends by an exact proof alone.
+
+    The nodes are noted in `nodes_seen`, in preorder: ["branch", i], ["none", y], or ["leaf", a]. Raises OutOfTimeError.
+    """
+    seen = [] if nodes_seen is None else nodes_seen
     n = M.nrows()
     nodes = [_root(M, q)]
     while nodes:
         check_clock(deadline)
         node, r = _made_feasible(nodes.pop())
-        if r is not None and _forbidding(M, q, node, r) is not None:
+        y = None if r is None else _forbidding(M, q, node, r)
+        if y is not None:
+            seen.append(["none", y])
             continue
         undecided = [i for i in range(n) if i not in node.a and i not in node.b]
         if not undecided:
+            seen.append(["leaf", tuple(sorted(node.a))])
             yield tuple(sorted(node.a))
             continue
         # An index where complementarity fails at this vertex cuts it off in both branches.
         value = dict(zip(node.basic, node.T[:, -1], strict=True))
         i = max(undecided, key=lambda i: value.get(i, 0.0) * value.get(n + i, 0.0))
+        seen.append(["branch", i])
         nodes.append(_fixed(node, n + i, node.a | {i}, node.b))
         nodes.append(_fixed(node, i, node.a, node.b | {i}))
 

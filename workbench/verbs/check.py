@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.builtin.reports.text.check import to_text
+from workbench.diagnostics.certificate import certificate
 from workbench.diagnostics.check import check as check_matrix
 from workbench.diagnostics.lead_matrix import LeadMatrixReport, as_data, lead_matrix
 from workbench.diagnostics.lead_matrix import to_text as lead_text
@@ -32,6 +33,15 @@ class Checked(Result):
 
     title: str
     data: dict[str, Any] = field(repr=False)
+    matrix: Matrix = field(repr=False)
+    q: Matrix | None = field(repr=False)
+
+    def certificate(self, seconds: float = 10.0) -> dict[str, Any]:
+        """All verdicts with their proofs, ready for JSON and for `verify` (docs/certificates.md).
+
+        A proof that takes longer than `seconds` is left out. Raises DataError for large matrices and those not square.
+        """
+        return certificate(self.matrix, self.q, self.data, seconds)
 
     @property
     def text(self) -> str:
@@ -115,7 +125,7 @@ def check(
         return CheckedFormulation(
             f"{f.label} on {case.name}", lead_matrix(case, f, find_formulation("coulomb"), step, seconds)
         )
-    M, q, name = _matrix_of(what)
+    M, q, name = matrix_of(what)
     if isinstance(rhs, str | Path):
         if not isinstance(what, str | Path):
             raise WorkbenchError("rhs is a file, and the matrix is none; read both, or give both as files")
@@ -132,10 +142,10 @@ def check_problem(name: str, M: Matrix, q: Matrix | None, seconds: float) -> Che
         raise WorkbenchError(f"{name} holds a matrix of {rows} x {columns}; that of an LCP is square")
     if q is not None and q.values.size != rows:
         raise WorkbenchError(f"q has {q.values.size} entries; the {rows} x {rows} matrix needs {rows}")
-    return Checked(name, check_matrix(M, seconds, q))
+    return Checked(name, check_matrix(M, seconds, q), M, q)
 
 
-def _matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
+def matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
     """M, q and a name."""
     if isinstance(what, Case):
         raise WorkbenchError(f"{what.name} is a case; give a formulation too, as in check('{what.name}', 'box')")
@@ -147,9 +157,9 @@ def _matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
         return Matrix(what.M), Matrix(what.q.reshape(-1, 1)), "the LCP"
     rows = [list(row) for row in what]
     if any(isinstance(x, str) for row in rows for x in row):
-        from workbench.readers.matrix import matrix_of
+        from workbench.readers.matrix import matrix_of as exact_matrix
 
-        return matrix_of([[str(x) for x in row] for row in rows], "the matrix"), None, "the matrix"
+        return exact_matrix([[str(x) for x in row] for row in rows], "the matrix"), None, "the matrix"
     return Matrix(_numbers(rows, "the matrix")), None, "the matrix"
 
 

@@ -1,0 +1,248 @@
+"""Certificates: all verdicts are proved to a checker of its own, and a damaged certificate proves nothing false."""
+
+import copy
+import json
+import random
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.certificates import exact, repetition
+from workbench.certificates.classes import check_class
+from workbench.certificates.exact import RefusedError
+from workbench.certificates.theorems import THEOREMS
+from workbench.certificates.verify import HOLDS, TOO_LONG, digest, verify
+from workbench.cli.main import main
+from workbench.matrices.matrix_classes import IMPLICATIONS
+
+
+def certificate(M, q=None, seconds=20.0):
+    """As it comes back from a file."""
+    return json.loads(json.dumps(wb.check(M, rhs=q, seconds=seconds).certificate(seconds)))
+
+
+def proves(name, verdict, M, support, known=None) -> bool:
+    try:
+        check_class([[Fraction(x) for x in row] for row in M], name, verdict, support, known or {})
+    except RefusedError:
+        return False
+    return True
+
+
+def samples(count, seed):
+    """Matrices and right-hand sides with small entries, so that every degeneracy occurs."""
+    chance = random.Random(seed)
+    for k in range(count):
+        n, entries = chance.choice((1, 2, 3, 3, 4)), chance.choice(((-1, 0, 1), range(-3, 4)))
+        M = [[chance.choice(entries) for _ in range(n)] for _ in range(n)]
+        if k % 4 == 0:
+            M = (np.array(M) @ np.array(M).T).tolist()
+        elif k % 4 == 1:
+            M = [[abs(x) + 1 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(M)]
+        elif k % 4 == 2:
+            # Signs of a skew matrix, and rows of different size: P-matrices that are neither definite nor dominant.
+            M = [
+                [1 if i == j else (1 + 3 * i) * abs(x) * (1 if j > i else -1) for j, x in enumerate(row)]
+                for i, row in enumerate(M)
+            ]
+        yield M, [chance.choice(entries) for _ in range(n)]
+
+
+def test_every_verdict_is_proved_to_the_checker():
+    seen = set()
+    for M, q in samples(120, 1):
+        document = certificate(M, q)
+        assert document["left_out"] == []
+        for claim, finding in zip(document["claims"], verify(document), strict=True):
+            assert finding.result == HOLDS, (M, q, finding)
+            seen.add((finding.about, claim["verdict"] if finding.about != "rank" else "", claim["support"].get("by")))
+    assert {
+        ("P", "yes", "tree"),
+        ("PSD", "yes", "ldl"),
+        ("Q0", "yes", "cones"),
+        ("solutions", "infinite", None),
+    } <= seen
+    assert {("solutions", count, None) for count in (0, 1, 2)} <= seen
+    assert {("copositive", "yes", "entries"), ("E0", "yes", "repetition"), ("Q", "no", None)} <= seen
+
+
+def damaged(value, chance):
+    """The same with one number, text or entry changed, somewhere inside."""
+    if isinstance(value, dict) and value:
+        key = chance.choice(sorted(value))
+        return {**value, key: damaged(value[key], chance)}
+    if isinstance(value, list) and value:
+        k = chance.randrange(len(value))
+        if chance.random() < 0.2:
+            return value[:k] + value[k + 1 :]
+        return [*value[:k], damaged(value[k], chance), *value[k + 1 :]]
+    others = {"yes": "no", "no": "yes"}
+    if isinstance(value, str) and value in others:
+        return others[value]
+    return chance.choice(["1", "-1", "0", 0, 1, 2, -1, None, "1/0", [], "infinite", "no", "yes"])
+
+
+def test_damage_is_noticed_and_where_the_digest_is_mended_nothing_false_is_proved():
+    chance, refused, harmless = random.Random(2), 0, 0
+    for M, q in samples(60, 3):
+        whole = certificate(M, q)
+        true = {(claim["about"], str(claim["verdict"])) for claim in whole["claims"]}
+        for _ in range(20):
+            broken = damaged(whole, chance)
+            if json.dumps(broken, sort_keys=True) == json.dumps(whole, sort_keys=True):
+                continue
+            with pytest.raises(RefusedError):
+                verify(broken)
+            broken = {**copy.deepcopy(whole), "claims": damaged(whole["claims"], chance)}
+            broken["digest"] = digest(broken)
+            if not all(isinstance(claim, dict) for claim in broken["claims"]):
+                continue
+            for finding in verify(broken):
+                if finding.result == HOLDS:
+                    assert (finding.about, finding.claim) in true, (M, q, finding)
+                    harmless += 1
+                else:
+                    refused += 1
+    assert refused > 500 < harmless
+
+
+@pytest.mark.parametrize("n", [3, 20, 60])
+def test_definite_and_semidefinite_matrices_of_any_order_are_proved_by_factors(n):
+    A = np.random.default_rng(n).integers(-9, 10, (n, n)).astype(float)
+    K = A - A.T
+    M = A @ A.T + n * np.eye(n) + K
+    document = certificate(M)
+    by = {claim["about"]: claim["support"].get("by") for claim in document["claims"]}
+    assert by["PD"] == ("ldl" if n < 16 else "cholesky")
+    assert {f.about for f in verify(document) if f.result == HOLDS} >= {"PD", "PSD", "P", "Q", "R0"}
+    support = next(claim["support"] for claim in document["claims"] if claim["about"] == "PD")
+    assert not proves("PD", "yes", M - 1e-9 * np.diag([1e12, *[0.0] * (n - 1)]), support)
+    if n <= 20:
+        semidefinite = certificate(A[:, :-1] @ A[:, :-1].T + K)
+        assert all(finding.result in (HOLDS, TOO_LONG) for finding in verify(semidefinite))
+        claimed = {claim["about"]: claim["verdict"] for claim in semidefinite["claims"]}
+        assert (claimed["PSD"], claimed["PD"]) == ("yes", "no")
+
+
+def test_a_frictional_matrix_is_proved_copositive_by_its_splitting():
+    """The polygon's LCP: a semidefinite part, and a border of ones and mu."""
+    M = [[3, 1, -1, 0], [1, 2, -2, 1], [-1, -2, 2, 1], ["1/2", -1, -1, 0]]
+    document = certificate([[str(x) for x in row] for row in M])
+    support = next(claim["support"] for claim in document["claims"] if claim["about"] == "copositive")
+    assert support["by"] == "split"
+    assert all(finding.result == HOLDS for finding in verify(document))
+
+
+def test_a_tree_of_principal_pivots_is_proved_and_no_other():
+    """Order 20 with a skew part too large for one diagonal W: branches, and leaves with one."""
+    n = 16
+    A = np.random.default_rng(5).uniform(-0.45, 0.45, (n, n))
+    np.fill_diagonal(A, 1.0)
+    document = certificate(A.tolist(), seconds=20.0)
+    claim = next(claim for claim in document["claims"] if claim["about"] == "P")
+    assert claim["verdict"] == "yes"
+    tree = claim["support"]["tree"]
+    assert proves("P", "yes", A, {"by": "tree", "tree": tree})
+    assert not proves("P", "yes", A, {"by": "tree", "tree": tree[:-1]})
+    assert not proves("P", "yes", A, {"by": "tree", "tree": [*tree, ["minors"]]})
+    assert not proves("P", "yes", A - 1.2 * np.eye(n), {"by": "tree", "tree": tree})
+
+
+@pytest.mark.parametrize(
+    ("name", "M", "tree"),
+    [
+        ("a minor is zero", [[1, 1], [1, 1]], [["minors"]]),
+        ("the pivot is negative", [[-1, 0], [0, 1]], [["branch", 0], ["minors"], ["minors"]]),
+        ("not triangular", [[1, 2], [2, 1]], [["blocks", [[0], [1]]], ["minors"], ["minors"]]),
+        ("an index twice", [[1, 2], [0, 1]], [["blocks", [[0], [0]]], ["minors"], ["minors"]]),
+        ("W is zero", [[1, 0], [0, 1]], [["diagonal", ["0", "0"]]]),
+        ("W does not fit", [[1, 9], [0, 1]], [["diagonal", ["1", "1"]]]),
+        ("unknown", [[1]], [["trust me"]]),
+    ],
+)
+def test_a_false_tree_proves_nothing(name, M, tree):
+    assert not proves("P", "yes", M, {"by": "tree", "tree": tree}), name
+
+
+def test_the_checkers_theorems_are_those_that_verdicts_are_drawn_from():
+    drawn = {(frozenset(premises), conclusion): source for premises, conclusion, source in IMPLICATIONS}
+    assert drawn == THEOREMS
+
+
+def test_implications_need_what_they_rest_on():
+    M, support = [[1]], {"by": "implication", "from": ["PD"]}
+    assert proves("P", "yes", M, support, {"PD": "yes"})
+    assert not proves("P", "yes", M, support, {"PD": "no"})
+    assert not proves("P", "yes", M, support)
+    assert not proves("PD", "yes", M, {"by": "implication", "from": ["P"]}, {"P": "yes"})
+    backwards = {"by": "implication", "from": ["P0"], "conclusion": "P"}
+    assert proves("nondegenerate", "no", M, backwards, {"P0": "yes", "P": "no"})
+    assert not proves("nondegenerate", "no", M, backwards, {"P0": "yes", "P": "yes"})
+
+
+def test_what_takes_all_index_sets_is_left_beyond_the_largest_order():
+    M = [[Fraction(1)] * (repetition.LARGEST + 1)] * (repetition.LARGEST + 1)
+    with pytest.raises(repetition.TooLongError):
+        repetition.check(M, "E0")
+
+
+def test_exact_arithmetic_of_the_checker():
+    chance = random.Random(7)
+    for _ in range(60):
+        n = chance.randint(1, 5)
+        M = [[Fraction(chance.randint(-3, 3), chance.randint(1, 3)) for _ in range(n)] for _ in range(n)]
+        A = np.array(M, dtype=float)
+        assert float(exact.determinant(M)) == pytest.approx(np.linalg.det(A), abs=1e-9)
+        assert exact.rank(M) == np.linalg.matrix_rank(A)
+        x = exact.solve(M, [Fraction(1)] * n)
+        assert (x is None) == (exact.determinant(M) == 0)
+        assert x is None or exact.times(M, x) == [1] * n
+        definite = bool((np.linalg.eigvalsh(A + A.T) > 1e-9).all())
+        assert exact.is_positive_definite(exact.symmetric(M)) == definite
+    long = "9" * 9000
+    assert exact.rational(f"-{long}/7") == Fraction(-(10**9000 - 1), 7)
+
+
+@pytest.mark.parametrize("given", ["1e9", "1/0", "½", "", "1.5", None, True, 1.5, "--1", "1" + " ", "1_000"])
+def test_a_number_is_a_fraction_of_integers(given):
+    with pytest.raises(RefusedError):
+        exact.rational(given)
+
+
+def test_the_checker_needs_python_alone():
+    code = (
+        "import sys, workbench.certificates.verify\n"
+        "outside = {m.split('.')[0] for m in sys.modules} - set(sys.stdlib_module_names) - {'workbench'}\n"
+        "inside = {m for m in sys.modules if m.startswith('workbench.') and 'certificates' not in m}\n"
+        "print(sorted(inside), 'numpy' in outside, 'flint' in outside)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] False False"
+
+
+def test_from_a_matrix_to_a_verified_certificate_on_the_command_line(tmp_path, capsys):
+    (tmp_path / "M.csv").write_text("2 -1\n-1 4/3\n", "utf-8")
+    (tmp_path / "other.csv").write_text("2 -1\n-1 1.3\n", "utf-8")
+    matrix, proof = str(tmp_path / "M.csv"), str(tmp_path / "proof.json")
+    assert main(["check", matrix, "--certificate", proof]) == 0
+    assert main(["verify", proof, "--of", matrix]) == 0
+    assert "claims hold" in capsys.readouterr().out
+    assert main(["verify", proof, "--of", str(tmp_path / "other.csv")]) == 2
+    assert "about another matrix" in capsys.readouterr().err
+    document = json.loads((tmp_path / "proof.json").read_text("utf-8"))
+    next(claim for claim in document["claims"] if claim["about"] == "P")["verdict"] = "no"
+    (tmp_path / "proof.json").write_text(json.dumps(document), "utf-8")
+    assert main(["verify", proof]) == 2
+    assert "damaged" in capsys.readouterr().err
+    document["digest"] = digest(document)
+    (tmp_path / "proof.json").write_text(json.dumps(document), "utf-8")
+    with pytest.raises(SystemExit) as end:
+        main(["verify", proof, "--json"])
+    assert end.value.code == 1
+    assert json.loads(capsys.readouterr().out)["holds"] is False
+    (tmp_path / "proof.json").write_text("[" * 100_000, "utf-8")
+    assert main(["verify", proof]) == 2

@@ -1,0 +1,180 @@
+"""Does the support of a verdict prove that M belongs to a class of LCP theory, or that it does not?
+
+The classes are those of Cottle, Pang and Stone, The Linear Complementarity Problem (1992), chapter 3. `support` maps
+names to exact numbers, indices counting from zero; docs/certificates.md lists what each class may be proved by.
+Standard library only.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+from workbench.certificates import factors, repetition
+from workbench.certificates.cones import check_cones
+from workbench.certificates.exact import (
+    RefusedError,
+    Rows,
+    Vector,
+    determinant,
+    dot,
+    indices,
+    part,
+    symmetric,
+    times,
+    transposed,
+    vector,
+)
+from workbench.certificates.pivots import check_tree
+from workbench.certificates.solutions import check_no_solution
+from workbench.certificates.theorems import follows
+
+CLASSES = (
+    "P", "P0", "nondegenerate", "PD", "PSD", "Z", "M", "H_plus", "column_sufficient", "row_sufficient", "copositive",
+    "strictly_copositive", "copositive_plus", "E0", "E", "R0", "S", "Q", "Q0",
+)  # fmt: skip
+
+Support = dict[str, Any]
+
+
+def check_class(M: Rows, name: str, verdict: str, support: Support, known: dict[str, str]) -> None:
+    """RefusedError unless the support proves the verdict, "yes" or "no", on the class; `known` are verdicts so far."""
+    if name not in CLASSES or verdict not in ("yes", "no"):
+        raise RefusedError(f"{name!r}: {verdict!r} is no verdict on a class")
+    if support.get("by") == "implication":
+        _check_implication(name, verdict, support, known)
+    elif verdict == "yes":
+        _check_yes(M, name, support)
+    else:
+        _check_no(M, name, support)
+
+
+def _check_implication(name: str, verdict: str, support: Support, known: dict[str, str]) -> None:
+    """From yes to yes; or the one premise that is open fails where the conclusion does."""
+    others = support.get("from")
+    if not isinstance(others, list) or not all(isinstance(x, str) for x in others):
+        raise RefusedError("an implication needs a list of premises in 'from'")
+    missing = [x for x in others if known.get(x) != "yes"]
+    if missing:
+        raise RefusedError(f"the premise {missing[0]} is not proved")
+    if verdict == "yes":
+        if not follows(others, name):
+            raise RefusedError(f"no theorem says that {' and '.join(others)} make {name}")
+        return
+    conclusion = support.get("conclusion")
+    if not isinstance(conclusion, str) or known.get(conclusion) != "no":
+        raise RefusedError(f"that it is not {conclusion} is not proved")
+    if not follows([*others, name], conclusion):
+        raise RefusedError(f"no theorem says that {' and '.join([*others, name])} make {conclusion}")
+
+
+def _check_yes(M: Rows, name: str, support: Support) -> None:
+    n, by = len(M), support.get("by")
+    if name == "P" and by == "tree":
+        check_tree(M, support.get("tree"))
+    elif by == "entries" and name in ENTRIES:
+        if not ENTRIES[name](M):
+            raise RefusedError(f"the signs of the entries do not make the matrix {name}")
+    elif by in ("ldl", "cholesky", "split"):
+        factors.check(M, name, support)
+    elif by == "cones" and name == "Q0":
+        check_cones(M, support.get("cover"))
+    elif by == "repetition":
+        repetition.check(M, name)
+    elif name in ("H_plus", "M") and "d" in support:
+        d = vector(support["d"], n, "d")
+        C = comparison(M) if name == "H_plus" else M
+        if not (_is_z(C) and min(d) > 0 and min(times(C, d)) > 0):
+            raise RefusedError("d > 0 with a positive image does not show dominance")
+    elif name == "S" and "x" in support:
+        x = vector(support["x"], n, "x")
+        if not (min(x) >= 0 and min(times(M, x)) > 0):
+            raise RefusedError("x >= 0 with M x > 0 fails")
+    else:
+        raise RefusedError(f"a yes to {name} cannot be proved by {by!r}")
+
+
+def comparison(M: Rows) -> Rows:
+    """m_ii on the diagonal, -|m_ij| off it."""
+    return [[x if i == j else -abs(x) for j, x in enumerate(row)] for i, row in enumerate(M)]
+
+
+def _is_z(M: Rows) -> bool:
+    return all(x <= 0 for i, row in enumerate(M) for j, x in enumerate(row) if i != j)
+
+
+ENTRIES = {
+    "Z": _is_z,
+    "copositive": lambda M: all(x >= 0 for row in symmetric(M) for x in row),
+    "strictly_copositive": lambda M: all(
+        x > 0 if i == j else x >= 0 for i, row in enumerate(symmetric(M)) for j, x in enumerate(row)
+    ),
+}
+
+
+def _check_no(M: Rows, name: str, support: Support) -> None:
+    n = len(M)
+    if "entry" in support and name in ("Z", "M"):
+        entry = indices(support["entry"], n, "the entry")
+        if len(entry) != 2 or not M[entry[0]][entry[1]] > 0:
+            raise RefusedError(f"{entry} is not a positive entry off the diagonal")
+    elif name == "S" and "y" in support:
+        y = vector(support["y"], n, "y")
+        if not (min(y) >= 0 and any(y) and max(times(transposed(M), y)) <= 0):
+            raise RefusedError("y >= 0, not zero, with y^T M <= 0 fails")
+    elif name in ("Q", "Q0") and "q" in support:
+        _check_unsolvable(M, name, support)
+    elif "index_set" in support:
+        a = indices(support["index_set"], n, "the index set")
+        if not a or not _minor_contradicts(name, M, a):
+            raise RefusedError(f"the principal minor of {a} does not contradict {name}")
+    elif "x" in support:
+        x = vector(support["x"], n, "x")
+        if not any(x) or not _vector_contradicts(name, M, x):
+            raise RefusedError(f"the vector x does not contradict {name}")
+    else:
+        raise RefusedError(f"a no to {name} is without support")
+
+
+def _check_unsolvable(M: Rows, name: str, support: Support) -> None:
+    q = vector(support["q"], len(M), "q")
+    if name == "Q0":
+        z = vector(support.get("z"), len(M), "z")
+        if min(z) < 0 or min(w + c for w, c in zip(times(M, z), q, strict=True)) < 0:
+            raise RefusedError("the LCP is not feasible at z, and says nothing on Q0")
+    check_no_solution(M, q, support.get("cover"))
+
+
+def _minor_contradicts(name: str, M: Rows, a: list[int]) -> bool:
+    minor = determinant(part(comparison(M) if name == "H_plus" else M, a))
+    if name in ("P", "M", "H_plus"):
+        return minor <= 0
+    return (name == "P0" and minor < 0) or (name == "nondegenerate" and minor == 0)
+
+
+def _vector_contradicts(name: str, M: Rows, x: Vector) -> bool:
+    image = times(transposed(M) if name == "row_sufficient" else M, x)
+    products = [u * v for u, v in zip(x, image, strict=True)]
+    form, nonnegative = sum(products), min(x) >= 0
+    inside = [v for u, v in zip(x, image, strict=True) if u > 0]
+    return {
+        "PD": form <= 0,
+        "PSD": form < 0,
+        "column_sufficient": max(products) <= 0 and min(products) < 0,
+        "row_sufficient": max(products) <= 0 and min(products) < 0,
+        "copositive": nonnegative and form < 0,
+        "strictly_copositive": nonnegative and form <= 0,
+        "copositive_plus": nonnegative and (form < 0 or (form == 0 and any(times(symmetric(M), x)))),
+        "E0": nonnegative and max(inside, default=Fraction(0)) < 0,
+        "E": nonnegative and max(inside, default=Fraction(1)) <= 0,
+        "R0": nonnegative and min(image) >= 0 and not any(products),
+        "P": max(products) <= 0,
+    }.get(name, False)
+
+
+def check_indefinite(M: Rows, support: Support) -> None:
+    """RefusedError unless the verdict is "yes", and x^T M x positive at one vector and negative at the other."""
+    if support.get("verdict") != "yes":
+        raise RefusedError("only that the form takes both signs can be proved")
+    for key, sign in (("positive", 1), ("negative", -1)):
+        x = vector(support.get(key), len(M), key)
+        if not sign * dot(x, times(M, x)) > 0:
+            raise RefusedError(f"x^T M x is not {key} at that vector")

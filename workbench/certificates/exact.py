@@ -1,0 +1,181 @@
+"""Exact arithmetic for checking: rationals as text, and elimination in integers. Standard library only."""
+
+import math
+import re
+from fractions import Fraction
+from operator import mul
+from typing import Any
+
+Vector = list[Fraction]
+Rows = list[Vector]
+Integers = list[list[int]]
+
+NUMBER = re.compile(r"(-?)([0-9]+)(?:/([0-9]+))?")
+LONGEST = 4000
+"""Digits that `int` reads at once; Python refuses more by default."""
+
+
+class RefusedError(Exception):
+    """What a certificate says is not proved by what it holds; the message says why."""
+
+
+def rational(text: Any) -> Fraction:
+    """The number that "p/q" or "p" stands for; RefusedError for anything else."""
+    if isinstance(text, int) and not isinstance(text, bool):
+        return Fraction(text)
+    match = NUMBER.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise RefusedError(f"{str(text)[:40]!r} is not an exact number such as '-4/3'")
+    sign, numerator, denominator = match.groups()
+    below = _integer(denominator) if denominator else 1
+    if below == 0:
+        raise RefusedError(f"{str(text)[:40]!r} divides by zero")
+    return Fraction(-_integer(numerator) if sign else _integer(numerator), below)
+
+
+def _integer(digits: str) -> int:
+    if len(digits) <= LONGEST:
+        return int(digits)
+    half = len(digits) // 2
+    return _integer(digits[:-half]) * 10**half + _integer(digits[-half:])
+
+
+def vector(given: Any, n: int, what: str) -> Vector:
+    """n numbers; RefusedError for another length."""
+    if not isinstance(given, list) or len(given) != n:
+        raise RefusedError(f"{what} is not a list of {n} numbers")
+    return [rational(x) for x in given]
+
+
+def index(given: Any, n: int, what: str) -> int:
+    """An index below n."""
+    if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given < n:
+        raise RefusedError(f"{what} is {given!r}, not an index from 0 to {n - 1}")
+    return given
+
+
+def indices(given: Any, n: int, what: str) -> list[int]:
+    """Different indices below n."""
+    if not isinstance(given, list) or len(given) > n:
+        raise RefusedError(f"{what} is not a list of at most {n} indices")
+    found = [index(i, n, what) for i in given]
+    if len(set(found)) != len(found):
+        raise RefusedError(f"{what} names an index twice")
+    return found
+
+
+def times(M: Rows, x: Vector) -> Vector:
+    """M x."""
+    return [dot(row, x) for row in M]
+
+
+def dot(x: Vector, y: Vector) -> Fraction:
+    """The inner product."""
+    return sum((u * v for u, v in zip(x, y, strict=True) if u and v), Fraction(0))
+
+
+def transposed(M: Rows) -> Rows:
+    """M^T."""
+    return [list(column) for column in zip(*M, strict=True)]
+
+
+def part(M: Rows, a: list[int]) -> Rows:
+    """The principal submatrix M_aa."""
+    return [[M[i][j] for j in a] for i in a]
+
+
+def symmetric(M: Rows) -> Rows:
+    """M + M^T."""
+    return [
+        [x + y for x, y in zip(row, column, strict=True)] for row, column in zip(M, zip(*M, strict=True), strict=True)
+    ]
+
+
+def integer_rows(M: Rows) -> tuple[Integers, list[int]]:
+    """M with each row brought to integers by a positive factor, and the factors."""
+    factors = [math.lcm(*(x.denominator for x in row)) for row in M]
+    return [[int(x * f) for x in row] for row, f in zip(M, factors, strict=True)], factors
+
+
+def determinant(M: Rows) -> Fraction:
+    """By elimination without fractions (Bareiss, Math. Comp. 22, 1968)."""
+    A, factors = integer_rows(M)
+    n, previous, sign = len(A), 1, 1
+    for k in range(n - 1):
+        p = next((i for i in range(k, n) if A[i][k]), None)
+        if p is None:
+            return Fraction(0)
+        if p != k:
+            A[k], A[p], sign = A[p], A[k], -sign
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                A[i][j] = (A[i][j] * A[k][k] - A[i][k] * A[k][j]) // previous
+        previous = A[k][k]
+    return Fraction(sign * A[-1][-1], math.prod(factors)) if n else Fraction(1)
+
+
+def schur(A: Integers, p: int, previous: int) -> Integers:
+    """previous^-1 (a_pp A - A_p A^p) without row and column p: the Schur complement on p, times the pivot.
+
+    Started with integers and previous = 1, and continued with the last pivot, every division is exact.
+    """
+    pivot, row = A[p][p], A[p]
+    return [
+        [(x * pivot - other[p] * row[j]) // previous for j, x in enumerate(other) if j != p]
+        for i, other in enumerate(A)
+        if i != p
+    ]
+
+
+def without(A: Integers, p: int) -> Integers:
+    """A without row and column p."""
+    return [[x for j, x in enumerate(row) if j != p] for i, row in enumerate(A) if i != p]
+
+
+def is_positive_definite(S: Rows) -> bool:
+    """Whether the symmetric S is, by elimination without fractions."""
+    scale = math.lcm(*(x.denominator for row in S for x in row)) if S else 1
+    A, previous = [[int(x * scale) for x in row] for row in S], 1
+    while A:
+        if A[0][0] <= 0:
+            return False
+        A, previous = schur(A, 0, previous), A[0][0]
+    return True
+
+
+def solve(M: Rows, b: Vector) -> Vector | None:
+    """The x with M x = b; None where M is singular."""
+    A = [[*row, c] for row, c in zip(M, b, strict=True)]
+    n = len(A)
+    for k in range(n):
+        p = next((i for i in range(k, n) if A[i][k]), None)
+        if p is None:
+            return None
+        A[k], A[p] = A[p], A[k]
+        A[k] = [x / A[k][k] for x in A[k]]
+        for i in range(n):
+            if i != k and A[i][k]:
+                f = A[i][k]
+                A[i] = [x - f * y for x, y in zip(A[i], A[k], strict=True)]
+    return [row[-1] for row in A]
+
+
+def rank(M: Rows) -> int:
+    """By elimination without fractions."""
+    A, previous, r = integer_rows(M)[0], 1, 0
+    for column in range(len(A[0]) if A else 0):
+        p = next((i for i in range(r, len(A)) if A[i][column]), None)
+        if p is None:
+            continue
+        A[r], A[p] = A[p], A[r]
+        row, pivot = A[r], A[r][column]
+        for i in range(r + 1, len(A)):
+            f = A[i][column]
+            A[i] = [(x * pivot - f * y) // previous for x, y in zip(A[i], row, strict=True)]
+        previous, r = pivot, r + 1
+    return r
+
+
+def gram(G: Integers) -> Integers:
+    """The lower triangle of G G^T for a lower triangular G, row by row."""
+    return [[sum(map(mul, G[i][: j + 1], G[j][: j + 1])) for j in range(i + 1)] for i in range(len(G))]

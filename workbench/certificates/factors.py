@@ -1,0 +1,78 @@
+"""Do the factors of a certificate prove a quadratic form positive? Standard library only.
+
+S stands for M + M^T. Three kinds of support:
+
+ldl       an order of the indices and S = L diag(D) L^T in it, L unit lower triangular, given by rows without the
+          diagonal: positive definite for D > 0, positive semidefinite for D >= 0
+split     the same factors for a matrix that is nowhere above S: S is copositive
+cholesky  powers of two 2^e_i, and a lower triangular G of integers: 2^e_i S_ij 2^e_j - 4^-bits (G G^T)_ij is strictly
+          diagonally dominant, hence S is positive definite
+"""
+
+from fractions import Fraction
+from typing import Any
+
+from workbench.certificates.exact import RefusedError, Rows, dot, gram, indices, symmetric, vector
+
+LARGEST_POWER = 4000
+"""Of two; doubles range over 2^-1074 to 2^1024, and a certificate with larger ones is refused."""
+
+
+def check(M: Rows, name: str, support: dict[str, Any]) -> None:
+    """RefusedError unless the factors prove M positive definite (PD), semidefinite (PSD) or copositive."""
+    S, by = symmetric(M), support["by"]
+    if by == "cholesky" and name == "PD":
+        _check_cholesky(S, support)
+    elif (by == "ldl" and name in ("PD", "PSD")) or (by == "split" and name == "copositive"):
+        order, D, product = _multiplied(support, len(S))
+        if (min(D) <= 0) if name == "PD" else (min(D) < 0):
+            raise RefusedError(f"the factor D has the entry {min(D)}")
+        for i, a in enumerate(order):
+            for j, b in enumerate(order[: i + 1]):
+                left = S[a][b] - product[i][j]
+                if left < 0 if by == "split" else left:
+                    raise RefusedError(f"the factors do not give the entry {a}, {b}")
+    else:
+        raise RefusedError(f"{name} cannot be proved by {by}")
+
+
+def _multiplied(support: dict[str, Any], n: int) -> tuple[list[int], list[Fraction], Rows]:
+    """The order, D, and the lower triangle of L diag(D) L^T."""
+    order = indices(support.get("order"), n, "the order")
+    rows = support.get("L")
+    if len(order) != n or not isinstance(rows, list) or len(rows) != n:
+        raise RefusedError(f"the factors are not those of a matrix of order {n}")
+    D = vector(support.get("D"), n, "D")
+    L = [[*vector(row, i, f"row {i} of L"), Fraction(1)] for i, row in enumerate(rows)]
+    LD = [[x * d for x, d in zip(row, D, strict=False)] for row in L]
+    return order, D, [[dot(LD[i][: j + 1], L[j]) for j in range(i + 1)] for i in range(n)]
+
+
+def _check_cholesky(S: Rows, support: dict[str, Any]) -> None:
+    n = len(S)
+    rows = support.get("G")
+    if not isinstance(rows, list) or len(rows) != n:
+        raise RefusedError(f"G has not {n} rows")
+    rows = [_integers(row, i + 1, f"row {i} of G") for i, row in enumerate(rows)]
+    powers, [bits] = _integers(support.get("powers"), n, "powers"), _integers([support.get("bits")], 1, "bits")
+    if max(abs(x) for x in (*powers, bits)) > LARGEST_POWER:
+        raise RefusedError(f"a power of two exceeds {LARGEST_POWER}")
+    product, unit = gram(rows), Fraction(4) ** -bits
+    sums, diagonal = [Fraction(0)] * n, [Fraction(0)] * n
+    for i in range(n):
+        for j in range(i + 1):
+            left = S[i][j] * Fraction(2) ** (powers[i] + powers[j]) - product[i][j] * unit
+            if i == j:
+                diagonal[i] = left
+            else:
+                sums[i] += abs(left)
+                sums[j] += abs(left)
+    weak = next((i for i in range(n) if not diagonal[i] > sums[i]), None)
+    if weak is not None:
+        raise RefusedError(f"what G leaves of the matrix is not diagonally dominant in row {weak}")
+
+
+def _integers(given: Any, length: int, what: str) -> list[int]:
+    if not isinstance(given, list) or len(given) != length or not all(type(x) is int for x in given):
+        raise RefusedError(f"{what}: {length} integers are needed")
+    return given

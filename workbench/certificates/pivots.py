@@ -1,0 +1,108 @@
+"""Does a tree of principal pivots prove a P-matrix?
+
+M is a P-matrix if and only if, for any index i, m_ii > 0 and both the Schur complement M/m_ii and M without row and
+column i are P-matrices (Tsatsomeros and Li, BIT 40, 2000). A tree is the list of its nodes in preorder, each with the
+positions among the indices that are left:
+
+["branch", i]           m_ii > 0; what follows proves the Schur complement on i, then the matrix without i
+["blocks", [[...], ...]] block triangular: zero where the row is in a later block; what follows proves each block
+["diagonal", [w, ...]]  w > 0 and W N + N^T W is positive definite (Moylan, IEEE Trans. Autom. Control 22, 1977)
+["minors"]              all principal minors are positive, which is repeated here
+
+Standard library only.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from workbench.certificates.exact import (
+    Integers,
+    RefusedError,
+    Rows,
+    index,
+    indices,
+    integer_rows,
+    is_positive_definite,
+    schur,
+    symmetric,
+    vector,
+    without,
+)
+
+LARGEST_MINORS = 16
+"""Order up to which all minors are repeated, some seconds."""
+
+
+def check_tree(M: Rows, tree: Any) -> None:
+    """RefusedError unless the tree proves M a P-matrix."""
+    if not isinstance(tree, list):
+        raise RefusedError("the tree of principal pivots is no list")
+    lines = iter(tree)
+    A, factors = integer_rows(M)
+    _check(A, 1, factors, lines)
+    if next(lines, None) is not None:
+        raise RefusedError("the tree goes on where everything is proved")
+
+
+def _check(A: Integers, previous: int, factors: list[int], lines: Iterator[Any]) -> None:
+    """A / previous is the Schur complement, its rows multiplied by the factors; all that matters is signs."""
+    n, line = len(A), next(lines, None)
+    if not isinstance(line, list) or not line:
+        raise RefusedError(f"the tree has no proof for a matrix of order {n}")
+    kind, *data = line
+    if kind == "minors":
+        _repeat_minors(A, previous)
+    elif kind == "branch" and len(data) == 1:
+        p = index(data[0], n, "the position of a pivot")
+        if A[p][p] <= 0:
+            raise RefusedError(f"the pivot at position {p} of {n} is not positive")
+        rest = [f for i, f in enumerate(factors) if i != p]
+        if rest:
+            _check(schur(A, p, previous), A[p][p], rest, lines)
+            _check(without(A, p), previous, rest, lines)
+    elif kind == "blocks" and len(data) == 1:
+        _check_blocks(A, previous, factors, data[0], lines)
+    elif kind == "diagonal" and len(data) == 1:
+        w = vector(data[0], n, "the diagonal W")
+        if min(w) <= 0:
+            raise RefusedError(f"the diagonal W has the entry {min(w)}, which is not positive")
+        scaled = [[w[i] / factors[i] * x for x in row] for i, row in enumerate(A)]
+        if not is_positive_definite(symmetric(scaled)):
+            raise RefusedError("W N + N^T W is not positive definite for the diagonal W of the certificate")
+    else:
+        raise RefusedError(f"the tree has a node {str(line)[:40]}, which is none of branch, blocks, diagonal, minors")
+
+
+def _check_blocks(A: Integers, previous: int, factors: list[int], blocks: Any, lines: Iterator[Any]) -> None:
+    n = len(A)
+    if not isinstance(blocks, list):
+        raise RefusedError("the blocks are no list")
+    found = [indices(block, n, "a block") for block in blocks]
+    if sorted(i for block in found for i in block) != list(range(n)) or not all(found):
+        raise RefusedError("the blocks do not share out all indices")
+    for k, block in enumerate(found):
+        earlier = [j for other in found[:k] for j in other]
+        if any(A[i][j] for i in block for j in earlier):
+            raise RefusedError("the matrix is not block triangular in these blocks")
+    for block in found:
+        _check([[A[i][j] for j in block] for i in block], previous, [factors[i] for i in block], lines)
+
+
+def _repeat_minors(A: Integers, previous: int) -> None:
+    if len(A) > LARGEST_MINORS:
+        raise RefusedError(f"all minors of order {len(A)} are too many to repeat; {LARGEST_MINORS} is the most")
+    stack = [(A, previous)]
+    while stack:
+        B, before = stack.pop()
+        if B[-1][-1] <= 0:
+            raise RefusedError(f"a principal minor is {'negative' if B[-1][-1] < 0 else 'zero'}")
+        if len(B) > 1:
+            p = len(B) - 1
+            stack += [(schur(B, p, before), B[p][p]), (without(B, p), before)]
+
+
+def sign_reversed(M: Rows, x: list[Fraction]) -> bool:
+    """Whether x != 0 and x_i (M x)_i <= 0 for all i, which no P-matrix allows."""
+    products = [u * sum((a * v for a, v in zip(row, x, strict=True)), Fraction(0)) for u, row in zip(x, M, strict=True)]
+    return any(x) and max(products) <= 0

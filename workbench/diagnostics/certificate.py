@@ -1,0 +1,111 @@
+"""The certificate of a check: M, q, and every verdict with what proves it, as docs/certificates.md describes it."""
+
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+
+from workbench.certificates.verify import FORMAT, VERSION, digest
+from workbench.engine.timing import clock
+from workbench.errors import DataError
+from workbench.matrices.definiteness import as_text
+from workbench.matrices.exact_lp import OutOfTimeError
+from workbench.matrices.factors import factors, split
+from workbench.matrices.q_matrix import unsolvable
+from workbench.matrices.solution_cover import cover, support_of
+from workbench.matrices.solution_set import Piece, SolutionSet
+from workbench.readers.matrix import Matrix
+
+LARGEST = 600
+"""Order up to which a certificate is written: all entries of M stand in it."""
+
+Entry = dict[str, Any]
+
+
+def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float = 10.0) -> Entry:
+    """The document, ready for JSON, of the result of `check` for this matrix (n, n) and q (n, 1).
+
+    A verdict whose proof could not be written within `seconds` is left out, and named in "left_out" with the reason.
+    Raises DataError for a matrix that is not square or larger than `LARGEST`.
+    """
+    n = matrix.values.shape[0]
+    if result["p_matrix"] is None or n > LARGEST:
+        shape = " x ".join(map(str, matrix.values.shape))
+        raise DataError(f"the matrix is {shape}; certificates are written for square ones up to order {LARGEST}")
+    M, vector = matrix.exact, None if q is None else q.exact.entries()
+    claims, left_out = [], []
+    deadline = clock() + seconds
+    for about, verdict, support in _verdicts(result, q is not None):
+        try:
+            written = _written(M, vector, about, support, result, deadline)
+        except OutOfTimeError:
+            left_out.append({"about": about, "reason": f"its proof was not written within {seconds:g} s"})
+            continue
+        if written is None:
+            left_out.append({"about": about, "reason": "its proof has no written form"})
+        else:
+            claims.append({"about": about, "verdict": verdict, "support": written})
+    document: Entry = {
+        "format": FORMAT,
+        "version": VERSION,
+        "M": [as_text(row) for row in M.tolist()],
+        "q": as_text(vector),
+        "claims": claims,
+        "left_out": left_out,
+    }
+    return {**document, "digest": digest(document)}
+
+
+def _verdicts(result: Entry, with_q: bool) -> list[tuple[str, Any, Entry]]:
+    """What is claimed: name, verdict and what the check has kept of its proof."""
+    found: list[tuple[str, Any, Entry]] = []
+    if result["rank"]["exact"] is not None:
+        found.append(("rank", result["rank"]["exact"], {}))
+    form = result["definiteness"]
+    if form["positive_direction"] and form["negative_direction"]:
+        support = {"positive": form["positive_direction"], "negative": form["negative_direction"]}
+        found.append(("indefinite", "yes", support))
+    found += [
+        (name, entry["verdict"], entry["witness"] or {})
+        for name, entry in result["classes"].items()
+        if entry["verdict"] != "undecided"
+    ]
+    if with_q and result["solutions"]["count"] is not None:
+        found.append(("solutions", result["solutions"]["count"], {}))
+    return found
+
+
+def _written(
+    M: fmpq_mat, q: list[fmpq] | None, about: str, support: Entry, result: Entry, deadline: float
+) -> Entry | None:
+    """The support in full."""
+    by = support.get("by")
+    if about == "solutions":
+        return _of_solutions(M, q or [], result, deadline)
+    if by == "tree":
+        tree = result["p_matrix"].get("tree")
+        return None if tree is None else {"by": "tree", "tree": tree}
+    if by == "factors":
+        S = M + M.transpose()
+        return split(S) if about == "copositive" else factors(S, about == "PD")
+    if "q" in support:
+        return {**support, "cover": cover(M, [fmpq(x) for x in support["q"]], [], deadline)}
+    if by == "cones":
+        nodes: list[list] = []
+        unsolvable(M, deadline, nodes)
+        return {"by": "cones", "cover": [[kind, x if kind == "cone" else as_text(x)] for kind, x in nodes]}
+    return support
+
+
+def _of_solutions(M: fmpq_mat, q: list[fmpq], result: Entry, deadline: float) -> Entry:
+    faces = result["solutions"]["faces"]
+    if result["p_matrix"]["verdict"] == "P":
+        return {"by": "P", "points": [faces[0]["vertices"][0]]}
+    pieces = [
+        Piece(face["dimension"], tuple(face["support"]), *(_exact(face[key]) for key in ("vertices", "rays")))
+        for face in faces
+    ]
+    return support_of(M, q, SolutionSet(result["solutions"]["count"], pieces), deadline)
+
+
+def _exact(vectors: list[list[str]]) -> list[tuple[fmpq, ...]]:
+    return [tuple(fmpq(x) for x in vector) for vector in vectors]

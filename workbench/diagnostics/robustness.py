@@ -1,0 +1,107 @@
+"""How robust is the answer for this q? The margin of q, the index of each solution, what a solver's z really solves."""
+
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from workbench.matrices.definiteness import as_text, nearest_double, submatrix
+from workbench.matrices.exact_lp import OutOfTimeError
+from workbench.matrices.margin import LARGEST, Cones, Margin, margin, root
+
+Entry = dict[str, Any]
+UNIT = 2.0**-53
+"""The unit roundoff: half the distance from 1 to the next double."""
+FAR = 1e-7
+"""Share of its size by which a z differs from every exact solution to be called none of them: a point between the
+rounding of doubles and anything that would matter, the root of the unit roundoff."""
+
+
+def margin_entry(M: fmpq_mat, q: list[fmpq], is_p: bool, deadline: float) -> Entry:
+    """How far q (n) is from the nearest boundary at which the number of solutions changes, in the 2-norm.
+
+    "distance" is [least, most], equal but for the last digits unless facets lie on each other, null where there is no
+    such boundary ("reason" then says "none", or why none was sought). "rounding" is by how much half a unit in the last
+    place of q and of the columns of M that make up the nearest point moves q at most; "fragile" whether that reaches
+    the boundary.
+    """
+    nothing: Entry = dict.fromkeys(
+        ("distance", "squared", "facet", "nearest", "here", "beyond", "neighbour", "rounding", "fragile")
+    )
+    if is_p:
+        return {**nothing, "reason": "none: M is a P-matrix, and every q has one solution"}
+    if M.nrows() > LARGEST:
+        return {**nothing, "reason": f"the order {M.nrows()} exceeds {LARGEST}, the most for all complementary cones"}
+    try:
+        found = margin(M, q, deadline)
+    except OutOfTimeError:
+        return {**nothing, "reason": "the time was over before all facets of complementary cones were seen"}
+    if found is None:
+        return {**nothing, "reason": "none: the number of solutions is the same on both sides of every facet"}
+    rounding = _rounding(q, found)
+    return {
+        "distance": [root(found.least_squared), found.value],
+        "squared": [str(found.least_squared), str(found.squared)],
+        "facet": {"index": found.facet.i, "index_set": list(found.facet.a)},
+        "nearest": as_text(found.nearest),
+        "here": found.here,
+        "beyond": found.beyond,
+        "neighbour": as_text(found.neighbour),
+        "rounding": rounding,
+        "fragile": found.value <= rounding,
+        "reason": None,
+    }
+
+
+def _rounding(q: list[fmpq], found: Margin) -> float:
+    terms = [(fmpq(1), q), *zip(found.multipliers, found.facet.generators, strict=True)]
+    return UNIT * sum(abs(nearest_double(c)) * root(sum((x * x for x in v), fmpq(0))) for c, v in terms)
+
+
+def index_entries(M: fmpq_mat, q: list[fmpq], points: list[list[str]]) -> list[int | None]:
+    """The index of each isolated solution: the sign of det M_aa on its support a, where z_i + w_i > 0 for all i and the
+    minor is not zero; null for a degenerate one (CPS section 6.1)."""
+    return [_index(M, q, [fmpq(x) for x in point]) for point in points]
+
+
+def _index(M: fmpq_mat, q: list[fmpq], z: list[fmpq]) -> int | None:
+    w = _rates(M, q, z)
+    a = [i for i, x in enumerate(z) if x > 0]
+    if any(x == y == 0 for x, y in zip(z, w, strict=True)):
+        return None
+    minor = submatrix(M, a).det() if a else fmpq(1)
+    return None if minor == 0 else 1 if minor > 0 else -1
+
+
+def degree_entry(M: fmpq_mat, deadline: float) -> int | None:
+    """The degree of an R0-matrix M: the sum of the indices for every q off the facets of complementary cones, so that
+    the number of solutions there is odd or even with it. Null for large M, or out of time."""
+    if M.nrows() > LARGEST:
+        return None
+    try:
+        return Cones(M, deadline).degree()
+    except OutOfTimeError:
+        return None
+
+
+def moved(M: fmpq_mat, q: list[fmpq], z: list[float]) -> float:
+    """The least change of q, in its largest entry, for which z >= 0 solves LCP(q, M) exactly; z (n) of doubles."""
+    exact = [fmpq(*x.as_integer_ratio()) for x in np.maximum(z, 0.0).tolist()]
+    w = _rates(M, q, exact)
+    return max(
+        (nearest_double(abs(v) if x > 0 else max(-v, fmpq(0))) for x, v in zip(exact, w, strict=True)), default=0.0
+    )
+
+
+def _rates(M: fmpq_mat, q: list[fmpq], z: list[fmpq]) -> list[fmpq]:
+    n = len(z)
+    return [x + y for x, y in zip((M * fmpq_mat(n, 1, z)).entries(), q, strict=True)]
+
+
+def is_elsewhere(z: list[float], solutions: Entry) -> bool:
+    """Whether z is none of the exact solutions, finitely many, but a neighbouring problem's."""
+    if not isinstance(solutions["count"], int):
+        return False
+    points = [np.array([nearest_double(fmpq(x)) for x in point]) for point in solutions["points"]]
+    at = np.asarray(z)
+    return all(np.abs(at - point).max() > FAR * max(np.abs(at).max(), np.abs(point).max()) for point in points)
