@@ -6,12 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from workbench.builtin.reports.text.check import to_text
+from workbench.builtin.reports.pages.check import render
+from workbench.builtin.reports.text.check import between, to_text
 from workbench.diagnostics.check import check
 from workbench.errors import DataError
 from workbench.matrices.definiteness import definiteness, proved_positive_definite
 from workbench.matrices.rank import dependent_rows, rank, ranks
-from workbench.readers.matrix import Matrix
+from workbench.readers.matrix import Matrix, matrix_of
 
 
 def with_singular_values(rng, m: int, n: int, sigma) -> np.ndarray:
@@ -251,10 +252,60 @@ def test_what_a_check_says():
     assert "undecided" in found["undecided"]["in_words"]
     # A distance of zero would say that it is no P-matrix.
     unknown = found["undecided"]
-    assert unknown["distance_to_non_p"] is unknown["distance_lower_bound"] is unknown["beta_2"]["value"] is None
+    assert unknown["distance_to_non_p"] is unknown["distance_to_degenerate"] is unknown["beta_2"] is None
     assert "distance" not in to_text(unknown)
     assert found["wide"]["p_matrix"] is found["wide"]["definiteness"] is found["wide"]["symmetric"] is None
     assert "2 x 4" in found["wide"]["in_words"]
+
+
+# The matrices whose distance was false when it came from doubles.
+NEAR = [
+    (("0.100000000000000000000000000001 0.1", "0.1 0.1"), "5e-31", "2e+30"),
+    (("1 1", "1 4503599627370497/4503599627370496"), "1.11022e-16", "9.0072e+15"),
+]
+
+
+@pytest.mark.parametrize(("rows", "distance", "beta_2"), NEAR)
+def test_the_distance_is_that_of_the_exact_decimals(rows, distance, beta_2):
+    matrix = matrix_of([row.split() for row in rows], "M")
+    result = check(matrix, q=matrix_of([["1"], ["-1"]], "q"))
+    text, page = to_text(result), render(result, "M", {})
+    assert f"distance          {distance} to the nearest matrix that is not P" in text
+    assert f"beta_2            {beta_2}: " in text
+    assert f"{distance} in the 2-norm, enclosed" in page
+    entry = result["distance_to_non_p"]
+    assert entry == result["distance_to_degenerate"]
+    assert 0 < entry["lower"] <= entry["upper"] < entry["lower"] * (1 + 1e-9)
+    assert result["beta_2"]["lower"] <= 1 / entry["lower"] * (1 + 1e-15)
+    assert result["beta_2"]["upper"] >= 1 / entry["upper"] * (1 - 1e-15)
+
+
+def test_solvers_tell_how_far_they_are_from_the_solution_of_a_p_matrix():
+    M, q = Matrix(np.array([[2.0, 1], [-1, 2]])), Matrix(np.array([[-1.0], [-1.7]]))
+    result = check(M, q=q)
+    bounds = {s["name"]: s["error_bound"] for s in result["solvers"] if s["verified"]}
+    exact = [float(Fraction(x)) for x in result["solutions"]["points"][0]]
+    assert {"lemke", "murty", "pgs"} <= set(bounds)
+    for solver in result["solvers"]:
+        if solver["verified"]:
+            assert np.linalg.norm(np.subtract(solver["z"], exact)) <= solver["error_bound"] + 1e-16 < 1e-8
+    assert result["alpha_2"]["lower"] >= 1
+    assert "of the solution" in " ".join(to_text(result).split())
+    assert "Within … of the solution" in render(result, "M", {})
+    nothing = check(Matrix(np.array([[1.0, 2], [2, 1]])), q=q)
+    assert nothing["alpha_2"] is nothing["beta_2"] is None
+    assert {s["error_bound"] for s in nothing["solvers"]} == {None}
+    assert nothing["distance_to_non_p"]["upper"] == 0.0 < nothing["distance_to_degenerate"]["lower"] <= 1.0
+    assert "1 to the nearest singular principal minor" in to_text(nothing)
+
+
+def test_an_enclosure_is_one_number_where_its_digits_agree():
+    assert between({"lower": 0.1234564, "upper": 0.1234566}) == "0.123456 to 0.123457"
+    assert between({"lower": 0.1234561, "upper": 0.1234562}) == "0.123456"
+    assert between({"lower": 0.129, "upper": 0.251}, 2) == "0.12 to 0.26"
+    assert between({"lower": 0.0, "upper": 0.0}) == "0"
+    assert between({"lower": 0.0, "upper": 1 / 3}, 3) == "at most 0.334"
+    assert between({"lower": 2 / 3, "upper": None}, 3) == "at least 0.666"
 
 
 def test_page_shows_short_exact_numbers_and_rounds_long_ones():

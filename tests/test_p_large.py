@@ -1,6 +1,5 @@
-"""The P-property by walks, diagonal stability and the tree of principal pivots; distance to the non-P matrices."""
+"""The P-property by walks, diagonal stability and the tree of principal pivots."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +7,7 @@ import pytest
 from flint import fmpq
 
 from workbench.engine.timing import clock
-from workbench.errors import DataError
 from workbench.matrices.diagonal_stability import FOUND, NONE, find_diagonal, proved_diagonal
-from workbench.matrices.distance import distance, lower_bound
 from workbench.matrices.p_large import Scaled, Tree, by_walk_and_tree
 from workbench.matrices.p_matrix import p_verdict
 from workbench.matrices.p_minors import by_minors
@@ -149,58 +146,6 @@ def test_undecided_says_what_was_reached():
     assert found.verdict == "undecided"
     assert "limit of 0 s" in found.reason
     assert not verified(exact(cyclic(61, 1.999)), found)
-
-
-KNOWN = [
-    (np.eye(4), 1.0),
-    ([[2, 1], [1, 2]], 1.0),
-    ([[1, -3], [0, 1]], (3 + np.sqrt(13)) / 2),
-    ([[1, 2, 0], [0, 1, 2], [2, 0, 1]], 1 + np.sqrt(2)),
-]
-
-
-@pytest.mark.parametrize(("M", "beta"), KNOWN)
-def test_known_values_of_beta_2(M, beta):
-    assert distance(M).beta_2 == pytest.approx(beta, rel=1e-13)
-
-
-def test_beta_2_is_its_maximum_over_the_box_and_at_a_vertex():
-    """Chen and Xiang's definition, sampled: no D in [0, 1]^n exceeds it, and the bound is never below."""
-    rng = np.random.default_rng(0)
-    for _ in range(40):
-        n = int(rng.integers(2, 6))
-        M = rng.normal(size=(n, n)) + 1.3 * np.sqrt(n) * np.eye(n)
-        if p_verdict(exact(M)).verdict != "P":
-            continue
-        d = distance(M)
-        vertices = [np.diag(v).astype(float) for v in itertools.product((0, 1), repeat=n)]
-        inside = [np.diag(rng.uniform(size=n)) for _ in range(200)]
-        norms = [np.linalg.norm(np.linalg.solve(np.eye(n) - D + D @ M, D), 2) for D in vertices + inside]
-        assert max(norms) == pytest.approx(d.beta_2, rel=1e-10)
-        assert d.value * (1 - 1e-10) < d.lower_bound <= d.value
-        certified = lower_bound(M)
-        assert certified is None or certified <= d.value
-        a = np.ix_(d.index_set, d.index_set)
-        U, s, V = np.linalg.svd(M[a])
-        nearest = M.copy()
-        nearest[a] -= s[-1] * np.outer(U[:, -1], V[-1])
-        assert abs(np.linalg.det(nearest[a])) < 1e-12
-        assert np.linalg.norm(nearest - M, 2) == pytest.approx(d.value, rel=1e-10)
-
-
-def test_the_bound_reaches_beyond_enumeration_and_stays_below_what_is_sampled():
-    rng = np.random.default_rng(1)
-    for n in (20, 30):
-        M = rng.normal(size=(n, n)) + 1.5 * np.sqrt(n) * np.eye(n)
-        d = distance(M)
-        assert d.value is None
-        sets = [rng.choice(n, rng.integers(1, n + 1), replace=False) for _ in range(300)]
-        assert 0 < d.lower_bound <= min(np.linalg.svd(M[np.ix_(a, a)], compute_uv=False)[-1] for a in sets)
-
-
-def test_a_distance_needs_a_square_matrix():
-    with pytest.raises(DataError, match=r"\(2, 3\)"):
-        distance(np.ones((2, 3)))
 
 
 def test_a_finished_tree_says_done_once():

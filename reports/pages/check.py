@@ -3,7 +3,7 @@
 from typing import Any
 
 from workbench.builtin.reports.pages.page import environment
-from workbench.builtin.reports.text.check import number, vector
+from workbench.builtin.reports.text.check import between, number, rounded, vector
 
 MEANINGS = {
     "P": "all principal minors are positive: one solution for every q",
@@ -37,7 +37,7 @@ def render(result: dict[str, Any], name: str, provenance: dict[str, Any]) -> str
     template = environment().get_template("check.html.j2")
     return template.render(
         r=result, name=name, provenance=provenance, classes=class_rows(result["classes"] or {}), most=MOST_SHOWN,
-        number=number, vector=vector,
+        number=number, vector=vector, between=between, rounded=rounded,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import HEIGHT, WIDTH, Figure
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.page import environment, scripts
+from workbench.builtin.reports.text.check import between
 from workbench.builtin.reports.text.painleve import float_of, forces, in_words, number, spans, vector
 from workbench.diagnostics.painleve import Painleve
 from workbench.diagnostics.painleve_map import KINDS, RegimeMap
@@ -29,7 +30,7 @@ def render(
     return template.render(
         p=p, case=case, given=dict(given), provenance=provenance, words=in_words(p, regimes), figures=shown,
         sketch=drawing(case.sketch(), f"{case.name} at its start"), number=number, spans=spans, forces=forces,
-        vector=vector, float_of=float_of, bounds=_bounds(p), **scripts(shown),
+        vector=vector, float_of=float_of, between=between, bounds=_bounds(p), **scripts(shown),
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 from flint import arb, fmpq
@@ -57,6 +58,8 @@ def _rows(result: dict) -> Iterator[tuple[str, str]]:
         yield from _margin_rows(result)
     for solver in result["solvers"]:
         residual = "" if solver["residual"] is None else f", residual {solver['residual']:.1e}"
+        if solver["error_bound"] is not None:
+            residual += f", within {rounded(solver['error_bound'], 2)} of the solution"
         reason = f": {solver['reason']}" if solver["reason"] else ""
         good = "verified" if solver["verified"] else "not verified"
         if solver["elsewhere"]:
@@ -92,10 +95,31 @@ def _p_rows(p: dict) -> Iterator[tuple[str, str]]:
 
 
 def _distance_rows(result: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    if result["distance_to_non_p"]:
-        yield "distance", f"{result['distance_to_non_p']:.6g} to the nearest non-P matrix in the 2-norm, 1/beta_2"
-    elif result["distance_lower_bound"]:
-        yield "distance", f"at least {result['distance_lower_bound']:.6g} to the nearest non-P matrix, certified"
+    to_non_p, degenerate = result["distance_to_non_p"], result["distance_to_degenerate"]
+    if to_non_p and to_non_p["upper"]:
+        yield "distance", f"{between(to_non_p)} to the nearest matrix that is not P, in the 2-norm"
+        yield "beta_2", f"{between(result['beta_2'])}: |z(q) - z(q')| <= beta_2 |q - q'| for the solutions z"
+    elif degenerate and degenerate["upper"]:
+        yield "distance", f"{between(degenerate)} to the nearest singular principal minor, in the 2-norm"
+    if result["alpha_2"]:
+        yield "alpha_2", f"{between(result['alpha_2'])}: |z - z*| <= alpha_2 |min(z, M z + q)| for every z"
+
+
+def between(enclosure: dict[str, Any], digits: int = 6) -> str:
+    """An enclosure in so many digits: one number where both bounds round to it, else the bounds rounded outward."""
+    lower, upper = enclosure["lower"], enclosure["upper"]
+    if upper is None:
+        return f"at least {rounded(lower, digits, ROUND_FLOOR)}"
+    if f"{lower:.{digits}g}" == f"{upper:.{digits}g}":
+        return f"{upper:.{digits}g}"
+    if lower == 0:
+        return f"at most {rounded(upper, digits)}"
+    return f"{rounded(lower, digits, ROUND_FLOOR)} to {rounded(upper, digits)}"
+
+
+def rounded(x: float, digits: int, rounding: str = ROUND_CEILING) -> str:
+    """A bound in so many digits, rounded up or, with ROUND_FLOOR, down."""
+    return f"{Context(digits, rounding).create_decimal_from_float(x):.{digits}g}"
 
 
 def _class_rows(classes: dict[str, Any]) -> Iterator[tuple[str, str]]:

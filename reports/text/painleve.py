@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.builtin.reports.text.check import between
 from workbench.diagnostics.critical_friction import Critical, Root
 from workbench.diagnostics.painleve import ALL, Loss, Painleve
 from workbench.diagnostics.painleve_map import RegimeMap
@@ -40,7 +41,7 @@ def as_data(p: Painleve, case: Case, given: Mapping[str, Any], regimes: RegimeMa
             "proof": v and v.proof, "index_set": v and v.index_set, "minor": v and v.minor,
             "sign_reversal": v and v.sign_reversal,
         },
-        "distance_to_non_p": None if p.distance is None else vars(p.distance),
+        "distance_to_non_p": None if p.distance is None else p.distance.entry(),
         "proposition_1": None if p.proposition is None else {
             "independent": p.proposition.independent,
             "plain": _bounds(p.proposition.plain), "balanced": _bounds(p.proposition.balanced),
@@ -200,8 +201,8 @@ def to_text(p: Painleve, case: Case, regimes: RegimeMap | None = None) -> str:
     lines.append(f"P-matrix      {p.property_p}" + (f", {p.verdict.proof}" if p.verdict and p.verdict.proof else ""))
     if p.verdict and p.verdict.index_set is not None and not p.open:
         lines.append(f"  minor       {float_of(p.verdict.minor)} on {set(p.verdict.index_set)}")
-    if p.distance and p.distance.value and not p.open:
-        lines.append(f"  distance    {p.distance.value:.8g} to the nearest matrix that is not P (1/beta_2)")
+    if p.distance and not p.open:
+        lines.append(f"  distance    {between(p.distance.entry(), 8)} to the nearest matrix that is not P (1/beta_2)")
     lines += ["", "critical friction      now        mu_c                 P intervals"]
     for x in p.losses:
         lines.append(f"  {x.name:<20} {x.now:<10.6g} {number(x.critical):<20} {spans(x.critical)}")

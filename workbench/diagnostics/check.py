@@ -18,7 +18,9 @@ from workbench.diagnostics.wellposedness import (
 )
 from workbench.engine.timing import clock
 from workbench.matrices.definiteness import definiteness
-from workbench.matrices.distance import Array, distance
+from workbench.matrices.distance import Distance, distance
+from workbench.matrices.error_bound import alpha_2, error_bound
+from workbench.matrices.index_sets import LARGEST as LARGEST_BY_SETS
 from workbench.matrices.matrix_classes import consequences, matrix_classes
 from workbench.matrices.p_matrix import PVerdict, p_verdict
 from workbench.matrices.p_witness import as_lines
@@ -113,33 +115,58 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None) -> dic
             "negative_direction": form.negative_direction,
         },
         "p_matrix": _p_entry(verdict, n),
-        **_distance_entries(M, verdict, deadline),
         **lcp,
     }
+    found = _distance(matrix, verdict, deadline)
+    result |= _distance_entries(found, verdict)
+    result |= _error_entries(matrix, q, result["solvers"], found if verdict.verdict == "P" else None, deadline)
     if n <= LARGEST_SHOWN:
         result["M"] = [[str(x) for x in row] for row in matrix.exact.tolist()]
         result["q"] = None if q is None else [str(x) for x in q.exact.entries()]
     return {**result, "in_words": f"{_CONSEQUENCE[verdict.verdict]} {in_words(result)}"}
 
 
-def _distance_entries(M: Array, p: PVerdict, deadline: float) -> dict:
-    """The distance to the non-P matrices and beta_2: zero and infinite (null) where M is none itself."""
-    nothing = {"value": None, "upper_bound": None}
-    if p.verdict != "P":
-        distance_to_non_p = 0.0 if p.verdict == "not P" else None
-        return {"distance_to_non_p": distance_to_non_p, "distance_lower_bound": distance_to_non_p, "beta_2": nothing}
-    found = distance(M, _share(deadline, 0.5) - clock())
+def _distance(matrix: Matrix, p: PVerdict, deadline: float) -> Distance | None:
+    """The distance to a singular principal minor: of every matrix of small order, and of P-matrices beyond."""
+    n = len(matrix.values)
+    if n > LARGEST_BY_SETS and (p.verdict != "P" or n > LARGEST_P):
+        return None
+    return distance(matrix, _share(deadline, 0.5) - clock())
+
+
+def _distance_entries(found: Distance | None, p: PVerdict) -> dict:
+    """The distances and beta_2: to the non-P matrices zero, and beta_2 undefined (null), where M is none itself."""
+    entry = found.entry() if found else None
+    to_non_p: dict | None = entry if p.verdict == "P" else None
+    if p.verdict == "not P":
+        zero = {"lower": 0.0, "upper": 0.0, "index_set": list(p.index_set or ())}
+        to_non_p = {**zero, "method": "M is not a P-matrix itself", "certificate": None}
     return {
-        "distance_to_non_p": found.value,
-        "distance_lower_bound": found.lower_bound,
-        "distance_index_set": None if found.index_set is None else list(found.index_set),
-        "beta_2": {"value": found.beta_2, "upper_bound": found.beta_2_bound},
+        "distance_to_non_p": to_non_p,
+        "distance_to_degenerate": entry,
+        "beta_2": found.beta_2.entry() if found and p.verdict == "P" else None,
     }
+
+
+def _error_entries(
+    matrix: Matrix, q: Matrix | None, solvers: list[dict], found: Distance | None, deadline: float
+) -> dict:
+    """alpha_2, where there is a q and the distance of a P-matrix; each solver's entry gets a bound of its z's error."""
+    for entry in solvers:
+        entry["error_bound"] = None
+    if q is None or found is None:
+        return {"alpha_2": None}
+    M, vector = matrix.exact, q.exact.entries()
+    alpha = alpha_2(M, found, _share(deadline, 0.5) - clock())
+    for entry in solvers:
+        if entry["z"] is not None and clock() < deadline:
+            entry["error_bound"] = error_bound(M, vector, entry["z"], found, alpha)
+    return {"alpha_2": alpha.entry()}
 
 
 _SQUARE_ONLY = (
     "symmetric", "asymmetry", "exactly_symmetric", "definiteness", "p_matrix", "distance_to_non_p",
-    "distance_lower_bound", "beta_2",
+    "distance_to_degenerate", "beta_2", "alpha_2",
 )  # fmt: skip
 
 

@@ -21,8 +21,10 @@ from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, index_
 from workbench.engine.timing import clock
 from workbench.errors import DataError
 from workbench.matrices.definiteness import nearest_double
-from workbench.matrices.distance import least_singular_value, lower_bound
+from workbench.matrices.distance_bounds import stable_diagonal
+from workbench.matrices.index_sets import least_singular_value, principal
 from workbench.matrices.p_matrix import p_verdict
+from workbench.matrices.singular_values import rounded_down
 from workbench.mechanics.contact import Array
 from workbench.readers.matrix import Matrix
 from workbench.sliding.system import SlidingSystem
@@ -199,9 +201,9 @@ def by_march(line: FrictionLine, seconds: float) -> Critical:
 
 def _room(M: Array) -> float:
     if len(M) <= LARGEST_DISTANCE:
-        found = least_singular_value(M, math.inf)
-        return found[0] if found else 0.0
-    return lower_bound(M) or 0.0
+        return rounded_down(least_singular_value(principal(Matrix(M).exact), math.inf, fmpq(0)).lower)
+    diagonal = stable_diagonal(M, math.inf)
+    return rounded_down(diagonal.lower) if diagonal else 0.0
 
 
 def _not_p_above(line: FrictionLine, lo: float, first: float, end: float) -> float:

@@ -116,7 +116,7 @@ def painleve(
     P = verdict is not None and verdict.verdict == "P"
     return Painleve(
         system, regime(system, exact, tolerance, seconds), verdict, "" if exact else open_p(system, tolerance),
-        distance(system.M_mu) if P else None, found,
+        distance(Matrix(system.M_mu)) if P else None, found,
         tuple(_loss(system, exact, name, line, found, seconds) for name, line in lines.items()),
     )  # fmt: skip
 
