@@ -69,13 +69,13 @@ def replaced(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path).absolute()
     if path.is_dir():
-        raise WorkbenchError(f"cannot write to '{path}': it is a folder; --out needs a file")
+        raise WorkbenchError(f"cannot write to '{path}': it is a folder; give a file")
     stage = path.parent / f".{path.name}-{token_hex(4)}"
     try:
         try:
             stage.touch(mode=0o600, exist_ok=False)
         except OSError as error:
-            words = f"cannot write to '{path}': {error.strerror}; choose another file with --out"
+            words = f"cannot write to '{path}': {error.strerror}; choose another file"
             raise WorkbenchError(words) from error
         yield stage
         # Temporary files are private; a result may be read by whoever may read the folder's other files.

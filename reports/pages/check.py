@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from workbench.builtin.reports.figures.cones import TITLE, UNKNOWNS, picture
 from workbench.builtin.reports.pages.page import environment
 from workbench.builtin.reports.text.check import between, number, rounded, vector
 
@@ -38,6 +39,7 @@ def render(result: dict[str, Any], name: str, provenance: dict[str, Any]) -> str
     return template.render(
         r=result, name=name, provenance=provenance, classes=class_rows(result["classes"] or {}), most=MOST_SHOWN,
         number=number, vector=vector, between=between, rounded=rounded,
+        picture=picture(result) if result["n"] in UNKNOWNS else None, picture_title=TITLE,
     )  # fmt: skip
 
 

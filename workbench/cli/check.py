@@ -18,7 +18,7 @@ def add_command(commands: Any) -> None:
     check = command(
         commands, "check", "well-posedness of an LCP in a file, or of a formulation on a case",
         "check matrix.csv --rhs q.csv", "check matrix.csv --certificate proof.json",
-        "check matrix.npy --out page.html",
+        "check matrix.npy --out page.html", "check matrix.csv --picture cones.svg",
         "check --case cube -f phantom-inertia:rho=1",
     )  # fmt: skip
     check.add_argument(
@@ -36,6 +36,9 @@ def add_command(commands: Any) -> None:
     check.add_argument("--json", action="store_true", help="for programs")
     check.add_argument("--out", metavar="FILE.html", help="also write the result as a page (of a file)")
     check.add_argument("--certificate", metavar="FILE.json", help="also write all proofs, for `workbench verify`")
+    check.add_argument(
+        "--picture", metavar="FILE.svg", help="draw the complementary cones of two or three unknowns (.svg, .pdf, .png)"
+    )
     check.add_argument("--time-limit", metavar="S", default="10", help="for all verdicts together [s]; default 10")
     check.set_defaults(run=run_check)
 
@@ -48,8 +51,10 @@ def run_check(o: argparse.Namespace) -> None:
     if o.case is None:
         _check_file(o, seconds)
         return
-    if o.formulation is None or o.out or o.rhs or o.certificate:
-        raise WorkbenchError("--case needs --formulation NAME, and takes none of --rhs, --out and --certificate")
+    if o.formulation is None or o.out or o.rhs or o.certificate or o.picture:
+        raise WorkbenchError(
+            "--case needs --formulation NAME, and takes none of --rhs, --out, --certificate and --picture"
+        )
     from workbench.verbs.check import check
 
     h = number_option(o.step, "--step", "seconds")
@@ -58,21 +63,29 @@ def run_check(o: argparse.Namespace) -> None:
 
 
 def _check_file(o: argparse.Namespace, seconds: float) -> None:
+    from workbench.builtin.reports.figures.cones import ending_of, require_drawable
     from workbench.output import provenance, replaced
     from workbench.readers.problem import read_problem
     from workbench.verbs.check import check_problem
 
+    ending = ending_of(o.picture) if o.picture else ""
     M, q = read_problem(o.file, o.rhs)
+    if o.picture:
+        require_drawable(M.values.shape[1])
     name = "standard input" if o.file == "-" else Path(o.file).name
     with (
         replaced(o.out) if o.out else nullcontext() as page,
         replaced(o.certificate) if o.certificate else nullcontext() as proofs,
+        replaced(o.picture) if o.picture else nullcontext() as drawing,
     ):
         found = check_problem(name, M, q, seconds)
         if proofs:
             proofs.write_text(json.dumps(found.certificate(seconds), indent=1), "utf-8")
+        if drawing:
+            drawing.write_bytes(found.picture().rendered(ending))
         if page:
             facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
             page.write_text(found.html(facts), "utf-8")
-    written = [f"\n{what}: {path}" for what, path in (("report", o.out), ("certificate", o.certificate)) if path]
+    paths = (("report", o.out), ("certificate", o.certificate), ("picture", o.picture))
+    written = [f"\n{what}: {path}" for what, path in paths if path]
     print(json_text(found.data) if o.json else found.text + "".join(written))

@@ -26,6 +26,8 @@ from workbench.verbs.results import Result
 if TYPE_CHECKING:
     import pandas as pd
 
+    from workbench.builtin.reports.figures.cones import Picture
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Checked(Result):
@@ -50,6 +52,21 @@ class Checked(Result):
     @property
     def words(self) -> list[str]:
         return [self.data["in_words"]]
+
+    def picture(self) -> Picture:
+        """How many solutions there are for which q: the complementary cones. Raises WorkbenchError unless n is 2 or 3.
+
+        >>> import workbench as wb
+        >>> wb.check([[1, 2], [2, 1]]).picture().svg[:4]
+        '<svg'
+        """
+        from workbench.builtin.reports.figures.cones import picture
+
+        return picture(self.data)
+
+    @property
+    def drawn(self) -> str:
+        return self.picture().svg if self.data["n"] in (2, 3) else ""
 
     @cached_property
     def frame(self) -> pd.DataFrame:

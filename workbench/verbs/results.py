@@ -29,6 +29,11 @@ class Result:
         raise NotImplementedError
 
     @property
+    def drawn(self) -> str:
+        """An SVG that belongs between the sentences and the frames in a notebook; empty where there is none."""
+        return ""
+
+    @property
     def facts(self) -> dict[str, Any]:
         """Versions, machine and settings."""
         return provenance(result=self.title)
@@ -64,4 +69,5 @@ class Result:
     def _repr_html_(self) -> str:
         sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.words)
         frame = next(iter(self.frames.values()))
-        return f"<h4>{escape(self.title)}</h4>{sentences}{frame.to_html(index=False, max_rows=20, border=0)}"
+        table = frame.to_html(index=False, max_rows=20, border=0)
+        return f"<h4>{escape(self.title)}</h4>{sentences}{self.drawn}{table}"

@@ -1,0 +1,89 @@
+"""The complementary cones of two unknowns: the plane of q, cut by four rays."""
+
+import math
+from collections.abc import Mapping
+
+from workbench.builtin.reports.figures.marks import COUNT, INK, WIDTH, Point, arrow, told, words
+from workbench.builtin.reports.figures.solution_counts import COLOURS, OF_Q, about, colour_of, in_words, names
+from workbench.matrices.complementary_cones import ComplementaryCones, Direction, Region, turn
+
+HEIGHT = 370
+CENTRE, RADIUS = (WIDTH / 2, 185.0), 145.0
+NARROW = math.radians(14)
+"""Angle of a sector below which its number stands outside."""
+APART = math.radians(14)
+"""Angle between words around the circle at least."""
+
+
+def plane(cones: ComplementaryCones, on_rays: Mapping[Direction, int | str | None], q: Direction | None) -> str:
+    """The sectors in their colours, the columns of I and -M and q as arrows, as the content of an SVG.
+
+    `on_rays` is the number of solutions for q on each of the columns; infinity is marked there.
+    """
+    (x, y), at_ray, body = CENTRE, names(cones.generators), list[str]()
+    aim = None if q is None else turn((1, 0), q)
+    # What stands around the circle, counterclockwise: angle, text, colour, size.
+    around: list[tuple[float, str, str, float]] = []
+    rays = list[str]()
+    for region in cones.regions:
+        ray = region.outline[0][0]
+        start, width = turn((1, 0), ray), 2 * math.pi * region.share
+        name, colour = at_ray[ray], colour_of(at_ray[ray])
+        infinite = " (∞)" if on_rays[ray] == "infinite" else ""
+        around.append((start, (f"{name}, q" if ray == q else name) + infinite, colour, 15.0))
+        rays.append(arrow(CENTRE, _at(start, 1.06), colour, about=f"{name}: {in_words(on_rays[ray])}"))
+        body.append(_sector(region, start, width))
+        if width < NARROW:
+            around.append((start + width / 2, str(region.count), INK, 13.0))
+        else:
+            body.append(_number(region.count, start, width, aim))
+    body += [f'<circle cx="{x}" cy="{y}" r="{RADIUS}" fill="none" stroke="#888"/>', *rays]
+    if aim is not None:
+        body.append(arrow(CENTRE, _at(aim, 0.9), OF_Q, 2.8, "q"))
+        around += [] if q in at_ray else [(aim, "q", OF_Q, 17.0)]
+    places = _spread([item[0] for item in around])
+    return "".join([*body, *(_outside(place, *item) for place, item in zip(places, around, strict=True))])
+
+
+def _outside(place: float, angle: float, text: str, colour: str, size: float) -> str:
+    """Words around the circle, with a line to what they name where they do not stand before it."""
+    line = ""
+    if text.isdigit() or abs(place - angle) > 0.01:
+        (x, y), (u, v) = _at(angle, 1.03), _at(place, 1.12)
+        line = f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{u:.1f}" y2="{v:.1f}" stroke="#999" stroke-width="0.8"/>'
+    anchor = "start" if math.cos(place) > 0.35 else "end" if math.cos(place) < -0.35 else "middle"
+    style = COUNT if text.isdigit() else 'font-style="italic"'
+    return line + words(_at(place, 1.16), text, size, colour, anchor, style)
+
+
+def _at(angle: float, distance: float) -> Point:
+    return CENTRE[0] + distance * RADIUS * math.cos(angle), CENTRE[1] - distance * RADIUS * math.sin(angle)
+
+
+def _sector(region: Region, start: float, width: float) -> str:
+    (x, y), (u, v) = _at(start, 1.0), _at(start + width, 1.0)
+    return (
+        f'<path class="region" d="M{CENTRE[0]},{CENTRE[1]} L{x:.2f},{y:.2f} A{RADIUS},{RADIUS} 0 '
+        f'{int(width > math.pi)} 0 {u:.2f},{v:.2f} Z" fill="{COLOURS[region.count]}">{told(about(region))}</path>'
+    )
+
+
+def _number(count: int, start: float, width: float, aim: float | None) -> str:
+    """The number of solutions within its sector, beside the arrow of q."""
+    size, distance = (22.0, 0.6) if width > math.radians(30) else (15.0, 0.8)
+    room = 0.9 * size / (distance * RADIUS)
+    places = [start + width * part for part in (0.5, 0.33, 0.67, 0.2, 0.8)]
+    free = [a for a in places if aim is None or math.cos(a - aim) < math.cos(room)]
+    return words(_at((free or places)[0], distance), str(count), size, style=COUNT)
+
+
+def _spread(angles: list[float]) -> list[float]:
+    """The angles, moved apart where words would lie on each other."""
+    placed, order = list(angles), sorted(range(len(angles)), key=lambda i: angles[i])
+    for _ in range(100):
+        for i, j in zip(order, order[1:] + order[:1], strict=True):
+            gap = placed[j] - placed[i] + (2 * math.pi if j == order[0] else 0.0)
+            if gap < APART - 1e-9 and i != j:
+                placed[i] -= (APART - gap) / 2
+                placed[j] += (APART - gap) / 2
+    return placed
