@@ -291,9 +291,20 @@ def test_the_command_writes_the_picture_and_the_page_has_it_first(tmp_path, caps
         assert main(["check", str(matrix), "--picture", str(tmp_path / name)]) == 0
         assert (tmp_path / name).read_bytes().startswith(start)
         assert f"picture: {tmp_path / name}" in capsys.readouterr().out
-    assert main(["check", str(matrix), "--out", str(page)]) == 0
+    q = tmp_path / "q.csv"
+    q.write_text("-1,-1\n")
+    assert main(["check", str(matrix), "--rhs", str(q), "--out", str(page)]) == 0
     text = page.read_text()
-    assert text.index("<svg") < text.index("<table")
+    order = (
+        "For this q there are exactly 3",
+        "<svg",
+        "<table",
+        "Solutions for this q",
+        "Classes of M",
+        "What the solvers",
+    )
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
     matrix.write_text("1,2,0,0\n3,1,0,0\n0,0,1,0\n0,0,0,1\n")
     assert main(["check", str(matrix), "--out", str(page)]) == 0
     assert "<svg" not in page.read_text()
