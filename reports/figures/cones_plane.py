@@ -21,13 +21,13 @@ def plane(cones: ComplementaryCones, on_rays: Mapping[Direction, int | str | Non
     `on_rays` is the number of solutions for q on each of the columns; infinity is marked there.
     """
     (x, y), at_ray, body = CENTRE, names(cones.generators), list[str]()
-    aim = None if q is None else turn((1, 0), q)
+    aim = None if q is None else turn(cones.generators[0], q)
     # What stands around the circle, counterclockwise: angle, text, colour, size.
     around: list[tuple[float, str, str, float]] = []
     rays = list[str]()
     for region in cones.regions:
         ray = region.outline[0][0]
-        start, width = turn((1, 0), ray), 2 * math.pi * region.share
+        start, width = turn(cones.generators[0], ray), 2 * math.pi * region.share
         name, colour = at_ray[ray], colour_of(at_ray[ray])
         infinite = " (∞)" if on_rays[ray] == "infinite" else ""
         around.append((start, (f"{name}, q" if ray == q else name) + infinite, colour, 15.0))

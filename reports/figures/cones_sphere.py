@@ -91,7 +91,7 @@ def _arcs(a: Direction, b: Direction) -> list[Array]:
     """A facet as drawn: in two parts where it crosses the rim, and not at all where it lies on it."""
     s, t = sum(a), sum(b)
     if s * t < 0:
-        crossing = tuple(abs(t) * x + abs(s) * y for x, y in zip(a, b, strict=True))
+        crossing = tuple(s * y - t * x if s > 0 else t * x - s * y for x, y in zip(a, b, strict=True))
         return [*_arcs(a, crossing), *_arcs(crossing, b)]
     return [_projected(_arc(a, b), int(s + t < 0))] if s or t else []
 

@@ -6,15 +6,17 @@ the directions of q into regions. Within a region the number of solutions is tha
 points, and cones of lower dimension lie on the facets. Directions are vectors of integers without a common divisor.
 """
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cmp_to_key
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz
 
-Direction = tuple[int, ...]
+from workbench.matrices.definiteness import nearest_double
+
+Direction = tuple[fmpz, ...]
 
 
 @dataclass(frozen=True)
@@ -109,14 +111,14 @@ def complementary_cones(M: fmpq_mat) -> ComplementaryCones:
 
 def direction(v: Sequence[fmpq]) -> Direction:
     """The direction of a rational vector; zeros for zero."""
-    scale = math.lcm(*(int(x.denom()) for x in v))
-    return _primitive([int(x.numer()) * (scale // int(x.denom())) for x in v])
+    scale = functools.reduce(fmpz.lcm, (x.q for x in v))
+    return _primitive([x.p * (scale // x.q) for x in v])
 
 
 def unit(v: Direction) -> list[float]:
     """The unit vector of a direction, rounded; its entries may have thousands of digits."""
     largest = max(map(abs, v))
-    scaled = [x / largest for x in v]
+    scaled = [nearest_double(fmpq(x, largest)) for x in v]
     length = math.hypot(*scaled)
     return [x / length for x in scaled]
 
@@ -125,7 +127,7 @@ def turn(u: Direction, v: Direction) -> float:
     """The angle in the plane from u counterclockwise to v, between 0 and 2 pi; its side of 0 and pi is exact."""
     cross, dot = _determinant((u, v)), _dot(u, v)
     size = max(abs(cross), abs(dot))
-    angle = math.atan2(cross / size, dot / size)
+    angle = math.atan2(nearest_double(fmpq(cross, size)), nearest_double(fmpq(dot, size)))
     return angle if angle >= 0 else 2 * math.pi + angle
 
 
@@ -146,7 +148,7 @@ def _sectors(generators: Sequence[Direction]) -> Iterator[tuple]:
         below = [w[1] < 0 or (w[1] == 0 and w[0] < 0) for w in (u, v)]
         return below[0] - below[1] or -_determinant((u, v))
 
-    rays = sorted({g for g in generators if any(g)}, key=cmp_to_key(compared))
+    rays = sorted({g for g in generators if any(g)}, key=functools.cmp_to_key(compared))
     for u, v in zip(rays, [*rays[1:], rays[0]], strict=True):
         side = _determinant((u, v))
         middle = _sum((u, v)) if side else (-u[1], u[0])
@@ -159,9 +161,13 @@ def _pieces(generators: Sequence[Direction]) -> Iterator[tuple]:
     The planes through any two generators cut space into convex cells, and a cell and its neighbour belong together
     unless a facet lies between them.
     """
-    rim = (1, 1, 1)
+    zero, one = fmpz(0), fmpz(1)
+    rim = (one, one, one)
     normals = (_primitive(_cross(u, v)) for u, v in itertools.combinations(generators, 2))
-    cells = [_oriented(((a, 0, 0), (0, b, 0), (0, 0, c))) for a, b, c in itertools.product((1, -1), repeat=3)]
+    cells = [
+        _oriented(((a, zero, zero), (zero, b, zero), (zero, zero, c)))
+        for a, b, c in itertools.product((one, -one), repeat=3)
+    ]
     for normal in dict.fromkeys(max(v, _negative(v)) for v in (rim, *normals) if any(v)):
         cells = [part for cell in cells for part in _split(cell, normal)]
     facets = [(a, b, _cross(a, b)) for a, b in dict.fromkeys(_facets(generators, 3))]
@@ -243,11 +249,11 @@ def _around(items: Sequence) -> Iterator[tuple]:
 
 
 def _sum(vectors: Iterable[Direction]) -> Direction:
-    return tuple(map(sum, zip(*vectors, strict=True)))
+    return tuple(sum(entries, fmpz(0)) for entries in zip(*vectors, strict=True))
 
 
-def _primitive(v: Sequence[int]) -> Direction:
-    divisor = math.gcd(*v) or 1
+def _primitive(v: Sequence[fmpz]) -> Direction:
+    divisor = functools.reduce(fmpz.gcd, v) or fmpz(1)
     return tuple(x // divisor for x in v)
 
 
