@@ -166,7 +166,7 @@ def test_free_motion_and_matrices_without_entries_survive(tmp_path, ending):
 @pytest.mark.parametrize("ending", ["mat", "dat", "mtx"])
 def test_what_is_too_long_to_be_read_back_is_not_written(tmp_path, monkeypatch, ending):
     monkeypatch.setattr("workbench.readers.files.LARGEST_TEXT", 5000)
-    monkeypatch.setattr("workbench.readers.matrix.LARGEST_TEXT", 5000)
+    monkeypatch.setattr("workbench.readers.text.LARGEST_TEXT", 5000)
     M = np.random.default_rng(25).normal(size=(30, 30))
     with pytest.raises(DataError, match=r"write it as \.npz"):
         write_problem_file(LCP(M, M[0]), tmp_path / f"p.{ending}")

@@ -4,7 +4,6 @@ import argparse
 import json
 import shlex
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Any
 
 from workbench.cli.parsing import command
@@ -65,20 +64,19 @@ def run_check(o: argparse.Namespace) -> None:
 def _check_file(o: argparse.Namespace, seconds: float) -> None:
     from workbench.builtin.reports.figures.cones import ending_of, require_drawable
     from workbench.output import provenance, replaced
-    from workbench.readers.problem import read_problem
+    from workbench.readers.problem import name_of, read_problem
     from workbench.verbs.check import check_problem
 
     ending = ending_of(o.picture) if o.picture else ""
     M, q = read_problem(o.file, o.rhs)
     if o.picture:
         require_drawable(M.values.shape[1])
-    name = "standard input" if o.file == "-" else Path(o.file).name
     with (
         replaced(o.out) if o.out else nullcontext() as page,
         replaced(o.certificate) if o.certificate else nullcontext() as proofs,
         replaced(o.picture) if o.picture else nullcontext() as drawing,
     ):
-        found = check_problem(name, M, q, seconds)
+        found = check_problem(name_of(o.file), M, q, seconds)
         if proofs:
             proofs.write_text(json.dumps(found.certificate(seconds), indent=1), "utf-8")
         if drawing:

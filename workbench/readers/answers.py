@@ -107,7 +107,7 @@ def _write_csv(values: Mapping[str, Array], path: str) -> None:
 
 
 def _read_csv(path: Path) -> dict[str, list[float]]:
-    from workbench.readers.matrix import read_text
+    from workbench.readers.text import read_text
 
     text, name = read_text(path)
     lines = list(csv.reader(text.splitlines()))

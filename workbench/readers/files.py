@@ -150,8 +150,8 @@ def _must_be_readable(stage: str, suffix: str, most: int) -> None:
 
 
 def _write_market(problem: FileProblem, path: Path) -> None:
-    from workbench.readers.matrix import LARGEST_TEXT as most
     from workbench.readers.matrix_market import write_market
+    from workbench.readers.text import LARGEST_TEXT as most
 
     if not isinstance(problem, LCP):
         raise DataError(

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from workbench.errors import DataError
 from workbench.problems.classes import Array
-from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_decimal, matrix_of, parse_entry
+from workbench.readers.matrix import LARGEST_SIDE, Matrix, matrix_of
+from workbench.readers.numbers import exact_decimal, parse_entry
 
 SYMMETRIES = {"general": None, "symmetric": 1, "skew-symmetric": -1}
 

@@ -1,12 +1,13 @@
 """An LCP (q, M) from a file: M, and q where the file or a second one has it.
 
 The ending says what a file holds: `.npy`, `.npz`, `.mat`, `.mtx` (MatrixMarket), `.json`, `.dat` (Siconos, if its first
-four lines are those of an LCP), else text with one row a line. In arrays and JSON the two are called M and q; a single
-array is M. Standard input is JSON if it begins with a brace or bracket, else text. Nothing is ever unpickled, and
-sizes are judged before memory is taken.
+four lines are those of an LCP), else text (`text`; JSON if it begins with a brace). What is written in brackets in the
+place of a file is such a text itself. Where there are two they are called M and q; one alone is M, and FILE.npz:NAME
+is the one of this name. Nothing is ever unpickled, and sizes are judged before memory is taken.
 """
 
 import json
+import re
 import zipfile
 import zlib
 from pathlib import Path
@@ -14,20 +15,32 @@ from typing import Any, NoReturn
 
 from workbench.errors import DataError
 from workbench.readers.matlab import read_variables
-from workbench.readers.matrix import (
-    Matrix,
-    matrix_of,
-    opened,
-    parse_npy,
-    parse_text,
-    read_matrix,
-    read_text,
-)
+from workbench.readers.matrix import Matrix, matrix_of, parse_npy
 from workbench.readers.matrix_market import parse_market
 from workbench.readers.siconos import is_lcp, parse_typed_lcp
+from workbench.readers.text import opened, parse_text, read_text
 
 LARGEST_FILE = 500_000_000
 """Bytes of a MATLAB file read at most."""
+_WRITTEN_OUT = re.compile(r"\s*([^\W\d]\w*\s*=\s*)?((np\.|numpy\.)?(array|matrix|Matrix)\s*\(\s*)?[\[{]")
+_MEMBER = re.compile(r"(.+\.(?:npz|mat)):([^:/\\]+)", re.IGNORECASE)
+
+
+def name_of(path: str | Path) -> str:
+    """What a file, standard input or a matrix that is written out is called."""
+    return "standard input" if str(path) == "-" else "the matrix" if _is_text(path) else Path(path).name
+
+
+def _is_text(path: str | Path) -> bool:
+    """Whether what stands in the place of a file is the matrix itself, in brackets."""
+    return isinstance(path, str) and bool(_WRITTEN_OUT.match(path)) and not _exists(path)
+
+
+def _exists(path: str | Path) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def read_problem(path: str | Path, rhs: str | Path | None = None) -> tuple[Matrix, Matrix | None]:
@@ -39,7 +52,8 @@ def read_problem(path: str | Path, rhs: str | Path | None = None) -> tuple[Matri
         raise DataError("standard input cannot be both the matrix and --rhs; give one of them as a file")
     M, q = _read(path)
     if rhs is not None:
-        q = _vector_file(rhs)
+        vector, own = _read(rhs, vector=True)
+        q = vector if own is None else own
     if q is None:
         return M, None
     m, n = M.values.shape
@@ -50,52 +64,50 @@ def read_problem(path: str | Path, rhs: str | Path | None = None) -> tuple[Matri
     if q.values.size != n:
         raise DataError(f"q has {q.values.size} entries; the {n} x {n} matrix needs {n}")
     entries = None if q.written is None else tuple(" ".join(q.written).split())
-    return M, Matrix(q.values.reshape(-1, 1), entries)
+    return M, Matrix(q.values.reshape(-1, 1), entries, q.notes)
 
 
-def _read(path: str | Path) -> tuple[Matrix, Matrix | None]:
+def _read(path: str | Path, vector: bool = False) -> tuple[Matrix, Matrix | None]:
+    """M, and q where it is there too; where a `vector` is looked for, that alone."""
+    wanted = "q" if vector else "M"
+    if _is_text(path):
+        return _of_text(str(path), name_of(path), wanted)
+    member = None if _exists(path) else _MEMBER.fullmatch(str(path))
+    if member:
+        path, wanted = member.groups()
     suffix = Path(path).suffix.lower() if str(path) != "-" else ""
     if suffix == ".npz":
-        return _npz(path)
+        return _npz(path, wanted, vector)
     if suffix == ".mat":
-        return _matlab(path)
+        return _matlab(path, wanted)
     if suffix == ".npy":
-        return read_matrix(path), None
+        with opened(path) as (file, size, name):
+            return parse_npy(file, size, name, vector), None
     text, name = read_text(path)
-    if suffix == ".json" or (str(path) == "-" and text.lstrip()[:1] in ("{", "[")):
-        return _json(text, name)
-    if suffix == ".mtx":
+    if suffix == ".json":
+        return _json(text, name, wanted)
+    if suffix == ".mtx" or text.startswith("%%MatrixMarket"):
         return parse_market(text, name), None
     if suffix == ".dat" and is_lcp(text):
         return parse_typed_lcp(text, name)
-    return parse_text(text, name), None
+    return _of_text(text, name, wanted)
 
 
-def _vector_file(path: str | Path) -> Matrix:
-    suffix = Path(path).suffix.lower()
-    if suffix == ".npy":
-        with opened(path) as (file, size, name):
-            return parse_npy(file, size, name, vector=True)
-    if suffix in (".json", ".npz", ".mat"):
-        M, q = _read_vector(path, suffix)
-        return M if q is None else q
-    return _read(path)[0]
+def _of_text(text: str, name: str, wanted: str) -> tuple[Matrix, Matrix | None]:
+    if text.lstrip().startswith("{"):
+        return _json(text, name, wanted)
+    found = parse_text(text, name)
+    first = _chosen(list(found), wanted, name)
+    return found[first], found.get("q") if first == "M" else None
 
 
-def _read_vector(path: str | Path, suffix: str) -> tuple[Matrix, Matrix | None]:
-    if suffix == ".json":
-        text, name = read_text(path)
-        data = _parsed(text, name)
-        vector = data.get("q") if isinstance(data, dict) else data
-        return _json_matrix(vector, f"{name}, q", vector=True), None
-    return _npz(path, "q") if suffix == ".npz" else _matlab(path, "q")
-
-
-def _json(text: str, name: str) -> tuple[Matrix, Matrix | None]:
-    """{"M": [[...], ...], "q": [...]} or the rows alone; numbers, or strings such as "4/3"."""
+def _json(text: str, name: str, wanted: str) -> tuple[Matrix, Matrix | None]:
+    """{"M": [[...], ...], "q": [...]} or one of them alone; numbers, or strings such as "4/3"."""
     data = _parsed(text, name)
     if isinstance(data, list):
-        data = {"M": data}
+        data = {wanted: data}
+    if wanted == "q":
+        return _json_matrix(data.get("q") if isinstance(data, dict) else data, f"{name}, q", vector=True), None
     if not isinstance(data, dict) or "M" not in data:
         raise DataError(f'{name} has no "M"; write {{"M": [[2, 1], [1, 2]], "q": [-5, "-7/2"]}}')
     q = data.get("q")
@@ -135,16 +147,21 @@ def _json_matrix(data: Any, place: str, vector: bool = False) -> Matrix:
     return matrix_of([[x.strip() for x in row] for row in rows], place)
 
 
-def _chosen(names: list[str], wanted: str, place: str) -> str:
+def _chosen(names: list[str], wanted: str, place: str, file: str = "") -> str:
     if wanted in names:
         return wanted
-    if len(names) == 1:
+    if len(names) == 1 and wanted in ("M", "q"):
         return names[0]
     shown = ", ".join(names)[:80] or "nothing"
-    raise DataError(f"{place} holds {shown}; the {'matrix' if wanted == 'M' else 'vector'} must be called {wanted}")
+    if wanted not in ("M", "q"):
+        raise DataError(f"{place} holds {shown}, and no {wanted[:40]}")
+    choice = f", or be chosen, as in {file[-60:]}:{names[0][:20]}" if file and names else ""
+    raise DataError(
+        f"{place} holds {shown}; the {'matrix' if wanted == 'M' else 'vector'} must be called {wanted}{choice}"
+    )
 
 
-def _npz(path: str | Path, wanted: str = "M") -> tuple[Matrix, Matrix | None]:
+def _npz(path: str | Path, wanted: str, vector: bool) -> tuple[Matrix, Matrix | None]:
     with opened(path) as (file, _, name):
         try:
             with zipfile.ZipFile(file) as archive:
@@ -154,19 +171,18 @@ def _npz(path: str | Path, wanted: str = "M") -> tuple[Matrix, Matrix | None]:
 
                 def read(key: str) -> Matrix:
                     with archive.open(members[key]) as member:
-                        place = f"{name}, {key}"
-                        return parse_npy(member, members[key].file_size, place, vector=key == "q" or wanted == "q")  # type: ignore[arg-type]
+                        return parse_npy(member, members[key].file_size, f"{name}, {key}", vector or key == "q")  # type: ignore[arg-type]
 
-                first = _chosen(list(members), wanted, name)
+                first = _chosen(list(members), wanted, name, name)
                 return read(first), read("q") if wanted == "M" and "q" in members and first != "q" else None
         except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
             raise DataError(f"{name} is not a readable .npz file: {str(error)[:80]}") from None
 
 
-def _matlab(path: str | Path, wanted: str = "M") -> tuple[Matrix, Matrix | None]:
+def _matlab(path: str | Path, wanted: str) -> tuple[Matrix, Matrix | None]:
     with opened(path) as (file, size, name):
         if size > LARGEST_FILE:
             raise DataError(f"{name} has {size} bytes; at most {LARGEST_FILE} are read")
         found = read_variables(file.read(), name)
-    first = _chosen(list(found), wanted, name)
+    first = _chosen(list(found), wanted, name, name)
     return found[first].matrix(), found["q"].matrix() if wanted == "M" and "q" in found and first != "q" else None

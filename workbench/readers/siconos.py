@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP, Array
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, Sparse
-from workbench.readers.matrix import Matrix, exact_decimal, matrix_of
+from workbench.readers.matrix import Matrix, matrix_of
+from workbench.readers.numbers import exact_decimal
 from workbench.readers.siconos_matrix import (
     STORAGES,
     WHOLE,

@@ -19,7 +19,7 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.classes import LCP, MLCP
 from workbench.readers.matrix import Matrix
-from workbench.readers.problem import read_problem
+from workbench.readers.problem import name_of, read_problem
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.results import Result
 
@@ -167,7 +167,7 @@ def matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
     if isinstance(what, Case):
         raise WorkbenchError(f"{what.name} is a case; give a formulation too, as in check('{what.name}', 'box')")
     if isinstance(what, str | Path):
-        return (*read_problem(what), "standard input" if what == "-" else Path(what).name)
+        return (*read_problem(what), name_of(what))
     if isinstance(what, Matrix):
         return what, None, "the matrix"
     if isinstance(what, LCP) or (isinstance(what, MLCP) and what.kind == "LCP"):

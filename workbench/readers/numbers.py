@@ -1,0 +1,69 @@
+"""Numbers as people write them: one reader for the entries of matrices and for the options of the command line.
+
+A number in text means what it says, so 0.1 is 1/10 and 4/3 is four thirds. Exact work expands it to integers, whence
+limits to exponent and length: 1e999999999 would fill the memory with one number.
+"""
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+from workbench.errors import DataError
+
+LARGEST_EXPONENT = 9999
+"""Largest exponent of ten, up or down; doubles end at 308 and -324."""
+LONGEST_ENTRY = 1000
+"""Characters of one number; a double needs at most 767 significant digits."""
+
+_NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,4})?)", re.ASCII)
+_TOO_LARGE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)[eE][+-]?\d+", re.ASCII)
+_NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_COMPLEX = re.compile(r"[+-]?[\d.]*([eE][+-]?\d+)?[+-]?[\d.]*([eE][+-]?\d+)?\*?[ij]", re.ASCII)
+
+
+def parse_entry(entry: str, place: str) -> float:
+    """The double nearest to a number in text; `place` names it in a refusal. Raises DataError."""
+    shown = repr(entry if len(entry) <= 40 else entry[:37] + "...")
+    if not entry:
+        raise DataError(f"{place} is empty; every row needs a number in every column")
+    if len(entry) > LONGEST_ENTRY:
+        raise DataError(f"{place}: {shown} has {len(entry)} characters; at most {LONGEST_ENTRY} are read")
+    if not _NUMBER.fullmatch(entry):
+        raise DataError(f"{place}{_why_not(entry, shown)}")
+    numerator, _, denominator = entry.partition("/")
+    try:
+        # The quotient of two Python integers is correctly rounded, however large they are.
+        value = int(numerator) / int(denominator) if denominator else float(entry)
+    except ZeroDivisionError:
+        raise DataError(f"{place}: {shown} divides by zero; give a nonzero denominator") from None
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise DataError(f"{place}: {shown} exceeds the largest double, 1.8e308; change the units")
+    return value
+
+
+def _why_not(entry: str, shown: str) -> str:
+    if _NOT_FINITE.fullmatch(entry):
+        return f" is {entry}; every entry must be finite"
+    if _TOO_LARGE.fullmatch(entry):
+        return f": {shown} has an exponent beyond {LARGEST_EXPONENT}; exact arithmetic would write out its digits"
+    if _COMPLEX.fullmatch(entry):
+        return f": {shown} is not a real number, and complex ones are not read"
+    return f": {shown} is not a number; write 2, -0.5, 1e-3 or 4/3"
+
+
+def exact_number(text: str, place: str) -> Fraction:
+    """A number in text as it is written, within the range of doubles; `place` names it in a refusal. Raises DataError.
+
+    >>> exact_number("0.1", "--set mu"), exact_number("4/3", "--set mu")
+    (Fraction(1, 10), Fraction(4, 3))
+    """
+    parse_entry(text.strip(), place)
+    return Fraction(text)
+
+
+def exact_decimal(x: float) -> str:
+    """Digits that mean exactly this double: text is read as typed, and the shortest digits, 0.1, mean 1/10."""
+    return str(Decimal(x))
