@@ -1,12 +1,17 @@
 """Matrices as people paste them: read exactly, or refused in one line that says what to write."""
 
+import html
 import random
+from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
+import workbench as wb
 from tests.pasted import STYLES, TOLD, matrix, mutilated, typeset
 from workbench.errors import WorkbenchError
+from workbench.readers.matrix import AS_WRITTEN, DOUBLES
 from workbench.readers.problem import read_problem
 from workbench.readers.text import parse_text
 
@@ -140,3 +145,42 @@ def test_matrix_and_vector_in_one_text(tmp_path):
     assert fractions(q) == [[Fraction(-1, 3)], [1]]
     with pytest.raises(WorkbenchError, match="2 x 2 matrix"):
         read_problem("[2 1; 1 2]", "[2 1; 1 2]")
+
+
+@pytest.mark.parametrize(
+    ("rows", "meant", "judged", "notes"),
+    [
+        ([[1, 0.1], [0, 2]], ["1", str(Fraction(0.1)), "0", "2"], DOUBLES, 0),
+        (np.array([[1, 0.5], [0, 2]]), ["1", "1/2", "0", "2"], DOUBLES, 0),
+        ([["0.1", 1], [Fraction(4, 3), Decimal("-0.3")]], ["1/10", "1", "4/3", "-3/10"], AS_WRITTEN, 0),
+        ([["0.1", 0.1], [1, 2]], ["1/10", str(Fraction(0.1)), "1", "2"], AS_WRITTEN, 1),
+        ([[2**53 + 1, 0], [0, 1]], [str(2**53 + 1), "0", "0", "1"], AS_WRITTEN, 0),
+        ("[0.1 0; 0 1/3]", ["1/10", "0", "0", "1/3"], AS_WRITTEN, 0),
+        ("x, y\n1, 0\n0, 1", ["1", "0", "0", "1"], AS_WRITTEN, 1),
+    ],
+)
+def test_what_was_judged_is_told(rows, meant, judged, notes, tmp_path):
+    if isinstance(rows, str) and rows[0] != "[":
+        (tmp_path / "a.csv").write_text(rows)
+        rows = tmp_path / "a.csv"
+    found = wb.check(rows, seconds=1)
+    assert [x for row in found.data["M"] for x in row] == meant
+    assert found.data["judged"] == judged
+    assert len(found.data["notes"]) == notes
+    text, page = " ".join(found.text.split()), html.unescape(found.html())
+    assert f"judged {judged}" in text
+    assert f"Judged: {judged}." in page
+    assert all(note in text and note in page for note in found.data["notes"])
+
+
+def test_matrix_and_vector_may_be_judged_differently():
+    found = wb.check("[1 0; 0 1]", rhs=[0.5, 0.25], seconds=1)
+    assert found.data["judged"] == f"of M {AS_WRITTEN}; of q {DOUBLES}"
+
+
+@pytest.mark.parametrize(
+    "rows", [[[Decimal("1e999999999")]], [[10**400]], [[True, "1"], [0, 1]], [[object()]], [[None]], 3, [["1"], [1, 2]]]
+)
+def test_rows_of_python_that_are_no_matrix(rows):
+    with pytest.raises(WorkbenchError):
+        wb.check(rows)

@@ -29,6 +29,9 @@ def to_text(result: dict) -> str:
 def _rows(result: dict) -> Iterator[tuple[str, str]]:
     m, n, r, sigma = result["rows"], result["n"], result["rank"], result["singular_values"]
     yield "matrix", f"{m} x {n}" + {True: ", symmetric", False: ", not symmetric", None: ""}[result["symmetric"]]
+    yield "judged", result["judged"]
+    for note in result["notes"]:
+        yield "note", note
     exact = "" if r["exact"] is None else f"; in exact arithmetic {r['exact']}"
     yield "rank", f"{r['value']} (singular values above {r['tolerance']:.3g}){exact}"
     if 0 < r["value"] < len(sigma):

@@ -16,12 +16,16 @@ def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     check = command(
         commands, "check", "well-posedness of an LCP in a file, or of a formulation on a case",
-        "check matrix.csv --rhs q.csv", "check matrix.csv --certificate proof.json",
-        "check matrix.npy --out page.html", "check matrix.csv --picture cones.svg",
+        "check matrix.csv --rhs q.csv", "check '[2 1; 1 4/3]' --rhs '[-1; 1]'",
+        "check matrix.csv --certificate proof.json", "check matrix.npy --out page.html",
+        "check matrix.csv --picture cones.svg",
         "check --case cube -f phantom-inertia:rho=1",
     )  # fmt: skip
     check.add_argument(
-        "file", nargs="?", help="M, or M and q: text, .npy, .npz, .mat, .mtx, .json, Siconos .dat, or - for stdin"
+        "file",
+        nargs="?",
+        help="M, or M and q: text, .npy, .npz, .mat, .mtx, .json, Siconos .dat, - for stdin, "
+        "FILE.npz:NAME for one array of several, or the matrix itself in brackets",
     )
     check.add_argument("--rhs", metavar="FILE", help="q, as a row or a column; default: the file's own, if it has one")
     check.add_argument("--case", metavar="NAME", help="instead of a file: the first step of this case")

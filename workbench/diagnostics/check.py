@@ -65,6 +65,8 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None) -> dic
     m, n = M.shape
     numerical = rank(M)
     result: dict = {
+        "judged": matrix.judged if q is None or q.judged == matrix.judged else f"of M {matrix.judged}; of q {q.judged}",
+        "notes": [*matrix.notes, *(q.notes if q is not None else ())],
         "rows": m,
         "n": n,
         "rank": {

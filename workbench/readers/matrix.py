@@ -22,6 +22,9 @@ from workbench.readers.numbers import parse_entry
 LARGEST_SIDE = 5000
 """Rows or columns beyond which a file is refused: a dense diagnosis would take hours."""
 
+AS_WRITTEN = "the numbers as they are written, exactly"
+DOUBLES = "the doubles as they are stored, each an exact number of its own (what was 0.1 is 0.1 + 5.6e-18)"
+
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
@@ -45,6 +48,11 @@ class Matrix:
             raise DataError(f"entry [{i}, {j}] is {values[i, j]}; every entry must be finite")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
+
+    @property
+    def judged(self) -> str:
+        """Which numbers exact verdicts are about, in words."""
+        return DOUBLES if self.written is None else AS_WRITTEN
 
     @cached_property
     def exact(self) -> fmpq_mat:

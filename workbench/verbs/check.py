@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,8 @@ from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.classes import LCP, MLCP
-from workbench.readers.matrix import Matrix
+from workbench.readers.matrix import Matrix, exact_doubles, matrix_of
+from workbench.readers.numbers import exact_decimal
 from workbench.readers.problem import name_of, read_problem
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.results import Result
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from workbench.builtin.reports.figures.cones import Picture
+
+EXACT, FLOAT = (str, Fraction, Decimal), (float, np.floating)
+"""Numbers in Python that are no doubles, and that are."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -126,9 +132,10 @@ def check(
 ) -> Checked | CheckedFormulation:  # fmt: skip
     """Verdicts with proofs or witnesses on a matrix, its LCP, or the lead matrix of a formulation on a case.
 
-    `what` is a matrix (array, rows of numbers or of strings such as "4/3", `Matrix`, the path of a file), an LCP, or,
-    with a `formulation`, a case or its name, whose first step of `step` [s] is looked at. `rhs` is q (n,), or
-    a file with it. `seconds` bounds all verdicts together. Raises WorkbenchError for what cannot be read.
+    `what` is a matrix (array, rows of numbers or of strings such as "4/3", `Matrix`, the path of a file, text such as
+    "[1 2; 3 4]"), an LCP, or, with a `formulation`, a case or its name, whose first step of `step` [s] is looked at.
+    `rhs` is q (n,), or a file with it. `seconds` bounds all verdicts together; `data["judged"]` says whether they are
+    about decimals as written or about doubles. Raises WorkbenchError for what cannot be read.
 
     >>> import workbench as wb
     >>> found = wb.check([["2", "-1"], ["-1", "4/3"]], rhs=[-1, 1])
@@ -142,13 +149,13 @@ def check(
         return CheckedFormulation(
             f"{f.label} on {case.name}", lead_matrix(case, f, find_formulation("coulomb"), step, seconds)
         )
-    M, q, name = matrix_of(what)
+    M, q, name = problem_of(what)
     if isinstance(rhs, str | Path):
         if not isinstance(what, str | Path):
             raise WorkbenchError("rhs is a file, and the matrix is none; read both, or give both as files")
         M, q = read_problem(what, rhs)
     elif rhs is not None:
-        q = Matrix(_numbers(rhs, "rhs").reshape(-1, 1))
+        q = _matrix([[x] for x in np.ravel(np.asarray(rhs, dtype=object))], "rhs")
     return check_problem(name, M, q, seconds)
 
 
@@ -162,7 +169,7 @@ def check_problem(name: str, M: Matrix, q: Matrix | None, seconds: float) -> Che
     return Checked(name, check_matrix(M, seconds, q), M, q)
 
 
-def matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
+def problem_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
     """M, q and a name."""
     if isinstance(what, Case):
         raise WorkbenchError(f"{what.name} is a case; give a formulation too, as in check('{what.name}', 'box')")
@@ -172,17 +179,29 @@ def matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
         return what, None, "the matrix"
     if isinstance(what, LCP) or (isinstance(what, MLCP) and what.kind == "LCP"):
         return Matrix(what.M), Matrix(what.q.reshape(-1, 1)), "the LCP"
-    rows = [list(row) for row in what]
-    if any(isinstance(x, str) for row in rows for x in row):
-        from workbench.readers.matrix import matrix_of as exact_matrix
-
-        return exact_matrix([[str(x) for x in row] for row in rows], "the matrix"), None, "the matrix"
-    return Matrix(_numbers(rows, "the matrix")), None, "the matrix"
+    return _matrix(what, "the matrix"), None, "the matrix"
 
 
-def _numbers(given: Any, name: str) -> np.ndarray:
-    """An array of doubles; WorkbenchError where the rows differ in length or something is no number."""
+def _matrix(given: Any, name: str) -> Matrix:
+    """Rows of numbers; strings, fractions, decimals and whole numbers mean what they say, floats the doubles they are.
+
+    Raises WorkbenchError where the rows differ in length or something is no number.
+    """
     try:
-        return np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
+        rows = [] if isinstance(given, np.ndarray) and given.dtype != object else [list(row) for row in given]
+        entries = [x for row in rows for x in row]
+        if any(isinstance(x, EXACT) or (isinstance(x, int) and abs(x) > 2**53) for x in entries):
+            floats = any(isinstance(x, FLOAT) for x in entries)
+            typed = matrix_of([[_typed(x) for x in row] for row in rows], name)
+            return (
+                replace(typed, notes=("floats among the entries are the doubles that they are",)) if floats else typed
+            )
+        array = np.asarray(given)
+        return Matrix(exact_doubles(array if array.dtype.kind in "biuf" else array.astype(float), name))
+    except (TypeError, ValueError, OverflowError):
         raise WorkbenchError(f"{name} is not an array of numbers: rows of equal length are needed") from None
+
+
+def _typed(x: Any) -> str:
+    """Digits that mean exactly this number."""
+    return exact_decimal(float(x)) if isinstance(x, FLOAT) else str(x).strip()

@@ -88,9 +88,9 @@ def verify(certificate: str | Path | Mapping[str, Any], of: Any = None) -> Verif
     except RefusedError as why:
         raise WorkbenchError(f"{name}: {why}") from None
     if of is not None:
-        from workbench.verbs.check import matrix_of
+        from workbench.verbs.check import problem_of
 
-        if [[str(x) for x in row] for row in matrix_of(of)[0].exact.tolist()] != document["M"]:
+        if [[str(x) for x in row] for row in problem_of(of)[0].exact.tolist()] != document["M"]:
             raise WorkbenchError(f"{name} is about another matrix than the one given")
     return Verified(name, findings)
 
