@@ -64,7 +64,9 @@ def test_friction_rmsd_is_what_the_formulary_says(result):
     v, mass = reference.states_v[:-1], reference.record.mass
     kinetic = 0.5 * np.einsum("ki,kij,kj->k", v, mass, v).max()
     scale = max(kinetic, np.ptp(energy))
-    assert row["energy_error"] == pytest.approx(np.abs(own["energy"] - energy[5::5]).max() / scale, rel=1e-12)
+    span = round(0.05 * len(own))
+    mean = np.convolve(own["energy"] - energy[5::5], np.ones(span) / span)
+    assert row["energy_error"] == pytest.approx(np.abs(mean).max() / scale, rel=1e-9)
     path = np.linalg.norm(np.diff(reference.states_q[:, :3], axis=0), axis=1).sum()
     apart = np.linalg.norm(own[["x", "y", "z"]].to_numpy() - reference.states_q[5::5, :3], axis=1)
     assert row["position_error"] == pytest.approx(apart.max() / path, rel=1e-12)

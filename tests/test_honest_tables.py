@@ -1,5 +1,7 @@
 """What the tables say agrees with the motion: redundant, idle and bouncing contacts, compliance, several solutions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from workbench.algorithms import default_solver
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.bouncing_ball import BouncingBall
 from workbench.builtin.cases.cube import Cube
+from workbench.builtin.cases.drawer import Drawer
 from workbench.builtin.cases.off_axis import OffAxis
 from workbench.builtin.cases.pinched_capsule import PinchedCapsule
 from workbench.builtin.cases.table import Table
@@ -17,6 +20,8 @@ from workbench.builtin.reports.text.comparison import error_columns, rows_of
 from workbench.builtin.reports.text.conclusions import ranking, summary, with_equal_axes
 from workbench.comparison.cases import compare, of_reference
 from workbench.comparison.jobs import Settings
+from workbench.comparison.measured import MeasuredRun
+from workbench.comparison.metrics import METRICS
 from workbench.comparison.several import several_solutions
 from workbench.diagnostics.determinacy import determinacy
 from workbench.judge.coulomb import judge
@@ -116,6 +121,14 @@ def test_idle_contacts_do_not_blur_the_others():
     assert ball["free_directions"] == 0
 
 
+def test_free_directions_are_those_of_the_reference():
+    """Two drawer's corners touch; MuJoCo's soft ones all do, which makes more redundancy and is no fact of the motion."""
+    c = compared(Drawer(), ["mujoco", "coulomb"], ["ccp-exact", "coulomb-exact"], duration=0.1, reference_step=1e-3)
+    rows = verified(c)
+    assert (rows["free_directions"] == 1).all()
+    assert rows["friction_error"].isna().all()
+
+
 # The reference
 
 
@@ -176,6 +189,93 @@ def test_a_body_at_rest_has_a_position_error():
     rows = verified(compared(PinchedCapsule(), ["mujoco", "coulomb"], ["ccp-exact", "coulomb-exact"], duration=0.2))
     assert rows["position_error"]["coulomb"] < 1e-6
     assert rows["position_error"]["mujoco"] > 0.1
+
+
+@pytest.mark.parametrize("case", [PinchedCapsule(), WedgedBox()], ids=lambda case: case.name)
+def test_what_falls_beside_a_reference_that_rests_is_wrong_altogether_and_no_more(case):
+    """Thousands of percent of a rest that hardly moves would say no more than that: nothing is held."""
+    c = compared(
+        case, ["frictionless", "mujoco", "coulomb"], ["lemke", "ccp-exact", "coulomb-exact"], reference_step=1e-3
+    )
+    for window in c.windows:
+        rows = verified(c, window)
+        assert (rows.loc["frictionless", ["velocity_error", "position_error"]] > 0.9).all()
+        errors = [f"{x}_error" for x in ("velocity", "position", "energy")]
+        assert rows[errors].max(axis=None) <= 2
+        assert rows.loc["mujoco", "velocity_error"] < 0.5 * rows.loc["frictionless", "velocity_error"]
+
+
+def test_the_faster_of_two_falls_is_not_the_lesser_error():
+    """Thrown away ever faster, a body is ever farther from the reference."""
+    m = measured_of(Block(), 0.02)
+    errors = []
+    for factor in (0.5, 2.0, 1e3, 1e9):
+        record = m.run.record._replace(
+            v=m.run.record.v * (1 + factor * np.linspace(0, 1, len(m.run.record.v))[:, None])
+        )
+        thrown = replace(m, run=replace(m.run, record=record))
+        errors.append(thrown.velocities_apart(thrown.run, thrown.reference))
+    assert (np.diff(errors) > 0).all()
+    assert errors[-1] == pytest.approx(1.0, abs=1e-6)
+
+
+class Rolled(BouncingBall):
+    """The same ball, whose principal axes lie otherwise: which axes a ball calls its own is nothing of its motion."""
+
+    def start(self):
+        q, v = super().start()
+        q[3:7] = 0.5, -0.5, 0.5, 0.5
+        return q, self.in_space(q, v, back=True)
+
+
+def test_velocities_and_wrenches_do_not_depend_on_the_axes_of_the_bodies():
+    m = measured_of(BouncingBall(), 0.6)
+    other = simulate(Rolled(), COULOMB, default_solver("Coulomb NCP"), 1e-3, 0.6)
+    assert np.abs(other.states_v - m.run.states_v).max() > 10
+    assert m.velocities_apart(other, m.run) < 1e-9
+    assert METRICS.find("wrench-error").function(m, other, m.run) < 1e-9
+
+
+# Impacts, which come at another step
+
+
+def measured_of(case, duration):
+    run = simulate(case, COULOMB, default_solver("Coulomb NCP"), 1e-3, duration)
+    return MeasuredRun(run, run, None, None, np.arange(run.steps), None, None, None)
+
+
+def test_an_impact_that_comes_late_is_a_small_error_and_one_that_is_missing_a_whole_one():
+    """A ball's first impact, put s steps later: 2 s over the span of 30; away altogether: all of it is lost."""
+    m = measured_of(BouncingBall(), 0.6)
+    k = int(np.flatnonzero(m.run.p_n[:, 0])[0])
+    assert (m.run.p_n[:, 0] > 0).sum() == 1
+    friction, wrench, energy = (METRICS.find(f"{x}-error").function for x in ("friction", "wrench", "energy"))
+    rubs = np.linalg.norm(m.run.p_t[k, 0]) / (0.2 * m.run.p_n[k, 0])
+    for late in (0, 1, 5):
+        p, J = (np.roll(x, late, axis=0) for x in (m.run.record.p, m.run.record.J))
+        other = replace(m.run, record=m.run.record._replace(p=p, J=J))
+        # The axes of the ball turn by a tenth in that time, which the rolled record does not know.
+        assert wrench(m, other, m.run) == pytest.approx(2 * late / 30, rel=0.02)
+        assert friction(m, other, m.run) == pytest.approx(rubs * np.sqrt(2 * late / 30), rel=1e-12)
+    missing = replace(m.run, record=m.run.record._replace(p=0 * m.run.record.p))
+    assert wrench(m, missing, m.run) == pytest.approx(1.0, abs=1e-12)
+    assert friction(m, missing, m.run) == pytest.approx(rubs, rel=1e-12)
+    v, q = m.run.record.v.copy(), m.run.record.q.copy()
+    v[k + 1], q[k + 1] = v[k], q[k]
+    late = replace(m.run, record=m.run.record._replace(v=v, q=q))
+    lost = np.ptp(m.case.energy(m.run.states_q, m.run.states_v)[k : k + 2])
+    assert energy(m, late, m.run) == pytest.approx(lost / (30 * m.energy(late, m.run)), rel=0.1)
+
+
+def test_exact_friction_itself_is_close_on_a_ball_that_bounces():
+    """At ten times the reference's step every impact is some steps late; a missing rebound is another matter."""
+    rows = verified(compared(BouncingBall(), ["coulomb", "mujoco"], ["ccp-exact", "coulomb-exact"]))
+    own, soft = rows.loc["coulomb"], rows.loc["mujoco"]
+    assert own["wrench_error"] < 0.05
+    assert own["friction_error"] < 0.15
+    assert own["energy_error"] < 0.01
+    assert soft["wrench_error"] > 1
+    assert soft["energy_error"] > 0.3
 
 
 # Several solutions, and what is not told apart

@@ -59,6 +59,11 @@ class Pair(NamedTuple):
     factor: float = 1.0
 
 
+SPAN = 0.05
+"""Share of the window over which impulses and energies are summed before they are compared: an impact that comes a step
+late, or a contact that shakes, is then compared with what it stands for in the reference."""
+
+
 def rms(x: Array) -> float:
     """Root mean square of the entries that are defined; nan where none is."""
     x = x[np.isfinite(x)]
@@ -90,7 +95,7 @@ def kinetic(mass: Array, dv: NDArray[Any]) -> Array:
 
 
 def kick(mass: Array, J_b: Array, impulse: Array) -> Array:
-    """(k,) the kinetic norm of the change of velocity that generalised impulses (k, n) make.
+    """(k, n) the change of velocity that generalised impulses (k, n) make.
 
     What bilateral constraints J_b (k, m, n) take up of them is left out, since the contacts' part in it is not
     determined.
@@ -99,7 +104,7 @@ def kick(mass: Array, J_b: Array, impulse: Array) -> Array:
     if J_b.shape[1]:
         X = np.linalg.solve(mass, np.swapaxes(J_b, 1, 2))
         dv = dv - X @ np.linalg.pinv(J_b @ X, hermitian=True) @ (J_b @ dv)
-    return kinetic(mass, dv[..., 0])
+    return dv[..., 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +137,8 @@ class Measured:
 
     @property
     def free_directions(self) -> int:
-        """Most directions in which contact impulses may change in a step of the window while the motion does not."""
+        """Most directions in which the reference's impulses may change in a step of the window while its motion does
+        not."""
         raise NotImplementedError
 
     def starts(self, a: Answer) -> NDArray[np.int64]:
@@ -142,6 +148,19 @@ class Measured:
     def impulses(self, a: Any) -> tuple[Array, Array]:
         """p_n (k, r), p_t (k, r, d) [N s] of an answer over each of the steps."""
         return a.p_n[self.steps], a.p_t[self.steps]
+
+    @property
+    def span(self) -> int:
+        """Steps over which impulses and energies are summed before they are compared."""
+        return 1
+
+    def over_spans(self, x: Array) -> Array:
+        """(k + span - 1, ...) of what each of the steps has (k, ...), the sums over all spans that meet them."""
+        w, nothing = self.span, np.zeros((self.span, *x.shape[1:]))
+        if w == 1:
+            return x
+        so_far = np.cumsum(np.concatenate([nothing, x, nothing[1:]]), axis=0)
+        return so_far[w:] - so_far[:-w]
 
     def velocities_apart(self, a: Any, b: Any) -> float:
         """Distance of the velocities of two answers, over a speed that does not vanish; what that is, is up to those
@@ -216,21 +235,40 @@ class MeasuredRun(Measured):
     def impulses(self, a: Any) -> tuple[Array, Array]:
         return self._over(a, a.p_n), self._over(a, a.p_t)
 
+    @property
+    def span(self) -> int:
+        return max(1, round(SPAN * len(self.steps)))
+
     def contact_impulse(self, a: "Run") -> Array:
-        """(k, n) the net impulse of all contacts on the bodies, J_n^T p_n + J_t^T p_t, over each of the steps."""
-        return self._over(a, a.contact_impulse)
+        """(k, n) the net impulse of all contacts on the bodies over each of the steps, in space (`Case.in_space`)."""
+        return self._over(a, self.case.in_space(a.states_q[:-1], a.contact_impulse))
+
+    def velocities(self, a: "Run") -> Array:
+        """(k, n) at the ends of the steps, in space."""
+        return self.case.in_space(a.states_q[self.ends(a)], a.states_v[self.ends(a)])
 
     @cached_property
     def _mass(self) -> Array:
         return self.reference.record.mass[self.starts(self.reference)]
 
-    def speed(self, dv: NDArray[Any]) -> Array:
-        """`kinetic` with the reference's mass matrices."""
-        return kinetic(self._mass, dv)
+    def _turned(self, v: Array, rows: NDArray[np.int64], back: bool = True) -> Array:
+        """Velocities in space along the axes of the reference's bodies at the starts of these of the steps."""
+        return self.case.in_space(self.reference.states_q[self.starts(self.reference)[rows]], v, back)
+
+    def speed(self, dv: Array) -> Array:
+        """(k,) `kinetic` of velocities in space, with the reference's mass matrices."""
+        return kinetic(self._mass, self._turned(dv, np.arange(len(dv))))
 
     def kick(self, impulse: Array) -> Array:
-        """`kick` with the reference's mass matrices and bilateral constraints."""
-        return kick(self._mass, self.reference.record.J_b[self.starts(self.reference)], impulse)
+        """(k + span - 1,) the size of what impulses in space (k, n) make of the velocity over each of the spans.
+
+        `kick` with the reference's bilateral constraints, and `kinetic` with its mass matrix amid the span.
+        """
+        every = np.arange(len(impulse))
+        J_b = self.reference.record.J_b[self.starts(self.reference)]
+        made = self.over_spans(self._turned(kick(self._mass, J_b, self._turned(impulse, every)), every, back=False))
+        amid = np.clip(np.arange(len(made)) - self.span // 2, 0, len(impulse) - 1)
+        return kinetic(self._mass[amid], self._turned(made, amid))
 
     @cached_property
     def _fall(self) -> Array:
@@ -240,42 +278,68 @@ class MeasuredRun(Measured):
         return (free - r.states_v[:-1]) * self._stride(r)
 
     @cached_property
-    def motion(self) -> float:
-        """A speed that does not vanish, in the kinetic norm [sqrt J]: the reference's largest, and at least what one
-        step's forces make; nan where nothing moves and nothing pushes."""
+    def _fastest(self) -> float:
+        """The reference's largest speed in the whole run, and at least what one step's forces make [sqrt J]."""
         M = self.reference.record.mass
-        return float(max(kinetic(M, x).max() for x in (self.reference.states_v[:-1], self._fall))) or np.nan
+        return float(max(kinetic(M, x).max() for x in (self.reference.states_v[:-1], self._fall)))
+
+    # Each scale is the largest of the motions of the reference and of the two answers that are compared, so that no
+    # error is above 2: beside a reference that rests, what falls is wrong altogether, however far it comes.
+
+    def velocities_apart(self, a: "Run", b: "Run") -> float:
+        """RMS over the window in the kinetic norm, over the largest of `_fastest` and the RMS of both."""
+        here, there = self.velocities(a), self.velocities(b)
+        scale = max(self._fastest, rms(self.speed(here)), rms(self.speed(there)))
+        return rms(self.speed(here - there)) / (scale or np.nan)
+
+    def length(self, a: "Run", b: "Run") -> float:
+        """A length that does not vanish [m]: the path of the reference's centre up to the end of the window, or how
+        far one of both comes from its start; and at least the way that v_th, or what one step's forces make of the
+        centre's speed, leads in that time."""
+        return max(self._path, *(self._farthest(x, self.case.centre(x.states_q)) for x in (a, b)))
+
+    def energy(self, a: "Run", b: "Run") -> float:
+        """An energy that does not vanish [J]: the reference's largest kinetic one or its range in the whole run, or
+        how far that of one of both comes from its start; and at least the work of the forces on a fall through the
+        window at the speed of its first step; nan where nothing moves and nothing pushes."""
+        own = (self._farthest(x, self.case.energy(x.states_q, x.states_v)[:, None]) for x in (a, b))
+        return max(self._energy, *own) or np.nan
+
+    def _farthest(self, a: "Run", x: Array) -> float:
+        """The largest distance in the window of x (K + 1, .) from its first row."""
+        return float(np.linalg.norm(x[self.ends(a)] - x[0], axis=-1).max())
 
     @cached_property
-    def length(self) -> float:
-        """A length that does not vanish [m]: the path of the reference's centre in the window, and at least the way
-        that v_th, or what one step's forces make of the centre's speed, leads in that time."""
-        r, first, seconds = self.reference, self.starts(self.reference)[0], self.run.h * len(self.steps)
-        centres = self.case.centre(r.states_q[first : self.ends(r)[-1] + 1])
+    def _path(self) -> float:
+        r, first, last = self.reference, self.starts(self.reference)[0], self.ends(self.reference)[-1]
+        centres = self.case.centre(r.states_q[: last + 1])
         path = np.linalg.norm(np.diff(centres, axis=0), axis=-1).sum()
         fallen = np.empty_like(r.states_q[first])
         self.case.advance(r.states_q[first].copy(), self._fall[first].copy(), self.run.h, self.case.data(), fallen)
-        speed = np.linalg.norm(self.case.centre(fallen) - centres[0]) / self.run.h
-        return float(max(path, self.case.v_th * seconds, speed * seconds))
+        speed = np.linalg.norm(self.case.centre(fallen) - centres[first]) / self.run.h
+        return float(max(path, max(self.case.v_th, speed) * r.h * last))
 
     @cached_property
-    def energy(self) -> float:
-        """An energy that does not vanish [J]: the reference's largest kinetic one or its range in the whole run, and at
-        least the work of the forces on a fall through the window at the speed of its first step; nan as `motion`."""
+    def _energy(self) -> float:
         r = self.reference
         work = len(self.steps) * float(kinetic(r.record.mass, self._fall).max()) ** 2
-        return max(0.5 * self.motion**2, float(np.ptp(self.case.energy(r.states_q, r.states_v))), work)
-
-    def velocities_apart(self, a: "Run", b: "Run") -> float:
-        """RMS over the window in the kinetic norm, over `motion`."""
-        return rms(self.speed(a.states_v[self.ends(a)] - b.states_v[self.ends(b)])) / self.motion
+        return max(0.5 * self._fastest**2, float(np.ptp(self.case.energy(r.states_q, r.states_v))), work)
 
     @cached_property
     def _determinacy(self) -> Determinacy:
+        """With the contacts that carry something in any of the answers that are compared."""
         answers = {id(a): a for pair in self.pairs.values() for a in pair.answers if a.h >= self.run.h}
-        carries = self._over(self.reference, closed(self.reference).astype(float)) > 0
+        carries = self._carries
         for a in answers.values():
             carries = carries | closed(a)[self.steps]
+        return self._determined(carries)
+
+    @property
+    def _carries(self) -> NDArray[np.bool_]:
+        """(k, r) whether the contact carries something in the reference."""
+        return self._over(self.reference, closed(self.reference).astype(float)) > 0
+
+    def _determined(self, carries: NDArray[np.bool_]) -> Determinacy:
         record, k = self.reference.record, self.starts(self.reference)
         return determinacy(record.mass[k], record.J[k], record.J_b[k], record.friction[k], carries)
 
@@ -285,7 +349,7 @@ class MeasuredRun(Measured):
 
     @property
     def free_directions(self) -> int:
-        return int(self._determinacy.dimension.max(initial=0))
+        return int(self._determined(self._carries).dimension.max(initial=0))
 
 
 @dataclass(frozen=True, eq=False)

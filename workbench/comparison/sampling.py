@@ -37,6 +37,10 @@ class MeasuredSample(MeasuredRun):
     def pairs(self) -> dict[str, Pair]:
         return {} if self.round_off is None else {"solver": Pair((self.run, self.round_off))}
 
+    @property
+    def span(self) -> int:
+        return 1
+
 
 def sample(run: Run, windows: Sequence[dict[str, Any]]) -> NDArray[np.int64]:
     """`MOST` steps of a run, or all of fewer, spread evenly.

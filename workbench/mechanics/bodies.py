@@ -195,6 +195,16 @@ class RigidBodies(Case):
     def orientation(self, q: Array) -> Array:
         return np.stack([q[..., 7 * k + 3 : 7 * k + 7] for k in range(len(self.inertias()))], axis=-2)
 
+    def in_space(self, q: Array, v: Array, back: bool = False) -> Array:
+        w = v.copy()
+        for k in range(len(self.inertias())):
+            a, u = q[..., 7 * k + 3, None], q[..., 7 * k + 4 : 7 * k + 7]
+            if back:
+                u = -u
+            omega = v[..., 6 * k + 3 : 6 * k + 6]
+            w[..., 6 * k + 3 : 6 * k + 6] = omega + 2 * np.cross(u, np.cross(u, omega) + a * omega)
+        return w
+
     def energy(self, q: Array, v: Array) -> Array:
         return self.kinetic_energy(v) + sum(
             m * self.gravity * q[..., 7 * k + 2] for k, m in enumerate(self.inertias()[:, 0])

@@ -222,6 +222,13 @@ class Case(ABC):
         """Orientations (..., bodies, 4) of the bodies that turn: unit quaternions, scalar first, body to world."""
         return np.zeros((*q.shape[:-1], 0, 4))
 
+    def in_space(self, q: Array, v: Array, back: bool = False) -> Array:
+        """Velocities v (..., n) at q (..., n_q) in axes that do not turn with the bodies, or `back` from there.
+
+        Only such velocities of different coordinates can be added or compared; v itself where no axes turn.
+        """
+        return v
+
     def sketch(self) -> Sequence[Shape]:
         """The case at its start, as plane shapes in metres."""
         return ()

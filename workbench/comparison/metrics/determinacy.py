@@ -6,8 +6,8 @@ from workbench.comparison.metric import metric
 
 @metric(
     "free-directions", unit="1",
-    meaning="most directions in a step in which contact impulses may change while the motion does not: 0 where all are "
-    "determined",
+    meaning="most directions in a step in which the reference's contact impulses may change while its motion does "
+    "not: 0 where all are determined",
     heading="free dir.", shown="count",
 )  # fmt: skip
 def free_directions(m: Measured) -> float:
@@ -16,7 +16,8 @@ def free_directions(m: Measured) -> float:
 
 @metric(
     "determined", unit="1",
-    meaning="share of the reference's friction bounds, Σ (μ p_n)², of contacts whose impulses the motion determines",
+    meaning="share of the reference's friction bounds, Σ (μ p_n)², of contacts whose impulses the motion determines, "
+    "among those that carry something in the reference or in this row",
     defined="where a contact with friction carries something", heading="determined", shown="percent",
 )  # fmt: skip
 def determined(m: Measured) -> float:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.comparison.measured import Measured
+from workbench.comparison.measured import SPAN, Measured
 from workbench.comparison.metric import distance
 
 ENOUGH = 0.5
@@ -13,11 +13,14 @@ ENOUGH = 0.5
 
 @distance(
     "friction-error", unit="1",
-    meaning="√(Σ |p_t − p_t*|² / Σ (μ p_n*)²) over the contacts whose impulses the motion determines",
+    meaning="√(Σ |p_t − p_t*|² / Σ (μ p_n*)²) over the contacts whose impulses the motion determines, impulses summed "
+    f"over every {100 * SPAN:g} % of the window",
     defined="where these have half of Σ (μ p_n*)² or more", heading="friction",
 )  # fmt: skip
 def friction_error(m: Measured, a: Any, b: Any) -> float:
     if not m.determined_share() >= ENOUGH:
         return np.nan
-    apart = np.linalg.norm(m.impulses(a)[1] - m.impulses(b)[1], axis=-1)[m.determined]
-    return float(np.linalg.norm(apart) / np.linalg.norm(m.friction_bound()[m.determined]))
+    # A span is compared as a step would be, with what is determined in it.
+    p_t, bound = m.impulses(a)[1] - m.impulses(b)[1], m.friction_bound()
+    apart = m.over_spans(np.where(m.determined[..., None], p_t, 0.0))
+    return float(np.linalg.norm(apart) / np.linalg.norm(m.over_spans(np.where(m.determined, bound, 0.0))))

@@ -71,7 +71,7 @@ def yaw_spread(m: MeasuredRun) -> float:
     mass, J_b = base.record.mass[k], base.record.J_b[k]
     v = [after_yaw(m.local, angle, k) for angle in ANGLES]
     changes = [kinetic(mass, x - v[0]) for x in v[1:]]
-    size = np.linalg.norm(kick(mass, J_b, base.contact_impulse[k]))
+    size = np.linalg.norm(kinetic(mass, kick(mass, J_b, base.contact_impulse[k])))
     return float(np.linalg.norm(np.max(changes, axis=0)) / size) if size > 0 else np.nan
 
 

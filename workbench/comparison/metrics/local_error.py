@@ -20,5 +20,5 @@ def local_velocity_error(m: MeasuredRun) -> float:
     mass, J_b = base.record.mass[k], base.record.J_b[k]
     apart = np.linalg.norm(kinetic(mass, m.local.v_after[k] - base.v_after[k]))
     # Of both, since a formulation that throws bodies apart in a step is wrong, and not without limit.
-    size = sum(np.linalg.norm(kick(mass, J_b, x.contact_impulse[k])) for x in (base, m.local)) / 2
+    size = sum(np.linalg.norm(kinetic(mass, kick(mass, J_b, x.contact_impulse[k]))) for x in (base, m.local)) / 2
     return float(apart / size) if size > 0 else np.nan

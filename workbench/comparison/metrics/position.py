@@ -9,10 +9,11 @@ from workbench.step.run import Run
 
 @distance(
     "position-error", unit="1",
-    meaning="largest distance of the centre of mass over the window, over the reference's path, and at least over the "
-    "way that v_th, or the speed that forces make in one step, leads in that time",
+    meaning="largest distance of the centre of mass over the window, over the reference's path from its "
+    "start or how far the run comes from there, whichever is longer (so that it is 200 % at most), and at least over "
+    "the way that v_th, or the speed that forces make in one step, leads in that time",
     heading="position",
 )  # fmt: skip
 def position_error(m: MeasuredRun, a: Run, b: Run) -> float:
     apart = m.case.centre(a.states_q[m.ends(a)]) - m.case.centre(b.states_q[m.ends(b)])
-    return np.linalg.norm(apart, axis=-1).max() / m.length
+    return np.linalg.norm(apart, axis=-1).max() / m.length(a, b)
