@@ -122,7 +122,7 @@ def test_idle_contacts_do_not_blur_the_others():
 
 
 def test_free_directions_are_those_of_the_reference():
-    """Two drawer's corners touch; MuJoCo's soft ones all do, which makes more redundancy and is no fact of the motion."""
+    """Two corners of the drawer touch; all of MuJoCo's soft ones do, and that is no fact of the reference."""
     c = compared(Drawer(), ["mujoco", "coulomb"], ["ccp-exact", "coulomb-exact"], duration=0.1, reference_step=1e-3)
     rows = verified(c)
     assert (rows["free_directions"] == 1).all()

@@ -12,6 +12,7 @@ from workbench.builtin.cases import CASES
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.block import fill as fill_block
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.text.conclusions import reasons
 from workbench.cli.words import find_formulation
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Job, Settings
@@ -71,6 +72,31 @@ def test_creep_is_the_speed_at_which_the_soft_contact_sags():
     assert soft == pytest.approx(1e6 * (z[500] - z[1000]) / 0.5, rel=1e-4)
     assert (soft, stiff) == (pytest.approx(4174, abs=1), pytest.approx(417.4, abs=0.1))
     assert exact < 1e-6
+
+
+def test_a_rebound_that_is_missing_is_told():
+    """Balls of restitution 0.5 and 0 beside one of 0.8, at ten times its step; MuJoCo's contact gives little back."""
+    reference = run_of(case_of("bouncing-ball"), "coulomb", 1.3, H / 10)
+    for e in (0.8, 0.5, 0.0):
+        run = run_of(case_of("bouncing-ball", e=e), "coulomb", 1.3)
+        assert value("rebound", measured(run, reference)) == pytest.approx(e - 0.8, abs=1e-9)
+    ball = compare(
+        case_of("bouncing-ball"), [find_formulation("mujoco"), COULOMB], COULOMB, settings=Settings((H,), H / 2, 0.52)
+    )
+    soft = ball.runs[ball.runs["label"] == "mujoco"].iloc[0]["rebound"]
+    run = run_of(case_of("bouncing-ball"), "mujoco", 0.52)
+    touches = np.flatnonzero(run.p_n[:, 0])
+    struck, left = run.states_v[touches[0], 2], run.states_v[touches[-1] + 1, 2]
+    assert 0.1 < -left / struck < 0.15
+    assert soft == pytest.approx(-left / struck - 0.8, abs=1e-9)
+    words = next(found for label, found in reasons(ball) if "mujoco" in label)
+    assert f"impacts give back {-soft:.2g} of the approach less than in the reference" in words
+
+
+def test_what_rests_and_shakes_does_not_strike():
+    for name in ("block", "stacked-cubes"):
+        rest = run_of(case_of(name), "mujoco", 0.1)
+        assert np.isnan(value("rebound", measured(rest)))
 
 
 def test_what_slides_in_the_reference_does_not_creep():

@@ -229,13 +229,15 @@ def reasons(c: Comparison) -> list[tuple[str, list[str]]]:
 def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[Any, Any]) -> list[str]:
     """What a row's numbers say of why it errs, beyond what `exact` Coulomb friction at the same step does itself."""
 
-    def of(name: str) -> float:
-        value = r.get(name, np.nan)
+    def of(name: str, row: Mapping[Any, Any] = r) -> float:
+        value = row.get(name, np.nan)
         return float(value) if pd.notna(value) else 0.0
 
+    def own(name: str) -> float:
+        return of(name, exact)
+
     def notable(name: str, least: float) -> bool:
-        own = exact.get(name, np.nan)
-        return of(name) > max(least, CLEAR * float(own) if pd.notna(own) else 0.0)
+        return of(name) > max(least, CLEAR * own(name))
 
     shape = "polygon" if "directions" in options else "box" * ("bounds" in options)
     corner = f" (a {shape} is not round)" if shape else ""
@@ -247,6 +249,9 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
         found.append(f"contacts that stick in the reference {speed}")
     if notable("penetration", NOTABLE["lift"]):
         found.append(f"bodies go into one another by up to {of('penetration'):.3g} mm")
+    if abs(of("rebound")) > max(MISSING, CLEAR * abs(own("rebound"))):
+        less = "less" if of("rebound") < 0 else "more"
+        found.append(f"impacts give back {abs(of('rebound')):.2g} of the approach {less} than in the reference")
     if notable("energy_gained", NOTABLE["energy_gained"]):
         found.append(f"contacts give up to {of('energy_gained'):.3g} J to the bodies, were it only back")
     if of("yaw_spread") > 0.01:
@@ -264,6 +269,8 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
 
 NOTABLE = {"lift": 0.1, "creep": 10.0, "energy_gained": 1e-3}
 """Symptoms [mm, µm/s, J] from which on they are told."""
+MISSING = 0.05
+"""Share of the approach from which on a rebound that is missing, or too much, is told."""
 
 
 def _capital(text: str) -> str:

@@ -104,7 +104,7 @@ def kick(mass: Array, J_b: Array, impulse: Array) -> Array:
     if J_b.shape[1]:
         X = np.linalg.solve(mass, np.swapaxes(J_b, 1, 2))
         dv = dv - X @ np.linalg.pinv(J_b @ X, hermitian=True) @ (J_b @ dv)
-    return dv[..., 0]
+    return np.asarray(dv[..., 0], dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +271,7 @@ class MeasuredRun(Measured):
         return kinetic(self._mass[amid], self._turned(made, amid))
 
     @cached_property
-    def _fall(self) -> Array:
+    def fall(self) -> Array:
         """(K, n) velocities that the forces make in one step of this row, at every step of the reference."""
         r = self.reference
         free = np.linalg.solve(r.record.mass, r.record.b[..., None])[..., 0]
@@ -281,7 +281,7 @@ class MeasuredRun(Measured):
     def _fastest(self) -> float:
         """The reference's largest speed in the whole run, and at least what one step's forces make [sqrt J]."""
         M = self.reference.record.mass
-        return float(max(kinetic(M, x).max() for x in (self.reference.states_v[:-1], self._fall)))
+        return float(max(kinetic(M, x).max() for x in (self.reference.states_v[:-1], self.fall)))
 
     # Each scale is the largest of the motions of the reference and of the two answers that are compared, so that no
     # error is above 2: beside a reference that rests, what falls is wrong altogether, however far it comes.
@@ -315,14 +315,14 @@ class MeasuredRun(Measured):
         centres = self.case.centre(r.states_q[: last + 1])
         path = np.linalg.norm(np.diff(centres, axis=0), axis=-1).sum()
         fallen = np.empty_like(r.states_q[first])
-        self.case.advance(r.states_q[first].copy(), self._fall[first].copy(), self.run.h, self.case.data(), fallen)
-        speed = np.linalg.norm(self.case.centre(fallen) - centres[first]) / self.run.h
-        return float(max(path, max(self.case.v_th, speed) * r.h * last))
+        self.case.advance(r.states_q[first].copy(), self.fall[first].copy(), self.run.h, self.case.data(), fallen)
+        speed = float(np.linalg.norm(self.case.centre(fallen) - centres[first])) / self.run.h
+        return max(float(path), max(self.case.v_th, speed) * r.h * last)
 
     @cached_property
     def _energy(self) -> float:
         r = self.reference
-        work = len(self.steps) * float(kinetic(r.record.mass, self._fall).max()) ** 2
+        work = len(self.steps) * float(kinetic(r.record.mass, self.fall).max()) ** 2
         return max(0.5 * self._fastest**2, float(np.ptp(self.case.energy(r.states_q, r.states_v))), work)
 
     @cached_property

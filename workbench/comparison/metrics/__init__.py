@@ -29,6 +29,7 @@ METRICS = Registry("metric", "workbench.comparison.metrics", {
     "lift": "gaps.lift",
     "penetration": "gaps.penetration",
     "slip": "creep.slip",
+    "rebound": "rebound.rebound",
     "rest-time": "rest.rest_time",
     "rest-place": "rest.rest_place",
     "spin-down": "rest.spin_down",

@@ -55,7 +55,7 @@ def _work(run: Run) -> Array:
     It is p . (u + u+)/2 with the velocities of both bodies: a drive's own, r_n and r_t, is what it does beyond that.
     """
     mean = 0.5 * (run.states_v[:-1] + run.record.after)
-    driven = np.concatenate([_given(run, "r_n"), run.record.r_t], axis=1)
+    driven = np.concatenate([given(run, "r_n", np.arange(run.steps)), run.record.r_t], axis=1)
     return ((np.einsum("kij,kj->ki", run.record.J, mean) + driven) * run.record.p[:, : driven.shape[1]]).sum(axis=1)
 
 
@@ -67,15 +67,15 @@ def _work(run: Run) -> Array:
 def bilateral_error(m: MeasuredRun) -> float:
     if not m.case.size[1]:
         return np.nan
-    return max(float(np.abs(_given(piece, "g")[m.steps]).max(initial=0.0)) for piece in _pieces(m.run))
+    return max(float(np.abs(given(piece, "g", m.steps)).max(initial=0.0)) for piece in _pieces(m.run))
 
 
-def _given(run: Run, name: str) -> Array:
-    """(K, .) what the case's mechanics give under this name at the states before each step."""
-    case, found = run.case, []
+def given(run: Run, name: str, k: NDArray[np.int64]) -> Array:
+    """(k, .) what the case's mechanics give under this name at the states before these steps."""
+    case, found = run.case, list[Array]()
     core, data = Core(case.size, run.h, 0.0, case.v_th), case.data()
-    for q, v in zip(run.states_q[:-1], run.states_v[:-1], strict=True):
+    for q, v in zip(run.states_q[k], run.states_v[k], strict=True):
         core.v = v
         case.fill(q.copy(), v.copy(), data, core)
         found.append(getattr(core, name).copy())
-    return np.array(found)
+    return np.array(found).reshape(len(k), -1)
