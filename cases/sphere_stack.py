@@ -30,6 +30,9 @@ from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
 from workbench.mechanics.sketch import Disc, Shape, floor, seen
 
+ROUNDING = 20.0
+"""Roundings of a coordinate that a gap may be off by: three radii large, a difference of six, and a root."""
+
 
 @kernel(FILL)
 def fill(q, v, data, core):
@@ -108,9 +111,13 @@ class SphereStack(RigidBodies):
         return [floor((-3 * R, 3 * R)), *(Disc(centres[k], R) for k in (1, 0, 3, 2))]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Of a standing stack the forces and rest; of any, that floor and weight account for the vertical momentum."""
+        """Of a standing stack the forces and rest; of any, that floor and weight account for the vertical momentum.
+
+        Gaps are known to the rounding of coordinates of the size R, and the law of the gap makes up for that within a
+        step: by forces of `ROUNDING` eps R m / h^2.
+        """
         h, steps, weight = reference.h, reference.steps, self.m * self.gravity
-        scale = 1e-10 * weight
+        scale, rounding = 1e-10 * weight, ROUNDING * np.finfo(float).eps * self.R * self.m / h**2
         borne = reference.p_n[:, :4].sum() - 4 * weight * h * steps
         rises = float(self.momentum(reference.states_v[-1])[2])
         truths = [Truth("vertical momentum", rises, float(borne), scale * h * steps, "N s", "floor forces less weight")]
@@ -122,7 +129,7 @@ class SphereStack(RigidBodies):
             found = reference.p_n[:, rows] / h, np.linalg.norm(reference.p_t[:, rows], axis=2) / h
             for word, force, theory in zip(("normal", "friction"), found, (normal, N * least[0]), strict=True):
                 worst = float(force.flat[np.abs(force - theory).argmax()])
-                truths.append(Truth(f"{word} force, {name}", worst, theory, scale, "N", source))
+                truths.append(Truth(f"{word} force, {name}", worst, theory, scale + rounding, "N", source))
         sunk = float(np.abs(reference.states_q - reference.states_q[0]).max())
         return [*truths, Truth("displacement", sunk, 0.0, 1e-9 * self.R, "m", "mu at or above both thresholds")]
 

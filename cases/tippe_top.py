@@ -1,4 +1,4 @@
-"""A tippe top: a ball whose centre of mass lies below its geometric centre, spun fast, turns over and rises.
+"""A tippe top: a ball whose centre of mass lies below its geometric centre, spun fast, may turn over and rise.
 
 One axisymmetric rigid body with the coordinates and velocities of `bodies`, its axis e_3 from the centre of
 mass to the geometric centre, eps away. The contact point is r = eps e_3 - R e_z from the centre of mass, and
@@ -10,6 +10,11 @@ least at an inclination is J^2 / (2 r . I r) + m g z. With I_1 < I_3 < I_1 / (1 
 upright top to the one on its head, where the centre of mass is highest, if J is large enough:
 
     J^2 > m g R^2 eps I_3 (1 + eps/R)^4 / (1 + eps/R - I_1/I_3) .
+
+That is where the top ends if it goes on sliding. Dry friction at a point need not let it: from the start that is the
+default it slides for 0.05 s and then rolls, steadily precessing at a small inclination, which loses no energy. Steps of
+1 ms do turn it over, since the Euler step of the attitude feeds the nutation, at a rate in proportion to h: the contact
+slips again within 1 s at 1 ms, after 6 s at 0.1 ms, and later than 8 s at 0.05 ms.
 """
 
 from dataclasses import dataclass
@@ -42,14 +47,17 @@ def fill(q, v, data, core):
 
 @dataclass(frozen=True)
 class TippeTop(RigidBodies):
-    """An invariant that no friction law may touch, and a motion that only friction can make."""
+    """An invariant that no friction law may touch, and a motion that hangs on the step size."""
 
     name: ClassVar[str] = "tippe-top"
-    description: ClassVar[str] = "a tippe top: friction turns it over; Jellett's invariant holds under any friction"
+    description: ClassVar[str] = (
+        "a tippe top: Jellett's invariant holds under any friction; from this start exact friction comes to roll, and "
+        "steps of 1 ms turn the top over by their own error"
+    )
     source: ClassVar[str] = "Jellett 1872; Cohen 1977, Am. J. Phys. 45; Rauch-Wojciechowski & Rutstam 2014, SIGMA 10"
     size: ClassVar[tuple[int, int, int, int]] = (6, 0, 1, 2)
     duration: ClassVar[float] = 4.0
-    windows: ClassVar[dict[str, tuple[float, float]]] = {"inversion": (1.0, 3.0)}
+    windows: ClassVar[dict[str, tuple[float, float]]] = {"rolling": (1.0, 3.0)}
     fill: ClassVar[Any] = staticmethod(fill)
 
     v_th: float = quantity(0.001, "m/s", "speed below which the contact counts as sticking", "positive")
@@ -87,19 +95,11 @@ class TippeTop(RigidBodies):
         return [floor((-2 * R, 2 * R)), Disc(centre, R), stem, mass, Arrow(centre, centre + 1.3 * R * lean, "ω₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
-        """Jellett's invariant; and that the top as it comes stands on its head in the end.
-
-        How long another one takes has no formula. The head is approached, not reached, hence a tenth of the rise.
-        """
+        """Jellett's invariant. Whether the top turns over has no formula: it may come to roll before."""
         q, v = reference.states_q, reference.states_v
         J = self.jellett(q[[0, -1]], v[[0, -1]])
         bound = DRIFT * reference.h * abs(J[0])
-        truths = [Truth("Jellett's invariant", float(J[1]), float(J[0]), bound, "kg m3/s", "no moment about r")]
-        if self == TippeTop() and reference.h * reference.steps > 3.9:
-            height, rise = float(q[-1, 2]), 2 * self.eps
-            source = "least energy at Jellett's invariant"
-            truths.append(Truth("height on its head", height, self.R + self.eps, 0.1 * rise, "m", source))
-        return truths
+        return [Truth("Jellett's invariant", float(J[1]), float(J[0]), bound, "kg m3/s", "no moment about r")]
 
 
 # Where the compiled mechanics find the parameters in `data`.

@@ -278,6 +278,22 @@ def test_jellett_s_invariant_drifts_to_first_order_and_the_top_rises():
     np.testing.assert_allclose(np.divide(worst[:-1], worst[1:]), 2, atol=0.1)
 
 
+def test_the_smaller_the_step_the_longer_the_top_rolls():
+    """Its rise at 1 ms is the step's own work: at a fifth of that it rolls on all the time, and loses no energy."""
+    case = TippeTop()
+    slips, rises = [], []
+    for h in (1e-3, 5e-4, 2e-4):
+        r = exact(case, h, 2.0)
+        fast = np.linalg.norm(r.u_t[:, 0], axis=1) > case.v_th
+        assert not fast[round(0.06 / h) : round(0.2 / h)].any()
+        slips.append(int(fast[round(0.06 / h) :].sum()) * h)
+        rises.append(r.states_q[-1, 2] > case.R)
+        E = case.energy(r.states_q, r.states_v)
+    assert slips[0] > slips[1] > slips[2] == 0
+    assert rises == [True, False, False]
+    assert E[-1] == pytest.approx(E[round(0.06 / h)], rel=1e-3)
+
+
 def test_above_the_threshold_the_least_energy_at_the_invariant_falls_from_the_foot_to_the_head():
     case = TippeTop()
     c, a = np.linspace(-1, 1, 2001), case.eps / case.R

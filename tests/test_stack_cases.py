@@ -346,6 +346,18 @@ def test_the_stack_of_balls_stands_if_and_only_if_both_thresholds_are_reached(sh
         assert min(shares) > 1 or falls > 1e-4
 
 
+def test_the_forces_of_the_stack_are_known_to_the_rounding_of_its_gaps():
+    """Which the smallest steps turn into the largest forces, as 1 / h^2."""
+    for case in (SphereStack(), SphereStack(R=0.3, m=2.0)):
+        for h in (1e-3, 1e-4, 3e-5):
+            r = simulate(case, find_formulation("coulomb"), default_solver("Coulomb NCP"), h, 200 * h)
+            found = case.truths(r)
+            assert len(found) == 6
+            assert [t.name for t in found if not t.holds] == []
+            weight = case.m * case.gravity
+            assert all(t.tolerance < 1e-9 * weight for t in found) or h < 1e-3
+
+
 def test_a_stack_without_friction_starts_to_fall_by_lagranges_equation():
     """One degree of freedom: three balls outwards at -z'' cot(alpha), the fourth down at z''."""
     for space in (0.001, 0.02, 0.05):
