@@ -15,14 +15,14 @@ from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.diagnostics.critical_friction import critical_friction
 from workbench.diagnostics.painleve import ALL, friction_lines, of_case, painleve
-from workbench.diagnostics.painleve_map import KINDS, NONE, PROPOSITION, UNDECIDED, UNIQUE, Axis, regime_map
+from workbench.diagnostics.painleve_map import NAMES, Axis, regime_map
 from workbench.diagnostics.proposition import balanced, proposition
 from workbench.diagnostics.sliding_exact import as_doubles, index_sets
 from workbench.diagnostics.sliding_regime import regime
 from workbench.errors import DataError
 from workbench.matrices.p_matrix import p_verdict
 from workbench.readers.matrix import Matrix
-from workbench.sliding.state import from_mechanics, sliding_system
+from workbench.sliding.state import State, from_mechanics, sliding_system
 
 # Systems of cases
 
@@ -82,7 +82,7 @@ def test_the_lines_of_a_case_are_its_friction_coefficients():
 def test_a_case_s_compiled_mechanics_give_the_system_it_states():
     case = Rod(spin=2.0)
     q, v = case.start()
-    stated, compiled = case.sliding_system(q, v), from_mechanics(case, q, v)
+    stated, compiled = case.sliding_system(q, v), from_mechanics(case, State(q, v))
     for name in ("M", "f", "J_nu", "mu_u"):
         np.testing.assert_allclose(getattr(compiled, name), getattr(stated, name), rtol=1e-14)
     # There the sliding direction is the tangent, here it is the velocity's, with xi = 1.
@@ -93,7 +93,7 @@ def test_a_case_s_compiled_mechanics_give_the_system_it_states():
     for turning in (0.0, 1.5):
         v[2] = turning
         v[1] = -0.5 * case.length * turning
-        compiled, stated = from_mechanics(case, q, v), case.sliding_system(q, v)
+        compiled, stated = from_mechanics(case, State(q, v)), case.sliding_system(q, v)
         assert compiled.m_u == (4 if turning == 0 else 3)
         np.testing.assert_allclose(np.abs(compiled.w_nu), abs(stated.w_nb[0]), atol=1e-9)
 
@@ -114,39 +114,45 @@ def test_a_map_shows_what_is_decided_at_its_points(case, x, y):
     axes = [Axis(name, np.linspace(low, high, 37)) for name, low, high in (x, y)]
     m = regime_map(case, *axes)
     rng = np.random.default_rng(5)
-    words = {"unique": "unique here, not P", "none": "none", "two": "two"}
+    found, counts = set(), {"none": 0, "unique": 1, "two": 2}
     for i, j in rng.integers(0, 37, (40, 2)):
         s = sliding_system(case.with_parameters(**{x[0]: axes[0].values[i], y[0]: axes[1].values[j]}))
-        kind, p = regime(s).kind, proposition(s)
-        expected = words.get(kind, "three or more")
-        if p.verdict.verdict == "P":
-            expected = "unique, by Proposition 1" if p.holds else "unique, P"
-        assert KINDS[m.kind[i, j]] == expected
+        r, p, cells = regime(s), proposition(s), m.cells
+        assert NAMES[cells.regime[i, j]] == r.name
+        assert cells.answers[i, j] == (counts[r.kind] if r.kind in counts else int(r.kind))
+        assert cells.p_matrix[i, j] == (p.verdict.verdict == "P")
+        assert cells.proposition_1[i, j] == (p.verdict.verdict == "P" and p.holds)
+        found.add(r.name)
+    if y[0] == "spin":
+        assert found == {"sliding", "lift-off", "indeterminate", "inconsistent"}
     assert sum(m.shares().values()) == pytest.approx(1.0)
     if m.friction == "y" and case.name == "rod":
         t = np.tan(np.radians(axes[0].values))
         np.testing.assert_allclose(m.critical, (1 + (1 + t * t) / 3) / t, rtol=1e-12)
     if m.critical is not None:
-        green = m.kind if m.friction == "y" else m.kind.T
+        green = m.cells.p_matrix if m.friction == "y" else m.cells.p_matrix.T
         values = (m.y if m.friction == "y" else m.x).values
         for column, critical in zip(green, m.critical, strict=True):
-            assert ((column <= 1) == (values < critical)).all()
+            assert (column == (values < critical)).all()
 
 
 def test_a_map_tells_undecided_cells_and_those_without_sliding():
     # mu = 5/3 at 45 degrees is on the boundary; with zero spin the guide's contacts do not slide.
     m = regime_map(Rod(), Axis("angle", np.array([45.0, 46.0])), Axis("mu", np.array([1.0, 5 / 3, 2.0])))
-    assert m.kind[0].tolist() == [PROPOSITION, UNDECIDED, NONE]
+    assert [NAMES[k] for k in m.cells.regime[0]] == ["sliding", "undecided", "inconsistent"]
+    assert m.cells.proposition_1[0].tolist() == [True, False, False]
     m = regime_map(RodInGuide(), Axis("spin", np.array([-1.0, 0.0, 1.0])), Axis("mu_wall", np.array([0.1, 0.2])))
-    assert [KINDS[k] for k in m.kind[1]] == ["no sliding state"] * 2
+    assert [NAMES[k] for k in m.cells.regime[1]] == ["no sliding state"] * 2
     assert np.isnan(m.critical[1])
     with pytest.raises(DataError, match="at most 1000000"):
         regime_map(Rod(), Axis("mu", np.zeros(1001)), Axis("angle", np.zeros(1000)))
     particle = next(c for c in CASES if c.name == "particle")()
     with pytest.raises(DataError, match="no point of the map"):
         regime_map(particle, Axis("mu", np.array([0.0, 1.0])), Axis("speed", np.array([1.0, 2.0])))
-    assert UNIQUE in regime_map(RodInGuide(spin=1.0, angle=30.0), Axis("mu_guide", np.array([1.6])),
-                                Axis("mu_wall", np.array([0.2]))).kind  # fmt: skip
+    cells = regime_map(
+        RodInGuide(spin=1.0, angle=30.0), Axis("mu_guide", np.array([1.6])), Axis("mu_wall", np.array([0.2]))
+    ).cells
+    assert (NAMES[cells.regime[0, 0]], cells.answers[0, 0], cells.p_matrix[0, 0]) == ("sliding", 1, False)
 
 
 # Large systems

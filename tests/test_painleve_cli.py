@@ -1,17 +1,21 @@
 """`workbench painleve`: what it prints and writes, and one clear line for every mistake."""
 
+import itertools
 import json
 import re
 
+import numpy as np
 import pytest
 
 from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.rod_in_guide import RodInGuide
-from workbench.builtin.reports.pages.painleve import rectangles, render
+from workbench.builtin.reports.figures.regimes import COLOURS, rectangles
+from workbench.builtin.reports.pages.painleve import render
 from workbench.cli.main import main
 from workbench.cli.painleve import parse_axis
 from workbench.diagnostics.painleve import of_case
-from workbench.diagnostics.painleve_map import regime_map
+from workbench.diagnostics.painleve_map import NAMES, axis, regime_map
+from workbench.diagnostics.sliding_regime import REGIMES
 
 
 def run(capsys, *arguments):
@@ -22,7 +26,7 @@ def run(capsys, *arguments):
 def test_the_boundary_of_the_rod_as_text_and_as_json(capsys):
     boundary = ["rod", "--set", "tan_theta=2", "--set", "mu=4/3", "--set", "b=0"]
     text = run(capsys, *boundary)
-    assert re.search(r"regime +infinitely many\n", text)
+    assert re.search(r"regime +indeterminate \(infinitely many answers\)\n", text)
     assert "4/3 = 1.333333333" in text
     found = json.loads(run(capsys, *boundary, "--json"))
     assert found["regime"]["kind"] == "infinitely many"
@@ -50,7 +54,7 @@ def test_a_map_and_its_page(capsys, tmp_path):
     assert 'id="figure-map"' in page
     assert "undefined" not in page.split("<script>")[0].lower()
     found = json.loads(run(capsys, *arguments, "--json"))["map"]
-    assert len(found["kind"]) == len(found["critical"]) == 30
+    assert len(found["regime"]) == len(found["critical"]) == 30
     assert sum(found["shares"].values()) == pytest.approx(1)
 
 
@@ -80,7 +84,20 @@ def test_the_rectangles_of_a_map_cover_it_once():
         (["rood"], "unknown case 'rood'"),
         (["rod", "--set", "mu=x"], "--set mu=x: give NAME=NUMBER"),
         (["rod", "--set", "mu=1/0"], "--set mu=1/0: give NAME=NUMBER"),
-        (["rod", "--set", "mu=1e999"], "--set mu: the value is beyond"),
+        (["rod", "--set", "mu=1e999"], "--set mu=1e999: the value is beyond"),
+        (["rod", "--set", "mu=1e-999999999"], "the value is beyond"),
+        (["rod", "--x", "mu=1e999999999:2:3", "--y", "angle=0:1:5"], "the value is beyond"),
+        (["rod", "--x", "mu=0:1e400:3", "--y", "angle=0:1:5"], "the value is beyond"),
+        (["rod", "--x", "mu=0:nan:3", "--y", "angle=0:1:5"], "give NAME=FROM:TO:COUNT"),
+        (["rod", "--x", "mu=-1e308:1e308:3", "--y", "angle=0:1:5"], "FROM < TO"),
+        (["rod", "--x", "mu=0:1:3", "--y", "angle=0:1e-322:1000"], "numbers that increase"),
+        (["rod", "--x", "slip=0:1:3", "--y", "mu=0:1:5"], "no axis slip"),
+        (["rod", "--slip", "30"], "in the plane it is 0 or 180"),
+        (["cube", "--slip", "30,40"], "slip has 2 angles"),
+        (["rod", "--set", "q=0,0"], "3 finite numbers are needed"),
+        (["sphere", "--set", "q=0,0,0.5,2,0,0,0"], "off the unit length by 1"),
+        (["rod", "--at", "9"], "from 0 to 0.3 s"),
+        (["rod", "--at", "0.1", "--set", "v=1,0,0"], "give at, or q and v"),
         (["rod", "--set", "mi=1"], "unknown parameter of rod 'mi'"),
         (["rod", "--set", "b=-20"], "b = -20"),
         (["rod", "--x", "mu=0:1:5"], "both --x and --y"),
@@ -99,3 +116,54 @@ def test_mistakes_are_one_line(capsys, arguments, words):
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+
+
+def lightness(colour):
+    """CIE L* of a colour as in "#7ab8dd", which is what a grey print keeps of it."""
+    y = linear_rgb(colour) @ [0.2126, 0.7152, 0.0722]
+    return 116 * y ** (1 / 3) - 16 if y > 0.008856 else 903.3 * y
+
+
+def linear_rgb(colour):
+    c = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+# Linear RGB as seen without the long, the middle, the short cones (Machado, Oliveira & Fernandes 2009, severity 1).
+SEEN = [
+    [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+]
+
+
+def test_the_regimes_are_apart_in_grey_and_for_all_kinds_of_colour_vision():
+    for one, other in itertools.combinations(REGIMES, 2):
+        assert abs(lightness(COLOURS[one]) - lightness(COLOURS[other])) > 15
+        for matrix in SEEN:
+            a, b = (np.clip(matrix @ linear_rgb(COLOURS[x]), 0, 1) ** (1 / 2.2) for x in (one, other))
+            assert np.linalg.norm(a - b) > 0.2
+    assert set(COLOURS) == set(NAMES)
+
+
+def test_a_page_s_legend_names_the_four_regimes_and_pictures_stand_before_tables():
+    case = Rod(mu=1.4, spin=4.0)
+    m = regime_map(case, axis(case, "angle", np.linspace(10, 85, 40)), axis(case, "mu", np.linspace(0, 3, 40)))
+    page = render(of_case(case), case, {}, {"command": "test"}, m)
+    assert page.index('id="figure-map"') < page.index("<table>")
+    assert json.dumps(list(REGIMES))[:-1] in page
+    assert set(rectangles(m)["regime"]) >= set(REGIMES)
+
+
+def test_time_limits_leave_cells_out_and_say_so(capsys):
+    case = Rod()
+    axes = [axis(case, "angle", np.linspace(10, 85, 40)), axis(case, "spin", np.linspace(0, 3, 1000))]
+    told = []
+    m = regime_map(case, *axes, progress=lambda *what: told.append(what), seconds=0.0)
+    assert m.shares()["out of time"] > 0.99
+    assert told[0] == ("systems", 1, 40_000)
+    found = json.loads(
+        run(capsys, "rod", "--x", "angle=1:80:1000", "--y", "spin=0:1:1000", "--time-limit", "0.3", "--json")
+    )
+    assert found["map"]["shares"]["out of time"] > 0.5
+    assert "out of time" in found["in_words"][-1]

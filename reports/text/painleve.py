@@ -9,17 +9,17 @@ import numpy as np
 from workbench.builtin.reports.text.check import between
 from workbench.diagnostics.critical_friction import Critical, Root
 from workbench.diagnostics.painleve import ALL, Loss, Painleve
-from workbench.diagnostics.painleve_map import RegimeMap
+from workbench.diagnostics.painleve_map import NAMES, RegimeMap
 from workbench.diagnostics.proposition import Bounds
 from workbench.diagnostics.sliding_regime import Answer, Regime
 from workbench.mechanics.case import Case
 
-REGIMES = {
-    "unique": "One set of contact forces satisfies the law of sliding: the accelerations are unique.",
-    "none": "No contact forces satisfy the law of sliding, Painlevé's inconsistent case: only an impulse can go on "
-    "from here. Time stepping, whose unknowns are impulses, takes one, an impact without collision.",
-    "infinitely many": "Infinitely many sets of contact forces satisfy the law of sliding.",
-    "undecided": "How many sets of contact forces satisfy the law of sliding is undecided",
+REGIME_WORDS = {
+    "sliding": "Sliding: one set of contact forces satisfies the law of sliding; all contacts stay closed.",
+    "lift-off": "Lift-off: one set of contact forces satisfies the law of sliding; {opening}.",
+    "indeterminate": "Indeterminate: {count} sets of contact forces satisfy the law of sliding.",
+    "inconsistent": "Inconsistent, Painlevé's paradox: no contact forces satisfy the law of sliding, and only an "
+    "impulse can go on from here. Time stepping, whose unknowns are impulses, takes one, an impact without collision.",
 }
 
 
@@ -32,8 +32,8 @@ def as_data(p: Painleve, case: Case, given: Mapping[str, Any], regimes: RegimeMa
         "contacts": {"bilateral": p.system.m_b, "unilateral": p.system.m_u},
         "in_words": in_words(p, regimes),
         "regime": {
-            "kind": r.kind, "as_given": r.as_given, "rational_data": r.exact, "tolerance": r.tolerance or None,
-            "reason": r.reason or None, "answers": [_answer(a) for a in r.answers],
+            "name": r.name, "kind": r.kind, "as_given": r.as_given, "rational_data": r.exact,
+            "tolerance": r.tolerance or None, "reason": r.reason or None, "answers": [_answer(a) for a in r.answers],
             "continua": [vars(c) for c in r.continua],
         },
         "p_matrix": {
@@ -67,7 +67,7 @@ def plain(x: Any) -> Any:
 def _answer(a: Answer) -> dict[str, Any]:
     # Exact multipliers of doubles have hundreds of digits and say no more than the doubles.
     short = a.exact if max(map(len, a.exact)) <= 40 else None
-    return {**a.multipliers._asdict(), "exact": short, "acceleration": a.acceleration}
+    return {**a.multipliers._asdict(), "exact": short, "acceleration": a.acceleration, "opening": a.opening}
 
 
 def _bounds(b: Bounds | None) -> dict[str, Any] | None:
@@ -100,23 +100,13 @@ def _map(m: RegimeMap) -> dict[str, Any]:
         "x": {"name": m.x.name, "values": m.x.values}, "y": {"name": m.y.name, "values": m.y.values},
         "shares": m.shares(), "friction_axis": m.friction,
         "critical": None if m.critical is None else [None if np.isnan(c) else c for c in m.critical],
-        "regained": m.regained, "kinds": _names(), "kind": m.kind,
+        "regained": m.regained, "regimes": NAMES, **vars(m.cells),
     }  # fmt: skip
-
-
-def _names() -> list[str]:
-    from workbench.diagnostics.painleve_map import KINDS
-
-    return list(KINDS)
 
 
 def in_words(p: Painleve, regimes: RegimeMap | None = None) -> list[str]:
     """Sentences made from the findings."""
-    r = p.regime
-    first = REGIMES.get(r.kind) or f"{r.kind.capitalize()} sets of contact forces satisfy the law of sliding."
-    if r.kind == "undecided":
-        first += f": {r.reason}. The numbers as they stand have {described(r.as_given)}."
-    sentences = [first if r.kind == "undecided" else f"{first} {basis(r)}"]
+    sentences = [_regime_words(p.regime)]
     if p.property_p == "P":
         sentences.append("M_μ is a P-matrix: the accelerations are unique whatever the loads.")
     elif p.property_p == "undecided":
@@ -131,6 +121,21 @@ def in_words(p: Painleve, regimes: RegimeMap | None = None) -> list[str]:
     return sentences
 
 
+def _regime_words(r: Regime) -> str:
+    if r.kind == "undecided":
+        words = f"How many sets of contact forces satisfy the law of sliding is undecided: {r.reason}."
+        return f"{words} The numbers as they stand have {described(r.as_given)}."
+    opening = r.answers[0].opening if r.answers else ()
+    which = ", ".join(map(str, opening))
+    opens = f"contact {which} opens" if len(opening) == 1 else f"contacts {which} open"
+    return f"{REGIME_WORDS[r.name].format(opening=opens, count=r.kind)} {basis(r)}"
+
+
+def regime_text(r: Regime) -> str:
+    """The regime by name, and how many answers it has."""
+    return f"{r.name} ({described(r.as_given)}{' as the numbers stand' if r.kind != r.as_given else ''})"
+
+
 def basis(r: Regime) -> str:
     """What a regime that is decided rests on."""
     if r.exact:
@@ -142,7 +147,9 @@ def basis(r: Regime) -> str:
 
 def described(kind: str) -> str:
     """ "one answer", "two answers", ..."""
-    return {"unique": "one answer", "none": "no answer"}.get(kind, f"{kind} answers")
+    return {"unique": "one answer", "none": "no answer", "undecided": "an unknown number of answers"}.get(
+        kind, f"{kind} answers"
+    )
 
 
 def _friction_words(x: Loss) -> str:
@@ -176,7 +183,8 @@ def number(c: Critical) -> str:
 
 def _map_words(m: RegimeMap) -> str:
     shares = ", ".join(f"{100 * share:.3g} % {name}" for name, share in m.shares().items())
-    words = f"Of the map over {m.x.name} and {m.y.name}: {shares}"
+    words = f"Of the map over {m.x.name} and {m.y.name}: {shares}; M_μ is a P-matrix on {_percent(m.cells.p_matrix)}, "
+    words += f"by Proposition 1 on {_percent(m.cells.proposition_1)}"
     if m.critical is not None and np.isfinite(m.critical).any():
         name, other = (m.y.name, m.x) if m.friction == "y" else (m.x.name, m.y)
         k = int(np.nanargmin(m.critical))
@@ -186,13 +194,14 @@ def _map_words(m: RegimeMap) -> str:
     return words + "."
 
 
+def _percent(where: Any) -> str:
+    return f"{100 * where.mean():.3g} %"
+
+
 def to_text(p: Painleve, case: Case, regimes: RegimeMap | None = None) -> str:
     """For a terminal."""
     r, lines = p.regime, [f"{case.name}: {p.system.m_b} bilateral, {p.system.m_u} unilateral contacts that slide"]
-    lines += [
-        "",
-        f"regime        {r.kind}" + (f" (as the numbers stand: {r.as_given})" if r.kind != r.as_given else ""),
-    ]
+    lines += ["", f"regime        {regime_text(r)}"]
     for a in r.answers:
         lines.append(f"  lambda      {forces(a)}   acceleration {vector(a.acceleration)}")
     for c in r.continua:

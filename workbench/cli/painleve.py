@@ -1,13 +1,15 @@
 """The command `workbench painleve CASE`."""
 
 import argparse
+import re
 import shlex
 from contextlib import nullcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
-from workbench.cli.words import find_case
+from workbench.cli.progress import Progress
+from workbench.cli.words import find_case, number_option
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.output import json_text
 
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
     from workbench.mechanics.case import Case
 
 MOST_POINTS = 1000
+LONGEST_AXIS = 1e300
+"""Distance of its ends from which on an axis has no steps that doubles tell."""
+LONGEST = 400
+"""Characters of a number, and powers of ten in it."""
+EXPONENT = re.compile(r"[eE]([+-]?\d+)")
 
 
 def add_command(commands: Any) -> None:
@@ -23,17 +30,27 @@ def add_command(commands: Any) -> None:
     p = command(
         commands, "painleve", "is the sliding friction of a case well posed, and up to which friction?",
         "painleve rod --set tan_theta=2 --set mu=4/3", "painleve rod --x theta=10:85:200 --y mu=0:3:200 --out rod.html",
+        "painleve wheel --x slip=0:360:73 --y mu=0:3:100 --out wheel.html", "painleve bouncing-ball --at 0.7",
+        "painleve block --set v=0,2,0",
     )  # fmt: skip
     p.add_argument("case", help="name of a case (see: workbench list cases)")
     p.add_argument(
         "--set", action="append", metavar="NAME=VALUE", default=[],
         help="a parameter of the case, repeatable; decimals and fractions such as 4/3 are taken exactly; the rod also "
-        "takes tan_theta, xi and b",
+        "takes tan_theta, xi and b; q=0,0.1,... and v=... set coordinates and velocities",
     )  # fmt: skip
-    p.add_argument("--x", metavar="NAME=FROM:TO:COUNT", help="map: the parameter along the abscissa")
-    p.add_argument("--y", metavar="NAME=FROM:TO:COUNT", help="map: the parameter along the ordinate")
+    p.add_argument("--at", metavar="T", help="the state after T seconds of a run under exact Coulomb friction")
+    p.add_argument(
+        "--slip", metavar="ANGLE[,ANGLE...]",
+        help="degrees from the first tangent axis: the direction in which the closed contacts slide, or begin to; one "
+        "for all or one for each; in the plane 0 or 180",
+    )  # fmt: skip
+    p.add_argument("--x", metavar="NAME=FROM:TO:COUNT", help="map: the parameter, or slip, along the abscissa")
+    p.add_argument("--y", metavar="NAME=FROM:TO:COUNT", help="map: the parameter, or slip, along the ordinate")
+    p.add_argument("--time-limit", metavar="S", default="60", help="for all of it [s]; default 60")
     p.add_argument("--json", action="store_true", help="for programs")
     p.add_argument("--out", metavar="FILE.html", help="also write the result as a page")
+    p.add_argument("--quiet", action="store_true", help="no progress bar")
     p.set_defaults(run=run_painleve)
 
 
@@ -41,7 +58,18 @@ def run_painleve(o: argparse.Namespace) -> None:
     """Regime, P verdict, critical friction, Proposition 1; a map where two axes are given."""
     if (o.x is None) != (o.y is None):
         raise WorkbenchError("a map needs both --x and --y NAME=FROM:TO:COUNT")
-    given = dict(map(exact_setting, o.set))
+    seconds = number_option(o.time_limit, "--time-limit", "seconds")
+    state: dict[str, Any] = {} if o.at is None else {"at": float(exact(o.at, f"--at {o.at}", "seconds, such as 0.5"))}
+    if o.slip is not None:
+        state["slip"] = numbers(o.slip, f"--slip {o.slip}", "degrees, such as 30 or 0,90")
+    parameters = []
+    for text in o.set:
+        name, _, value = text.partition("=")
+        if name in ("q", "v"):
+            state[name] = numbers(value, f"--set {text}", f"{name}=NUMBER,NUMBER,...")
+        else:
+            parameters.append(exact_setting(text))
+    given = dict(parameters)
     case = case_with(o.case, given)
     axes = None if o.x is None else (parse_axis(case, o.x, "--x"), parse_axis(case, o.y, "--y"))
     if axes and axes[0].name == axes[1].name:
@@ -51,7 +79,8 @@ def run_painleve(o: argparse.Namespace) -> None:
 
     x, y = (None, None) if axes is None else axes
     with replaced(o.out) if o.out else nullcontext() as page:
-        found = painleve(case, given, x=x, y=y)
+        with Progress(o.quiet) as progress:
+            found = painleve(case, given, **state, x=x, y=y, seconds=seconds, progress=progress)
         if page:
             facts = provenance(case=case.name, parameters=vars(case), command=f"workbench {shlex.join(o.words)}")
             page.write_text(found.html(facts), "utf-8")
@@ -62,45 +91,57 @@ def run_painleve(o: argparse.Namespace) -> None:
 
 def case_with(name: str, given: dict[str, Fraction]) -> "Case":
     """The case of this name with parameters set."""
-    return find_case(name).with_parameters(**{key: _double(value, key) for key, value in given.items()})
-
-
-def _double(value: Fraction, name: str) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        raise WorkbenchError(f"--set {name}: the value is beyond the range of doubles") from None
+    return find_case(name).with_parameters(**{key: float(value) for key, value in given.items()})
 
 
 def exact_setting(text: str) -> tuple[str, Fraction]:
     """NAME=VALUE with the value as it is written."""
     name, _, value = text.partition("=")
+    return name, exact(value, f"--set {text}", "NAME=NUMBER, a decimal or a fraction such as 4/3")
+
+
+def exact(text: str, what: str, wanted: str) -> Fraction:
+    """A decimal or a fraction as it is written; one line where it is none, or is no size of a double."""
+    # Written out, 1e999999999 has a thousand million digits, which is asked before they are made.
+    if len(text) > LONGEST or any(abs(int(e)) > LONGEST for e in EXPONENT.findall(text)):
+        raise WorkbenchError(f"{what[:80]}: the value is beyond the range of doubles")
     try:
-        return name, Fraction(value)
+        value = Fraction(text)
+        float(value)
     except (ValueError, ZeroDivisionError):
-        raise WorkbenchError(f"--set {text}: give NAME=NUMBER, a decimal or a fraction such as 4/3") from None
+        raise WorkbenchError(f"{what}: give {wanted}") from None
+    except OverflowError:
+        raise WorkbenchError(f"{what}: the value is beyond the range of doubles") from None
+    return value
+
+
+def numbers(text: str, what: str, wanted: str) -> list[float]:
+    """Numbers with commas between them."""
+    return [float(exact(part, what, wanted)) for part in text.split(",")]
 
 
 def parse_axis(case: "Case", text: str, option: str) -> "Axis":
     """NAME=FROM:TO:COUNT as an axis, by the case's own name of the parameter."""
     import numpy as np
 
-    from workbench.diagnostics.painleve_map import Axis
+    from workbench.diagnostics.painleve_map import SLIP, axis
 
+    what, wanted = f"{option} {text}", "NAME=FROM:TO:COUNT, such as mu=0:3:200"
     name, _, rest = text.partition("=")
     try:
         low, high, count = rest.split(":")
-        start, end, points = float(Fraction(low)), float(Fraction(high)), int(count)
-    except (ValueError, ZeroDivisionError):
-        raise WorkbenchError(f"{option} {text}: give NAME=FROM:TO:COUNT, such as mu=0:3:200") from None
-    if not start < end or not 2 <= points <= MOST_POINTS:
-        raise WorkbenchError(f"{option} {text}: FROM < TO and COUNT from 2 to {MOST_POINTS} are needed")
-    name = case.aliases.get(name, name)
+        points = int(count)
+    except ValueError:
+        raise WorkbenchError(f"{what}: give {wanted}") from None
+    start, end = (float(exact(x, what, wanted)) for x in (low, high))
+    if not start < end < start + LONGEST_AXIS or not 2 <= points <= MOST_POINTS:
+        raise WorkbenchError(f"{what}: FROM < TO and COUNT from 2 to {MOST_POINTS} are needed")
     # A name that the case does not know is told now, and what it knows; a value it refuses is a hole in the map.
-    try:
-        case.with_parameters(**{name: start})
-    except UnknownNameError:
-        raise
-    except WorkbenchError:
-        pass
-    return Axis(name, np.linspace(start, end, points))
+    if name != SLIP:
+        try:
+            case.with_parameters(**{name: start})
+        except UnknownNameError:
+            raise
+        except WorkbenchError:
+            pass
+    return axis(case, name, np.linspace(start, end, points))

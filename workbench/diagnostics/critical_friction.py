@@ -9,6 +9,7 @@ every step in which M_mu changes by less than its distance to the matrices that 
 
 import itertools
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,10 +60,10 @@ class Root:
 
     @property
     def bracket(self) -> tuple[float, float]:
-        """Doubles that enclose it, equal only if it is one."""
-        lo, hi = nearest_double(self.lo), nearest_double(self.hi)
+        """Doubles that enclose it, equal only if it is one; hi may be inf."""
+        lo, hi = min(nearest_double(self.lo), sys.float_info.max), nearest_double(self.hi)
         lo = lo if rational(lo) <= self.lo else math.nextafter(lo, -math.inf)
-        return lo, hi if rational(hi) >= self.hi else math.nextafter(hi, math.inf)
+        return lo, hi if math.isinf(hi) or rational(hi) >= self.hi else math.nextafter(hi, math.inf)
 
     @property
     def exact(self) -> str | None:

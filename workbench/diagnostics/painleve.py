@@ -39,7 +39,7 @@ from workbench.matrices.p_matrix import p_verdict
 from workbench.matrices.p_witness import PVerdict
 from workbench.mechanics.case import Array, Case
 from workbench.readers.matrix import Matrix
-from workbench.sliding.state import UNCERTAINTY, gives_its_own, sliding_system
+from workbench.sliding.state import START, UNCERTAINTY, State, gives_its_own, sliding_system
 from workbench.sliding.system import SlidingSystem
 
 ALL = "all coefficients times"
@@ -143,12 +143,14 @@ def _loss(
     return Loss(name, line.now, critical, *limits)
 
 
-def of_case(case: Case, given: Mapping[str, Fraction] | None = None, seconds: float = 20.0) -> Painleve:
-    """Judge the start of a case; `given`, its parameters as they were typed, for cases that know rational data."""
-    system = sliding_system(case)
-    exact = case.exact_sliding(given or {}) if hasattr(case, "exact_sliding") else None
-    tolerance = TOLERANCE if gives_its_own(case) else UNCERTAINTY
-    found = friction_lines(case)
+def of_case(
+    case: Case, given: Mapping[str, Fraction] | None = None, state: State = START, seconds: float = 20.0
+) -> Painleve:
+    """Judge a state of a case; `given`, its parameters as they were typed, for cases whose start is rational."""
+    system = sliding_system(case, state)
+    exact = case.exact_sliding(given or {}) if state.is_start and hasattr(case, "exact_sliding") else None
+    tolerance = TOLERANCE if gives_its_own(case, state) else UNCERTAINTY
+    found = friction_lines(case, state)
     mu = np.append(system.mu_b, system.mu_u)
     # One coefficient that scales all of them says what "all coefficients" would.
     if mu.any() and not any((line.mu_0 == 0).all() and (line.mu_1 > 0).all() for line in found.values()):
@@ -156,12 +158,12 @@ def of_case(case: Case, given: Mapping[str, Fraction] | None = None, seconds: fl
     return painleve(system, exact, found, tolerance, seconds)
 
 
-def friction_lines(case: Case) -> dict[str, Line]:
-    """The parameters of a case that are friction coefficients: they change mu at its start, linearly, and no more."""
+def friction_lines(case: Case, state: State = START) -> dict[str, Line]:
+    """The parameters of a case that are friction coefficients: they change mu at a state, linearly, and no more."""
     found = {}
     for f in fields(case):
         try:
-            at_0, at_1, at_2 = (sliding_system(replace(case, **{f.name: x})) for x in (0.0, 1.0, 2.0))
+            at_0, at_1, at_2 = (sliding_system(replace(case, **{f.name: x}), state) for x in (0.0, 1.0, 2.0))
         except DataError:
             continue
         mu_0, mu_1, mu_2 = (np.append(s.mu_b, s.mu_u) for s in (at_0, at_1, at_2))

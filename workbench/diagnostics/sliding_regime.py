@@ -3,9 +3,14 @@
 Rational data are classified exactly. Doubles stand for measured or rounded numbers: they are classified exactly as they
 stand, and the answer counts only where all data within a stated relative tolerance have it too (ball arithmetic);
 otherwise it is "undecided". No verdict rests on the sign of a rounding error.
+
+The literature (Génot & Brogliato 1999; Champneys & Várkonyi, IMA J. Appl. Math. 81, 2016) names the regimes of one
+contact, here of all: "sliding", one answer under which every contact stays closed; "lift-off", one answer under which
+some contact opens; "indeterminate", several answers; "inconsistent", none.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -31,16 +36,18 @@ TOLERANCE = 1e-12
 LARGEST_BALLS = 9
 """Contacts up to which all 2^m bases are followed through ball arithmetic."""
 NAMES = {0: "none", 1: "unique", 2: "two"}
+SLIDING, LIFT_OFF, INDETERMINATE, INCONSISTENT = REGIMES = ("sliding", "lift-off", "indeterminate", "inconsistent")
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
     """An isolated answer: multipliers [N] nearest to the exact ones, `exact` as "p/q" (lambda_nb, then lambda_nu), and
-    the accelerations (n,) of the system under them."""
+    the accelerations (n,) of the system under them; `opening`, the unilateral contacts that open."""
 
     multipliers: Multipliers
     exact: list[str]
     acceleration: Array
+    opening: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +61,7 @@ class Continuum:
 
 @dataclass(frozen=True, eq=False)
 class Regime:
-    """`kind`: "none", "unique", "two", "3", ..., "infinitely many" or "undecided" (with `reason`).
+    """`kind`, how many answers: "none", "unique", "two", "3", ..., "infinitely many" or "undecided" (with `reason`).
 
     `as_given` is the kind of the numbers as they stand, whose answers are listed. `exact`: the data are rational.
     `tolerance` is 0 for these, and where more than `LARGEST_BALLS` contacts left the doubles to speak for themselves.
@@ -67,6 +74,13 @@ class Regime:
     answers: list[Answer]
     continua: list[Continuum]
     reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """One of `REGIMES`, or "undecided"."""
+        if self.kind == "unique":
+            return LIFT_OFF if self.answers[0].opening else SLIDING
+        return {"none": INCONSISTENT, "undecided": "undecided"}.get(self.kind, INDETERMINATE)
 
 
 def regime(
@@ -83,7 +97,7 @@ def regime(
         raise DataError(f"tolerance {tolerance:g}; a relative uncertainty between 0 and 1 is needed")
     data = exact or as_doubles(system)
     as_given, pieces, reason = classified(data, seconds)
-    answers = [_answer(system, data, z) for z in pieces if isinstance(z, list)]
+    answers = [_answer(system, data, z) for z in pieces if not isinstance(z, Continuum)]
     continua = [z for z in pieces if isinstance(z, Continuum)]
     kind = as_given
     followed = exact is None and data.m <= LARGEST_BALLS
@@ -93,8 +107,15 @@ def regime(
     return Regime(kind, as_given, exact is not None, tolerance if followed else 0.0, answers, continua, reason)
 
 
-def classified(data: ExactSliding, seconds: float) -> tuple[str, list[list[fmpq] | Continuum], str]:
-    """Kind, isolated multipliers (lambda_nb, lambda_nu) and continua of exact data, and why it is undecided."""
+class Isolated(NamedTuple):
+    """Exact multipliers (lambda_nb, lambda_nu) and the unilateral contacts whose acceleration is positive."""
+
+    multipliers: list[fmpq]
+    opening: tuple[int, ...]
+
+
+def classified(data: ExactSliding, seconds: float) -> tuple[str, list[Isolated | Continuum], str]:
+    """Kind, isolated answers and continua of exact data, and why it is undecided."""
     pair = data.pair()
     base = regular_base(pair)
     rest = [j for j in range(data.m) if j not in base]
@@ -105,28 +126,38 @@ def classified(data: ExactSliding, seconds: float) -> tuple[str, list[list[fmpq]
     q = (sign * B.solve(pair.w) * fmpq(-1)).entries()
     found = solution_set(M, q, clock() + seconds)
 
-    def forces(z: tuple[fmpq, ...], constant: int) -> list[fmpq]:
+    def states(z: tuple[fmpq, ...], constant: int) -> tuple[list[fmpq], list[fmpq]]:
         slack = (M * fmpq_mat(data.m, 1, list(z))).entries()
         slack = [x + constant * c for x, c in zip(slack, q, strict=True)]
         s = [z[j] if j in base else slack[j] for j in range(data.m)]
-        y = [slack[j] if j in base else z[j] for j in range(data.m)]
+        return s, [slack[j] if j in base else z[j] for j in range(data.m)]
+
+    def forces(z: tuple[fmpq, ...], constant: int) -> list[fmpq]:
+        s, y = states(z, constant)
         return [s[j] - y[j] if j < data.m_b else y[j] for j in range(data.m)]
+
+    def isolated(z: tuple[fmpq, ...]) -> Isolated:
+        s, _ = states(z, 1)
+        return Isolated(forces(z, 1), tuple(j - data.m_b for j in range(data.m_b, data.m) if s[j] > 0))
 
     def continuum(piece: Piece) -> Continuum:
         corners, rays = ([forces(z, k) for z in points] for points, k in ((piece.vertices, 1), (piece.rays, 0)))
         return Continuum(piece.dimension, *([[nearest_double(x) for x in z] for z in some] for some in (corners, rays)))
 
-    answers = [continuum(p) if p.dimension else forces(p.vertices[0], 1) for p in found.pieces]
+    answers: list[Isolated | Continuum] = [
+        continuum(p) if p.dimension else isolated(p.vertices[0]) for p in found.pieces
+    ]
     if found.count is None:
         return "undecided", answers, found.reason or ""
     kind = "infinitely many" if found.count == "infinite" else NAMES.get(int(found.count), str(found.count))
     return kind, answers, ""
 
 
-def _answer(system: SlidingSystem, data: ExactSliding, z: list[fmpq]) -> Answer:
-    floats = np.array([nearest_double(x) for x in z])
+def _answer(system: SlidingSystem, data: ExactSliding, found: Isolated) -> Answer:
+    floats = np.array([nearest_double(x) for x in found.multipliers])
     multipliers = Multipliers(floats[: data.m_b], floats[data.m_b :])
-    return Answer(multipliers, [str(x) for x in z], system.acceleration(multipliers))
+    exact = [str(x) for x in found.multipliers]
+    return Answer(multipliers, exact, system.acceleration(multipliers), found.opening)
 
 
 def open_question(system: SlidingSystem, tolerance: float) -> str:

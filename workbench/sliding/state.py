@@ -3,9 +3,15 @@
 Bilateral constraints of the case enter without friction, closed contacts as unilateral ones with their sliding
 direction e_t, J_t = e_t^T J_t, xi = 1. What the velocities do to a constraint row, d/dt (J v + r) at fixed v, comes
 from differences along the motion.
+
+A contact at rest has no sliding direction of its own; where one is given, the problem is that of the instant at which
+slip begins in this direction.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.errors import DataError
 from workbench.mechanics.case import Array, Case
@@ -14,46 +20,84 @@ from workbench.sliding.system import SlidingSystem
 
 CLOSED = 1e-9
 """Gap [m] and separating speed [m/s] up to which a contact counts as closed."""
+UNIT = 1e-6
+"""What the length of a quaternion may be off by."""
 STEP = 1e-3
 """Time [s] over which rows are differenced, to fourth order."""
 UNCERTAINTY = 1e-9
 """Relative uncertainty of a system that was made this way, from the differences."""
 
 
-def sliding_system(case: Case, q: Array | None = None, v: Array | None = None) -> SlidingSystem:
-    """The sliding contacts at (q, v), or at the start: as the case gives them, else from its compiled mechanics.
+class State(NamedTuple):
+    """Where sliding is looked at; what is None is as at the start of the case.
 
-    Raises DataError where a closed contact does not slide (|u_t| <= v_th), or none is closed.
+    Coordinates q and velocities v; `closed`, the contacts that count as closed, where these are not told by gap and
+    rate; `slip` (one for all, or one for each closed contact), angles [deg] from the first tangent axis of the contact
+    towards the second, in which the contacts slide instead of along their velocity; in the plane 0 or 180.
     """
-    if q is None or v is None:
-        q, v = case.start()
-    if gives_its_own(case):
+
+    q: Array | None = None
+    v: Array | None = None
+    closed: tuple[int, ...] | None = None
+    slip: tuple[float, ...] | None = None
+
+    @property
+    def is_start(self) -> bool:
+        return all(x is None for x in self)
+
+
+START = State()
+
+
+def sliding_system(case: Case, state: State = START) -> SlidingSystem:
+    """The sliding contacts at a state: as the case gives them, else from its compiled mechanics.
+
+    Raises DataError where a closed contact does not slide (|u_t| <= v_th) and no slip is given, where no contact is
+    closed, and for data that do not fit the case.
+    """
+    if gives_its_own(case, state):
+        q, v = coordinates(case, state)
         system: SlidingSystem = case.sliding_system(q, v)  # type: ignore[attr-defined]
         return system
-    return from_mechanics(case, q, v)
+    return from_mechanics(case, state)
 
 
-def gives_its_own(case: Case) -> bool:
-    """Whether the case states its sliding contacts itself."""
-    return hasattr(case, "sliding_system")
+def gives_its_own(case: Case, state: State = START) -> bool:
+    """Whether the case states the sliding contacts of this state itself."""
+    return hasattr(case, "sliding_system") and state.closed is None and state.slip is None
 
 
-def from_mechanics(case: Case, q: Array, v: Array) -> SlidingSystem:
-    """The sliding contacts at (q, v) from the compiled mechanics; DataError as `sliding_system`."""
-    _, m, _, d = case.size
-    core = _filled(case, q, v)
-    u_n, u_t = core.J_n @ v + core.r_n, (core.J_t @ v + core.r_t).reshape(-1, d)
-    closed = np.flatnonzero((core.phi <= CLOSED) & (u_n <= CLOSED))
-    speed = np.linalg.norm(u_t, axis=1)
-    still = [i for i in closed if speed[i] <= case.v_th]
-    if still:
+def coordinates(case: Case, state: State) -> tuple[Array, Array]:
+    """q and v of a state; DataError for shapes that are not the case's, or numbers that are not finite."""
+    found = []
+    for name, start, given in zip("qv", case.start(), (state.q, state.v), strict=True):
+        value = np.asarray(start if given is None else given, dtype=float)
+        if value.shape != np.shape(start) or not np.isfinite(value).all():
+            raise DataError(
+                f"{case.name}: {name} = {np.array2string(value, separator=', ', threshold=8)}; "
+                f"{len(start)} finite numbers are needed"
+            )
+        found.append(value)
+    off = np.abs(np.linalg.norm(case.orientation(found[0]), axis=-1) - 1)
+    if (off > UNIT).any():
         raise DataError(
-            f"{case.name}: contact {still[0]} is closed and does not slide, |u_t| = {speed[still[0]]:g} m/s; the "
-            f"law of sliding needs more than v_th = {case.v_th:g} m/s"
+            f"{case.name}: a quaternion of q is off the unit length by {off.max():.3g}; give unit quaternions"
         )
+    return found[0], found[1]
+
+
+def from_mechanics(case: Case, state: State = START) -> SlidingSystem:
+    """The sliding contacts at a state from the compiled mechanics; DataError as `sliding_system`."""
+    q, v = coordinates(case, state)
+    _, m, _, d = case.size
+    core = filled(case, q, v)
+    closed = closed_contacts(case, state)
     if not len(closed):
-        raise DataError(f"{case.name}: no contact is closed at this state; nothing slides")
-    along = (u_t / np.where(speed > 0, speed, 1.0)[:, None])[closed]
+        raise DataError(
+            f"{case.name}: no contact is closed at this state, and nothing slides; give coordinates and velocities at "
+            "which one is, q=... and v=..., or a moment of the run, at=T"
+        )
+    along = _directions(case, core, v, closed, state.slip)
     J_t = np.einsum("id,idn->in", along, core.J_t.reshape(-1, d, len(v))[closed])
     bias = _bias(case, q, v)
     return SlidingSystem(
@@ -62,7 +106,53 @@ def from_mechanics(case: Case, q: Array, v: Array) -> SlidingSystem:
     )  # fmt: skip
 
 
-def _filled(case: Case, q: Array, v: Array) -> Core:
+def closed_contacts(case: Case, state: State = START) -> NDArray[np.int64]:
+    """The contacts that are closed at a state and do not separate."""
+    if state.closed is not None:
+        return np.array(state.closed, dtype=np.int64)
+    q, v = coordinates(case, state)
+    core = filled(case, q, v)
+    return np.flatnonzero((core.phi <= CLOSED) & (core.J_n @ v + core.r_n <= CLOSED))
+
+
+def _directions(case: Case, core: Core, v: Array, closed: NDArray[np.int64], slip: tuple[float, ...] | None) -> Array:
+    """The unit direction (closed, d) in which each closed contact slides."""
+    d = case.size[3]
+    if slip is not None:
+        return slip_directions(slip, len(closed), d)
+    u_t = (core.J_t @ v + core.r_t).reshape(-1, d)[closed]
+    speed = np.linalg.norm(u_t, axis=1)
+    for i, u in zip(closed, speed, strict=True):
+        if u <= case.v_th:
+            raise DataError(
+                f"{case.name}: contact {i} is closed and does not slide, |u_t| = {u:g} m/s <= v_th = {case.v_th:g} "
+                "m/s; give the direction in which slip begins, slip=ANGLE, or velocities, v=..., or a moment of the "
+                "run, at=T"
+            )
+    return np.asarray(u_t / speed[:, None])
+
+
+def slip_directions(slip: tuple[float, ...], contacts: int, d: int) -> Array:
+    """Unit directions (contacts, d) of angles [deg], one for all or one for each; DataError for others."""
+    if len(slip) not in (1, contacts):
+        raise DataError(
+            f"slip has {len(slip)} angles; one is needed, or one for each of the {contacts} closed contacts"
+        )
+    if not np.isfinite(slip).all():
+        raise DataError(f"slip = {', '.join(map(str, slip))}; finite angles in degrees are needed")
+    angles = np.broadcast_to(np.array(slip, dtype=float), contacts)
+    # By quarter turns, so that the directions of the axes are exact.
+    quarters, rest = np.divmod(angles, 90.0)
+    c, s = np.cos(np.radians(rest)), np.sin(np.radians(rest))
+    turned = np.select([(quarters % 4 == k)[:, None] for k in range(4)], [np.stack(x, axis=1) for x in (
+        (c, s), (-s, c), (-c, -s), (s, -c))])  # fmt: skip
+    if d == 1 and turned[:, 1].any():
+        raise DataError(f"slip = {', '.join(f'{x:g}' for x in slip)}; in the plane it is 0 or 180 degrees")
+    return np.asarray(turned[:, :d]) + 0.0
+
+
+def filled(case: Case, q: Array, v: Array) -> Core:
+    """The contact data at (q, v)."""
     core = Core(case.size, STEP, 0.0, case.v_th)
     core.v[:] = v
     case.fill(np.asarray(q, dtype=float), np.asarray(v, dtype=float), case.data(), core)
@@ -75,7 +165,7 @@ def _bias(case: Case, q: Array, v: Array) -> Array:
     def rates(h: float) -> Array:
         there = np.empty_like(q)
         case.advance(q, v, h, case.data(), there)
-        core = _filled(case, there, v)
+        core = filled(case, there, v)
         return np.concatenate([core.J_b @ v + core.r_b, core.J_n @ v + core.r_n])
 
     near, far = ((rates(x) - rates(-x)) / (2 * x) for x in (STEP, 2 * STEP))

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from workbench.algorithms import default_solver
 from workbench.builtin.reports.text.painleve import as_data, in_words, to_text
+from workbench.comparison.cases import of_reference
+from workbench.comparison.jobs import Settings
 from workbench.diagnostics.painleve import Painleve, of_case
-from workbench.diagnostics.painleve_map import Axis, RegimeMap, regime_map
+from workbench.diagnostics.painleve_map import Progress, RegimeMap, axis, regime_map
+from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
 from workbench.mechanics.case import Case
 from workbench.output import provenance
-from workbench.verbs.find import find_case
+from workbench.sliding.state import State, filled
+from workbench.step.simulation import simulate
+from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LOADED = 1e-9
+"""Share of the largest impulse of a step from which on a contact counts as loaded."""
+LEAST = 0.1
+"""Time [s] that each part of the work has in any case."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -49,11 +62,12 @@ class Regimes(Result):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """The map, one row per cell (x, y, kind); without one the critical frictions, one row per line."""
+        """The map, one row per rectangle of cells alike (x, x2, y, y2, regime, answers, p_matrix); without one the
+        critical frictions, one row per line."""
         import pandas as pd
 
         if self.map is not None:
-            from workbench.builtin.reports.pages.painleve import rectangles
+            from workbench.builtin.reports.figures.regimes import rectangles
 
             return rectangles(self.map)
         rows = [(x.name, x.critical.value) for x in self.state.losses]
@@ -74,27 +88,69 @@ class Regimes(Result):
 
 
 def painleve(
-    case: str | Case, given: Mapping[str, Any] | None = None, *, x: tuple[str, Any] | None = None,
-    y: tuple[str, Any] | None = None,
+    case: str | Case, given: Mapping[str, Any] | None = None, *, q: Any = None, v: Any = None, at: float | None = None,
+    slip: float | Sequence[float] | None = None, x: tuple[str, Any] | None = None, y: tuple[str, Any] | None = None,
+    seconds: float = 60.0, progress: Progress | None = None,
 ) -> Regimes:  # fmt: skip
-    """Regime, P verdict, critical friction and Proposition 1 of the contacts that slide at the start of a case.
+    """Regime, P verdict, critical friction and Proposition 1 of the contacts that slide, at the start of a case.
 
-    `given` sets parameters; whole numbers, `Fraction`s and strings such as "4/3" are taken exactly. `x` and `y`, each
-    (parameter, values), ask for a map. Raises WorkbenchError for a case whose contacts do not slide.
+    `given` sets parameters; whole numbers, `Fraction`s and strings such as "4/3" are taken exactly. Another state than
+    the start: coordinates `q`, velocities `v`; or `at` [s] of a run under exact Coulomb friction. `slip` [deg], one
+    angle or one for each closed contact, is the direction in which contacts slide that are at rest (`sliding.State`).
+    `x` and `y`, each (parameter, values) or ("slip", angles), ask for a map. `seconds` bound the work; the map tells
+    what they did not suffice for. Raises WorkbenchError for a state whose contacts do not slide.
 
     >>> import workbench as wb
-    >>> wb.painleve("rod", {"tan_theta": 2, "mu": "4/3"}).state.regime.kind
-    'none'
+    >>> wb.painleve("rod", {"tan_theta": 2, "mu": "4/3"}).state.regime.name
+    'inconsistent'
+    >>> wb.painleve("wedged-box", slip=0).state.system.size
+    (0, 2)
     """
+    end = clock() + seconds
     exact = {name: _exact(name, value) for name, value in (given or {}).items()}
     if (x is None) != (y is None):
         raise WorkbenchError("a map needs both x and y, each a parameter and its values")
     found = find_case(case, **{name: _double(name, value) for name, value in exact.items()})
-    axes = None if x is None or y is None else (_axis(found, x), _axis(found, y))
+    axes = None if x is None or y is None else (axis(found, *x), axis(found, *y))
     if axes and axes[0].name == axes[1].name:
         raise WorkbenchError(f"x and y are both {axes[0].name}; a map needs two parameters")
-    state = of_case(found, exact)
-    return Regimes(found, exact, state, None if axes is None else regime_map(found, *axes))
+    if at is not None and not (q is None and v is None):
+        raise WorkbenchError("a moment of the run and a state of one's own are both given; give at, or q and v")
+    state = State(q, v, None, None if slip is None else tuple(np.atleast_1d(np.asarray(slip, dtype=float)).tolist()))
+    if at is not None:
+        state = _of_run(found, at, state, progress, end)
+    judged = of_case(found, exact, state, max(0.25 * (end - clock()), LEAST))
+    drawn = None if axes is None else regime_map(found, *axes, state, progress, max(end - clock(), LEAST))
+    return Regimes(found, exact, judged, drawn)
+
+
+def _of_run(case: Case, at: float, state: State, progress: Progress | None, end: float) -> State:
+    """The state after `at` seconds of the reference run; closed are the contacts that its last step loaded."""
+    settings = Settings().of_case(case)
+    h = settings.reference_step
+    if not 0 <= at <= case.duration:
+        raise WorkbenchError(f"at = {at:g} s; the run of {case.name} goes from 0 to {case.duration:g} s")
+    steps = round(at / h)
+    if steps == 0:
+        return state
+
+    def report(done: int) -> None:
+        if progress:
+            progress("run", done, steps)
+        if clock() > end:
+            raise WorkbenchError(f"at = {at:g} s: the time was over after {done} of {steps} steps; allow more seconds")
+
+    run = simulate(
+        case, find_formulation("coulomb"), default_solver("Coulomb NCP"), h, steps * h,
+        relaxation=of_reference(case, settings), progress=report,
+    )  # fmt: skip
+    if run.steps < steps or run.residuals.max() > run.tolerance:
+        raise WorkbenchError(f"at = {at:g} s: the run under exact Coulomb friction is not verified up to there")
+    q, v = run.states_q[-1], run.states_v[-1]
+    core = filled(case, q, v)
+    loaded = run.p_n[-1] > LOADED * np.abs(run.p_n[-1]).max()
+    leaving = core.J_n @ v + core.r_n > case.v_th
+    return state._replace(q=q, v=v, closed=tuple(np.flatnonzero(loaded & ~leaving).tolist()))
 
 
 def _exact(name: str, value: Any) -> Fraction:
@@ -109,10 +165,3 @@ def _double(name: str, value: Fraction) -> float:
         return float(value)
     except OverflowError:
         raise WorkbenchError(f"{name}: the value is beyond the range of doubles") from None
-
-
-def _axis(case: Case, given: tuple[str, Any]) -> Axis:
-    import numpy as np
-
-    name, values = given
-    return Axis(case.aliases.get(name, name), np.asarray(values, dtype=float))
