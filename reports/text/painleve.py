@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from workbench.builtin.reports.text.check import between
-from workbench.diagnostics.critical_friction import Critical, Root
+from workbench.diagnostics.critical_friction import Critical
 from workbench.diagnostics.painleve import ALL, Loss, Painleve
 from workbench.diagnostics.painleve_map import NAMES, RegimeMap
 from workbench.diagnostics.proposition import Bounds
 from workbench.diagnostics.sliding_regime import Answer, Regime
+from workbench.matrices.roots import Root
 from workbench.mechanics.case import Case
 
 REGIME_WORDS = {

@@ -9,22 +9,21 @@ every step in which M_mu changes by less than its distance to the matrices that 
 
 import itertools
 import math
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import ctx, fmpq, fmpq_mat, fmpq_poly
+from flint import fmpq, fmpq_mat, fmpq_poly
 
 from workbench.diagnostics.friction_line import FrictionLine
 from workbench.diagnostics.proposition import balanced
 from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, index_sets, rational
 from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.matrices.definiteness import nearest_double
 from workbench.matrices.distance_bounds import stable_diagonal
 from workbench.matrices.index_sets import least_singular_value, principal
 from workbench.matrices.p_matrix import p_verdict
+from workbench.matrices.roots import Root, isolated
 from workbench.matrices.singular_values import rounded_down
 from workbench.mechanics.contact import Array
 from workbench.readers.matrix import Matrix
@@ -45,29 +44,6 @@ SHARES = 8
 """One verdict may take this part of the time that is left."""
 ROUNDING = 1e-6
 """Share of a safe step that is given away to the rounding of the march's matrices, many times what it can be."""
-
-
-@dataclass(frozen=True, eq=False)
-class Root:
-    """A real number in [lo, hi]; lo = hi where it is rational."""
-
-    lo: fmpq
-    hi: fmpq
-
-    @property
-    def value(self) -> float:
-        return nearest_double((self.lo + self.hi) / 2)
-
-    @property
-    def bracket(self) -> tuple[float, float]:
-        """Doubles that enclose it, equal only if it is one; hi may be inf."""
-        lo, hi = min(nearest_double(self.lo), sys.float_info.max), nearest_double(self.hi)
-        lo = lo if rational(lo) <= self.lo else math.nextafter(lo, -math.inf)
-        return lo, hi if math.isinf(hi) or rational(hi) >= self.hi else math.nextafter(hi, math.inf)
-
-    @property
-    def exact(self) -> str | None:
-        return str(self.lo) if self.lo == self.hi else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,27 +123,6 @@ def determinants(data: ExactSliding, mu_0: list[fmpq], mu_1: list[fmpq]) -> dict
         a: fmpq_poly((powers * fmpq_mat(m + 1, 1, [pair.columns(a).det() for pair in points])).entries())
         for a in index_sets(m)
     }
-
-
-def isolated(factors: list[Any]) -> list[tuple[Root, int]]:
-    """The real roots of distinct irreducible polynomials in disjoint brackets, with the position of the polynomial."""
-    bits = 128
-    while True:
-        with ctx.workprec(bits):
-            found = [(root, k) for k, f in enumerate(factors) for root in _real_roots(f)]
-        found.sort(key=lambda r: r[0].lo)
-        if all(x.hi < y.lo for (x, _), (y, _) in itertools.pairwise(found)):
-            return found
-        bits *= 2
-
-
-def _real_roots(f: Any) -> list[Root]:
-    c = f.coeffs()
-    if len(c) == 2:
-        root = -fmpq(c[0], c[1])
-        return [Root(root, root)]
-    real = [z.real for z, _ in f.complex_roots() if z.imag == 0]
-    return [Root(x.lower().fmpq(), x.upper().fmpq()) for x in real]
 
 
 def _p_between(polynomials: dict, lo: Root, hi: Root | None) -> bool:
