@@ -22,7 +22,7 @@ PARTS = {
 NAMES = ("friction", "misalignment", "position", "energy", "budget", "painleve", "cones", "motion")
 """File names of the figures, without ending."""
 
-Chart = alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.Chart
+Chart = alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart | alt.Chart
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import argparse
 import json
 import shlex
 from contextlib import nullcontext
+from fractions import Fraction
 from typing import Any
 
 from workbench.cli.parsing import command
@@ -19,7 +20,8 @@ def add_command(commands: Any) -> None:
         "check matrix.csv --rhs q.csv", "check '[2 1; 1 4/3]' --rhs '[-1; 1]'",
         "check matrix.csv --certificate proof.json", "check matrix.npy --out page.html",
         "check matrix.csv --picture cones.svg",
-        "check --case cube -f phantom-inertia:rho=1",
+        "check --case cube -f phantom-inertia:rho=1", "check --case rod --set tan_theta=2 --vary mu=0:3 --out rod.html",
+        "check M0.csv --rhs q0.csv --pencil M1.csv --vary t=0:3",
     )  # fmt: skip
     check.add_argument(
         "file",
@@ -36,8 +38,17 @@ def add_command(commands: Any) -> None:
         "--set", action="append", metavar="NAME=VALUE", default=[], help="with --case: a parameter of it"
     )
     check.add_argument("--step", metavar="H", default="1e-3", help="with --case: step [s]; default 1e-3")
+    check.add_argument(
+        "--vary", metavar="NAME=FROM:TO",
+        help="all solutions along a parameter: of the case, without -f of the contacts that slide at its start; or of "
+        "M + t M1, q + t q1 along t",
+    )  # fmt: skip
+    check.add_argument("--pencil", metavar="FILE", help="with --vary: M1; default: M is constant")
+    check.add_argument(
+        "--pencil-rhs", metavar="FILE", help="with --vary: q1; default: that of the pencil, or q constant"
+    )
     check.add_argument("--json", action="store_true", help="for programs")
-    check.add_argument("--out", metavar="FILE.html", help="also write the result as a page (of a file)")
+    check.add_argument("--out", metavar="FILE.html", help="also write the result as a page (not of -f without --vary)")
     check.add_argument("--certificate", metavar="FILE.json", help="also write all proofs, for `workbench verify`")
     check.add_argument(
         "--picture", metavar="FILE.svg", help="draw the complementary cones of two or three unknowns (.svg, .pdf, .png)"
@@ -51,6 +62,11 @@ def run_check(o: argparse.Namespace) -> None:
     seconds = number_option(o.time_limit, "--time-limit", "seconds")
     if (o.file is None) == (o.case is None):
         raise WorkbenchError("give either a FILE with a matrix, or --case NAME with --formulation NAME")
+    if o.vary is not None:
+        _trace(o, seconds)
+        return
+    if o.pencil or o.pencil_rhs:
+        raise WorkbenchError("--pencil and --pencil-rhs need --vary NAME=FROM:TO, the parameter that multiplies them")
     if o.case is None:
         _check_file(o, seconds)
         return
@@ -91,3 +107,39 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
     paths = (("report", o.out), ("certificate", o.certificate), ("picture", o.picture))
     written = [f"\n{what}: {path}" for what, path in paths if path]
     print(json_text(found.data) if o.json else found.text + "".join(written))
+
+
+def _trace(o: argparse.Namespace, seconds: float) -> None:
+    from workbench.cli.painleve import exact_setting
+    from workbench.output import provenance, replaced
+    from workbench.verbs.trace import trace
+
+    of_file = bool(o.rhs or o.pencil or o.pencil_rhs)
+    if o.case is not None and of_file:
+        raise WorkbenchError("--case takes neither --rhs nor --pencil nor --pencil-rhs: its parameter is what varies")
+    if o.case is None and not (o.pencil or o.pencil_rhs):
+        raise WorkbenchError("--vary of a file needs --pencil FILE or --pencil-rhs FILE: what the parameter multiplies")
+    h, vary = number_option(o.step, "--step", "seconds"), _vary(o.vary)
+    given = dict(map(exact_setting, o.set))
+    with replaced(o.out) if o.out else nullcontext() as page:
+        if o.case is None:
+            found = trace(o.file, vary=vary, rhs=o.rhs, pencil=o.pencil, pencil_rhs=o.pencil_rhs, seconds=seconds)
+        else:
+            found = trace(o.case, o.formulation, vary=vary, given=given, step=h, seconds=seconds)
+        if page:
+            facts = provenance(result=found.title, command=f"workbench {shlex.join(o.words)}")
+            page.write_text(found.html(facts), "utf-8")
+    print(json_text(found.data) if o.json else found.text + (f"\nreport: {o.out}" if o.out else ""))
+
+
+def _vary(text: str) -> tuple[str, Fraction, Fraction]:
+    """NAME=FROM:TO, the ends as they are typed."""
+    from workbench.readers.matrix import parse_entry
+
+    name, _, span = text.partition("=")
+    ends = span.split(":")
+    if not name or len(ends) != 2:
+        raise WorkbenchError(f"--vary {text}: give NAME=FROM:TO, such as mu=0:3")
+    for end in ends:
+        parse_entry(end, f"--vary {name}")
+    return name, Fraction(ends[0]), Fraction(ends[1])

@@ -43,6 +43,11 @@ class Solutions:
     def count(self) -> int | str:
         return "infinite" if self.faces else len(self.points)
 
+    @property
+    def isolated(self) -> list[Point]:
+        """The points that lie on no face."""
+        return [point for point in self.points if not any(face.holds(point) for face in self.faces)]
+
 
 def support(point: Point) -> tuple[int, ...]:
     """The indices j with y_j > 0."""

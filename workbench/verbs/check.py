@@ -149,14 +149,20 @@ def check(
         return CheckedFormulation(
             f"{f.label} on {case.name}", lead_matrix(case, f, find_formulation("coulomb"), step, seconds)
         )
-    M, q, name = problem_of(what)
+    M, q, name = problem_of(what, rhs)
+    return check_problem(name, M, q, seconds)
+
+
+def problem_of(what: Any, rhs: Any = None) -> tuple[Matrix, Matrix | None, str]:
+    """M, q and a name of what `check` takes for a matrix, `rhs` in the place of its own q. Raises WorkbenchError."""
+    M, q, name = _matrix_of(what)
     if isinstance(rhs, str | Path):
         if not isinstance(what, str | Path):
             raise WorkbenchError("rhs is a file, and the matrix is none; read both, or give both as files")
         M, q = read_problem(what, rhs)
     elif rhs is not None:
         q = _matrix([[x] for x in np.ravel(np.asarray(rhs, dtype=object))], "rhs")
-    return check_problem(name, M, q, seconds)
+    return M, q, name
 
 
 def check_problem(name: str, M: Matrix, q: Matrix | None, seconds: float) -> Checked:
@@ -169,7 +175,7 @@ def check_problem(name: str, M: Matrix, q: Matrix | None, seconds: float) -> Che
     return Checked(name, check_matrix(M, seconds, q), M, q)
 
 
-def problem_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
+def _matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
     """M, q and a name."""
     if isinstance(what, Case):
         raise WorkbenchError(f"{what.name} is a case; give a formulation too, as in check('{what.name}', 'box')")

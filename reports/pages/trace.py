@@ -1,0 +1,104 @@
+"""The page of the solutions along a parameter: figure and table. One HTML file that opens offline."""
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from workbench.arrays import Array
+from workbench.builtin.reports.figures.charts import COLOURS, WIDTH, Chart, Figure, short
+from workbench.builtin.reports.pages.page import environment, scripts
+from workbench.builtin.reports.text.trace import count_words, in_words, path_words, rows
+from workbench.diagnostics.trace import Trace, at_critical, curves
+
+BANDS = {"0": "#f6dcd6", "1": "#ffffff", "infinitely many": "#dddddd"}
+"""Colours behind the curves by the number of solutions; several are blue."""
+SEVERAL = ["#dbe6f2", "#bcd0e6", "#9dbada", "#7fa6c9"]
+HEIGHT = 180
+BEYOND = 6
+"""Times the median of the values drawn, beyond which a curve leaves the frame."""
+
+
+def render(trace: Trace, title: str, provenance: dict[str, Any]) -> str:
+    """The whole page as text."""
+    shown = [figure(trace)]
+    return environment().get_template("trace.html.j2").render(
+        trace=trace, title=title, words=in_words(trace), source=path_words(trace), rows=rows(trace), figures=shown,
+        provenance=provenance, **scripts(shown),
+    )  # fmt: skip
+
+
+def figure(trace: Trace) -> Figure:
+    """Every unknown over the parameter, a curve for each solution, bands by their number, critical values as lines."""
+    p, lines, marks = trace.problem, curves(trace), at_critical(trace)
+    supports = list(dict.fromkeys(lines["support"]))
+    palette = [COLOURS[i % len(COLOURS)] for i in range(len(supports))]
+    colour = alt.Color("support:N", title="positive", sort=supports, scale=alt.Scale(domain=supports, range=palette))
+    unit = f" [{p.unit}]" if p.unit not in ("", "-") else ""
+    ends = [trace.path.start[0].value, trace.path.end[0].value]
+    x = alt.X("t:Q", title=p.parameter + unit, scale=alt.Scale(domain=ends, nice=False, zero=False))
+    behind = [_bands(trace, x), _rules(trace)]
+    charts = []
+    for name in p.names:
+        own, own_marks = (frame[frame["name"] == name].drop(columns="name") for frame in (lines, marks))
+        title = f"{name} [{p.shown_unit}]" if p.shown_unit else name
+        charts.append(_chart(title, own, own_marks, x, colour, behind))
+    caption = (
+        "Every curve is one solution, coloured by its positive unknowns; the bands tell how many solutions there are. "
+        "Dashed lines are critical values, where thick black lines are infinitely many solutions and dots a solution "
+        "at this value alone; between them infinitely many are shown by their corners. "
+        "Curves that leave the frame go to infinity. Nothing is said of stability."
+    )
+    return Figure("trace", f"Solutions over {p.parameter}", caption, alt.vconcat(*charts))
+
+
+def _chart(
+    title: str, lines: pd.DataFrame, marks: pd.DataFrame, x: alt.X, colour: alt.Color, behind: list[alt.Chart]
+) -> Chart:
+    low, high = _frame(lines["value"].to_numpy(dtype=float), marks[["low", "high"]].to_numpy(dtype=float).ravel())
+    y = alt.Y("value:Q", title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
+    # A value next to infinity is beyond what can be drawn.
+    far = 1e3 * (high - low)
+    drawn = lines.assign(t=lines["t"].map(short), value=lines["value"].clip(low - far, high + far).map(short))
+    curve = alt.Chart(drawn).mark_line(strokeWidth=1.8, clip=True)
+    layers = [*behind, curve.encode(x=x, y=y, color=colour, detail="branch:N", tooltip=["support:N", "t:Q", "value:Q"])]
+    if len(marks):
+        base = alt.Chart(marks.assign(value=marks["low"].clip(low, high), top=marks["high"].clip(low, high)))
+        alone = base.transform_filter("datum.low == datum.high")
+        layers.append(base.mark_rule(strokeWidth=3, color="black").encode(x="t:Q", y=y, y2="top:Q"))
+        layers.append(alone.mark_circle(size=50, color="black", opacity=1).encode(x="t:Q", y=y))
+    return alt.layer(*layers).properties(width=WIDTH - 170, height=HEIGHT)
+
+
+def _rules(trace: Trace) -> alt.Chart:
+    """The critical values."""
+    values = pd.DataFrame({"t": [c.t.value for c in trace.path.critical]})
+    return alt.Chart(values).mark_rule(strokeDash=[4, 3], color="#555").encode(x="t:Q")
+
+
+def _bands(trace: Trace, x: alt.X) -> alt.Chart:
+    """Rectangles by the number of solutions."""
+    bands = pd.DataFrame(
+        [(i.lo.value, i.hi.value, count_words(i.solutions)) for i in trace.path.intervals],
+        columns=["t", "end", "solutions"],
+    )
+    several = sorted((s for s in set(bands["solutions"]) if s not in BANDS), key=int)
+    colours = {**BANDS, **{s: SEVERAL[min(k, len(SEVERAL) - 1)] for k, s in enumerate(several)}}
+    names = [s for s in (*list(BANDS)[:2], *several, "infinitely many") if s in set(bands["solutions"])]
+    scale = alt.Scale(domain=names, range=[colours[s] for s in names])
+    fill = alt.Fill(
+        "solutions:N", title="number of solutions", scale=scale, legend=alt.Legend(symbolStrokeColor="#999")
+    )
+    return alt.Chart(bands).mark_rect().encode(x=x, x2="end:Q", fill=fill, tooltip=["solutions:N"])
+
+
+def _frame(curves: Array, marks: Array) -> tuple[float, float]:
+    """Limits of the ordinate: what is drawn but for values far beyond the typical one, on the way to infinity."""
+    values = np.concatenate([curves, marks, [0.0]])
+    values = values[np.isfinite(values)]
+    if values.any():
+        values = values[np.abs(values) <= BEYOND * np.median(np.abs(values[values != 0]))]
+    low, high = float(values.min()), float(values.max())
+    room = 0.06 * ((high - low) or 1.0)
+    return low - room, high + room

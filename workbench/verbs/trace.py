@@ -1,0 +1,141 @@
+"""`trace`: how do the solutions change along a parameter?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from flint import fmpq
+
+from workbench.builtin.reports.text.trace import as_data, in_words, place, rows, to_text
+from workbench.diagnostics.trace import Trace, curves
+from workbench.diagnostics.varied import Varied, of_pencil, of_sliding, of_step
+from workbench.engine.timing import clock
+from workbench.errors import WorkbenchError
+from workbench.language.formulation import Formulation
+from workbench.matrices.exact_lp import OutOfTimeError
+from workbench.matrices.path import follow
+from workbench.mechanics.case import Case
+from workbench.verbs.check import problem_of
+from workbench.verbs.find import find_case, find_formulation
+from workbench.verbs.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Traced(Result):
+    """The solutions along a parameter; `data` is ready for JSON, `text` for a terminal."""
+
+    title: str
+    trace: Trace = field(repr=False)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return as_data(self.trace, self.title)
+
+    @property
+    def text(self) -> str:
+        return to_text(self.trace, self.title)
+
+    @property
+    def words(self) -> list[str]:
+        return in_words(self.trace)
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per critical value and interval, in order: where, solutions, what."""
+        import pandas as pd
+
+        return pd.DataFrame(rows(self.trace), columns=[self.trace.problem.parameter, "solutions", "what"])
+
+    @property
+    def critical(self) -> pd.DataFrame:
+        """One row per event: lo, hi (doubles that enclose the value), exact, count there, kind, before, after."""
+        import pandas as pd
+
+        found = [
+            (*(place(c.t)[key] for key in ("lo", "hi", "exact")), c.solutions.count, e.kind, e.before, e.after)
+            for c in self.trace.path.critical
+            for e in c.events
+        ]
+        return pd.DataFrame(found, columns=["lo", "hi", "exact", "count", "kind", "before", "after"])
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {"solutions": self.frame, "critical": self.critical, "curves": curves(self.trace)}
+
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        from workbench.builtin.reports.pages.trace import render
+
+        return render(self.trace, self.title, facts or self.facts)
+
+
+def trace(
+    what: Any, formulation: str | Formulation | None = None, *, vary: tuple[str, Any, Any], rhs: Any = None,
+    pencil: Any = None, pencil_rhs: Any = None, given: Mapping[str, Any] | None = None, step: float = 1e-3,
+    seconds: float = 10.0,
+) -> Traced:  # fmt: skip
+    """The solutions of an LCP as functions of a parameter, exactly: where they begin, meet, and go to infinity.
+
+    `vary` is (name, from, to); whole numbers, `Fraction`s, doubles and strings such as "4/3" are taken exactly. `what`
+    is a matrix as for `check`, with `rhs` its q, and `pencil`, `pencil_rhs` are what t times is added to them, each
+    constant where it is left out; or a case or its name, with parameters `given`: the contacts that slide at its start,
+    or with a `formulation` the LCP of its first step of `step` [s]. `seconds` bound the search. Raises WorkbenchError
+    for more than 8 unknowns, for what no low polynomial in the parameter describes, and when the time is over.
+
+    >>> import workbench as wb
+    >>> found = wb.trace([[1, 0], [0, 1]], rhs=[-1, -1], pencil=[[0, 1], [1, 0]], vary=("t", 0, 3))
+    >>> print(found.words[2])
+    At t = 1: family: infinitely many solutions ({0, 1} before, {0}, {1}, {0, 1} after).
+    >>> wb.trace("rod", vary=("mu", 0, 3), given={"tan_theta": 2}).critical.exact.tolist()
+    ['4/3']
+    """
+    name, low, high = vary[0], *(_exact(vary[0], end) for end in vary[1:])
+    if pencil is None and pencil_rhs is None:
+        title, problem = _of_case(what, formulation, name, low, high, given or {}, step)
+    else:
+        title, problem = _of_matrices(what, rhs, pencil, pencil_rhs, name)
+    start, end = (fmpq(x.numerator, x.denominator) for x in (low, high))
+    try:
+        return Traced(title, Trace(problem, follow(problem.data, start, end, clock() + seconds)))
+    except OutOfTimeError:
+        raise WorkbenchError(
+            f"{seconds:g} s were not enough for the {2**problem.data.n} index sets of {problem.data.n} unknowns; "
+            "allow more time, or take a shorter range"
+        ) from None
+
+
+def _of_case(
+    what: Any, formulation: Any, name: str, low: Fraction, high: Fraction, given: Mapping[str, Any], step: float
+) -> tuple[str, Varied]:
+    if not isinstance(what, str | Case | type):
+        raise WorkbenchError("nothing varies: give pencil or pencil_rhs beside a matrix, or a case and its parameter")
+    exact = {key: _exact(key, value) for key, value in given.items()}
+    case = find_case(what, **{key: float(value) for key, value in exact.items()})
+    # The LCP of this declaration is that of the contacts, with half of the unknowns eliminated.
+    if formulation in (None, "sliding-lcp"):
+        return f"{case.name} over {name}", of_sliding(case, exact, name, low, high)
+    f = find_formulation(formulation)
+    return f"{f.label} on {case.name} over {name}", of_step(case, f, step, name, low, high)
+
+
+def _of_matrices(what: Any, rhs: Any, pencil: Any, pencil_rhs: Any, name: str) -> tuple[str, Varied]:
+    M_0, q_0, title = problem_of(what, rhs)
+    if q_0 is None:
+        raise WorkbenchError(f"{title} has no right-hand side; give q too, as rhs")
+    M_1, q_1, _ = problem_of(what if pencil is None else pencil, pencil_rhs)
+    if pencil is None:
+        return f"{title} over {name}", of_pencil(name, (M_0, None), (q_0, q_1))
+    return f"{title} over {name}", of_pencil(name, (M_0, M_1), (q_0, q_1))
+
+
+def _exact(name: str, value: Any) -> Fraction:
+    try:
+        return Fraction(value)
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        raise WorkbenchError(f"{name} = {value!r}; a number, or a string such as '4/3', is needed") from None
