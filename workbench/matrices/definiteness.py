@@ -7,6 +7,7 @@ BIT 46, 2006).
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,7 +153,7 @@ def proved_positive_definite(M: NDArray) -> bool:
     return bool((np.abs(X @ S @ X.T - np.eye(n)).sum(axis=1) + rounding < 0.5).all())
 
 
-def lift(M: fmpq_mat, a: list[int], y: dict[int, int]) -> list[fmpq]:
+def lift(M: fmpq_mat, a: list[int], y: Mapping[int, int | fmpq]) -> list[fmpq]:
     """The x (n) equal to y outside a, zero elsewhere, with (M x)_a = 0: x_a = -M_aa^-1 M_ay y, exactly.
 
     M_aa must be nonsingular. Then x^T M x = y^T (M/M_aa) y for symmetric M, the form of the Schur complement.

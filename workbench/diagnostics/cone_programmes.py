@@ -1,0 +1,171 @@
+"""Vectors that decide whether a friction problem has a solution: proposed by linear and conic programmes, then rounded.
+
+Polyhedral cones are decided by exact linear programming, either way. Others are left to an interior point method in
+floating point, which proposes; what it proposes is rounded to short rationals, and only what `friction_cones` then
+finds to hold in exact arithmetic is returned.
+"""
+
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from workbench.arrays import Array
+from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.exact_lp import solve_inequalities
+from workbench.matrices.friction_cones import RationalFriction, Vector
+
+LENGTHS = (4, 12, 26, 52)
+"""Bits to which a proposal is rounded, relative to its largest entry: the shortest that holds is taken."""
+CLEAR = 1e-7
+"""Margins of an interior point method below this count as zero."""
+
+
+def by_linear_programme(p: RationalFriction, deadline: float) -> tuple[Vector, None] | tuple[None, Vector]:
+    """x (n) with S x + q in the polyhedral K*, or r (n) in K with S r = 0 and q . r < 0. Raises OutOfTimeError."""
+    C = _faces(p)
+    basis = _independent_columns(p.S)
+    A = C * _columns(p.S, basis)
+    bound = [-x for x in (C * fmpq_mat(len(p.q), 1, p.q)).entries()]
+    rows = [[*row, *(-x for x in row)] for row in A.tolist()] if basis else [[fmpq(0)]] * C.nrows()
+    found, y = solve_inequalities(fmpq_mat(rows), bound, deadline)
+    if found is None:
+        return None, (C.transpose() * fmpq_mat(len(bound), 1, y or [])).entries()
+    x = [fmpq(0)] * len(p.q)
+    for k, j in enumerate(basis):
+        x[j] = found[k] - found[k + len(basis)]
+    return x, None
+
+
+def _faces(p: RationalFriction) -> fmpq_mat:
+    """C with K* = {u : C u >= 0}: u_n + mu u_t and u_n - mu u_t of a contact in the plane, u_n without friction."""
+    r, n = len(p.mu), len(p.q)
+    rows = []
+    for i, mu in enumerate(p.mu):
+        for sign in (1, -1) if mu else (0,):
+            row = [fmpq(0)] * n
+            row[i] = fmpq(1)
+            row[r + p.d * i] = sign * mu
+            rows.append(row)
+    return fmpq_mat(rows)
+
+
+def interior_velocity(p: RationalFriction, accept: Callable[[Vector], bool]) -> Vector | None:
+    """An accepted x (n), with S x + q well inside K* if there is such a point; None where none was found."""
+    import cvxpy as cp
+
+    S, q, mu, D, size = _scaled(p)
+    r = mu.size
+    x: Any = cp.Variable(q.size)
+    margin: Any = cp.Variable()
+    u = S @ x + q
+    slip = cp.norm(cp.reshape(u[r:], (r, p.d), order="C"), 2, axis=1)
+    limits = [u[:r] - margin >= cp.multiply(mu, slip), margin <= 1]
+    values = _maximised(margin, limits, x)
+    return _shortest(size * D * values, accept) if values is not None and margin.value > CLEAR else None
+
+
+def self_stress(p: RationalFriction, accept: Callable[[Vector], bool]) -> Vector | None:
+    """An accepted r (n) in K with S r = 0 and q . r < 0; None where none was found.
+
+    Contacts are in the interior of their cones where that is possible, so that r may be rounded; the others carry
+    nothing.
+    """
+    import cvxpy as cp
+
+    S, q, mu, D, _ = _scaled(p)
+    k = mu.size
+    r: Any = cp.Variable(q.size)
+    inside: Any = cp.Variable(k)
+    tangential = cp.norm(cp.reshape(r[k:], (k, p.d), order="C"), 2, axis=1)
+    limits = [
+        S @ r == 0, q @ r == -1, tangential <= cp.multiply(mu, r[:k] - inside), r[:k] >= inside, inside >= 0,
+        inside <= 1,
+    ]  # fmt: skip
+    values = _maximised(cp.sum(inside), limits, r)
+    if values is None:
+        return None
+    columns = _columns_of_contacts(p, np.greater(inside.value, CLEAR))
+    return _from_null_space(p, columns, D * values, accept)
+
+
+def _columns_of_contacts(p: RationalFriction, inside: np.ndarray) -> list[int]:
+    """The entries of r that may differ from zero."""
+    r, d = len(p.mu), p.d
+    tangents = [r + d * i + j for i in range(r) if inside[i] and p.mu[i] for j in range(d)]
+    return [i for i in range(r) if inside[i]] + tangents
+
+
+def _from_null_space(
+    p: RationalFriction, columns: list[int], r: Array, accept: Callable[[Vector], bool]
+) -> Vector | None:
+    """An accepted vector near r (n), zero outside these columns, with S r = 0 exactly."""
+    if not columns:
+        return None
+    reduced, rank = _columns(p.S, columns).rref()
+    pivots = [next(j for j in range(len(columns)) if reduced[i, j] != 0) for i in range(rank)]
+    loose = [j for j in range(len(columns)) if j not in pivots]
+
+    def completed(free: Vector) -> Vector:
+        y = [fmpq(0)] * len(p.q)
+        for j, value in zip(loose, free, strict=True):
+            y[columns[j]] = value
+        for i, j in enumerate(pivots):
+            y[columns[j]] = -sum((reduced[i, f] * v for f, v in zip(loose, free, strict=True)), fmpq(0))
+        return y
+
+    found = _shortest(r[np.array(columns)[loose]], lambda free: accept(completed(free))) if loose else None
+    return None if found is None else completed(found)
+
+
+def _shortest(x: Array, accept: Callable[[Vector], bool]) -> Vector | None:
+    """x rounded to as few bits as will be accepted; None where even doubles are not."""
+    size = float(np.abs(x).max(initial=0.0))
+    if not np.isfinite(size) or size == 0:
+        return None
+    for bits in LENGTHS:
+        unit = Fraction(2) ** (int(np.ceil(np.log2(size))) - bits)
+        whole = [round(Fraction(float(v)) / unit) * unit for v in x]
+        rounded = [fmpq(v.numerator, v.denominator) for v in whole]
+        if accept(rounded):
+            return rounded
+    return None
+
+
+def _scaled(p: RationalFriction) -> tuple[Array, Array, Array, Array, float]:
+    """D S D, D q over its size, mu, D (n), and that size: one factor for every contact keeps the cones as they are."""
+    n, r = len(p.q), len(p.mu)
+    S = np.array([nearest_double(x) for x in p.S.entries()]).reshape(n, n)
+    q, mu = (np.array([nearest_double(x) for x in v]) for v in (p.q, p.mu))
+    contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), p.d)])
+    size = np.zeros(r)
+    np.maximum.at(size, contact, np.abs(np.diag(S)))
+    D = np.where(size > 0, 1 / np.sqrt(np.where(size > 0, size, 1.0)), 1.0)[contact]
+    largest = float(np.abs(D * q).max()) or 1.0
+    return D[:, None] * S * D, D * q / largest, mu, D, largest
+
+
+def _maximised(objective: Any, limits: list, x: Any) -> Array | None:
+    """The x of the programme's answer; None where it has none."""
+    import cvxpy as cp
+
+    try:
+        # An inaccurate proposal is none the worse: what is returned is judged exactly.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cp.Problem(cp.Maximize(objective), limits).solve(solver=cp.CLARABEL)
+    except cp.SolverError:
+        return None
+    return x.value
+
+
+def _independent_columns(S: fmpq_mat) -> list[int]:
+    reduced, rank = S.rref()
+    return [next(j for j in range(S.ncols()) if reduced[i, j] != 0) for i in range(rank)]
+
+
+def _columns(S: fmpq_mat, some: list[int]) -> fmpq_mat:
+    return fmpq_mat(S.nrows(), len(some), [S[i, j] for i in range(S.nrows()) for j in some])
