@@ -7,7 +7,7 @@ BIT 46, 2006).
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from workbench.errors import DataError
+from workbench.matrices.exact_lp import check_clock
 from workbench.readers.matrix import Matrix
 
 EXACT_SIZE = 64
@@ -125,6 +126,18 @@ def signs_of_form(S: fmpq_mat) -> Signs:
     return Signs(found[True], found[False], None if both else bool(left))
 
 
+def positive_definite(S: fmpq_mat, deadline: float = math.inf) -> bool:
+    """Whether the symmetric rational S (n, n) is positive definite: its leading principal minors, exactly (Sylvester).
+
+    Raises OutOfTimeError.
+    """
+    for k in range(1, S.nrows() + 1):
+        check_clock(deadline)
+        if submatrix(S, range(k)).det() <= 0:
+            return False
+    return True
+
+
 def proved_positive_definite(M: NDArray) -> bool:
     """Whether a rigorous error bound proves x^T M x > 0 for all x != 0; M (n, n) holds exact entries rounded once.
 
@@ -167,7 +180,7 @@ def lift(M: fmpq_mat, a: list[int], y: Mapping[int, int | fmpq]) -> list[fmpq]:
     return x
 
 
-def submatrix(M: fmpq_mat, a: list[int] | tuple[int, ...]) -> fmpq_mat:
+def submatrix(M: fmpq_mat, a: Sequence[int]) -> fmpq_mat:
     """The principal submatrix M_aa."""
     return fmpq_mat(len(a), len(a), [M[i, j] for i in a for j in a])
 
@@ -183,3 +196,8 @@ def nearest_double(q: fmpq) -> float:
         return int(q.p) / int(q.q)
     except OverflowError:
         return math.inf if q > 0 else -math.inf
+
+
+def exact(x: float) -> fmpq:
+    """The rational that a double is."""
+    return fmpq(*float(x).as_integer_ratio())

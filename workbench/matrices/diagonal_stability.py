@@ -13,6 +13,8 @@ Sources: Barker, Berman and Plemmons (Linear Multilinear Algebra 5, 1978); Moyla
 Boyd and Vandenberghe, Convex Optimization (2004), chapter 11, for the method; Rump (BIT 46, 2006) for the proof.
 """
 
+import math
+
 import numpy as np
 from flint import fmpq, fmpq_mat
 from numba import types
@@ -23,16 +25,19 @@ from workbench.engine.kernels import MATRIX, VECTOR, lu_factor, lu_solve
 from workbench.matrices.definiteness import (
     EXACT_SIZE,
     nearest_double,
+    positive_definite,
     proved_positive_definite,
-    signs_of_form,
     symmetric_part,
-)  # fmt: skip
+)
+from workbench.matrices.exact_lp import check_clock
 
-FOUND, NONE, UNSETTLED = 1, 0, 2
+FOUND, NONE, UNSETTLED, STUCK = 1, 0, 2, 3
 STEPS = 80
 """Newton steps at most; fifteen are usual."""
 LARGE = 64
 """Order above which LAPACK's calls cost less than loops do."""
+LARGEST = 600
+"""Order up to which the barrier method is begun; a step takes a third of a second there."""
 SHRINK = 0.1
 """Factor on the barrier's weight once Newton's decrement is small."""
 
@@ -110,33 +115,34 @@ def proves(B, R, w, S, L):
     return cholesky(S, L)
 
 
-@kernel(types.int64(MATRIX, VECTOR, VECTOR, types.int64))
-def find_diagonal(B, w, score, steps):
-    """w (m,) > 0 with W B + B^T W positive definite (floating point): FOUND, NONE or UNSETTLED after `steps`.
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.int64))
+def barrier(B, w, score, at, steps):
+    """w (m,) > 0 with W B + B^T W positive definite (floating point): FOUND, NONE, UNSETTLED after `steps` or STUCK.
 
     B (m, m) has ones on its diagonal. `score` (m,) is Z_ii (B Z B^T)_ii for the dual matrix Z: large where a principal
-    pivot helps most.
+    pivot helps most. at = [tau, weight of the barrier] is zero in the beginning; w and `at` say where to go on.
     """
     m = B.shape[0]
     S, L, K = np.empty((m, m)), np.empty((m, m)), np.empty((m, m))
     # Unknowns of a Newton step: w, tau, and the multiplier of the mean.
     H, pivots = np.zeros((m + 2, m + 2)), np.empty(m + 2, dtype=np.int64)
     g, step, w_new = np.zeros(m + 2), np.empty(m + 2), np.empty(m)
-    for i in range(m):
-        w[i] = 0.5
-        score[i] = 0.0
-    form(B, w, 0.0, S)
-    if cholesky(S, L):
-        return FOUND
-    # Gershgorin's bound makes the start feasible.
-    tau = 0.0
-    for i in range(m):
-        s = 1.0 - S[i, i]
-        for j in range(m):
-            if j != i:
-                s += abs(S[i, j])
-        tau = max(tau, s)
-    weight = tau
+    tau, weight = at[0], at[1]
+    if weight == 0.0:
+        for i in range(m):
+            w[i] = 0.5
+            score[i] = 0.0
+        form(B, w, 0.0, S)
+        if cholesky(S, L):
+            return FOUND
+        # Gershgorin's bound makes the start feasible.
+        for i in range(m):
+            s = 1.0 - S[i, i]
+            for j in range(m):
+                if j != i:
+                    s += abs(S[i, j])
+            tau = max(tau, s)
+        weight = tau
     form(B, w, tau, S)
     cholesky(S, L)
     for _ in range(steps):
@@ -163,7 +169,7 @@ def find_diagonal(B, w, score, steps):
         if m > LARGE:
             step[:] = np.linalg.solve(H, g)
         elif lu_factor(H, pivots):
-            return UNSETTLED
+            return STUCK
         else:
             lu_solve(H, pivots, g, step)
         decrement = 0.0
@@ -183,7 +189,7 @@ def find_diagonal(B, w, score, steps):
                 break
             length *= 0.6
         if not moved:
-            return UNSETTLED
+            return STUCK
         tau += length * step[m]
         for i in range(m):
             w[i] = w_new[i]
@@ -194,11 +200,21 @@ def find_diagonal(B, w, score, steps):
             if tau > 4.0 * m * weight:
                 return NONE
             weight *= SHRINK
+    at[0], at[1] = tau, weight
     return UNSETTLED
 
 
-def root_diagonal(A: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """A candidate w for A (n, n) with ones on the diagonal: from an H+-matrix's two dominances, or by the barrier."""
+@kernel(types.int64(MATRIX, VECTOR, VECTOR, types.int64))
+def find_diagonal(B, w, score, steps):
+    """`barrier` from its beginning."""
+    return barrier(B, w, score, np.zeros(2), steps)
+
+
+def root_diagonal(A: NDArray[np.float64], deadline: float = math.inf) -> NDArray[np.float64] | None:
+    """A candidate w for A (n, n) with ones on the diagonal: from an H+-matrix's two dominances, or by the barrier.
+
+    Raises OutOfTimeError.
+    """
     n = len(A)
     comparison = -np.abs(A)
     np.fill_diagonal(comparison, np.diag(A))
@@ -209,21 +225,29 @@ def root_diagonal(A: NDArray[np.float64]) -> NDArray[np.float64] | None:
     if (u > 0).all() and (v > 0).all():
         # W <A> u + <A>^T W u = v/u + 1 > 0: a dominance of W A + A^T W.
         return v / u
-    w = np.empty(n)
-    try:
-        found = find_diagonal(np.ascontiguousarray(A), w, np.empty(n), STEPS)
-    except np.linalg.LinAlgError:
+    if n > LARGEST:
         return None
+    A, w, at, found = np.ascontiguousarray(A), np.empty(n), np.zeros(2), UNSETTLED
+    for _ in range(STEPS):
+        check_clock(deadline)
+        try:
+            found = barrier(A, w, np.empty(n), at, 1)
+        except np.linalg.LinAlgError:
+            return None
+        if found != UNSETTLED:
+            break
     return w if found == FOUND else None
 
 
-def proved_diagonal(M: fmpq_mat, w: list[fmpq]) -> bool:
-    """Whether W M + M^T W is positive definite: exact up to order `EXACT_SIZE`, by an error bound beyond."""
+def proved_diagonal(M: fmpq_mat, w: list[fmpq], deadline: float = math.inf) -> bool:
+    """Whether W M + M^T W is positive definite, by an error bound or, up to order `EXACT_SIZE`, in exact arithmetic.
+
+    Raises OutOfTimeError.
+    """
     n = M.nrows()
     if not all(x > 0 for x in w):
         return False
     WM = fmpq_mat(n, n, [w[i] * M[i, j] for i in range(n) for j in range(n)])
-    if n <= EXACT_SIZE:
-        signs = signs_of_form(symmetric_part(WM))
-        return signs.negative is None and signs.singular is False
-    return proved_positive_definite(np.array([nearest_double(x) for x in WM.entries()]).reshape(n, n))
+    if proved_positive_definite(np.array([nearest_double(x) for x in WM.entries()]).reshape(n, n)):
+        return True
+    return n <= EXACT_SIZE and positive_definite(symmetric_part(WM), deadline)

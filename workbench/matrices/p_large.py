@@ -1,17 +1,19 @@
-"""The P-property beyond the order at which all minors can be taken one by one: a walk to disprove, a tree to prove."""
+"""The P-property beyond the order at which all minors can be taken one by one: walks disprove, quotients and a tree
+prove. What cannot be interrupted is begun only where its cost, estimated before, fits into the time left."""
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
 from numpy.typing import NDArray
 
 from workbench.engine.timing import clock
 from workbench.matrices.definiteness import nearest_double, submatrix
 from workbench.matrices.diagonal_stability import proved_diagonal, root_diagonal
-from workbench.matrices.p_minors import unit_diagonal
+from workbench.matrices.exact_lp import OutOfTimeError, check_clock
+from workbench.matrices.p_quotient import Quotients
+from workbench.matrices.p_scaled import Scaled
 from workbench.matrices.p_tree import BRANCH, DIAGONAL, DONE, MINORS, PAUSED, SMALL, U, note, search
 from workbench.matrices.p_walk import walk
 from workbench.matrices.p_witness import PVerdict, first_loss, not_p, schur_complement
@@ -21,87 +23,59 @@ BUDGET = 1_000_000
 WORK = 20_000_000
 """Multiplications of one walk."""
 FIRST_TURN = 0.1
-"""Seconds of the first walk; the tree gets twice that, and each turn lasts twice as long as the one before."""
-SWEEPS = 6
-"""Of balancing."""
+"""Seconds of the first walk; tree and quotients get twice that, and each turn lasts twice as long as the one before."""
+LARGEST_TREE = 150
+"""Order up to which the tree is grown: each of its nodes costs Newton steps, and beyond its levels fill the memory."""
+UNIT, EXACT_UNIT = 30e-9, 4e-10
+"""Seconds, about, of a unit of the tree's work, and of an exact determinant of doubles of order k, divided by k^4."""
 FAILED = 2**50
 """Attempts after which an order is not tried again."""
 LONGEST_PROOF = 100_000
 """Lines of a tree that are kept."""
 
 
-@dataclass(frozen=True, eq=False)
-class Scaled:
-    """A = R M T rounded once, R and T positive diagonal: ones on the diagonal, rows and columns of similar size."""
-
-    A: NDArray[np.float64]
-    r: list[fmpq]
-    t: list[fmpq]
-
-    @staticmethod
-    def of(M: fmpq_mat) -> "Scaled":
-        A, s = unit_diagonal(M)
-        n, d = len(A), np.ones(len(A))
-        if np.isfinite(A).all():
-            A, d = balanced(A)
-        # A_ij = M_ij / m_ii 2^(s_i - s_j) d_j / d_i, with powers of two for d.
-        exact = [fmpq(*float(x).as_integer_ratio()) for x in d]
-        r = [fmpq(2) ** s[i] / (M[i, i] * exact[i]) for i in range(n)]
-        return Scaled(np.ascontiguousarray(A), r, [fmpq(2) ** -s[i] * exact[i] for i in range(n)])
-
-    def weights(self, w: Iterable[float], index: Iterable[int]) -> list[fmpq]:
-        """A diagonal W of the rows `index` of A as one of M: the congruence by T^-1 takes W R M T to T^-1 W R M."""
-        return [fmpq(*float(x).as_integer_ratio()) * self.r[i] / self.t[i] for x, i in zip(w, index, strict=True)]
-
-
-def balanced(A: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """A_ij d_j / d_i with powers of two for d, so that off the diagonal rows and columns are of similar size."""
-    n = len(A)
-    off, d = np.abs(A), np.ones(n)
-    np.fill_diagonal(off, 0.0)
-    for _ in range(SWEEPS):
-        for i in range(n):
-            row, column = off[i].sum(), off[:, i].sum()
-            if row > 0 and column > 0 and np.isfinite(row / column) and row / column > 0:
-                factor = np.exp2(np.round(0.5 * np.log2(row / column)))
-                d[i] *= factor
-                off[i] /= factor
-                off[:, i] *= factor
-    result = A / d[:, None] * d
-    return (result, d) if np.isfinite(result).all() else (A, np.ones(n))
-
-
 def by_walk_and_tree(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
-    """The verdict on M (n, n), its diagonal positive: a diagonal W, else walks, else the tree of principal pivots."""
-    scaled = Scaled.of(M)
-    if not np.isfinite(scaled.A).all():
-        return PVerdict("undecided", reason="the entries differ by more than the range of floating-point numbers")
-    w = root_diagonal(scaled.A)
-    if w is not None:
-        exact = scaled.weights(w, range(len(w)))
-        if proved_diagonal(M, exact):
-            proof = "a diagonal W > 0 makes W M + M^T W positive definite"
-            return PVerdict("P", proof, tree=("diagonal", exact))
-    walks, tree, turn = Walks(M, scaled.A), Tree(M, scaled), FIRST_TURN
-    while True:
+    """The verdict on M (n, n), its diagonal positive: a diagonal W, else walks, quotients and the tree of principal
+    pivots in turns."""
+    n, over = M.nrows(), f"the limit of {seconds:g} s was reached"
+    try:
+        scaled = Scaled.of(M, deadline)
+        if not np.isfinite(scaled.A).all():
+            return PVerdict("undecided", reason="the entries differ by more than the range of floating-point numbers")
+        w = root_diagonal(scaled.A, deadline)
+        if w is not None:
+            exact = scaled.weights(w, range(n))
+            if proved_diagonal(M, exact, deadline):
+                proof = "a diagonal W > 0 makes W M + M^T W positive definite"
+                return PVerdict("P", proof, tree=("diagonal", exact))
+    except OutOfTimeError:
+        return PVerdict("undecided", reason=f"{over} in the search for a diagonal W")
+    walks, quotients = Walks(M, scaled.A, deadline), Quotients(M, scaled)
+    tree, turn = Tree(M, scaled, deadline) if n <= LARGEST_TREE else None, FIRST_TURN
+    while clock() < deadline:
         verdict = walks.go(min(deadline, clock() + turn))
-        verdict = verdict or tree.grow(min(deadline, clock() + 2 * turn))
+        if tree and not verdict:
+            verdict = tree.go(min(deadline, clock() + 2 * turn))
+        verdict = verdict or quotients.go(min(deadline, clock() + 2 * turn))
         if verdict:
             return verdict
-        if clock() > deadline:
-            reason = (
-                f"the limit of {seconds:g} s was reached after {tree.nodes} nodes of the tree of principal pivots, "
-                f"{tree.state[4]} of them leaves with a diagonal W; no minor that is not positive was met"
-            )
-            return PVerdict("undecided", reason=reason, exact_minors=tree.exact)
         turn *= 2
+    walked = f"{over} after {walks.seed} walks of principal pivots"
+    if tree is None:
+        reason = f"{walked}; their tree is not grown beyond order {LARGEST_TREE}"
+        return PVerdict("undecided", reason=reason)
+    reason = (
+        f"{walked} and {tree.nodes} nodes of their tree, {tree.state[4]} of them leaves with a diagonal W; no minor "
+        "that is not positive was met"
+    )
+    return PVerdict("undecided", reason=reason, exact_minors=tree.exact)
 
 
 class Walks:
     """Walks of principal pivots (`p_walk`), one after the other."""
 
-    def __init__(self, M: fmpq_mat, A: NDArray[np.float64]) -> None:
-        self.M, self.A, self.seed = M, A, 0
+    def __init__(self, M: fmpq_mat, A: NDArray[np.float64], deadline: float) -> None:
+        self.M, self.A, self.deadline, self.seed = M, A, deadline, 0
 
     def go(self, until: float) -> PVerdict | None:
         """Walk until the time is up, or a minor that is not positive is confirmed."""
@@ -111,7 +85,8 @@ class Walks:
             self.seed += 1
             if walk(self.A, member, self.seed, steps):
                 a = np.flatnonzero(member).tolist()
-                if a and submatrix(self.M, a).det() <= 0:
+                affordable = clock() + EXACT_UNIT * len(a) ** 4 < self.deadline
+                if a and affordable and submatrix(self.M, a).det() <= 0:
                     return not_p(self.M, first_loss(self.M, a), minors_checked=0, exact_minors=1)
         return None
 
@@ -119,9 +94,9 @@ class Walks:
 class Tree:
     """The tree of principal pivots: the stack of `p_tree.search`, and its dealings with exact arithmetic."""
 
-    def __init__(self, M: fmpq_mat, scaled: Scaled) -> None:
+    def __init__(self, M: fmpq_mat, scaled: Scaled, deadline: float) -> None:
         n = M.nrows()
-        self.M, self.scaled, self.n = M, scaled, n
+        self.M, self.scaled, self.n, self.deadline = M, scaled, n, deadline
         self.B, self.R = np.zeros((n + 2, n, n)), np.zeros((n + 2, n, n))
         self.index = np.zeros((n + 2, 2 * n), dtype=np.int64)
         self.order, self.pivoted = np.zeros((2, n + 2), dtype=np.int64)
@@ -157,12 +132,18 @@ class Tree:
                 self.R[s, i, j] = U * abs(self.B[s, i, j])
 
     def settle(self) -> list[int] | None:
-        """Take all minors of the node on top exactly and remove it; an index set with one that is not positive."""
+        """Take all minors of the node on top exactly and remove it; an index set with one that is not positive.
+
+        Raises OutOfTimeError.
+        """
         pivots, rest = self.top
+        # The minor of the pivots is positive, so that minors of the Schur complement tell the signs.
+        N = schur_complement(self.M, pivots, rest)
         for k in range(1, len(rest) + 1):
-            for part in itertools.combinations(rest, k):
-                if submatrix(self.M, [*pivots, *part]).det() <= 0:
-                    return [*pivots, *part]
+            for part in itertools.combinations(range(len(rest)), k):
+                check_clock(self.deadline)
+                if submatrix(N, part).det() <= 0:
+                    return [*pivots, *(rest[i] for i in part)]
         note(self.log, self.state, MINORS, len(rest))
         self.state[0] -= 1
         return None
@@ -189,20 +170,32 @@ class Tree:
     def nodes(self) -> int:
         return int(self.state[3])
 
-    def grow(self, until: float) -> PVerdict | None:
+    def go(self, until: float) -> PVerdict | None:
         """Work on the tree until the time is up or the verdict is there."""
-        while True:
+        while clock() + self.next_cost < until:
             result = self.search()
             if result == DONE:
                 leaves = int(self.state[4])
                 proof = f"a tree of principal pivots: {self.nodes} nodes, {leaves} of them leaves with a diagonal W"
                 return PVerdict("P", proof, exact_minors=self.exact, tree=self.proof())
-            if result != PAUSED:
-                lost = self.resolve()
-                if lost:
-                    return not_p(self.M, first_loss(self.M, lost), minors_checked=0, exact_minors=self.exact)
-            if clock() > until:
+            if result == PAUSED:
+                continue
+            if clock() + 4 * EXACT_UNIT * self.n**4 > self.deadline:
+                # The sign stays open, and the search will come upon it again.
+                self.state[3] -= 1
                 return None
+            try:
+                lost = self.resolve()
+            except OutOfTimeError:
+                return None
+            if lost:
+                return not_p(self.M, first_loss(self.M, lost), minors_checked=0, exact_minors=self.exact)
+        return None
+
+    @property
+    def next_cost(self) -> float:
+        """Seconds, about, that a diagonal W of the node on top may cost, which nothing interrupts."""
+        return UNIT * 2 * float(self.order[self.state[0] - 1]) ** 3
 
     def resolve(self) -> list[int] | None:
         """The exact sign of the minor at which the search stopped: its index set where it is not positive.

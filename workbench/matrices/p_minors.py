@@ -19,6 +19,7 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.engine.timing import clock
 from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.exact_lp import check_clock
 from workbench.matrices.p_witness import PVerdict, not_p
 
 CHUNK = 2_000_000
@@ -81,15 +82,17 @@ def _integer_rows(M: fmpq_mat) -> list[list]:
     return rows
 
 
-def unit_diagonal(M: fmpq_mat) -> tuple[NDArray[np.float64], list[int]]:
+def unit_diagonal(M: fmpq_mat, deadline: float = math.inf) -> tuple[NDArray[np.float64], list[int]]:
     """M scaled to ones on the diagonal (exactly), then rounded: its principal minors are the relative ones; and s.
 
-    M_ij / m_ii 2^(s_i - s_j) with 4^s_i near m_ii also evens out different units; entries too large become inf.
+    M_ij / m_ii 2^(s_i - s_j) with 4^s_i near m_ii also evens out different units; entries too large become inf. Raises
+    OutOfTimeError.
     """
     n = M.nrows()
     s = [(int(M[i, i].p).bit_length() - int(M[i, i].q).bit_length()) // 2 for i in range(n)]
     A = np.empty((n, n))
     for i in range(n):
+        check_clock(deadline)
         for j in range(n):
             entry = M[i, j] / M[i, i] * fmpq(2) ** (s[i] - s[j])
             A[i, j] = nearest_double(entry)

@@ -1,7 +1,8 @@
 """What supports a verdict on the P-property, and short functions that check it in exact arithmetic.
 
 Sources: Fiedler and Ptak (Czechoslovak Math. J. 12, 1962) for the sign reversal; Moylan (IEEE Trans. Autom. Control 22,
-1977) for diagonal stability; Tsatsomeros and Li (BIT 40, 2000) for the tree of principal pivots.
+1977) for diagonal stability; Johnson and Tsatsomeros (Linear Multilinear Algebra 38, 1995) for the quotient;
+Tsatsomeros and Li (BIT 40, 2000) for the tree of principal pivots.
 """
 
 import itertools
@@ -20,7 +21,9 @@ class PVerdict:
     """Verdict "P", "not P" or "undecided", with what supports it.
 
     P: `proof`, in words, and `tree`: ("diagonal", w), ("minors",), ("branch", i, pivoted, removed) with i a position
-    among the indices that remain, or ("blocks", [(indices, tree), ...]); None where it was too large to keep. Not P:
+    among the indices that remain, ("blocks", [(indices, tree), ...]), ("quotient", C) with C a list of n rows such that
+    C and M C are strictly row-dominant with positive diagonals (`p_quotient`), or ("transpose", tree) with the tree of
+    the transposed matrix; None where it was too large to keep. Not P:
     `index_set` a (zero-based), the exact `minor` det M_aa <= 0 as "p/q", and `sign_reversal`, an exact x != 0 with
     x_i (M x)_i <= 0 for all i. Undecided: `reason`.
     `minors_checked` counts the minors whose sign is proved, `exact_minors` those of them that needed exact arithmetic.
@@ -62,8 +65,15 @@ def not_p(
 
 
 def first_loss(M: fmpq_mat, a: Sequence[int]) -> tuple[int, ...]:
-    """The shortest leading part of a whose minor is not positive; that of a itself is not."""
-    return next(tuple(a[:k]) for k in range(1, len(a) + 1) if submatrix(M, list(a[:k])).det() <= 0)
+    """A leading part of a at whose last index the minor ceases to be positive, by bisection; that of a is not."""
+    kept, lost = 0, len(a)
+    while lost - kept > 1:
+        middle = (kept + lost) // 2
+        if submatrix(M, a[:middle]).det() > 0:
+            kept = middle
+        else:
+            lost = middle
+    return tuple(a[:lost])
 
 
 def as_lines(tree: tuple[Any, ...]) -> list[list]:
@@ -119,6 +129,16 @@ def holds(N: fmpq_mat, tree: tuple[Any, ...]) -> bool:
     if kind == "minors":
         sets = (a for k in range(1, n + 1) for a in itertools.combinations(range(n), k))
         return all(submatrix(N, a).det() > 0 for a in sets)
+    if kind == "quotient":
+        C = fmpq_mat(tree[1])
+        return C.nrows() == C.ncols() == n and dominant(C) and dominant(N * C)
+    if kind == "transpose":
+        return holds(N.transpose(), tree[1])
     _, p, pivoted, removed = tree
     rest = [i for i in range(n) if i != p]
     return N[p, p] > 0 and holds(schur_complement(N, [p], rest), pivoted) and holds(submatrix(N, rest), removed)
+
+
+def dominant(N: fmpq_mat) -> bool:
+    """Whether every diagonal entry exceeds the sum of the absolute values of the others in its row."""
+    return all(row[i] + abs(row[i]) > sum(map(abs, row), fmpq(0)) for i, row in enumerate(N.tolist()))
