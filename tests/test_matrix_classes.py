@@ -198,6 +198,18 @@ def test_solvability_agrees_with_a_grid_of_right_hand_sides():
     assert min(tried.values()) > 10
 
 
+def test_solvability_is_decided_where_cones_of_lower_dimension_run_through_the_gap():
+    """A row of zeros puts half of the complementary cones into one hyperplane."""
+    assert verdicts([[-1, 0, -1, 1], [-2, 1, 0, -2], [2, -1, -1, -1], [0, 0, 0, 0]])["Q0"] == "no"
+    rng, seen = np.random.default_rng(7), set()
+    for _ in range(40):
+        n = int(rng.integers(2, 5))
+        M = rng.integers(-2, 3, (n, n))
+        M[-1] = 0
+        seen.add(verdicts(M.tolist())["Q0"])
+    assert seen == {"yes", "no"}
+
+
 # Inclusions, each as the textbook has it
 
 

@@ -5,6 +5,8 @@ feasible q are the cone spanned by all these columns (Cottle, Pang and Stone 199
 outside every complementary cone disproves Q0. Otherwise the cone around the point is cut away, and what is left of the
 feasible cone, split along the facets, is searched in the same way until nothing is left: 2^n cones, each met at most
 once on a path. Cones of lower dimension cannot fill a gap, since the union is closed; they are left out of the cover.
+Where one runs through the point, the points q + (t, t^2, ..., t^n) are feasible too, for small t > 0 in the same gap,
+and on none of these cones: each lies in a hyperplane, in which such a curve stays for finitely many t.
 """
 
 import itertools
@@ -12,13 +14,13 @@ import random
 
 from flint import fmpq, fmpq_mat
 
-from workbench.matrices.exact_lp import OutOfTimeError, check_clock, solve_inequalities
+from workbench.matrices.exact_lp import check_clock, solve_inequalities
 from workbench.matrices.solution_set import solution_set
 
 LARGEST = 10
 """Order up to which the 2^n complementary cones are kept."""
 TRIES = 50
-"""Random points looked at, and points nearer and nearer to one that lies on a cone of lower dimension."""
+"""Random points that are looked at."""
 
 Vector = list[fmpq]
 
@@ -63,22 +65,23 @@ def unsolvable(M: fmpq_mat, deadline: float, nodes_seen: list[list] | None = Non
             seen.append(["cone", a])
             regions += [[*region, *facets[:i], [-x for x in facets[i]]] for i in reversed(range(n))]
             continue
-        return _beside(M, columns, feasible, chance, deadline)
+        return _beside(M, columns, every, feasible, deadline)
     return None
 
 
 def _beside(
-    M: fmpq_mat, columns: fmpq_mat, multipliers: Vector, chance: random.Random, deadline: float
+    M: fmpq_mat, columns: fmpq_mat, every: fmpq_mat, multipliers: Vector, deadline: float
 ) -> tuple[Vector, Vector]:
-    """An unsolvable q at the point of these multipliers or, if a cone of lower dimension runs through it, close by."""
-    n = M.nrows()
-    for closer in range(TRIES):
-        q = (columns * fmpq_mat(2 * n, 1, multipliers)).entries()
+    """An unsolvable q at the point of these multipliers, which is on no cone of full dimension, or close by."""
+    n, t = M.nrows(), fmpq(0)
+    while True:
+        check_clock(deadline)
+        near = [x + t ** (i + 1) if i < n else x for i, x in enumerate(multipliers)]
+        q = (columns * fmpq_mat(2 * n, 1, near)).entries()
         # One solution is enough to go on, hence "unique".
-        if solution_set(M, q, deadline, unique=True).count == 0:
-            return q, multipliers[n:]
-        multipliers = [x + fmpq(chance.randint(0, 99), 10 ** (closer + 3)) for x in multipliers]
-    raise OutOfTimeError
+        if _cone_around(every, columns, near) is None and solution_set(M, q, deadline, unique=True).count == 0:
+            return q, near[n:]
+        t = t / 8 if t else fmpq(1, 8)
 
 
 def _cones(columns: fmpq_mat, deadline: float) -> list[tuple[list[int], list[Vector]]]:
