@@ -152,6 +152,34 @@ def test_a_tree_of_principal_pivots_is_proved_and_no_other():
     assert not proves("P", "yes", A - 1.2 * np.eye(n), {"by": "tree", "tree": tree})
 
 
+def test_a_quotient_of_dominant_matrices_is_proved_and_so_is_its_transpose():
+    """M = B C^-1 with B = [[3, 2], [0, 1]] and C = [[2, -1], [1, 2]], both row-dominant; M^T is not of this C."""
+    M, C = [["4/5", "7/5"], ["-1/5", "2/5"]], [["2", "-1"], ["1", "2"]]
+    assert proves("P", "yes", M, {"by": "tree", "tree": [["quotient", C]]})
+    turned = [list(row) for row in zip(*M, strict=True)]
+    assert proves("P", "yes", turned, {"by": "tree", "tree": [["transpose"], ["quotient", C]]})
+    assert not proves("P", "yes", turned, {"by": "tree", "tree": [["quotient", C]]})
+    assert not proves("P", "yes", M, {"by": "tree", "tree": [["quotient", [["1", "1"], ["0", "1"]]]]})
+    assert not proves("P", "yes", M, {"by": "tree", "tree": [["quotient", [["-2", "1"], ["-1", "-2"]]]]})
+    n = 30
+    chance = np.random.default_rng(1)
+    B, C = (dominant(chance, n) for _ in range(2))
+    document = certificate((B @ np.linalg.inv(C)).tolist())
+    claim = next(claim for claim in document["claims"] if claim["about"] == "P")
+    assert [finding.result for finding in verify(document) if finding.about == "P"] == [HOLDS]
+    assert "quotient" in {line[0] for line in claim["support"]["tree"]}
+
+
+def dominant(chance, n):
+    """Two random entries a row beside the diagonal, which exceeds their sum by 0.1 %."""
+    M = np.zeros((n, n))
+    for i in range(n):
+        others = chance.choice([j for j in range(n) if j != i], 2, replace=False)
+        M[i, others] = chance.normal(size=2)
+        M[i, i] = 1.001 * np.abs(M[i]).sum()
+    return M
+
+
 @pytest.mark.parametrize(
     ("name", "M", "tree"),
     [

@@ -7,6 +7,10 @@ positions among the indices that are left:
 ["branch", i]           m_ii > 0; what follows proves the Schur complement on i, then the matrix without i
 ["blocks", [[...], ...]] block triangular: zero where the row is in a later block; what follows proves each block
 ["diagonal", [w, ...]]  w > 0 and W N + N^T W is positive definite (Moylan, IEEE Trans. Autom. Control 22, 1977)
+["quotient", C]         C (rows) and N C are strictly row-dominant, their diagonals positive: every principal minor of
+                        N = (N C) C^-1 is a quotient of determinants of such matrices (Johnson and Tsatsomeros, Linear
+                        Multilinear Algebra 38, 1995)
+["transpose"]           what follows proves N^T
 ["minors"]              all principal minors are positive, which is repeated here
 
 Standard library only.
@@ -20,12 +24,14 @@ from workbench.certificates.exact import (
     Integers,
     RefusedError,
     Rows,
+    dot,
     index,
     indices,
     integer_rows,
     is_positive_definite,
     schur,
     symmetric,
+    transposed,
     vector,
     without,
 )
@@ -39,10 +45,19 @@ def check_tree(M: Rows, tree: Any) -> None:
     if not isinstance(tree, list):
         raise RefusedError("the tree of principal pivots is no list")
     lines = iter(tree)
-    A, factors = integer_rows(M)
-    _check(A, 1, factors, lines)
+    _check(*_start(M), lines)
     if next(lines, None) is not None:
         raise RefusedError("the tree goes on where everything is proved")
+
+
+def _start(M: Rows) -> tuple[Integers, int, list[int]]:
+    A, factors = integer_rows(M)
+    return A, 1, factors
+
+
+def _is_dominant(N: Rows) -> bool:
+    """Whether every diagonal entry exceeds the sum of the absolute values of the others in its row."""
+    return all(row[i] + abs(row[i]) > sum(map(abs, row)) for i, row in enumerate(N))
 
 
 def _check(A: Integers, previous: int, factors: list[int], lines: Iterator[Any]) -> None:
@@ -61,6 +76,11 @@ def _check(A: Integers, previous: int, factors: list[int], lines: Iterator[Any])
         if rest:
             _check(schur(A, p, previous), A[p][p], rest, lines)
             _check(without(A, p), previous, rest, lines)
+    elif kind == "transpose":
+        N = [[Fraction(x, f) for x in row] for row, f in zip(A, factors, strict=True)]
+        _check(*_start(transposed(N)), lines)
+    elif kind == "quotient" and len(data) == 1:
+        _check_quotient(A, data[0])
     elif kind == "blocks" and len(data) == 1:
         _check_blocks(A, previous, factors, data[0], lines)
     elif kind == "diagonal" and len(data) == 1:
@@ -71,7 +91,17 @@ def _check(A: Integers, previous: int, factors: list[int], lines: Iterator[Any])
         if not is_positive_definite(symmetric(scaled)):
             raise RefusedError("W N + N^T W is not positive definite for the diagonal W of the certificate")
     else:
-        raise RefusedError(f"the tree has a node {str(line)[:40]}, which is none of branch, blocks, diagonal, minors")
+        raise RefusedError(f"the tree has a node {str(line)[:40]}, which is of no kind that is known")
+
+
+def _check_quotient(A: Integers, given: Any) -> None:
+    n = len(A)
+    if not isinstance(given, list) or len(given) != n:
+        raise RefusedError(f"C has not {n} rows")
+    C = [vector(row, n, "a row of C") for row in given]
+    product = [[dot([Fraction(x) for x in row], column) for column in transposed(C)] for row in A]
+    if not (_is_dominant(C) and _is_dominant(product)):
+        raise RefusedError("C and N C are not strictly row-dominant with positive diagonals")
 
 
 def _check_blocks(A: Integers, previous: int, factors: list[int], blocks: Any, lines: Iterator[Any]) -> None:

@@ -85,6 +85,10 @@ def as_lines(tree: tuple[Any, ...]) -> list[list]:
         return [["blocks", [list(b) for b, _ in tree[1]]], *(line for _, t in tree[1] for line in as_lines(t))]
     if kind == "minors":
         return [["minors"]]
+    if kind == "quotient":
+        return [["quotient", [as_text(list(row)) for row in tree[1]]]]
+    if kind == "transpose":
+        return [["transpose"], *as_lines(tree[1])]
     _, p, pivoted, removed = tree
     return [["branch", p], *as_lines(pivoted), *as_lines(removed)]
 
