@@ -163,6 +163,21 @@ def test_the_colour_at_a_direction_on_the_sphere_tells_its_number_of_solutions()
     assert seen > 120
 
 
+def test_the_lines_on_the_sphere_are_the_facets_of_the_cones():
+    for M in itertools.islice(matrices(3, 6), 3, None):
+        columns = [*np.eye(3), *(-M.T)]
+        svg = wb.check(M).picture().svg
+        lines = re.findall(r'<path d="M([^"]*)" fill="none" stroke="#444"/>', svg)
+        points = np.array([p.split(",") for line in lines for p in line.split("L")], float)
+        for i, j in itertools.combinations(range(6), 2):
+            a, b = (x / (np.linalg.norm(x) or 1) for x in (columns[i], columns[j]))
+            if j - i == 3 or np.linalg.norm(np.cross(a, b)) < 1e-9:
+                continue
+            for t in np.linspace(0.01, 0.99, 7):
+                # Points of a line are 3 degrees apart, at most 9 px.
+                assert np.linalg.norm(points - lambert((1 - t) * a + t * b), axis=1).min() < 9
+
+
 def test_the_degree_is_the_same_in_all_regions_of_a_nondegenerate_matrix():
     degrees = set()
     for M in itertools.chain(matrices(2, 60), matrices(3, 20)):
@@ -237,12 +252,20 @@ def test_sectors_have_the_colour_and_the_extent_of_their_number():
     assert re.findall(shapes, wb.check([[-1, 0], [0, -1]]).picture().svg) == [("0", COLOURS[4]), ("1", COLOURS[0])]
 
 
-def test_the_number_of_a_narrow_sector_stands_outside():
-    svg = wb.check([["1", "2"], ["2.1", "4"]]).picture().svg
-    places = {t: math.dist((float(x), float(y)), (380, 185)) for x, y, t in
-              re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*class="count"[^>]*>(\d)<', svg)}  # fmt: skip
-    assert places["3"] > 150
-    assert places["1"] < 145
+def places(svg):
+    """Where the numbers of solutions stand in the plane, from the middle of the disc upwards and to the right."""
+    found = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" font-size="(\d+)"[^>]*class="count"[^>]*>(\d)<', svg)
+    return {count: (float(x) - 380, 185 - float(y) + 0.35 * int(size)) for x, y, size, count in found}
+
+
+def test_numbers_stand_beside_q_and_outside_of_narrow_sectors():
+    found = places(wb.check([["1", "2"], ["2.1", "4"]]).picture().svg)
+    assert math.hypot(*found["3"]) > 150
+    assert math.hypot(*found["1"]) < 145
+    for M, q in (([["1", "2"], ["2.1", "1"]], (-1, -1)), ([[-1, 0], [0, -1]], (1, 1))):
+        for x, y in places(wb.check(M, rhs=q).picture().svg).values():
+            assert x * q[0] + y * q[1] < 0 or abs(x * q[1] - y * q[0]) / math.hypot(*q) > 8
+            assert math.hypot(x, y) < 145
 
 
 def test_the_picture_of_the_sphere_names_what_it_shows():

@@ -9,8 +9,10 @@ from workbench.matrices.complementary_cones import ComplementaryCones, Direction
 
 HEIGHT = 370
 CENTRE, RADIUS = (WIDTH / 2, 185.0), 145.0
-NARROW = math.radians(14)
-"""Angle of a sector below which its number stands outside."""
+PLACES = (0.5, 0.33, 0.67, 0.2, 0.8)
+"""Parts of a sector at which its number may stand."""
+AMPLE, LEAST = 24.0, 8.0
+"""Distance from the nearest line that a large number needs, and a small one [px]; without it, it stands outside."""
 APART = math.radians(14)
 """Angle between words around the circle at least."""
 
@@ -33,10 +35,11 @@ def plane(cones: ComplementaryCones, on_rays: Mapping[Direction, int | str | Non
         around.append((start, (f"{name}, q" if ray == q else name) + infinite, colour, 15.0))
         rays.append(arrow(CENTRE, _at(start, 1.06), colour, about=f"{name}: {in_words(on_rays[ray])}"))
         body.append(_sector(region, start, width))
-        if width < NARROW:
+        number = _number(region.count, start, width, aim)
+        if number is None:
             around.append((start + width / 2, str(region.count), INK, 13.0))
         else:
-            body.append(_number(region.count, start, width, aim))
+            body.append(number)
     body += [f'<circle cx="{x}" cy="{y}" r="{RADIUS}" fill="none" stroke="#888"/>', *rays]
     if aim is not None:
         body.append(arrow(CENTRE, _at(aim, 0.9), OF_Q, 2.8, "q"))
@@ -68,13 +71,20 @@ def _sector(region: Region, start: float, width: float) -> str:
     )
 
 
-def _number(count: int, start: float, width: float, aim: float | None) -> str:
-    """The number of solutions within its sector, beside the arrow of q."""
-    size, distance = (22.0, 0.6) if width > math.radians(30) else (15.0, 0.8)
-    room = 0.9 * size / (distance * RADIUS)
-    places = [start + width * part for part in (0.5, 0.33, 0.67, 0.2, 0.8)]
-    free = [a for a in places if aim is None or math.cos(a - aim) < math.cos(room)]
-    return words(_at((free or places)[0], distance), str(count), size, style=COUNT)
+def _number(count: int, start: float, width: float, aim: float | None) -> str | None:
+    """The number of solutions within its sector, beside the arrow of q; None where it has no room."""
+    lines = [start, start + width] + ([] if aim is None else [aim])
+
+    def room(angle: float, distance: float) -> float:
+        apart = min(math.acos(math.cos(angle - line)) for line in lines)
+        return distance * RADIUS * math.sin(min(apart, math.pi / 2))
+
+    places = [start + width * part for part in PLACES]
+    for place in places:
+        if room(place, 0.6) > AMPLE:
+            return words(_at(place, 0.6), str(count), 22, style=COUNT)
+    place = max(places, key=lambda place: room(place, 0.82))
+    return words(_at(place, 0.82), str(count), 15, style=COUNT) if room(place, 0.82) > LEAST else None
 
 
 def _spread(angles: list[float]) -> list[float]:

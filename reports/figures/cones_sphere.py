@@ -88,12 +88,13 @@ def _loop(loop: tuple[Direction, ...], side: int) -> Array:
 
 
 def _arcs(a: Direction, b: Direction) -> list[Array]:
-    """A facet as drawn: in two parts where it crosses the rim, and not at all where it lies on it."""
+    """A facet as drawn: in two parts where it crosses the rim, and on both discs where it lies on it."""
     s, t = sum(a), sum(b)
     if s * t < 0:
         crossing = tuple(s * y - t * x if s > 0 else t * x - s * y for x, y in zip(a, b, strict=True))
         return [*_arcs(a, crossing), *_arcs(crossing, b)]
-    return [_projected(_arc(a, b), int(s + t < 0))] if s or t else []
+    sides = (_side(a if s else b),) if s or t else (0, 1)
+    return [_projected(_arc(a, b), side) for side in sides]
 
 
 def _path(points: Array) -> str:
