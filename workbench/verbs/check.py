@@ -72,7 +72,9 @@ class Checked(Result):
 
     @property
     def drawn(self) -> str:
-        return self.picture().svg if self.data["n"] in (2, 3) else ""
+        from workbench.builtin.reports.figures.cones import UNKNOWNS
+
+        return self.picture().svg if self.data["n"] in UNKNOWNS else ""
 
     @cached_property
     def frame(self) -> pd.DataFrame:
