@@ -101,8 +101,13 @@ def test_damage_is_noticed_and_where_the_digest_is_mended_nothing_false_is_prove
             broken["digest"] = digest(broken)
             if not all(isinstance(claim, dict) for claim in broken["claims"]):
                 continue
-            for finding in verify(broken):
-                if finding.result == HOLDS:
+            for claim, finding in zip(broken["claims"], verify(broken), strict=True):
+                if finding.result == HOLDS and finding.about.startswith("distance"):
+                    # Wider bounds are true as well.
+                    bounds = next(other["verdict"] for other in whole["claims"] if other["about"] == finding.about)
+                    assert Fraction(claim["verdict"][0]) <= Fraction(bounds[1])
+                    assert claim["verdict"][1] is None or Fraction(claim["verdict"][1]) >= Fraction(bounds[0])
+                elif finding.result == HOLDS:
                     assert (finding.about, finding.claim) in true, (M, q, finding)
                     harmless += 1
                 else:
@@ -199,6 +204,27 @@ def test_a_false_tree_proves_nothing(name, M, tree):
 def test_the_checkers_theorems_are_those_that_verdicts_are_drawn_from():
     drawn = {(frozenset(premises), conclusion): source for premises, conclusion, source in IMPLICATIONS}
     assert drawn == THEOREMS
+
+
+@pytest.mark.parametrize("n", [2, 5, 18])
+def test_distances_are_enclosed_and_no_other_bounds_are(n):
+    """I + c E, all entries of E one: the least singular value of every block of order two or more is one."""
+    M = np.eye(n) + np.full((n, n), 0.125)
+    document = certificate(M.tolist())
+    claim = next(claim for claim in document["claims"] if claim["about"] == "distance_to_non_p")
+    lower, upper = (float(Fraction(x)) for x in claim["verdict"])
+    assert lower <= 1.0 <= upper < 1.0 + 1e-6
+    assert {f.about for f in verify(document) if f.result == HOLDS} >= {"distance_to_non_p", "distance_to_degenerate"}
+    for factor_below, factor_above in ((1.5, 1.5), (0.5, 0.5)):
+        false = copy.deepcopy(document)
+        for other in false["claims"]:
+            if other["about"].startswith("distance"):
+                other["verdict"] = [str(Fraction(lower * factor_below)), str(Fraction(upper * factor_above))]
+        false["digest"] = digest(false)
+        assert not {f.about for f in verify(false) if f.result == HOLDS} & {
+            "distance_to_non_p",
+            "distance_to_degenerate",
+        }
 
 
 def test_implications_need_what_they_rest_on():

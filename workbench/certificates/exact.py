@@ -143,6 +143,17 @@ def is_positive_definite(S: Rows) -> bool:
     return True
 
 
+def is_positive_semidefinite(S: Rows) -> bool:
+    """The same, where a pivot may be zero if all its row is."""
+    scale = math.lcm(*(x.denominator for row in S for x in row)) if S else 1
+    A, previous = [[int(x * scale) for x in row] for row in S], 1
+    while A:
+        if A[0][0] < 0 or (A[0][0] == 0 and any(A[0])):
+            return False
+        A, previous = (schur(A, 0, previous), A[0][0]) if A[0][0] else (without(A, 0), previous)
+    return True
+
+
 def solve(M: Rows, b: Vector) -> Vector | None:
     """The x with M x = b; None where M is singular."""
     A = [[*row, c] for row, c in zip(M, b, strict=True)]

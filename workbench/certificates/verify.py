@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.certificates.classes import check_class, check_indefinite
-from workbench.certificates.exact import RefusedError, Rows, Vector, rank, vector
+from workbench.certificates.distance import check_distance
+from workbench.certificates.exact import RefusedError, Rows, Vector, rank, rational, vector
 from workbench.certificates.repetition import TooLongError
 from workbench.certificates.solutions import check_solutions
 
@@ -79,10 +80,26 @@ def _checked(M: Rows, q: Vector | None, claim: dict[str, Any], known: dict[str, 
             check_class(M, about, str(verdict), support, known)
             known[about] = str(verdict)
     except TooLongError as why:
-        return Finding(about, str(verdict), TOO_LONG, str(why))
+        return Finding(about, _shown(verdict), TOO_LONG, str(why))
     except RefusedError as why:
-        return Finding(about, str(verdict), REFUSED, str(why))
-    return Finding(about, str(verdict), HOLDS)
+        return Finding(about, _shown(verdict), REFUSED, str(why))
+    return Finding(about, _shown(verdict), HOLDS)
+
+
+def _shown(verdict: Any) -> str:
+    """The verdict in a few characters: bounds as rounded decimals."""
+    if isinstance(verdict, list):
+        return " to ".join(
+            "inf" if x is None else str(x)[:40] if "/" not in str(x) else _decimal(str(x)) for x in verdict
+        )
+    return str(verdict)[:40]
+
+
+def _decimal(text: str) -> str:
+    try:
+        return f"{float(rational(text)):.9g}"
+    except (RefusedError, OverflowError):
+        return text[:40]
 
 
 def _check_rank(M: Rows, _q: Vector | None, support: dict[str, Any], _known: dict[str, str]) -> None:
@@ -97,8 +114,20 @@ def _check_solutions(M: Rows, q: Vector | None, support: dict[str, Any], known: 
     check_solutions(M, q, support, known)
 
 
+def _check_distance(M: Rows, _q: Vector | None, support: dict[str, Any], _known: dict[str, Any]) -> None:
+    check_distance(M, support)
+
+
+def _check_distance_to_non_p(M: Rows, _q: Vector | None, support: dict[str, Any], known: dict[str, Any]) -> None:
+    if known.get("P") != "yes":
+        raise RefusedError("the distance to a singular minor is that to the non-P matrices for a proved P-matrix only")
+    check_distance(M, support)
+
+
 OTHERS: dict[str, Callable[[Rows, Vector | None, dict[str, Any], dict[str, str]], None]] = {
     "rank": _check_rank,
     "indefinite": lambda M, _q, support, _known: check_indefinite(M, support),
     "solutions": _check_solutions,
+    "distance_to_degenerate": _check_distance,
+    "distance_to_non_p": _check_distance_to_non_p,
 }

@@ -69,6 +69,11 @@ def _verdicts(result: Entry, with_q: bool) -> list[tuple[str, Any, Entry]]:
         for name, entry in result["classes"].items()
         if entry["verdict"] != "undecided"
     ]
+    for name in ("distance_to_degenerate", "distance_to_non_p"):
+        bounds = (result[name] or {}).get("certificate")
+        if bounds:
+            support = {key: bounds[key] for key in ("index_set", "x", "diagonal") if bounds.get(key) is not None}
+            found.append((name, [bounds["lower"], bounds["upper"]], support))
     if with_q and result["solutions"]["count"] is not None:
         found.append(("solutions", result["solutions"]["count"], {}))
     return found
