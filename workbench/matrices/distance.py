@@ -19,11 +19,11 @@ for every a there are q with z_a = -M_aa^-1 q_a > 0 around which it is this.
 from dataclasses import dataclass
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.matrices.definiteness import as_text, nearest_double, submatrix
+from workbench.matrices.definiteness import as_text, submatrix
 from workbench.matrices.distance_bounds import (
     LARGEST_BALLS,
     Diagonal,
@@ -31,12 +31,14 @@ from workbench.matrices.distance_bounds import (
     low_index_set,
     stable_diagonal,
 )
-from workbench.matrices.index_sets import LARGEST, least_singular_value, principal
+from workbench.matrices.index_sets import LARGEST, Least, least_singular_value, principal
 from workbench.matrices.singular_values import direction, least_of_rationals, quotient, rounded_down, rounded_up
 from workbench.readers.matrix import Matrix
 
-SHARP = fmpq(999, 1000)
-"""A lower bound above this part of the upper one is not worth a search for W."""
+SHARP = fmpq(1, 10**9)
+"""Relative width of an enclosure that is not worth another method."""
+NEAR = fmpq(1, 10**6)
+"""Distance, relative to the entries, from which on a singular vector in doubles is good enough."""
 
 
 @dataclass(frozen=True)
@@ -111,30 +113,30 @@ def distance(matrix: Matrix, seconds: float = 5.0) -> Distance:
     end = clock() + seconds
     M = matrix.exact
     diagonal = definite_diagonal(M)
-    by_sets = fmpq(0)
+    if diagonal:
+        above = _of_one_set(matrix, tuple(range(n)))
+        if diagonal.lower >= above.upper * (1 - SHARP):
+            return Distance(Enclosure(diagonal.lower, above.upper), above.index_set, above.x, diagonal, False)
+    floor = diagonal.lower if diagonal else fmpq(0)
     if n <= LARGEST:
-        found = least_singular_value(principal(M), end - seconds / 4, _lower(diagonal))
-        upper, index_set, x = found.upper, found.index_set, found.x
-        by_sets = found.lower if found.complete else by_sets
+        found = least_singular_value(principal(M), end - seconds / 4, floor)
+        if found.complete and (found.upper == 0 or found.lower > floor):
+            return Distance(Enclosure(found.lower, found.upper), found.index_set, found.x, None, True)
     else:
-        upper, index_set, x = _of_one_set(M, low_index_set(matrix.values, end - 0.6 * seconds))
-    if max(by_sets, _lower(diagonal)) < upper * SHARP:
-        diagonal = max(diagonal, stable_diagonal(matrix.values, end), key=_lower)
-    lower = max(by_sets, _lower(diagonal))
-    by_diagonal = diagonal if 0 < lower == _lower(diagonal) else None
-    complete = upper == 0 or 0 < lower == by_sets
-    return Distance(Enclosure(lower, upper), index_set, x, by_diagonal, complete and by_diagonal is None)
+        found = _of_one_set(matrix, low_index_set(matrix.values, end - 0.6 * seconds))
+    if floor < found.upper * (1 - SHARP):
+        candidates = [d for d in (diagonal, stable_diagonal(matrix.values, end)) if d]
+        diagonal = max(candidates, key=lambda d: d.lower, default=None)
+    lower = diagonal.lower if diagonal else fmpq(0)
+    return Distance(Enclosure(lower, found.upper), found.index_set, found.x, diagonal, False)
 
 
-def _lower(diagonal: Diagonal | None) -> fmpq:
-    return fmpq(0) if diagonal is None else diagonal.lower
-
-
-def _of_one_set(M: fmpq_mat, a: tuple[int, ...]) -> tuple[fmpq, tuple[int, ...], list[fmpq]]:
+def _of_one_set(matrix: Matrix, a: tuple[int, ...]) -> Least:
     """An upper bound of sigma(M) from the index set a, with its x."""
-    B = submatrix(M, list(a))
-    if len(a) <= LARGEST_BALLS:
+    B = submatrix(matrix.exact, list(a))
+    x = direction(matrix.values[np.ix_(a, a)])
+    upper = quotient(B, x)
+    if len(a) <= LARGEST_BALLS and upper < NEAR * max(abs(v) for v in B.entries()):
         found = least_of_rationals(B)
-        return found.upper, a, found.x
-    x = direction(np.array([nearest_double(v) for v in B.entries()]).reshape(len(a), -1))
-    return quotient(B, x), a, x
+        upper, x = found.upper, found.x
+    return Least(fmpq(0), upper, a, x, False)

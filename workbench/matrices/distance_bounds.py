@@ -25,16 +25,18 @@ LARGEST_BALLS = 40
 """Order of one matrix of rationals up to which its smallest singular value is enclosed however small it is."""
 LARGEST_PROGRAMME = 40
 """Order up to which W is found by a semidefinite programme; beyond, a W that proves the P-property is scaled."""
-LEAST_SECONDS = 0.5
-"""Time from which on a semidefinite programme is worth setting up."""
+LEAST_SECONDS = 1.0
+"""Time from which on a semidefinite programme is worth setting up; half of it is for the solver."""
 LARGEST_SEARCHED = 128
 """Size of the index sets up to which they are searched."""
 STARTS = 20
 """Random index sets from which a search starts."""
-BARRIER = 5e9
-"""Operations a second that the barrier method for W is trusted to make; it cannot be interrupted."""
+BARRIER = 1e-6
+"""Seconds that the barrier method for W may take, over the cube of the order; it cannot be interrupted."""
 MARGINS = (1e-13, 1e-12, 1e-10, 1e-8, 1e-6)
 """How far below its computed value an eigenvalue is proved to be, relative to the size of the matrix: tried in turn."""
+CUBE = 1e-9
+"""Seconds that one factorisation may take, over the cube of the order: it is not begun later."""
 FLAT = 1e-3
 """Relative width at which the search for the scale of W ends: near its maximum s changes by the square of that."""
 
@@ -77,9 +79,9 @@ def stable_diagonal(A: Array, end: float) -> Diagonal | None:
     size = 2.0 ** math.frexp(size)[1]
     A = A / size
     best, s = None, 0.0
-    for find in (_scaled, _programme):
+    for find in (_definite, _scaled, _programme):
         w = find(A, end)
-        proved = 0.0 if w is None else _proved(A, w)
+        proved = 0.0 if w is None else _proved(A, w, end)
         if proved > s:
             best, s = w, proved
     if best is None:
@@ -92,7 +94,12 @@ def _exact(value: float) -> fmpq:
     return fmpq(*value.as_integer_ratio())
 
 
-def _proved(A: Array, w: Array) -> float:
+def _time_for(n: int, end: float) -> bool:
+    """Whether there is time for a factorisation of order n."""
+    return clock() + CUBE * n**3 < end
+
+
+def _proved(A: Array, w: Array, end: float) -> float:
     """An s for this w that is proved, or zero.
 
     With u = 2^-53, A errs by u |A| and each entry of S is rounded four times at most; `off` is three times the largest
@@ -106,9 +113,17 @@ def _proved(A: Array, w: Array) -> float:
     least = float(np.linalg.eigvalsh(S)[0])
     for margin in MARGINS:
         s = least - off - margin * float(size.max())
-        if s > 0 and proved_positive_definite(S - (s + off) * np.eye(n)):
+        if s > 0 and _time_for(n, end) and proved_positive_definite(S - (s + off) * np.eye(n)):
             return s
     return 0.0
+
+
+def _definite(A: Array, end: float) -> Array | None:
+    """W = c I, the best for a symmetric A, with the smallest eigenvalue c of the symmetric part."""
+    if not _time_for(len(A), end):
+        return None
+    c = float(np.linalg.eigvalsh(0.5 * A + 0.5 * A.T)[0])
+    return np.full(len(A), c) if c > 0 else None
 
 
 def _programme(A: Array, end: float) -> Array | None:
@@ -121,11 +136,12 @@ def _programme(A: Array, end: float) -> Array | None:
 
     w, s = cp.Variable(n, nonneg=True), cp.Variable()
     block = cp.bmat([[cp.diag(w) @ A + A.T @ cp.diag(w) - s * np.eye(n), cp.diag(w)], [cp.diag(w), np.eye(n)]])
+    limit = max(0.1, 0.5 * (end - clock()))
     # What is not accurate, or was cut short, is no worse a candidate: it is proved or dropped.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            cp.Problem(cp.Maximize(s), [block >> 0]).solve(solver=cp.CLARABEL, time_limit=max(0.1, end - clock()))
+            cp.Problem(cp.Maximize(s), [block >> 0]).solve(solver=cp.CLARABEL, time_limit=limit)
         except cp.SolverError:
             return None
     return None if w.value is None else np.maximum(w.value, 0.0)
@@ -134,8 +150,7 @@ def _programme(A: Array, end: float) -> Array | None:
 def _scaled(A: Array, end: float) -> Array | None:
     """The multiple of a W that proves diagonal stability that gives the largest s, a concave function of the factor."""
     n, d = len(A), np.diag(A)
-    # A barrier step makes about ten products of two matrices, and twenty steps are usual.
-    if not (d > 0).all() or 20 * 20 * n**3 / BARRIER > end - clock():
+    if not (d > 0).all() or BARRIER * n**3 > end - clock():
         return None
     d = np.sqrt(d)
     w = root_diagonal(A / d[:, None] / d)
@@ -153,7 +168,8 @@ def _scaled(A: Array, end: float) -> Array | None:
 
     # The smallest eigenvalue makes the left end good for some s > 0, the diagonal the right end for none.
     left, right = least / (2 * square.max()), (np.diag(S) / square).min()
-    return math.exp(_highest(lowest, math.log(left), math.log(right), end)) * w
+    # What is found is still to be proved.
+    return math.exp(_highest(lowest, math.log(left), math.log(right), end - 2 * CUBE * n**3)) * w
 
 
 def _highest(f: Callable[[float], float], left: float, right: float, end: float) -> float:
@@ -176,8 +192,8 @@ def _highest(f: Callable[[float], float], left: float, right: float, end: float)
 def low_index_set(A: Array, end: float) -> tuple[int, ...]:
     """An index set a with a small sigma_min(A_aa) for A (n, n), n >= 1, found by adding and removing single indices.
 
-    Starts are the smallest diagonal entry and, up to order `LARGEST_SEARCHED`, all indices, then random sets until
-    `end`, `STARTS` at most. Nothing is proved here; every index set bounds sigma from above.
+    Starts are all indices, the smallest diagonal entry, then random sets until `end`, `STARTS` at most; sets beyond
+    `LARGEST_SEARCHED` indices are not changed. Nothing is proved here; every index set bounds sigma from above.
     """
     n = len(A)
     A = A / (float(np.abs(A).max()) or 1.0)
@@ -185,10 +201,8 @@ def low_index_set(A: Array, end: float) -> tuple[int, ...]:
     least = abs(A[best[0], best[0]])
     rng = np.random.default_rng(0)
     random = (np.flatnonzero(rng.uniform(size=n) < rng.uniform()) for _ in range(STARTS))
-    for start in itertools.chain([np.array(best)], [np.arange(n)], random):
-        if clock() > end:
-            break
-        if 0 < len(start) <= LARGEST_SEARCHED:
+    for start in itertools.chain([np.arange(n)], [np.array(best)], random):
+        if len(start) and _time_for(len(start), end):
             sigma, a = _descend(A, start, end)
             if sigma < least:
                 least, best = sigma, a
@@ -204,7 +218,7 @@ def _descend(A: Array, a: NDArray[np.int64], end: float) -> tuple[float, tuple[i
         if not s[-1] < sigma * (1 - 1e-9):
             break
         sigma, best = float(s[-1]), a
-        if sigma < 1e-300 or len(a) >= LARGEST_SEARCHED or clock() > end:
+        if sigma < 1e-300 or len(a) > LARGEST_SEARCHED or not _time_for(len(a), end):
             break
         i = _best_change(A, a, U, s, Vt)
         a = np.setdiff1d(a, [i]) if i in a else np.union1d(a, [i])

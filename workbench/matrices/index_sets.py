@@ -19,8 +19,8 @@ from workbench.matrices.singular_values import direction, least_in_doubles, leas
 
 LARGEST = 14
 """Order up to which all index sets are taken."""
-BATCH = 1024
-"""Index sets between two looks at the clock: a few hundredths of a second."""
+BATCH = 256
+"""Index sets between two looks at the clock: about a hundredth of a second."""
 WIDTH = 1e-10
 """Relative width at which an enclosure is not narrowed any further."""
 

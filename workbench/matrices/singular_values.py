@@ -97,10 +97,10 @@ def _by_powers(R: arb_mat, goal: fmpq | None) -> tuple[fmpq, list[fmpq]] | None:
     P = R.transpose() * R
     bound = P.trace()
     P = P * (1 / bound)
-    Q = P
+    Q, weights = P, P.entries()
     above = arb(1)
     for j in range(1, SQUARINGS):
-        below = (Q * P).trace()
+        below = sum((x * y for x, y in zip(Q.entries(), weights, strict=True)), arb(0))
         if not (above.rel_accuracy_bits() > ROOT_BITS and below.rel_accuracy_bits() > ROOT_BITS):
             return None
         lower = _dyadic((1 / (bound * above).sqrt()).lower())
