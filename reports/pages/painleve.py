@@ -7,23 +7,44 @@ from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.figures.regimes import map_figure
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.text.check import between
+from workbench.builtin.reports.text.contacts import MOST, described, rows
 from workbench.builtin.reports.text.painleve import float_of, forces, in_words, number, regime_text, spans, vector
 from workbench.diagnostics.painleve import Painleve
+from workbench.diagnostics.painleve_contacts import Alternatives
 from workbench.diagnostics.painleve_map import RegimeMap
+from workbench.diagnostics.slip_modes import Motions
 from workbench.mechanics.case import Case
 
 
 def render(
-    p: Painleve, case: Case, given: Mapping[str, Any], provenance: dict[str, Any], regimes: RegimeMap | None = None
+    p: Painleve | None,
+    a: Alternatives,
+    case: Case,
+    given: Mapping[str, Any],
+    provenance: dict[str, Any],
+    regimes: RegimeMap | None = None,
 ) -> str:
     """The whole page as text."""
     shown = [] if regimes is None else [map_figure(regimes, case, given)]
     template = environment().get_template("painleve.html.j2")
     return template.render(
-        p=p, case=case, given=dict(given), provenance=provenance, words=in_words(p, regimes), figures=shown,
-        sketch=drawing(case.sketch(), f"{case.name} at its start"), number=number, spans=spans, forces=forces,
-        vector=vector, regime_text=regime_text, float_of=float_of, between=between, bounds=_bounds(p), **scripts(shown),
+        p=p, a=a, case=case, given=dict(given), provenance=provenance, words=in_words(p, a, regimes), figures=shown,
+        sketch=drawing(case.sketch(), f"{case.name} at its start"), moved=_moved(a), most=MOST, rows=rows,
+        described=described, number=number, spans=spans, forces=forces, vector=vector, regime_text=regime_text,
+        float_of=float_of, between=between, bounds=[] if p is None else _bounds(p), **scripts(shown),
     )  # fmt: skip
+
+
+def _moved(a: Alternatives) -> list[tuple[Motions, str, str, str]]:
+    """Motions, and impulses beside forces, with their headings."""
+    found = []
+    if a.motions is not None:
+        found.append((a.motions, "What contacts at rest may do", "forces [N]", "accelerations [m/s²]"))
+    if a.impacts is not None and a.impacts.found:
+        found.append(
+            (a.impacts, "What an impulse without collision may do", "impulses [N s]", "velocities after [m/s]")
+        )
+    return found
 
 
 def _bounds(p: Painleve) -> list[tuple[str, Any, list[float | None]]]:

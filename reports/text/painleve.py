@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.builtin.reports.text import contacts
 from workbench.builtin.reports.text.check import between
 from workbench.diagnostics.critical_friction import Critical
 from workbench.diagnostics.painleve import ALL, Loss, Painleve
+from workbench.diagnostics.painleve_contacts import Alternatives
 from workbench.diagnostics.painleve_map import NAMES, RegimeMap
 from workbench.diagnostics.proposition import Bounds
 from workbench.diagnostics.sliding_regime import Answer, Regime
@@ -24,14 +26,25 @@ REGIME_WORDS = {
 }
 
 
-def as_data(p: Painleve, case: Case, given: Mapping[str, Any], regimes: RegimeMap | None = None) -> dict[str, Any]:
+def as_data(
+    p: Painleve | None, a: Alternatives, case: Case, given: Mapping[str, Any], regimes: RegimeMap | None = None
+) -> dict[str, Any]:
     """JSON-ready; infinity is the string "inf"."""
-    r, v = p.regime, p.verdict
     return plain({
         "case": case.name,
         "given": {key: str(value) for key, value in given.items()},
+        "in_words": in_words(p, a, regimes),
+        "alternatives": contacts.as_data(a),
+        "map": None if regimes is None else _map(regimes),
+        **({} if p is None else _sliding(p)),
+    })  # fmt: skip
+
+
+def _sliding(p: Painleve) -> dict[str, Any]:
+    """What is known of contacts that slide."""
+    r, v = p.regime, p.verdict
+    return {
         "contacts": {"bilateral": p.system.m_b, "unilateral": p.system.m_u},
-        "in_words": in_words(p, regimes),
         "regime": {
             "name": r.name, "kind": r.kind, "as_given": r.as_given, "rational_data": r.exact,
             "tolerance": r.tolerance or None, "reason": r.reason or None, "answers": [_answer(a) for a in r.answers],
@@ -48,8 +61,7 @@ def as_data(p: Painleve, case: Case, given: Mapping[str, Any], regimes: RegimeMa
             "plain": _bounds(p.proposition.plain), "balanced": _bounds(p.proposition.balanced),
         },
         "critical_friction": [_loss(x) for x in p.losses],
-        "map": None if regimes is None else _map(regimes),
-    })  # fmt: skip
+    }  # fmt: skip
 
 
 def plain(x: Any) -> Any:
@@ -59,7 +71,7 @@ def plain(x: Any) -> Any:
     if isinstance(x, list | tuple):
         return [plain(value) for value in x]
     if isinstance(x, np.ndarray | np.generic):
-        return plain(x.tolist())
+        return x.tolist() if x.dtype.kind in "bi" else plain(x.tolist())
     if isinstance(x, float) and not math.isfinite(x):
         return "inf" if x > 0 else None
     return x
@@ -105,8 +117,18 @@ def _map(m: RegimeMap) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def in_words(p: Painleve, regimes: RegimeMap | None = None) -> list[str]:
+def in_words(p: Painleve | None, a: Alternatives, regimes: RegimeMap | None = None) -> list[str]:
     """Sentences made from the findings."""
+    sentences = ([] if p is None else _sliding_words(p)) + contacts.in_words(a)
+    if p is None:
+        sentences.append(
+            "The law of sliding has no direction here; give the one in which slip begins (--slip ANGLE), velocities "
+            "(--set v=...), or a moment of the run (--at T)."
+        )
+    return [*sentences, _map_words(regimes)] if regimes is not None else sentences
+
+
+def _sliding_words(p: Painleve) -> list[str]:
     sentences = [_regime_words(p.regime)]
     if p.property_p == "P":
         sentences.append("M_μ is a P-matrix: the accelerations are unique whatever the loads.")
@@ -116,10 +138,7 @@ def in_words(p: Painleve, regimes: RegimeMap | None = None) -> list[str]:
         sentences.append("A = A_nb − A_tb [μ_b ξ_b] is singular: there is no M_μ, and for some loads no unique answer.")
     else:
         sentences.append("M_μ is no P-matrix: there are loads for which there is no answer, or there are several.")
-    sentences += [_friction_words(x) for x in p.losses]
-    if regimes is not None:
-        sentences.append(_map_words(regimes))
-    return sentences
+    return sentences + [_friction_words(x) for x in p.losses]
 
 
 def _regime_words(r: Regime) -> str:
@@ -199,12 +218,22 @@ def _percent(where: Any) -> str:
     return f"{100 * where.mean():.3g} %"
 
 
-def to_text(p: Painleve, case: Case, regimes: RegimeMap | None = None) -> str:
+def to_text(p: Painleve | None, a: Alternatives, case: Case, regimes: RegimeMap | None = None) -> str:
     """For a terminal."""
+    also = contacts.to_text(a)
+    if p is None:
+        closed = len(a.contacts.which)
+        lines = [f"{case.name}: {closed} closed contact{'s' * (closed > 1)}, {len(a.at_rest)} at rest", "", *also]
+    else:
+        lines = [*_sliding_text(p, case), *(["", *also] if also else [])]
+    return "\n".join([*lines, "", *in_words(p, a, regimes)])
+
+
+def _sliding_text(p: Painleve, case: Case) -> list[str]:
     r, lines = p.regime, [f"{case.name}: {p.system.m_b} bilateral, {p.system.m_u} unilateral contacts that slide"]
     lines += ["", f"regime        {regime_text(r)}"]
-    for a in r.answers:
-        lines.append(f"  lambda      {forces(a)}   acceleration {vector(a.acceleration)}")
+    for x in r.answers:
+        lines.append(f"  lambda      {forces(x)}   acceleration {vector(x.acceleration)}")
     for c in r.continua:
         lines.append(f"  dimension {c.dimension}: corners {[vector(x) for x in c.corners]}, "
                      f"directions {[vector(x) for x in c.directions]}")  # fmt: skip
@@ -214,8 +243,8 @@ def to_text(p: Painleve, case: Case, regimes: RegimeMap | None = None) -> str:
     if p.distance and not p.open:
         lines.append(f"  distance    {between(p.distance.entry(), 8)} to the nearest matrix that is not P (1/beta_2)")
     lines += ["", "critical friction      now        mu_c                 P intervals"]
-    for x in p.losses:
-        lines.append(f"  {x.name:<20} {x.now:<10.6g} {number(x.critical):<20} {spans(x.critical)}")
+    for loss in p.losses:
+        lines.append(f"  {loss.name:<20} {loss.now:<10.6g} {number(loss.critical):<20} {spans(loss.critical)}")
     lines += ["", "Proposition 1          mu_max^b   |Theta|_2  beta_2     holds  " + "guaranteed: "
               + ", ".join(x.name for x in p.losses)]  # fmt: skip
     for name in ("plain", "balanced"):
@@ -226,7 +255,7 @@ def to_text(p: Painleve, case: Case, regimes: RegimeMap | None = None) -> str:
             lines.append(f"  {name:<20} {b.mu_max_b:<10.5g} {theta:<10} {b.beta:<10.5g} {b.holds!s:<6} {shown}")
     if p.proposition is None or p.proposition.plain is None:
         lines.append("  not applicable: " + ("too many contacts" if p.proposition is None else "dependent constraints"))
-    return "\n".join([*lines, "", *in_words(p, regimes)])
+    return lines
 
 
 def spans(c: Critical) -> str:

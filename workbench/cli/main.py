@@ -15,7 +15,7 @@ from workbench.cli.parsing import Parser
 from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
 
-NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit")
+NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit", "--at", "--slip")
 
 
 def parser() -> argparse.ArgumentParser:

@@ -49,6 +49,10 @@ class State(NamedTuple):
 START = State()
 
 
+class AtRestError(DataError):
+    """A closed contact does not slide, and no direction of slip is given."""
+
+
 def sliding_system(case: Case, state: State = START) -> SlidingSystem:
     """The sliding contacts at a state: as the case gives them, else from its compiled mechanics.
 
@@ -88,48 +92,65 @@ def coordinates(case: Case, state: State) -> tuple[Array, Array]:
 
 def from_mechanics(case: Case, state: State = START) -> SlidingSystem:
     """The sliding contacts at a state from the compiled mechanics; DataError as `sliding_system`."""
+    c = closed_contacts(case, state)
+    J_t = np.einsum("id,idn->in", _directions(case, c, state.slip), c.J_t)
+    return SlidingSystem(c.M, c.f, c.J_b, np.zeros_like(c.J_b), 0.0, 1.0, c.w_b, c.J_n, J_t, c.mu, 1.0, c.w_n)
+
+
+class ClosedContacts(NamedTuple):
+    """The closed contacts of a state, with all their tangential directions, sliding or not.
+
+    `which` of the case's contacts; M (n, n), f (n,); J_b (m, n), w_b (m,) of bilateral constraints; J_n (r, n), w_n
+    (r,); J_t (r, d, n), w_t (r, d); u_t (r, d) [m/s]; mu (r,). Rows w are the bias accelerations Jdot v.
+    """
+
+    which: NDArray[np.int64]
+    M: Array
+    f: Array
+    J_b: Array
+    w_b: Array
+    J_n: Array
+    w_n: Array
+    J_t: Array
+    w_t: Array
+    u_t: Array
+    mu: Array
+
+
+def closed_contacts(case: Case, state: State = START) -> ClosedContacts:
+    """The contacts that are closed at a state and do not separate; DataError where there are none."""
     q, v = coordinates(case, state)
-    _, m, _, d = case.size
+    _, m, r, d = case.size
     core = filled(case, q, v)
-    closed = closed_contacts(case, state)
-    if not len(closed):
+    which = np.flatnonzero((core.phi <= CLOSED) & (core.J_n @ v + core.r_n <= CLOSED))
+    if state.closed is not None:
+        which = np.array(state.closed, dtype=np.int64)
+    if not len(which):
         raise DataError(
-            f"{case.name}: no contact is closed at this state, and nothing slides; give coordinates and velocities at "
-            "which one is, q=... and v=..., or a moment of the run, at=T"
+            f"{case.name}: no contact is closed at this state, and nothing slides; give coordinates q and velocities "
+            "v at which one is (--set q=... --set v=...), or a moment of the run (--at T)"
         )
-    along = _directions(case, core, v, closed, state.slip)
-    J_t = np.einsum("id,idn->in", along, core.J_t.reshape(-1, d, len(v))[closed])
-    bias = _bias(case, q, v)
-    return SlidingSystem(
-        core.M, core.f, core.J_b, np.zeros((m, len(v))), 0.0, 1.0, bias[:m],
-        core.J_n[closed], J_t, core.mu[closed], 1.0, bias[m + closed],
+    w_b, w_n, w_t = np.split(_bias(case, q, v), [m, m + r])
+    u_t = (core.J_t @ v + core.r_t).reshape(r, d)
+    return ClosedContacts(
+        which, core.M, core.f, core.J_b, w_b, core.J_n[which], w_n[which],
+        core.J_t.reshape(r, d, -1)[which], w_t.reshape(r, d)[which], u_t[which], core.mu[which],
     )  # fmt: skip
 
 
-def closed_contacts(case: Case, state: State = START) -> NDArray[np.int64]:
-    """The contacts that are closed at a state and do not separate."""
-    if state.closed is not None:
-        return np.array(state.closed, dtype=np.int64)
-    q, v = coordinates(case, state)
-    core = filled(case, q, v)
-    return np.flatnonzero((core.phi <= CLOSED) & (core.J_n @ v + core.r_n <= CLOSED))
-
-
-def _directions(case: Case, core: Core, v: Array, closed: NDArray[np.int64], slip: tuple[float, ...] | None) -> Array:
-    """The unit direction (closed, d) in which each closed contact slides."""
-    d = case.size[3]
+def _directions(case: Case, c: ClosedContacts, slip: tuple[float, ...] | None) -> Array:
+    """The unit direction (r, d) in which each closed contact slides."""
     if slip is not None:
-        return slip_directions(slip, len(closed), d)
-    u_t = (core.J_t @ v + core.r_t).reshape(-1, d)[closed]
-    speed = np.linalg.norm(u_t, axis=1)
-    for i, u in zip(closed, speed, strict=True):
+        return slip_directions(slip, *c.u_t.shape)
+    speed = np.linalg.norm(c.u_t, axis=1)
+    for i, u in zip(c.which, speed, strict=True):
         if u <= case.v_th:
-            raise DataError(
+            raise AtRestError(
                 f"{case.name}: contact {i} is closed and does not slide, |u_t| = {u:g} m/s <= v_th = {case.v_th:g} "
-                "m/s; give the direction in which slip begins, slip=ANGLE, or velocities, v=..., or a moment of the "
-                "run, at=T"
+                "m/s; give the direction in which slip begins (--slip ANGLE), velocities (--set v=...), or a moment of "
+                "the run (--at T)"
             )
-    return np.asarray(u_t / speed[:, None])
+    return np.asarray(c.u_t / speed[:, None])
 
 
 def slip_directions(slip: tuple[float, ...], contacts: int, d: int) -> Array:
@@ -160,13 +181,13 @@ def filled(case: Case, q: Array, v: Array) -> Core:
 
 
 def _bias(case: Case, q: Array, v: Array) -> Array:
-    """d/dt (J v + r) of the bilateral, then the normal rows at fixed velocities [m/s2]."""
+    """d/dt (J v + r) of the bilateral, the normal, and the tangential rows at fixed velocities [m/s2]."""
 
     def rates(h: float) -> Array:
         there = np.empty_like(q)
         case.advance(q, v, h, case.data(), there)
         core = filled(case, there, v)
-        return np.concatenate([core.J_b @ v + core.r_b, core.J_n @ v + core.r_n])
+        return np.concatenate([core.J_b @ v + core.r_b, core.J_n @ v + core.r_n, core.J_t @ v + core.r_t])
 
     near, far = ((rates(x) - rates(-x)) / (2 * x) for x in (STEP, 2 * STEP))
     bias: Array = (4 * near - far) / 3

@@ -15,6 +15,7 @@ from workbench.builtin.reports.text.painleve import as_data, in_words, to_text
 from workbench.comparison.cases import of_reference
 from workbench.comparison.jobs import Settings
 from workbench.diagnostics.painleve import Painleve, of_case
+from workbench.diagnostics.painleve_contacts import Alternatives, alternatives
 from workbench.diagnostics.painleve_map import Progress, RegimeMap, axis, regime_map
 from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
@@ -36,11 +37,13 @@ LEAST = 0.1
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Regimes(Result):
-    """What is known of the sliding contacts of a case: `state`, and `map` where two parameters vary."""
+    """What is known of the closed contacts of a case: `state` of those that slide (None where one of them is at rest),
+    `contacts`, what they may do besides, and `map` where two parameters vary."""
 
     case: Case = field(repr=False)
     given: Mapping[str, Fraction] = field(repr=False)
-    state: Painleve = field(repr=False)
+    state: Painleve | None = field(repr=False)
+    contacts: Alternatives = field(repr=False)
     map: RegimeMap | None = field(repr=False)
 
     @property
@@ -50,15 +53,15 @@ class Regimes(Result):
     @property
     def data(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return as_data(self.state, self.case, self.given, self.map)
+        return as_data(self.state, self.contacts, self.case, self.given, self.map)
 
     @property
     def text(self) -> str:
-        return to_text(self.state, self.case, self.map)
+        return to_text(self.state, self.contacts, self.case, self.map)
 
     @property
     def words(self) -> list[str]:
-        return in_words(self.state, self.map)
+        return in_words(self.state, self.contacts, self.map)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -70,7 +73,7 @@ class Regimes(Result):
             from workbench.builtin.reports.figures.regimes import rectangles
 
             return rectangles(self.map)
-        rows = [(x.name, x.critical.value) for x in self.state.losses]
+        rows = [(x.name, x.critical.value) for x in (self.state.losses if self.state else ())]
         return pd.DataFrame(rows, columns=["line", "critical"])
 
     @property
@@ -84,7 +87,7 @@ class Regimes(Result):
     def html(self, facts: dict[str, Any] | None = None) -> str:
         from workbench.builtin.reports.pages.painleve import render
 
-        return render(self.state, self.case, self.given, facts or self.facts, self.map)
+        return render(self.state, self.contacts, self.case, self.given, facts or self.facts, self.map)
 
 
 def painleve(
@@ -98,13 +101,15 @@ def painleve(
     the start: coordinates `q`, velocities `v`; or `at` [s] of a run under exact Coulomb friction. `slip` [deg], one
     angle or one for each closed contact, is the direction in which contacts slide that are at rest (`sliding.State`).
     `x` and `y`, each (parameter, values) or ("slip", angles), ask for a map. `seconds` bound the work; the map tells
-    what they did not suffice for. Raises WorkbenchError for a state whose contacts do not slide.
+    what they did not suffice for. Raises WorkbenchError for a state at which no contact is closed.
 
     >>> import workbench as wb
     >>> wb.painleve("rod", {"tan_theta": 2, "mu": "4/3"}).state.regime.name
     'inconsistent'
     >>> wb.painleve("wedged-box", slip=0).state.system.size
     (0, 2)
+    >>> wb.painleve("block", v=[0, 0, 0]).contacts.motions.name
+    'stick'
     """
     end = clock() + seconds
     exact = {name: _exact(name, value) for name, value in (given or {}).items()}
@@ -119,9 +124,11 @@ def painleve(
     state = State(q, v, None, None if slip is None else tuple(np.atleast_1d(np.asarray(slip, dtype=float)).tolist()))
     if at is not None:
         state = _of_run(found, at, state, progress, end)
-    judged = of_case(found, exact, state, max(0.25 * (end - clock()), LEAST))
+    beside = alternatives(found, state, max(0.1 * (end - clock()), LEAST))
+    rests = beside.at_rest and slip is None
+    judged = None if rests else of_case(found, exact, state, max(0.25 * (end - clock()), LEAST))
     drawn = None if axes is None else regime_map(found, *axes, state, progress, max(end - clock(), LEAST))
-    return Regimes(found, exact, judged, drawn)
+    return Regimes(found, exact, judged, beside, drawn)
 
 
 def _of_run(case: Case, at: float, state: State, progress: Progress | None, end: float) -> State:
