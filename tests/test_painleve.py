@@ -147,6 +147,22 @@ def test_redundant_contacts_leave_the_forces_open():
         regime(random_system(0, 1, 1), tolerance=0.0)
 
 
+@pytest.mark.parametrize(("mu", "load", "kind", "name"), [
+    ((1, 1), -10, "infinitely many", "sliding"), ((1, 2), -10, "infinitely many", "indeterminate"),
+    ((1, 1), 10, "unique", "lift-off"), ((1, 2), 10, "unique", "lift-off"),
+])  # fmt: skip
+def test_forces_that_are_open_may_leave_one_motion(mu, load, kind, name):
+    """A block on two points below each other: how they share the load moves it only where their friction differs."""
+    exact = exact_rows([[1, 0], [0, 1]], [0, load], [[0, 1]] * 2, [[1, 0]] * 2, mu, [1, 1], 0)
+    system = SlidingSystem(np.eye(2), np.array([0.0, load]), J_nu=np.array([[0.0, 1.0]] * 2),
+                           J_tu=np.array([[1.0, 0.0]] * 2), mu_u=np.array(mu, dtype=float), xi_u=1.0)  # fmt: skip
+    r = regime(system, exact)
+    assert (r.kind, r.name) == (kind, name)
+    # No tolerance leaves the two points exactly redundant.
+    assert regime(system).name == "undecided"
+    assert regime(system).opening == r.opening == {"sliding": (), "indeterminate": None, "lift-off": (0, 1)}[name]
+
+
 # Critical friction
 
 

@@ -18,9 +18,9 @@ from workbench.matrices.roots import Root
 from workbench.mechanics.case import Case
 
 REGIME_WORDS = {
-    "sliding": "Sliding: one set of contact forces satisfies the law of sliding; all contacts stay closed.",
-    "lift-off": "Lift-off: one set of contact forces satisfies the law of sliding; {opening}.",
-    "indeterminate": "Indeterminate: {count} sets of contact forces satisfy the law of sliding.",
+    "sliding": "Sliding: {sets} the law of sliding; all contacts stay closed.",
+    "lift-off": "Lift-off: {sets} the law of sliding; {opening}.",
+    "indeterminate": "Indeterminate: {sets} the law of sliding.",
     "inconsistent": "Inconsistent, Painlevé's paradox: no contact forces satisfy the law of sliding, and only an "
     "impulse can go on from here. Time stepping, whose unknowns are impulses, takes one, an impact without collision.",
 }
@@ -46,7 +46,7 @@ def _sliding(p: Painleve) -> dict[str, Any]:
     return {
         "contacts": {"bilateral": p.system.m_b, "unilateral": p.system.m_u},
         "regime": {
-            "name": r.name, "kind": r.kind, "as_given": r.as_given, "rational_data": r.exact,
+            "name": r.name, "kind": r.kind, "opening": r.opening, "as_given": r.as_given, "rational_data": r.exact,
             "tolerance": r.tolerance or None, "reason": r.reason or None, "answers": [_answer(a) for a in r.answers],
             "continua": [vars(c) for c in r.continua],
         },
@@ -142,13 +142,15 @@ def _sliding_words(p: Painleve) -> list[str]:
 
 
 def _regime_words(r: Regime) -> str:
+    alike = ", all with the same accelerations" if r.as_given == "infinitely many" and r.opening is not None else ""
     if r.kind == "undecided":
         words = f"How many sets of contact forces satisfy the law of sliding is undecided: {r.reason}."
-        return f"{words} The numbers as they stand have {described(r.as_given)}."
-    opening = r.answers[0].opening if r.answers else ()
-    which = ", ".join(map(str, opening))
-    opens = f"contact {which} opens" if len(opening) == 1 else f"contacts {which} open"
-    return f"{REGIME_WORDS[r.name].format(opening=opens, count=r.kind)} {basis(r)}"
+        return f"{words} The numbers as they stand have {described(r.as_given)}{alike}."
+    opening = r.opening or ()
+    opens = f"contact{'s' * (len(opening) > 1)} {', '.join(map(str, opening))} open{'s' * (len(opening) == 1)}"
+    sets = f"{r.kind} sets of contact forces{alike}{',' * bool(alike)} satisfy"
+    sets = "one set of contact forces satisfies" if r.kind == "unique" else sets
+    return f"{REGIME_WORDS[r.name].format(opening=opens, sets=sets)} {basis(r)}"
 
 
 def regime_text(r: Regime) -> str:

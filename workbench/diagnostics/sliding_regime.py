@@ -5,8 +5,9 @@ stand, and the answer counts only where all data within a stated relative tolera
 otherwise it is "undecided". No verdict rests on the sign of a rounding error.
 
 The literature (Génot & Brogliato 1999; Champneys & Várkonyi, IMA J. Appl. Math. 81, 2016) names the regimes of one
-contact, here of all: "sliding", one answer under which every contact stays closed; "lift-off", one answer under which
-some contact opens; "indeterminate", several answers; "inconsistent", none.
+contact, here of all: "sliding", one motion under which every contact stays closed; "lift-off", one motion under which
+some contact opens; "indeterminate", several motions; "inconsistent", none. Redundant contacts may leave the forces open
+and the motion not: then the regime is that of the motion.
 """
 
 from dataclasses import dataclass
@@ -65,6 +66,7 @@ class Regime:
 
     `as_given` is the kind of the numbers as they stand, whose answers are listed. `exact`: the data are rational.
     `tolerance` is 0 for these, and where more than `LARGEST_BALLS` contacts left the doubles to speak for themselves.
+    `opening`: the unilateral contacts that open where all answers, as given, have the same accelerations; else None.
     """
 
     kind: str
@@ -73,14 +75,17 @@ class Regime:
     tolerance: float
     answers: list[Answer]
     continua: list[Continuum]
+    opening: tuple[int, ...] | None
     reason: str = ""
 
     @property
     def name(self) -> str:
         """One of `REGIMES`, or "undecided"."""
-        if self.kind == "unique":
-            return LIFT_OFF if self.answers[0].opening else SLIDING
-        return {"none": INCONSISTENT, "undecided": "undecided"}.get(self.kind, INDETERMINATE)
+        if self.kind in ("none", "undecided"):
+            return INCONSISTENT if self.kind == "none" else "undecided"
+        if self.opening is None:
+            return INDETERMINATE
+        return LIFT_OFF if self.opening else SLIDING
 
 
 def regime(
@@ -96,7 +101,7 @@ def regime(
     if not 0 < tolerance < 1:
         raise DataError(f"tolerance {tolerance:g}; a relative uncertainty between 0 and 1 is needed")
     data = exact or as_doubles(system)
-    as_given, pieces, reason = classified(data, seconds)
+    as_given, pieces, opening, reason = classified(data, seconds)
     answers = [_answer(system, data, z) for z in pieces if not isinstance(z, Continuum)]
     continua = [z for z in pieces if isinstance(z, Continuum)]
     kind = as_given
@@ -104,7 +109,7 @@ def regime(
     if followed and not reason:
         reason = open_question(system, tolerance)
         kind = "undecided" if reason else as_given
-    return Regime(kind, as_given, exact is not None, tolerance if followed else 0.0, answers, continua, reason)
+    return Regime(kind, as_given, exact is not None, tolerance if followed else 0.0, answers, continua, opening, reason)
 
 
 class Isolated(NamedTuple):
@@ -114,8 +119,10 @@ class Isolated(NamedTuple):
     opening: tuple[int, ...]
 
 
-def classified(data: ExactSliding, seconds: float) -> tuple[str, list[Isolated | Continuum], str]:
-    """Kind, isolated answers and continua of exact data, and why it is undecided."""
+def classified(
+    data: ExactSliding, seconds: float
+) -> tuple[str, list[Isolated | Continuum], tuple[int, ...] | None, str]:
+    """Kind, isolated answers and continua of exact data, `Regime.opening`, and why the kind is undecided."""
     pair = data.pair()
     base = regular_base(pair)
     rest = [j for j in range(data.m) if j not in base]
@@ -136,6 +143,14 @@ def classified(data: ExactSliding, seconds: float) -> tuple[str, list[Isolated |
         s, y = states(z, constant)
         return [s[j] - y[j] if j < data.m_b else y[j] for j in range(data.m)]
 
+    def push(z: tuple[fmpq, ...], constant: int) -> list[fmpq]:
+        # The generalised force: motions are the same where it is. Sums and differences of s and y are |lambda|, lambda.
+        s, y = states(z, constant)
+        load = [s[j] + y[j] if j < data.m_b else y[j] for j in range(data.m)]
+        rubbing = [-c * x * f for c, x, f in zip(data.mu, data.xi, load, strict=True)]
+        n, t = (fmpq_mat(1, data.m, x) for x in (forces(z, constant), rubbing))
+        return (n * data.J_n + t * data.J_t).entries()
+
     def isolated(z: tuple[fmpq, ...]) -> Isolated:
         s, _ = states(z, 1)
         return Isolated(forces(z, 1), tuple(j - data.m_b for j in range(data.m_b, data.m) if s[j] > 0))
@@ -147,10 +162,14 @@ def classified(data: ExactSliding, seconds: float) -> tuple[str, list[Isolated |
     answers: list[Isolated | Continuum] = [
         continuum(p) if p.dimension else isolated(p.vertices[0]) for p in found.pieces
     ]
+    pushes = [push(z, 1) for p in found.pieces for z in p.vertices]
+    still = all(x == 0 for p in found.pieces for z in p.rays for x in push(z, 0))
+    same = still and pushes and all(x == pushes[0] for x in pushes)
+    opening = isolated(found.pieces[0].vertices[0]).opening if same else None
     if found.count is None:
-        return "undecided", answers, found.reason or ""
+        return "undecided", answers, opening, found.reason or ""
     kind = "infinitely many" if found.count == "infinite" else NAMES.get(int(found.count), str(found.count))
-    return kind, answers, ""
+    return kind, answers, opening, ""
 
 
 def _answer(system: SlidingSystem, data: ExactSliding, found: Isolated) -> Answer:
