@@ -7,16 +7,17 @@ import shutil
 import subprocess
 
 import pytest
+from markupsafe import escape
 from rich.console import Console
 
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.builtin.reports.figures.charts import write_figures
+from workbench.builtin.reports.figures.charts import palette, write_figures
 from workbench.builtin.reports.figures.comparison import ROWS, curves_of, figures
 from workbench.builtin.reports.pages.comparison import render
 from workbench.builtin.reports.text import terminal
-from workbench.builtin.reports.text.comparison import budget_columns, error_columns, judged_columns
+from workbench.builtin.reports.text.comparison import budget_columns, error_columns, judged_columns, symptom_columns
 from workbench.builtin.reports.text.terminal import print_table
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
@@ -64,7 +65,9 @@ def test_every_run_has_its_row_and_every_failure_its_reason(result, page):
 
 def test_the_mathematics_is_that_of_the_declarations(result, page):
     text = outside_scripts(page)
-    assert text.count("<details") == len(result.mathematics) + len(budget_columns(result))
+    assert text.count("<details") - text.count("What the columns mean") == (
+        len(result.mathematics) + len(budget_columns(result))
+    )
     relations = sum(len(m["relations"]) for m in result.mathematics)
     assert text.count("<math") == relations + len(result.mathematics)
     assert "&lt;math" not in text
@@ -75,6 +78,22 @@ def test_headings_say_what_a_reader_looks_for(result, page):
         assert heading in page
     for column in (*error_columns(result), *judged_columns(result)):
         assert f">{column.title}</th>" in page
+
+
+def test_every_column_of_a_page_is_explained(result, page):
+    for column in (*error_columns(result), *symptom_columns(result), *judged_columns(result)):
+        assert f"<dt>{column.title}</dt><dd>{escape(column.meaning)}" in page
+
+
+def test_a_formulation_has_one_colour_on_every_page():
+    labels = [f.label for f in FORMULATIONS]
+    colours = dict(zip(labels, palette(labels), strict=True))
+    assert len(set(colours.values())) == len(labels)
+    for chosen in (["box", "coulomb"], ["coulomb", "mine", "box"], ["box:axes=sliding", "coulomb"]):
+        assert palette(chosen)[-1] == colours[chosen[-1]]
+    assert palette(["mine", "coulomb"])[0] == palette(["box", "mine"])[1] not in colours.values()
+    variants = ["hybrid", *(f"hybrid:k_t=1e{k}" for k in range(6)), "mine"]
+    assert len(set(palette(variants))) == len(variants)
 
 
 def test_figures_as_files(result, tmp_path):

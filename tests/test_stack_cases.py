@@ -350,7 +350,7 @@ def test_the_forces_of_the_stack_are_known_to_the_rounding_of_its_gaps():
     """Which the smallest steps turn into the largest forces, as 1 / h^2."""
     for case in (SphereStack(), SphereStack(R=0.3, m=2.0)):
         for h in (1e-3, 1e-4, 3e-5):
-            r = simulate(case, find_formulation("coulomb"), default_solver("Coulomb NCP"), h, 200 * h)
+            r = run(case, h, 200 * h)
             found = case.truths(r)
             assert len(found) == 6
             assert [t.name for t in found if not t.holds] == []

@@ -4,12 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from zlib import crc32
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 WIDTH, HEIGHT = 760, 300
+OF_FORMULATIONS = {
+    "coulomb": "#2b2b2b", "frictionless": "#b9a88f", "stewart-trinkle": "#e08a1e", "anitescu-potra": "#c8553d",
+    "discrete-velocity": "#d4739b", "phantom-inertia": "#3f8f4f", "box": "#4c6a92", "hybrid": "#5b9e9e",
+    "ccp": "#8c5fa8", "mujoco": "#7a4a2b", "staggered": "#b79a20", "uncertainty of the reference": "#b9b9b9",
+}  # fmt: skip
+"""Colours that formulations have on every page, whatever stands beside them."""
+OTHERS = ["#1f77b4", "#17becf", "#bcbd22", "#e377c2", "#9edae5", "#98df8a", "#ff9896", "#c5b0d5", "#dbdb8d", "#6b6ecf"]
+"""Colours of other names and of further variants, by the name's digest, the next one where that is taken."""
 COLOURS = ["#4c6a92", "#e08a1e", "#c8553d", "#5b9e9e", "#3f8f4f", "#b79a20", "#8c5fa8", "#d4739b", "#2b2b2b", "#8d7461"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 
@@ -61,7 +70,7 @@ def lines(
         y=alt.Y(
             f"{column}:Q", title=title, scale=scale, axis=alt.Axis(format=".0e", tickCount=8) if log else alt.Axis()
         ),
-        color=alt.Color("label:N", sort=order, scale=alt.Scale(domain=order, range=_palette(order)), title=None),
+        color=alt.Color("label:N", sort=order, scale=alt.Scale(domain=order, range=palette(order)), title=None),
         detail=[f"{name}:N" for name in several],
         opacity=alt.condition(pick, alt.value(0.95), alt.value(0.08)),
     )
@@ -101,8 +110,18 @@ def budget(errors: pd.DataFrame, title: str) -> alt.FacetChart:
     )  # fmt: skip
 
 
-def _palette(order: list[str]) -> list[str]:
-    return [COLOURS[i % len(COLOURS)] for i in range(len(order))]
+def palette(labels: Sequence[str]) -> list[str]:
+    """A colour for each label: a formulation's own for its first variant, for others one that their name leads to."""
+    found: dict[str, str] = {}
+    for label in labels:
+        own = OF_FORMULATIONS.get(label.partition(":")[0])
+        if own and own not in found.values():
+            found[label] = own
+    for label in labels:
+        place = crc32(label.encode())
+        free = [OTHERS[(place + i) % len(OTHERS)] for i in range(len(OTHERS))]
+        found.setdefault(label, next((x for x in free if x not in found.values()), free[0]))
+    return [found[label] for label in labels]
 
 
 def styled(chart: Chart) -> Chart:

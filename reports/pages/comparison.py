@@ -10,7 +10,6 @@ from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.text.comparison import (
-    RESIDUAL,
     budget_columns,
     error_columns,
     facts_in_words,
@@ -72,6 +71,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
         .get_template("comparison.html.j2")
         .render(
             c=c,
+            several=len(c.settings.steps) > 1,
             provenance=provenance,
             tables=_tables(c),
             figures=shown,
@@ -110,7 +110,7 @@ def _tables(c: Comparison) -> list[dict[str, Any]]:
     for name, runs in c.windows.items():
         start, end, clipped = runs[["window_start", "window_end", "clipped"]].iloc[0]
         title = f"Window “{name}”: {start:g} s ≤ t < {end:g} s"
-        tables.append(_table(title, runs[~runs["sampled"]], [*errors, RESIDUAL]) | {"clipped": clipped})
+        tables.append(_table(title, runs[~runs["sampled"]], errors) | {"clipped": clipped})
     for name, runs in c.windows.items():
         tables += [_table(f"Symptoms, window “{name}”", runs[~runs["sampled"]], symptoms)] if symptoms else []
     return [*tables, _table(f"{last}, window “{name}”", runs, judged)]

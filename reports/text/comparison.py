@@ -15,14 +15,23 @@ RESIDUAL, *OTHERS = (column for column in RUNS if column.heading)
 UNDEFINED = "–"
 OF_IMPULSES = {"friction_error", "friction_rmsd", "misalignment_rms", "impulse_error"}
 """Columns about impulses of single contacts, which redundant contacts leave open."""
+OF_ANSWERS = {"determined"}
+"""Shares that are no errors, and stand with what the judge says."""
+SMALL = 1e-3
+"""Numbers below this, in the unit of their column, are printed by their order of magnitude."""
 ROUND_OFF = 1e-12
 """Errors below this share are printed as 0: they are round-off of the comparison itself."""
 
 
 def error_columns(c: Comparison) -> list[Column]:
-    """The metrics that are shares or angles, if defined in any row; the budget's parts apart."""
+    """The metrics that are shares or angles, if defined in any row; the budget's parts apart.
+
+    Of those that redundant contacts leave open everywhere the first says so, for all.
+    """
     own = [m.column for m in c.metrics if m.column.shown in ("percent", "degrees", "milliseconds")]
-    return [x for x in own if c.runs[x.name].notna().any() or _free(c.runs, x).any()]
+    own = [x for x in own if x.name not in OF_ANSWERS]
+    opened = [x for x in own if not c.runs[x.name].notna().any() and _free(c.runs, x).any()]
+    return [x for x in own if c.runs[x.name].notna().any() or x in opened[:1]]
 
 
 def symptom_columns(c: Comparison) -> list[Column]:
@@ -45,7 +54,7 @@ def _free(runs: pd.DataFrame, column: Column) -> pd.Series:
 
 def judged_columns(c: Comparison) -> list[Column]:
     """Residuals, counts of contacts, and what the answers cost."""
-    law = [m.column for m in c.metrics if m.column.shown in ("small", "count")]
+    law = [m.column for m in c.metrics if m.column.shown in ("small", "count") or m.column.name in OF_ANSWERS]
     return _defined(c, [RESIDUAL, *law, *OTHERS])
 
 
@@ -60,7 +69,7 @@ def cell(value: float, column: Column) -> str:
         return UNDEFINED
     if column.shown != "small" and abs(value) < ROUND_OFF:
         return "0"
-    return form.format(factor * value)
+    return ("{:.0e}" if 0 < abs(factor * value) < SMALL else form).format(factor * value)
 
 
 def rows_of(runs: pd.DataFrame, columns: Sequence[Column]) -> list[dict[str, Any]]:

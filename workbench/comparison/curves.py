@@ -12,7 +12,8 @@ from workbench.step.run import Run
 
 
 def curves(run: Run, role: str, minor: Array | None = None, reference: Run | None = None) -> pd.DataFrame:
-    """One row per step and contact; the reference is thinned to every tenth step to keep files small.
+    """One row per step and contact, t the end of the step; the reference is thinned to every tenth step to keep files
+    small.
 
     `reference` is what a run is held against, and the reference itself against that of half its step: doubled, the
     distance is the uncertainty of a first-order method.
@@ -30,7 +31,7 @@ def curves(run: Run, role: str, minor: Array | None = None, reference: Run | Non
         columns: dict[str, Any] = {
             "case": run.case.name, "formulation": run.formulation.name, "label": run.formulation.label, "role": role,
             "solver": run.solver,
-            "step": run.h, "contact": i, "t": run.t, "x": centre[:, 0], "y": centre[:, 1], "z": centre[:, 2],
+            "step": run.h, "contact": i, "t": run.t + run.h, "x": centre[:, 0], "y": centre[:, 1], "z": centre[:, 2],
             "gap": run.record.phi[:, i], "p_n": run.p_n[:, i], "u_n": run.u_n[:, i], "normalised_friction": ratio[:, i],
             "misalignment": angle[:, i], "energy": energy,
             "sliding_minor": sliding_minor(run) if minor is None else minor, "residual": run.residuals,
