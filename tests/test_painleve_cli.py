@@ -83,14 +83,22 @@ def test_the_rectangles_of_a_map_cover_it_once():
     ("arguments", "words"),
     [
         (["rood"], "unknown case 'rood'"),
-        (["rod", "--set", "mu=x"], "--set mu=x: give NAME=NUMBER"),
-        (["rod", "--set", "mu=1/0"], "--set mu=1/0: give NAME=NUMBER"),
-        (["rod", "--set", "mu=1e999"], "--set mu=1e999: the value is beyond"),
-        (["rod", "--set", "mu=1e-999999999"], "the value is beyond"),
-        (["rod", "--x", "mu=1e999999999:2:3", "--y", "angle=0:1:5"], "the value is beyond"),
-        (["rod", "--x", "mu=0:1e400:3", "--y", "angle=0:1:5"], "the value is beyond"),
-        (["rod", "--x", "mu=0:nan:3", "--y", "angle=0:1:5"], "give NAME=FROM:TO:COUNT"),
-        (["rod", "--x", "mu=-1e308:1e308:3", "--y", "angle=0:1:5"], "FROM < TO"),
+        (["rod", "--set", "mu=x"], "--set mu=x: 'x' is not a number"),
+        (["rod", "--set", "mu=1/0"], "--set mu=1/0: '1/0' divides by zero"),
+        (["rod", "--set", "mu=1e999"], "--set mu=1e999: '1e999' exceeds the largest double"),
+        (["rod", "--set", "mu"], "--set mu: give NAME=NUMBER"),
+        (["rod", "--set", "mu=1e999999999"], "'1e999999999' has an exponent beyond 9999"),
+        (["rod", "--set", "mu=1e-999999999"], "'1e-999999999' has an exponent beyond 9999"),
+        (["rod", "--set", "mu=nan"], "--set mu=nan is nan"),
+        (["rod", "--x", "mu=1e999999999:2:3", "--y", "angle=10:20:3"], "exponent beyond 9999"),
+        (["rod", "--x", "mu=0:1e400:3", "--y", "angle=10:20:3"], "'1e400' exceeds the largest double"),
+        (["rod", "--x", "mu=0/0:1:3", "--y", "angle=10:20:3"], "'0/0' divides by zero"),
+        (["rod", "--x", "mu=0:nan:3", "--y", "angle=0:1:5"], "nan"),
+        (["rod", "--x", "mu=-1e308:1e308:3", "--y", "angle=10:20:3"], "within the range of doubles"),
+        (["rod", "--x", "mu=0:1:2.5", "--y", "angle=10:20:3"], "COUNT is a whole number from 2 to 1000"),
+        (["rod", "--x", "mu=0:1:1e9", "--y", "angle=10:20:3"], "COUNT is a whole number from 2 to 1000"),
+        (["rod", "--x", "mu=0:1e299:3", "--y", "angle=10:20:3"], "mu goes to 1e+299; beyond 1e+150 squares overflow"),
+        (["rod", "--x", "mu=::", "--y", "angle=10:20:3"], "--x mu=:: is empty"),
         (["rod", "--x", "mu=0:1:3", "--y", "angle=0:1e-322:1000"], "numbers that increase"),
         (["rod", "--x", "slip=0:1:3", "--y", "mu=0:1:5"], "no axis slip"),
         (["rod", "--slip", "30"], "in the plane it is 0 or 180"),
@@ -166,3 +174,7 @@ def test_time_limits_leave_cells_out_and_say_so(capsys):
     found = json.loads(run(capsys, *asked))
     assert found["map"]["shares"]["out of time"] > 0.5
     assert "out of time" in found["in_words"][-1]
+
+
+def test_a_subnormal_coefficient_leaves_no_warning(capsys):
+    assert "is a P-matrix for mu from 0 up to" in run(capsys, "rod", "--set", "mu=1e-320")

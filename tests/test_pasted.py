@@ -184,3 +184,15 @@ def test_matrix_and_vector_may_be_judged_differently():
 def test_rows_of_python_that_are_no_matrix(rows):
     with pytest.raises(WorkbenchError):
         wb.check(rows)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[["1e-320", "0"], ["0", "1"]], [["1e-320", "0"], ["0", "1e300"]], [["1e308", "1e308"], ["-1e308", "1e308"]]],
+)
+def test_entries_at_the_ends_of_the_doubles_leave_no_warning(rows):
+    """Warnings are errors here."""
+    found = wb.check(rows, rhs=["-1", "1"], seconds=1)
+    assert found.data["p_matrix"]["verdict"] == "P"
+    assert found.text
+    assert found.html()

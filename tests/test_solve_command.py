@@ -332,7 +332,7 @@ def test_export_is_the_problem_of_that_step(name, tmp_path, capsys):
         (["convert", "a.npz", "a.csv"], "written as .hdf5"),
         (["convert", "a.npz", "a.hdf5"], "this is an LCP"),
         (["convert", "a.npz", "b.npz", "--local"], "global friction problems"),
-        (["export", "wheel", "a.hdf5", "--step", "soon"], "--step 'soon'"),
+        (["export", "wheel", "a.hdf5", "--step", "soon"], "--step in seconds: 'soon'"),
         (["solve", "a.npz", "--time-limit", "-1"], "--time-limit -1 is out of range"),
         (["export", "wheel", "a.hdf5", "--step-number", "-1"], "counted from 0"),
     ],

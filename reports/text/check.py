@@ -35,7 +35,8 @@ def _rows(result: dict) -> Iterator[tuple[str, str]]:
     exact = "" if r["exact"] is None else f"; in exact arithmetic {r['exact']}"
     yield "rank", f"{r['value']} (singular values above {r['tolerance']:.3g}){exact}"
     if 0 < r["value"] < len(sigma):
-        gap = "infinite, the next singular value is zero" if r["gap"] is None else f"{r['gap']:.3g}"
+        beyond = "beyond 1.8e308" if sigma[r["value"]] else "infinite, the next singular value is zero"
+        gap = beyond if r["gap"] is None else f"{r['gap']:.3g}"
         yield "gap", f"{gap} (last singular value that counts / first that does not)"
     shown = [f"{s:.4g}" for s in sigma]
     yield "singular values", "  ".join(shown if len(shown) <= 12 else [*shown[:6], "...", *shown[-5:]])

@@ -88,7 +88,8 @@ def objection(problem: Problem) -> str | None:
     if is_sparse(M):
         return f"W is sparse with {problem.size} rows; interior-point and QP solvers get dense ones here"
     if not is_symmetric(M):
-        asymmetry = np.abs(M - M.T).max() / np.abs(M).max()
+        size = np.abs(M).max()
+        asymmetry = np.abs(M / size - M.T / size).max()
         return f"the matrix is not symmetric: |M - M^T|_max = {asymmetry:.3g} |M|_max"
     w = np.linalg.eigvalsh(M)
     largest = np.abs(w).max(initial=0.0)

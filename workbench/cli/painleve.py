@@ -1,7 +1,6 @@
 """The command `workbench painleve CASE`."""
 
 import argparse
-import re
 import shlex
 from contextlib import nullcontext
 from fractions import Fraction
@@ -12,6 +11,7 @@ from workbench.cli.progress import Progress
 from workbench.cli.words import find_case, number_option
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.output import json_text
+from workbench.readers.numbers import exact_number
 
 if TYPE_CHECKING:
     from workbench.diagnostics.painleve_map import Axis
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 MOST_POINTS = 1000
 LONGEST_AXIS = 1e300
 """Distance of its ends from which on an axis has no steps that doubles tell."""
-LONGEST = 400
-"""Characters of a number, and powers of ten in it."""
-EXPONENT = re.compile(r"[eE]([+-]?\d+)")
 
 
 def add_command(commands: Any) -> None:
@@ -59,14 +56,14 @@ def run_painleve(o: argparse.Namespace) -> None:
     if (o.x is None) != (o.y is None):
         raise WorkbenchError("a map needs both --x and --y NAME=FROM:TO:COUNT")
     seconds = number_option(o.time_limit, "--time-limit", "seconds")
-    state: dict[str, Any] = {} if o.at is None else {"at": float(exact(o.at, f"--at {o.at}", "seconds, such as 0.5"))}
+    state: dict[str, Any] = {} if o.at is None else {"at": float(exact_number(o.at, "--at"))}
     if o.slip is not None:
-        state["slip"] = numbers(o.slip, f"--slip {o.slip}", "degrees, such as 30 or 0,90")
+        state["slip"] = numbers(o.slip, "--slip")
     parameters = []
     for text in o.set:
         name, _, value = text.partition("=")
         if name in ("q", "v"):
-            state[name] = numbers(value, f"--set {text}", f"{name}=NUMBER,NUMBER,...")
+            state[name] = numbers(value, f"--set {name}")
         else:
             parameters.append(exact_setting(text))
     given = dict(parameters)
@@ -96,28 +93,15 @@ def case_with(name: str, given: dict[str, Fraction]) -> "Case":
 
 def exact_setting(text: str) -> tuple[str, Fraction]:
     """NAME=VALUE with the value as it is written."""
-    name, _, value = text.partition("=")
-    return name, exact(value, f"--set {text}", "NAME=NUMBER, a decimal or a fraction such as 4/3")
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise WorkbenchError(f"--set {text[:60]}: give NAME=NUMBER, a decimal or a fraction such as 4/3")
+    return name, exact_number(value, f"--set {text[:60]}")
 
 
-def exact(text: str, what: str, wanted: str) -> Fraction:
-    """A decimal or a fraction as it is written; one line where it is none, or is no size of a double."""
-    # Written out, 1e999999999 has a thousand million digits, which is asked before they are made.
-    if len(text) > LONGEST or any(abs(int(e)) > LONGEST for e in EXPONENT.findall(text)):
-        raise WorkbenchError(f"{what[:80]}: the value is beyond the range of doubles")
-    try:
-        value = Fraction(text)
-        float(value)
-    except (ValueError, ZeroDivisionError):
-        raise WorkbenchError(f"{what}: give {wanted}") from None
-    except OverflowError:
-        raise WorkbenchError(f"{what}: the value is beyond the range of doubles") from None
-    return value
-
-
-def numbers(text: str, what: str, wanted: str) -> list[float]:
+def numbers(text: str, what: str) -> list[float]:
     """Numbers with commas between them."""
-    return [float(exact(part, what, wanted)) for part in text.split(",")]
+    return [float(exact_number(part, what)) for part in text.split(",")]
 
 
 def parse_axis(case: "Case", text: str, option: str) -> "Axis":
@@ -126,16 +110,16 @@ def parse_axis(case: "Case", text: str, option: str) -> "Axis":
 
     from workbench.diagnostics.painleve_map import SLIP, axis
 
-    what, wanted = f"{option} {text}", "NAME=FROM:TO:COUNT, such as mu=0:3:200"
     name, _, rest = text.partition("=")
-    try:
-        low, high, count = rest.split(":")
-        points = int(count)
-    except ValueError:
-        raise WorkbenchError(f"{what}: give {wanted}") from None
-    start, end = (float(exact(x, what, wanted)) for x in (low, high))
-    if not start < end < start + LONGEST_AXIS or not 2 <= points <= MOST_POINTS:
-        raise WorkbenchError(f"{what}: FROM < TO and COUNT from 2 to {MOST_POINTS} are needed")
+    given, place = rest.split(":"), f"{option} {text[:60]}"
+    if len(given) != 3:
+        raise WorkbenchError(f"{place}: give NAME=FROM:TO:COUNT, such as mu=0:3:200")
+    low, high, count = (exact_number(x, place) for x in given)
+    start, end = float(low), float(high)
+    if not start < end < start + LONGEST_AXIS:
+        raise WorkbenchError(f"{place}: FROM < TO within the range of doubles are needed")
+    if count.denominator != 1 or not 2 <= count <= MOST_POINTS:
+        raise WorkbenchError(f"{place}: COUNT is a whole number from 2 to {MOST_POINTS}")
     # A name that the case does not know is told now, and what it knows; a value it refuses is a hole in the map.
     if name != SLIP:
         try:
@@ -144,4 +128,4 @@ def parse_axis(case: "Case", text: str, option: str) -> "Axis":
             raise
         except WorkbenchError:
             pass
-    return axis(case, name, np.linspace(start, end, points))
+    return axis(case, name, np.linspace(start, end, int(count)))

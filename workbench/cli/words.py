@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
+from workbench.readers.numbers import parse_entry
 
 if TYPE_CHECKING:
     from workbench.language.formulation import Formulation
@@ -11,12 +12,9 @@ if TYPE_CHECKING:
 
 
 def number_option(text: str, what: str, unit: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise WorkbenchError(f"{what} '{text}' is not a number; give a positive number of {unit}") from None
-    if not 0 < value < float("inf"):
-        raise WorkbenchError(f"{what} {text} is out of range; give a positive number of {unit}")
+    value = parse_entry(text.strip(), f"{what} in {unit}")
+    if value <= 0:
+        raise WorkbenchError(f"{what} {text[:40]} is out of range; give a positive number of {unit}")
     return value
 
 
@@ -26,11 +24,10 @@ def find_case(name: str, settings: Sequence[str] = ()) -> "Case":
 
     values = {}
     for setting in settings:
-        key, _, text = setting.partition("=")
-        try:
-            values[key] = float(text)
-        except ValueError:
-            raise WorkbenchError(f"--set {setting}: give NAME=NUMBER") from None
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise WorkbenchError(f"--set {setting[:60]}: give NAME=NUMBER")
+        values[key] = parse_entry(text.strip(), f"--set {setting[:60]}")
     return find(name, **values)
 
 

@@ -57,7 +57,7 @@ class Settings:
                 raise DataError(f"step {h:g} s; a positive number of seconds is needed")
         for h in self.steps:
             stride = h / self.reference_step
-            if stride < 1 or abs(stride - round(stride)) > 1e-9 * stride:
+            if not 1 <= stride < np.inf or abs(stride - round(stride)) > 1e-9 * stride:
                 raise DataError(f"step {h:g} s is no whole multiple of the reference step {self.reference_step:g} s")
 
 

@@ -38,7 +38,8 @@ class Here:
         # (bend - slope t) x^2 + (slope + margin t) x - margin = 0, its least positive root, without cancellation.
         p, q = self.bend - self.slope * self.t, self.slope + margin * self.t
         denominator = q + np.sqrt(max(q * q + 4 * p * margin, 0.0))
-        return float(2 * margin / denominator) if denominator > 0 else np.inf
+        with np.errstate(over="ignore"):
+            return float(2 * margin / denominator) if denominator > 0 else np.inf
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from workbench.sliding.system import SlidingSystem
 
 LARGEST = 5
 """Contacts up to which a map is made."""
-MOST_CELLS = 1_000_000
+MOST_CELLS, LARGEST_VALUE = 1_000_000, 1e150
 AT_ONCE = 20_000
 """Cells that are worked out between two looks at the clock."""
 SLIP = "slip"
@@ -84,6 +84,9 @@ def regime_map(
     """
     if x.values.size * y.values.size > MOST_CELLS:
         raise DataError(f"{x.values.size} x {y.values.size} cells; at most {MOST_CELLS} are drawn")
+    for largest, name in ((np.abs(a.values).max(), a.name) for a in (x, y)):
+        if not largest <= LARGEST_VALUE:
+            raise DataError(f"{name} goes to {largest:.3g}; beyond {LARGEST_VALUE:g} squares overflow")
     end, report = clock() + seconds, progress or (lambda *_: None)
     if SLIP in (x.name, y.name):
         if case.size[3] == 1:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
+from workbench.errors import DataError
 from workbench.matrices.rank import rank
 from workbench.mechanics.contact import ContactSolution
 from workbench.mechanics.core import Core
@@ -127,7 +128,12 @@ def _ranges(J: Array, p: Array, mu: Array, modes: tuple[str, ...], u_t: Array, s
     for k in range(p.size):
         for side, sign in enumerate((1.0, -1.0)):
             objective.value = sign * np.eye(p.size)[k]
-            programme.solve(solver=cp.CLARABEL)
+            try:
+                programme.solve(solver=cp.CLARABEL)
+            except cp.SolverError:
+                raise DataError(
+                    f"no range of impulses was found; are the coefficients {mu.min():g} to {mu.max():g} meant?"
+                ) from None
             value = programme.value if programme.value is not None else np.nan
             ranges[k, side] = sign * size * float(value)
     # An interior point method comes only near an end at zero.

@@ -43,7 +43,9 @@ def rank(M: ArrayLike, tolerance: float | None = None) -> Rank:
     r = int((sigma > tolerance).sum())
     gap = None
     if 0 < r < sigma.size:
-        gap = float(sigma[r - 1] / sigma[r]) if sigma[r] > 0 else float("inf")
+        # Beside a subnormal number the quotient may exceed all doubles.
+        with np.errstate(over="ignore"):
+            gap = float(sigma[r - 1] / sigma[r]) if sigma[r] > 0 else float("inf")
     return Rank(r, tolerance, sigma, gap, float(sigma[0] / sigma[r - 1]) if r else None)
 
 

@@ -74,7 +74,7 @@ def equilibration(M: Array) -> Array:
     size = np.abs(M)
     diagonal = np.diagonal(size, axis1=-2, axis2=-1)
     both = np.maximum(size, np.swapaxes(size, -1, -2))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         met = np.where(diagonal[..., None, :] > 0, both**2 / diagonal[..., None, :], 0.0).max(axis=-1, initial=0.0)
         known = diagonal > 1e-12 * met
         D = np.where(known, 1.0 / np.sqrt(diagonal), 0.0)
@@ -103,7 +103,10 @@ def is_symmetric(M: Array) -> bool:
     if is_sparse(M):
         return bool(abs(M - M.T).max() <= SYMMETRY_TOLERANCE * abs(M).max())
     S = _scaled(M)
-    return bool(np.abs(S - np.swapaxes(S, -1, -2)).max(initial=0.0) <= SYMMETRY_TOLERANCE * np.abs(S).max(initial=0.0))
+    # The difference of two entries near the largest double is infinite, and M is not symmetric.
+    with np.errstate(over="ignore"):
+        asymmetry = np.abs(S - np.swapaxes(S, -1, -2)).max(initial=0.0)
+    return bool(asymmetry <= SYMMETRY_TOLERANCE * np.abs(S).max(initial=0.0))
 
 
 def is_psd(M: Array) -> bool:

@@ -26,7 +26,7 @@ def parse_entry(entry: str, place: str) -> float:
     """The double nearest to a number in text; `place` names it in a refusal. Raises DataError."""
     shown = repr(entry if len(entry) <= 40 else entry[:37] + "...")
     if not entry:
-        raise DataError(f"{place} is empty; every row needs a number in every column")
+        raise DataError(f"{place} is empty; a number is needed")
     if len(entry) > LONGEST_ENTRY:
         raise DataError(f"{place}: {shown} has {len(entry)} characters; at most {LONGEST_ENTRY} are read")
     if not _NUMBER.fullmatch(entry):

@@ -1,5 +1,6 @@
 """Formulations, cases and solvers as somebody names them: by name, by place in their own code, or the thing itself."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import RIGID, Relaxation
+from workbench.readers.numbers import parse_entry
 
 
 def find_formulation(wanted: str | Formulation) -> Formulation:
@@ -98,9 +100,9 @@ def find_relaxation(wanted: str | Relaxation | None) -> Relaxation | None:
         return wanted
     values = {}
     for part in wanted.split(",") if wanted != "rigid" else []:
-        key, _, value = part.partition("=")
-        try:
-            values[key] = float(value)
-        except ValueError:
-            raise WorkbenchError(f"relaxation {part}: give NAME=NUMBER, or rigid") from None
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise WorkbenchError(f"relaxation {part[:60]}: give NAME=NUMBER, or rigid")
+        place = f"relaxation {part[:60]}"
+        values[key] = math.inf if value.strip() == "inf" else parse_entry(value.strip(), place)
     return RIGID.with_values(**values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
 from workbench.mechanics.case import Case
 from workbench.output import provenance
+from workbench.readers.numbers import exact_number
 from workbench.sliding.state import State, filled
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_case, find_formulation
@@ -115,7 +117,7 @@ def painleve(
     exact = {name: _exact(name, value) for name, value in (given or {}).items()}
     if (x is None) != (y is None):
         raise WorkbenchError("a map needs both x and y, each a parameter and its values")
-    found = find_case(case, **{name: _double(name, value) for name, value in exact.items()})
+    found = find_case(case, **{name: float(value) for name, value in exact.items()})
     axes = None if x is None or y is None else (axis(found, *x), axis(found, *y))
     if axes and axes[0].name == axes[1].name:
         raise WorkbenchError(f"x and y are both {axes[0].name}; a map needs two parameters")
@@ -162,13 +164,11 @@ def _of_run(case: Case, at: float, state: State, progress: Progress | None, end:
 
 def _exact(name: str, value: Any) -> Fraction:
     try:
-        return Fraction(value)
-    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
-        raise WorkbenchError(f"{name} = {value!r}; a number, or a string such as '4/3', is needed") from None
-
-
-def _double(name: str, value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        raise WorkbenchError(f"{name}: the value is beyond the range of doubles") from None
+        if isinstance(value, str | Decimal):
+            return exact_number(str(value), name)
+        exact = Fraction(value)
+        float(exact)
+    except (ValueError, TypeError, OverflowError):
+        shown = repr(value)[:60]
+        raise WorkbenchError(f"{name} = {shown}; a number, or a string such as '4/3', is needed") from None
+    return exact
