@@ -1,8 +1,10 @@
 """Certificates: all verdicts are proved to a checker of its own, and a damaged certificate proves nothing false."""
 
+import base64
 import copy
 import json
 import random
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -276,6 +278,17 @@ def test_the_checker_needs_python_alone():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[] False False"
+
+
+def test_a_page_links_each_verdict_to_its_proof_and_holds_a_certificate_that_verifies():
+    page = wb.check([[1, 2], [2, 1]], rhs=[-3, -4]).html()
+    held = re.search(r'href="data:application/json;base64,([^"]*)"', page)
+    assert held
+    assert wb.verify(json.loads(base64.b64decode(held[1])), of=[[1, 2], [2, 1]]).holds
+    links = re.findall(r'href="#(proof-\w+)"', page)
+    assert len(links) == 19
+    assert all(f'id="{link}"' in page for link in links)
+    assert "certificate.json" not in wb.check([[1, 2, 3], [2, 1, 0]]).html()
 
 
 def test_from_a_matrix_to_a_verified_certificate_on_the_command_line(tmp_path, capsys):

@@ -1,5 +1,7 @@
 """The page of one check: is this matrix, or this LCP, well posed? One HTML file that opens offline."""
 
+import base64
+import json
 from typing import Any
 
 from workbench.builtin.reports.figures.cones import TITLE, UNKNOWNS, picture
@@ -33,14 +35,38 @@ MOST_SHOWN = 40
 """Faces of the solution set that the page lists; the JSON has them all."""
 
 
-def render(result: dict[str, Any], name: str, provenance: dict[str, Any]) -> str:
-    """The whole page as text, from the result of `workbench.diagnostics.check.check`."""
+LONGEST_PROOF = 1500
+"""Characters of a proof that the page shows; the certificate has all of it."""
+LARGEST_CERTIFICATE = 2_000_000
+"""Characters of a certificate that the page holds."""
+
+
+def render(
+    result: dict[str, Any], name: str, provenance: dict[str, Any], certificate: dict[str, Any] | None = None
+) -> str:
+    """The whole page as text, from the result of `workbench.diagnostics.check.check` and its certificate."""
+    document = "" if certificate is None else json.dumps(certificate)
+    held = certificate if len(document) <= LARGEST_CERTIFICATE else None
     template = environment().get_template("check.html.j2")
     return template.render(
         r=result, name=name, provenance=provenance, classes=class_rows(result["classes"] or {}), most=MOST_SHOWN,
         number=number, vector=vector, between=between, rounded=rounded,
         picture=picture(result) if result["n"] in UNKNOWNS else None, picture_title=TITLE,
+        margin_of=lambda margin: between(dict(zip(("lower", "upper"), margin["distance"], strict=True)), 4),
+        certificate=f"data:application/json;base64,{base64.b64encode(document.encode()).decode()}" if held else None,
+        proofs=proofs(held), left_out=[f"{x['about']} ({x['reason']})" for x in held["left_out"]] if held else [],
     )  # fmt: skip
+
+
+def proofs(certificate: dict[str, Any] | None) -> dict[str, str]:
+    """The support of each claim of a certificate, in JSON, cut where it is long."""
+    if certificate is None:
+        return {}
+    shown = {claim["about"]: json.dumps(claim["support"]) for claim in certificate["claims"]}
+    return {
+        about: text if len(text) <= LONGEST_PROOF else f"{text[:LONGEST_PROOF]} ... ({len(text)} characters)"
+        for about, text in shown.items()
+    }
 
 
 def class_rows(classes: dict[str, Any]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.builtin.reports.text.check import to_text
+from workbench.diagnostics.certificate import LARGEST as LARGEST_CERTIFICATE
 from workbench.diagnostics.certificate import certificate
 from workbench.diagnostics.check import check as check_matrix
 from workbench.diagnostics.lead_matrix import LeadMatrixReport, as_data, lead_matrix
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     from workbench.builtin.reports.figures.cones import Picture
 
+SECONDS_OF_PAGE = 2.0
+"""Time for the proofs that a page holds."""
 EXACT, FLOAT = (str, Fraction, Decimal), (float, np.floating)
 """Numbers in Python that are no doubles, and that are."""
 
@@ -94,7 +97,9 @@ class Checked(Result):
     def html(self, facts: dict[str, Any] | None = None) -> str:
         from workbench.builtin.reports.pages.check import render
 
-        return render(self.data, self.title, facts or self.facts)
+        written = max(self.matrix.values.shape) <= LARGEST_CERTIFICATE and self.data["p_matrix"] is not None
+        proofs = self.certificate(SECONDS_OF_PAGE) if written else None
+        return render(self.data, self.title, facts or self.facts, proofs)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
