@@ -97,8 +97,8 @@ class Checked(Result):
     def html(self, facts: dict[str, Any] | None = None) -> str:
         from workbench.builtin.reports.pages.check import render
 
-        written = max(self.matrix.values.shape) <= LARGEST_CERTIFICATE and self.data["p_matrix"] is not None
-        proofs = self.certificate(SECONDS_OF_PAGE) if written else None
+        small = self.data["n"] <= LARGEST_CERTIFICATE
+        proofs = self.certificate(SECONDS_OF_PAGE) if small else None
         return render(self.data, self.title, facts or self.facts, proofs)
 
 
