@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import fmpq, fmpq_poly, fmpz_poly
+from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_poly
 
 from workbench.engine.timing import clock
 from workbench.errors import DataError
@@ -13,6 +13,7 @@ from workbench.matrices.exact_lp import OutOfTimeError
 from workbench.matrices.parametric import Parametric
 from workbench.matrices.path import Path, follow
 from workbench.matrices.roots import Root, real_roots
+from workbench.matrices.solution_set import solution_set
 
 ONE, T = fmpq_poly([1]), fmpq_poly([0, 1])
 
@@ -76,6 +77,12 @@ def test_one_solution_branches_into_three():
     assert [len(side) for side in (path.critical[0].events[0].before, path.critical[0].events[0].after)] == [1, 3]
 
 
+def test_two_solutions_touch():
+    """z_0 = 0 and z_0 = t^2 / (1 - t^2) beside z_1 = 1 / (1 - t): the sample between -1 and 1 must not be zero."""
+    path = followed([[-1 - T, 1], [0, 1 - T]], [-1 - T, -1], -1, 1)
+    assert summary(path) == ([2, 2], [("0", 1, ["branching"])])
+
+
 def test_families_of_solutions_all_along():
     """M = 0: every z_0 >= 0 where q_0 = 0; a second unknown that exchanges beside it is told."""
     path = followed([[0, 0], [0, 1]], [0, T])
@@ -127,11 +134,11 @@ def brute_count(M, q) -> int | None:
     return len(found)
 
 
-def pencils(count, n, seed):
+def pencils(count, n, seed, largest=3):
     """Integer pencils M_0 + t M_1, q_0 + t q_1, entry by entry as (constant, slope)."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
-        yield rng.integers(-3, 4, (n, n, 2)).tolist(), rng.integers(-3, 4, (n, 2)).tolist()
+        yield tuple(rng.integers(-largest, largest + 1, (*shape, 2)).tolist() for shape in ((n, n), (n,)))
 
 
 def count_at(path: Path, t: Fraction):
@@ -158,6 +165,21 @@ def test_random_pencils_agree_with_brute_force(n, count):
                 compared += 1
                 assert count_at(path, t) == expected, (M, q, t)
     assert compared > 40 * count
+
+
+def test_degenerate_pencils_agree_with_the_solution_set():
+    """Entries -1, 0, 1: families, touching solutions and singular bases at many values, critical ones among them."""
+    infinite = 0
+    for M, q in pencils(120, 2, seed=11, largest=1):
+        path = followed([[fmpq_poly(f) for f in row] for row in M], [fmpq_poly(f) for f in q], -2, 3)
+        rational = [Fraction(c.t.exact) for c in path.critical if c.t.exact]
+        for t in {Fraction(k, 4) for k in range(-8, 13)} | set(rational):
+            x = fmpq(t.numerator, t.denominator)
+            at_t = fmpq_mat([[c + x * s for c, s in row] for row in M]), [c + x * s for c, s in q]
+            count = solution_set(*at_t, clock() + 60).count
+            infinite += count == "infinite"
+            assert count_at(path, t) == count, (M, q, t)
+    assert infinite > 100
 
 
 def test_events_account_for_every_change():

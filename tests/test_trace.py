@@ -47,7 +47,7 @@ def count_at(found, t: Fraction):
 )
 def test_the_rod_changes_at_its_critical_friction(tangent, kappa, b, counts, at, kind):
     """mu_c = (1 + kappa (1 + tan^2)) / tan, and around it the table of the formulary, section 5."""
-    found = wb.trace("rod", vary=("mu", 0, 3), given={"tan_theta": tangent, "kappa": kappa, "b": b})
+    found = wb.trace("rod", vary=("mu", 0, 3), given={"tan_theta": tangent, "kappa": kappa, "b": b, "mu": 1})
     t, k = Fraction(tangent), Fraction(kappa)
     [row] = found.critical.itertuples()
     assert Fraction(row.exact) == (1 + k * (1 + t * t)) / t
@@ -62,6 +62,7 @@ def test_doubles_of_the_rod_are_taken_for_exact():
     assert row.lo == pytest.approx((1 + (1 + tangent**2) / 3) / tangent, rel=1e-14)
     assert "taken for exact" in found.text
     assert "rational" not in found.text
+    assert wb.trace("rod", "sliding-lcp", vary=("mu", 0, 3)).text == found.text
 
 
 @pytest.mark.parametrize(
@@ -94,6 +95,7 @@ def test_the_first_step_under_a_formulation():
     """Stewart and Trinkle's LCP of the rod at single values of mu has as many solutions as the path says."""
     found = wb.trace("rod", "stewart-trinkle", vary=("mu", 0, 3))
     assert between(found) == [1, "infinite"]
+    assert found.frame["what"].tolist()[1::2] == ["{0, 1, 3}", "a family within {0, 1, 2}"]
     f = wb.formulations.find("stewart-trinkle")
     for mu in (0.3, 1.2, 1.4, 2.5):
         problem = first_step(find_case("rod", mu=mu), f, 1e-3).problem()
@@ -108,6 +110,7 @@ def test_the_first_step_under_a_formulation():
     [
         (dict(what="rod", vary=("angle", 10, 80)), "enters the problem in no polynomial"),
         (dict(what="rod", vary=("m", 1, 2)), "enters the problem in no polynomial"),
+        (dict(what="rod", vary=("m", 1, "1.001"), given={"tan_theta": 2}), "enters the problem in no polynomial"),
         (dict(what="rod", vary=("nu", 0, 1)), "unknown parameter of rod 'nu'"),
         (dict(what="rod", vary=("mu", 2, 2)), "from 2 to 2"),
         (dict(what="rod", vary=("mu", 0, "x")), "mu = 'x'"),
@@ -185,7 +188,7 @@ def test_pencils_from_files_typed_and_in_parts(tmp_path, capsys):
         return [(c["exact"], [e["kind"] for e in c["events"]]) for c in data["critical"]]
 
     assert critical("--pencil", M_1, "--vary", "t=0:3") == [("1", ["family"])]
-    assert critical("--pencil-rhs", q_1, "--vary", "t=0:10/3") == [("1", ["exchange"]), ("3", ["exchange"])]
+    assert critical("--pencil-rhs", q_1, "--vary", "t=-2:10/3") == [("1", ["exchange"]), ("3", ["exchange"])]
     # z = (1 - t, 1 - t/3) under M_0 alone; under M_0 + t M_1 z_0 vanishes where (1 - t) = t (1 - t/3).
     both = critical("--pencil", M_1, "--pencil-rhs", q_1, "--vary", "t=0:2")
     assert both == [(None, ["exchange"])]
@@ -203,6 +206,10 @@ def test_curves_meet_at_critical_values_and_families_are_drawn():
     assert at_critical(found.trace).to_numpy().tolist() == [["z_0", 1.0, 0.0, 1.0], ["z_1", 1.0, 0.0, 1.0]]
     chart = figure(found.trace).chart.to_dict()
     assert len(chart["vconcat"]) == 2
+    ray = wb.trace([[0]], rhs=[0], pencil=[[1]], vary=("t", -1, 1))
+    assert at_critical(ray.trace).to_numpy().tolist() == [["z_0", 0.0, 0.0, np.inf]]
+    point = wb.trace([[-1, 0], [0, -1]], rhs=[-1, 1], pencil_rhs=[1, -1], vary=("t", 0, 3))
+    assert at_critical(point.trace).to_numpy().tolist() == [["z_0", 1.0, 0.0, 0.0], ["z_1", 1.0, 0.0, 0.0]]
     alone = wb.trace([[-1]], rhs=[0], pencil_rhs=["0"], vary=("t", -1, 1))
     assert figure(alone.trace).chart.to_dict()["vconcat"]
     assert between(alone) == [1]
@@ -220,9 +227,12 @@ def test_forces_of_bilateral_contacts_have_either_sign():
 
 
 def test_numbers_of_a_field_to_the_last_digit():
-    """1393 - 985 sqrt 2 loses six digits to cancellation where sqrt 2 is a double."""
+    """p - q sqrt 2 = +-1 / (p + q sqrt 2) for convergents p / q, of up to 30 digits."""
     root = max(real_roots([fmpz_poly([-2, 0, 1])])[(-2, 0, 1)], key=lambda r: r.value)
-    assert number(root, (fmpq(1393), fmpq(-985))) == pytest.approx(-1 / (1393 + 985 * 2**0.5), rel=1e-14)
+    p, q = 1, 1
+    for k in range(80):
+        assert number(root, (fmpq(p), fmpq(-q))) == pytest.approx((-1) ** (k + 1) / (p + q * 2**0.5), rel=1e-13, abs=0)
+        p, q = p + 2 * q, p + q
     assert number(root, ()) == 0
 
 

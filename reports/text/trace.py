@@ -13,7 +13,7 @@ from workbench.matrices.roots import Root
 
 WORDS = {
     "birth": "two solutions begin in one point", "fold": "two solutions meet and end",
-    "exchange": "a solution goes on under another index set", "branching": "solutions meet in one point",
+    "exchange": "a solution goes on under another index set", "branching": "solutions begin or end in one point",
     "family": "infinitely many solutions", "isolated": "a solution at this value alone",
     "untraced": "degenerate solutions change",
 }  # fmt: skip

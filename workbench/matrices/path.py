@@ -117,7 +117,7 @@ def _candidates(found: list[Basis], low: Root, high: Root, deadline: float) -> l
     ends = [fmpz_poly([-int(t.lo.p), int(t.lo.q)]) for t in (low, high)]
     check_clock(deadline)
     # The ends are among the roots, so that every other root lies to one side of them.
-    found_roots = real_roots([*factors.values(), *ends])
+    found_roots = real_roots([*factors.values(), *ends], deadline)
     within = {key: [t for t in some if low.hi < t.lo and t.hi < high.lo] for key, some in found_roots.items()}
     kept: dict[fmpq, Root] = {}
     for basis, keys in zip(found, of_basis, strict=True):
@@ -128,16 +128,16 @@ def _candidates(found: list[Basis], low: Root, high: Root, deadline: float) -> l
 
 
 def _changing(basis: Basis, roots: list[Root], low: Root, high: Root) -> list[Root]:
-    """The roots at which a regular basis has solutions on one side only, or at the root alone, or is singular."""
-    between = [is_feasible(basis, _between(s, t)) for s, t in itertools.pairwise([low, *roots, high])]
-    kept = []
-    for t, (before, after) in zip(roots, itertools.pairwise(between), strict=True):
-        singular = t.at(basis.denominator) == 0
-        if before != after or (singular and before) or (
-            all(t.at(f) == 0 for f in basis.numerators) if singular else not before and is_feasible(basis, t)
-        ):  # fmt: skip
-            kept.append(t)
-    return kept
+    """The roots of a regular basis at which it has solutions, or beside which."""
+    beside = [is_feasible(basis, _between(s, t)) for s, t in itertools.pairwise([low, *roots, high])]
+
+    def here(t: Root) -> bool:
+        if t.at(basis.denominator) == 0:
+            # Where the equations of a singular basis have solutions, Cramer's determinants vanish.
+            return all(t.at(f) == 0 for f in basis.numerators)
+        return is_feasible(basis, t)
+
+    return [t for t, sides in zip(roots, itertools.pairwise(beside), strict=True) if any(sides) or here(t)]
 
 
 @dataclass(eq=False)

@@ -16,6 +16,7 @@ from typing import Any
 from flint import arb, ctx, fmpq, fmpq_poly, fmpz_poly
 
 from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.exact_lp import check_clock
 
 BITS = 128
 """Working precision with which roots are first enclosed."""
@@ -84,12 +85,15 @@ def _sign(x: Any) -> int:
     return int(x > 0) - int(x < 0)
 
 
-def real_roots(polynomials: Iterable[fmpz_poly]) -> dict[tuple[int, ...], list[Root]]:
-    """The real roots of nonzero polynomials, in disjoint brackets, by the coefficients of their irreducible factors."""
+def real_roots(polynomials: Iterable[fmpz_poly], deadline: float = math.inf) -> dict[tuple[int, ...], list[Root]]:
+    """The real roots of nonzero polynomials, in disjoint brackets, by the coefficients of their irreducible factors.
+
+    Raises OutOfTimeError.
+    """
     known = {key: f for p in polynomials for key, f in irreducible_factors(p).items()}
     keys = list(known)
     found: dict[tuple[int, ...], list[Root]] = {key: [] for key in keys}
-    for root, k in isolated(list(known.values())):
+    for root, k in isolated(list(known.values()), deadline):
         found[keys[k]].append(root)
     return found
 
@@ -99,12 +103,18 @@ def irreducible_factors(p: fmpz_poly) -> dict[tuple[int, ...], fmpz_poly]:
     return {tuple(map(int, f.coeffs())): f for f, _ in p.factor()[1]}
 
 
-def isolated(irreducible: list[fmpz_poly]) -> list[tuple[Root, int]]:
-    """The real roots of distinct irreducible polynomials in disjoint brackets, with the position of the polynomial."""
+def isolated(irreducible: list[fmpz_poly], deadline: float = math.inf) -> list[tuple[Root, int]]:
+    """The real roots of distinct irreducible polynomials in disjoint brackets, with the position of the polynomial.
+
+    Raises OutOfTimeError.
+    """
     bits = BITS
     while True:
-        with ctx.workprec(bits):
-            found = [(root, k) for k, f in enumerate(irreducible) for root in _real_roots(f)]
+        found = []
+        for k, f in enumerate(irreducible):
+            check_clock(deadline)
+            with ctx.workprec(bits):
+                found += [(root, k) for root in _real_roots(f)]
         found.sort(key=lambda r: r[0].lo)
         if all(x.hi < y.lo for (x, _), (y, _) in itertools.pairwise(found)):
             return found
