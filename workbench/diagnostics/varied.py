@@ -120,7 +120,13 @@ def _values(low: Fraction, high: Fraction) -> list[Fraction]:
     """Values of the parameter that are doubles."""
     if not low < high:
         raise DataError(f"the parameter goes from {low} to {high}; the first must be the smaller one")
-    return [Fraction(float(low + k * (high - low) / (SAMPLES - 1))) for k in range(SAMPLES)]
+    try:
+        found = [Fraction(float(low + k * (high - low) / (SAMPLES - 1))) for k in range(SAMPLES)]
+    except OverflowError:
+        raise DataError("the parameter goes beyond the range of doubles, in which a case is computed") from None
+    if len(set(found)) < SAMPLES:
+        raise DataError(f"the parameter goes from {low} to {high}; fewer than {SAMPLES} doubles lie in between")
+    return found
 
 
 def _fitted(

@@ -19,8 +19,10 @@ from workbench.language.formulation import Formulation
 from workbench.matrices.exact_lp import OutOfTimeError
 from workbench.matrices.path import follow
 from workbench.mechanics.case import Case
+from workbench.readers.matrix import parse_entry
 from workbench.verbs.check import problem_of
 from workbench.verbs.find import find_case, find_formulation
+from workbench.verbs.painleve import _double
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
@@ -116,7 +118,7 @@ def _of_case(
     if not isinstance(what, str | Case | type):
         raise WorkbenchError("nothing varies: give pencil or pencil_rhs beside a matrix, or a case and its parameter")
     exact = {key: _exact(key, value) for key, value in given.items()}
-    case = find_case(what, **{key: float(value) for key, value in exact.items()})
+    case = find_case(what, **{key: _double(key, value) for key, value in exact.items()})
     # The LCP of this declaration is that of the contacts, with half of the unknowns eliminated.
     if formulation in (None, "sliding-lcp"):
         return f"{case.name} over {name}", of_sliding(case, exact, name, low, high)
@@ -135,7 +137,10 @@ def _of_matrices(what: Any, rhs: Any, pencil: Any, pencil_rhs: Any, name: str) -
 
 
 def _exact(name: str, value: Any) -> Fraction:
+    if isinstance(value, str):
+        # What a matrix may hold: anything longer could fill memory.
+        parse_entry(value, name)
     try:
         return Fraction(value)
-    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+    except (ValueError, TypeError, OverflowError):
         raise WorkbenchError(f"{name} = {value!r}; a number, or a string such as '4/3', is needed") from None
