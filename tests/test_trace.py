@@ -95,6 +95,7 @@ def test_the_first_step_under_a_formulation():
     """Stewart and Trinkle's LCP of the rod at single values of mu has as many solutions as the path says."""
     found = wb.trace("rod", "stewart-trinkle", vary=("mu", 0, 3))
     assert between(found) == [1, "infinite"]
+    assert found.trace.problem.names == ("p_n 0", "beta 0", "beta 1", "sigma 0")
     assert found.frame["what"].tolist()[1::2] == ["{0, 1, 3}", "a family within {0, 1, 2}"]
     f = wb.formulations.find("stewart-trinkle")
     for mu in (0.3, 1.2, 1.4, 2.5):

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
+from workbench.assemble.find import compiled
 from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, rational
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
@@ -106,7 +107,8 @@ def of_step(case: Case, formulation: Formulation, h: float, parameter: str, low:
 
     polynomials = _fitted(rows, case, parameter, low, high, TOLERANCE)
     data = Parametric.lcp([row[:-1] for row in polynomials], [row[-1] for row in polynomials])
-    names = tuple(f"z_{i}" for i in range(data.n))
+    partners = compiled(formulation, *case.size).declaration.partners
+    names = tuple(f"{u.name()} {i}" for u in partners for i in range(u.size))
     source = f"the first step of {formulation.label} on {case.name}, from {DOUBLES}"
     return Varied(data, parameter, _unit(case, parameter), names, "", 0, source)
 
