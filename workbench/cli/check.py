@@ -134,12 +134,11 @@ def _trace(o: argparse.Namespace, seconds: float) -> None:
 
 def _vary(text: str) -> tuple[str, Fraction, Fraction]:
     """NAME=FROM:TO, the ends as they are typed."""
-    from workbench.readers.matrix import parse_entry
+    from workbench.readers.numbers import exact_number
 
     name, _, span = text.partition("=")
     ends = span.split(":")
     if not name or len(ends) != 2:
         raise WorkbenchError(f"--vary {text}: give NAME=FROM:TO, such as mu=0:3")
-    for end in ends:
-        parse_entry(end, f"--vary {name}")
-    return name, Fraction(ends[0]), Fraction(ends[1])
+    low, high = (exact_number(end, f"--vary {name}") for end in ends)
+    return name, low, high

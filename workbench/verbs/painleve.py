@@ -114,7 +114,7 @@ def painleve(
     'stick'
     """
     end = clock() + seconds
-    exact = {name: _exact(name, value) for name, value in (given or {}).items()}
+    exact = {name: exact_value(name, value) for name, value in (given or {}).items()}
     if (x is None) != (y is None):
         raise WorkbenchError("a map needs both x and y, each a parameter and its values")
     found = find_case(case, **{name: float(value) for name, value in exact.items()})
@@ -162,13 +162,16 @@ def _of_run(case: Case, at: float, state: State, progress: Progress | None, end:
     return state._replace(q=q, v=v, closed=tuple(np.flatnonzero(loaded & ~leaving).tolist()))
 
 
-def _exact(name: str, value: Any) -> Fraction:
+def exact_value(name: str, value: Any) -> Fraction:
+    """A parameter's value as it is written, within the range of doubles. Raises WorkbenchError."""
     try:
         if isinstance(value, str | Decimal):
             return exact_number(str(value), name)
         exact = Fraction(value)
         float(exact)
-    except (ValueError, TypeError, OverflowError):
+    except OverflowError:
+        raise WorkbenchError(f"{name}: the value is beyond the range of doubles") from None
+    except (ValueError, TypeError):
         shown = repr(value)[:60]
         raise WorkbenchError(f"{name} = {shown}; a number, or a string such as '4/3', is needed") from None
     return exact

@@ -19,10 +19,9 @@ from workbench.language.formulation import Formulation
 from workbench.matrices.exact_lp import OutOfTimeError
 from workbench.matrices.path import follow
 from workbench.mechanics.case import Case
-from workbench.readers.matrix import parse_entry
 from workbench.verbs.check import problem_of
 from workbench.verbs.find import find_case, find_formulation
-from workbench.verbs.painleve import _double
+from workbench.verbs.painleve import exact_value
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def trace(
     >>> wb.trace("rod", vary=("mu", 0, 3), given={"tan_theta": 2}).critical.exact.tolist()
     ['4/3']
     """
-    name, low, high = vary[0], *(_exact(vary[0], end) for end in vary[1:])
+    name, low, high = vary[0], *(exact_value(vary[0], end) for end in vary[1:])
     if pencil is None and pencil_rhs is None:
         title, problem = _of_case(what, formulation, name, low, high, given or {}, step)
     else:
@@ -117,8 +116,8 @@ def _of_case(
 ) -> tuple[str, Varied]:
     if not isinstance(what, str | Case | type):
         raise WorkbenchError("nothing varies: give pencil or pencil_rhs beside a matrix, or a case and its parameter")
-    exact = {key: _exact(key, value) for key, value in given.items()}
-    case = find_case(what, **{key: _double(key, value) for key, value in exact.items()})
+    exact = {key: exact_value(key, value) for key, value in given.items()}
+    case = find_case(what, **{key: float(value) for key, value in exact.items()})
     # The LCP of this declaration is that of the contacts, with half of the unknowns eliminated.
     if formulation in (None, "sliding-lcp"):
         return f"{case.name} over {name}", of_sliding(case, exact, name, low, high)
@@ -134,13 +133,3 @@ def _of_matrices(what: Any, rhs: Any, pencil: Any, pencil_rhs: Any, name: str) -
     if pencil is None:
         return f"{title} over {name}", of_pencil(name, (M_0, None), (q_0, q_1))
     return f"{title} over {name}", of_pencil(name, (M_0, M_1), (q_0, q_1))
-
-
-def _exact(name: str, value: Any) -> Fraction:
-    if isinstance(value, str):
-        # What a matrix may hold: anything longer could fill memory.
-        parse_entry(value, name)
-    try:
-        return Fraction(value)
-    except (ValueError, TypeError, OverflowError):
-        raise WorkbenchError(f"{name} = {value!r}; a number, or a string such as '4/3', is needed") from None
