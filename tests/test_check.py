@@ -299,6 +299,15 @@ def test_solvers_tell_how_far_they_are_from_the_solution_of_a_p_matrix():
     assert "1 to the nearest singular principal minor" in to_text(nothing)
 
 
+def test_an_undecided_matrix_has_no_distance_to_others():
+    """That of its principal minors may still be told; it is that to the non-P matrices only if it is P."""
+    rng = np.random.default_rng(1)
+    result = check(Matrix(rng.normal(size=(14, 14)) + 4 * np.eye(14) + 9 * np.eye(14, k=1)), seconds=0.0)
+    assert result["p_matrix"]["verdict"] == "undecided"
+    assert result["distance_to_non_p"] is result["beta_2"] is None
+    assert result["distance_to_degenerate"]["upper"] > 0
+
+
 def test_an_enclosure_is_one_number_where_its_digits_agree():
     assert between({"lower": 0.1234564, "upper": 0.1234566}) == "0.123456 to 0.123457"
     assert between({"lower": 0.1234561, "upper": 0.1234562}) == "0.123456"

@@ -1,6 +1,8 @@
 """The distance to the matrices that are not P, beta_2, alpha_2 and error bounds: enclosures of the exact numbers."""
 
 import itertools
+import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from tests.distances import blocks, holds, matrices, mixtures, truth, width, wri
 from workbench.errors import DataError
 from workbench.matrices.distance import Enclosure, distance
 from workbench.matrices.error_bound import alpha_2, error_bound
+from workbench.matrices.index_sets import least_singular_value, principal
 from workbench.matrices.p_matrix import p_verdict
 from workbench.matrices.singular_values import least_in_doubles, least_of_rationals, quotient, rounded_down, rounded_up
 from workbench.readers.matrix import Matrix, parse_text
@@ -194,7 +197,7 @@ def test_an_exact_solution_has_no_error_and_a_scaled_one_the_least_bound():
 def test_without_a_lower_bound_there_is_no_error_bound():
     M = Matrix(np.array([[1.0, 40.0], [0.0, 1.0]]))
     found = distance(M)
-    nothing = type(found)(Enclosure(fmpq(0), found.enclosure.upper), found.index_set, found.x, None, False)
+    nothing = replace(found, enclosure=Enclosure(fmpq(0), found.enclosure.upper))
     assert nothing.beta_2.upper is None
     assert error_bound(M.exact, [ONE, ONE], [0.5, 0.5], nothing, Enclosure(ONE, None)) is None
     alpha = alpha_2(M.exact, nothing)
@@ -218,6 +221,31 @@ def test_the_vector_of_a_bound_gives_it():
     for _, matrix in matrices(11, 30):
         found = least_of_rationals(matrix.exact)
         assert found.lower <= found.upper == quotient(matrix.exact, found.x)
+
+
+def test_the_vector_has_the_bits_that_it_needs():
+    """x gives an upper bound as sharp as the lower one, however many digits cancel."""
+    for digits in (20, 38, 39, 40, 60, 200):
+        M = fmpq_mat([[3, 1, 2], [1, 1, 1], [4, 2, 3]]) + fmpq(1, 10**digits) * fmpq_mat(
+            [[0, 0, 0], [0, 7, 0], [1, 0, 3]]
+        )
+        found = least_of_rationals(M)
+        assert 0 < found.lower < fmpq(10) ** (1 - digits)
+        assert width(found.lower, found.upper) <= 1e-10
+
+
+def test_a_search_cut_short_is_not_taken_for_a_proof():
+    """The set that matters comes last: nothing of what was seen before bounds alpha_2 from above, nor the distance."""
+    n = 12
+    M = Matrix(np.eye(n) - (1 - 1e-6) / n * np.ones((n, n)))
+    least = np.linalg.svd(M.values)[1][-1]
+    short = least_singular_value(principal(M.exact), -math.inf, fmpq(0))
+    assert not short.complete
+    assert short.lower == 0
+    found = distance(M)
+    nothing = replace(found, enclosure=Enclosure(fmpq(0), found.enclosure.upper))
+    assert alpha_2(M.exact, nothing, seconds=-1.0).upper is None
+    assert rounded_up(alpha_2(M.exact, found, seconds=-1.0).upper) >= (1 - 1e-9) / least
 
 
 def test_doubles_around_a_rational():
