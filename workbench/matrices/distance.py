@@ -74,10 +74,10 @@ class Distance:
 
     @property
     def method(self) -> str:
-        """What the bounds rest on, in words."""
+        """What the bounds rest on, in words: enclosed ..."""
         if self.diagonal:
             return "from below by a diagonal W with W M + M^T W - W^2 - s I >= 0, from above by one index set"
-        return "all index sets" if self.complete else "from above by one index set; no lower bound was found"
+        return "by all index sets" if self.complete else "from above by one index set; no lower bound was found"
 
     @property
     def beta_2(self) -> Enclosure:
