@@ -63,7 +63,7 @@ def run_check(o: argparse.Namespace) -> None:
     if (o.file is None) == (o.case is None):
         raise WorkbenchError("give either a FILE with a matrix, or --case NAME with --formulation NAME")
     if o.vary is not None:
-        _trace(o, seconds)
+        _vary(o, seconds)
         return
     if o.pencil or o.pencil_rhs:
         raise WorkbenchError("--pencil and --pencil-rhs need --vary NAME=FROM:TO, the parameter that multiplies them")
@@ -109,30 +109,30 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
     print(json_text(found.data) if o.json else found.text + "".join(written))
 
 
-def _trace(o: argparse.Namespace, seconds: float) -> None:
+def _vary(o: argparse.Namespace, seconds: float) -> None:
     from workbench.cli.painleve import exact_setting
     from workbench.output import provenance, replaced
-    from workbench.verbs.trace import trace
+    from workbench.verbs.vary import vary
 
     of_file = bool(o.rhs or o.pencil or o.pencil_rhs)
     if o.case is not None and of_file:
         raise WorkbenchError("--case takes neither --rhs nor --pencil nor --pencil-rhs: its parameter is what varies")
     if o.case is None and not (o.pencil or o.pencil_rhs):
         raise WorkbenchError("--vary of a file needs --pencil FILE or --pencil-rhs FILE: what the parameter multiplies")
-    h, vary = number_option(o.step, "--step", "seconds"), _vary(o.vary)
+    h, along = number_option(o.step, "--step", "seconds"), _along(o.vary)
     given = dict(map(exact_setting, o.set))
     with replaced(o.out) if o.out else nullcontext() as page:
         if o.case is None:
-            found = trace(o.file, vary=vary, rhs=o.rhs, pencil=o.pencil, pencil_rhs=o.pencil_rhs, seconds=seconds)
+            found = vary(o.file, along=along, rhs=o.rhs, pencil=o.pencil, pencil_rhs=o.pencil_rhs, seconds=seconds)
         else:
-            found = trace(o.case, o.formulation, vary=vary, given=given, step=h, seconds=seconds)
+            found = vary(o.case, o.formulation, along=along, given=given, step=h, seconds=seconds)
         if page:
             facts = provenance(result=found.title, command=f"workbench {shlex.join(o.words)}")
             page.write_text(found.html(facts), "utf-8")
     print(json_text(found.data) if o.json else found.text + (f"\nreport: {o.out}" if o.out else ""))
 
 
-def _vary(text: str) -> tuple[str, Fraction, Fraction]:
+def _along(text: str) -> tuple[str, Fraction, Fraction]:
     """NAME=FROM:TO, the ends as they are typed."""
     from workbench.readers.numbers import exact_number
 

@@ -8,11 +8,11 @@ import pytest
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_poly
 
 import workbench as wb
-from workbench.builtin.reports.pages.trace import figure
+from workbench.builtin.reports.pages.vary import figure
 from workbench.cli.main import main
 from workbench.diagnostics.sliding_exact import as_doubles
 from workbench.diagnostics.sliding_regime import classified, regime
-from workbench.diagnostics.trace import at_critical, curves, number
+from workbench.diagnostics.solution_paths import at_critical, curves, number
 from workbench.diagnostics.varied import TOLERANCE, _polynomial
 from workbench.engine.timing import clock
 from workbench.matrices.roots import real_roots
@@ -23,17 +23,17 @@ from workbench.verbs.find import find_case
 
 
 def between(found):
-    return [i.solutions.count for i in found.trace.path.intervals]
+    return [i.solutions.count for i in found.paths.path.intervals]
 
 
 def kinds(found):
-    return [[e.kind for e in c.events] for c in found.trace.path.critical]
+    return [[e.kind for e in c.events] for c in found.paths.path.critical]
 
 
 def count_at(found, t: Fraction):
     """The number of solutions at a value that is not critical."""
     x = fmpq(t.numerator, t.denominator)
-    return next(i.solutions.count for i in found.trace.path.intervals if i.lo.hi < x < i.hi.lo)
+    return next(i.solutions.count for i in found.paths.path.intervals if i.lo.hi < x < i.hi.lo)
 
 
 # Cases
@@ -47,7 +47,7 @@ def count_at(found, t: Fraction):
 )
 def test_the_rod_changes_at_its_critical_friction(tangent, kappa, b, counts, at, kind):
     """mu_c = (1 + kappa (1 + tan^2)) / tan, and around it the table of the formulary, section 5."""
-    found = wb.trace("rod", vary=("mu", 0, 3), given={"tan_theta": tangent, "kappa": kappa, "b": b, "mu": 1})
+    found = wb.vary("rod", along=("mu", 0, 3), given={"tan_theta": tangent, "kappa": kappa, "b": b, "mu": 1})
     t, k = Fraction(tangent), Fraction(kappa)
     [row] = found.critical.itertuples()
     assert Fraction(row.exact) == (1 + k * (1 + t * t)) / t
@@ -55,14 +55,14 @@ def test_the_rod_changes_at_its_critical_friction(tangent, kappa, b, counts, at,
 
 
 def test_doubles_of_the_rod_are_taken_for_exact():
-    found = wb.trace("rod", vary=("mu", 0, 3))
+    found = wb.vary("rod", along=("mu", 0, 3))
     tangent = np.tan(np.radians(60))
     [row] = found.critical.itertuples()
     assert row.lo <= row.hi <= np.nextafter(row.lo, 9)
     assert row.lo == pytest.approx((1 + (1 + tangent**2) / 3) / tangent, rel=1e-14)
     assert "taken for exact" in found.text
     assert "rational" not in found.text
-    assert wb.trace("rod", "sliding-lcp", vary=("mu", 0, 3)).text == found.text
+    assert wb.vary("rod", "sliding-lcp", along=("mu", 0, 3)).text == found.text
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_doubles_of_the_rod_are_taken_for_exact():
 def test_counts_agree_with_the_regimes_at_single_values(name, parameter, given, changes):
     """Bilateral contacts among them: the regime eliminates half of the unknowns, the path does not."""
     exact = {key: Fraction(value) for key, value in given.items()}
-    found = wb.trace(name, vary=(parameter, "1/8", 3), given=given)
+    found = wb.vary(name, along=(parameter, "1/8", 3), given=given)
     assert kinds(found) == [[kind] for kind in changes]
     case = find_case(name, **{key: float(value) for key, value in exact.items()})
     for k in range(1, 16):
@@ -93,9 +93,9 @@ def test_counts_agree_with_the_regimes_at_single_values(name, parameter, given, 
 
 def test_the_first_step_under_a_formulation():
     """Stewart and Trinkle's LCP of the rod at single values of mu has as many solutions as the path says."""
-    found = wb.trace("rod", "stewart-trinkle", vary=("mu", 0, 3))
+    found = wb.vary("rod", "stewart-trinkle", along=("mu", 0, 3))
     assert between(found) == [1, "infinite"]
-    assert found.trace.problem.names == ("p_n 0", "beta 0", "beta 1", "sigma 0")
+    assert found.paths.problem.names == ("p_n 0", "beta 0", "beta 1", "sigma 0")
     assert found.frame["what"].tolist()[1::2] == ["{0, 1, 3}", "a family within {0, 1, 2}"]
     f = wb.formulations.find("stewart-trinkle")
     for mu in (0.3, 1.2, 1.4, 2.5):
@@ -109,31 +109,31 @@ def test_the_first_step_under_a_formulation():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (dict(what="rod", vary=("angle", 10, 80)), "enters the problem in no polynomial"),
-        (dict(what="rod", vary=("m", 1, 2)), "enters the problem in no polynomial"),
-        (dict(what="rod", vary=("m", 1, "1.001"), given={"tan_theta": 2}), "enters the problem in no polynomial"),
-        (dict(what="rod", vary=("nu", 0, 1)), "unknown parameter of rod 'nu'"),
-        (dict(what="rod", vary=("mu", 2, 2)), "from 2 to 2"),
-        (dict(what="rod", vary=("mu", 0, "x")), "mu: 'x' is not a number"),
-        (dict(what="rod", vary=("mu", 0, None)), "mu = None"),
-        (dict(what="rod", vary=("mu", 0, "1e999999999")), "1e999999999"),
-        (dict(what="rod", vary=("mu", 0, 10**400)), "beyond the range of doubles"),
-        (dict(what="rod", vary=("mu", 0, "1e-400")), "fewer than 9 doubles"),
-        (dict(what="rod", vary=("mu", 0, 1), given={"m": 10**400}), "m: the value is beyond the range of doubles"),
-        (dict(what="rod", vary=("mu", -1, 2)), "nonnegative"),
-        (dict(what="rod", formulation="box", vary=("mu", 0, 1)), "box poses no LCP"),
-        (dict(what="cube", formulation="stewart-trinkle", vary=("mu", 0, 1)), "the order is 24"),
-        (dict(what="bouncing-ball", vary=("mu", 0, 1)), "bouncing-ball"),
-        (dict(what=[[1]], vary=("t", 0, 1)), "nothing varies"),
-        (dict(what=[[1]], pencil=[[1]], vary=("t", 0, 1)), "no right-hand side"),
-        (dict(what=[[1]], rhs=[1], pencil=[[1, 2], [3, 4]], vary=("t", 0, 1)), "M1 is 2 x 2; it must be 1 x 1"),
-        (dict(what=[[1]], rhs=[1], pencil_rhs=[1, 2], vary=("t", 0, 1)), "q1 is 2 x 1; it must be 1 x 1"),
-        (dict(what=np.eye(2), rhs=[1, 1], pencil=np.eye(2), vary=("t", 0, 1), seconds=1e-9), "were not enough"),
+        (dict(what="rod", along=("angle", 10, 80)), "enters the problem in no polynomial"),
+        (dict(what="rod", along=("m", 1, 2)), "enters the problem in no polynomial"),
+        (dict(what="rod", along=("m", 1, "1.001"), given={"tan_theta": 2}), "enters the problem in no polynomial"),
+        (dict(what="rod", along=("nu", 0, 1)), "unknown parameter of rod 'nu'"),
+        (dict(what="rod", along=("mu", 2, 2)), "from 2 to 2"),
+        (dict(what="rod", along=("mu", 0, "x")), "mu: 'x' is not a number"),
+        (dict(what="rod", along=("mu", 0, None)), "mu = None"),
+        (dict(what="rod", along=("mu", 0, "1e999999999")), "1e999999999"),
+        (dict(what="rod", along=("mu", 0, 10**400)), "beyond the range of doubles"),
+        (dict(what="rod", along=("mu", 0, "1e-400")), "fewer than 9 doubles"),
+        (dict(what="rod", along=("mu", 0, 1), given={"m": 10**400}), "m: the value is beyond the range of doubles"),
+        (dict(what="rod", along=("mu", -1, 2)), "nonnegative"),
+        (dict(what="rod", formulation="box", along=("mu", 0, 1)), "box poses no LCP"),
+        (dict(what="cube", formulation="stewart-trinkle", along=("mu", 0, 1)), "the order is 24"),
+        (dict(what="bouncing-ball", along=("mu", 0, 1)), "bouncing-ball"),
+        (dict(what=[[1]], along=("t", 0, 1)), "nothing varies"),
+        (dict(what=[[1]], pencil=[[1]], along=("t", 0, 1)), "no right-hand side"),
+        (dict(what=[[1]], rhs=[1], pencil=[[1, 2], [3, 4]], along=("t", 0, 1)), "M1 is 2 x 2; it must be 1 x 1"),
+        (dict(what=[[1]], rhs=[1], pencil_rhs=[1, 2], along=("t", 0, 1)), "q1 is 2 x 1; it must be 1 x 1"),
+        (dict(what=np.eye(2), rhs=[1, 1], pencil=np.eye(2), along=("t", 0, 1), seconds=1e-9), "were not enough"),
     ],
 )  # fmt: skip
 def test_refusals_in_one_line(call, words):
     with pytest.raises(wb.WorkbenchError) as error:
-        wb.trace(**call)
+        wb.vary(**call)
     assert words in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -154,13 +154,13 @@ def test_rounding_is_no_obstacle_and_other_functions_are():
 # Pencils, data, figure
 
 
-PENCIL = dict(what=[[1, 0], [0, 1]], rhs=[-1, -1], pencil=[[0, 1], [1, 0]], vary=("t", 0, 3))
+PENCIL = dict(what=[[1, 0], [0, 1]], rhs=[-1, -1], pencil=[[0, 1], [1, 0]], along=("t", 0, 3))
 
 
 def test_the_data_enclose_what_they_say():
     M = [[2, -1, 0], [1, -3, 2], [1, 1, 1]]
     slope = [[1, 2, -1], [0, 3, 1], [-2, 1, 0]]
-    found = wb.trace(M, rhs=[1, 2, -3], pencil=slope, pencil_rhs=[0, -1, 1], vary=("t", -2, 3))
+    found = wb.vary(M, rhs=[1, 2, -3], pencil=slope, pencil_rhs=[0, -1, 1], along=("t", -2, 3))
     data = json.loads(json.dumps(found.data))
     irrational = 0
     for c in data["critical"]:
@@ -198,33 +198,33 @@ def test_pencils_from_files_typed_and_in_parts(tmp_path, capsys):
     # z = (1 - t, 1 - t/3) under M_0 alone; under M_0 + t M_1 z_0 vanishes where (1 - t) = t (1 - t/3).
     both = critical("--pencil", M_1, "--pencil-rhs", q_1, "--vary", "t=0:2")
     assert both == [(None, ["exchange"])]
-    assert wb.trace(M_0, rhs=q_0, pencil=M_1, vary=("t", 0, 3)).data["critical"][0]["exact"] == "1"
+    assert wb.vary(M_0, rhs=q_0, pencil=M_1, along=("t", 0, 3)).data["critical"][0]["exact"] == "1"
 
 
 def test_curves_meet_at_critical_values_and_families_are_drawn():
-    found = wb.trace(**PENCIL)
-    frame = curves(found.trace)
+    found = wb.vary(**PENCIL)
+    frame = curves(found.paths)
     z_0 = frame[frame["name"] == "z_0"]
     for (support, _), curve in z_0.groupby(["support", "branch"]):
         expected = {"{0, 1}": 1 / (1 + curve["t"]), "{0}": 1 + 0 * curve["t"], "{1}": 0 * curve["t"]}[support]
         assert curve["value"].to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-14)
     assert set(z_0["support"]) == {"{0, 1}", "{0}", "{1}"}
-    assert at_critical(found.trace).to_numpy().tolist() == [["z_0", 1.0, 0.0, 1.0], ["z_1", 1.0, 0.0, 1.0]]
-    chart = figure(found.trace).chart.to_dict()
+    assert at_critical(found.paths).to_numpy().tolist() == [["z_0", 1.0, 0.0, 1.0], ["z_1", 1.0, 0.0, 1.0]]
+    chart = figure(found.paths).chart.to_dict()
     assert len(chart["vconcat"]) == 2
-    ray = wb.trace([[0]], rhs=[0], pencil=[[1]], vary=("t", -1, 1))
-    assert at_critical(ray.trace).to_numpy().tolist() == [["z_0", 0.0, 0.0, np.inf]]
-    point = wb.trace([[-1, 0], [0, -1]], rhs=[-1, 1], pencil_rhs=[1, -1], vary=("t", 0, 3))
-    assert at_critical(point.trace).to_numpy().tolist() == [["z_0", 1.0, 0.0, 0.0], ["z_1", 1.0, 0.0, 0.0]]
-    alone = wb.trace([[-1]], rhs=[0], pencil_rhs=["0"], vary=("t", -1, 1))
-    assert figure(alone.trace).chart.to_dict()["vconcat"]
+    ray = wb.vary([[0]], rhs=[0], pencil=[[1]], along=("t", -1, 1))
+    assert at_critical(ray.paths).to_numpy().tolist() == [["z_0", 0.0, 0.0, np.inf]]
+    point = wb.vary([[-1, 0], [0, -1]], rhs=[-1, 1], pencil_rhs=[1, -1], along=("t", 0, 3))
+    assert at_critical(point.paths).to_numpy().tolist() == [["z_0", 1.0, 0.0, 0.0], ["z_1", 1.0, 0.0, 0.0]]
+    alone = wb.vary([[-1]], rhs=[0], pencil_rhs=["0"], along=("t", -1, 1))
+    assert figure(alone.paths).chart.to_dict()["vconcat"]
     assert between(alone) == [1]
 
 
 def test_forces_of_bilateral_contacts_have_either_sign():
     """The drawer's pins: lambda_nb from the path are those of its multipliers, without friction minus each other."""
-    found = wb.trace("drawer", vary=("mu", 0, "1/2"))
-    frame = curves(found.trace)
+    found = wb.vary("drawer", along=("mu", 0, "1/2"))
+    frame = curves(found.paths)
     start = frame[frame["t"] == 0].set_index("name")["value"]
     system = find_case("drawer", mu=0.0)
     [answer] = regime(sliding_system(system), system.exact_sliding({"mu": Fraction(0)})).answers
@@ -253,7 +253,7 @@ def test_the_command_writes_a_page(tmp_path, capsys):
     assert "4/3 = 1.333333333  1          ray: a solution comes from infinity (none before, {0} after)" in printed
     assert f"report: {out}" in printed
     page = out.read_text("utf-8")
-    assert 'id="figure-trace"' in page
+    assert 'id="figure-paths"' in page
     body = page.split("<script>")[0]
     assert "4/3 = 1.333333333" in body
     assert "check --case rod" in body

@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.builtin.reports.text.check import WIDTH
 from workbench.builtin.reports.text.painleve import short
-from workbench.diagnostics.trace import Trace, labels, shown
+from workbench.diagnostics.solution_paths import SolutionPaths, labels, shown
 from workbench.matrices.local_solutions import Solutions
 from workbench.matrices.path import Critical, Event, Interval
 from workbench.matrices.roots import Root
@@ -19,16 +19,16 @@ WORDS = {
 }  # fmt: skip
 
 
-def as_data(trace: Trace, title: str) -> dict[str, Any]:
+def as_data(paths: SolutionPaths, title: str) -> dict[str, Any]:
     """JSON-ready. Values of the parameter are enclosed by doubles `lo`, `hi`; `exact` is "p/q" where they are rational,
     `polynomial` has the coefficients of the minimal polynomial, constant first, where they are not."""
-    p, path = trace.problem, trace.path
+    p, path = paths.problem, paths.path
     return {
         "title": title, "parameter": p.parameter, "unit": p.unit or None, "n": path.data.n, "source": p.source,
-        "in_words": in_words(trace),
+        "in_words": in_words(paths),
         "ends": [place(t) | {"count": found.count} for t, found in (path.start, path.end)],
         "intervals": [_interval(i) for i in path.intervals],
-        "critical": [_critical(trace, c) for c in path.critical],
+        "critical": [_critical(paths, c) for c in path.critical],
     }  # fmt: skip
 
 
@@ -55,11 +55,11 @@ def _interval(i: Interval) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _critical(trace: Trace, c: Critical) -> dict[str, Any]:
+def _critical(paths: SolutionPaths, c: Critical) -> dict[str, Any]:
     events = [{"kind": e.kind, "before": e.before, "after": e.after} for e in c.events]
-    points = [shown(trace.problem, c.t, point) for point in c.solutions.points]
+    points = [shown(paths.problem, c.t, point) for point in c.solutions.points]
     families = [
-        {"index_set": list(f.a), **{name: [shown(trace.problem, c.t, x) for x in some] for name, some in
+        {"index_set": list(f.a), **{name: [shown(paths.problem, c.t, x) for x in some] for name, some in
          (("vertices", f.vertices), ("rays", f.rays))}}
         for f in c.solutions.faces
     ]  # fmt: skip
@@ -96,9 +96,9 @@ def count_words(found: Solutions) -> str:
     return "infinitely many" if found.count == "infinite" else str(found.count)
 
 
-def rows(trace: Trace) -> list[tuple[str, str, str]]:
+def rows(paths: SolutionPaths) -> list[tuple[str, str, str]]:
     """Where, how many solutions, and which or what happens, from the lower end to the upper."""
-    path, table = trace.path, []
+    path, table = paths.path, []
     table.append((value(path.start[0]), count_words(path.start[1]), ""))
     for k, i in enumerate(path.intervals):
         where = f"({value(i.lo).split(' = ')[0]}, {value(i.hi).split(' = ')[0]})"
@@ -112,9 +112,9 @@ def rows(trace: Trace) -> list[tuple[str, str, str]]:
     return table
 
 
-def in_words(trace: Trace) -> list[str]:
+def in_words(paths: SolutionPaths) -> list[str]:
     """Sentences made from the findings."""
-    p, path = trace.problem, trace.path
+    p, path = paths.problem, paths.path
     n = len(path.critical)
     many = {0: "nowhere", 1: "at one value"}.get(n, f"at {n} values")
     span = f"{p.parameter} from {value(path.start[0])} to {value(path.end[0])}"
@@ -130,18 +130,18 @@ def in_words(trace: Trace) -> list[str]:
     return sentences
 
 
-def to_text(trace: Trace, title: str) -> str:
+def to_text(paths: SolutionPaths, title: str) -> str:
     """For a terminal."""
-    p, table = trace.problem, rows(trace)
+    p, table = paths.problem, rows(paths)
     widths = [max(len(row[k]) for row in [*table, (p.parameter, "solutions", "")]) for k in (0, 1)]
     head = f"{p.parameter:<{widths[0]}}  {'solutions':<{widths[1]}}  index sets {{i: unknown i > 0}}, or what happens"
     lines = [f"{where:<{widths[0]}}  {count:<{widths[1]}}  {what}".rstrip() for where, count, what in table]
-    words = (textwrap.wrap(sentence, WIDTH) for sentence in (path_words(trace), *in_words(trace)[:2]))
+    words = (textwrap.wrap(sentence, WIDTH) for sentence in (path_words(paths), *in_words(paths)[:2]))
     source, *summary = ("\n".join(lines) for lines in words)
     return "\n".join([title, source, "", head, *lines, "", *summary])
 
 
-def path_words(trace: Trace) -> str:
+def path_words(paths: SolutionPaths) -> str:
     """What was followed, and how sure that is."""
-    n = trace.path.data.n
-    return f"{n} unknown{'' if n == 1 else 's'}: {trace.problem.source}; what follows is exact for these polynomials"
+    n = paths.path.data.n
+    return f"{n} unknown{'' if n == 1 else 's'}: {paths.problem.source}; what follows is exact for these polynomials"

@@ -9,8 +9,8 @@ import pandas as pd
 from workbench.arrays import Array
 from workbench.builtin.reports.figures.charts import COLOURS, WIDTH, Chart, Figure, short
 from workbench.builtin.reports.pages.page import environment, scripts
-from workbench.builtin.reports.text.trace import count_words, in_words, path_words, rows
-from workbench.diagnostics.trace import Trace, at_critical, curves
+from workbench.builtin.reports.text.vary import count_words, in_words, path_words, rows
+from workbench.diagnostics.solution_paths import SolutionPaths, at_critical, curves
 
 BANDS = {"0": "#f6dcd6", "1": "#ffffff", "infinitely many": "#dddddd"}
 """Colours behind the curves by the number of solutions; several are blue."""
@@ -20,25 +20,25 @@ BEYOND = 6
 """Times the median of the values drawn, beyond which a curve leaves the frame."""
 
 
-def render(trace: Trace, title: str, provenance: dict[str, Any]) -> str:
+def render(paths: SolutionPaths, title: str, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
-    shown = [figure(trace)]
-    return environment().get_template("trace.html.j2").render(
-        trace=trace, title=title, words=in_words(trace), source=path_words(trace), rows=rows(trace), figures=shown,
+    shown = [figure(paths)]
+    return environment().get_template("vary.html.j2").render(
+        paths=paths, title=title, words=in_words(paths), source=path_words(paths), rows=rows(paths), figures=shown,
         provenance=provenance, **scripts(shown),
     )  # fmt: skip
 
 
-def figure(trace: Trace) -> Figure:
+def figure(paths: SolutionPaths) -> Figure:
     """Every unknown over the parameter, a curve for each solution, bands by their number, critical values as lines."""
-    p, lines, marks = trace.problem, curves(trace), at_critical(trace)
+    p, lines, marks = paths.problem, curves(paths), at_critical(paths)
     supports = list(dict.fromkeys(lines["support"]))
     palette = [COLOURS[i % len(COLOURS)] for i in range(len(supports))]
     colour = alt.Color("support:N", title="positive", sort=supports, scale=alt.Scale(domain=supports, range=palette))
     unit = f" [{p.unit}]" if p.unit not in ("", "-") else ""
-    ends = [trace.path.start[0].value, trace.path.end[0].value]
+    ends = [paths.path.start[0].value, paths.path.end[0].value]
     x = alt.X("t:Q", title=p.parameter + unit, scale=alt.Scale(domain=ends, nice=False, zero=False))
-    behind = [_bands(trace, x), _rules(trace)]
+    behind = [_bands(paths, x), _rules(paths)]
     charts = []
     for name in p.names:
         own, own_marks = (frame[frame["name"] == name].drop(columns="name") for frame in (lines, marks))
@@ -50,7 +50,7 @@ def figure(trace: Trace) -> Figure:
         "at this value alone; between them infinitely many are shown by their corners. "
         "Curves that leave the frame go to infinity. Nothing is said of stability."
     )
-    return Figure("trace", f"Solutions over {p.parameter}", caption, alt.vconcat(*charts))
+    return Figure("paths", f"Solutions over {p.parameter}", caption, alt.vconcat(*charts))
 
 
 def _chart(
@@ -71,16 +71,16 @@ def _chart(
     return alt.layer(*layers).properties(width=WIDTH - 170, height=HEIGHT)
 
 
-def _rules(trace: Trace) -> alt.Chart:
+def _rules(paths: SolutionPaths) -> alt.Chart:
     """The critical values."""
-    values = pd.DataFrame({"t": [c.t.value for c in trace.path.critical]})
+    values = pd.DataFrame({"t": [c.t.value for c in paths.path.critical]})
     return alt.Chart(values).mark_rule(strokeDash=[4, 3], color="#555").encode(x="t:Q")
 
 
-def _bands(trace: Trace, x: alt.X) -> alt.Chart:
+def _bands(paths: SolutionPaths, x: alt.X) -> alt.Chart:
     """Rectangles by the number of solutions."""
     bands = pd.DataFrame(
-        [(i.lo.value, i.hi.value, count_words(i.solutions)) for i in trace.path.intervals],
+        [(i.lo.value, i.hi.value, count_words(i.solutions)) for i in paths.path.intervals],
         columns=["t", "end", "solutions"],
     )
     several = sorted((s for s in set(bands["solutions"]) if s not in BANDS), key=int)

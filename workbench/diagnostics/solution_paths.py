@@ -18,7 +18,7 @@ PER_INTERVAL = 48
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class SolutionPaths:
     """A problem over a parameter and its solutions."""
 
     problem: Varied
@@ -46,13 +46,13 @@ def number(t: Root, coefficients: tuple[fmpq, ...]) -> float:
         t = t.narrowed()
 
 
-def curves(trace: Trace) -> pd.DataFrame:
+def curves(paths: SolutionPaths) -> pd.DataFrame:
     """Solutions between critical values: name, t, value, support, and `branch`, one number for each curve.
 
     At the ends of an interval they have their limits, where these are finite.
     """
     rows, branch = [], 0
-    for interval in trace.path.intervals:
+    for interval in paths.path.intervals:
         for point, found in interval.solutions.points.items():
             basis = next((b for b in found if b.regular), None)
             if basis is None:
@@ -60,11 +60,11 @@ def curves(trace: Trace) -> pd.DataFrame:
             for t in _grid(interval.lo.hi, interval.hi.lo):
                 denominator = basis.denominator(t)
                 if denominator != 0:
-                    values = _named(trace.problem, basis, t, denominator)
+                    values = _named(paths.problem, basis, t, denominator)
                     name = labels(point)
                     rows += [
                         (label, nearest_double(t), value, name, branch)
-                        for label, value in zip(trace.problem.names, values, strict=True)
+                        for label, value in zip(paths.problem.names, values, strict=True)
                     ]
             branch += 1
     return pd.DataFrame(rows, columns=["name", "t", "value", "support", "branch"])
@@ -82,18 +82,18 @@ def _named(problem: Varied, basis: Basis, t: fmpq, denominator: fmpq) -> list[fl
     return [(x[j] if j not in basis.a else -x[j]) if j < problem.split else y[j] for j in range(len(x))]
 
 
-def at_critical(trace: Trace) -> pd.DataFrame:
+def at_critical(paths: SolutionPaths) -> pd.DataFrame:
     """Solutions at a critical value that no curve shows: name, t, and `low`, `high` of infinitely many (inf along a
     ray), equal for a solution at this value alone."""
     rows = []
-    for c in trace.path.critical:
+    for c in paths.path.critical:
         for point in (point for e in c.events if e.kind == "isolated" for point in e.points):
-            values = shown(trace.problem, c.t, point)
-            rows += [(name, c.t.value, x, x) for name, x in zip(trace.problem.names, values, strict=True)]
+            values = shown(paths.problem, c.t, point)
+            rows += [(name, c.t.value, x, x) for name, x in zip(paths.problem.names, values, strict=True)]
         for face in c.solutions.faces:
-            corners = np.array([shown(trace.problem, c.t, p) for p in face.vertices])
-            rays = np.array([shown(trace.problem, c.t, p) for p in face.rays]).reshape(-1, corners.shape[1])
+            corners = np.array([shown(paths.problem, c.t, p) for p in face.vertices])
+            rays = np.array([shown(paths.problem, c.t, p) for p in face.rays]).reshape(-1, corners.shape[1])
             low = np.where((rays < 0).any(axis=0), -np.inf, corners.min(axis=0))
             high = np.where((rays > 0).any(axis=0), np.inf, corners.max(axis=0))
-            rows += [(name, c.t.value, *ends) for name, *ends in zip(trace.problem.names, low, high, strict=True)]
+            rows += [(name, c.t.value, *ends) for name, *ends in zip(paths.problem.names, low, high, strict=True)]
     return pd.DataFrame(rows, columns=["name", "t", "low", "high"])

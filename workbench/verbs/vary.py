@@ -1,4 +1,4 @@
-"""`trace`: how do the solutions change along a parameter?"""
+"""`vary`: how do the solutions change along a parameter?"""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
-from workbench.builtin.reports.text.trace import as_data, in_words, place, rows, to_text
-from workbench.diagnostics.trace import Trace, curves
+from workbench.builtin.reports.text.vary import as_data, in_words, place, rows, to_text
+from workbench.diagnostics.solution_paths import SolutionPaths, curves
 from workbench.diagnostics.varied import Varied, of_pencil, of_sliding, of_step
 from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Traced(Result):
+class Varying(Result):
     """The solutions along a parameter; `data` is ready for JSON, `text` for a terminal."""
 
     title: str
-    trace: Trace = field(repr=False)
+    paths: SolutionPaths = field(repr=False)
 
     @property
     def data(self) -> dict[str, Any]:
-        return as_data(self.trace, self.title)
+        return as_data(self.paths, self.title)
 
     @property
     def text(self) -> str:
-        return to_text(self.trace, self.title)
+        return to_text(self.paths, self.title)
 
     @property
     def words(self) -> list[str]:
-        return in_words(self.trace)
+        return in_words(self.paths)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
         """One row per critical value and interval, in order: where, solutions, what."""
         import pandas as pd
 
-        return pd.DataFrame(rows(self.trace), columns=[self.trace.problem.parameter, "solutions", "what"])
+        return pd.DataFrame(rows(self.paths), columns=[self.paths.problem.parameter, "solutions", "what"])
 
     @property
     def critical(self) -> pd.DataFrame:
@@ -61,49 +61,49 @@ class Traced(Result):
 
         found = [
             (*(place(c.t)[key] for key in ("lo", "hi", "exact")), c.solutions.count, e.kind, e.before, e.after)
-            for c in self.trace.path.critical
+            for c in self.paths.path.critical
             for e in c.events
         ]
         return pd.DataFrame(found, columns=["lo", "hi", "exact", "count", "kind", "before", "after"])
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
-        return {"solutions": self.frame, "critical": self.critical, "curves": curves(self.trace)}
+        return {"solutions": self.frame, "critical": self.critical, "curves": curves(self.paths)}
 
     def html(self, facts: dict[str, Any] | None = None) -> str:
-        from workbench.builtin.reports.pages.trace import render
+        from workbench.builtin.reports.pages.vary import render
 
-        return render(self.trace, self.title, facts or self.facts)
+        return render(self.paths, self.title, facts or self.facts)
 
 
-def trace(
-    what: Any, formulation: str | Formulation | None = None, *, vary: tuple[str, Any, Any], rhs: Any = None,
+def vary(
+    what: Any, formulation: str | Formulation | None = None, *, along: tuple[str, Any, Any], rhs: Any = None,
     pencil: Any = None, pencil_rhs: Any = None, given: Mapping[str, Any] | None = None, step: float = 1e-3,
     seconds: float = 10.0,
-) -> Traced:  # fmt: skip
+) -> Varying:  # fmt: skip
     """The solutions of an LCP as functions of a parameter, exactly: where they begin, meet, and go to infinity.
 
-    `vary` is (name, from, to); whole numbers, `Fraction`s, doubles and strings such as "4/3" are taken exactly. `what`
+    `along` is (name, from, to); whole numbers, `Fraction`s, doubles and strings such as "4/3" are taken exactly. `what`
     is a matrix as for `check`, with `rhs` its q, and `pencil`, `pencil_rhs` are what t times is added to them, each
     constant where it is left out; or a case or its name, with parameters `given`: the contacts that slide at its start,
     or with a `formulation` the LCP of its first step of `step` [s]. `seconds` bound the search. Raises WorkbenchError
     for more than 8 unknowns, for what no low polynomial in the parameter describes, and when the time is over.
 
     >>> import workbench as wb
-    >>> found = wb.trace([[1, 0], [0, 1]], rhs=[-1, -1], pencil=[[0, 1], [1, 0]], vary=("t", 0, 3))
+    >>> found = wb.vary([[1, 0], [0, 1]], rhs=[-1, -1], pencil=[[0, 1], [1, 0]], along=("t", 0, 3))
     >>> print(found.words[2])
     At t = 1: family: infinitely many solutions ({0, 1} before, {0}, {1}, {0, 1} after).
-    >>> wb.trace("rod", vary=("mu", 0, 3), given={"tan_theta": 2}).critical.exact.tolist()
+    >>> wb.vary("rod", along=("mu", 0, 3), given={"tan_theta": 2}).critical.exact.tolist()
     ['4/3']
     """
-    name, low, high = vary[0], *(exact_value(vary[0], end) for end in vary[1:])
+    name, low, high = along[0], *(exact_value(along[0], end) for end in along[1:])
     if pencil is None and pencil_rhs is None:
         title, problem = _of_case(what, formulation, name, low, high, given or {}, step)
     else:
         title, problem = _of_matrices(what, rhs, pencil, pencil_rhs, name)
     start, end = (fmpq(x.numerator, x.denominator) for x in (low, high))
     try:
-        return Traced(title, Trace(problem, follow(problem.data, start, end, clock() + seconds)))
+        return Varying(title, SolutionPaths(problem, follow(problem.data, start, end, clock() + seconds)))
     except OutOfTimeError:
         raise WorkbenchError(
             f"{seconds:g} s were not enough for the {2**problem.data.n} index sets of {problem.data.n} unknowns; "
