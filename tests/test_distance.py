@@ -15,7 +15,8 @@ from workbench.matrices.error_bound import alpha_2, error_bound
 from workbench.matrices.index_sets import least_singular_value, principal
 from workbench.matrices.p_matrix import p_verdict
 from workbench.matrices.singular_values import least_in_doubles, least_of_rationals, quotient, rounded_down, rounded_up
-from workbench.readers.matrix import Matrix, parse_text
+from workbench.readers.matrix import Matrix
+from workbench.readers.text import parse_text
 
 ONE = fmpq(1)
 
@@ -83,7 +84,7 @@ def test_the_distance_is_enclosed_against_fifty_digits():
 )
 def test_known_distances_of_decimals(text, first_digits):
     """The first two were false by orders of magnitude, or by a tenth, when they were computed from doubles."""
-    found = distance(parse_text(text, "text")).enclosure
+    found = distance(*parse_text(text, "text").values()).enclosure
     assert f"{rounded_up(found.upper):.15g}" == first_digits
     assert width(found.lower, found.upper) < 1e-12
 
