@@ -101,13 +101,12 @@ def test_two_contacts_slide_or_rest_as_the_lcp_of_sliding_says():
     """Contacts that slide have the answers of the sliding LCP; the others those of all choices of slip and stick."""
     rng, counts = np.random.default_rng(3), set()
     for _ in range(40):
-        M, J_n, J_t = np.eye(4), rng.normal(size=(2, 4)), rng.normal(size=(2, 1, 4))
-        f, mu, u = rng.normal(size=4), rng.uniform(0.2, 3, 2), rng.choice([-1.0, 1.0], 2)
-        none = np.zeros(2)
-        c = ClosedContacts(np.arange(2), M, f, np.zeros((0, 4)), np.zeros(0), J_n, none, J_t, none[:, None],
-                           u[:, None], mu)  # fmt: skip
+        M, J_b, J_n, J_t = np.eye(5), *(rng.normal(size=(r, 5)) for r in (1, 2, 2))
+        f, mu, u = rng.normal(size=5), rng.uniform(0.2, 3, 2), rng.choice([-1.0, 1.0], 2)
+        w_b, w_n, none = rng.normal(size=1), rng.normal(size=2), np.zeros((2, 1))
+        c = ClosedContacts(np.arange(2), M, f, J_b, w_b, J_n, w_n, J_t[:, None], none, u[:, None], mu)
         found = motions(exact_contacts(c), 1e-12, 1e-3)
-        system = SlidingSystem(M, f, J_nu=J_n, J_tu=J_t[:, 0], mu_u=mu, xi_u=u)
+        system = SlidingSystem(M, f, J_b, 0 * J_b, 0.0, 1.0, w_b, J_n, J_t, mu, u, w_n)
         expected = sorted(a.multipliers.lambda_nu.tolist() for a in regime(system).answers)
         np.testing.assert_allclose(sorted([row[0] for row in m.forces] for m in found.found), expected, atol=1e-9)
         counts.add(len(expected))

@@ -57,17 +57,18 @@ def map_figure(m: RegimeMap, case: Case, given: Mapping[str, Any]) -> Figure:
         layers.append(_outline(m, m.cells.p_matrix, [1, 0]).encode(x=x, x2="x2:Q", y=y, y2="y2:Q"))
         words.append("The solid line bounds where M_μ is a P-matrix, in floating point.")
     proved = m.cells.proposition_1
-    if proved.any() and not proved.all():
+    # Where it proves all there is to prove, one line says so.
+    if proved.any() and not proved.all() and not np.array_equal(proved, m.cells.p_matrix):
         layers.append(_outline(m, proved, [4, 3]).encode(x=x, x2="x2:Q", y=y, y2="y2:Q"))
         words.append(
             "The dashed line bounds where Proposition 1 of Blumentals, Brogliato & Bertails-Descoubes proves it."
         )
+    here = [_value(case, given, a.name) for a in (m.x, m.y)]
     for dark in (False, True):
-        at = _name_places(m, dark)
+        at = _name_places(m, dark, here)
         if len(at):
             shown = alt.Chart(at).mark_text(color="white" if dark else "black", fontSize=13, fontWeight="bold")
             layers.append(shown.encode(x=x, y=y, text="regime:N"))
-    here = [_value(case, given, a.name) for a in (m.x, m.y)]
     if all(v is not None and a <= v <= b for v, (a, b) in zip(here, ends, strict=True)):
         point = alt.Chart(pd.DataFrame({"x": [here[0]], "y": [here[1]]})).mark_point(
             color="white", fill="black", size=80, opacity=1
@@ -115,14 +116,17 @@ def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return list(zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True))
 
 
-def _name_places(m: RegimeMap, dark: bool) -> pd.DataFrame:
-    """Where each regime has the most room around it, if that is enough for its name."""
+def _name_places(m: RegimeMap, dark: bool, here: list[float | None]) -> pd.DataFrame:
+    """Where each regime has the most room around it, the point `here` left free, if that is enough for its name."""
     rows = []
+    free = np.ones(m.cells.regime.shape, dtype=bool)
+    if here[0] is not None and here[1] is not None:
+        free[np.abs(m.x.values - here[0]).argmin(), np.abs(m.y.values - here[1]).argmin()] = False
     for k, name in enumerate(NAMES):
         if (name in DARK) != dark:
             continue
         # Depth within the region as a share of the map.
-        inside = np.pad(m.cells.regime == k, 1)
+        inside = np.pad((m.cells.regime == k) & free, 1)
         depth = distance_transform_edt(inside, sampling=[1 / m.x.values.size, 1 / m.y.values.size])[1:-1, 1:-1]
         i, j = np.unravel_index(depth.argmax(), depth.shape)
         if depth[i, j] > ROOM:
