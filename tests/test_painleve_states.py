@@ -9,6 +9,7 @@ from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.sphere import Sphere
 from workbench.builtin.cases.wheel import Wheel
+from workbench.cli.painleve import parse_axis
 from workbench.diagnostics.painleve_map import NAMES, axis, regime_map
 from workbench.errors import DataError
 from workbench.sliding.state import State, sliding_system
@@ -45,6 +46,7 @@ def test_a_moment_of_the_run_is_its_state():
     speed, slower = np.linalg.norm(v), np.linalg.norm(v) - 0.1 * case.mu * case.gravity
     assert slower > case.v_th
     np.testing.assert_allclose(np.linalg.norm(u), slower, rtol=1e-9)
+    np.testing.assert_allclose(there.data["state"]["v"], slower * v / speed, atol=1e-9)
     np.testing.assert_allclose(found.system.J_tu[0], v / speed, atol=1e-9)
     np.testing.assert_allclose(found.regime.answers[0].acceleration, -case.mu * case.gravity * v / speed, atol=1e-6)
     # At rest in the end, it has no direction of slip of its own.
@@ -76,7 +78,7 @@ def test_every_case_can_be_put_into_a_state_that_slides():
 
 def test_a_map_over_the_direction_of_slip():
     case = Wheel()
-    slip, mu = axis(case, "slip", np.arange(0.0, 360.0, 30.0)), axis(case, "mu", np.linspace(0.1, 8.0, 8))
+    slip, mu = parse_axis(case, "slip=0:330:12", "--x"), axis(case, "mu", np.linspace(0.1, 8.0, 8))
     m = regime_map(case, slip, mu)
     assert m.friction == "y"
     assert len(m.shares()) == 2

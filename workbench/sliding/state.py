@@ -49,10 +49,6 @@ class State(NamedTuple):
 START = State()
 
 
-class AtRestError(DataError):
-    """A closed contact does not slide, and no direction of slip is given."""
-
-
 def sliding_system(case: Case, state: State = START) -> SlidingSystem:
     """The sliding contacts at a state: as the case gives them, else from its compiled mechanics.
 
@@ -132,10 +128,14 @@ def closed_contacts(case: Case, state: State = START) -> ClosedContacts:
         )
     w_b, w_n, w_t = np.split(_bias(case, q, v), [m, m + r])
     u_t = (core.J_t @ v + core.r_t).reshape(r, d)
-    return ClosedContacts(
+    found = ClosedContacts(
         which, core.M, core.f, core.J_b, w_b, core.J_n[which], w_n[which],
         core.J_t.reshape(r, d, -1)[which], w_t.reshape(r, d)[which], u_t[which], core.mu[which],
     )  # fmt: skip
+    for name, value in found._asdict().items():
+        if not np.isfinite(value).all():
+            raise DataError(f"{case.name}: {name} of this state is not finite; give smaller coordinates and velocities")
+    return found
 
 
 def _directions(case: Case, c: ClosedContacts, slip: tuple[float, ...] | None) -> Array:
@@ -145,7 +145,7 @@ def _directions(case: Case, c: ClosedContacts, slip: tuple[float, ...] | None) -
     speed = np.linalg.norm(c.u_t, axis=1)
     for i, u in zip(c.which, speed, strict=True):
         if u <= case.v_th:
-            raise AtRestError(
+            raise DataError(
                 f"{case.name}: contact {i} is closed and does not slide, |u_t| = {u:g} m/s <= v_th = {case.v_th:g} "
                 "m/s; give the direction in which slip begins (--slip ANGLE), velocities (--set v=...), or a moment of "
                 "the run (--at T)"

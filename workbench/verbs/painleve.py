@@ -23,7 +23,7 @@ from workbench.errors import WorkbenchError
 from workbench.mechanics.case import Case
 from workbench.output import provenance
 from workbench.readers.numbers import exact_number
-from workbench.sliding.state import State, filled
+from workbench.sliding.state import State, coordinates, filled
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.results import Result
@@ -40,12 +40,13 @@ LEAST = 0.1
 @dataclass(frozen=True, repr=False, eq=False)
 class Regimes(Result):
     """What is known of the closed contacts of a case: `state` of those that slide (None where one of them is at rest),
-    `contacts`, what they may do besides, and `map` where two parameters vary."""
+    `contacts`, what they may do besides, `where` that is, and `map` where two parameters vary."""
 
     case: Case = field(repr=False)
     given: Mapping[str, Fraction] = field(repr=False)
     state: Painleve | None = field(repr=False)
     contacts: Alternatives = field(repr=False)
+    where: State = field(repr=False)
     map: RegimeMap | None = field(repr=False)
 
     @property
@@ -55,7 +56,9 @@ class Regimes(Result):
     @property
     def data(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return as_data(self.state, self.contacts, self.case, self.given, self.map)
+        found = as_data(self.state, self.contacts, self.case, self.given, self.map)
+        q, v = coordinates(self.case, self.where)
+        return found | {"state": {"q": q.tolist(), "v": v.tolist(), "slip": self.where.slip}}
 
     @property
     def text(self) -> str:
@@ -130,7 +133,7 @@ def painleve(
     rests = beside.at_rest and slip is None
     judged = None if rests else of_case(found, exact, state, max(0.25 * (end - clock()), LEAST))
     drawn = None if axes is None else regime_map(found, *axes, state, progress, max(end - clock(), LEAST))
-    return Regimes(found, exact, judged, beside, drawn)
+    return Regimes(found, exact, judged, beside, state, drawn)
 
 
 def _of_run(case: Case, at: float, state: State, progress: Progress | None, end: float) -> State:
