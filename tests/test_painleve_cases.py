@@ -136,6 +136,17 @@ def test_a_map_shows_what_is_decided_at_its_points(case, x, y):
             assert (column == (values < critical)).all()
 
 
+def test_the_rod_s_map_is_that_of_its_closed_form():
+    case, angle, spin = Rod(mu=1.7), np.linspace(5, 85, 60), np.linspace(0, 6, 60)
+    found = regime_map(case, Axis("angle", angle), Axis("spin", spin)).cells
+    for t, row, answers in zip(np.radians(angle), found.regime, found.answers, strict=True):
+        a = 1 + np.cos(t) * (np.cos(t) - case.mu * np.sin(t)) / case.kappa
+        b = case.l * np.sin(t) * spin**2 - case.gravity
+        names = np.where(b < 0, "sliding", "lift-off") if a > 0 else np.where(b < 0, "inconsistent", "indeterminate")
+        assert [NAMES[k] for k in row] == names.tolist()
+        np.testing.assert_array_equal(answers, 1 if a > 0 else np.where(b < 0, 0, 2))
+
+
 def test_a_map_tells_undecided_cells_and_those_without_sliding():
     # mu = 5/3 at 45 degrees is on the boundary; with zero spin the guide's contacts do not slide.
     m = regime_map(Rod(), Axis("angle", np.array([45.0, 46.0])), Axis("mu", np.array([1.0, 5 / 3, 2.0])))
