@@ -158,6 +158,10 @@ def test_a_contact_in_space_slips_in_the_directions_that_a_scan_finds():
             np.testing.assert_allclose(force[1:], -mu[0] * force[0] * t, rtol=1e-9)
             np.testing.assert_allclose(a[1:] / np.linalg.norm(a[1:]), t, atol=1e-7)
     assert counts == {1, 3}
+    for side in (-1.0, 1.0):
+        (m,) = motions_in_space(contacts(np.eye(3), [side, 0.3, 0], [0.0], 2), 1e-9).found
+        assert (m.modes, m.forces) == ((SEPARATION,) if side > 0 else ("frictionless",), [[max(-side, 0.0), 0.0, 0.0]])
+    assert "whether stick" in motions_in_space(contacts(np.ones((3, 3)), [-1.0, 0.2, 0.1], [0.5], 2), 1e-9).open
     # Isotropic, no pull: every direction solves the equation, and none slips. With a pull, along it.
     assert motions_in_space(contacts(np.eye(3), [-1.0, 0, 0], [0.5], 2), 1e-9).name == "stick"
     (m,) = motions_in_space(contacts(np.eye(3), [-1.0, -3.0, 0], [0.5], 2), 1e-9).found

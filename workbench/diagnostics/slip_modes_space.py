@@ -17,7 +17,7 @@ from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
 from workbench.diagnostics.contact_exact import ExactContacts, with_uncertainty
 from workbench.diagnostics.critical_friction import isolated
 from workbench.diagnostics.sliding_exact import ball_arithmetic
-from workbench.diagnostics.slip_modes import SEPARATION, STICK, Motion, Motions
+from workbench.diagnostics.slip_modes import SEPARATION, SMOOTH, STICK, Motion, Motions
 from workbench.matrices.definiteness import nearest_double
 
 SLIP = "slip"
@@ -30,10 +30,11 @@ ARCS = 256
 def motions_in_space(e: ExactContacts, tolerance: float) -> Motions:
     """The motions of one contact at rest. Separation and stick hold for all data within `tolerance` relative, or the
     answer is open; directions of slip are those of the numbers as they stand."""
-    found = [m for mode in (SEPARATION, STICK) if (m := _held(e, mode)) is not None]
+    modes = (SEPARATION, SMOOTH if e.mu[0] == 0 else STICK)
+    found = [m for mode in modes if (m := _held(e, mode)) is not None]
     with ball_arithmetic():
         near = with_uncertainty(e, tolerance)
-        unsure = [mode for mode in (SEPARATION, STICK) if not _decided(_margins(near, mode, _forces(near, mode)))]
+        unsure = [mode for mode in modes if not _sure(near, mode)]
     reason = f"within {tolerance:g} of the data it is open whether {unsure[0]} is possible" if unsure else ""
     if e.mu[0] == 0:
         return Motions(found, reason)
@@ -47,20 +48,24 @@ def impacts_in_space(e: ExactContacts, tolerance: float) -> Motions:
     stopped = _held(given, STICK)
     with ball_arithmetic():
         near = with_uncertainty(given, tolerance)
-        sure = _decided(_margins(near, STICK, _forces(near, STICK)))
+        sure = _sure(near, STICK)
     reason = "" if sure else f"within {tolerance:g} of the data it is open whether an impulse can stop the slip"
     return Motions([stopped] if stopped else [], reason)
 
 
 def _forces(e: ExactContacts, mode: str) -> Any:
-    """Forces (3, 1) of separation or stick; where W is singular, which no data exclude, ZeroDivisionError."""
-    kind = type(e.W)
-    return kind(3, 1, [fmpq(0)] * 3) if mode == SEPARATION else e.W.solve(e.w) * kind(1, 1, [fmpq(-1)])
+    """Forces (3, 1) of what is no slip; where W is singular, ZeroDivisionError."""
+    kind, none = type(e.W), fmpq(0)
+    if mode == STICK:
+        return e.W.solve(e.w) * kind(1, 1, [fmpq(-1)])
+    return kind(3, 1, [-e.w[0, 0] / e.W[0, 0] if mode == SMOOTH else none, none, none])
 
 
 def _margins(e: ExactContacts, mode: str, forces: Any) -> list[Any]:
     if mode == SEPARATION:
         return [e.w[0, 0]]
+    if mode == SMOOTH:
+        return [forces[0, 0]]
     most, sheared = e.mu[0] * forces[0, 0], [forces[k, 0] for k in (1, 2)]
     return [forces[0, 0], most * most - sum(x * x for x in sheared)]
 
@@ -69,8 +74,20 @@ def _decided(margins: list[Any]) -> bool:
     return any(x < 0 for x in margins) or all(x > 0 for x in margins)
 
 
+def _sure(near: ExactContacts, mode: str) -> bool:
+    try:
+        return _decided(_margins(near, mode, _forces(near, mode)))
+    except ZeroDivisionError:
+        return False
+
+
 def _held(e: ExactContacts, mode: str) -> Motion | None:
-    forces = _forces(e, mode)
+    """The motion in which the contact separates, sticks, or slides without friction; None where it cannot, or where
+    its forces are not determined, of which `_sure` is not sure either."""
+    try:
+        forces = _forces(e, mode)
+    except ZeroDivisionError:
+        return None
     if any(x < 0 for x in _margins(e, mode, forces)):
         return None
     return _motion(mode, forces, e.W * forces + e.w, None)
