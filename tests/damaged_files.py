@@ -17,7 +17,7 @@ import scipy.io
 from scipy import sparse
 
 from tests import siconos_text as text
-from tests.problem_files import random_problems
+from tests.problem_files import matlab73, random_problems
 from workbench.readers.files import write_problem_file
 
 ABSURD = (
@@ -235,6 +235,7 @@ def valid_files() -> list[tuple[str, bytes]]:
         ("a.mat", _saved(scipy.io.savemat, {"M": A, "q": q}, do_compression=packed))
         for A in (M, sparse.csc_array(M)) for packed in (False, True)
     ]  # fmt: skip
+    files += [("a.mat", matlab73({"M": A, "q": q[:, None]})) for A in (M, sparse.csc_array(M))]
     return files
 
 

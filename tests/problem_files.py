@@ -1,12 +1,15 @@
 """Problems in files for the tests of readers: random ones, a folder of real ones, and how a file must be refused."""
 
+import io
 import os
 import time
 import tracemalloc
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
+from scipy import sparse
 
 from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP
@@ -66,3 +69,22 @@ def refused(path, seconds=3.0, megabytes=60.0):
 def data_folder():
     """Where real problems lie: the environment variable WORKBENCH_DATA, or shared/data beside the project."""
     return Path(os.environ.get("WORKBENCH_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def matlab73(variables: dict) -> bytes:
+    """A file of MATLAB's version 7.3 : arrays transposed, sparse ones as groups."""
+    file = io.BytesIO()
+    with h5py.File(file, "w", userblock_size=512) as stored:
+        for name, value in variables.items():
+            if sparse.issparse(value):
+                columns, group = value.tocsc(), stored.create_group(name)
+                group.attrs["MATLAB_sparse"] = np.uint64(value.shape[0])
+                group["ir"], group["jc"] = columns.indices.astype("u8"), columns.indptr.astype("u8")
+                group["data"] = columns.data
+            else:
+                stored.create_dataset(name, data=np.atleast_2d(value).T)
+            kind = "char" if np.asarray(value).dtype == np.uint16 else "double"
+            stored[name].attrs["MATLAB_class"] = np.bytes_(kind)
+    content = bytearray(file.getvalue())
+    content[:128] = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(116) + bytes(8) + b"\x00\x02IM"
+    return bytes(content)

@@ -10,6 +10,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
+from tests.problem_files import matlab73
 from workbench.cli.main import main
 from workbench.errors import DataError
 from workbench.matrices.definiteness import nearest_double
@@ -57,7 +58,9 @@ def write_all(folder):
     }
     for name, text in texts.items():
         (folder / name).write_text(text)
-    whole = ["a.npz", "a.mat", "sparse.mat", "a.json", "a.dat", "remark.dat"]
+    (folder / "b.mat").write_bytes(matlab73({"M": M, "q": Q[:, None]}))
+    (folder / "c.mat").write_bytes(matlab73({"M": scipy.sparse.csc_array(M), "q": Q}))
+    whole = ["a.npz", "a.mat", "sparse.mat", "b.mat", "c.mat", "a.json", "a.dat", "remark.dat"]
     alone = ["m.npy", "b.npz", "scipy.mtx", "array.mtx", "rows.json", "text.dat", "m.csv", "m.mtx"]
     vectors = ["q.npy", "a.npz", "a.mat", "q.txt", "column.csv", "q.json", "list.json"]
     return [(name, None) for name in whole] + [
@@ -357,3 +360,37 @@ def test_names_that_cannot_be_printed_stay_on_the_line(tmp_path):
         refusal(tmp_path / "a.npz")
         == r"a.npz holds \n, x\x1b[31m; the matrix must be called M, or be chosen, as in a.npz:\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ({"M": np.frombuffer(b"t\0e\0", np.uint16)}, "char"),
+        ({"M": np.array([[1.0, np.nan]])}, "entry [0, 1] is nan"),
+        ({"M": np.zeros((1, 5001))}, "at most 5000"),
+        ({"M": scipy.sparse.csc_array((5001, 2))}, "at most 5000"),
+        ({"a": M, "b": M}, "holds a, b; the matrix must be called M, or be chosen, as in a.mat:a"),
+        ({"M": M.astype(complex)}, "complex"),
+        ({}, "nothing"),
+    ],
+)
+def test_matlab_files_of_version_73_that_hold_no_problem(tmp_path, content, part):
+    (tmp_path / "a.mat").write_bytes(matlab73(content))
+    message = refusal(tmp_path / "a.mat")
+    assert part in message, message
+
+
+def test_an_array_of_several_is_chosen(tmp_path):
+    np.savez(tmp_path / "a.npz", A=M, B=2 * M, b=Q)
+    (tmp_path / "a.mat").write_bytes(matlab73({"A": M, "B": 2 * M, "b": Q}))
+    for suffix in ("npz", "mat"):
+        path = tmp_path / f"a.{suffix}"
+        matrix, q = read_problem(f"{path}:B", f"{path}:b")
+        assert (matrix.values == 2 * M).all()
+        assert (q.values.ravel() == Q).all()
+        assert (
+            refusal(path) == f"a.{suffix} holds A, B, b; the matrix must be called M, or be chosen, as in a.{suffix}:A"
+        )
+        assert refusal(f"{path}:C") == f"a.{suffix} holds A, B, b, and no C"
+    np.savez(tmp_path / "one.npz", stiffness=M)
+    assert (read_problem(tmp_path / "one.npz")[0].values == M).all()

@@ -92,7 +92,9 @@ def _norm(z: Array) -> Array:
 
 def _scaled(M: Array) -> Array:
     D = equilibration(M)
-    return D[..., :, None] * M * D[..., None, :]
+    # Beyond the doubles an entry is infinite; M is then neither symmetric nor definite.
+    with np.errstate(over="ignore"):
+        return D[..., :, None] * M * D[..., None, :]
 
 
 def is_symmetric(M: Array) -> bool:
@@ -104,9 +106,9 @@ def is_symmetric(M: Array) -> bool:
         return bool(abs(M - M.T).max() <= SYMMETRY_TOLERANCE * abs(M).max())
     S = _scaled(M)
     # The difference of two entries near the largest double is infinite, and M is not symmetric.
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         asymmetry = np.abs(S - np.swapaxes(S, -1, -2)).max(initial=0.0)
-    return bool(asymmetry <= SYMMETRY_TOLERANCE * np.abs(S).max(initial=0.0))
+    return bool(np.isfinite(asymmetry) and asymmetry <= SYMMETRY_TOLERANCE * np.abs(S).max(initial=0.0))
 
 
 def is_psd(M: Array) -> bool:

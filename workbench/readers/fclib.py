@@ -47,9 +47,10 @@ def _read(path: str | Path, what: Callable[[h5py.File, str, int], T]) -> T:
     name = Path(path).name
     try:
         most = max(ALWAYS_READ, Path(path).stat().st_size)
-        _refuse_endless_heaps(Path(path))
-        with h5py.File(path, "r") as file:
-            return what(file, name, most)
+        with Path(path).open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
+            refuse_endless_heaps(mapped)
+        with h5py.File(path, "r") as opened:
+            return what(opened, name, most)
     except DataError as error:
         raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from None
     # What a damaged file makes of the HDF5 library is not for us to foresee.
@@ -70,24 +71,23 @@ def _problem(file: h5py.File, name: str, most: int) -> FrictionProblem | GlobalF
     raise DataError(f"{name} is an HDF5 file without fclib_local or fclib_global; FCLIB's layout is needed")
 
 
-def _refuse_endless_heaps(path: Path) -> None:
+def refuse_endless_heaps(content: bytes | mmap) -> None:
     """Raises DataError for a local heap whose free list comes back to itself, which the HDF5 library follows for ever.
 
     Source: HDF5 File Format Specification 3.0, III.D: "HEAP", version 0, size, head of the free list, address of the
     data; there, at each free block, the next one (1 ends the list) and its size.
     """
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-        at = content.find(b"HEAP\0")
-        while at >= 0 and at + 32 <= len(content):
-            size, free, data = struct.unpack_from("<QQQ", content, at + 8)
-            seen = set()
-            # The library refuses blocks outside the heap itself; the file may be cut off.
-            while free != 1 and free + 16 <= min(size, len(content) - data):
-                if free in seen:
-                    raise DataError("not a readable HDF5 file: the free list of a local heap has no end")
-                seen.add(free)
-                free = struct.unpack_from("<Q", content, data + free)[0]
-            at = content.find(b"HEAP\0", at + 1)
+    at = content.find(b"HEAP\0")
+    while at >= 0 and at + 32 <= len(content):
+        size, free, data = struct.unpack_from("<QQQ", content, at + 8)
+        seen = set()
+        # The library refuses blocks outside the heap itself; the file may be cut off.
+        while free != 1 and free + 16 <= min(size, len(content) - data):
+            if free in seen:
+                raise DataError("not a readable HDF5 file: the free list of a local heap has no end")
+            seen.add(free)
+            free = struct.unpack_from("<Q", content, data + free)[0]
+        at = content.find(b"HEAP\0", at + 1)
 
 
 class _Group:

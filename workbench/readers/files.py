@@ -18,7 +18,7 @@ ENDINGS = (".dat", ".hdf5", ".h5", ".mat", ".npz", ".txt")
 """Endings that make a file of a folder one of its problems."""
 WRITTEN = (".hdf5", ".h5", ".npz", ".mat", ".dat", ".mtx")
 """Endings of what problems are written to: FCLIB, arrays of numpy and MATLAB, Siconos' text, MatrixMarket."""
-HDF5, ZIP, MATLAB, MARKET = b"\x89HDF\r\n\x1a\n", b"PK\x03\x04", b"MATLAB 5", b"%%Matrix"
+HDF5, ZIP, MATLAB, MARKET = b"\x89HDF\r\n\x1a\n", b"PK\x03\x04", b"MATLAB ", b"%%Matrix"
 
 
 def read_problem_file(path: str | Path) -> FileProblem:
@@ -62,7 +62,7 @@ def _read(path: str | Path) -> FileProblem:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"{shown!r} cannot be read: {reason}; name a file with a contact problem") from None
-    if head == MATLAB:
+    if head[:7] == MATLAB:
         return _matlab(content, path.name)
     try:
         text = content.decode("utf-8-sig")

@@ -1,4 +1,4 @@
-"""Matrices in MATLAB's files of level 5 (versions 5 to 7): numeric arrays, full or sparse.
+"""Matrices in MATLAB's files of level 5 (versions 5 to 7; `matlab73` for 7.3): numeric arrays, full or sparse.
 
 A file is 128 bytes of head and then elements, each a tag (type, bytes) and its data; an array is an element, packed or
 not, of elements: flags, sides, name, then entries, or row numbers, column starts and entries of a sparse one. Source:
@@ -12,12 +12,15 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from workbench.errors import DataError
 from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles
+
+if TYPE_CHECKING:
+    from workbench.readers.matlab73 import StoredVariable
 
 HEAD = 128
 MATRIX, COMPRESSED = 14, 15
@@ -65,7 +68,9 @@ class Variable:
         if len(parts) < needed:
             raise DataError(f"{self.name} has {len(parts)} parts; its class needs {needed}")
         arrays = [self._numbers(*part) for part in parts[:needed]]
-        return self._named(lambda: self._sparse(*arrays) if number == SPARSE else self._full(*arrays))
+        if number == SPARSE:
+            return self._named(lambda: sparse_entries(self.name, (self.shape[0], self.shape[1]), *arrays))
+        return self._named(lambda: self._full(*arrays))
 
     def _named(self, made: Callable[[], T]) -> T:
         """What is made; a DataError says the variable's name."""
@@ -84,24 +89,14 @@ class Variable:
             raise DataError(f"{self.name} has {values.size} entries where its shape is {self.shape}")
         return exact_doubles(values, self.name).reshape(self.shape, order="F")
 
-    def _sparse(self, rows: Any, starts: Any, values: Any) -> Any:
-        m, n = self.shape
-        rows, starts, values = (exact_doubles(x, self.name) for x in (rows, starts, values))
-        if starts.size != n + 1 or starts[0] != 0 or not (np.diff(starts) >= 0).all():
-            raise DataError(f"{self.name} has {starts.size} column starts, which do not fit {n} columns")
-        count = int(starts[-1])
-        if count > min(rows.size, values.size):
-            raise DataError(f"{self.name} has {min(rows.size, values.size)} entries where its columns need {count}")
-        i, j = rows[:count], np.repeat(np.arange(n), np.diff(starts).astype(np.int64))
-        if ((i < 0) | (i >= m) | (i != np.floor(i))).any():
-            raise DataError(f"{self.name} has entries outside its {m} x {n} matrix")
-        full = np.zeros((m, n))
-        np.add.at(full, (i.astype(np.int64), j), values[:count])
-        return full
 
-
-def read_variables(content: bytes, name: str) -> dict[str, Variable]:
+def read_variables(content: bytes, name: str) -> Mapping[str, "Variable | StoredVariable"]:
     """The arrays of a file by their names; their entries are not read. Raises DataError in one line."""
+    if content[:10] == b"MATLAB 7.3" and content[512:516] == b"\x89HDF":
+        # Lazy, since most files take no HDF5.
+        from workbench.readers.matlab73 import read_stored_variables
+
+        return read_stored_variables(content, name)
     try:
         return dict(_variables(content, name))
     except _DamagedError as error:
@@ -156,6 +151,25 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
             raise _DamagedError(f"{size} bytes are said to follow byte {start}, which it has not")
         yield kind, data[start:end]
         at = end if kind == COMPRESSED else end + -end % 8
+
+
+def sparse_entries(name: str, shape: tuple[int, int], rows: Any, starts: Any, values: Any) -> Any:
+    """The array of a sparse one: row numbers, where each column starts, entries. Raises DataError."""
+    m, n = shape
+    if not (0 <= m <= LARGEST_SIDE and 0 <= n <= LARGEST_SIDE):
+        raise DataError(f"{name} has shape {shape}; at most {LARGEST_SIDE} x {LARGEST_SIDE} can be read")
+    rows, starts, values = (exact_doubles(x, name) for x in (rows, starts, values))
+    if starts.size != n + 1 or starts[0] != 0 or not (np.diff(starts) >= 0).all():
+        raise DataError(f"{name} has {starts.size} column starts, which do not fit {n} columns")
+    count = int(starts[-1])
+    if count > min(rows.size, values.size):
+        raise DataError(f"{name} has {min(rows.size, values.size)} entries where its columns need {count}")
+    i, j = rows[:count], np.repeat(np.arange(n), np.diff(starts).astype(np.int64))
+    if ((i < 0) | (i >= m) | (i != np.floor(i))).any():
+        raise DataError(f"{name} has entries outside its {m} x {n} matrix")
+    full = np.zeros((m, n))
+    np.add.at(full, (i.astype(np.int64), j), values[:count])
+    return full
 
 
 def write_variables(arrays: Mapping[str, Any], path: str | Path) -> None:

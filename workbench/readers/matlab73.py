@@ -1,0 +1,98 @@
+"""Matrices in MATLAB's files of version 7.3, which are HDF5: numeric arrays, full or sparse.
+
+Arrays lie transposed, since MATLAB goes by columns; a sparse one is a group of `data`, row numbers `ir` and column
+starts `jc`, its number of rows the attribute MATLAB_sparse. Source: files that MATLAB writes; h5py reads them. Files
+are not trusted: no link is followed, and types and sizes are judged before anything is read.
+"""
+
+import io
+from dataclasses import dataclass
+from typing import Any
+
+import h5py
+import numpy as np
+
+from workbench.errors import DataError
+from workbench.readers.fclib import refuse_endless_heaps
+from workbench.readers.matlab import sparse_entries
+from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles
+
+BLOCK = 512
+"""Bytes before the HDF5 file itself, which tell that MATLAB wrote it."""
+PACKED = 1000
+"""Bytes of entries at most for each byte of a file; zeros are packed about as much."""
+TOLD = (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, MemoryError)
+"""What a damaged file makes of the HDF5 library."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredVariable:
+    """An array in such a file, or what else stands there under a name; `most` bytes of entries are read."""
+
+    name: str
+    stored: Any
+    most: int
+
+    def matrix(self) -> Matrix:
+        """Its entries. Raises DataError unless they are real numbers, finite, and not too many."""
+        try:
+            return Matrix(self.array())
+        except DataError as error:
+            raise error if str(error).startswith(self.name) else DataError(f"{self.name}: {error}") from None
+
+    def array(self) -> Any:
+        """Its entries, which may be infinite or none. Raises DataError unless they are real and not too many."""
+        try:
+            return self._sparse() if isinstance(self.stored, h5py.Group) else self._full()
+        except TOLD as error:
+            reason = (str(error) or type(error).__name__).splitlines()[0][:100]
+            raise DataError(f"{self.name} is damaged: {reason}") from None
+
+    def _full(self) -> Any:
+        kind = _word(self.stored, "MATLAB_class")
+        if kind in ("char", "cell", "struct", "function_handle") or "MATLAB_empty" in self.stored.attrs:
+            raise DataError(f"{self.name} is {kind if kind != 'double' else 'empty'}; a numeric matrix is needed")
+        return self._entries(self.stored, 2).T
+
+    def _sparse(self) -> Any:
+        if "MATLAB_sparse" not in self.stored.attrs:
+            raise DataError(f"{self.name} is of class {_word(self.stored, 'MATLAB_class')}; a numeric matrix is needed")
+        rows, members = int(self.stored.attrs["MATLAB_sparse"]), {}
+        for key in ("ir", "jc", "data"):
+            member = self.stored[key] if isinstance(self.stored.get(key, getlink=True), h5py.HardLink) else None
+            members[key] = np.zeros(0) if member is None and key != "jc" else self._entries(member, 1)
+        shape = (rows, members["jc"].size - 1)
+        return sparse_entries(self.name, shape, members["ir"], members["jc"], members["data"])
+
+    def _entries(self, data: Any, dimension: int) -> Any:
+        if not isinstance(data, h5py.Dataset) or data.dtype.kind not in "iuf" or data.dtype.itemsize > 8:
+            shown = str(getattr(data, "dtype", type(data).__name__))[:40]
+            raise DataError(f"{self.name} has entries of type {shown}; real numbers are needed")
+        if data.external or data.is_virtual:
+            raise DataError(f"{self.name} keeps its entries in other files; a file that stands by itself is needed")
+        if data.shape is None or data.ndim != dimension or (dimension == 2 and max(data.shape) > LARGEST_SIDE):
+            shown = str(data.shape)[:60]
+            raise DataError(f"{self.name} has shape {shown}; at most {LARGEST_SIDE} x {LARGEST_SIDE} can be read")
+        if data.size * data.dtype.itemsize > self.most:
+            raise DataError(f"{self.name} claims {data.size} entries, more than a file of this size holds")
+        return exact_doubles(data[()], self.name)
+
+
+def read_stored_variables(content: bytes, name: str) -> dict[str, StoredVariable]:
+    """The variables of a file of version 7.3 by their names; their entries are not read. Raises DataError."""
+    try:
+        refuse_endless_heaps(content[BLOCK:])
+        file = h5py.File(io.BytesIO(content), "r")
+        keys = [key for key in file if isinstance(file.get(key, getlink=True), h5py.HardLink) and key[0] != "#"]
+        most = PACKED * len(content)
+        return {key: StoredVariable(f"{name}, {key[:40]}", file[key], most) for key in keys}
+    except TOLD as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0][:100]
+        raise DataError(f"{name} is not a readable MATLAB file (version 7.3): {reason}") from None
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+
+
+def _word(stored: Any, attribute: str) -> str:
+    word = stored.attrs.get(attribute, b"unknown")
+    return word.decode("ascii", "replace")[:20] if isinstance(word, bytes) else str(word)[:20]
