@@ -12,11 +12,13 @@ from workbench.algorithms.base import EXACT, Solver
 from workbench.algorithms.best import watch
 from workbench.algorithms.tuning import UNTUNED, Tuning
 from workbench.assemble.find import compiled
+from workbench.comparison.escalation import NAME as RATIONALS
 from workbench.comparison.escalation import solve_or_refute
 from workbench.comparison.failure import NOBODY, failed
 from workbench.comparison.limits import TIME_LIMIT, limited
 from workbench.comparison.posing import contact_system, local, over_bodies, over_W, stated
 from workbench.comparison.profiles import performance_profile, shifted_geometric_mean, success_rates
+from workbench.comparison.unmoved import refutation
 from workbench.diagnostics.redundancy import MODE, contact_modes, freedom
 from workbench.engine.timing import clock
 from workbench.engine.travel import Parcel
@@ -88,6 +90,11 @@ def solve_problem(
     direct = over_W(problem, formulation)
     if direct:
         law, taken, moved = direct
+        proof = refutation(taken, law) if isinstance(taken, FrictionProblem) else ""
+        if proof:
+            nothing = np.full(problem.size, np.nan)
+            none = Solution(nothing, Status.NO_SOLUTION, np.inf, EXACT, 0, 0.0, RATIONALS, proof, proof=proof)
+            return Answer(none, problem.size, clock() - start, moved=moved)
         problem_class, chosen = stated(taken, law, solver)
         answer = _direct(problem_class, solver, start, tuning)
         s = answer.solution

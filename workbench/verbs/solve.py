@@ -95,7 +95,7 @@ class Solved(Result):
                 "W is not symmetric positive semidefinite; the nearest that is was taken, which moves the exact "
                 f"velocity by {self.moved:.1e} |q|."
             )
-        return sentences + [f"{text[0].upper()}{text[1:]}." for text in (s.why_not, s.proof) if text]
+        return sentences + [f"{text[0].upper()}{text[1:]}." for text in dict.fromkeys((s.why_not, s.proof)) if text]
 
     @cached_property
     def frame(self) -> pd.DataFrame:
