@@ -81,9 +81,11 @@ def matlab73(variables: dict) -> bytes:
                 group.attrs["MATLAB_sparse"] = np.uint64(value.shape[0])
                 group["ir"], group["jc"] = columns.indices.astype("u8"), columns.indptr.astype("u8")
                 group["data"] = columns.data
+            elif isinstance(value, dict):
+                stored.create_group(name)
             else:
                 stored.create_dataset(name, data=np.atleast_2d(value).T)
-            kind = "char" if np.asarray(value).dtype == np.uint16 else "double"
+            kind = {dict: "struct"}.get(type(value), "char" if np.asarray(value).dtype == np.uint16 else "double")
             stored[name].attrs["MATLAB_class"] = np.bytes_(kind)
     content = bytearray(file.getvalue())
     content[:128] = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(116) + bytes(8) + b"\x00\x02IM"

@@ -366,6 +366,7 @@ def test_names_that_cannot_be_printed_stay_on_the_line(tmp_path):
     ("content", "part"),
     [
         ({"M": np.frombuffer(b"t\0e\0", np.uint16)}, "char"),
+        ({"M": {}}, "of class struct"),
         ({"M": np.array([[1.0, np.nan]])}, "entry [0, 1] is nan"),
         ({"M": np.zeros((1, 5001))}, "at most 5000"),
         ({"M": scipy.sparse.csc_array((5001, 2))}, "at most 5000"),

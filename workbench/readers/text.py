@@ -61,7 +61,8 @@ def read_text(path: str | Path) -> tuple[str, str]:
         size = max(size, len(content))
         text = "" if size > LARGEST_TEXT else _decoded(name, lambda: content.decode("utf-8"))
     if size > LARGEST_TEXT:
-        raise DataError(f"{name} is longer than {LARGEST_TEXT // 10**6} million characters; save it as .npy")
+        most = LARGEST_TEXT // 10**6
+        raise DataError(f"{name} has {size} characters or more; at most {most} million are read; save it as .npy")
     return text.removeprefix("\ufeff"), name
 
 
@@ -128,7 +129,7 @@ def _parse_rows(text: str, name: str, first_line: int) -> Matrix:
 
 def _told(header: list[str], line: int, labels: list[str]) -> Iterator[str]:
     if header:
-        yield f"line {line} was taken for names of columns: {_shown(', '.join(header))}"
+        yield f"line {line} was taken for names of columns: {_shown(', '.join(filter(None, header)))}"
     if labels:
         yield f"column 1 was taken for names of rows: {_shown(', '.join(labels))}"
 

@@ -176,7 +176,7 @@ def check_problem(name: str, M: Matrix, q: Matrix | None, seconds: float) -> Che
     """The same for a matrix with its entries as written, and q (n, 1) where there is one."""
     rows, columns = M.values.shape
     if rows != columns:
-        raise WorkbenchError(f"{name} holds a matrix of {rows} x {columns}; that of an LCP is square")
+        raise WorkbenchError(f"{name} is {rows} x {columns}; the matrix of an LCP is square")
     if q is not None and q.values.size != rows:
         raise WorkbenchError(f"q has {q.values.size} entries; the {rows} x {rows} matrix needs {rows}")
     return Checked(name, check_matrix(M, seconds, q), M, q)
