@@ -50,3 +50,5 @@ def test_rows_that_something_moves_prove_nothing(make):
     assert refutation(FrictionProblem(make(W), q, mu, 2), "ccp") == ""
     W[0, 5] = 0.0
     assert "contact 0 keeps" in refutation(FrictionProblem(make(W), q, mu, 2), "coulomb")
+    stored_zeros = sparse.csr_array(([0.0, 0.0], ([0, 0], [0, 5])), shape=(6, 6))
+    assert "contact 0 keeps" in refutation(FrictionProblem(stored_zeros, q, mu, 2), "coulomb")
