@@ -115,7 +115,7 @@ def test_in_the_plane_both_problems_are_decided_as_by_definition():
 def test_in_space_every_verdict_has_its_certificate_and_a_solver_agrees():
     rng = np.random.default_rng(2)
     solver, count = default_solver("Coulomb NCP"), {}
-    for _ in range(30):
+    for _ in range(16):
         r = int(rng.integers(1, 5))
         J, q = rng.integers(-2, 3, (3 * r, int(rng.integers(1, 5)))), rng.integers(-2, 3, 3 * r) * rng.choice([1, 1000])
         mu = int(rng.integers(0, 3)) / 2
@@ -130,8 +130,8 @@ def test_in_space_every_verdict_has_its_certificate_and_a_solver_agrees():
                     assert answer.verified, (J, q, mu)
                 if found.verdict == "none":
                     assert not answer.verified, (J, q, mu)
-    assert min(count[c, v] for c in (True, False) for v in ("exists", "none")) >= 4
-    assert count.get((False, "undecided"), 0) <= 3
+    assert min(count[c, v] for c in (True, False) for v in ("exists", "none")) >= 2
+    assert count.get((False, "undecided"), 0) <= 2
 
 
 def test_a_matrix_that_is_not_symmetric():

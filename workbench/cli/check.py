@@ -19,14 +19,14 @@ def add_command(commands: Any) -> None:
         commands, "check", "well-posedness of an LCP in a file, or of a formulation on a case",
         "check matrix.csv --rhs q.csv", "check '[2 1; 1 4/3]' --rhs '[-1; 1]'",
         "check matrix.csv --certificate proof.json", "check matrix.npy --out page.html",
-        "check matrix.csv --picture cones.svg",
+        "check matrix.csv --picture cones.svg", "check problem.hdf5",
         "check --case cube -f phantom-inertia:rho=1", "check --case rod --set tan_theta=2 --vary mu=0:3 --out rod.html",
         "check M0.csv --rhs q0.csv --pencil M1.csv --vary t=0:3",
     )  # fmt: skip
     check.add_argument(
         "file",
         nargs="?",
-        help="M, or M and q: text, .npy, .npz, .mat, .mtx, .json, Siconos .dat, - for stdin, "
+        help="M, or M and q, or W, q and mu: text, .npy, .npz, .mat, .mtx, .json, .hdf5, Siconos .dat, - for stdin, "
         "FILE.npz:NAME for one array of several, or the matrix itself in brackets",
     )
     check.add_argument("--rhs", metavar="FILE", help="q, as a row or a column; default: the file's own, if it has one")
@@ -85,9 +85,13 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
     from workbench.builtin.reports.figures.cones import ending_of, require_drawable
     from workbench.output import provenance, replaced
     from workbench.readers.problem import name_of, read_problem
-    from workbench.verbs.check import check_problem
+    from workbench.verbs.check import check_problem, other_problem
 
     ending = ending_of(o.picture) if o.picture else ""
+    posed = None if o.rhs else other_problem(o.file)
+    if posed is not None:
+        _check_posed(o, posed, seconds)
+        return
     M, q = read_problem(o.file, o.rhs)
     if o.picture:
         require_drawable(M.values.shape[1])
@@ -107,6 +111,22 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
     paths = (("report", o.out), ("certificate", o.certificate), ("picture", o.picture))
     written = [f"\n{what}: {path}" for what, path in paths if path]
     print(json_text(found.data) if o.json else found.text + "".join(written))
+
+
+def _check_posed(o: argparse.Namespace, posed: Any, seconds: float) -> None:
+    """A problem with bounds, or a friction problem."""
+    from workbench.output import provenance, replaced
+    from workbench.readers.problem import name_of
+    from workbench.verbs.check import check_posed_problem
+
+    if o.certificate or o.picture:
+        raise WorkbenchError(f"--certificate and --picture are for matrices and LCPs; '{o.file}' poses no LCP")
+    with replaced(o.out) if o.out else nullcontext() as page:
+        found = check_posed_problem(name_of(o.file), posed, seconds)
+        if page:
+            facts = provenance(file=o.file, command=f"workbench {shlex.join(o.words)}")
+            page.write_text(found.html(facts), "utf-8")
+    print(json_text(found.data) if o.json else found.text + (f"\nreport: {o.out}" if o.out else ""))
 
 
 def _vary(o: argparse.Namespace, seconds: float) -> None:

@@ -28,6 +28,8 @@ from workbench.matrices.solution_set import first_solution
 LARGEST = 90
 """Rows of W up to which existence is decided in rationals."""
 
+NOT_PSD = "W is not positive semidefinite as it stands (rounding may be why), which the existence theorem asks for"
+
 
 @dataclass(frozen=True, eq=False)
 class Existence:
@@ -110,7 +112,7 @@ def _in_the_plane(p: RationalFriction, deadline: float) -> Existence:
 
 def _open(p: RationalFriction, coulomb: bool) -> Existence:
     if not p.psd:
-        return Existence("undecided", reason="W is not positive semidefinite, which the existence theorem asks for")
+        return Existence("undecided", reason=NOT_PSD)
     r = self_stress(p, lambda r: shows_absence(p, r, coulomb=False)) if coulomb else None
     if r is not None:
         reason = "the cone problem has no solution, so that the criterion fails; under Coulomb's law one may exist"

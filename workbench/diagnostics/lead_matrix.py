@@ -3,23 +3,37 @@
 The problem is that of the case's first step, with its own normal law and relaxation.
 """
 
-import textwrap
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 
 from workbench.algorithms import default_solver
 from workbench.diagnostics.phantom import lead_matrices, p_limit, pencil, singular_values_of_rho
+from workbench.diagnostics.posed_problem import (
+    LARGEST_EXACT,
+    distance_entry,
+    existence_entry,
+    reduced_exactly,
+    rows_of,
+    solutions_of,
+    uniqueness_entry,
+    wrapped,
+)
 from workbench.diagnostics.redundancy import Redundancy, redundancy
 from workbench.engine.timing import clock
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
+from workbench.matrices.equivalent_lcp import exact as exact_number
+from workbench.matrices.friction_cones import RationalFriction
 from workbench.matrices.matrix_classes import matrix_classes
 from workbench.matrices.p_matrix import p_verdict
+from workbench.matrices.p_witness import PVerdict
 from workbench.matrices.rank import Rank, rank
 from workbench.mechanics.case import Case
 from workbench.mechanics.contact import ContactSolution
+from workbench.problems.classes import MLCP, Array
 from workbench.problems.solution import Status
 from workbench.readers.matrix import Matrix
 from workbench.step.one_step import first_step
@@ -67,6 +81,7 @@ class LeadMatrixReport:
     p_support: str
     classes: dict[str, str]
     redundancy: Redundancy | None
+    posed: dict[str, Any]
     rho: dict[str, Any] = field(default_factory=dict)
 
 
@@ -78,27 +93,66 @@ def lead_matrix(
     stepper = first_step(case, formulation, h)
     n_c = stepper.c.plan.lower.size
     n = stepper.c.plan.n_free + n_c
-    refused, verdict, support, classes, rho = "", "undecided", "", {}, {}
+    refused, verdict, support, classes, rho, posed = "", "undecided", "", {}, {}, {}
     of_reduced: Rank | None = None
     try:
         mixed, reduced = lead_matrices(stepper)
+        M, q = _exactly(stepper, reduced)
         of_mixed, of_reduced = rank(mixed), rank(reduced)
     except DataError as error:
         refused, of_mixed = str(error), rank(stepper.work.A[:n, :n])
     else:
-        found = p_verdict(Matrix(reduced).exact, 0.3 * seconds)
+        found = p_verdict(M, 0.3 * seconds)
         verdict, support = found.verdict, found.proof or found.reason or f"minor of rows {list(found.index_set or ())}"
         if n_c <= LARGEST_CLASSES:
-            all_classes = matrix_classes(Matrix(reduced).exact, deadline, found)
+            all_classes = matrix_classes(M, clock() + _share(deadline, 0.5), found)
             classes = {name: entry.verdict for name, entry in all_classes.items()}
+        posed = _posed(stepper, M, q, found, deadline)
         if formulation.name == "phantom-inertia":
             rho = _window(first_step(case, formulation, h), deadline)
     return LeadMatrixReport(
         case.name, formulation.label, stepper.c.kind, theory_of(formulation),
         {"mixed": n, "reduced": n_c}, {"mixed": of_mixed.value, "reduced": of_reduced.value if of_reduced else None},
         {"mixed": of_mixed.tolerance, "reduced": of_reduced.tolerance if of_reduced else None}, refused,
-        verdict, support, classes, _redundancy(case, exact, h), rho,
+        verdict, support, classes, _redundancy(case, exact, h), posed, rho,
     )  # fmt: skip
+
+
+def _exactly(stepper: Stepper, reduced: Array) -> tuple[fmpq_mat, list[fmpq]]:
+    """M and q of the problem that a stepper poses, eliminated in rationals up to the order that they allow.
+
+    Rounding in the elimination would make the matrix of redundant contacts indefinite.
+    """
+    free, n = stepper.c.plan.n_free, stepper.c.plan.n_free + len(reduced)
+    if n > LARGEST_EXACT:
+        return Matrix(reduced).exact, [*map(exact_number, stepper.work.q)]
+    return reduced_exactly(stepper.work.A[:n, : n + 1], free)
+
+
+def _posed(stepper: Stepper, M: fmpq_mat, q: list[fmpq], p: PVerdict, deadline: float) -> dict[str, Any]:
+    """Entries of `posed_problem` on the problem that a stepper poses; p is the verdict on its reduced matrix M."""
+    problem, free = stepper.problem(), stepper.c.plan.n_free
+    n = free + problem.size
+    if n > LARGEST_EXACT:
+        return {}
+    entries: dict[str, Any] = {"distance": distance_entry(problem.M, p, _share(deadline, 0.3))}
+    if not isinstance(problem, MLCP):
+        friction = RationalFriction(M, q, [*map(exact_number, problem.mu)], problem.d)
+        return entries | {"existence": [existence_entry(friction, not problem.associated, _share(deadline, 0.5))]}
+    ends, system = np.full(free, np.inf), stepper.work.A[:n, : n + 1]
+    mixed = MLCP(system[:, :-1], system[:, -1], np.append(-ends, problem.lower), np.append(ends, problem.upper))
+    unique = p.verdict == "P"
+    if problem.kind == MLCP.kind:
+        A = Matrix(mixed.M).exact
+        entries["uniqueness"] = uniqueness_entry(A, mixed.lower, mixed.upper, _share(deadline, 0.5))
+        unique = entries["uniqueness"]["verdict"] == "unique"
+    near = np.append(np.zeros(free), default_solver(problem.kind).solve(problem).z)
+    return entries | {"solutions": solutions_of(mixed, unique, _share(deadline, 0.5), near)}
+
+
+def _share(deadline: float, part: float) -> float:
+    """So many seconds of those left."""
+    return part * max(0.0, deadline - clock())
 
 
 def _redundancy(case: Case, exact: Formulation, h: float) -> Redundancy | None:
@@ -130,6 +184,7 @@ def as_data(r: LeadMatrixReport) -> dict[str, Any]:
         "case": r.case, "formulation": r.formulation, "problem_class": r.problem_class, "theory": r.theory,
         "size": r.size, "rank": r.rank, "rank_tolerance": r.tolerance, "refused": r.refused or None,
         "p_matrix": {"verdict": r.p_verdict, "support": r.p_support or None}, "classes": r.classes,
+        "problem": r.posed or None,
         "rho": r.rho or None,
         "redundancy": d and {
             "dimension": d.dimension, "modes": list(d.modes), "impulses": [
@@ -152,6 +207,7 @@ def to_text(r: LeadMatrixReport) -> str:
         rows.append(("not reducible", r.refused))
     else:
         rows.append(("P-matrix", f"{r.p_verdict}: {r.p_support}"))
+    rows += rows_of(r.posed)
     for verdict, label in (("yes", "is"), ("no", "is not"), ("undecided", "undecided")):
         names = [name.replace("_", " ") for name, found in r.classes.items() if found == verdict]
         if names:
@@ -172,8 +228,4 @@ def to_text(r: LeadMatrixReport) -> str:
         for name, ends, yes in zip(d.entries, d.ranges, d.determined, strict=True):
             if not yes:
                 rows.append((name, f"{ends[0]:.6g} to {ends[1]:.6g} N s"))
-    return "\n".join(
-        line
-        for label, words in rows
-        for line in textwrap.wrap(words, 80, initial_indent=f"{label:<16}", subsequent_indent=" " * 16)
-    )
+    return wrapped(rows)

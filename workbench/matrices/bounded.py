@@ -163,6 +163,38 @@ def reverses(M: fmpq_mat, kinds: Pattern, x: list[fmpq]) -> bool:
     return all(Mx[i] == 0 for i in kinds.free) and all(x[i] * Mx[i] <= 0 for i in kinds.bounded)
 
 
+def solution_on_face(M: fmpq_mat, q: list[fmpq], lower: Array, upper: Array, near: Array) -> list[fmpq] | None:
+    """The exact solution z (n) whose entries are at the same bounds as those of `near`; None where there is none.
+
+    An entry of `near` counts as being at a bound that it is no further from than rounding.
+    """
+    slack = 1e-9 * np.maximum(1.0, np.abs(near))
+    at = {i: exact(lower[i]) for i in np.flatnonzero(near <= lower + slack).tolist()}
+    at |= {i: exact(upper[i]) for i in np.flatnonzero((near >= upper - slack) & (near > lower + slack)).tolist()}
+    between = [i for i in range(len(q)) if i not in at]
+    z = [at.get(i, fmpq(0)) for i in range(len(q))]
+    rest = (M * fmpq_mat(len(q), 1, z)).entries()
+    if between:
+        try:
+            part = submatrix(M, between).solve(fmpq_mat(len(between), 1, [-rest[i] - q[i] for i in between])).entries()
+        except ZeroDivisionError:
+            return None
+        for i, value in zip(between, part, strict=True):
+            z[i] = value
+    return z if solves(M, q, lower, upper, z) else None
+
+
+def solves(M: fmpq_mat, q: list[fmpq], lower: Array, upper: Array, z: list[fmpq]) -> bool:
+    """Whether z (n) solves the problem, exactly."""
+    w = [a + b for a, b in zip((M * fmpq_mat(len(z), 1, z)).entries(), q, strict=True)]
+    for x, y, low, high in zip(z, w, lower, upper, strict=True):
+        above, below = np.isinf(low) or x >= exact(low), np.isinf(high) or x <= exact(high)
+        at_lower, at_upper = np.isfinite(low) and x == exact(low), np.isfinite(high) and x == exact(high)
+        if not (above and below and (y <= 0 or at_lower) and (y >= 0 or at_upper)):
+            return False
+    return True
+
+
 def two_solutions(M: fmpq_mat, lower: Array, upper: Array, x: list[fmpq]) -> tuple[list[fmpq], list[fmpq], list[fmpq]]:
     """q, z and z' (n): z and z' = z - t x solve the problem with this q. x is a certificate of "not unique".
 

@@ -1,5 +1,7 @@
 """Contact problems from files of others and to them; what a file holds is told by its content, not by its name."""
 
+import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +24,7 @@ HDF5, ZIP, MATLAB, MARKET = b"\x89HDF\r\n\x1a\n", b"PK\x03\x04", b"MATLAB ", b"%
 
 
 def read_problem_file(path: str | Path) -> FileProblem:
-    """The problem in a file: FCLIB's HDF5, .npz or .mat with arrays of the same names, or text as Siconos prints it.
+    """The problem in a file: FCLIB's HDF5; .npz, .mat or JSON with arrays of the same names; text as Siconos prints it.
 
     Raises DataError, in one line, for anything that cannot be used; nothing in a file is ever executed.
     """
@@ -70,12 +72,46 @@ def _read(path: str | Path) -> FileProblem:
         raise DataError(
             f"{path.name} is neither HDF5 nor .npz, and its byte {error.start} is no text; name a contact problem"
         ) from None
+    if text.lstrip()[:1] == "{":
+        return _json(text, path.name)
     from workbench.readers.siconos import parse
 
     try:
         return parse(text, path.name)
     except DataError as error:
         raise error if str(error).startswith(path.name) else DataError(f"{path.name}: {error}") from None
+
+
+def names_in(path: str | Path) -> set[str]:
+    """The names of the arrays in .npz, .mat or JSON; none where there are none, or the file cannot be read."""
+    from workbench.readers.matlab import read_variables
+
+    path = Path(path)
+    try:
+        if path.suffix.lower() == ".npz":
+            with zipfile.ZipFile(path) as archive:
+                return {name.partition(".")[0] for name in archive.namelist()}
+        if path.suffix.lower() == ".mat":
+            return set(read_variables(path.read_bytes(), path.name))
+        data = json.loads(path.read_text("utf-8-sig"))
+    except (DataError, OSError, ValueError, RecursionError, zipfile.BadZipFile):
+        return set()
+    return set(data) if isinstance(data, dict) else set()
+
+
+def _json(text: str, name: str) -> FileProblem:
+    """Arrays under the names they have in .npz, as lists of numbers."""
+    try:
+        data = json.loads(text)
+        return problem_of({key: np.array(data[key], dtype=float) for key in MATRICES + VECTORS if key in data})
+    except json.JSONDecodeError as error:
+        raise DataError(f"{name} is not readable JSON: {error.msg} (line {error.lineno})") from None
+    except RecursionError:
+        raise DataError(f"{name} is nested too deeply; write W as a list of rows") from None
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{name} has a list that is no array of numbers; rows of equal length are needed") from None
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
 
 
 def _matlab(content: bytes, name: str) -> FileProblem:

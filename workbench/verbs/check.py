@@ -17,11 +17,16 @@ from workbench.diagnostics.certificate import certificate
 from workbench.diagnostics.check import check as check_matrix
 from workbench.diagnostics.lead_matrix import LeadMatrixReport, as_data, lead_matrix
 from workbench.diagnostics.lead_matrix import to_text as lead_text
-from workbench.errors import WorkbenchError
+from workbench.diagnostics.problem_check import check_posed
+from workbench.diagnostics.problem_check import to_text as problem_text
+from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.classes import LCP, MLCP
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.readers.files import ENDINGS, names_in, read_problem_file
 from workbench.readers.matrix import Matrix, exact_doubles, matrix_of
+from workbench.readers.npz import FileProblem
 from workbench.readers.numbers import exact_decimal
 from workbench.readers.problem import name_of, read_problem
 from workbench.verbs.find import find_case, find_formulation
@@ -133,10 +138,37 @@ class CheckedFormulation(Result):
         return {"facts": self.frame}
 
 
+@dataclass(frozen=True, repr=False, eq=False)
+class CheckedProblem(Result):
+    """Verdicts on an MLCP with bounds or a friction problem; `data` is ready for JSON."""
+
+    title: str
+    data: dict[str, Any] = field(repr=False)
+
+    @property
+    def text(self) -> str:
+        return problem_text(self.title, self.data)
+
+    @property
+    def words(self) -> list[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per fact: name and value."""
+        import pandas as pd
+
+        return pd.DataFrame([(k, str(v)) for k, v in self.data.items()], columns=["fact", "value"])
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {"facts": self.frame}
+
+
 def check(
     what: Any, formulation: str | Formulation | None = None, *, rhs: Any = None, step: float = 1e-3,
     seconds: float = 10.0,
-) -> Checked | CheckedFormulation:  # fmt: skip
+) -> Checked | CheckedFormulation | CheckedProblem:  # fmt: skip
     """Verdicts with proofs or witnesses on a matrix, its LCP, or the lead matrix of a formulation on a case.
 
     `what` is a matrix (array, rows of numbers or of strings such as "4/3", `Matrix`, the path of a file, text such as
@@ -156,8 +188,16 @@ def check(
         return CheckedFormulation(
             f"{f.label} on {case.name}", lead_matrix(case, f, find_formulation("coulomb"), step, seconds)
         )
+    if rhs is None and (problem := other_problem(what)) is not None:
+        name = name_of(what) if isinstance(what, str | Path) else f"the {problem.kind} problem"
+        return check_posed_problem(name, problem, seconds)
     M, q, name = problem_of(what, rhs)
     return check_problem(name, M, q, seconds)
+
+
+def check_posed_problem(name: str, problem: FileProblem, seconds: float) -> CheckedProblem:
+    """The same for a problem with bounds or a friction problem."""
+    return CheckedProblem(name, check_posed(problem, seconds))
 
 
 def problem_of(what: Any, rhs: Any = None) -> tuple[Matrix, Matrix | None, str]:
@@ -170,6 +210,40 @@ def problem_of(what: Any, rhs: Any = None) -> tuple[Matrix, Matrix | None, str]:
     elif rhs is not None:
         q = _matrix([[x] for x in np.ravel(np.asarray(rhs, dtype=object))], "rhs")
     return M, q, name
+
+
+def other_problem(what: Any) -> MLCP | FrictionProblem | GlobalFrictionProblem | None:
+    """The MLCP with bounds or the friction problem that is given or that a file holds; None for a matrix or an LCP."""
+    if isinstance(what, str | Path):
+        what = _other_problem_of(Path(what))
+    if isinstance(what, MLCP) and what.kind == LCP.kind:
+        return None
+    return what if isinstance(what, MLCP | FrictionProblem | GlobalFrictionProblem) else None
+
+
+def _other_problem_of(path: Path) -> FileProblem | None:
+    suffix = path.suffix.lower()
+    if suffix not in (*ENDINGS, ".json"):
+        return None
+    # Rows of numbers may happen to begin as Siconos' text does.
+    if suffix in (".dat", ".txt") and _is_matrix(path):
+        return None
+    try:
+        return read_problem_file(path)
+    except DataError:
+        # Readers of matrices know better what is wrong, but nothing of bounds and friction.
+        if suffix in (".hdf5", ".h5") or names_in(path) & {"W", "H", "lower", "upper"}:
+            raise
+        return None
+
+
+def _is_matrix(path: Path) -> bool:
+    """Whether the file can be read as a square matrix."""
+    try:
+        rows, columns = read_problem(path)[0].values.shape
+    except DataError:
+        return False
+    return rows == columns
 
 
 def check_problem(name: str, M: Matrix, q: Matrix | None, seconds: float) -> Checked:

@@ -1,0 +1,99 @@
+"""What can be said of a problem from a file that is no LCP: an MLCP with bounds, or a friction problem (W, q, mu)."""
+
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from workbench.algorithms import default_solver
+from workbench.diagnostics.existence import rational_friction
+from workbench.diagnostics.posed_problem import (
+    LARGEST_EXACT,
+    Entry,
+    distance_entry,
+    existence_entry,
+    reduced_exactly,
+    rows_of,
+    solutions_of,
+    uniqueness_entry,
+    wrapped,
+)
+from workbench.diagnostics.problem_facts import problem_facts
+from workbench.engine.timing import clock
+from workbench.matrices.friction_cones import RationalFriction
+from workbench.matrices.p_matrix import p_verdict
+from workbench.problems.classes import MLCP
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.readers.matrix import Matrix
+
+LARGEST = 300
+"""Order up to which the matrix is written down in rationals."""
+
+
+def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds: float = 10.0) -> Entry:
+    """Facts and verdicts, ready for JSON; `seconds` bound the verdicts together. DataError where W cannot be had."""
+    deadline = clock() + seconds
+    entry: Entry = {"facts": problem_facts(problem), "p_matrix": None, "problem": None, "reason": None}
+    if problem.size > LARGEST:
+        return entry | {"reason": f"the problem has {problem.size} rows; verdicts are given up to {LARGEST}"}
+    if isinstance(problem, MLCP):
+        return entry | {"problem": _of_bounds(problem, deadline)}
+    friction = _in_rationals(problem)
+    found = p_verdict(friction.W, _share(deadline, 0.3))
+    support: dict[str, Any] = {"proof": found.proof, "reason": found.reason, "index_set": found.index_set}
+    values = problem.local.dense if isinstance(problem, GlobalFrictionProblem) else problem.dense
+    posed: Entry = {"distance": distance_entry(values, found, _share(deadline, 0.3))}
+    posed["existence"] = [existence_entry(friction, law, _share(deadline, 0.5)) for law in (True, False)]
+    return entry | {"p_matrix": {"verdict": found.verdict, **support}, "problem": posed}
+
+
+def _of_bounds(problem: MLCP, deadline: float) -> Entry:
+    M = Matrix(problem.M).exact
+    unique = uniqueness_entry(M, problem.lower, problem.upper, _share(deadline, 0.5))
+    near = default_solver(problem.kind).solve(problem).z
+    solutions = solutions_of(problem, unique["verdict"] == "unique", _share(deadline, 0.9), near)
+    return {"uniqueness": unique, "solutions": solutions}
+
+
+def _in_rationals(problem: FrictionProblem | GlobalFrictionProblem) -> RationalFriction:
+    """W = H^T M^-1 H of a small global problem without rounding, so that it is semidefinite; else W as it is."""
+    if isinstance(problem, FrictionProblem):
+        return rational_friction(problem.dense, problem.q, problem.mu, problem.d)
+    n, m = problem.G.shape
+    if n + m + problem.size > LARGEST_EXACT:
+        return _in_rationals(problem.local)
+    M, G, H = (matrix.toarray() for matrix in (problem.M, problem.G, problem.H))
+    none = np.zeros((m + problem.size, m + problem.size))
+    system = np.block([[M, -G, -H], [np.vstack([G.T, H.T]), none]])
+    constants = np.concatenate([-problem.f, problem.b, problem.w])
+    W, q = reduced_exactly(np.column_stack([system, constants]), n + m)
+    return RationalFriction(W, q, [fmpq(*float(x).as_integer_ratio()) for x in problem.mu], problem.d)
+
+
+def _share(deadline: float, part: float) -> float:
+    """So many seconds of those left."""
+    return part * max(0.0, deadline - clock())
+
+
+def to_text(name: str, entry: Entry) -> str:
+    """The entry as text of at most 80 columns or so."""
+    facts = entry["facts"]
+    what = f"{facts['kind']}, {facts['size']} unknowns"
+    if facts.get("contacts") is not None:
+        what += f", {facts['contacts']} contacts in {'space' if facts['dimension'] == 3 else 'the plane'}"
+    rows = [("problem", f"{name}: {what}")]
+    if "rank" in facts:
+        kind = "symmetric" if facts["symmetric"] else f"not symmetric (asymmetry {facts['asymmetry']:.3g})"
+        ends = f"{facts['eigenvalue_min']:.6g} to {facts['eigenvalue_max']:.6g}"
+        rows.append(
+            ("rank", f"{facts['rank']} of {facts['size']} (singular values above {facts['rank_tolerance']:.3g})")
+        )
+        rows.append(("matrix", f"{kind}; eigenvalues of the symmetric part {ends}"))
+    if entry["p_matrix"]:
+        p = entry["p_matrix"]
+        support = p["proof"] or p["reason"] or f"minor of rows {list(p['index_set'])}"
+        rows.append(("P-matrix", f"{p['verdict']}: {support}"))
+    rows += rows_of(entry["problem"] or {})
+    if entry["reason"]:
+        rows.append(("not judged", entry["reason"]))
+    return wrapped(rows)
