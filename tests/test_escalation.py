@@ -9,11 +9,12 @@ import pytest
 from tests.inequalities import solvable, solvable_between
 from workbench.cli.main import main
 from workbench.comparison import escalation
-from workbench.comparison.escalation import refutes, solve_or_refute
+from workbench.comparison.escalation import or_refuted, refutes, solve_or_refute
+from workbench.comparison.solving import solve_problem
 from workbench.matrices.equivalent_lcp import equivalent_lcp, exact
 from workbench.matrices.solution_set import first_solution, infeasibility
-from workbench.problems.classes import LCP, MLCP
-from workbench.problems.solution import Status
+from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
+from workbench.problems.solution import Solution, Status
 from workbench.readers.files import write_problem_file
 
 ALWAYS = float("inf")
@@ -262,3 +263,22 @@ def test_the_command_line_tells_solved_from_refuted(tmp_path, capsys):
     assert "default: 3 of 3 verified, 2 of them without a solution" in capsys.readouterr().out
     assert main(["solve", str(tmp_path), "--solver", "lemke"]) == 0
     assert "lemke: 1 of 3 verified;" in capsys.readouterr().out
+
+
+def test_friction_problems_that_no_velocity_solves_are_refuted():
+    """A particle between a floor and a ceiling that close, or only slide apart, which the cone problem cannot do."""
+    J = np.array([[0.0, 0, 1], [0, 0, -1], [1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0]])
+    closing, sliding = np.array([-1.0, -1, 0, 0, 0, 0]), np.array([1.0, -1, 1, 0, -1, 0])
+    for q, coulomb_refuted in ((closing, True), (sliding, False)):
+        for law, expected in ((CoulombNCP, coulomb_refuted), (ConicQP, True)):
+            answer = solve_problem(law(J @ J.T, q, np.full(2, 0.5)), None).solution
+            assert bool(answer.proof) == expected, (law, q)
+            assert (answer.claimed is Status.NO_SOLUTION) == expected
+            assert answer.verified
+            assert not expected or "tried" in answer.reason
+    # A solver that is asked for by name is not doubted. This one's impulses of 1e16 hide the velocities.
+    assert not solve_problem(ConicQP(J @ J.T, closing, np.full(2, 0.5)), None, "ccp-exact").solution.proof
+    # No answer to Coulomb's problem is no proof against it, though the cone problem is refuted.
+    coulomb = CoulombNCP(J @ J.T, sliding, np.full(2, 0.5))
+    failed = Solution(np.full(6, np.nan), Status.INFEASIBLE, np.inf, 1e-12, 1, 0.0, "none")
+    assert or_refuted(coulomb, failed) is failed

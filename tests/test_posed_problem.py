@@ -125,9 +125,15 @@ def test_files_with_friction_or_bounds_are_judged_as_what_they_are(tmp_path, cap
         (tmp_path / "wrong.json").write_text(json.dumps(wrong))
         assert main(["check", str(tmp_path / "wrong.json")]) == 2
         assert word in capsys.readouterr().err
-    # A square of numbers stays a matrix, whatever Siconos would make of its beginning.
-    (tmp_path / "square.txt").write_text("2 1\n1 2\n")
-    assert wb.check(tmp_path / "square.txt").data["p_matrix"]["verdict"] == "P"
+
+
+def test_a_square_of_numbers_is_a_matrix_and_a_column_may_be_a_problem(tmp_path):
+    """Siconos prints an MLCP that begins as this square does, and its problems with any number of entries a line."""
+    (tmp_path / "square.txt").write_text("0 1 1\n0 0 0\n1 0 1\n")
+    assert wb.check(tmp_path / "square.txt").data["n"] == 3
+    numbers = [3, 1, 0, 3, 3, 3, 3, *np.eye(3, dtype=int).ravel(), -1, -1, -1, 0.5]
+    (tmp_path / "column.dat").write_text("\n".join(map(str, numbers)))
+    assert wb.check(tmp_path / "column.dat").data["facts"]["contacts"] == 1
 
 
 def test_a_global_problem_is_reduced_without_rounding():
@@ -140,6 +146,12 @@ def test_a_global_problem_is_reduced_without_rounding():
     clamped = GlobalFrictionProblem(plain.M, H, plain.f, plain.w, plain.mu, 1, np.array([[1.0], [0.0]]), np.zeros(1))
     found = wb.check(clamped).data["problem"]["existence"]
     assert [e["verdict"] for e in found] == ["none", "none"]
+    # The normal row is 0.1 v with v = f/3 = -2/3, less one, or more.
+    for force, kind in ((-2.0, "interior"), (40.0, "no impulse")):
+        one = GlobalFrictionProblem(
+            np.eye(1) * 3, np.array([[0.1, 0.0]]), np.array([force]), np.array([-1.0, 0.0]), np.ones(1), 1
+        )
+        assert wb.check(one).data["problem"]["existence"][0]["witness"]["kind"] == kind
     local = wb.check(FrictionProblem(np.zeros((3, 3)), -np.ones(3), np.ones(1))).data["problem"]["existence"]
     assert [e["verdict"] for e in local] == ["none", "none"]
 

@@ -3,7 +3,8 @@
 A method's answer ends the search if it is verified, whatever the method claims. In the end the problem is taken as an
 LCP in rationals, its doubles for exact numbers: a vector y >= 0 with M^T y <= 0 and q . y < 0 shows that no z >= 0 has
 M z + q >= 0; failing that, the tree over the complementary cones ends in a solution, or each of its branches in such
-a proof. That takes time exponential in the number of unknowns at worst, so it has a limit.
+a proof. That takes time exponential in the number of unknowns at worst, so it has a limit. A problem with friction
+cones that its solver has not solved may be proved to have no solution by a self-stress (`diagnostics.existence`).
 """
 
 from collections.abc import Iterator
@@ -14,18 +15,22 @@ from flint import fmpq, fmpq_mat
 
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT
+from workbench.diagnostics.existence import LARGEST as LARGEST_FRICTION
+from workbench.diagnostics.existence import existence, rational_friction
 from workbench.engine.timing import clock
 from workbench.matrices.definiteness import nearest_double
 from workbench.matrices.equivalent_lcp import EquivalentLCP, equivalent_lcp
 from workbench.matrices.exact_lp import OutOfTimeError
 from workbench.matrices.solution_set import first_solution, infeasibility
-from workbench.problems.classes import LCP, MLCP, Array
+from workbench.problems.classes import LCP, MLCP, Array, ConeProblem, is_sparse
 from workbench.problems.solution import Solution, Status
 
 CHAIN = {"LCP": ("lemke", "proximal", "enumerate"), "MLCP": ("proximal", "enumerate")}
 """Methods in the order in which they are tried. Lemke's takes an MLCP last, as the LCP that it is."""
 SECONDS = 10.0
 """Limit of exact arithmetic [s]."""
+BESIDE = 1e8
+"""Velocities that impulses make one by one, over those without impulses, from which an answer is doubtful."""
 LARGEST = 500
 """Unknowns beyond which it is not begun: to write the matrix down would take a tenth of that time."""
 NAME = "rationals"
@@ -48,6 +53,25 @@ def solve_or_refute(problem: MLCP, seconds: float = SECONDS) -> Solution:
     tried = ", ".join(f"{s.solver} {s.claimed.name}" for s in attempts if s is not best)
     reason = "; ".join(filter(None, (words, tried and f"tried: {tried}")))
     return replace(best, reason=reason, solve_time=sum(s.solve_time for s in attempts))
+
+
+def or_refuted(problem: ConeProblem, found: Solution, seconds: float = SECONDS) -> Solution:
+    """What a solver found; where that is doubtful, the proof that there is no solution, if a self-stress gives one.
+
+    Of a Coulomb problem or a cone problem with a dense W, of the order to which that is looked for. Doubtful is an
+    answer that is not verified, and one with impulses beside which q is rounding: a residual that is relative to these
+    says little.
+    """
+    if is_sparse(problem.M) or problem.size > LARGEST_FRICTION:
+        return found
+    if found.verified and np.abs(problem.M).max() * np.abs(found.z).max() <= BESIDE * np.abs(problem.q).max():
+        return found
+    friction = rational_friction(problem.M, problem.q, problem.mu, problem.d)
+    answer = existence(friction, not problem.associated, clock() + seconds)
+    if answer.verdict != "none":
+        return found
+    proof, tried = f"no solution: {answer.proof}", f"tried: {found.solver} {found.claimed.name}"
+    return replace(_nowhere(problem), proof=proof, reason=f"{proof}; {tried}", solve_time=found.solve_time)
 
 
 def _attempts(problem: MLCP, seconds: float) -> Iterator[Solution]:
@@ -74,7 +98,7 @@ def _attempts(problem: MLCP, seconds: float) -> Iterator[Solution]:
     yield replace(last, solve_time=clock() - start)
 
 
-def _nowhere(problem: MLCP) -> Solution:
+def _nowhere(problem: MLCP | ConeProblem) -> Solution:
     return Solution(np.full(problem.size, np.nan), Status.NO_SOLUTION, np.inf, EXACT, 0, 0.0, NAME)
 
 

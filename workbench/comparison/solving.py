@@ -13,7 +13,7 @@ from workbench.algorithms.best import watch
 from workbench.algorithms.tuning import UNTUNED, Tuning
 from workbench.assemble.find import compiled
 from workbench.comparison.escalation import NAME as RATIONALS
-from workbench.comparison.escalation import solve_or_refute
+from workbench.comparison.escalation import or_refuted, solve_or_refute
 from workbench.comparison.failure import NOBODY, failed
 from workbench.comparison.limits import TIME_LIMIT, limited
 from workbench.comparison.posing import contact_system, local, over_bodies, over_W, stated
@@ -76,9 +76,10 @@ def solve_problem(
     """Solve a problem: an LCP, MLCP or cone problem as it is, a friction problem under `formulation`.
 
     A global one is stated over (M, H) where that is smaller (`global_problem.way`; `Solution.stages` tells), over W
-    elsewhere. The default solver is the one that takes the problem's class to round-off; LCPs and MLCPs that it fails
-    on are taken further, to a solution or the proof that there is none (`solve_or_refute`). Raises DataError where the
-    problem cannot be posed, UnknownNameError for an unknown solver, WorkbenchError for one that cannot be tuned so.
+    elsewhere. The default solver is the one that takes the problem's class to round-off; what it fails on is taken
+    further, LCPs and MLCPs to a solution or the proof that there is none (`solve_or_refute`), others to such a proof
+    if one is found (`or_refuted`). Raises DataError where the problem cannot be posed, UnknownNameError for an unknown
+    solver, WorkbenchError for one that cannot be tuned so.
     """
     start = clock()
     if isinstance(problem, MLCP | ConeProblem):
@@ -150,7 +151,10 @@ def _direct(problem: Problem | GlobalConeProblem, solver: str | Solver | None, s
         return Answer(solve_or_refute(problem), problem.size, build_time)
     with watch(problem.size):
         # Those over (M, H) only come with solvers that take them.
-        return Answer(tuning.solved(method, problem), problem.size, build_time)  # type: ignore[arg-type]
+        found = tuning.solved(method, problem)  # type: ignore[arg-type]
+    if solver is None and isinstance(problem, ConeProblem) and not tuning.asked:
+        found = or_refuted(problem, found)
+    return Answer(found, problem.size, build_time)
 
 
 def solve_row(

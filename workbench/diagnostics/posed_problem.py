@@ -123,7 +123,7 @@ def reduced_exactly(system: Array, free: int) -> tuple[fmpq_mat, list[fmpq]]:
     The last column holds the constants. Raises DataError where the block of the free unknowns is singular.
     """
     n = len(system)
-    square = fmpq_mat([[*map(exact, row)] for row in system] + [[0] * n + [1]])
+    square = fmpq_mat([[*map(exact, row)] for row in system] + [[0] * (n + 1)])
     try:
         reduced = schur_complement(square, range(free), range(free, n + 1))
     except ZeroDivisionError:
