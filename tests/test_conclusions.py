@@ -97,7 +97,7 @@ def test_who_is_not_verified_is_told_by_what_became_of_it():
     assert conclusions.not_verified(runs) == [
         "Refused, for the reason in the table: a by lemke.",
         "With a residual above the tolerance: b by lemke (2e-06, allowed 1e-09).",
-        "With no answer to some step (NO_FIXED_POINT): c by lemke.",
+        "Without an answer to some step, for the reason in the table: c by lemke.",
     ]
     assert conclusions.not_verified(runs[3:]) == []
 

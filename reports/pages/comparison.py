@@ -100,19 +100,25 @@ def _cards(c: Comparison) -> list[dict[str, Any]]:
 def _tables(c: Comparison) -> list[dict[str, Any]]:
     """The errors and symptoms in each window, and what the judge says of the last, which is all of a run.
 
+    A window that is all of the run, as one that ends with it may be, stands for that too.
+
     Cross-checks of sampled steps have no motion; they are in the last table and in those of the budget.
     """
     errors, judged, symptoms = error_columns(c), judged_columns(c), symptom_columns(c)
     last = "Held against Coulomb's law by the judge"
     if c.case is None:
         return [_table("Distance from the exact solution", c.runs, [*errors, *symptoms]), _table(last, c.runs, judged)]
-    tables = []
+    windows: dict[tuple[float, float], tuple[str, pd.DataFrame]] = {}
     for name, runs in c.windows.items():
-        start, end, clipped = runs[["window_start", "window_end", "clipped"]].iloc[0]
-        title = f"Window “{name}”: {start:g} s ≤ t < {end:g} s"
-        tables.append(_table(title, runs[~runs["sampled"]], errors) | {"clipped": clipped})
-    for name, runs in c.windows.items():
-        tables += [_table(f"Symptoms, window “{name}”", runs[~runs["sampled"]], symptoms)] if symptoms else []
+        start, end = runs[["window_start", "window_end"]].iloc[0]
+        windows.setdefault((start, end), (f"window “{name}”", runs[~runs["sampled"]]))
+    tables = [
+        _table(f"{name[0].upper()}{name[1:]}: {start:g} s ≤ t < {end:g} s", runs, errors)
+        | {"clipped": runs["clipped"].any()}
+        for (start, end), (name, runs) in windows.items()
+    ]
+    tables += [_table(f"Symptoms, {name}", runs, symptoms) for name, runs in windows.values() if symptoms]
+    name, runs = list(c.windows.items())[-1]
     return [*tables, _table(f"{last}, window “{name}”", runs, judged)]
 
 

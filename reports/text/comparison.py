@@ -67,7 +67,7 @@ def cell(value: float, column: Column) -> str:
     factor, form, _ = SHOWN[column.shown]
     if pd.isna(value):
         return UNDEFINED
-    if column.shown != "small" and abs(value) < ROUND_OFF:
+    if value == 0 or (column.shown != "small" and abs(value) < ROUND_OFF):
         return "0"
     return ("{:.0e}" if 0 < abs(factor * value) < SMALL else form).format(factor * value)
 

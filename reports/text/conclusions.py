@@ -52,9 +52,10 @@ def not_verified(rows: pd.DataFrame) -> list[str]:
         inaccurate = r["claimed"] == "INACCURATE" and pd.notna(r["residual"])
         begun = pd.notna(r["residual"]) or r.get("steps", 0) > 0
         word = (
-            "Refused, for the reason in the table" if r["claimed"] == "REFUSED" and not begun
-            else "With a residual above the tolerance" if inaccurate
-            else f"With no answer to some step ({r['claimed']})" if begun else f"Without an answer ({r['claimed']})"
+            "With a residual above the tolerance" if inaccurate
+            else "Without an answer to some step, for the reason in the table" if begun
+            else "Refused, for the reason in the table" if r["claimed"] == "REFUSED"
+            else "Without any answer, for the reason in the table"
         )  # fmt: skip
         own = f"{who(r)} ({r['residual']:.0e}, allowed {r['tolerance']:.0e})" if inaccurate else who(r)
         found.setdefault(word, []).append(own)
@@ -268,7 +269,9 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
         less = "less" if of("rebound") < 0 else "more"
         found.append(f"impacts give back {abs(of('rebound')):.2g} of the approach {less} than in the reference")
     if notable("energy_gained", NOTABLE["energy_gained"]):
-        found.append(f"contacts give up to {of('energy_gained'):.3g} J to the bodies, were it only back")
+        found.append(
+            f"contacts give up to {of('energy_gained'):.3g} J to the bodies (a spring gives back what it took)"
+        )
     if of("yaw_spread") > 0.01:
         found.append(f"its answer would change by {100 * of('yaw_spread'):.3g} % were the scene turned{corner}")
     if of("misalignment_rms") > 1.0:
