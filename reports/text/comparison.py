@@ -73,7 +73,7 @@ def cell(value: float, column: Column) -> str:
 
 
 def rows_of(runs: pd.DataFrame, columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """Table rows of runs, formatted; `step_text` is empty without step sizes, `nothing` tells of no defined cell.
+    """Table rows of runs, formatted; `step_text` is empty without step sizes, `nothing` tells of no whole answer.
 
     "k free" is in a cell where k directions in which impulses may change leave nothing to compare. Of a sample the
     number of its steps stands behind the solver.
@@ -85,7 +85,7 @@ def rows_of(runs: pd.DataFrame, columns: Sequence[Column]) -> list[dict[str, Any
         cells = [
             f"{free[x.name][i]:.0f} free" if free[x.name][i] else cell(run[x.name], x) for x in columns
         ]  # fmt: skip
-        nothing = not run["verified"] and set(cells) <= {UNDEFINED}
+        nothing = not run["verified"] and bool(pd.isna(run["residual"]))
         if run.get("sampled"):
             run["solver"] += f", {run['steps']} steps"
         step = f"{1e3 * run['step']:g} ms" if "step" in run else ""
