@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import numpy as np
 import pandas as pd
@@ -22,11 +23,13 @@ from workbench.builtin.reports.text.comparison import (
 )
 from workbench.builtin.reports.text.terminal import print_table
 from workbench.cli.main import main
+from workbench.comparison import files
 from workbench.comparison.files import compare_problem
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.posing import contact_system
 from workbench.comparison.solving import exported_step
 from workbench.diagnostics.redundancy import redundancy
+from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
 from workbench.output import provenance
 from workbench.problems.classes import MLCP
@@ -273,6 +276,21 @@ def test_without_an_exact_solution_there_is_no_comparison():
 
 def outside_scripts(page):
     return re.sub(r"<script>.*?</script>", "", page, flags=re.S)
+
+
+def test_what_is_asked_after_an_answer_does_not_count_as_its_time(monkeypatch):
+    """A problem that is posed once more, to see whether it is convex, is no reason for a TIME_LIMIT."""
+    passed, posed = [], files.posed
+
+    def slowly(problem, formulation):
+        begun = clock()
+        time.sleep(0.01)
+        passed.append(clock() - begun)
+        return posed(problem, formulation)
+
+    monkeypatch.setattr(files, "posed", slowly)
+    outcome = files.outcome_of(redundant(4, n=12), files.Task(BY_NAME["ccp"], None))
+    assert (outcome.claimed, outcome.convex, passed) == ("SOLVED", True, [0.0])
 
 
 @pytest.mark.parametrize("d", [1, 2])

@@ -55,12 +55,13 @@ def lines(
 ) -> Chart:  # fmt: skip
     """A curve of `column` over `x` for every "label", dashed by "step" and apart by "contact" where there are several.
 
-    A click in the legend singles out a curve. `zero` adds the line 0 and keeps it in view.
+    A curve is broken where its value is missing. A click in the legend singles out a curve. `zero` adds the line 0 and
+    keeps it in view.
     """
     several = [name for name in ("step", "contact") if name in curves and len(curves[name].unique()) > 1]
-    data = curves[[x, "label", *several, column]].dropna(subset=[column])
+    data = curves[[x, "label", *several, column]]
     if log:
-        data = data[data[column] > 1e-12]
+        data = data.assign(**{column: data[column].where(data[column] > 1e-12)})
     data = data.assign(**{column: data[column].map(short), x: data[x].map(short)})
     order = list(dict.fromkeys(curves["label"]))
     pick = alt.selection_point(fields=["label"], bind="legend")

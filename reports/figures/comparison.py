@@ -122,10 +122,11 @@ def uncertainty_of(c: Comparison) -> pd.DataFrame:
 
 
 def loaded(curves: pd.DataFrame) -> pd.DataFrame:
-    """The rows in which a contact carries `SHARE` of the RMS normal impulse that it has over the run, or more."""
+    """No friction where a contact carries less than `SHARE` of the RMS normal impulse that it has over the run."""
     squares = curves["p_n"].where(curves["p_n"] > 0) ** 2
     mean = squares.groupby([curves[name] for name in ("label", "step", "contact")]).transform("mean")
-    return curves[curves["p_n"] >= SHARE * np.sqrt(mean)]
+    carries = curves["p_n"] >= SHARE * np.sqrt(mean)
+    return curves.assign(normalised_friction=curves["normalised_friction"].where(carries))
 
 
 def _of_problem(c: Comparison) -> list[Figure]:

@@ -34,6 +34,7 @@ from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metri
 from workbench.comparison.solving import Answer, judged, solve_problem
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.redundancy import freedom
+from workbench.engine.timing import standing_still
 from workbench.engine.travel import Parcel
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
@@ -165,8 +166,10 @@ def outcome_of(problem: FrictionProblem, task: Task) -> Outcome:
     """Solve one task; whatever raises an error is an Outcome with its reason."""
     try:
         answer = solve_problem(problem, task.formulation, task.solver)
-        law = posed(problem, task.formulation)
-        convex = task.solver is None and is_quadratic_program(law)
+        # The answer is there; what else is asked must not take it away when time is up.
+        with standing_still():
+            law = posed(problem, task.formulation)
+            convex = task.solver is None and is_quadratic_program(law)
     except Exception as error:
         return Outcome(task, None, **vars(failed(error)))
     return _outcome(task, answer, law.kind, convex)
