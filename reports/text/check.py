@@ -10,6 +10,8 @@ from flint import arb, fmpq
 WIDTH = 80
 LONGEST_EXACT = 16
 """Characters up to which an exact number is shown as it is; a longer one is shown as a rounded decimal."""
+LONGEST_VECTOR = 64
+"""Entries up to which a vector is shown in full."""
 MOST_SHOWN = 8
 """Solutions or faces listed; the JSON has them all."""
 
@@ -33,23 +35,19 @@ def _rows(result: dict) -> Iterator[tuple[str, str]]:
     for note in result["notes"]:
         yield "note", note
     exact = "" if r["exact"] is None else f"; in exact arithmetic {r['exact']}"
-    yield "rank", f"{r['value']} (singular values above {r['tolerance']:.3g}){exact}"
-    if 0 < r["value"] < len(sigma):
-        beyond = "beyond 1.8e308" if sigma[r["value"]] else "infinite, the next singular value is zero"
-        gap = beyond if r["gap"] is None else f"{r['gap']:.3g}"
-        yield "gap", f"{gap} (last singular value that counts / first that does not)"
-    shown = [f"{s:.4g}" for s in sigma]
-    yield "singular values", "  ".join(shown if len(shown) <= 12 else [*shown[:6], "...", *shown[-5:]])
-    if result["condition"] is not None:
-        yield "condition", f"{result['condition']:.4g}" + (" on the range" if r["value"] < len(sigma) else "")
+    if sigma is None:
+        reason = "the singular values would have outlasted the time"
+        yield "rank", f"{'unknown' if r['value'] is None else r['value']}; {reason}"
+    else:
+        yield "rank", f"{r['value']} (singular values above {r['tolerance']:.3g}){exact}"
+        yield from _singular_values(result)
     if result["definiteness"] is None:
         return
     form = result["definiteness"]
     yield "symmetric part", f"{form['verdict']} ({form['proof']})"
-    yield (
-        "its eigenvalues",
-        (f"{form['smallest_eigenvalue']:.4g} to {form['largest_eigenvalue']:.4g}, to within {form['tolerance']:.1g}"),
-    )
+    if form["tolerance"] is not None:
+        low, high = form["smallest_eigenvalue"], form["largest_eigenvalue"]
+        yield "its eigenvalues", f"{low:.4g} to {high:.4g}, to within {form['tolerance']:.1g}"
     # A definite form needs no example: the proof covers every direction.
     if form["verdict"] == "indefinite" and form["exact"]:
         yield "x^T M x > 0", f"at x = {vector(form['positive_direction'])}"
@@ -76,13 +74,27 @@ def _rows(result: dict) -> Iterator[tuple[str, str]]:
         )
 
 
+def _singular_values(result: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    r, sigma = result["rank"], result["singular_values"]
+    if 0 < r["value"] < len(sigma):
+        gap = "infinite, the next singular value is zero" if r["gap"] is None else f"{r['gap']:.3g}"
+        yield "gap", f"{gap} (last singular value that counts / first that does not)"
+    shown = [f"{s:.4g}" for s in sigma]
+    yield "singular values", "  ".join(shown if len(shown) <= 12 else [*shown[:6], "...", *shown[-5:]])
+    if result["condition"] is not None:
+        yield "condition", f"{result['condition']:.4g}" + (" on the range" if r["value"] < len(sigma) else "")
+
+
 def _p_rows(p: dict) -> Iterator[tuple[str, str]]:
     yield "P-matrix", {"P": "yes", "not P": "no", "undecided": "undecided"}[p["verdict"]]
     if "witness" in p:
         witness = p["witness"]
-        indices = ", ".join(map(str, witness["index_set"]))
-        yield "witness", f"principal minor of rows and columns {{{indices}}} (from 0) is {number(witness['minor'])}"
-        yield "sign reversal", f"x_i (M x)_i <= 0 for all i at x = {vector(witness['sign_reversal'])}"
+        if witness["index_set"] is not None:
+            value = "not positive" if witness["minor"] is None else number(witness["minor"])
+            indices = ", ".join(map(str, witness["index_set"]))
+            yield "witness", f"principal minor of rows and columns {{{indices}}} (from 0) is {value}"
+        if witness["sign_reversal"] is not None:
+            yield "sign reversal", f"x_i (M x)_i <= 0 for all i at x = {vector(witness['sign_reversal'])}"
     else:
         yield ("reason", p["reason"]) if "reason" in p else ("proof", p["proof"])
     effort = p["effort"]
@@ -172,7 +184,10 @@ def _margin_rows(result: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def vector(x: list[str]) -> str:
-    return "(" + ", ".join(map(number, x)) + ")"
+    """All entries of a short vector, the first ones of a long one."""
+    if len(x) <= LONGEST_VECTOR:
+        return "(" + ", ".join(map(number, x)) + ")"
+    return f"({', '.join(map(number, x[:MOST_SHOWN]))}, ... {len(x)} entries, see --json)"
 
 
 def number(exact: str) -> str:

@@ -73,6 +73,9 @@ def _check_yes(M: Rows, name: str, support: Support) -> None:
     elif by == "entries" and name in ENTRIES:
         if not ENTRIES[name](M):
             raise RefusedError(f"the signs of the entries do not make the matrix {name}")
+    elif name == "PSD" and "index_set" in support:
+        if not factors.spans(symmetric(M), indices(support["index_set"], n, "the index set")):
+            raise RefusedError("the rows of the index set do not span a positive semidefinite form")
     elif by in ("ldl", "cholesky", "split"):
         factors.check(M, name, support)
     elif by == "cones" and name == "Q0":
@@ -101,8 +104,29 @@ def _is_z(M: Rows) -> bool:
     return all(x <= 0 for i, row in enumerate(M) for j, x in enumerate(row) if i != j)
 
 
+def _is_triangular(M: Rows) -> bool:
+    """Whether M is, up to a permutation, with a positive diagonal: one by one, rows end with no entry but theirs."""
+    n = len(M)
+    left = [sum(1 for j in range(n) if j != i and M[i][j]) for i in range(n)]
+    users = [[i for i in range(n) if i != j and M[i][j]] for j in range(n)]
+    ended = [i for i in range(n) if not left[i]]
+    for j in ended:
+        for i in users[j]:
+            left[i] -= 1
+            if not left[i]:
+                ended.append(i)
+    return len(ended) == n and all(M[i][i] > 0 for i in range(n))
+
+
+def _is_weakly_dominant(S: Rows) -> bool:
+    """Whether no diagonal entry is below the sum of the absolute values of the others in its row."""
+    return all(2 * row[i] >= sum(map(abs, row)) for i, row in enumerate(S))
+
+
 ENTRIES = {
     "Z": _is_z,
+    "P": _is_triangular,
+    "PSD": lambda M: _is_weakly_dominant(symmetric(M)),
     "copositive": lambda M: all(x >= 0 for row in symmetric(M) for x in row),
     "strictly_copositive": lambda M: all(
         x > 0 if i == j else x >= 0 for i, row in enumerate(symmetric(M)) for j, x in enumerate(row)
@@ -116,10 +140,12 @@ def _check_no(M: Rows, name: str, support: Support) -> None:
         entry = indices(support["entry"], n, "the entry")
         if len(entry) != 2 or not M[entry[0]][entry[1]] > 0:
             raise RefusedError(f"{entry} is not a positive entry off the diagonal")
-    elif name == "S" and "y" in support:
-        y = vector(support["y"], n, "y")
-        if not (min(y) >= 0 and any(y) and max(times(transposed(M), y)) <= 0):
-            raise RefusedError("y >= 0, not zero, with y^T M <= 0 fails")
+    elif name in ("S", "H_plus", "M") and "y" in support:
+        y, of = vector(support["y"], n, "y"), comparison(M) if name == "H_plus" else M
+        if name == "M" and not _is_z(M):
+            raise RefusedError("y shows of Z-matrices alone that they are not M-matrices")
+        if not (min(y) >= 0 and any(y) and max(times(transposed(of), y)) <= 0):
+            raise RefusedError("y >= 0, not zero, with a product that is nowhere positive fails")
     elif name in ("Q", "Q0") and "q" in support:
         _check_unsolvable(M, name, support)
     elif "index_set" in support:

@@ -9,10 +9,11 @@ cholesky  powers of two 2^e_i, and a lower triangular G of integers: 2^e_i S_ij 
           diagonally dominant, hence S is positive definite
 """
 
+import math
 from fractions import Fraction
 from typing import Any
 
-from workbench.certificates.exact import RefusedError, Rows, dot, gram, indices, symmetric, vector
+from workbench.certificates.exact import RefusedError, Rows, dot, gram, indices, schur, symmetric, vector
 
 LARGEST_POWER = 4000
 """Of two; doubles range over 2^-1074 to 2^1024, and a certificate with larger ones is refused."""
@@ -34,6 +35,21 @@ def check(M: Rows, name: str, support: dict[str, Any]) -> None:
                     raise RefusedError(f"the factors do not give the entry {a}, {b}")
     else:
         raise RefusedError(f"{name} cannot be proved by {by}")
+
+
+def spans(S: Rows, a: list[int]) -> bool:
+    """Whether elimination in the symmetric S meets positive pivots at the indices a, and leaves nothing: then S is
+    positive semidefinite."""
+    scale = math.lcm(*(x.denominator for row in S for x in row))
+    A, left, previous = [[int(x * scale) for x in row] for row in S], list(range(len(S))), 1
+    for k in a:
+        p = left.index(k)
+        pivot = A[p][p]
+        if pivot <= 0:
+            return False
+        A, previous = schur(A, p, previous), pivot
+        left.pop(p)
+    return not any(map(any, A))
 
 
 def _multiplied(support: dict[str, Any], n: int) -> tuple[list[int], list[Fraction], Rows]:

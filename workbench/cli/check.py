@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from workbench.cli.parsing import command
+from workbench.cli.progress import Progress
 from workbench.cli.words import find_case, number_option
 from workbench.errors import WorkbenchError
 from workbench.output import json_text
@@ -100,7 +101,8 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
         replaced(o.certificate) if o.certificate else nullcontext() as proofs,
         replaced(o.picture) if o.picture else nullcontext() as drawing,
     ):
-        found = check_problem(name_of(o.file), M, q, seconds)
+        with Progress(quiet=False) as report:
+            found = check_problem(name_of(o.file), M, q, seconds, report)
         if proofs:
             proofs.write_text(json.dumps(found.certificate(seconds), indent=1), "utf-8")
         if drawing:

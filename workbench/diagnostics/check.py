@@ -4,10 +4,12 @@
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from workbench.algorithms import SOLVERS, find_solver
+from workbench.arrays import Array
 from workbench.diagnostics.robustness import degree_entry, index_entries, is_elsewhere, margin_entry, moved
 from workbench.diagnostics.wellposedness import (
     class_entries,
@@ -17,24 +19,33 @@ from workbench.diagnostics.wellposedness import (
     solver_entries,
 )
 from workbench.engine.timing import clock
-from workbench.matrices.definiteness import definiteness
+from workbench.matrices.definiteness import Definiteness, definiteness
 from workbench.matrices.distance import Distance, distance
 from workbench.matrices.error_bound import alpha_2, error_bound
 from workbench.matrices.index_sets import LARGEST as LARGEST_BY_SETS
-from workbench.matrices.matrix_classes import consequences, matrix_classes
+from workbench.matrices.matrix_classes import ClassVerdict, matrix_classes, structured_classes
 from workbench.matrices.p_matrix import PVerdict, p_verdict
 from workbench.matrices.p_witness import as_lines
 from workbench.matrices.rank import rank
+from workbench.matrices.structure import EIGENVALUES, SINGULAR_VALUES, Structure, findings, product_seconds
 from workbench.problems.classes import SYMMETRY_TOLERANCE
 from workbench.readers.matrix import Matrix
 
 LARGEST_ORDER = 256
-"""Order up to which exact arithmetic is used: beyond, the entries alone would take the time allowed."""
+"""Order up to which everything is tried; beyond, what `structure` finds, and the P verdict up to `LARGEST_P`."""
 LARGEST_SHOWN = 12
 """Order up to which the result repeats M and q."""
-
 LARGEST_P = 600
-"""Order up to which the P verdict is sought: one diagonal W may prove it."""
+"""Order up to which entries are taken as rationals: one diagonal W may prove the P-property."""
+ENTRY_SECONDS = 2e-5
+"""To read an entry as a rational and to calculate with it once or twice."""
+DISTANCE = 1000.0
+"""Cost of a bound on the distance, in products of two matrices of that order."""
+STEPS = 6
+
+Progress = Callable[[str, int, int], None]
+"""Hears what begins, how many steps are done, and of how many."""
+
 METHOD = (
     "positive definite symmetric part; all principal minors by size up to order 14; beyond, irreducible blocks, a "
     "diagonal W > 0, walks and a tree of principal pivots; error bounds first, exact arithmetic after"
@@ -48,77 +59,67 @@ _CONSEQUENCE = {
 }
 
 
-def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None) -> dict:
+def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progress: Progress | None = None) -> dict:
     """Diagnose a matrix, and the LCP with q (n, 1) where it is given; the result is ready for JSON.
 
     Floats are rounded results in the unit of the matrix, exact numbers are strings "p/q", null stands for what is
-    undefined or infinite, indices count from zero. `seconds` bounds the whole: half of what is left goes to the P
-    verdict, then half to the solutions, the rest to the classes. A matrix that is not square gets its rank only, with
-    the reason in `in_words`.
+    undefined, infinite, or left out because it would have outlasted the time; indices count from zero. `seconds` bounds
+    the whole: half of what is left goes to the P verdict, then half to the solutions, the rest to the classes. A matrix
+    that is not square gets its rank only, with the reason in `in_words`. `progress` hears what is under way.
     """
     if q is not None:
         # Loading compiled kernels, or compiling them the first time, is start-up and not counted.
         for name in SOLVERS.bundled:
             find_solver(name)
+    tell = _Steps(progress)
     deadline = clock() + seconds
     M = matrix.values
     m, n = M.shape
-    numerical = rank(M)
-    result: dict = {
-        "judged": matrix.judged if q is None or q.judged == matrix.judged else f"of M {matrix.judged}; of q {q.judged}",
-        "notes": [*matrix.notes, *(q.notes if q is not None else ())],
-        "rows": m,
-        "n": n,
-        "rank": {
-            "value": numerical.value,
-            "tolerance": numerical.tolerance,
-            "gap": _finite(numerical.gap),
-            "exact": int(matrix.exact.rank()) if max(m, n) <= LARGEST_ORDER else None,
-        },
-        "singular_values": numerical.singular_values.tolist(),
-        "condition": _finite(numerical.condition),
-    }
+    judged = matrix.judged if q is None or q.judged == matrix.judged else f"of M {matrix.judged}; of q {q.judged}"
+    told = {"judged": judged, "notes": [*matrix.notes, *(q.notes if q is not None else ())]}
     if m != n:
         words = f"The matrix is {m} x {n}: symmetry, definiteness and the P-property are defined for square ones only."
         nothing = dict.fromkeys((*_SQUARE_ONLY, "classes", "solutions", "homogeneous", "margin", "degree"))
-        return {**result, **nothing, "solvers": [], "in_words": words}
+        return {**told, **_rank_entries(matrix, False, deadline), **nothing, "solvers": [], "in_words": words}
     size = float(np.abs(M).max()) or 1.0
     # Divided first, so that the difference of two large entries cannot overflow.
     asymmetry = float(np.abs(M / size - M.T / size).max())
-    form = definiteness(matrix)
-    definite = form.exact and form.verdict == "positive definite"
-    if n <= LARGEST_P:
+    small = n <= LARGEST_ORDER
+    classes: dict[str, ClassVerdict] = {}
+    tell("the P-property")
+    if small:
         verdict = p_verdict(matrix.exact, seconds / 2)
-    elif definite:
-        verdict = PVerdict("P", f"the symmetric part is positive definite ({form.proof})")
     else:
-        verdict = PVerdict(
-            "undecided",
-            reason=f"the order {n} exceeds {LARGEST_P}, and the symmetric part is not proved positive definite",
-        )
-    if n <= LARGEST_ORDER:
-        lcp = _of_lcp(matrix, q, verdict, deadline)
-    else:
-        lcp = _of_large_lcp(matrix, q, form.proof if definite else None, deadline)
-    if verdict.verdict == "undecided" and lcp["classes"]["P"]["verdict"] == "yes":
-        verdict = PVerdict("P", lcp["classes"]["P"]["proof"])
-    result |= {
-        "symmetric": asymmetry <= SYMMETRY_TOLERANCE,
-        "asymmetry": asymmetry,
-        "exactly_symmetric": matrix.exact == matrix.exact.transpose() if n <= LARGEST_ORDER else None,
-        "definiteness": {
-            "verdict": form.verdict,
-            "exact": form.exact,
-            "proof": form.proof,
-            "smallest_eigenvalue": form.smallest,
-            "largest_eigenvalue": form.largest,
-            "tolerance": form.tolerance,
-            "positive_direction": form.positive_direction,
-            "negative_direction": form.negative_direction,
-        },
-        "p_matrix": _p_entry(verdict, n),
-        **lcp,
-    }
+        classes, verdict = _of_large_matrix(matrix, seconds, deadline)
+    tell("the rank")
+    ranked = _rank_entries(matrix, verdict.verdict == "P", deadline)
+    tell("the definiteness")
+    form = definiteness(matrix, deadline) if small else _large_form(M, classes, deadline)
+    lcp = _of_lcp(matrix, q, verdict, deadline, tell) if small else _of_large_lcp(matrix, q, classes, deadline)
+    if verdict.verdict == "undecided":
+        verdict = _of_class(ClassVerdict(**lcp["classes"]["P"])) or verdict
+    tell("the distance to the nearest matrix that is not P")
+    result: dict = (
+        told
+        | ranked
+        | {
+            "symmetric": asymmetry <= SYMMETRY_TOLERANCE,
+            "asymmetry": asymmetry,
+            "exactly_symmetric": matrix.exact == matrix.exact.transpose() if small else None,
+            "definiteness": {
+                "verdict": form.verdict,
+                "exact": form.exact,
+                "proof": form.proof,
+                "smallest_eigenvalue": _finite(form.smallest),
+                "largest_eigenvalue": _finite(form.largest),
+                "tolerance": _finite(form.tolerance),
+                "positive_direction": form.positive_direction,
+                "negative_direction": form.negative_direction,
+            },
+            "p_matrix": _p_entry(verdict, n),
+            **lcp,
+        }
+    )
     found = _distance(matrix, verdict, deadline)
     result |= _distance_entries(found, verdict)
     result |= _error_entries(matrix, q, result["solvers"], found if verdict.verdict == "P" else None, deadline)
@@ -128,10 +129,98 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None) -> dic
     return {**result, "in_words": f"{_CONSEQUENCE[verdict.verdict]} {in_words(result)}"}
 
 
+class _Steps:
+    """Tells a progress bar which of the `STEPS` begins."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.progress, self.done = progress, 0
+
+    def __call__(self, label: str) -> None:
+        if self.progress:
+            self.progress(label, self.done, STEPS)
+        self.done += 1
+
+
+def _affordable(products: float, n: int, deadline: float) -> bool:
+    """Whether what costs as much as so many products of matrices of order n is likely to end in time."""
+    return n <= LARGEST_ORDER or clock() + products * product_seconds(n) < deadline
+
+
+def _rank_entries(matrix: Matrix, regular: bool, deadline: float) -> dict:
+    """Sizes, singular values and rank; null where they would take too long, and n where M is known to be regular."""
+    m, n = matrix.values.shape
+    entries = {"rows": m, "n": n}
+    exact = int(matrix.exact.rank()) if max(m, n) <= LARGEST_ORDER else n if regular else None
+    if not _affordable(SINGULAR_VALUES, max(m, n), deadline):
+        nothing = {"value": exact, "tolerance": None, "gap": None, "exact": exact}
+        return {**entries, "rank": nothing, "singular_values": None, "condition": None}
+    numerical = rank(matrix.values)
+    return {
+        **entries,
+        "rank": {
+            "value": numerical.value,
+            "tolerance": numerical.tolerance,
+            "gap": _finite(numerical.gap),
+            "exact": exact,
+        },
+        "singular_values": numerical.singular_values.tolist(),
+        "condition": _finite(numerical.condition),
+    }
+
+
+def _large_form(M: Array, classes: dict[str, ClassVerdict], deadline: float) -> Definiteness:
+    """Definiteness as the classes have it; eigenvalues where they do not outlast the time."""
+    low = high = tolerance = math.nan
+    if _affordable(EIGENVALUES, len(M), deadline):
+        eigenvalues = np.linalg.eigvalsh(0.5 * M + 0.5 * M.T)
+        low, high = float(eigenvalues[0]), float(eigenvalues[-1])
+        tolerance = len(M) * float(np.finfo(float).eps) * max(abs(low), abs(high))
+    pd, psd = classes["PD"], classes["PSD"]
+    positive = np.flatnonzero(np.diag(M) > 0)
+    if pd.verdict == "yes":
+        return Definiteness("positive definite", low, high, tolerance, True, str(pd.proof))
+    if psd.verdict == "yes" and pd.verdict == "no":
+        return Definiteness("positive semidefinite", low, high, tolerance, True, str(psd.proof))
+    if psd.witness and positive.size:
+        directions = [str(int(i == positive[0])) for i in range(len(M))], psd.witness["x"]
+        return Definiteness(
+            "indefinite", low, high, tolerance, True, "two exact directions of opposite sign", *directions
+        )
+    return Definiteness("undecided", low, high, tolerance, False, "no proof was found in time")
+
+
+def _of_large_matrix(matrix: Matrix, seconds: float, deadline: float) -> tuple[dict[str, ClassVerdict], PVerdict]:
+    """What structure tells comes first; a search for the P verdict follows where that leaves it open."""
+    n = matrix.values.shape[0]
+    with_rationals = n <= LARGEST_P and clock() + ENTRY_SECONDS * n * n < deadline
+    found = list(findings(Structure.of(matrix, _share(deadline, 0.6), with_rationals)))
+    reason = f"neither a proof nor a counterexample was found; the order {n} exceeds {LARGEST_ORDER}"
+    classes = structured_classes(found, None, reason)
+    known = _of_class(classes["P"])
+    if known:
+        return classes, known
+    if not with_rationals:
+        why = f"{reason}, and a search for principal minors ends at {LARGEST_P}, or before where the time is short"
+        return classes, PVerdict("undecided", reason=why)
+    verdict = p_verdict(matrix.exact, min(seconds / 2, deadline - clock()))
+    return structured_classes(found, verdict, reason), verdict
+
+
+def _of_class(entry: ClassVerdict) -> PVerdict | None:
+    """The P verdict where the classes decide it."""
+    if entry.verdict == "yes":
+        return PVerdict("P", entry.proof)
+    if entry.verdict == "no":
+        witness = entry.witness or {}
+        a = witness.get("index_set")
+        return PVerdict("not P", entry.proof, None if a is None else tuple(a), witness.get("minor"), witness.get("x"))
+    return None
+
+
 def _distance(matrix: Matrix, p: PVerdict, deadline: float) -> Distance | None:
     """The distance to a singular principal minor: of every matrix of small order, and of P-matrices beyond."""
     n = len(matrix.values)
-    if n > LARGEST_BY_SETS and (p.verdict != "P" or n > LARGEST_P):
+    if n > LARGEST_BY_SETS and (p.verdict != "P" or n > LARGEST_P or not _affordable(DISTANCE, n, deadline)):
         return None
     return distance(matrix, _share(deadline, 0.5) - clock())
 
@@ -172,10 +261,11 @@ _SQUARE_ONLY = (
 )  # fmt: skip
 
 
-def _of_lcp(matrix: Matrix, q: Matrix | None, p: PVerdict, deadline: float) -> dict:
+def _of_lcp(matrix: Matrix, q: Matrix | None, p: PVerdict, deadline: float, tell: _Steps) -> dict:
     """Solutions and solvers for this q, and the classes of M."""
     entries: dict = {"solutions": None, "homogeneous": None, "margin": None, "degree": None, "solvers": []}
     M = matrix.exact
+    tell("solutions and solvers")
     if q is not None:
         vector = q.exact.entries()
         entries["solvers"] = solver_entries(matrix, q, deadline)
@@ -186,6 +276,7 @@ def _of_lcp(matrix: Matrix, q: Matrix | None, p: PVerdict, deadline: float) -> d
             if solver["z"] is not None:
                 solver["moved"] = moved(M, vector, solver["z"])
                 solver["elsewhere"] = is_elsewhere(solver["z"], entries["solutions"])
+    tell("the classes")
     classes = matrix_classes(M, _share(deadline, 0.9), p)
     if q is not None and classes["copositive"].verdict == "yes" and classes["R0"].verdict != "yes":
         entries["homogeneous"] = homogeneous_entry(M, vector, deadline)
@@ -194,12 +285,12 @@ def _of_lcp(matrix: Matrix, q: Matrix | None, p: PVerdict, deadline: float) -> d
     return {"classes": class_entries(classes), **entries}
 
 
-def _of_large_lcp(matrix: Matrix, q: Matrix | None, definite: str | None, deadline: float) -> dict:
-    """Without exact arithmetic there is only what follows from a proof of positive definiteness."""
+def _of_large_lcp(matrix: Matrix, q: Matrix | None, classes: dict[str, ClassVerdict], deadline: float) -> dict:
+    """Solutions are not sought among so many unknowns, and the solvers say so themselves."""
     reason = f"the order {matrix.values.shape[0]} exceeds {LARGEST_ORDER}"
     nothing: dict = {"count": None, "points": [], "dimension": None, "faces": [], "indices": [], "reason": reason}
     return {
-        "classes": class_entries(consequences({"PD": definite} if definite else {}, reason)),
+        "classes": class_entries(classes),
         "solutions": None if q is None else nothing,
         "homogeneous": None,
         "margin": None,
@@ -217,13 +308,9 @@ def _share(deadline: float, part: float) -> float:
 def _p_entry(verdict: PVerdict, n: int) -> dict:
     support: dict = {"proof": verdict.proof, "tree": None if verdict.tree is None else as_lines(verdict.tree)}
     if verdict.verdict == "not P":
-        support = {
-            "witness": {
-                "index_set": list(verdict.index_set or ()),
-                "minor": verdict.minor,
-                "sign_reversal": verdict.sign_reversal,
-            }
-        }
+        index_set = None if verdict.index_set is None else list(verdict.index_set)
+        reversal = verdict.sign_reversal
+        support = {"witness": {"index_set": index_set, "minor": verdict.minor, "sign_reversal": reversal}}
     elif verdict.verdict == "undecided":
         support = {"reason": verdict.reason}
     return {

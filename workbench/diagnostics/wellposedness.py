@@ -104,12 +104,7 @@ def in_words(result: Entry) -> str:
     sentences = [_existence(result["classes"])]
     if result["solutions"] is not None:
         sentences += [_this_q(result), _how_robust(result)]
-    methods = guaranteed(result)
-    sentences.append(
-        f"Methods that theory guarantees here: {', '.join(methods)}."
-        if methods
-        else "No bundled method is guaranteed to succeed here; an answer counts if its residual is verified."
-    )
+    sentences.append(_methods(result))
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -160,6 +155,25 @@ def _how_robust(result: Entry) -> str:
     return f"The nearest q beyond which {change} is {away} away (Euclidean)."
 
 
+def _methods(result: Entry) -> str:
+    """What theory promises of the bundled solvers in exact arithmetic, and how those ended that it promises."""
+    methods = guaranteed(result)
+    if not methods:
+        return "No bundled method is guaranteed to succeed here; an answer counts if its residual is verified."
+    promise = f"In exact arithmetic, theory guarantees that these methods succeed here: {', '.join(methods)}."
+    entries = {entry["name"]: entry for entry in result["solvers"]}
+    run = [name for name in methods if name in entries and entries[name]["claimed"] != "not run"]
+    verified = [name for name in run if entries[name]["verified"]]
+    failed = [name for name in run if name not in verified]
+    if not run:
+        return promise
+    if not failed:
+        return f"{promise} In floating point {'all' if len(run) == len(methods) else ', '.join(run)} ended verified."
+    if not verified:
+        return f"{promise} In floating point none of them ended verified."
+    return f"{promise} In floating point {', '.join(verified)} ended verified, {', '.join(failed)} did not."
+
+
 def guaranteed(result: Entry) -> list[str]:
     """The bundled solvers that theory promises to succeed, for this q or, where none is given, for every feasible q."""
     yes = {name for name, entry in result["classes"].items() if entry["verdict"] == "yes"}
@@ -177,6 +191,9 @@ def guaranteed(result: Entry) -> list[str]:
         methods.append("lemke")
     if "P" in yes:
         methods += ["murty", "judice-pires"]
+    # By the pivots of judice-pires; or by convergence (Rockafellar 1976).
+    if "P" in yes or ("PSD" in yes and solvable):
+        methods.append("proximal")
     if symmetric and "PSD" in yes and solvable:
         methods += ["keller", "clarabel"]
     if (symmetric and "PD" in yes) or "H_plus" in yes:

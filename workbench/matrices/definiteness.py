@@ -13,14 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg import eigh, solve_triangular
+from scipy.sparse.linalg import ArpackError, eigsh
 
 from workbench.errors import DataError
-from workbench.matrices.exact_lp import check_clock
+from workbench.matrices.exact_lp import OutOfTimeError, check_clock
 from workbench.readers.matrix import Matrix
 
+DENSE = 600
+"""Order up to which all eigenvectors are taken; beyond, Lanczos' method finds one."""
+ELIMINATED = 16
+"""Order up to which elimination comes first: its directions have short numbers."""
 EXACT_SIZE = 64
-"""Order up to which the exact factorisation is run; well under a second for doubles of similar magnitude."""
+"""Order up to which definiteness is decided in exact arithmetic, time permitting."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +59,11 @@ class Definiteness:
     negative_direction: list[str] | None = None
 
 
-def definiteness(matrix: Matrix) -> Definiteness:
-    """Definiteness of the symmetric part of a square matrix; always decided, exactly, up to order `EXACT_SIZE`.
+def definiteness(matrix: Matrix, deadline: float = math.inf) -> Definiteness:
+    """Definiteness of the symmetric part of a square matrix; decided exactly, in time, up to order `EXACT_SIZE`.
 
-    Beyond it only definite matrices are proved so; another verdict rests on floating-point eigenvalues further from
-    zero than n eps |lambda|_max, and is "undecided" when they are not (so for every semidefinite matrix). Raises
-    DataError when the matrix is not square.
+    Beyond it definite and indefinite matrices are proved so where rounding allows, and others are "undecided" (so every
+    semidefinite one). Raises DataError when the matrix is not square.
     """
     M = matrix.values
     n = M.shape[0]
@@ -72,9 +76,15 @@ def definiteness(matrix: Matrix) -> Definiteness:
         for sign, verdict in ((1, "positive definite"), (-1, "negative definite")):
             if proved_positive_definite(sign * M):
                 return Definiteness(verdict, low, high, tolerance, True, "Cholesky factor with an error bound")
-        verdict = "indefinite" if low < -tolerance and high > tolerance else "undecided"
-        return Definiteness(verdict, low, high, tolerance, False, "floating-point eigenvalues and their tolerance")
-    signs = signs_of_form(symmetric_part(matrix.exact))
+        positive, negative = (_direction(sign * M) for sign in (-1, 1))
+        if positive and negative:
+            proof = "two exact directions of opposite sign"
+            return Definiteness("indefinite", low, high, tolerance, True, proof, positive, negative)
+        return Definiteness("undecided", low, high, tolerance, False, "floating-point eigenvalues and their tolerance")
+    try:
+        signs = signs_of_form(symmetric_part(matrix.exact), deadline)
+    except OutOfTimeError:
+        return Definiteness("undecided", low, high, tolerance, False, "the time was over before an exact verdict")
     if signs.positive and signs.negative:
         verdict, proof = "indefinite", "two exact directions of opposite sign"
     else:
@@ -85,13 +95,51 @@ def definiteness(matrix: Matrix) -> Definiteness:
     return Definiteness(verdict, low, high, tolerance, True, proof, *directions)
 
 
+def _direction(M: NDArray) -> list[str] | None:
+    """An exact x with x^T M x < 0, where one is found and proved."""
+    x = lowest_direction(0.5 * M + 0.5 * M.T)
+    return None if x is None or not form_at(M, x) < 0 else as_text([exact(v) for v in x])
+
+
 def symmetric_part(M: fmpq_mat) -> fmpq_mat:
     """(M + M^T)/2, exactly."""
     return (M + M.transpose()) * fmpq(1, 2)
 
 
-def signs_of_form(S: fmpq_mat) -> Signs:
-    """The signs that x^T S x takes for a symmetric rational S (n, n), by fraction-free symmetric elimination."""
+def signs_of_form(S: fmpq_mat, deadline: float = math.inf) -> Signs:
+    """The signs that x^T S x takes for a symmetric rational S (n, n), by fraction-free symmetric elimination.
+
+    Beyond order `ELIMINATED` it comes last, after directions and a rank from floating point that stand the exact test.
+    Raises OutOfTimeError.
+    """
+    if S.nrows() > ELIMINATED:
+        found = _guessed_signs(S, deadline)
+        if found:
+            return found
+    return _eliminated_signs(S, deadline)
+
+
+def _guessed_signs(S: fmpq_mat, deadline: float) -> Signs | None:
+    n = S.nrows()
+    values = np.array([nearest_double(x) for x in S.entries()]).reshape(n, n)
+    if not np.isfinite(values).all() or not values.any():
+        return None
+    directions = []
+    for sign in (-1, 1):
+        v = lowest_direction(sign * values)
+        x = None if v is None else fmpq_mat(n, 1, [exact(t) for t in v])
+        directions.append(x.entries() if x is not None and sign * (x.transpose() * S * x)[0, 0] < 0 else None)
+    positive, negative = directions
+    if positive and negative:
+        return Signs(positive, negative, None)
+    sign = -1 if negative else 1
+    if positive_definite(sign * S, deadline):
+        return Signs(positive, negative, False)
+    semidefinite = spans(sign * S, independent_rows(sign * values), deadline)
+    return Signs(positive, negative, True) if semidefinite else None
+
+
+def _eliminated_signs(S: fmpq_mat, deadline: float) -> Signs:
     A = S.numer_denom()[0].tolist()
     eliminated: list[int] = []
     left = list(range(S.nrows()))
@@ -111,6 +159,7 @@ def signs_of_form(S: fmpq_mat) -> Signs:
                 found[False] or lift(S, eliminated, {i: 1, j: -1 if same else 1}),
                 None,
             )
+        check_clock(deadline)
         pivot = A[k][k]
         # Entries of A are minors of S: the Schur complement's pivot is their quotient.
         positive = (pivot > 0) == (previous > 0)
@@ -136,6 +185,36 @@ def positive_definite(S: fmpq_mat, deadline: float = math.inf) -> bool:
         if submatrix(S, range(k)).det() <= 0:
             return False
     return True
+
+
+def spans(T: fmpq_mat, a: list[int], deadline: float) -> bool:
+    """Whether T_aa is positive definite and the Schur complement on it zero, exactly: T is positive semidefinite then.
+
+    Raises OutOfTimeError.
+    """
+    n = T.nrows()
+    if not a:
+        return not any(T.entries())
+    rest = [i for i in range(n) if i not in set(a)]
+    T_aa = submatrix(T, a)
+    if not positive_definite(T_aa, deadline):
+        return False
+    T_ar = fmpq_mat(len(a), len(rest), [T[i, j] for i in a for j in rest])
+    return submatrix(T, rest) == T_ar.transpose() * T_aa.solve(T_ar)
+
+
+def independent_rows(S: NDArray) -> list[int]:
+    """Indices of a principal submatrix of full rank, about, by Cholesky's method with the largest pivots."""
+    left = S.copy()
+    a: list[int] = []
+    size = np.diag(S).max()
+    while len(a) < len(S):
+        k = int(np.diag(left).argmax())
+        if not left[k, k] > 1e-9 * size:
+            break
+        left -= np.outer(left[:, k], left[k] / left[k, k])
+        a.append(k)
+    return sorted(a)
 
 
 def proved_positive_definite(M: NDArray) -> bool:
@@ -164,6 +243,27 @@ def proved_positive_definite(M: NDArray) -> bool:
         return False
     rounding = (4 * n + 8) * np.finfo(float).eps * (np.abs(X) @ (size @ np.abs(X).sum(axis=0)))
     return bool((np.abs(X @ S @ X.T - np.eye(n)).sum(axis=1) + rounding < 0.5).all())
+
+
+def lowest_direction(S: NDArray) -> NDArray | None:
+    """An eigenvector of integers, about, of the symmetric S's (n, n) lowest eigenvalue; None where none is found."""
+    n = len(S)
+    try:
+        if n <= DENSE:
+            v = eigh(S, subset_by_index=[0, 0])[1][:, 0]
+        else:
+            v = eigsh(S, k=1, which="SA", v0=np.ones(n), maxiter=20 * n, tol=1e-6)[1][:, 0]
+    except (ArpackError, np.linalg.LinAlgError):
+        return None
+    return np.round(2.0**30 * v / np.abs(v).max())
+
+
+def form_at(A: NDArray, x: NDArray) -> float:
+    """A proved upper bound of x^T A x, the entries of A (n, n) rounded once; nan or inf where there is none."""
+    n = len(x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.abs(x) @ (np.abs(A) @ np.abs(x)) + n * n * 1e-300 * (1 + np.abs(x).max()) ** 2
+        return float(x @ (A @ x) + (4 * n + 16) * np.finfo(float).eps * size)
 
 
 def lift(M: fmpq_mat, a: list[int], y: Mapping[int, int | fmpq]) -> list[fmpq]:

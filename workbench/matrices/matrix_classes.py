@@ -7,20 +7,19 @@ row sufficient, copositive, strictly copositive, copositive plus, E0 and E (semi
 the zero solution alone), S (M x > 0 for some x >= 0), Q (solvable for every q), Q0 (solvable whenever feasible).
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
-from scipy.optimize import linprog
 
 from workbench.engine.timing import clock
 from workbench.matrices import q_matrix
 from workbench.matrices.definiteness import (
-    EXACT_SIZE,
     as_text,
+    exact,
     nearest_double,
-    proved_positive_definite,
     signs_of_form,
     submatrix,
     symmetric_part,
@@ -29,6 +28,7 @@ from workbench.matrices.exact_lp import OutOfTimeError, solve_inequalities
 from workbench.matrices.factors import without_positive_borders
 from workbench.matrices.p_matrix import PVerdict, p_verdict
 from workbench.matrices.principal import scan
+from workbench.matrices.structure import Finding, Structure, findings, strategies
 from workbench.matrices.sufficiency import insufficient_vector
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"
@@ -112,6 +112,10 @@ class _Verdicts(dict[str, ClassVerdict]):
             self[name] = ClassVerdict(verdict, proof, witness or None)
         self.conclude()
 
+    def settle_all(self, found: Iterable[Finding]) -> None:
+        for name, verdict, proof, witness in found:
+            self.settle(name, verdict, proof, **witness)
+
     def conclude(self) -> None:
         """Every yes that follows from the others."""
         news = True
@@ -144,6 +148,10 @@ class _Verdicts(dict[str, ClassVerdict]):
     def open(self, *names: str) -> set[str]:
         return {name for name in names if name not in self}
 
+    def complete(self, reasons: dict[str, str], reason: str) -> dict[str, ClassVerdict]:
+        """All `CLASSES`; what is open has one of the reasons by name, or the general one."""
+        return {name: self.get(name) or replace(_OPEN, reason=reasons.get(name, reason)) for name in CLASSES}
+
 
 _OPEN = ClassVerdict(UNDECIDED)
 
@@ -158,31 +166,52 @@ def matrix_classes(M: fmpq_mat, deadline: float, p: PVerdict | None = None) -> d
     `p` is the verdict on the P-property where it is known already.
     """
     known, reasons = _Verdicts(), dict[str, str]()
-    _signs(M, known)
-    _dominance(M, known, reasons)
+    if M.nrows() <= SOLVED:
+        try:
+            _signs(M, known, _share(deadline, 0.3))
+        except OutOfTimeError:
+            reasons |= dict.fromkeys(("PD", "PSD"), "the time was over before the symmetric part was decided")
+        _dominance(M, known)
+        _solvable_strictly(M, known, reasons, _share(deadline, 0.2))
+    else:
+        reasons |= dict.fromkeys(("H_plus", "M", "S"), "neither a proof nor a counterexample was found")
+        known.settle_all(findings(Structure.of_rationals(M, _share(deadline, 0.5))))
     if known.open("P"):
         _principal(p or p_verdict(M, max(0.0, deadline - clock()) / 4), known, reasons)
-    _solvable_strictly(M, known, reasons, deadline)
-    _form(M, known, reasons, deadline)
-    _index_sets(M, known, reasons, _share(deadline, 0.5))
-    for name, matrix in (("column_sufficient", M), ("row_sufficient", M.transpose())):
-        if known.open(name):
-            if M.nrows() > SOLVED:
-                reasons[name] = f"the order {M.nrows()} exceeds {SOLVED}"
-                continue
-            _sufficiency(name, matrix, known, reasons, _share(deadline, 0.5))
-    if known.open("Q0"):
-        _solvable(M, known, reasons, deadline)
+    _stages(M, known, reasons, deadline)
     known.refute()
-    return {name: known.get(name) or replace(_OPEN, reason=reasons.get(name, _GENERAL)) for name in CLASSES}
+    return known.complete(reasons, _GENERAL)
 
 
-def consequences(proofs: dict[str, str], reason: str) -> dict[str, ClassVerdict]:
-    """What follows for all `CLASSES` from those that are proved; the others are undecided for this reason."""
-    known = _Verdicts()
-    for name, proof in proofs.items():
-        known.settle(name, YES, proof, by="factors")
-    return {name: known.get(name) or replace(_OPEN, reason=reason) for name in CLASSES}
+def _stages(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
+    """What may take long, each with a share of the time, and again with what is left in the end."""
+    stages: list[tuple[tuple[str, ...], Callable[[float], None]]] = [
+        (("S",), lambda until: _solvable_strictly(M, known, reasons, until)),
+        (("copositive", "strictly_copositive", "copositive_plus"), lambda until: _form(M, known, reasons, until)),
+        (("P0", "nondegenerate", "E0", "E", "R0"), lambda until: _index_sets(M, known, reasons, until)),
+        (("column_sufficient",), lambda until: _sufficiency("column_sufficient", M, known, reasons, until)),
+        (("row_sufficient",), lambda until: _sufficiency("row_sufficient", M.transpose(), known, reasons, until)),
+        (("Q", "Q0"), lambda until: _solvable(M, known, reasons, until)),
+    ]
+    for part in (0.3, 1.0):
+        late = []
+        for i, (names, decide) in enumerate(stages):
+            until = _share(deadline, max(part / (len(stages) - i), 0.3))
+            if known.open(*names):
+                decide(until)
+            if known.open(*names) and clock() > until:
+                late.append((names, decide))
+        stages = late
+
+
+def structured_classes(found: Iterable[Finding], p: PVerdict | None, reason: str) -> dict[str, ClassVerdict]:
+    """The verdicts that follow from `structure.findings` and from the P verdict; the others have this reason."""
+    known, reasons = _Verdicts(), dict[str, str]()
+    if p:
+        _principal(p, known, reasons)
+    known.settle_all(found)
+    known.refute()
+    return known.complete(reasons, reason)
 
 
 _GENERAL = "no theorem applied, and the classes that would decide it are undecided"
@@ -193,8 +222,8 @@ def _share(deadline: float, part: float) -> float:
     return now + part * max(0.0, deadline - now)
 
 
-def _signs(M: fmpq_mat, known: _Verdicts) -> None:
-    """Z, PD and PSD; and nonnegative matrices, which are copositive."""
+def _signs(M: fmpq_mat, known: _Verdicts, deadline: float) -> None:
+    """Z; nonnegative matrices, which are copositive; PD and PSD. Raises OutOfTimeError."""
     n, rows = M.nrows(), M.tolist()
     positive = next(((i, j) for i in range(n) for j in range(n) if i != j and rows[i][j] > 0), None)
     if positive is None:
@@ -202,30 +231,23 @@ def _signs(M: fmpq_mat, known: _Verdicts) -> None:
     else:
         known.settle("Z", NO, entry=list(positive))
         known.settle("M", NO, entry=list(positive))
-    if n <= EXACT_SIZE:
-        signs = signs_of_form(symmetric_part(M))
-        if signs.negative is not None:
-            known.settle("PSD", NO, x=as_text(signs.negative))
-            known.settle("PD", NO, x=as_text(signs.negative))
-        elif signs.singular:
-            known.settle("PSD", YES, "exact LDL^T: every pivot is positive or zero", by="factors")
-            known.settle("PD", NO, x=as_text(_null_vector(symmetric_part(M))))
-        else:
-            known.settle("PD", YES, "exact LDL^T: every pivot is positive", by="factors")
-    elif proved_positive_definite(np.array([nearest_double(x) for x in M.entries()]).reshape(n, n)):
-        known.settle("PD", YES, "Cholesky factor with an error bound", by="factors")
     if all(x >= 0 for row in rows for x in row):
         known.settle("copositive", YES, "no entry is negative", by="entries")
         if all(rows[i][i] > 0 for i in range(n)):
             known.settle("strictly_copositive", YES, "no entry is negative, and the diagonal is positive", by="entries")
-    elif n <= EXACT_SIZE and known.open("copositive") and _splits(symmetric_part(M)):
+    S = symmetric_part(M)
+    signs = signs_of_form(S, deadline)
+    if signs.negative is not None:
+        known.settle("PSD", NO, x=as_text(signs.negative))
+        known.settle("PD", NO, x=as_text(signs.negative))
+    elif signs.singular:
+        known.settle("PSD", YES, "exact LDL^T: every pivot is positive or zero", by="factors")
+        known.settle("PD", NO, x=as_text(_null_vector(S)))
+    else:
+        known.settle("PD", YES, "exact LDL^T: every pivot is positive", by="factors")
+    if known.open("copositive") and signs_of_form(without_positive_borders(S), deadline).negative is None:
         proof = "the symmetric part is a positive semidefinite matrix plus a nonnegative one"
         known.settle("copositive", YES, proof, by="factors")
-
-
-def _splits(S: fmpq_mat) -> bool:
-    """Whether S is seen to be positive semidefinite plus nonnegative."""
-    return signs_of_form(without_positive_borders(S)).negative is None
 
 
 def _null_vector(S: fmpq_mat) -> Vector:
@@ -239,12 +261,9 @@ def _null_vector(S: fmpq_mat) -> Vector:
     return v
 
 
-def _dominance(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str]) -> None:
+def _dominance(M: fmpq_mat, known: _Verdicts) -> None:
     """H_plus and M: a Z-matrix C is an M-matrix iff C d = e has a solution d > 0 (CPS section 3.11)."""
     n = M.nrows()
-    if n > SOLVED:
-        reasons |= dict.fromkeys(("H_plus", "M"), f"the order {n} exceeds {SOLVED}")
-        return
     comparison = fmpq_mat([[x if i == j else -abs(x) for j, x in enumerate(row)] for i, row in enumerate(M.tolist())])
     try:
         d = comparison.solve(fmpq_mat(n, 1, [fmpq(1)] * n)).entries()
@@ -278,12 +297,11 @@ def _solvable_strictly(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], d
     """S by exact inequalities: M x >= e, or y >= 0 with y^T M <= 0 (Ville)."""
     n = M.nrows()
     if n > SOLVED:
-        reasons["S"] = f"the order {n} exceeds {SOLVED}"
         return
-    x, y = _played(M)
+    x, y = _played(M, deadline)
     try:
         if x is y is None:
-            x, y = solve_inequalities(M, [fmpq(1)] * n, _share(deadline, 0.3))
+            x, y = solve_inequalities(M, [fmpq(1)] * n, deadline)
     except OutOfTimeError:
         reasons["S"] = "the time was over before the linear inequalities were decided"
         return
@@ -295,25 +313,16 @@ def _solvable_strictly(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], d
         known.settle("Q", NO, "LCP(q, M) is not even feasible at q = -e", q=["-1"] * n)
 
 
-def _played(M: fmpq_mat) -> tuple[Vector | None, Vector | None]:
+def _played(M: fmpq_mat, deadline: float) -> tuple[Vector | None, Vector | None]:
     """x >= 0 with M x > 0, or y >= 0 not zero with y^T M < 0, from the strategies of the matrix game M in floating
     point: exact if they pass exactly; None and None if the game's value is too near to zero, or M is small."""
     n = M.nrows()
     if n < SMALLEST_PLAYED:
         return None, None
-    A = np.array([nearest_double(v) for v in M.entries()]).reshape(n, n)
-    if not np.isfinite(A).all() or not A.any():
+    game = strategies(np.array([nearest_double(v) for v in M.entries()]).reshape(n, n), deadline - clock())
+    if game is None:
         return None, None
-    A = A / np.abs(A).max()
-    # Maximise t over x >= 0 with sum x = 1 and M x >= t; the multipliers of the rows are the other player's strategy.
-    game = linprog(
-        np.r_[np.zeros(n), -1.0], np.c_[-A, np.ones(n)], np.zeros(n), [np.r_[np.ones(n), 0.0]], [1.0],
-        bounds=[(0, None)] * n + [(None, None)],
-    )  # fmt: skip
-    if game.x is None:
-        return None, None
-    strategies = [[fmpq(*max(v, 0.0).as_integer_ratio()) for v in w] for w in (game.x[:n], -game.ineqlin.marginals)]
-    x, y = strategies
+    x, y = ([exact(v) for v in w] for w in game)
     if min((M * fmpq_mat(n, 1, x)).entries()) > 0:
         return x, None
     return (None, y) if any(y) and max((fmpq_mat(1, n, y) * M).entries()) < 0 else (None, None)
@@ -323,7 +332,7 @@ def _form(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: floa
     """The three copositive classes: semimonotonicity of the symmetric part."""
     names = {"E0": "copositive", "E": "strictly_copositive", "plus": "copositive_plus"}
     wanted = known.open(*names.values())
-    found = scan(symmetric_part(M), {k for k, name in names.items() if name in wanted}, _share(deadline, 0.3))
+    found = scan(symmetric_part(M), {k for k, name in names.items() if name in wanted}, deadline)
     for key, name in names.items():
         if key in found.found:
             known.settle(name, NO, x=as_text(found.found[key]))
@@ -355,6 +364,9 @@ def _index_sets(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline
 
 
 def _sufficiency(name: str, M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: float) -> None:
+    if M.nrows() > SOLVED:
+        reasons[name] = f"the order {M.nrows()} exceeds {SOLVED}"
+        return
     try:
         x = insufficient_vector(M, deadline)
     except OutOfTimeError:

@@ -42,6 +42,11 @@ def by_walk_and_tree(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
         scaled = Scaled.of(M, deadline)
         if not np.isfinite(scaled.A).all():
             return PVerdict("undecided", reason="the entries differ by more than the range of floating-point numbers")
+        walks = Walks(M, scaled.A, deadline)
+        # In a large matrix what disproves is cheaper than a step of what proves.
+        verdict = walks.go(min(deadline, clock() + FIRST_TURN)) if n > LARGEST_TREE else None
+        if verdict:
+            return verdict
         w = root_diagonal(scaled.A, deadline)
         if w is not None:
             exact = scaled.weights(w, range(n))
@@ -50,8 +55,8 @@ def by_walk_and_tree(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
                 return PVerdict("P", proof, tree=("diagonal", exact))
     except OutOfTimeError:
         return PVerdict("undecided", reason=f"{over} in the search for a diagonal W")
-    walks, quotients = Walks(M, scaled.A, deadline), Quotients(M, scaled)
-    tree, turn = Tree(M, scaled, deadline) if n <= LARGEST_TREE else None, FIRST_TURN
+    quotients, turn = Quotients(M, scaled), FIRST_TURN
+    tree = Tree(M, scaled, deadline) if n <= LARGEST_TREE else None
     while clock() < deadline:
         verdict = walks.go(min(deadline, clock() + turn))
         if tree and not verdict:

@@ -21,11 +21,13 @@ from workbench.errors import DataError
 from workbench.matrices.definiteness import (
     EXACT_SIZE,
     nearest_double,
+    positive_definite,
     proved_positive_definite,
     signs_of_form,
     submatrix,
     symmetric_part,
 )
+from workbench.matrices.exact_lp import OutOfTimeError
 from workbench.matrices.p_large import by_walk_and_tree
 from workbench.matrices.p_minors import by_minors
 from workbench.matrices.p_witness import PVerdict, first_loss, not_p
@@ -49,7 +51,7 @@ def p_verdict(M: fmpq_mat, seconds: float = 10.0) -> PVerdict:
     for i in range(n):
         if M[i, i] <= 0:
             return not_p(M, (i,), minors_checked=i + 1, exact_minors=i + 1)
-    proof = _definite(M)
+    proof = _definite(M, deadline)
     if proof:
         return PVerdict("P", proof, tree=("diagonal", [1] * n))
     if n <= BY_SIZE:
@@ -60,7 +62,7 @@ def p_verdict(M: fmpq_mat, seconds: float = 10.0) -> PVerdict:
     return _by_blocks(M, blocks, deadline)
 
 
-def _definite(M: fmpq_mat) -> str | None:
+def _definite(M: fmpq_mat, deadline: float) -> str | None:
     """A proof that the symmetric part is positive definite, in words; None where it is not or none was found."""
     n = M.nrows()
     if n > BY_SIZE:
@@ -73,6 +75,11 @@ def _definite(M: fmpq_mat) -> str | None:
             clear = np.isfinite(S).all() and np.linalg.eigvalsh(S)[0] < -n * np.finfo(float).eps * np.abs(S).max() * n
         if n > EXACT_SIZE or clear:
             return None
+        try:
+            definite = positive_definite(symmetric_part(M), deadline)
+        except OutOfTimeError:
+            return None
+        return "the symmetric part is positive definite (exact leading minors)" if definite else None
     signs = signs_of_form(symmetric_part(M))
     definite = signs.negative is None and not signs.singular
     return "the symmetric part is positive definite (exact LDL^T)" if definite else None
@@ -89,15 +96,17 @@ def irreducible_blocks(M: fmpq_mat) -> list[list[int]]:
     nonzero = np.array([x != 0 for x in M.entries()]).reshape(M.nrows(), -1)
     count, label = connected_components(csr_array(nonzero), connection="strong")
     # Blocks in an order in which edges i -> j never go back: by the number of blocks that can be reached.
-    reach = np.zeros((count, count), dtype=bool)
-    for i, j in np.argwhere(nonzero):
-        reach[label[i], label[j]] = True
+    reach = np.zeros((count, count), dtype=int)
+    i, j = np.nonzero(nonzero)
+    reach[label[i], label[j]] = 1
+    np.fill_diagonal(reach, 0)
+    before = reach.sum(axis=0)
     order: list[int] = []
-    left = set(range(count))
-    while left:
-        sources = [b for b in sorted(left) if not any(reach[c, b] for c in left if c != b)]
-        order += sources
-        left -= set(sources)
+    while len(order) < count:
+        sources = np.flatnonzero(before == 0)
+        order += sources.tolist()
+        before[sources] = -1
+        before -= reach[sources].sum(axis=0)
     return [np.flatnonzero(label == b).tolist() for b in order]
 
 

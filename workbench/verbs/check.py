@@ -14,6 +14,7 @@ import numpy as np
 from workbench.builtin.reports.text.check import to_text
 from workbench.diagnostics.certificate import LARGEST as LARGEST_CERTIFICATE
 from workbench.diagnostics.certificate import certificate
+from workbench.diagnostics.check import Progress
 from workbench.diagnostics.check import check as check_matrix
 from workbench.diagnostics.lead_matrix import LeadMatrixReport, as_data, lead_matrix
 from workbench.diagnostics.lead_matrix import to_text as lead_text
@@ -246,14 +247,14 @@ def _is_matrix(path: Path) -> bool:
     return rows == columns
 
 
-def check_problem(name: str, M: Matrix, q: Matrix | None, seconds: float) -> Checked:
+def check_problem(name: str, M: Matrix, q: Matrix | None, seconds: float, progress: Progress | None = None) -> Checked:
     """The same for a matrix with its entries as written, and q (n, 1) where there is one."""
     rows, columns = M.values.shape
     if rows != columns:
         raise WorkbenchError(f"{name} is {rows} x {columns}; the matrix of an LCP is square")
     if q is not None and q.values.size != rows:
         raise WorkbenchError(f"q has {q.values.size} entries; the {rows} x {rows} matrix needs {rows}")
-    return Checked(name, check_matrix(M, seconds, q), M, q)
+    return Checked(name, check_matrix(M, seconds, q, progress), M, q)
 
 
 def _matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:
