@@ -152,6 +152,18 @@ def test_without_time_a_large_matrix_has_a_page_all_the_same(large, name):
     assert "outlasted the time" in render(result, name, {})
 
 
+@pytest.mark.parametrize("n", [3, 300])
+def test_a_check_tells_what_it_does(n):
+    told = []
+    check(Matrix(np.eye(n)), 10.0, Matrix(np.ones((n, 1))), lambda *step: told.append(step))
+    labels, done, total = zip(*told, strict=True)
+    assert labels[0] == "the P-property"
+    assert len(set(labels)) == len(labels)
+    assert list(done) == list(range(len(done)))
+    assert set(total) == {6}
+    assert done[-1] < 6
+
+
 def test_the_p_verdict_of_the_classes_is_that_of_the_page(large):
     for name, verdict in (("M", "P"), ("not M", "not P"), ("nonnegative", "not P"), ("definite", "P")):
         result = check(Matrix(large[name]), 20.0)

@@ -64,8 +64,9 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progre
 
     Floats are rounded results in the unit of the matrix, exact numbers are strings "p/q", null stands for what is
     undefined, infinite, or left out because it would have outlasted the time; indices count from zero. `seconds` bounds
-    the whole: half of what is left goes to the P verdict, then half to the solutions, the rest to the classes. A matrix
-    that is not square gets its rank only, with the reason in `in_words`. `progress` hears what is under way.
+    the whole: half of it goes to the P verdict (more without q), then half of what is left to the solutions, the rest
+    to the classes. A matrix that is not square gets its rank only, with the reason in `in_words`. `progress` hears what
+    is under way.
     """
     if q is not None:
         # Loading compiled kernels, or compiling them the first time, is start-up and not counted.
@@ -88,7 +89,7 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progre
     classes: dict[str, ClassVerdict] = {}
     tell("the P-property")
     if small:
-        verdict = p_verdict(matrix.exact, seconds / 2)
+        verdict = p_verdict(matrix.exact, seconds * (0.7 if q is None else 0.5))
     else:
         classes, verdict = _of_large_matrix(matrix, seconds, deadline)
     tell("the rank")
@@ -202,7 +203,7 @@ def _of_large_matrix(matrix: Matrix, seconds: float, deadline: float) -> tuple[d
     if not with_rationals:
         why = f"{reason}, and a search for principal minors ends at {LARGEST_P}, or before where the time is short"
         return classes, PVerdict("undecided", reason=why)
-    verdict = p_verdict(matrix.exact, min(seconds / 2, deadline - clock()))
+    verdict = p_verdict(matrix.exact, 0.7 * (deadline - clock()))
     return structured_classes(found, verdict, reason), verdict
 
 

@@ -23,7 +23,7 @@ BUDGET = 1_000_000
 WORK = 20_000_000
 """Multiplications of one walk."""
 FIRST_TURN = 0.1
-"""Seconds of the first walk; tree and quotients get twice that, and each turn lasts twice as long as the one before."""
+"""Seconds of the first walk; the tree gets twice that, quotients four times, and each turn is twice the one before."""
 LARGEST_TREE = 150
 """Order up to which the tree is grown: each of its nodes costs Newton steps, and beyond its levels fill the memory."""
 UNIT, EXACT_UNIT = 30e-9, 4e-10
@@ -61,7 +61,7 @@ def by_walk_and_tree(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
         verdict = walks.go(min(deadline, clock() + turn))
         if tree and not verdict:
             verdict = tree.go(min(deadline, clock() + 2 * turn))
-        verdict = verdict or quotients.go(min(deadline, clock() + 2 * turn))
+        verdict = verdict or quotients.go(min(deadline, clock() + 4 * turn))
         if verdict:
             return verdict
         turn *= 2

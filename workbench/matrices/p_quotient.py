@@ -95,7 +95,8 @@ def _column(A: Vector, k: int, weight: Vector) -> Vector | None:
     cost[[k, n + k, 2 * n + k, 3 * n + k]] = 0.0
     gain[[k, n + k, 2 * n + k, 3 * n + k]] = u[k], -u[k], v[k], -v[k]
     rows = np.r_[np.c_[A, -A, -np.eye(n), np.eye(n)], gain[None]]
-    found = linprog(cost, A_eq=rows, b_eq=np.r_[np.zeros(n), 1.0])
+    # The rows are dense: presolving them takes time and finds nothing.
+    found = linprog(cost, A_eq=rows, b_eq=np.r_[np.zeros(n), 1.0], method="highs-ds", options={"presolve": False})
     if found.x is None or not found.fun < 1.0 - SMALL:
         return None
     return found.x[:n] - found.x[n : 2 * n]
