@@ -48,7 +48,8 @@ Progress = Callable[[str, int, int], None]
 
 METHOD = (
     "positive definite symmetric part; all principal minors by size up to order 14; beyond, irreducible blocks, a "
-    "diagonal W > 0, walks and a tree of principal pivots; error bounds first, exact arithmetic after"
+    "diagonal W > 0, walks and a tree of principal pivots, quotients of row-dominant matrices; error bounds first, "
+    "exact arithmetic after"
 )
 
 _UNIQUE = "exactly one solution for every q"

@@ -164,20 +164,25 @@ def _unit(n: int, i: int) -> list[str]:
 
 def _dominated(s: Structure) -> Iterator[Finding]:
     """H_plus: C d > 0 for some d > 0, C the comparison matrix, or y^T C <= 0 for some y >= 0 that is not zero."""
-    if (np.diag(s.signs) <= 0).any() or not s.affordable(SOLVE * product_seconds(s.order)):
+    if (np.diag(s.signs) <= 0).any():
         return
     C = -np.abs(s.values)
     np.fill_diagonal(C, np.diag(s.values))
     e = np.ones(s.order)
+    if (_lower(C, e) > 0).all():
+        yield "H_plus", YES, "strictly row-dominant", {"d": rational(e)}
+        yield "S", YES, "M x > 0 for x >= 0", {"x": rational(e)}
+        return
+    if not s.affordable(SOLVE * product_seconds(s.order)):
+        return
     try:
-        solved = np.linalg.solve(C, np.diag(C))
+        d = np.linalg.solve(C, np.diag(C))
     except np.linalg.LinAlgError:
-        solved = -e
-    for d, proof in ((e, "strictly row-dominant"), (solved, "d > 0 makes the comparison matrix's rows dominant")):
-        if (d > 0).all() and (_lower(C, d) > 0).all():
-            yield "H_plus", YES, proof, {"d": rational(d)}
-            yield "S", YES, "M x > 0 for x >= 0", {"x": rational(d)}
-            return
+        d = -e
+    if (d > 0).all() and (_lower(C, d) > 0).all():
+        yield "H_plus", YES, "d > 0 makes the comparison matrix's rows dominant", {"d": rational(d)}
+        yield "S", YES, "M x > 0 for x >= 0", {"x": rational(d)}
+        return
     y = _lost_dominance(s, C.T)
     if y is None:
         return
