@@ -295,7 +295,7 @@ def test_check_of_a_whole_problem(tmp_path, capsys):
     assert result["solutions"]["points"] == [["4/3", "7/3"]]
     assert result["solutions"]["dimension"] == 0
     assert result["classes"]["PD"] == {
-        "verdict": "yes", "proof": "exact LDL^T: every pivot is positive", "witness": None, "reason": None,
+        "verdict": "yes", "proof": "exact LDL^T: every pivot is positive", "witness": {"by": "factors"}, "reason": None,
     }  # fmt: skip
     assert {s["name"]: s["verified"] for s in result["solvers"]}["lemke"] is True
     assert "exactly one solution for every q" in result["in_words"]

@@ -19,6 +19,7 @@ from workbench.arrays import Array
 from workbench.engine.timing import clock, standing_still
 from workbench.matrices.definiteness import proved_positive_definite, signs_of_form, symmetric_part
 from workbench.matrices.diagonal_stability import root_diagonal
+from workbench.matrices.exact_lp import OutOfTimeError
 from workbench.matrices.singular_values import least_of_rationals, root
 
 LARGEST_BALLS = 40
@@ -31,8 +32,6 @@ LARGEST_SEARCHED = 128
 """Size of the index sets up to which they are searched."""
 STARTS = 20
 """Random index sets from which a search starts."""
-BARRIER = 1e-6
-"""Seconds that the barrier method for W may take, over the cube of the order; it cannot be interrupted."""
 MARGINS = (1e-13, 1e-12, 1e-10, 1e-8, 1e-6)
 """How far below its computed value an eigenvalue is proved to be, relative to the size of the matrix: tried in turn."""
 CUBE = 1e-9
@@ -150,10 +149,13 @@ def _programme(A: Array, end: float) -> Array | None:
 def _scaled(A: Array, end: float) -> Array | None:
     """The multiple of a W that proves diagonal stability that gives the largest s, a concave function of the factor."""
     n, d = len(A), np.diag(A)
-    if not (d > 0).all() or BARRIER * n**3 > end - clock():
+    if not (d > 0).all():
         return None
     d = np.sqrt(d)
-    w = root_diagonal(A / d[:, None] / d)
+    try:
+        w = root_diagonal(A / d[:, None] / d, end)
+    except OutOfTimeError:
+        return None
     if w is None or not (np.isfinite(w).all() and (w > 0).all()):
         return None
     S = w[:, None] * A
