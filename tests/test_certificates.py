@@ -298,7 +298,7 @@ def test_from_a_matrix_to_a_verified_certificate_on_the_command_line(tmp_path, c
     assert main(["verify", proof, "--of", matrix]) == 0
     assert "claims hold" in capsys.readouterr().out
     assert main(["verify", proof, "--of", str(tmp_path / "other.csv")]) == 2
-    assert "about another matrix" in capsys.readouterr().err
+    assert "about another problem" in capsys.readouterr().err
     document = json.loads((tmp_path / "proof.json").read_text("utf-8"))
     next(claim for claim in document["claims"] if claim["about"] == "P")["verdict"] = "no"
     (tmp_path / "proof.json").write_text(json.dumps(document), "utf-8")

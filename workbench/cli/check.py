@@ -121,14 +121,21 @@ def _check_posed(o: argparse.Namespace, posed: Any, seconds: float) -> None:
     from workbench.readers.problem import name_of
     from workbench.verbs.check import check_posed_problem
 
-    if o.certificate or o.picture:
-        raise WorkbenchError(f"--certificate and --picture are for matrices and LCPs; '{o.file}' poses no LCP")
-    with replaced(o.out) if o.out else nullcontext() as page:
+    if o.picture:
+        raise WorkbenchError(f"--picture is for matrices and LCPs; '{o.file}' poses no LCP")
+    with (
+        replaced(o.out) if o.out else nullcontext() as page,
+        replaced(o.certificate) if o.certificate else nullcontext() as proofs,
+    ):
         found = check_posed_problem(name_of(o.file), posed, seconds)
+        if proofs:
+            proofs.write_text(json.dumps(found.certificate(seconds), indent=1), "utf-8")
         if page:
             facts = provenance(file=o.file, command=f"workbench {shlex.join(o.words)}")
             page.write_text(found.html(facts), "utf-8")
-    print(json_text(found.data) if o.json else found.text + (f"\nreport: {o.out}" if o.out else ""))
+    paths = (("report", o.out), ("certificate", o.certificate))
+    written = [f"\n{what}: {path}" for what, path in paths if path]
+    print(json_text(found.data) if o.json else found.text + "".join(written))
 
 
 def _vary(o: argparse.Namespace, seconds: float) -> None:

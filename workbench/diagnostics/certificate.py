@@ -5,20 +5,25 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from workbench.certificates.verify import FORMAT, VERSION, digest
+from workbench.diagnostics.problem_check import in_rationals
 from workbench.engine.timing import clock
 from workbench.errors import DataError
 from workbench.matrices.definiteness import as_text
 from workbench.matrices.exact_lp import OutOfTimeError
 from workbench.matrices.factors import factors, split
+from workbench.matrices.friction_cones import RationalFriction, planar_lcp
 from workbench.matrices.q_matrix import unsolvable
 from workbench.matrices.solution_cover import cover, support_of
 from workbench.matrices.solution_set import Piece, SolutionSet
+from workbench.problems.classes import MLCP
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.matrix import Matrix
 
 LARGEST = 600
 """Order up to which a certificate is written: all entries of M stand in it."""
 
 Entry = dict[str, Any]
+Posed = MLCP | FrictionProblem | GlobalFrictionProblem
 
 
 def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float = 10.0) -> Entry:
@@ -44,15 +49,68 @@ def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float 
             left_out.append({"about": about, "reason": "its proof has no written form"})
         else:
             claims.append({"about": about, "verdict": verdict, "support": written})
-    document: Entry = {
-        "format": FORMAT,
-        "version": VERSION,
-        "M": [as_text(row) for row in M.tolist()],
-        "q": as_text(vector),
-        "claims": claims,
-        "left_out": left_out,
-    }
+    return _document({"M": _rows(M), "q": as_text(vector)}, claims, left_out)
+
+
+def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -> Entry:
+    """The same for the result of `check_posed` on an MLCP with bounds or a friction problem.
+
+    Raises DataError for problems larger than `LARGEST`.
+    """
+    if result["problem"] is None:
+        raise DataError(f"{result['reason']}, and so are certificates")
+    deadline = clock() + seconds
+    if isinstance(problem, MLCP):
+        unique = result["problem"]["uniqueness"]
+        about: Entry = {"M": _rows(Matrix(problem.M).exact), "q": None, "bounds": unique["bounds"]}
+        found = [("uniqueness", unique["verdict"], support) for support in _of_uniqueness(unique)]
+    else:
+        friction = in_rationals(problem)
+        about = {
+            "friction": {"W": _rows(friction.W), "q": as_text(friction.q), "mu": as_text(friction.mu), "d": friction.d}
+        }
+        found = [
+            (entry["law"], entry["verdict"], _of_existence(friction, entry, deadline))
+            for entry in result["problem"]["existence"]
+            if entry["verdict"] != "undecided"
+        ]
+    claims = [{"about": a, "verdict": v, "support": s} for a, v, s in found if s is not None]
+    left_out = [{"about": a, "reason": "its proof has no written form"} for a, _, s in found if s is None]
+    return _document(about, claims, left_out)
+
+
+def _document(about: Entry, claims: list[Entry], left_out: list[Entry]) -> Entry:
+    document: Entry = {"format": FORMAT, "version": VERSION, **about, "claims": claims, "left_out": left_out}
     return {**document, "digest": digest(document)}
+
+
+def _rows(M: fmpq_mat) -> list[list[str]]:
+    return [[str(x) for x in row] for row in M.tolist()]
+
+
+def _of_uniqueness(unique: Entry) -> list[Entry | None]:
+    """What proves the verdict: an x against it, or a tree for the Schur complement."""
+    tests = [test for test in unique["tests"].values() if test["verdict"] == unique["verdict"]]
+    if unique["verdict"] == "not unique":
+        return [tests[0]["witness"]]
+    if unique["verdict"] == "undecided":
+        return []
+    trees = [test["tree"] for test in tests if test["tree"]]
+    return [{"by": "tree", "tree": trees[0]} if trees else None if unique["bounds"]["bounded"] else {"by": "equations"}]
+
+
+def _of_existence(friction: RationalFriction, entry: Entry, deadline: float) -> Entry | None:
+    witness = entry["witness"]
+    if witness is None:
+        M, q = planar_lcp(friction)
+        try:
+            return {"kind": "cover", "cover": cover(M, q, [], deadline)}
+        except OutOfTimeError:
+            return None
+    if witness["kind"] == "definite":
+        found = factors(friction.W + friction.W.transpose(), True)
+        return None if found is None else {"kind": "definite", "factors": found}
+    return dict(witness)
 
 
 def _verdicts(result: Entry, with_q: bool) -> list[tuple[str, Any, Entry]]:

@@ -24,6 +24,11 @@ CLEAR = 1e-7
 """Margins of an interior point method below this count as zero."""
 
 
+def load() -> None:
+    """Import what the programmes need, which takes seconds the first time and is start-up, not work on a problem."""
+    import cvxpy  # noqa: F401
+
+
 def by_linear_programme(p: RationalFriction, deadline: float) -> tuple[Vector, None] | tuple[None, Vector]:
     """x (n) with S x + q in the polyhedral K*, or r (n) in K with S r = 0 and q . r < 0. Raises OutOfTimeError."""
     C = _faces(p)

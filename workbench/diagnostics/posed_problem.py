@@ -26,7 +26,7 @@ from workbench.matrices.distance import distance
 from workbench.matrices.equivalent_lcp import EquivalentLCP, equivalent_lcp, exact
 from workbench.matrices.exact_lp import OutOfTimeError
 from workbench.matrices.friction_cones import RationalFriction
-from workbench.matrices.p_witness import PVerdict, schur_complement
+from workbench.matrices.p_witness import PVerdict, as_lines, schur_complement
 from workbench.matrices.solution_set import Piece, infeasibility, solution_set
 from workbench.problems.classes import MLCP, Array
 from workbench.readers.matrix import Matrix
@@ -65,7 +65,8 @@ def uniqueness_entry(M: fmpq_mat, lower: Array, upper: Array, seconds: float) ->
 
 
 def _test_entry(u: Uniqueness) -> Entry:
-    return {"verdict": u.verdict, "proof": u.proof, "witness": u.witness, "reason": u.reason}
+    tree = None if u.p is None or u.p.tree is None else as_lines(u.p.tree)
+    return {"verdict": u.verdict, "proof": u.proof, "witness": u.witness, "reason": u.reason, "tree": tree}
 
 
 def solutions_of(problem: MLCP, at_most_one: bool, seconds: float, near: Array | None = None) -> Entry:

@@ -6,6 +6,7 @@ import numpy as np
 from flint import fmpq
 
 from workbench.algorithms import default_solver
+from workbench.diagnostics.cone_programmes import load
 from workbench.diagnostics.existence import rational_friction
 from workbench.diagnostics.posed_problem import (
     LARGEST_EXACT,
@@ -32,13 +33,14 @@ LARGEST = 300
 
 def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds: float = 10.0) -> Entry:
     """Facts and verdicts, ready for JSON; `seconds` bound the verdicts together. DataError where W cannot be had."""
+    load()
     deadline = clock() + seconds
     entry: Entry = {"facts": problem_facts(problem), "p_matrix": None, "problem": None, "reason": None}
     if problem.size > LARGEST:
         return entry | {"reason": f"the problem has {problem.size} rows; verdicts are given up to {LARGEST}"}
     if isinstance(problem, MLCP):
         return entry | {"problem": _of_bounds(problem, deadline)}
-    friction = _in_rationals(problem)
+    friction = in_rationals(problem)
     found = p_verdict(friction.W, _share(deadline, 0.3))
     support: dict[str, Any] = {"proof": found.proof, "reason": found.reason, "index_set": found.index_set}
     values = problem.local.dense if isinstance(problem, GlobalFrictionProblem) else problem.dense
@@ -55,13 +57,13 @@ def _of_bounds(problem: MLCP, deadline: float) -> Entry:
     return {"uniqueness": unique, "solutions": solutions}
 
 
-def _in_rationals(problem: FrictionProblem | GlobalFrictionProblem) -> RationalFriction:
+def in_rationals(problem: FrictionProblem | GlobalFrictionProblem) -> RationalFriction:
     """W = H^T M^-1 H of a small global problem without rounding, so that it is semidefinite; else W as it is."""
     if isinstance(problem, FrictionProblem):
         return rational_friction(problem.dense, problem.q, problem.mu, problem.d)
     n, m = problem.G.shape
     if n + m + problem.size > LARGEST_EXACT:
-        return _in_rationals(problem.local)
+        return in_rationals(problem.local)
     M, G, H = (matrix.toarray() for matrix in (problem.M, problem.G, problem.H))
     none = np.zeros((m + problem.size, m + problem.size))
     system = np.block([[M, -G, -H], [np.vstack([G.T, H.T]), none]])

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.builtin.reports.text.check import to_text
 from workbench.diagnostics.certificate import LARGEST as LARGEST_CERTIFICATE
-from workbench.diagnostics.certificate import certificate
+from workbench.diagnostics.certificate import certificate, certificate_of_posed
 from workbench.diagnostics.check import Progress
 from workbench.diagnostics.check import check as check_matrix
 from workbench.diagnostics.lead_matrix import LeadMatrixReport, as_data, lead_matrix
@@ -145,6 +145,11 @@ class CheckedProblem(Result):
 
     title: str
     data: dict[str, Any] = field(repr=False)
+    problem: FileProblem = field(repr=False)
+
+    def certificate(self, seconds: float = 10.0) -> dict[str, Any]:
+        """Uniqueness or existence with their proofs, ready for JSON and for `verify` (docs/certificates.md)."""
+        return certificate_of_posed(self.problem, self.data, seconds)
 
     @property
     def text(self) -> str:
@@ -198,7 +203,7 @@ def check(
 
 def check_posed_problem(name: str, problem: FileProblem, seconds: float) -> CheckedProblem:
     """The same for a problem with bounds or a friction problem."""
-    return CheckedProblem(name, check_posed(problem, seconds))
+    return CheckedProblem(name, check_posed(problem, seconds), problem)
 
 
 def problem_of(what: Any, rhs: Any = None) -> tuple[Matrix, Matrix | None, str]:

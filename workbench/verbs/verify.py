@@ -13,6 +13,7 @@ from workbench.certificates.exact import RefusedError
 from workbench.certificates.verify import HOLDS, REFUSED, TOO_LONG, Finding
 from workbench.certificates.verify import verify as verify_document
 from workbench.errors import WorkbenchError
+from workbench.problems.classes import MLCP
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
@@ -87,12 +88,29 @@ def verify(certificate: str | Path | Mapping[str, Any], of: Any = None) -> Verif
         findings = verify_document(document)
     except RefusedError as why:
         raise WorkbenchError(f"{name}: {why}") from None
-    if of is not None:
-        from workbench.verbs.check import problem_of
-
-        if [[str(x) for x in row] for row in problem_of(of)[0].exact.tolist()] != document["M"]:
-            raise WorkbenchError(f"{name} is about another matrix than the one given")
+    if of is not None and not _is_about(document, of):
+        raise WorkbenchError(f"{name} is about another problem than the one given")
     return Verified(name, findings)
+
+
+def _is_about(document: dict[str, Any], of: Any) -> bool:
+    """Whether the certificate has the numbers of this matrix, or of the problem that `check` would find there."""
+    from workbench.diagnostics.problem_check import in_rationals
+    from workbench.readers.matrix import Matrix
+    from workbench.verbs.check import other_problem, problem_of
+
+    problem = other_problem(of)
+    if problem is None:
+        return _texts(problem_of(of)[0].exact) == document.get("M")
+    if isinstance(problem, MLCP):
+        return _texts(Matrix(problem.M).exact) == document.get("M")
+    friction, held = in_rationals(problem), document.get("friction") or {}
+    numbers = [[str(x) for x in vector] for vector in (friction.q, friction.mu)]
+    return [_texts(friction.W), *numbers] == [held.get(key) for key in ("W", "q", "mu")]
+
+
+def _texts(M: Any) -> list[list[str]]:
+    return [[str(x) for x in row] for row in M.tolist()]
 
 
 def _read(path: Path) -> Any:

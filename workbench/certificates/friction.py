@@ -1,0 +1,123 @@
+"""Has a friction problem a solution, under Coulomb's law or as a cone problem? Standard library only.
+
+W (n, n), q (n), mu (r) >= 0, d tangents, n = r (1 + d): normals first, then tangents contact by contact. All cones are
+compared by squares. Why these vectors prove what they do: docs/formulary.md, section 5, and `matrices.friction_cones`.
+
+exists, kind  "no impulse"   r = 0 is a solution
+              "interior"     W + W^T is positive semidefinite, and u = (W + W^T) x / 2 + q has u_n > mu |u_t| everywhere
+              "polyhedral"   the same with >=, for a symmetric W in the plane or without friction
+              "definite"     W + W^T is positive definite, by `factors`
+              "solution"     r satisfies Coulomb's law
+none, kind    "self-stress"  r in K (Coulomb's law: without tangential part) has W^T r = 0 and q . r < 0
+              "cover"        in the plane: the LCP of Stewart and Trinkle has no solution (`solutions`)
+"""
+
+from fractions import Fraction
+from typing import Any
+
+from workbench.certificates import factors
+from workbench.certificates.exact import (
+    RefusedError,
+    Rows,
+    Vector,
+    dot,
+    is_positive_semidefinite,
+    symmetric,
+    times,
+    transposed,
+    vector,
+)
+from workbench.certificates.solutions import check_no_solution
+
+LAWS = ("Coulomb's law", "cone problem")
+
+
+class Friction:
+    """The data of a friction problem, read and checked for sizes."""
+
+    def __init__(self, given: Any) -> None:
+        if not isinstance(given, dict) or not isinstance(given.get("W"), list) or not isinstance(given.get("mu"), list):
+            raise RefusedError("a friction problem needs W, q, mu and d")
+        n, contacts, d = len(given["W"]), len(given["mu"]), given.get("d")
+        if d not in (1, 2) or isinstance(d, bool) or n != contacts * (1 + d) or not n:
+            raise RefusedError(f"{contacts} contacts with d = {str(d)[:9]} tangents do not have {n} rows")
+        self.d: int = d
+        self.W: Rows = [vector(row, n, f"row {i} of W") for i, row in enumerate(given["W"])]
+        self.q, self.mu = vector(given.get("q"), n, "q"), vector(given["mu"], contacts, "mu")
+        if min(self.mu) < 0:
+            raise RefusedError("a coefficient of friction is negative")
+
+    def contacts(self, y: Vector) -> list[tuple[Fraction, Vector, Fraction]]:
+        """(y_n, y_t, mu) of every contact."""
+        r, d = len(self.mu), self.d
+        return [(y[i], y[r + d * i : r + d * (i + 1)], self.mu[i]) for i in range(r)]
+
+    def in_dual(self, u: Vector, interior: bool = False, mu: bool = True) -> bool:
+        """Whether u_n >= mu |u_t| at every contact, or > in the interior; without mu, u_n >= 0."""
+        for u_n, u_t, friction in self.contacts(u):
+            slip = friction**2 * dot(u_t, u_t) if mu else Fraction(0)
+            if u_n < 0 or u_n**2 < slip or (interior and (u_n == 0 or u_n**2 == slip)):
+                return False
+        return True
+
+    def in_cone(self, r: Vector) -> bool:
+        """Whether r_n >= 0 and |r_t| <= mu r_n at every contact."""
+        return all(r_n >= 0 and dot(r_t, r_t) <= (mu * r_n) ** 2 for r_n, r_t, mu in self.contacts(r))
+
+
+def check_existence(p: Friction, law: str, verdict: Any, support: dict[str, Any]) -> None:
+    """RefusedError unless the support proves that the problem has a solution ("exists") or none ("none")."""
+    coulomb, kind, n = law == LAWS[0], support.get("kind"), len(p.q)
+    if verdict == "exists" and kind == "no impulse":
+        holds = p.in_dual(p.q, mu=not coulomb)
+    elif verdict == "exists" and kind in ("interior", "polyhedral"):
+        holds = _reaches_inside(p, vector(support.get("x"), n, "x"), kind)
+    elif verdict == "exists" and kind == "definite":
+        factors.check(p.W, "PD", support.get("factors") or {"by": None})
+        holds = True
+    elif verdict == "exists" and kind == "solution" and coulomb:
+        holds = _solves_coulomb(p, vector(support.get("r"), n, "r"))
+    elif verdict == "none" and kind == "self-stress":
+        r = vector(support.get("r"), n, "r")
+        cone = p.in_cone(r) and not (coulomb and any(r[len(p.mu) :]))
+        holds = cone and not any(times(transposed(p.W), r)) and dot(p.q, r) < 0
+    elif verdict == "none" and kind == "cover" and coulomb and p.d == 1:
+        check_no_solution(*_planar_lcp(p), support.get("cover"))
+        holds = True
+    else:
+        raise RefusedError(f"{str(verdict)[:20]!r} cannot be proved by {str(kind)[:20]!r} for {law}")
+    if not holds:
+        raise RefusedError(f"the {kind} does not prove it")
+
+
+def _reaches_inside(p: Friction, x: Vector, kind: str) -> bool:
+    S = symmetric(p.W)
+    if not is_positive_semidefinite(S):
+        return False
+    u = [a / 2 + b for a, b in zip(times(S, x), p.q, strict=True)]
+    if kind == "interior":
+        return p.in_dual(u, interior=True)
+    return transposed(p.W) == p.W and (p.d == 1 or not any(p.mu)) and p.in_dual(u)
+
+
+def _solves_coulomb(p: Friction, r: Vector) -> bool:
+    u = [a + b for a, b in zip(times(p.W, r), p.q, strict=True)]
+    if not p.in_cone(r):
+        return False
+    for (r_n, r_t, mu), (u_n, u_t, _) in zip(p.contacts(r), p.contacts(u), strict=True):
+        power = dot(r_t, u_t)
+        # r_t . u_t = -mu r_n |u_t|, by squares.
+        if u_n < 0 or u_n * r_n or power > 0 or power**2 != (mu * r_n) ** 2 * dot(u_t, u_t):
+            return False
+    return True
+
+
+def _planar_lcp(p: Friction) -> tuple[Rows, Vector]:
+    """M and q of Coulomb's problem in the plane as an LCP in r_n, the two parts of r_t, and the slip sigma."""
+    r, zero = len(p.mu), [Fraction(0)] * len(p.mu)
+    unit = [[Fraction(i == j) for j in range(r)] for i in range(r)]
+    rows = [[*row, *(-x for x in row[r:]), *zero] for row in p.W[:r]]
+    for sign in (1, -1):
+        rows += [[*(sign * x for x in row), *(-sign * x for x in row[r:]), *unit[i]] for i, row in enumerate(p.W[r:])]
+    rows += [[*(p.mu[i] * x for x in e), *(-x for x in e), *(-x for x in e), *zero] for i, e in enumerate(unit)]
+    return rows, [*p.q, *(-x for x in p.q[r:]), *zero]
