@@ -106,7 +106,7 @@ def test_the_rectangles_of_a_map_cover_it_once():
         (["rod", "--set", "q=0,0"], "3 finite numbers are needed"),
         (["sphere", "--set", "q=0,0,0.5,2,0,0,0"], "off the unit length by 1"),
         (["rod", "--set", "v=1,0,1e200"], "f of this state is not finite"),
-        (["rod", "--set", "q="], "--set q=: give q=NUMBER"),
+        (["rod", "--set", "q="], "--set q is empty; a number is needed"),
         (["rod", "--at", "9"], "from 0 to 0.3 s"),
         (["rod", "--at", "0.1", "--set", "v=1,0,0"], "give at, or q and v"),
         (["rod", "--set", "mi=1"], "unknown parameter of rod 'mi'"),

@@ -93,7 +93,7 @@ def test_a_report_on_the_box_has_both_tests_and_its_solution():
     assert found["verdict"] == found["tests"]["reduced"]["verdict"] == found["tests"]["natural"]["verdict"] == "unique"
     assert [len(found["bounds"][kind]) for kind in ("free", "fixed", "bounded")] == [6, 0, 3]
     assert report.posed["solutions"]["count"] == 1
-    assert report.posed["distance"]["value"] > 0
+    assert report.posed["distance"]["lower"] > 0
     json.dumps(as_data(report))
     assert "natural test" in " ".join(to_text(report).split())
 

@@ -14,7 +14,6 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz
 from numpy.typing import NDArray
 from scipy.linalg import eigh, solve_triangular
-from scipy.sparse.linalg import ArpackError, eigsh
 
 from workbench.errors import DataError
 from workbench.matrices.exact_lp import OutOfTimeError, check_clock
@@ -247,6 +246,9 @@ def proved_positive_definite(M: NDArray) -> bool:
 
 def lowest_direction(S: NDArray) -> NDArray | None:
     """An eigenvector of integers, about, of the symmetric S's (n, n) lowest eigenvalue; None where none is found."""
+    # Importing it takes a tenth of a second, and few matrices are so large.
+    from scipy.sparse.linalg import ArpackError, eigsh
+
     n = len(S)
     try:
         if n <= DENSE:
