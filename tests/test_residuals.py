@@ -90,6 +90,15 @@ def test_nothing_is_lost_to_underflow(size):
         assert heavy.residual(np.array([size, 1e-20, 0, 0, 0, 0])) > 0.1
 
 
+@pytest.mark.parametrize("law", [ConicQP, CoulombNCP])
+def test_huge_impulses_that_cancel_do_not_hide_a_free_velocity(law):
+    """A closing clamp has no solution. Beside impulses of 1e16 that cancel, its free velocities were lost to rounding."""
+    J = np.array([[0, 0, 1.0], [0, 0, -1.0], [1.0, 0, 0], [0, 1.0, 0], [1.0, 0, 0], [0, 1.0, 0]])
+    problem = law(J @ J.T, np.array([-1.0, -1.0, 0, 0, 0, 0]), np.full(2, 0.5), 2)
+    for size in (1.0, 1e8, 9.7e15, 1.7e16, 1e20, 1e100):
+        assert problem.residual(np.array([size, size, 0, 0, 0, 0])) > 1e-6
+
+
 def test_what_has_no_scale_is_no_solution():
     """Where nothing pushes and nothing moves z = 0 is the solution, and no number else is small."""
     for problem in (LCP([[0.0]], [0.0]), CoulombNCP(np.zeros((3, 3)), np.zeros(3), [0.5])):

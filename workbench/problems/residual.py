@@ -267,9 +267,11 @@ def contact_residual(W, q, mu, d, associated, z):
     for i in range(n):
         z_up[i], q_up[i] = ldexp(z[i], k), ldexp(q[i], k)
     for i in range(n):
-        u[i] = q_up[i]
+        moved = 0.0
         for j in range(n):
-            u[i] += W[i, j] * z_up[j]
+            moved += W[i, j] * z_up[j]
+        # q comes last: beside impulses that cancel, however large they are, it would be lost.
+        u[i] = moved + q_up[i]
     coupled_parts(W, r, d, part)
     return cone_residual(D, diagonal, part, q_up, mu, d, associated, z_up, u)
 
