@@ -92,7 +92,7 @@ def test_nothing_is_lost_to_underflow(size):
 
 @pytest.mark.parametrize("law", [ConicQP, CoulombNCP])
 def test_huge_impulses_that_cancel_do_not_hide_a_free_velocity(law):
-    """A closing clamp has no solution. Beside impulses of 1e16 that cancel, its free velocities were lost to rounding."""
+    """A closing clamp has no solution: beside impulses of 1e16 its free velocities were lost to rounding."""
     J = np.array([[0, 0, 1.0], [0, 0, -1.0], [1.0, 0, 0], [0, 1.0, 0], [1.0, 0, 0], [0, 1.0, 0]])
     problem = law(J @ J.T, np.array([-1.0, -1.0, 0, 0, 0, 0]), np.full(2, 0.5), 2)
     for size in (1.0, 1e8, 9.7e15, 1.7e16, 1e20, 1e100):
