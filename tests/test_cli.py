@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import pytest
 
 import workbench
 from workbench.cli.main import _join_numbers, main, parser
+from workbench.errors import WorkbenchError
 
 SHORT = ["--duration", "0.05", "--reference-step", "5e-4"]
 
@@ -306,6 +308,30 @@ def test_check_of_a_formulation_on_a_case(capsys):
     assert "copositive" in text
     assert "all determined" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_check_of_a_formulation_at_any_state_of_a_case(capsys):
+    """The box takes mu g h from each component of the velocity; exact friction took mu g T along the slope before."""
+    base = ["check", "--case", "block", "-f", "box", "--time-limit", "3", "--json"]
+    found = []
+    for extra in ([], ["--set", "v=-2,0,0"], ["--at", "0.01"]):
+        assert main([*base, *extra]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert [x["where"] for x in found] == ["first step", "step from a state of one's own", "step after 0.01 s"]
+    speeds = [[float(Fraction(z)) for z in x["problem"]["solutions"]["points"][0][:2]] for x in found]
+    cosine, lost = 3**0.5 / 2, 0.3 * 9.81
+    assert speeds[0] == pytest.approx([2 * cosine - lost * 1e-3, 1 - lost * 1e-3], rel=1e-9)
+    assert speeds[1] == pytest.approx([-2 + lost * 1e-3, 0], abs=1e-9)
+    assert speeds[2] == pytest.approx([(2 - 0.01 * lost) * x - lost * 1e-3 for x in (cosine, 0.5)], rel=1e-9)
+    for extra, words in (
+        (["--at", "1e9"], "the run of block goes from 0"),
+        (["--at", "0.1", "--set", "v=1,0,0"], "give at, or q and v"),
+        (["--set", "v=1,0"], "3 finite numbers are needed"),
+    ):
+        assert main([*base, *extra]) == 2
+        assert words in capsys.readouterr().err
+    with pytest.raises(WorkbenchError, match="given as rhs"):
+        workbench.check([[1]], q=[1])
 
 
 def test_check_refuses_a_rectangle_in_one_line(tmp_path, capsys):

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
-from workbench.cli.words import find_case, number_option
+from workbench.cli.words import find_case, number_option, state_settings
 from workbench.errors import WorkbenchError
 from workbench.output import json_text
 
@@ -36,8 +36,13 @@ def add_command(commands: Any) -> None:
         "-f", "--formulation", metavar="NAME[:OPTION=VALUE,...]", help="with --case: under this formulation"
     )
     check.add_argument(
-        "--set", action="append", metavar="NAME=VALUE", default=[], help="with --case: a parameter of it"
+        "--set",
+        action="append",
+        metavar="NAME=VALUE",
+        default=[],
+        help="with --case: a parameter of it, or its state by q=... and v=..., numbers with commas between them",
     )
+    check.add_argument("--at", metavar="T", help="with --case: after T seconds of its run under exact Coulomb friction")
     check.add_argument("--step", metavar="H", default="1e-3", help="with --case: step [s]; default 1e-3")
     check.add_argument(
         "--vary", metavar="NAME=FROM:TO",
@@ -75,10 +80,14 @@ def run_check(o: argparse.Namespace) -> None:
         raise WorkbenchError(
             "--case needs --formulation NAME, and takes none of --rhs, --out, --certificate and --picture"
         )
+    from workbench.readers.numbers import exact_number
     from workbench.verbs.check import check
 
     h = number_option(o.step, "--step", "seconds")
-    found = check(find_case(o.case, o.set), o.formulation, step=h, seconds=seconds)
+    settings, state = state_settings(o.set)
+    if o.at is not None:
+        state["at"] = float(exact_number(o.at, "--at"))
+    found = check(find_case(o.case, settings), o.formulation, step=h, seconds=seconds, **state)
     print(json_text(found.data) if o.json else found.text)
 
 

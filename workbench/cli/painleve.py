@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
-from workbench.cli.words import find_case, number_option
+from workbench.cli.words import find_case, number_option, numbers, state_settings
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.output import json_text
 from workbench.readers.numbers import exact_number
@@ -59,14 +59,9 @@ def run_painleve(o: argparse.Namespace) -> None:
     state: dict[str, Any] = {} if o.at is None else {"at": float(exact_number(o.at, "--at"))}
     if o.slip is not None:
         state["slip"] = numbers(o.slip, "--slip")
-    parameters = []
-    for text in o.set:
-        name, _, value = text.partition("=")
-        if name in ("q", "v"):
-            state[name] = numbers(value, f"--set {name}")
-        else:
-            parameters.append(exact_setting(text))
-    given = dict(parameters)
+    parameters, own = state_settings(o.set)
+    state |= own
+    given = dict(map(exact_setting, parameters))
     case = case_with(o.case, given)
     axes = None if o.x is None else (parse_axis(case, o.x, "--x"), parse_axis(case, o.y, "--y"))
     if axes and axes[0].name == axes[1].name:
@@ -97,11 +92,6 @@ def exact_setting(text: str) -> tuple[str, Fraction]:
     if not equals:
         raise WorkbenchError(f"--set {text[:60]}: give NAME=NUMBER, a decimal or a fraction such as 4/3")
     return name, exact_number(value, f"--set {text[:60]}")
-
-
-def numbers(text: str, what: str) -> list[float]:
-    """Numbers with commas between them."""
-    return [float(exact_number(part, what)) for part in text.split(",")]
 
 
 def parse_axis(case: "Case", text: str, option: str) -> "Axis":

@@ -1,10 +1,10 @@
 """What the commands share in reading their words: numbers, cases, formulations, relaxations."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
-from workbench.readers.numbers import parse_entry
+from workbench.readers.numbers import exact_number, parse_entry
 
 if TYPE_CHECKING:
     from workbench.language.formulation import Formulation
@@ -36,3 +36,20 @@ def find_formulation(text: str) -> "Formulation":
     from workbench.verbs.find import find_formulation as find
 
     return find(text)
+
+
+def state_settings(settings: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+    """Settings of parameters, and the state among them: q=... and v=..., as lists of numbers."""
+    others, state = [], dict[str, Any]()
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        if name in ("q", "v"):
+            state[name] = numbers(value, f"--set {name}")
+        else:
+            others.append(setting)
+    return others, state
+
+
+def numbers(text: str, what: str) -> list[float]:
+    """Numbers with commas between them."""
+    return [float(exact_number(part, what)) for part in text.split(",")]

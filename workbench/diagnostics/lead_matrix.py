@@ -71,6 +71,7 @@ class LeadMatrixReport:
 
     case: str
     formulation: str
+    where: str
     problem_class: str
     theory: str
     size: dict[str, int]
@@ -86,11 +87,15 @@ class LeadMatrixReport:
 
 
 def lead_matrix(
-    case: Case, formulation: Formulation, exact: Formulation, h: float = 1e-3, seconds: float = 10.0
-) -> LeadMatrixReport:
-    """Diagnose a formulation at a case's first step of h [s]; `exact` is exact Coulomb friction, for the redundancy."""
+    case: Case, formulation: Formulation, exact: Formulation, h: float = 1e-3, seconds: float = 10.0,
+    start: tuple[Array, Array] | None = None, where: str = "first step",
+) -> LeadMatrixReport:  # fmt: skip
+    """Diagnose a formulation at a case's first step of h [s]; `exact` is exact Coulomb friction, for the redundancy.
+
+    `start` are other coordinates q and velocities v to begin from than the case's own, and `where` says which.
+    """
     deadline = clock() + seconds
-    stepper = first_step(case, formulation, h)
+    stepper = first_step(case, formulation, h, start=start)
     n_c = stepper.c.plan.lower.size
     n = stepper.c.plan.n_free + n_c
     refused, verdict, support, classes, rho, posed = "", "undecided", "", {}, {}, {}
@@ -109,12 +114,12 @@ def lead_matrix(
             classes = {name: entry.verdict for name, entry in all_classes.items()}
         posed = _posed(stepper, M, q, found, deadline)
         if formulation.name == "phantom-inertia":
-            rho = _window(first_step(case, formulation, h), deadline)
+            rho = _window(first_step(case, formulation, h, start=start), deadline)
     return LeadMatrixReport(
-        case.name, formulation.label, stepper.c.kind, theory_of(formulation),
+        case.name, formulation.label, where, stepper.c.kind, theory_of(formulation),
         {"mixed": n, "reduced": n_c}, {"mixed": of_mixed.value, "reduced": of_reduced.value if of_reduced else None},
         {"mixed": of_mixed.tolerance, "reduced": of_reduced.tolerance if of_reduced else None}, refused,
-        verdict, support, classes, _redundancy(case, exact, h), posed, rho,
+        verdict, support, classes, _redundancy(case, exact, h, start), posed, rho,
     )  # fmt: skip
 
 
@@ -155,10 +160,10 @@ def _share(deadline: float, part: float) -> float:
     return part * max(0.0, deadline - clock())
 
 
-def _redundancy(case: Case, exact: Formulation, h: float) -> Redundancy | None:
+def _redundancy(case: Case, exact: Formulation, h: float, start: tuple[Array, Array] | None) -> Redundancy | None:
     """Of one step of exact Coulomb friction; None where that is not solved."""
     n, _, r, d = case.size
-    stepper = first_step(case, exact, h)
+    stepper = first_step(case, exact, h, start=start)
     solution, _, _ = stepper.solve(default_solver("Coulomb NCP"))
     if solution.claimed not in (Status.SOLVED, Status.INACCURATE):
         return None
@@ -181,7 +186,8 @@ def as_data(r: LeadMatrixReport) -> dict[str, Any]:
     """The report for JSON; infinite ends of ranges are null."""
     d = r.redundancy
     return {
-        "case": r.case, "formulation": r.formulation, "problem_class": r.problem_class, "theory": r.theory,
+        "case": r.case, "formulation": r.formulation, "where": r.where,
+        "problem_class": r.problem_class, "theory": r.theory,
         "size": r.size, "rank": r.rank, "rank_tolerance": r.tolerance, "refused": r.refused or None,
         "p_matrix": {"verdict": r.p_verdict, "support": r.p_support or None}, "classes": r.classes,
         "problem": r.posed or None,
@@ -198,7 +204,7 @@ def as_data(r: LeadMatrixReport) -> dict[str, Any]:
 
 def to_text(r: LeadMatrixReport) -> str:
     """The report as text of at most 80 columns or so."""
-    rows = [("formulation", f"{r.formulation} on {r.case}, first step: {r.problem_class}"), ("theory", r.theory)]
+    rows = [("formulation", f"{r.formulation} on {r.case}, {r.where}: {r.problem_class}"), ("theory", r.theory)]
     for name in ("mixed", "reduced"):
         found, tolerance = r.rank[name], r.tolerance[name]
         if found is not None:

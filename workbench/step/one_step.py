@@ -3,6 +3,7 @@
 import numpy as np
 
 from workbench.algorithms.base import Solver
+from workbench.arrays import Array
 from workbench.assemble.find import compiled
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
@@ -92,12 +93,18 @@ def solve_system(
 
 
 def first_step(
-    case: Case, formulation: Formulation, h: float, normal: str | None = None, relaxation: Relaxation | None = None
-) -> Stepper:
-    """A run's first step, its data and hooks filled in; `Stepper.problem()` poses it. None is the case's own."""
+    case: Case, formulation: Formulation, h: float, normal: str | None = None, relaxation: Relaxation | None = None,
+    start: tuple[Array, Array] | None = None,
+) -> Stepper:  # fmt: skip
+    """A run's first step, its data and hooks filled in; `Stepper.problem()` poses it. None is the case's own.
+
+    `start` are other coordinates q and velocities v to begin from; what a formulation remembers begins anew there.
+    """
     c = compiled(formulation, *case.size)
     stepper = Stepper(c, h, case.normal if normal is None else normal, case.v_th)
     stepper.follow(case, case.relaxation if relaxation is None else relaxation, 1)
+    if start is not None:
+        stepper.track.q, stepper.track.v = start
     stepper.begin_case(case, 0)
     return stepper
 

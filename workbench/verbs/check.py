@@ -20,6 +20,7 @@ from workbench.diagnostics.lead_matrix import LeadMatrixReport, as_data, lead_ma
 from workbench.diagnostics.lead_matrix import to_text as lead_text
 from workbench.diagnostics.problem_check import check_posed
 from workbench.diagnostics.problem_check import to_text as problem_text
+from workbench.engine.timing import clock
 from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -30,14 +31,18 @@ from workbench.readers.matrix import Matrix, exact_doubles, matrix_of
 from workbench.readers.npz import FileProblem
 from workbench.readers.numbers import exact_decimal
 from workbench.readers.problem import name_of, read_problem
+from workbench.sliding.state import State, coordinates
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.results import Result
+from workbench.verbs.states import state_of_run
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from workbench.builtin.reports.figures.cones import Picture
 
+LEAST = 0.1
+"""Time [s] for the verdicts after a run to the state they are about."""
 SECONDS_OF_PAGE = 2.0
 """Time for the proofs that a page holds."""
 EXACT, FLOAT = (str, Fraction, Decimal), (float, np.floating)
@@ -173,12 +178,13 @@ class CheckedProblem(Result):
 
 def check(
     what: Any, formulation: str | Formulation | None = None, *, rhs: Any = None, step: float = 1e-3,
-    seconds: float = 10.0,
+    at: float | None = None, q: Any = None, v: Any = None, seconds: float = 10.0,
 ) -> Checked | CheckedFormulation | CheckedProblem:  # fmt: skip
     """Verdicts with proofs or witnesses on a matrix, its LCP, or the lead matrix of a formulation on a case.
 
     `what` is a matrix (array, rows of numbers or of strings such as "4/3", `Matrix`, the path of a file, text such as
-    "[1 2; 3 4]"), an LCP, or, with a `formulation`, a case or its name, whose first step of `step` [s] is looked at.
+    "[1 2; 3 4]"), an LCP, or, with a `formulation`, a case or its name: its first step of `step` [s], from
+    other coordinates `q` or velocities `v` than its own, or the step `at` [s] of its run under exact Coulomb friction.
     `rhs` is q (n,), or a file with it. `seconds` bounds all verdicts together; `data["judged"]` says whether they are
     about decimals as written or about doubles. Raises WorkbenchError for what cannot be read.
 
@@ -190,15 +196,31 @@ def check(
     'LCP'
     """
     if formulation is not None:
-        case, f = find_case(what), find_formulation(formulation)
-        return CheckedFormulation(
-            f"{f.label} on {case.name}", lead_matrix(case, f, find_formulation("coulomb"), step, seconds)
-        )
+        return _of_case(find_case(what), find_formulation(formulation), step, at, State(q, v), seconds)
+    if not (at is None and q is None and v is None):
+        raise WorkbenchError("at, q and v are for a case and a formulation; the q of an LCP is given as rhs")
     if rhs is None and (problem := other_problem(what)) is not None:
         name = name_of(what) if isinstance(what, str | Path) else f"the {problem.kind} problem"
         return check_posed_problem(name, problem, seconds)
     M, q, name = problem_of(what, rhs)
     return check_problem(name, M, q, seconds)
+
+
+def _of_case(
+    case: Case, f: Formulation, step: float, at: float | None, state: State, seconds: float
+) -> CheckedFormulation:
+    end, where, start = clock() + seconds, "first step", None
+    if at is not None and not state.is_start:
+        raise WorkbenchError("a moment of the run and a state of one's own are both given; give at, or q and v")
+    if at is not None:
+        state, where = state_of_run(case, at, state, None, end), f"step after {at:g} s"
+    elif not state.is_start:
+        where = "step from a state of one's own"
+    if not state.is_start:
+        start = coordinates(case, state)
+    exact = find_formulation("coulomb")
+    report = lead_matrix(case, f, exact, step, max(end - clock(), LEAST), start, where)
+    return CheckedFormulation(f"{f.label} on {case.name}, {where}", report)
 
 
 def check_posed_problem(name: str, problem: FileProblem, seconds: float) -> CheckedProblem:

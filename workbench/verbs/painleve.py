@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.algorithms import default_solver
 from workbench.builtin.reports.text.painleve import as_data, in_words, to_text
-from workbench.comparison.cases import of_reference
-from workbench.comparison.jobs import Settings
 from workbench.diagnostics.painleve import Painleve, of_case
 from workbench.diagnostics.painleve_contacts import Alternatives, alternatives
 from workbench.diagnostics.painleve_map import Progress, RegimeMap, axis, regime_map
@@ -23,16 +20,14 @@ from workbench.errors import WorkbenchError
 from workbench.mechanics.case import Case
 from workbench.output import provenance
 from workbench.readers.numbers import exact_number
-from workbench.sliding.state import State, coordinates, filled
-from workbench.step.simulation import simulate
-from workbench.verbs.find import find_case, find_formulation
+from workbench.sliding.state import State, coordinates
+from workbench.verbs.find import find_case
 from workbench.verbs.results import Result
+from workbench.verbs.states import state_of_run
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LOADED = 1e-9
-"""Share of the largest impulse of a step from which on a contact counts as loaded."""
 LEAST = 0.1
 """Time [s] that each part of the work has in any case."""
 
@@ -128,41 +123,12 @@ def painleve(
         raise WorkbenchError("a moment of the run and a state of one's own are both given; give at, or q and v")
     state = State(q, v, None, None if slip is None else tuple(np.atleast_1d(np.asarray(slip, dtype=float)).tolist()))
     if at is not None:
-        state = _of_run(found, at, state, progress, end)
+        state = state_of_run(found, at, state, progress, end)
     beside = alternatives(found, state, max(0.1 * (end - clock()), LEAST))
     rests = beside.at_rest and slip is None
     judged = None if rests else of_case(found, exact, state, max(0.25 * (end - clock()), LEAST))
     drawn = None if axes is None else regime_map(found, *axes, state, progress, max(end - clock(), LEAST))
     return Regimes(found, exact, judged, beside, state, drawn)
-
-
-def _of_run(case: Case, at: float, state: State, progress: Progress | None, end: float) -> State:
-    """The state after `at` seconds of the reference run; closed are the contacts that its last step loaded."""
-    settings = Settings().of_case(case)
-    h = settings.reference_step
-    if not 0 <= at <= case.duration:
-        raise WorkbenchError(f"at = {at:g} s; the run of {case.name} goes from 0 to {case.duration:g} s")
-    steps = round(at / h)
-    if steps == 0:
-        return state
-
-    def report(done: int) -> None:
-        if progress:
-            progress("run", done, steps)
-        if clock() > end:
-            raise WorkbenchError(f"at = {at:g} s: the time was over after {done} of {steps} steps; allow more seconds")
-
-    run = simulate(
-        case, find_formulation("coulomb"), default_solver("Coulomb NCP"), h, steps * h,
-        relaxation=of_reference(case, settings), progress=report,
-    )  # fmt: skip
-    if run.steps < steps or run.residuals.max() > run.tolerance:
-        raise WorkbenchError(f"at = {at:g} s: the run under exact Coulomb friction is not verified up to there")
-    q, v = run.states_q[-1], run.states_v[-1]
-    core = filled(case, q, v)
-    loaded = run.p_n[-1] > LOADED * np.abs(run.p_n[-1]).max()
-    leaving = core.J_n @ v + core.r_n > case.v_th
-    return state._replace(q=q, v=v, closed=tuple(np.flatnonzero(loaded & ~leaving).tolist()))
 
 
 def exact_value(name: str, value: Any) -> Fraction:

@@ -1,0 +1,54 @@
+"""A state of a case to look at: coordinates and velocities of one's own, or a moment of the reference run."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from workbench.algorithms import default_solver
+from workbench.comparison.cases import of_reference
+from workbench.comparison.jobs import Settings
+from workbench.engine.timing import clock
+from workbench.errors import WorkbenchError
+from workbench.mechanics.case import Case
+from workbench.sliding.state import State, filled
+from workbench.step.simulation import simulate
+from workbench.verbs.find import find_formulation
+
+LOADED = 1e-9
+"""Share of the largest impulse of a step from which on a contact counts as loaded."""
+
+Progress = Callable[[str, int, int], None]
+"""What is done, how much of it, of how much."""
+
+
+def state_of_run(case: Case, at: float, state: State, progress: Progress | None, end: float) -> State:
+    """The state after `at` seconds of the reference run; closed are the contacts that its last step loaded.
+
+    `progress` hears "run", how many steps are done, and of how many; `end` is by `clock()`. Raises WorkbenchError for a
+    moment outside the run, and where the run is not verified or takes too long.
+    """
+    settings = Settings().of_case(case)
+    h = settings.reference_step
+    if not 0 <= at <= case.duration:
+        raise WorkbenchError(f"at = {at:g} s; the run of {case.name} goes from 0 to {case.duration:g} s")
+    steps = round(at / h)
+    if steps == 0:
+        return state
+
+    def report(done: int) -> None:
+        if progress:
+            progress("run", done, steps)
+        if clock() > end:
+            raise WorkbenchError(f"at = {at:g} s: the time was over after {done} of {steps} steps; allow more seconds")
+
+    run = simulate(
+        case, find_formulation("coulomb"), default_solver("Coulomb NCP"), h, steps * h,
+        relaxation=of_reference(case, settings), progress=report,
+    )  # fmt: skip
+    if run.steps < steps or run.residuals.max() > run.tolerance:
+        raise WorkbenchError(f"at = {at:g} s: the run under exact Coulomb friction is not verified up to there")
+    q, v = run.states_q[-1], run.states_v[-1]
+    core = filled(case, q, v)
+    loaded = run.p_n[-1] > LOADED * np.abs(run.p_n[-1]).max()
+    leaving = core.J_n @ v + core.r_n > case.v_th
+    return state._replace(q=q, v=v, closed=tuple(np.flatnonzero(loaded & ~leaving).tolist()))
