@@ -1,4 +1,4 @@
-"""Certificates: all verdicts are proved to a checker of its own, and a damaged certificate proves nothing false."""
+"""Certificates: all verdicts are proved to a checker of its own (see `test_checker` and `test_stress` for damage)."""
 
 import base64
 import copy
@@ -72,51 +72,6 @@ def test_every_verdict_is_proved_to_the_checker():
     assert {("copositive", "yes", "entries"), ("E0", "yes", "repetition"), ("Q", "no", None)} <= seen
 
 
-def damaged(value, chance):
-    """The same with one number, text or entry changed, somewhere inside."""
-    if isinstance(value, dict) and value:
-        key = chance.choice(sorted(value))
-        return {**value, key: damaged(value[key], chance)}
-    if isinstance(value, list) and value:
-        k = chance.randrange(len(value))
-        if chance.random() < 0.2:
-            return value[:k] + value[k + 1 :]
-        return [*value[:k], damaged(value[k], chance), *value[k + 1 :]]
-    others = {"yes": "no", "no": "yes"}
-    if isinstance(value, str) and value in others:
-        return others[value]
-    return chance.choice(["1", "-1", "0", 0, 1, 2, -1, None, "1/0", [], "infinite", "no", "yes"])
-
-
-def test_damage_is_noticed_and_where_the_digest_is_mended_nothing_false_is_proved():
-    chance, refused, harmless = random.Random(2), 0, 0
-    for M, q in samples(60, 3):
-        whole = certificate(M, q)
-        true = {(claim["about"], str(claim["verdict"])) for claim in whole["claims"]}
-        for _ in range(20):
-            broken = damaged(whole, chance)
-            if json.dumps(broken, sort_keys=True) == json.dumps(whole, sort_keys=True):
-                continue
-            with pytest.raises(RefusedError):
-                verify(broken)
-            broken = {**copy.deepcopy(whole), "claims": damaged(whole["claims"], chance)}
-            broken["digest"] = digest(broken)
-            if not all(isinstance(claim, dict) for claim in broken["claims"]):
-                continue
-            for claim, finding in zip(broken["claims"], verify(broken), strict=True):
-                if finding.result == HOLDS and finding.about.startswith("distance"):
-                    # Wider bounds are true as well.
-                    bounds = next(other["verdict"] for other in whole["claims"] if other["about"] == finding.about)
-                    assert Fraction(claim["verdict"][0]) <= Fraction(bounds[1])
-                    assert claim["verdict"][1] is None or Fraction(claim["verdict"][1]) >= Fraction(bounds[0])
-                elif finding.result == HOLDS:
-                    assert (finding.about, finding.claim) in true, (M, q, finding)
-                    harmless += 1
-                else:
-                    refused += 1
-    assert refused > 500 < harmless
-
-
 @pytest.mark.parametrize("n", [3, 20, 60])
 def test_definite_and_semidefinite_matrices_of_any_order_are_proved_by_factors(n):
     A = np.random.default_rng(n).integers(-9, 10, (n, n)).astype(float)
@@ -129,7 +84,8 @@ def test_definite_and_semidefinite_matrices_of_any_order_are_proved_by_factors(n
     support = next(claim["support"] for claim in document["claims"] if claim["about"] == "PD")
     assert not proves("PD", "yes", M - 1e-9 * np.diag([1e12, *[0.0] * (n - 1)]), support)
     if n <= 20:
-        semidefinite = certificate(A[:, :-1] @ A[:, :-1].T + K)
+        # All classes of order 20 would take the whole time allowed; what this is about takes a moment of it.
+        semidefinite = certificate(A[:, :-1] @ A[:, :-1].T + K, seconds=2.0)
         assert all(finding.result in (HOLDS, TOO_LONG) for finding in verify(semidefinite))
         claimed = {claim["about"]: claim["verdict"] for claim in semidefinite["claims"]}
         assert (claimed["PSD"], claimed["PD"]) == ("yes", "no")
@@ -149,7 +105,7 @@ def test_a_tree_of_principal_pivots_is_proved_and_no_other():
     n = 16
     A = np.random.default_rng(5).uniform(-0.45, 0.45, (n, n))
     np.fill_diagonal(A, 1.0)
-    document = certificate(A.tolist(), seconds=20.0)
+    document = certificate(A.tolist())
     claim = next(claim for claim in document["claims"] if claim["about"] == "P")
     assert claim["verdict"] == "yes"
     tree = claim["support"]["tree"]
@@ -171,7 +127,7 @@ def test_a_quotient_of_dominant_matrices_is_proved_and_so_is_its_transpose():
     n = 30
     chance = np.random.default_rng(1)
     B, C = (dominant(chance, n) for _ in range(2))
-    document = certificate((B @ np.linalg.inv(C)).tolist())
+    document = certificate((B @ np.linalg.inv(C)).tolist(), seconds=60.0)
     claim = next(claim for claim in document["claims"] if claim["about"] == "P")
     assert [finding.result for finding in verify(document) if finding.about == "P"] == [HOLDS]
     assert "quotient" in {line[0] for line in claim["support"]["tree"]}

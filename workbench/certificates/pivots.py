@@ -130,9 +130,3 @@ def _repeat_minors(A: Integers, previous: int) -> None:
         if len(B) > 1:
             p = len(B) - 1
             stack += [(schur(B, p, before), B[p][p]), (without(B, p), before)]
-
-
-def sign_reversed(M: Rows, x: list[Fraction]) -> bool:
-    """Whether x != 0 and x_i (M x)_i <= 0 for all i, which no P-matrix allows."""
-    products = [u * sum((a * v for a, v in zip(row, x, strict=True)), Fraction(0)) for u, row in zip(x, M, strict=True)]
-    return any(x) and max(products) <= 0

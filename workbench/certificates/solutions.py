@@ -103,7 +103,9 @@ def _check_only(M: Rows, q: Vector, a: list[int], z: Vector, c: Vector) -> None:
     Every other such z' has unknowns >= 0 with c . unknowns = 0, so that all where c > 0 are zero for z' too.
     """
     n = len(M)
-    if any(z[i] for i in range(n) if i not in a):
+    at = [*(z[j] for j in a), Fraction(1)]
+    equations = [[*(M[i][j] for j in a), q[i]] for i in a]
+    if any(z[i] for i in range(n) if i not in a) or any(dot(row, at) for row in equations):
         raise RefusedError("the point is not in its branch")
     if not a:
         return
@@ -111,11 +113,9 @@ def _check_only(M: Rows, q: Vector, a: list[int], z: Vector, c: Vector) -> None:
     rows = [
         [*(Fraction(i == j) for j in a), Fraction(0)] if i in a else [*(M[i][j] for j in a), q[i]] for i in range(n)
     ]
-    at = [*(z[j] for j in a), Fraction(1)]
     tight = [rows[i] for i in range(n) if c[i]]
     if min(c) < 0 or any(dot(row, at) for row in tight):
         raise RefusedError("c is not positive on zero unknowns alone")
-    equations = [[*(M[i][j] for j in a), q[i]] for i in a]
     total = [dot(list(column), c) for column in zip(*rows, strict=True)]
     # c . unknowns vanishes on the equations' solutions: it is a combination of the equations.
     if any(total) and rank([*equations, total]) != rank(equations):

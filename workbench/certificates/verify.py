@@ -105,6 +105,8 @@ def _checked(problem: Problem, claim: dict[str, Any], known: dict[str, str]) -> 
         return Finding(about, _shown(verdict), TOO_LONG, str(why))
     except RefusedError as why:
         return Finding(about, _shown(verdict), REFUSED, str(why))
+    except RecursionError:
+        return Finding(about, _shown(verdict), REFUSED, "its tree is too deep to be followed")
     return Finding(about, _shown(verdict), HOLDS)
 
 
@@ -126,7 +128,7 @@ def _decimal(text: str) -> str:
 
 def _check_rank(problem: Problem, support: Support, _known: Known) -> None:
     found = rank(problem.M)
-    if support["verdict"] != found:
+    if type(support["verdict"]) is not int or support["verdict"] != found:
         raise RefusedError(f"the rank is {found}")
 
 

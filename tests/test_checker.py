@@ -1,0 +1,264 @@
+"""Each thing that the checker of certificates looks at: what just suffices is accepted, what just fails is refused."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from tests import definitions
+from tests.inequalities import feasible
+from tests.stress import damaged
+from tests.supports import COUNTS, FALSE_COUNTS, MINORS, ONE, SUPPORTS, cholesky, cones, ldl, tree
+from workbench.certificates.classes import check_class
+from workbench.certificates.exact import RefusedError
+from workbench.certificates.inequalities import is_feasible
+from workbench.certificates.solutions import check_solutions
+from workbench.certificates.verify import HOLDS, REFUSED, digest, verify
+
+
+def exact(rows):
+    return [[Fraction(x) for x in row] for row in rows]
+
+
+def proves(name, verdict, M, support, known=None) -> bool:
+    try:
+        check_class(exact(M), name, verdict, support, known or {})
+    except RefusedError:
+        return False
+    return True
+
+
+def counts(M, q, verdict, known=None, **support) -> bool:
+    try:
+        check_solutions(exact(M), [Fraction(x) for x in q], {"verdict": verdict, **support}, known or {})
+    except RefusedError:
+        return False
+    return True
+
+
+def document(M, claims, q=None, **other):
+    content = {"format": "contact workbench certificate", "version": 1, "M": M, "q": q, "claims": claims, **other}
+    return {**content, "digest": digest(content)}
+
+
+@pytest.mark.parametrize(("name", "verdict", "M", "good", "bad"), SUPPORTS)
+def test_what_just_suffices_proves_and_what_just_fails_does_not(name, verdict, M, good, bad):
+    truth = definitions.truth(definitions.whole(exact(M)))[name] == (verdict == "yes")
+    assert good is None or truth
+    assert good is None or proves(name, verdict, M, good)
+    for support in bad:
+        assert not proves(name, verdict, M, support), support
+
+
+@pytest.mark.parametrize(
+    ("name", "M"),
+    [
+        ("Z", [[1, "1/9"], [0, 1]]),
+        ("copositive", [[0, -1], ["9/10", 0]]),
+        ("copositive", [[-1, 0], [0, 1]]),
+        ("strictly_copositive", [[1, 0], [0, 0]]),
+        ("strictly_copositive", [[1, -1], ["9/10", 1]]),
+        ("P", [[0]]),
+    ],
+)
+def test_signs_of_entries_that_prove_nothing(name, M):
+    assert not proves(name, "yes", M, {"by": "entries"})
+
+
+def test_dominance_needs_the_signs_of_z():
+    assert not proves("M", "yes", [[1, 5], [5, 1]], {"d": ["1", "1"]})
+    assert not proves("H_plus", "yes", [[1, 5], [5, 1]], {"d": ["1", "1"]})
+    assert not proves("H_plus", "yes", [[-2, 1], [1, -2]], {"d": ["1", "1"]})
+
+
+def test_covers_that_suffice_and_covers_that_do_not():
+    for M, q, count, support in COUNTS:
+        assert definitions.solution_count(M, [int(x) for x in q]) == count
+        assert counts(M, q, count, **support), (M, q)
+        cover = support.get("cover")
+        if cover:
+            assert not counts(M, q, count, points=support["points"], cover=cover[:-1])
+            assert not counts(M, q, count, points=support["points"], cover=[*cover, cover[-1]])
+            assert not counts(M, q, count, points=support["points"])
+    for M, q, count, support in FALSE_COUNTS:
+        assert not counts(M, q, count, **support), (M, q, support)
+    assert counts([[1]], ["0"], 1, {"P": "yes"}, by="P", points=[["0"]])
+    assert not counts([[1]], ["0"], 1, {"P": "yes"}, by="P", points=[["1"]])
+    assert not counts([[1]], ["0"], 0, {"P": "yes"}, by="P", points=[])
+    assert not counts([[1]], ["0"], 1, {"P": "no"}, by="P", points=[["0"]])
+
+
+def test_a_random_support_proves_nothing_false():
+    """Whatever vectors, entries and index sets are given: what is accepted is true."""
+    chance, accepted = random.Random(3), 0
+    numbers = ("-1", "0", "0", "1", "1", "2")
+    for M, _ in small(150, 4):
+        n, truth = len(M), definitions.truth(M)
+        for _ in range(3):
+            vectors = {key: [chance.choice(numbers) for _ in range(n)] for key in "xydqz"}
+            some = chance.sample(range(n), chance.randint(0, n))
+            x, y, z, d = (vectors[key] for key in "xyzd")
+            none = ["none", y]
+            for support in (
+                *({key: vectors[key]} for key in "xyd"),
+                {"entry": [chance.randrange(n), chance.randrange(n)]},
+                {"index_set": some},
+                {"q": vectors["q"], "z": z, "cover": chance.choice([[none], [["branch", 0], none, ["none", x]]])},
+                cones(["cone", some], *([["empty", y[:1]]] * n)),
+                tree(chance.choice([["diagonal", d], MINORS, ["quotient", M]])),
+                {"by": "entries"},
+                {**ldl(some, [["1"] * i for i in range(n)], d), "by": chance.choice(("ldl", "split"))},
+                cholesky([0] * n, 0, [[int(i == j) for j in range(i + 1)] for i in range(n)]),
+            ):
+                for name in definitions.NAMES:
+                    for verdict in ("yes", "no"):
+                        if proves(name, verdict, M, support):
+                            accepted += 1
+                            assert truth[name] == (verdict == "yes"), (name, verdict, M, support)
+    assert accepted > 2000
+
+
+def reshaped(value, depth=4):
+    """The same with one part, down to some depth, of a shape that does not fit."""
+    yield from (1, None, "x", {}, [], [[]], [None], [1, 2, 3, 4, 5])
+    if depth and isinstance(value, list):
+        for k, x in enumerate(value):
+            yield from ([*value[:k], other, *value[k + 1 :]] for other in reshaped(x, depth - 1))
+            yield value[:k] + value[k + 1 :]
+
+
+def test_a_support_of_any_shape_is_refused_and_nothing_breaks():
+    chance = random.Random(8)
+    for name, verdict, M, good, _ in SUPPORTS:
+        for key, value in (good or {}).items():
+            for other in reshaped(value):
+                proves(name, verdict, M, {**good, key: other})
+    for M, q, count, support in COUNTS:
+        for key, value in support.items():
+            for other in reshaped(value):
+                counts(M, q, count, **{**support, key: other})
+    for name, verdict, M, good, _ in SUPPORTS:
+        for _ in range(20 if good else 0):
+            broken = damaged({key: damaged(value, chance) for key, value in good.items()}, chance)
+            proves(name, verdict, M, broken)
+    for M, q, count, support in COUNTS:
+        for _ in range(60):
+            counts(M, q, count, **damaged({key: damaged(value, chance) for key, value in support.items()}, chance))
+    assert not proves("P", "yes", ONE, {"by": "implication", "from": "PD"}, {"PD": "yes"})
+    assert not proves("P", "yes", ONE, {"by": "implication", "from": ["PD", ["PD"]]}, {"PD": "yes"})
+    assert not proves("P", "no", ONE, {"by": "implication", "from": [], "conclusion": ["P0"]}, {"P0": "no"})
+    assert not proves("PD", "no", ONE, {"by": "implication", "from": [], "conclusion": "Z"}, {"Z": "no"})
+    assert not proves("beauty", "no", ONE, {"x": ["1"]})
+    with pytest.raises(RefusedError, match="too many to repeat"):
+        check_class(exact([[int(i == j) for j in range(17)] for i in range(17)]), "P", "yes", tree(MINORS), {})
+    with pytest.raises(RefusedError, match="elimination makes more"):
+        is_feasible([], exact([[sign, k] for k in range(150) for sign in (1, -1)]))
+
+
+def small(count, seed, orders=(1, 2, 3, 3)):
+    """Matrices of whole numbers and of rational ones, often singular."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        n, most = chance.choice(orders), chance.choice((1, 1, 3))
+        M = [[chance.randint(-most, most) for _ in range(n)] for _ in range(n)]
+        way = chance.random()
+        if way < 0.3:
+            M = [[sum(x * y for x, y in zip(u[:-1] or u, v[:-1] or v, strict=True)) for v in M] for u in M]
+        elif way < 0.6:
+            M = [[abs(x) if i == j or chance.random() < 0.5 else x for j, x in enumerate(r)] for i, r in enumerate(M)]
+        if chance.random() < 0.3:
+            M = [[(x if i == j else x - M[j][i]) for j, x in enumerate(row)] for i, row in enumerate(M)]
+        yield M, chance
+
+
+def test_what_is_repeated_over_all_index_sets_agrees_with_the_definitions():
+    seen = set()
+    for M, _ in small(400, 1):
+        truth = definitions.truth(M)
+        for name in (
+            "P0", "nondegenerate", "E0", "E", "R0", "copositive", "strictly_copositive", "copositive_plus",
+            "column_sufficient", "row_sufficient",
+        ):  # fmt: skip
+            assert proves(name, "yes", M, {"by": "repetition"}) == truth[name], (name, M)
+            seen.add((name, truth[name]))
+        assert proves("P", "yes", M, tree(MINORS)) == truth["P"]
+    assert len(seen) == 20
+
+
+def test_inequalities_by_elimination_agree_with_another_elimination():
+    chance, found = random.Random(5), []
+    for _ in range(200):
+        columns = chance.randint(1, 3)
+        rows = [[chance.randint(-2, 2) for _ in range(columns + 1)] for _ in range(chance.randint(1, 6))]
+        k = chance.randint(0, min(2, len(rows) - 1))
+        truth = feasible(rows + [[-x for x in row] for row in rows[:k]])
+        assert is_feasible(exact(rows[:k]), exact(rows[k:])) == truth, (rows, k)
+        found.append(truth)
+    assert 20 < sum(found) < 180
+
+
+def test_a_document_that_cannot_be_read_is_refused():
+    claims = [{"about": "Z", "verdict": "yes", "support": {"by": "entries"}}]
+    good = document(ONE, claims)
+    assert [finding.result for finding in verify(good)] == [HOLDS]
+    for other in (
+        document(ONE, claims, format="another"),
+        document(ONE, claims, version=2),
+        {**good, "digest": None},
+        {**good, "more": 1},
+        document([], claims),
+        document("1", claims),
+        document({"0": ["1"]}, claims),
+        document(1, claims),
+        document([["1"], ["1"]], claims),
+        document(ONE, {}),
+        document(ONE, [1]),
+        document(ONE, [*claims, 1]),
+        document(ONE, claims, q=["1", "1"]),
+        [good],
+    ):
+        with pytest.raises(RefusedError):
+            verify(other)
+
+
+def test_claims_are_read_as_they_are_and_may_rest_on_later_ones():
+    implied = {"about": "P", "verdict": "yes", "support": {"by": "implication", "from": ["H_plus"]}}
+    dominant = {"about": "H_plus", "verdict": "yes", "support": {"d": ["1"]}}
+    first = {"about": "P0", "verdict": "yes", "support": {"by": "implication", "from": ["P"]}}
+    assert [f.result for f in verify(document(ONE, [first, implied, dominant]))] == [HOLDS] * 3
+    around = {"about": "H_plus", "verdict": "yes", "support": {"by": "implication", "from": ["M"]}}
+    back = {"about": "M", "verdict": "yes", "support": {"by": "implication", "from": ["Z", "H_plus"]}}
+    signs = {"about": "Z", "verdict": "yes", "support": {"by": "entries"}}
+    assert [f.result for f in verify(document(ONE, [around, back, signs]))] == [REFUSED, REFUSED, HOLDS]
+    alone = {"about": "solutions", "verdict": 1, "support": {"by": "P", "points": [["1"]]}}
+    for claim, q, result in (
+        ({"about": "rank", "verdict": 1, "support": {}}, None, HOLDS),
+        ({"about": "rank", "verdict": 2, "support": {}}, None, REFUSED),
+        ({"about": "rank", "verdict": True, "support": {}}, None, REFUSED),
+        ({"about": "rank", "verdict": 1, "support": None}, None, REFUSED),
+        ({"about": "beauty", "verdict": "yes", "support": {"by": "entries"}}, None, REFUSED),
+        ({"about": "Z", "verdict": "perhaps", "support": {"by": "entries"}}, None, REFUSED),
+        ({"about": "P", "verdict": "no", "support": {}}, None, REFUSED),
+        ({"about": "P", "verdict": "yes", "support": {"by": "tree", "tree": [["transpose"]] * 9999}}, None, REFUSED),
+        (alone, ["-1"], HOLDS),
+        (alone, ["1"], REFUSED),
+        (alone, None, REFUSED),
+    ):
+        assert verify(document(ONE, [implied, dominant, claim], q))[-1].result == result, claim
+
+
+@pytest.mark.parametrize(
+    ("support", "result"),
+    [
+        ({"positive": ["1", "0"], "negative": ["0", "1"]}, HOLDS),
+        ({"positive": ["1", "0"], "negative": ["1", "0"]}, REFUSED),
+        ({"positive": ["1", "1"], "negative": ["0", "1"]}, REFUSED),
+        ({"positive": ["1", "0"], "negative": ["1", "1"]}, REFUSED),
+        ({"positive": ["1", "0"]}, REFUSED),
+    ],
+)
+def test_a_form_of_both_signs_is_shown_by_two_vectors(support, result):
+    M = [["1", "0"], ["0", "-1"]]
+    claim = {"about": "indefinite", "verdict": "yes", "support": support}
+    assert verify(document(M, [claim]))[0].result == result
+    assert verify(document(M, [{**claim, "verdict": "no"}]))[0].result == REFUSED
