@@ -149,7 +149,7 @@ def _written(
         return None if tree is None else {"by": "tree", "tree": tree}
     if by == "factors":
         S = M + M.transpose()
-        return split(S) if about == "copositive" else factors(S, about == "PD")
+        return split(S, deadline) if about == "copositive" else factors(S, about == "PD", deadline)
     if "q" in support:
         return {**support, "cover": cover(M, [fmpq(x) for x in support["q"]], [], deadline)}
     if by == "cones":

@@ -6,6 +6,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.matrices.definiteness import as_text, nearest_double
+from workbench.matrices.exact_lp import check_clock
 
 SHORT = 16
 """Order up to which exact factors are preferred; beyond, those of floating point are much shorter."""
@@ -17,21 +18,24 @@ BITS = 52
 Support = dict[str, Any]
 
 
-def factors(S: fmpq_mat, definite: bool) -> Support | None:
-    """Factors of the symmetric S (n, n), positive definite or else semidefinite; None where none were found."""
+def factors(S: fmpq_mat, definite: bool, deadline: float) -> Support | None:
+    """Factors of the symmetric S (n, n), positive definite or else semidefinite; None where none were found. Raises
+    OutOfTimeError."""
     rounded = _rounded(S) if definite and S.nrows() > SHORT else None
     if rounded is None and S.nrows() <= LARGEST_EXACT:
-        return exact_factors(S)
+        return exact_factors(S, deadline)
     return rounded
 
 
-def exact_factors(S: fmpq_mat) -> Support:
-    """S = L diag(D) L^T in some order of the indices, L unit lower triangular, given by its rows below the diagonal."""
+def exact_factors(S: fmpq_mat, deadline: float) -> Support:
+    """S = L diag(D) L^T in some order of the indices, L unit lower triangular, given by its rows below the diagonal.
+    Raises OutOfTimeError."""
     n, A = S.nrows(), S.tolist()
     left, order = list(range(n)), []
     columns: list[dict[int, fmpq]] = []
     D: list[fmpq] = []
     while left:
+        check_clock(deadline)
         # A semidefinite form with a zero on the diagonal has zeros in the whole row.
         k = next((i for i in left if A[i][i] != 0), left[0])
         left.remove(k)
@@ -47,10 +51,13 @@ def exact_factors(S: fmpq_mat) -> Support:
     return {"by": "ldl", "order": order, "L": [as_text(row) for row in rows], "D": as_text(D)}
 
 
-def split(S: fmpq_mat) -> Support:
+def split(S: fmpq_mat, deadline: float) -> Support:
     """Factors of a positive semidefinite matrix nowhere above S: S without its positive entries in the rows with a zero
-    diagonal, the form of the frictional problems of Stewart and Trinkle, and of Anitescu and Potra."""
-    return {**exact_factors(without_positive_borders(S)), "by": "split"}
+    diagonal, the form of the frictional problems of Stewart and Trinkle, and of Anitescu and Potra.
+
+    Raises OutOfTimeError.
+    """
+    return {**exact_factors(without_positive_borders(S), deadline), "by": "split"}
 
 
 def without_positive_borders(S: fmpq_mat) -> fmpq_mat:

@@ -74,7 +74,7 @@ class Cones:
 
     def __init__(self, M: fmpq_mat, deadline: float) -> None:
         n = M.nrows()
-        self.n, self.M = n, M
+        self.n, self.M, self.deadline = n, M, deadline
         self.unit = [[fmpq(i == j) for i in range(n)] for j in range(n)]
         self.minus = [[-M[i, j] for i in range(n)] for j in range(n)]
         self.full: list[tuple[tuple[int, ...], int]] = []
@@ -98,10 +98,11 @@ class Cones:
         return [sign for k, (_, sign) in enumerate(self.full) if min(values[self.n * k : self.n * (k + 1)]) >= 0]
 
     def facets(self) -> Iterator[Facet]:
-        """The facets at which the number of solutions may change."""
+        """The facets at which the number of solutions may change. Raises OutOfTimeError."""
         for i in range(self.n):
             others = [j for j in range(self.n) if j != i]
             for a in ((j for j, use in zip(others, chosen, strict=True) if use) for chosen in _choices(self.n - 1)):
+                check_clock(self.deadline)
                 kept = tuple(a)
                 generators = [self.generator(j, j in kept) for j in others]
                 normal = _normal(generators, self.n)
