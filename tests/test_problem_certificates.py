@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.test_bounded import random_box
 from tests.stress import damaged
+from tests.test_bounded import random_box
 from tests.test_existence import CLAMP, CLAMP_IN_SPACE
 from workbench.certificates.exact import RefusedError
 from workbench.certificates.verify import HOLDS, digest, verify

@@ -101,15 +101,15 @@ def _of_uniqueness(unique: Entry) -> list[Entry | None]:
 
 def _of_existence(friction: RationalFriction, entry: Entry, deadline: float) -> Entry | None:
     witness = entry["witness"]
-    if witness is None:
-        M, q = planar_lcp(friction)
-        try:
+    try:
+        if witness is None:
+            M, q = planar_lcp(friction)
             return {"kind": "cover", "cover": cover(M, q, [], deadline)}
-        except OutOfTimeError:
-            return None
-    if witness["kind"] == "definite":
-        found = factors(friction.W + friction.W.transpose(), True)
-        return None if found is None else {"kind": "definite", "factors": found}
+        if witness["kind"] == "definite":
+            found = factors(friction.W + friction.W.transpose(), True, deadline)
+            return None if found is None else {"kind": "definite", "factors": found}
+    except OutOfTimeError:
+        return None
     return dict(witness)
 
 
@@ -128,7 +128,7 @@ def _verdicts(result: Entry, with_q: bool) -> list[tuple[str, Any, Entry]]:
         if entry["verdict"] != "undecided"
     ]
     for name in ("distance_to_degenerate", "distance_to_non_p"):
-        bounds = (result[name] or {}).get("certificate")
+        bounds = (result.get(name) or {}).get("certificate")
         if bounds:
             support = {key: bounds[key] for key in ("index_set", "x", "diagonal") if bounds.get(key) is not None}
             found.append((name, [bounds["lower"], bounds["upper"]], support))
