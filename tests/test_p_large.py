@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+from tests.proofs import holds, verified
 from workbench.engine.timing import clock
 from workbench.matrices.diagonal_stability import FOUND, NONE, find_diagonal, proved_diagonal
 from workbench.matrices.p_large import Tree, by_walk_and_tree
@@ -14,7 +15,6 @@ from workbench.matrices.p_minors import by_minors
 from workbench.matrices.p_quotient import Quotients
 from workbench.matrices.p_scaled import Scaled
 from workbench.matrices.p_tree import DONE, MINORS
-from workbench.matrices.p_witness import holds, verified
 from workbench.readers.matrix import Matrix
 
 ALWAYS = float("inf")

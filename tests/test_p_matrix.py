@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
+from tests.proofs import verified
 from workbench.errors import DataError
 from workbench.matrices.p_matrix import p_verdict, smallest_minor
 from workbench.matrices.p_minors import _prove_positive
-from workbench.matrices.p_witness import verified
 from workbench.readers.matrix import Matrix
 
 

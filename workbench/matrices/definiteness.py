@@ -282,6 +282,18 @@ def lift(M: fmpq_mat, a: list[int], y: Mapping[int, int | fmpq]) -> list[fmpq]:
     return x
 
 
+def null_vector(A: fmpq_mat) -> list[fmpq]:
+    """A v (n) other than zero with A v = 0, for A (m, n) of a rank below n."""
+    n = A.ncols()
+    reduced, r = A.rref()
+    pivots = [next(j for j in range(n) if reduced[i, j] != 0) for i in range(r)]
+    free = next(j for j in range(n) if j not in pivots)
+    v = [fmpq(j == free) for j in range(n)]
+    for i, j in enumerate(pivots):
+        v[j] = -reduced[i, free]
+    return v
+
+
 def submatrix(M: fmpq_mat, a: Sequence[int]) -> fmpq_mat:
     """The principal submatrix M_aa."""
     return fmpq_mat(len(a), len(a), [M[i, j] for i in a for j in a])

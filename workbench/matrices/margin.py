@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq, fmpq_mat
 
+from workbench.matrices.definiteness import null_vector
 from workbench.matrices.exact_lp import check_clock
 
 LARGEST = 9
@@ -212,15 +213,8 @@ def _normal(generators: list[Vector], n: int) -> Vector | None:
     """A vector orthogonal to all; None unless they are linearly independent."""
     if not generators:
         return [fmpq(1)]
-    reduced, r = fmpq_mat(generators).rref()
-    if r < n - 1:
-        return None
-    pivots = [next(j for j in range(n) if reduced[i, j] != 0) for i in range(r)]
-    free = next(j for j in range(n) if j not in pivots)
-    v = [fmpq(j == free) for j in range(n)]
-    for i, j in enumerate(pivots):
-        v[j] = -reduced[i, free]
-    return v
+    G = fmpq_mat(generators)
+    return null_vector(G) if G.rank() == n - 1 else None
 
 
 def _dot(x: Vector, y: Vector) -> fmpq:

@@ -20,6 +20,7 @@ from workbench.matrices.definiteness import (
     as_text,
     exact,
     nearest_double,
+    null_vector,
     signs_of_form,
     submatrix,
     symmetric_part,
@@ -242,23 +243,12 @@ def _signs(M: fmpq_mat, known: _Verdicts, deadline: float) -> None:
         known.settle("PD", NO, x=as_text(signs.negative))
     elif signs.singular:
         known.settle("PSD", YES, "exact LDL^T: every pivot is positive or zero", by="factors")
-        known.settle("PD", NO, x=as_text(_null_vector(S)))
+        known.settle("PD", NO, x=as_text(null_vector(S)))
     else:
         known.settle("PD", YES, "exact LDL^T: every pivot is positive", by="factors")
     if known.open("copositive") and signs_of_form(without_positive_borders(S), deadline).negative is None:
         proof = "the symmetric part is a positive semidefinite matrix plus a nonnegative one"
         known.settle("copositive", YES, proof, by="factors")
-
-
-def _null_vector(S: fmpq_mat) -> Vector:
-    n = S.nrows()
-    reduced, r = S.rref()
-    pivots = [next(j for j in range(n) if reduced[i, j] != 0) for i in range(r)]
-    free = next(j for j in range(n) if j not in pivots)
-    v = [fmpq(j == free) for j in range(n)]
-    for i, j in enumerate(pivots):
-        v[j] = -reduced[i, free]
-    return v
 
 
 def _dominance(M: fmpq_mat, known: _Verdicts) -> None:

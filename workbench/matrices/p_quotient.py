@@ -25,7 +25,7 @@ from scipy.optimize import linprog
 from workbench.engine.timing import clock
 from workbench.matrices.definiteness import exact
 from workbench.matrices.p_scaled import Scaled
-from workbench.matrices.p_witness import PVerdict, holds
+from workbench.matrices.p_witness import PVerdict, dominant
 
 LARGEST = 150
 """Order up to which the programme is tried: one column takes a tenth of a second there."""
@@ -124,8 +124,9 @@ def _verdicts(M: fmpq_mat, scaled: Scaled) -> Iterator[PVerdict | None]:
             if C is None:
                 yield None
                 continue
-            tree = ("quotient", [[s * exact(x) for x in row] for s, row in zip(t, C, strict=True)])
-            if not holds(N, tree):
+            rows = [[s * exact(x) for x in row] for s, row in zip(t, C, strict=True)]
+            tree = ("quotient", rows)
+            if not (dominant(fmpq_mat(rows)) and dominant(N * fmpq_mat(rows))):
                 yield None
             elif N is M:
                 yield PVerdict("P", "M = B C^-1 with strictly row-dominant B and C", tree=tree)

@@ -1,11 +1,10 @@
-"""What supports a verdict on the P-property, and short functions that check it in exact arithmetic.
+"""What supports a verdict on the P-property, and how it is written down (`certificates.pivots` checks it).
 
 Sources: Fiedler and Ptak (Czechoslovak Math. J. 12, 1962) for the sign reversal; Moylan (IEEE Trans. Autom. Control 22,
 1977) for diagonal stability; Johnson and Tsatsomeros (Linear Multilinear Algebra 38, 1995) for the quotient;
 Tsatsomeros and Li (BIT 40, 2000) for the tree of principal pivots.
 """
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from workbench.matrices.definiteness import as_text, lift, submatrix
-from workbench.matrices.diagonal_stability import proved_diagonal
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,46 +99,6 @@ def schur_complement(M: fmpq_mat, pivots: Sequence[int], rest: Sequence[int]) ->
     M_rp = fmpq_mat(len(rest), len(pivots), [M[i, j] for i in rest for j in pivots])
     M_pr = fmpq_mat(len(pivots), len(rest), [M[i, j] for i in pivots for j in rest])
     return M_rr - M_rp * submatrix(M, list(pivots)).solve(M_pr)
-
-
-def verified(M: fmpq_mat, verdict: PVerdict) -> bool:
-    """Whether what supports a verdict "P" or "not P" holds, in exact arithmetic, by no code that produced it.
-
-    A proof by all minors is repeated, whatever that takes; a tree too large to keep cannot be verified (False).
-    """
-    if verdict.verdict == "not P":
-        a, x = list(verdict.index_set or ()), [fmpq(text) for text in verdict.sign_reversal or ()]
-        if len(x) != M.nrows():
-            return False
-        Mx = [sum((M[i, j] * x[j] for j in range(len(x))), fmpq(0)) for i in range(len(x))]
-        reversed_sign = any(x) and all(x[i] * Mx[i] <= 0 for i in range(len(x)))
-        return reversed_sign and submatrix(M, a).det() == fmpq(verdict.minor or 1) <= 0
-    if verdict.verdict != "P":
-        return False
-    return verdict.tree is not None and holds(M, verdict.tree)
-
-
-def holds(N: fmpq_mat, tree: tuple[Any, ...]) -> bool:
-    """Whether a tree of principal pivots proves N a P-matrix."""
-    kind, n = tree[0], N.nrows()
-    if kind == "diagonal":
-        return proved_diagonal(N, tree[1])
-    if kind == "blocks":
-        blocks = tree[1]
-        after = [(i, j) for k, (b, _) in enumerate(blocks) for c, _ in blocks[:k] for i in b for j in c]
-        whole = sorted(i for b, _ in blocks for i in b) == list(range(n))
-        return whole and all(N[i, j] == 0 for i, j in after) and all(holds(submatrix(N, b), t) for b, t in blocks)
-    if kind == "minors":
-        sets = (a for k in range(1, n + 1) for a in itertools.combinations(range(n), k))
-        return all(submatrix(N, a).det() > 0 for a in sets)
-    if kind == "quotient":
-        C = fmpq_mat(tree[1])
-        return C.nrows() == C.ncols() == n and dominant(C) and dominant(N * C)
-    if kind == "transpose":
-        return holds(N.transpose(), tree[1])
-    _, p, pivoted, removed = tree
-    rest = [i for i in range(n) if i != p]
-    return N[p, p] > 0 and holds(schur_complement(N, [p], rest), pivoted) and holds(submatrix(N, rest), removed)
 
 
 def dominant(N: fmpq_mat) -> bool:

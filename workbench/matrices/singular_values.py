@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from workbench.arrays import Array
-from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.definiteness import nearest_double, null_vector
 
 SETTLED = 1e-12
 """Relative width at which the bounds on lambda are close enough."""
@@ -115,18 +115,6 @@ def _by_powers(R: arb_mat, goal: fmpq | None) -> tuple[fmpq, list[fmpq]] | None:
     best = max(range(k), key=lambda i: (forms[i, i] / squares[i, i]).mid())
     x = R * arb_mat(k, 1, [Q[i, best].mid() for i in range(k)])
     return lower, [_dyadic(value.mid()) for value in x.entries()]
-
-
-def null_vector(A: fmpq_mat) -> list[fmpq]:
-    """x (n), not zero, with A x = 0, exactly; A must be singular."""
-    n = A.ncols()
-    reduced, r = A.rref()
-    pivots = [next(j for j in range(n) if reduced[i, j] != 0) for i in range(r)]
-    free = next(j for j in range(n) if j not in pivots)
-    x = [fmpq(j == free) for j in range(n)]
-    for i, j in enumerate(pivots):
-        x[j] = -reduced[i, free]
-    return x
 
 
 def quotient(A: fmpq_mat, x: list[fmpq]) -> fmpq:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from workbench.errors import DataError
-from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles
+from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles, sparse_entries
 
 if TYPE_CHECKING:
     from workbench.readers.matlab73 import StoredVariable
@@ -151,25 +151,6 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
             raise _DamagedError(f"{size} bytes are said to follow byte {start}, which it has not")
         yield kind, data[start:end]
         at = end if kind == COMPRESSED else end + -end % 8
-
-
-def sparse_entries(name: str, shape: tuple[int, int], rows: Any, starts: Any, values: Any) -> Any:
-    """The array of a sparse one: row numbers, where each column starts, entries. Raises DataError."""
-    m, n = shape
-    if not (0 <= m <= LARGEST_SIDE and 0 <= n <= LARGEST_SIDE):
-        raise DataError(f"{name} has shape {shape}; at most {LARGEST_SIDE} x {LARGEST_SIDE} can be read")
-    rows, starts, values = (exact_doubles(x, name) for x in (rows, starts, values))
-    if starts.size != n + 1 or starts[0] != 0 or not (np.diff(starts) >= 0).all():
-        raise DataError(f"{name} has {starts.size} column starts, which do not fit {n} columns")
-    count = int(starts[-1])
-    if count > min(rows.size, values.size):
-        raise DataError(f"{name} has {min(rows.size, values.size)} entries where its columns need {count}")
-    i, j = rows[:count], np.repeat(np.arange(n), np.diff(starts).astype(np.int64))
-    if ((i < 0) | (i >= m) | (i != np.floor(i))).any():
-        raise DataError(f"{name} has entries outside its {m} x {n} matrix")
-    full = np.zeros((m, n))
-    np.add.at(full, (i.astype(np.int64), j), values[:count])
-    return full
 
 
 def write_variables(arrays: Mapping[str, Any], path: str | Path) -> None:

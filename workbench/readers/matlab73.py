@@ -14,8 +14,7 @@ import numpy as np
 
 from workbench.errors import DataError
 from workbench.readers.fclib import refuse_endless_heaps
-from workbench.readers.matlab import sparse_entries
-from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles
+from workbench.readers.matrix import LARGEST_SIDE, Matrix, exact_doubles, sparse_entries
 
 BLOCK = 512
 """Bytes before the HDF5 file itself, which tell that MATLAB wrote it."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from tokenize import TokenError
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -165,3 +165,22 @@ def parse_npy(file: BinaryIO, file_size: int, name: str, vector: bool = False) -
         return Matrix(exact_doubles(array, name))
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
+
+
+def sparse_entries(name: str, shape: tuple[int, int], rows: Any, starts: Any, values: Any) -> Any:
+    """The array of a sparse one: row numbers, where each column starts, entries. Raises DataError."""
+    m, n = shape
+    if not (0 <= m <= LARGEST_SIDE and 0 <= n <= LARGEST_SIDE):
+        raise DataError(f"{name} has shape {shape}; at most {LARGEST_SIDE} x {LARGEST_SIDE} can be read")
+    rows, starts, values = (exact_doubles(x, name) for x in (rows, starts, values))
+    if starts.size != n + 1 or starts[0] != 0 or not (np.diff(starts) >= 0).all():
+        raise DataError(f"{name} has {starts.size} column starts, which do not fit {n} columns")
+    count = int(starts[-1])
+    if count > min(rows.size, values.size):
+        raise DataError(f"{name} has {min(rows.size, values.size)} entries where its columns need {count}")
+    i, j = rows[:count], np.repeat(np.arange(n), np.diff(starts).astype(np.int64))
+    if ((i < 0) | (i >= m) | (i != np.floor(i))).any():
+        raise DataError(f"{name} has entries outside its {m} x {n} matrix")
+    full = np.zeros((m, n))
+    np.add.at(full, (i.astype(np.int64), j), values[:count])
+    return full
