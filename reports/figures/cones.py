@@ -74,25 +74,45 @@ def picture(result: dict[str, Any]) -> Picture:
     q = None if result["q"] is None else direction([fmpq(x) for x in result["q"]])
     answer = None if q is None else in_words(result["solutions"]["count"])
     aim = q if q and any(q) else None
-    on_rays = {}
-    if result["n"] == 2:
-        on_rays = {ray: solution_set(M, [fmpq(x) for x in ray], math.inf).count for ray in names(cones.generators)}
-        body, top = cones_plane.plane(cones, on_rays, aim), cones_plane.HEIGHT
-    else:
-        body, top = cones_sphere.sphere(cones, aim), cones_sphere.HEIGHT
-    legend, height = _legend(cones, answer, top + 10)
+    on_rays = counts_on_rays(M, cones)
     caption = " ".join(_caption(cones, on_rays, q, result["classes"]["R0"]["verdict"] == "yes"))
+    entry = None if answer is None else (f"q: {answer}", OF_Q)
+    return framed(TITLE, drawn(cones, on_rays, aim), cones, entry, caption)
+
+
+def counts_on_rays(M: fmpq_mat, cones: ComplementaryCones) -> dict[Direction, int | str | None]:
+    """The number of solutions for q on each column of I and -M; of two unknowns only."""
+    if M.nrows() == 3:
+        return {}
+    return {ray: solution_set(M, [fmpq(x) for x in ray], math.inf).count for ray in names(cones.generators)}
+
+
+def drawn(
+    cones: ComplementaryCones,
+    on_rays: Mapping[Direction, int | str | None],
+    aim: Direction | None,
+    counted: bool = True,
+) -> str:
+    """The regions, `counted` or not, the columns of I and -M, and q in the direction `aim`: the content of an SVG."""
+    if len(cones.generators) == 4:
+        return cones_plane.plane(cones, on_rays, aim, counted)
+    return cones_sphere.sphere(cones, aim, counted)
+
+
+def framed(title: str, body: str, cones: ComplementaryCones, entry: tuple[str, str] | None, caption: str) -> Picture:
+    """The content of an SVG with the legend of numbers of solutions below it, `entry` (words, colour) at its end."""
+    top = cones_plane.HEIGHT if len(cones.generators) == 4 else cones_sphere.HEIGHT
+    legend, height = _legend(cones, entry, top + 10)
     svg = (
         f'<svg viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        f'role="img" aria-label="{TITLE}" font-family="{FONT}"><desc>{escape(caption)}</desc>'
+        f'role="img" aria-label="{escape(title)}" font-family="{FONT}"><desc>{escape(caption)}</desc>'
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>{body}{legend}</svg>'
     )
     return Picture(svg, caption)
 
 
-def _legend(cones: ComplementaryCones, answer: str | None, top: float) -> tuple[str, float]:
-    """What the colours mean, the share of each among all directions, q with its own number of solutions; and where
-    this ends."""
+def _legend(cones: ComplementaryCones, entry: tuple[str, str] | None, top: float) -> tuple[str, float]:
+    """What the colours mean, the share of each among all directions, a last entry with a dot; and where this ends."""
     shares: dict[int, float] = {}
     for region in sorted(cones.regions, key=lambda region: region.count):
         shares[region.count] = shares.get(region.count, 0.0) + region.share
@@ -100,11 +120,11 @@ def _legend(cones: ComplementaryCones, answer: str | None, top: float) -> tuple[
         (f"{in_words(count)}: {_percent(share) if len(shares) > 1 else '100 %'}", COLOURS[count])
         for count, share in shares.items()
     ]
-    entries += [] if answer is None else [(f"q: {answer}", OF_Q)]
+    entries += [] if entry is None else [entry]
     parts = [words((30, top), "Number of solutions, and share of all directions of q", 12, "#666", "start")]
     for i, (text, colour) in enumerate(entries):
         x, y = 30 + WIDTH // COLUMNS * (i % COLUMNS), top + LINE * (1 + i // COLUMNS)
-        if colour == OF_Q:
+        if entry is not None and i == len(entries) - 1:
             parts.append(dot((x + 10, y), colour, 5.0))
         else:
             parts.append(f'<rect x="{x}" y="{y - 7}" width="20" height="14" fill="{colour}" stroke="#999"/>')

@@ -17,10 +17,13 @@ APART = math.radians(14)
 """Angle between words around the circle at least."""
 
 
-def plane(cones: ComplementaryCones, on_rays: Mapping[Direction, int | str | None], q: Direction | None) -> str:
+def plane(
+    cones: ComplementaryCones, on_rays: Mapping[Direction, int | str | None], q: Direction | None, counted: bool = True
+) -> str:
     """The sectors in their colours, the columns of I and -M and q as arrows, as the content of an SVG.
 
-    `on_rays` is the number of solutions for q on each of the columns; infinity is marked there.
+    `on_rays` is the number of solutions for q on each of the columns; infinity is marked there. Not `counted`: without
+    the numbers within sectors, where others will stand.
     """
     (x, y), at_ray, body = CENTRE, names(cones.generators), list[str]()
     aim = None if q is None else turn(cones.generators[0], q)
@@ -33,16 +36,16 @@ def plane(cones: ComplementaryCones, on_rays: Mapping[Direction, int | str | Non
         name, colour = at_ray[ray], colour_of(at_ray[ray])
         infinite = " (∞)" if on_rays[ray] == "infinite" else ""
         around.append((start, (f"{name}, q" if ray == q else name) + infinite, colour, 15.0))
-        rays.append(arrow(CENTRE, _at(start, 1.06), colour, about=f"{name}: {in_words(on_rays[ray])}"))
+        rays.append(arrow(CENTRE, at(start, 1.06), colour, about=f"{name}: {in_words(on_rays[ray])}"))
         body.append(_sector(region, start, width))
-        number = _number(region.count, start, width, aim)
+        number = _number(region.count, start, width, aim) if counted else ""
         if number is None:
             around.append((start + width / 2, str(region.count), INK, 13.0))
         else:
             body.append(number)
     body += [f'<circle cx="{x}" cy="{y}" r="{RADIUS}" fill="none" stroke="#888"/>', *rays]
     if aim is not None:
-        body.append(arrow(CENTRE, _at(aim, 0.9), OF_Q, 2.8, "q"))
+        body.append(arrow(CENTRE, at(aim, 0.9), OF_Q, 2.8, "q"))
         around += [] if q in at_ray else [(aim, "q", OF_Q, 17.0)]
     places = _spread([item[0] for item in around])
     return "".join([*body, *(_outside(place, *item) for place, item in zip(places, around, strict=True))])
@@ -52,19 +55,20 @@ def _outside(place: float, angle: float, text: str, colour: str, size: float) ->
     """Words around the circle, with a line to what they name where they do not stand before it."""
     line = ""
     if text.isdigit() or abs(place - angle) > 0.01:
-        (x, y), (u, v) = _at(angle, 1.03), _at(place, 1.12)
+        (x, y), (u, v) = at(angle, 1.03), at(place, 1.12)
         line = f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{u:.1f}" y2="{v:.1f}" stroke="#999" stroke-width="0.8"/>'
     anchor = "start" if math.cos(place) > 0.35 else "end" if math.cos(place) < -0.35 else "middle"
     style = COUNT if text.isdigit() else 'font-style="italic"'
-    return line + words(_at(place, 1.16), text, size, colour, anchor, style)
+    return line + words(at(place, 1.16), text, size, colour, anchor, style)
 
 
-def _at(angle: float, distance: float) -> Point:
+def at(angle: float, distance: float) -> Point:
+    """The point at an angle, in shares of the radius from the centre."""
     return CENTRE[0] + distance * RADIUS * math.cos(angle), CENTRE[1] - distance * RADIUS * math.sin(angle)
 
 
 def _sector(region: Region, start: float, width: float) -> str:
-    (x, y), (u, v) = _at(start, 1.0), _at(start + width, 1.0)
+    (x, y), (u, v) = at(start, 1.0), at(start + width, 1.0)
     return (
         f'<path class="region" d="M{CENTRE[0]},{CENTRE[1]} L{x:.2f},{y:.2f} A{RADIUS},{RADIUS} 0 '
         f'{int(width > math.pi)} 0 {u:.2f},{v:.2f} Z" fill="{COLOURS[region.count]}">{told(about(region))}</path>'
@@ -82,9 +86,9 @@ def _number(count: int, start: float, width: float, aim: float | None) -> str | 
     places = [start + width * part for part in PLACES]
     for place in places:
         if room(place, 0.6) > AMPLE:
-            return words(_at(place, 0.6), str(count), 22, style=COUNT)
+            return words(at(place, 0.6), str(count), 22, style=COUNT)
     place = max(places, key=lambda place: room(place, 0.82))
-    return words(_at(place, 0.82), str(count), 15, style=COUNT) if room(place, 0.82) > LEAST else None
+    return words(at(place, 0.82), str(count), 15, style=COUNT) if room(place, 0.82) > LEAST else None
 
 
 def _spread(angles: list[float]) -> list[float]:

@@ -28,22 +28,26 @@ _UP = np.array([-1.0, -1.0, 2.0]) / math.sqrt(6)
 _RIGHT = np.array([-1.0, 1.0, 0.0]) / math.sqrt(2)
 
 
-def sphere(cones: ComplementaryCones, q: Direction | None) -> str:
-    """The regions in their colours, all facets, the columns of I and -M and q, as the content of an SVG."""
+def sphere(cones: ComplementaryCones, q: Direction | None, counted: bool = True) -> str:
+    """The regions in their colours, all facets, the columns of I and -M and q, as the content of an SVG.
+
+    Not `counted`: without the numbers within regions, where others will stand.
+    """
     at_ray = names(cones.generators)
     marks = [(ray, f"{name}, q" if ray == q else name, colour_of(name)) for ray, name in at_ray.items()]
     if q is not None and q not in at_ray:
         marks.append((q, "q", OF_Q))
-    points = [(at, name, colour) for ray, name, colour in marks for at in _places(ray)]
+    points = [(at, name, colour) for ray, name, colour in marks for at in places(ray)]
     outlines = [[_loop(loop, _side(region.inside)) for loop in region.outline] for region in cones.regions]
     body = [_area(region, loops) for region, loops in zip(cones.regions, outlines, strict=True)]
-    body += [_line(line) for facet in cones.facets for line in _arcs(*facet)]
+    body += [_line(line) for facet in cones.facets for line in arcs(*facet)]
     for side, (x, y) in enumerate(CENTRES):
         body.append(f'<circle cx="{x}" cy="{y}" r="{RADIUS}" fill="none" stroke="#888"/>')
         body.append(words((x, y + RADIUS + 18), f"seen from {'−' if side else ''}(1, 1, 1)", 12, "#666"))
     labels = _labels(points)
     taken = [at for at, _, _ in points] + [place for at, text, _ in labels for place in _extent(at, text)]
-    body += [_number(region, loops, taken) for region, loops in zip(cones.regions, outlines, strict=True)]
+    if counted:
+        body += [_number(region, loops, taken) for region, loops in zip(cones.regions, outlines, strict=True)]
     body += [dot(at, colour, 5.0 if name == "q" else 3.5, name) for at, name, colour in points]
     for at, text, colour in labels:
         body.append(words(at, text, 17 if text == "q" else 14, colour, style='font-style="italic"'))
@@ -62,7 +66,7 @@ def _side(ray: Direction) -> int:
     return int(sum(ray) < 0)
 
 
-def _places(ray: Direction) -> list[Point]:
+def places(ray: Direction) -> list[Point]:
     """Where a direction lies; on both discs if it is on the rim."""
     sides = (0, 1) if sum(ray) == 0 else (_side(ray),)
     return [(float(x), float(y)) for side in sides for x, y in _projected(np.array([unit(ray)]), side)]
@@ -87,26 +91,27 @@ def _loop(loop: tuple[Direction, ...], side: int) -> Array:
     return np.concatenate([_projected(_arc(a, b), side)[:-1] for a, b in pairs])
 
 
-def _arcs(a: Direction, b: Direction) -> list[Array]:
+def arcs(a: Direction, b: Direction) -> list[Array]:
     """A facet as drawn: in two parts where it crosses the rim, and on both discs where it lies on it."""
     s, t = sum(a), sum(b)
     if s * t < 0:
         crossing = tuple(s * y - t * x if s > 0 else t * x - s * y for x, y in zip(a, b, strict=True))
-        return [*_arcs(a, crossing), *_arcs(crossing, b)]
+        return [*arcs(a, crossing), *arcs(crossing, b)]
     sides = (_side(a if s else b),) if s or t else (0, 1)
     return [_projected(_arc(a, b), side) for side in sides]
 
 
-def _path(points: Array) -> str:
+def path(points: Array) -> str:
+    """Points (k, 2) joined, as the data of an SVG path."""
     return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
 def _line(points: Array) -> str:
-    return f'<path d="{_path(points)}" fill="none" stroke="#444"/>'
+    return f'<path d="{path(points)}" fill="none" stroke="#444"/>'
 
 
 def _area(region: Region, loops: list[Array]) -> str:
-    outline = "".join(_path(loop) + "Z" for loop in loops)
+    outline = "".join(path(loop) + "Z" for loop in loops)
     colour = COLOURS[region.count]
     return (
         f'<path class="region" d="{outline}" fill="{colour}" fill-rule="evenodd" stroke="{colour}" '
