@@ -1,0 +1,70 @@
+"""The command `workbench trace`: a pivoting method on a small LCP, step by step."""
+
+import argparse
+import shlex
+from contextlib import nullcontext
+from typing import Any
+
+from workbench.cli.parsing import command
+from workbench.errors import WorkbenchError
+from workbench.output import json_text
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    trace = command(
+        commands, "trace", "a solver step by step on a small LCP: pivots, ratios, tableaux in fractions",
+        "trace problem.csv --rhs q.csv", "trace '[2 1; 1 2]' --rhs '[-5; -6]' --tableau",
+        "trace problem.json --solver keller --out page.html",
+        "trace '[1 2 0; 0 1 2; 2 0 1]' --rhs '[-1; -1; -1]' --ties first",
+    )  # fmt: skip
+    trace.add_argument("file", help="M, or M and q, of at most 12 unknowns: a file as for check, or M in brackets")
+    trace.add_argument("--rhs", metavar="FILE", help="q, as a row or a column; default: the file's own")
+    trace.add_argument(
+        "--solver", metavar="NAME", default="lemke", help="lemke (default), murty, judice-pires, keller or pgs"
+    )
+    trace.add_argument(
+        "--ties", metavar="RULE", default="lexicographic",
+        help="of Lemke's ratio test: lexicographic (default), or first, the topmost row, with which it may cycle",
+    )  # fmt: skip
+    trace.add_argument("--exact", action="store_true", help="pgs in fractions, a few sweeps, instead of doubles")
+    trace.add_argument("--max-steps", metavar="N", help="steps at most; default 1000, and 10 with --exact")
+    trace.add_argument("--tableau", action="store_true", help="every tableau too, in fractions, the next pivot in []")
+    trace.add_argument("--latex", action="store_true", help="the steps as LaTeX with booktabs, for a paper or a slide")
+    trace.add_argument("--json", action="store_true", help="for programs")
+    trace.add_argument(
+        "--out", metavar="FILE.html", help="also write a page, with a picture for two and three unknowns"
+    )
+    trace.set_defaults(run=run_trace)
+
+
+def run_trace(o: argparse.Namespace) -> None:
+    """Every step in the terminal, as LaTeX or JSON, and as a page; any end of the method is success."""
+    if o.json and o.latex:
+        raise WorkbenchError("--json and --latex exclude each other; give one of them")
+    from workbench.builtin.reports.text.trace import as_data, to_text
+    from workbench.builtin.reports.text.trace_latex import to_latex
+    from workbench.output import provenance, replaced
+    from workbench.verbs.trace import trace
+
+    with replaced(o.out) if o.out else nullcontext() as page:
+        found = trace(
+            o.file, rhs=o.rhs, solver=o.solver, max_steps=_whole(o.max_steps), ties=o.ties, exact=o.exact
+        )  # fmt: skip
+        if page:
+            facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
+            page.write_text(found.html(facts), "utf-8")
+    if o.json:
+        print(json_text(as_data(found.trace, found.title, found.judged, o.tableau)))
+    elif o.latex:
+        print(to_latex(found.trace, found.title, o.tableau))
+    else:
+        print(to_text(found.trace, found.title, o.tableau) + (f"\npage: {o.out}" if o.out else ""))
+
+
+def _whole(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise WorkbenchError(f"--max-steps {text[:40]} is no whole number; give one such as 50")
+    return int(text)

@@ -1,0 +1,1 @@
+"""Pivoting methods step by step in exact fractions, by their textbooks' rules, one method a file."""

@@ -1,0 +1,45 @@
+"""What the methods of principal pivoting share: w_i and z_i change places where their basic one is negative.
+
+In a complementary basis either w_i or z_i is basic; where that one is negative, the index i is infeasible.
+"""
+
+from flint import fmpq
+
+from workbench.tracing.tableau import System
+from workbench.tracing.trace import Step, Trace, listed
+
+
+def start(system: System) -> Step:
+    """z = 0: every w is basic."""
+    step = exchanged(system, Step(-1, system.basis_of(()), [], []), (), "w = q, z = 0")
+    assert step is not None
+    return step
+
+
+def exchanged(system: System, last: Step, indices: tuple[int, ...], rule: str) -> Step | None:
+    """The step that exchanges w_i and z_i for these indices; None where the basis is singular."""
+    leaving = tuple(last.basis[i] for i in indices)
+    entering = tuple(map(system.complement, leaving))
+    basis = tuple(system.complement(b) if i in indices else b for i, b in enumerate(last.basis))
+    tableau = system.tableau(basis)
+    if tableau is None:
+        return None
+    n, values = system.n, tableau.constants
+    z = [x if b >= n else fmpq(0) for b, x in zip(basis, values, strict=True)]
+    w = [x if b < n else fmpq(0) for b, x in zip(basis, values, strict=True)]
+    infeasible = tuple(i for i, x in enumerate(values) if x < 0)
+    return Step(last.number + 1, basis, z, w, entering, leaving, infeasible=infeasible, rule=rule)
+
+
+def unfinished(solver: str, system: System, steps: list[Step], most: int) -> Trace:
+    """The end after as many exchanges as were allowed."""
+    wrong = listed(steps[-1].infeasible)
+    return Trace(solver, system, steps, "stopped", f"{wrong} is infeasible after {most} exchanges")
+
+
+def singular(solver: str, system: System, steps: list[Step]) -> Trace:
+    """The end where the single exchange of least index leads to a singular basis."""
+    i = steps[-1].infeasible[0]
+    there = sorted({*system.index_set(steps[-1].basis)} ^ {i})
+    because = f"the exchange of w_{i} and z_{i} leads to a singular basis: det M_aa = 0 for a = {listed(there)}"
+    return Trace(solver, system, steps, "singular", because)

@@ -1,0 +1,43 @@
+"""Júdice and Pires' block principal pivoting: w_i and z_i change places for all infeasible i at once.
+
+After `PATIENCE` exchanges without a new minimum of the number of infeasible indices, or where a block leads to a
+singular basis, which is taken back, it makes Murty's single exchanges until there is one. The rules, and the patience,
+are those of the compiled `judice-pires`.
+
+Source: J. J. Júdice, F. M. Pires, Computers & Operations Research 21 (1994). It ends on the solution if M is a
+P-matrix; elsewhere it may cycle or meet a singular basis.
+"""
+
+from flint import fmpq_mat
+
+from workbench.algorithms.judice_pires import PATIENCE
+from workbench.tracing.exchanges import exchanged, singular, start, unfinished
+from workbench.tracing.tableau import System, Vector
+from workbench.tracing.trace import Step, Trace, listed, solved
+
+
+def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
+    """Block exchanges for M (n, n) and q (n,), at most so many, block or single."""
+    system = System(M, q)
+    steps, seen = [start(system)], dict[tuple, int]()
+    fewest, patience = system.n + 1, PATIENCE
+    while (last := steps[-1]).infeasible:
+        if len(steps) > most:
+            return unfinished("judice-pires", system, steps, most)
+        count = len(last.infeasible)
+        fewest, patience = (count, PATIENCE) if count < fewest else (fewest, patience - 1)
+        state = (*last.basis, fewest, max(patience, 0))
+        if state in seen:
+            return Trace("judice-pires", system, steps, "cycle", again=seen[state])
+        seen[state] = last.number
+        if patience > 0:
+            step = exchanged(system, last, last.infeasible, "block: all that are infeasible")
+        else:
+            step = exchanged(system, last, last.infeasible[:1], f"single: least index of {listed(last.infeasible)}")
+        if step is None and patience <= 0:
+            return singular("judice-pires", system, steps)
+        if step is None:
+            rule = f"block {listed(last.infeasible)} leads to a singular basis and is taken back"
+            step, patience = Step(last.number + 1, last.basis, last.z, last.w, infeasible=last.infeasible, rule=rule), 0
+        steps.append(step)
+    return solved("judice-pires", system, steps)

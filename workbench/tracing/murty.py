@@ -1,0 +1,33 @@
+"""Murty's principal pivoting of least index: w_i and z_i change places for the least infeasible i.
+
+The rule is that of the compiled `murty`, which factors the basic block anew where this one computes the tableau.
+
+Source: K. G. Murty, Opsearch 11 (1974); CPS section 4.2. It ends on the solution if M is a P-matrix, after 2^n - 1
+exchanges at worst; elsewhere it may cycle or meet a singular basis.
+"""
+
+from flint import fmpq_mat
+
+from workbench.tracing.exchanges import exchanged, singular, start, unfinished
+from workbench.tracing.tableau import System, Vector
+from workbench.tracing.trace import Trace, listed, solved
+
+
+def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
+    """Single exchanges of least index for M (n, n) and q (n,), at most so many."""
+    system = System(M, q)
+    steps = [start(system)]
+    seen = {steps[0].basis: 0}
+    while steps[-1].infeasible:
+        if len(steps) > most:
+            return unfinished("murty", system, steps, most)
+        last = steps[-1]
+        step = exchanged(system, last, last.infeasible[:1], f"least index of {listed(last.infeasible)}")
+        if step is None:
+            return singular("murty", system, steps)
+        steps.append(step)
+        # What comes next depends on the basis alone.
+        if step.basis in seen:
+            return Trace("murty", system, steps, "cycle", again=seen[step.basis])
+        seen[step.basis] = step.number
+    return solved("murty", system, steps)
