@@ -7,13 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import fmpq
+from latex2mathml.converter import convert
 
 import workbench as wb
 from tests.lcps import lemke_workspace
 from workbench.algorithms import SOLVERS, keller
 from workbench.algorithms.judice_pires import by_pivots
 from workbench.algorithms.lemke.path import follow_path
-from workbench.algorithms.pgs import sweeps_from
+from workbench.algorithms.pgs import relative_step, sweeps_from
+from workbench.builtin.reports.text.trace_latex import in_latex
 from workbench.cli.main import main
 from workbench.matrices.solution_set import solution_set
 from workbench.problems.classes import LCP
@@ -93,6 +95,31 @@ def test_only_the_lexicographic_rule_keeps_lemke_from_cycling():
     assert plain == {"solution", "ray", "cycle"}
 
 
+def test_the_lexicographic_rule_is_that_of_a_small_perturbation():
+    """Of q + (s, s^2, ..., s^n) with s = 10^-9, which has no ties; but t leaves as soon as it can."""
+    rng, tied = np.random.default_rng(8), 0
+    for _ in range(60):
+        n = int(rng.integers(2, 5))
+        M, q = rng.integers(-2, 3, (n, n)), rng.integers(-2, 1, n)
+        found = wb.trace(M, rhs=q).trace
+        if min(q) == 0:
+            continue
+        assert [s.t == 0 for s in found.steps[1:-1]] == [False] * (len(found.steps) - 2)
+        nearby = wb.trace(M, rhs=[Fraction(int(x)) + Fraction(1, 10**9) ** (i + 1) for i, x in enumerate(q)]).trace
+        alike = len(found.steps) - (found.outcome == "solution")
+        assert [s.leaving for s in nearby.steps[:alike]] == [s.leaving for s in found.steps[:alike]]
+        assert not any("shared" in s.rule for s in nearby.steps)
+        tied += any("shared" in s.rule for s in found.steps[:alike])
+    assert tied > 20
+
+
+def test_t_leaves_as_soon_as_it_can():
+    """z_0 is zero with it, and the lexicographic rule would take that one."""
+    found = wb.trace([[2, 2], [0, 1]], rhs=[-2, -1]).trace
+    assert [s.t for s in found.steps] == [0, 2, 1, 0]
+    assert len({ratio for _, ratio in found.steps[-1].ratios}) < len(found.steps[-1].ratios)
+
+
 def test_keller_by_hand_drives_the_greatest_promise():
     """6^2 / 2 is more than 5^2 / 2; driven, z_1 ends at 3, and then z_0 grows by 4/3 while z_1 falls to 7/3."""
     found = wb.trace([[2, 1], [1, 2]], rhs=[-5, -6], solver="keller")
@@ -110,6 +137,9 @@ def test_a_ray_with_a_proof_and_one_without():
     some = wb.trace([[-2, 2], [-2, -1]], rhs=[-2, -1])
     assert (some.trace.outcome, some.trace.proof) == ("ray", None)
     assert "proves nothing" in some.text
+    # The solution of this one is (1, 1).
+    indefinite = wb.trace([[0, 1], [1, 0]], rhs=[-1, -1], solver="keller")
+    assert (indefinite.trace.ray.dz, indefinite.trace.proof) == ([1, 0], None)
 
 
 @pytest.mark.parametrize("solver", PIVOTING)
@@ -256,6 +286,8 @@ def test_sweeps_are_the_compiled_ones_bit_by_bit():
     for sweep in found.sweeps[1:]:
         sweeps_from(M, q, np.zeros(5), np.full(5, np.inf), z, 0.0, 1, info)
         assert z.tolist() == sweep.z
+        residual = relative_step(M, q, np.zeros(5), np.full(5, np.inf), z.copy(), False)
+        assert sweep.residual == pytest.approx(residual, rel=1e-12, abs=1e-18)
     solution = SOLVERS.find("pgs").solve(LCP(M, q))
     assert (solution.iterations, solution.z.tolist(), found.outcome) == (len(found.steps) - 1, found.z, "settled")
 
@@ -301,6 +333,10 @@ def test_frames_are_tidy():
         found.tableau(6)
 
 
+def test_what_is_no_mathematics_is_escaped():
+    assert in_latex("50 % of a_b & #1 {x} ^ ~1/2") == r"50 \% of a\_b \& \#1 \{x\} \^{} $\approx$$\frac{1}{2}$"
+
+
 @pytest.mark.parametrize("solver", [*PIVOTING, "pgs"])
 def test_latex_is_balanced_and_escaped(solver, capsys):
     problem = '{"M": [["1/3", "-1/7"], ["-1/7", "2"]], "q": [-1, "-5/2"]}'
@@ -319,6 +355,8 @@ def test_latex_is_balanced_and_escaped(solver, capsys):
     columns = re.search(r"\\begin\{tabular\}\{([rl]*)", shown)[1]
     assert row.count("&") == len(columns) - (solver == "pgs")
     assert solver == "pgs" or r"\frac{" in shown
+    for formula in (*re.findall(r"\$([^$]+)\$", shown), *re.findall(r"\\\[(.*?)\\\]", shown, flags=re.DOTALL)):
+        assert convert(formula.replace("|", ""))
 
 
 @pytest.mark.parametrize(
@@ -330,6 +368,7 @@ def test_latex_is_balanced_and_escaped(solver, capsys):
         (KOSTREVA, [1, 2, 3], "lemke", True), ([[1, 0], [0, 1]], [0, 0], "judice-pires", True),
         ([[0, 0, 0], [0, 0, 0], [0, 0, 0]], [-1, 0, 1], "lemke", True),
         ([[2, 1], [1, 2]], [-5, -6], "pgs", True), (np.eye(4), [-1] * 4, "lemke", False),
+        (KOSTREVA, [-1, -1, -1], "pgs", False), ([[2, 1], [1, 2]], [5, 0], "pgs", True),
         ([[3]], [-2], "keller", False),
     ],
 )  # fmt: skip
@@ -356,6 +395,28 @@ def test_where_the_path_has_no_direction_the_caption_says_so():
     assert "through 0" not in wb.trace(KOSTREVA, rhs=[-1, -2, -1]).picture().caption
 
 
+def test_sweeps_are_steps_parallel_to_the_axes():
+    """To where their own row is zero: the corners after z_0 moved lie on w_0 = 0, the others on w_1 = 0."""
+    found = wb.trace([[2, 1], [1, 2]], rhs=[-5, -6], solver="pgs")
+    svg = found.picture().svg
+    way = np.array(
+        [[float(x) for x in p.split(",")] for p in re.search(r'class="way" d="M([^"]+)"', svg)[1].split("L")]
+    )
+    moves = np.abs(np.diff(way, axis=0))
+    assert (moves.min(axis=1) == 0).all()
+    rows = re.findall(r'class="row" d="M([\d.]+),([\d.]+)L([\d.]+),([\d.]+)"', svg)
+    for k, row in enumerate(rows):
+        a, b, c, d = map(float, row)
+        for x, y in way[k + 1 : 6 : 2]:
+            assert ((x - a) * (d - b) - (y - b) * (c - a)) / np.hypot(c - a, d - b) == pytest.approx(0, abs=0.3)
+    with pytest.raises(wb.WorkbenchError, match="sweeps are drawn for two unknowns; the matrix has 3"):
+        wb.trace(KOSTREVA, rhs=[-1, -1, -1], solver="pgs").picture()
+    wild = wb.trace([[1, "-1e200"], ["-1e200", 1]], rhs=["-1e200", 1], solver="pgs")
+    assert "nan" not in wild.picture().svg
+    with pytest.raises(wb.WorkbenchError, match="two or three unknowns; the matrix has 4"):
+        wb.trace(np.eye(4), rhs=[-1] * 4).picture()
+
+
 def test_the_path_is_drawn_to_scale():
     """q + t e with t = 0, 4, 6 lies on one line of direction (1, 1), in proportion."""
     svg = wb.trace([[2, 1], [1, 2]], rhs=[-5, -6]).picture().svg
@@ -374,6 +435,7 @@ def test_the_command_writes_a_page_and_json(tmp_path, capsys):
     assert (data["outcome"], data["z"], data["steps"][1]["entering"]) == ("solution", ["4/3", "7/3"], ["t"])
     assert data["steps"][1]["tableau"]["constants"] == ["1", "6"]
     page = out.read_text("utf-8")
+    assert "z ≥ 0" in page
     assert "&lt;b&gt;&amp;.csv" in page
     assert "<b>" not in page
 

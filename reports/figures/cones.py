@@ -103,10 +103,15 @@ def framed(title: str, body: str, cones: ComplementaryCones, entry: tuple[str, s
     """The content of an SVG with the legend of numbers of solutions below it, `entry` (words, colour) at its end."""
     top = cones_plane.HEIGHT if len(cones.generators) == 4 else cones_sphere.HEIGHT
     legend, height = _legend(cones, entry, top + 10)
+    return sheet(title, body + legend, height, caption)
+
+
+def sheet(title: str, body: str, height: float, caption: str) -> Picture:
+    """The content of an SVG on white, `height` [px] high."""
     svg = (
-        f'<svg viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
+        f'<svg viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" height="{height:g}" '
         f'role="img" aria-label="{escape(title)}" font-family="{FONT}"><desc>{escape(caption)}</desc>'
-        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>{body}{legend}</svg>'
+        f'<rect width="{WIDTH}" height="{height:g}" fill="#fff"/>{body}</svg>'
     )
     return Picture(svg, caption)
 

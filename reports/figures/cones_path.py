@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from flint import fmpq
 
 from workbench.builtin.reports.figures import cones_sphere
-from workbench.builtin.reports.figures.cones import Picture, counts_on_rays, drawn, framed, require_drawable
+from workbench.builtin.reports.figures.cones import Picture, counts_on_rays, drawn, framed
 from workbench.builtin.reports.figures.cones_plane import CENTRE, RADIUS, at
 from workbench.builtin.reports.figures.marks import Point, dot, told, words
 from workbench.builtin.reports.figures.solution_counts import OF_Q, set_of
@@ -36,24 +36,21 @@ APART = 6.0
 
 
 def picture(trace: Trace) -> Picture:
-    """The cones of M and the first `MOST` steps; raises WorkbenchError unless there are two or three unknowns."""
+    """The cones of M and the first `MOST` pivots, for two or three unknowns."""
     system = trace.system
-    require_drawable(system.n)
     cones = complementary_cones(system.M)
     q = direction(system.q) if any(system.q) else None
     moves = trace.solver == "lemke" and len(trace.steps) > 1
-    body = drawn(cones, counts_on_rays(system.M, cones), None if moves else q, counted=bool(trace.sweeps))
+    body = drawn(cones, counts_on_rays(system.M, cones), None if moves else q, counted=False)
     if moves:
         body += _line_in_plane(trace) if system.n == 2 else _line_on_sphere(trace)
-    elif trace.pivots and q is not None:
+    elif q is not None:
         body += _cones_in_plane(trace, cones) if system.n == 2 else _cones_on_sphere(trace, cones)
-    entry = (f"{trace.solver}, by number of step", COLOUR) if trace.pivots else None
+    entry = (f"{trace.solver}, by number of step", COLOUR)
     return framed(TITLE, body, cones, entry, _caption(trace, moves))
 
 
 def _caption(trace: Trace, moves: bool) -> str:
-    if trace.sweeps:
-        return "The complementary cones and q. Sweeps change z and w a little at a time and follow no basis."
     plane = trace.system.n == 2
     where = "The plane of q" if plane else "The directions of q on a sphere, its two halves side by side"
     cut = f"{where}, cut by the columns of I and of −M into regions with the same number of solutions."

@@ -5,8 +5,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from workbench.builtin.reports.figures.cones import UNKNOWNS
-from workbench.builtin.reports.figures.cones_path import TITLE, picture
+from workbench.builtin.reports.figures.traces import is_drawable, picture
+from workbench.builtin.reports.figures.traces import title as title_of_picture
 from workbench.builtin.reports.pages.page import environment
 from workbench.builtin.reports.text.check import number
 from workbench.builtin.reports.text.trace import MEANINGS, cells, detail, heads, in_words, tableau_cells
@@ -20,11 +20,11 @@ def render(trace: Trace, title: str, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
     system = trace.system
     numbers = [[number(str(x)) for x in (*row, b)] for row, b in zip(system.M.tolist(), system.q, strict=True)]
-    drawn = picture(trace) if system.n in UNKNOWNS else None
+    drawn = picture(trace) if is_drawable(trace) else None
     return environment().get_template("trace.html.j2").render(
         title=title, solver=trace.solver, words=[_marked(sentence) for sentence in in_words(trace)], picture=drawn,
-        picture_title=TITLE, marked=_marked, n=system.n, heads=heads(trace), meanings=MEANINGS, provenance=provenance,
-        data=numbers,
+        picture_title=title_of_picture(trace), marked=_marked, n=system.n, data=numbers,
+        heads=heads(trace), meanings=MEANINGS, provenance=provenance,
         steps=[([_marked(cell) for cell in cells(trace, step)], _marked(detail(trace, step))) for step in trace.steps],
         tableaux=[(s.number, [[_marked(x) for x in row] for row in tableau_cells(trace, s.number)])
                   for s in trace.pivots[:TABLEAUX]],

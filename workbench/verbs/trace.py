@@ -70,16 +70,17 @@ class Traced(Result):
         return pd.DataFrame([row[1:] for row in rows], index=[row[0] for row in rows], columns=columns)
 
     def picture(self) -> Picture:
-        """The complementary cones and the way through them. Raises WorkbenchError unless n is 2 or 3."""
-        from workbench.builtin.reports.figures.cones_path import picture
+        """The way through the complementary cones of two or three unknowns, or the sweeps of two. Raises WorkbenchError
+        for other numbers of unknowns."""
+        from workbench.builtin.reports.figures.traces import picture
 
         return picture(self.trace)
 
     @property
     def drawn(self) -> str:
-        from workbench.builtin.reports.figures.cones import UNKNOWNS
+        from workbench.builtin.reports.figures.traces import is_drawable
 
-        return self.picture().svg if self.trace.system.n in UNKNOWNS else ""
+        return self.picture().svg if is_drawable(self.trace) else ""
 
     @cached_property
     def frame(self) -> pd.DataFrame:

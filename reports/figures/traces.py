@@ -1,0 +1,26 @@
+"""Which picture belongs to a traced method: its way through the complementary cones, or its sweeps."""
+
+from workbench.builtin.reports.figures import cones_path, sweeps_plane
+from workbench.builtin.reports.figures.cones import Picture, require_drawable
+from workbench.errors import WorkbenchError
+from workbench.tracing.trace import Trace
+
+
+def is_drawable(trace: Trace) -> bool:
+    """Pivots are drawn for two and three unknowns, sweeps for two."""
+    return trace.system.n == 2 or (trace.system.n == 3 and not trace.sweeps)
+
+
+def title(trace: Trace) -> str:
+    """What the picture shows."""
+    return sweeps_plane.TITLE if trace.sweeps else cones_path.TITLE
+
+
+def picture(trace: Trace) -> Picture:
+    """The picture of a trace; raises WorkbenchError for unknowns that cannot be drawn."""
+    if not trace.sweeps:
+        require_drawable(trace.system.n)
+        return cones_path.picture(trace)
+    if not is_drawable(trace):
+        raise WorkbenchError(f"sweeps are drawn for two unknowns; the matrix has {trace.system.n}")
+    return sweeps_plane.picture(trace)
