@@ -103,8 +103,8 @@ def _consequences(trace: Trace) -> list[str]:
     if trace.ray is not None:
         away = f"z + s {vector(trace.ray.dz)}"
         if trace.solver == "lemke":
-            away += f", t + s {value(trace.ray.dt)}"
-        found.append(f"The ray is {away} for all s >= 0, from the z of the last step.")
+            away += f", t + {value(trace.ray.dt)} s" if trace.ray.dt else " with t as it is"
+        found.append(f"The ray is {away} for all s >= 0, from where the last step has led.")
     if trace.proof is not None:
         found.append(
             f"There is no solution: x = {vector(trace.proof)} has x >= 0, M^T x <= 0 and q^T x < 0, hence "
