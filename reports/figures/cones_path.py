@@ -89,7 +89,7 @@ def _told(trace: Trace, step: Step) -> str:
     moved = (
         f"{' '.join(map(name, step.entering))} for {' '.join(map(name, step.leaving))}" if step.entering else "start"
     )
-    t = "" if step.t is None else f", t = {step.t}"
+    t = "" if step.t is None else f", t = {nearest_double(step.t):.6g}"
     return f"step {step.number}: {moved}{t}; z basic: {set_of(system.index_set(step.basis))}"
 
 
@@ -98,8 +98,10 @@ def _told(trace: Trace, step: Step) -> str:
 
 def _line_in_plane(trace: Trace) -> str:
     """q + t e to scale, each piece a little beside the one before."""
-    q = [nearest_double(x) for x in trace.system.q]
-    marked = [(number, nearest_double(t)) for number, t in _along(trace)]
+    # Doubles hold shares of the largest coordinate, whatever that is.
+    size = max(abs(x + t) for x in trace.system.q for t in (fmpq(0), *(t for _, t in _along(trace))))
+    q = [nearest_double(x / size) for x in trace.system.q]
+    marked = [(number, nearest_double(t / size)) for number, t in _along(trace)]
     longest = max(math.hypot(q[0] + t, q[1] + t) for t in (0.0, *(t for _, t in marked)))
     scale = 0.72 * RADIUS / longest
 
