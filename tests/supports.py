@@ -152,6 +152,22 @@ SUPPORTS = [
             cones(["empty", []]),
         ],
     ),
+    # The q with q_1 < 0 < q_2 are feasible, and on no cone with interior; opposite multipliers would say otherwise.
+    (
+        "Q0",
+        "yes",
+        [[0, 1], [0, 0]],
+        None,
+        [
+            cones(
+                ["cone", []],
+                ["cone", []],
+                ["empty", ["1", "-1"]],
+                ["empty", ["1", "1", "0"]],
+                ["empty", ["0", "1"]],
+            )
+        ],
+    ),
     ("Q0", "yes", [[0]], None, [cones(["cone", [0]], ["empty", ["1"]])]),
     ("Q0", "yes", [[1]], None, [cones(["cone", []], ["empty", ["1"]])]),
     ("Q", "yes", [[-1]], None, [cones(["cone", []], ["empty", ["1"]])]),
@@ -185,6 +201,12 @@ def pinned(*c):
     """z = 0 alone solves LCP(0, [[0, 1], [-1, 1]]): where w_1 = z_2 = 0 are fixed, M_11 is zero, but z_1 + w_2 = 0."""
     end, fork = ["point", 0, ["0", "0"]], ["branch", 1]
     return {"points": [["0", "0"]], "cover": [B, fork, end, end, fork, ["point", 0, list(c)], end]}
+
+
+def two(first, second):
+    """A cover that names points where z = 0 and where w_1 = z_2 = 0, and rules out w_2 = 0, for M = I and q_2 = 1."""
+    one, other, none = ["point", first, ["0", "0"]], ["point", second, ["0", "0"]], ["none", ["0", "-1"]]
+    return [B, ["branch", 1], one, none, ["branch", 1], other, none]
 
 
 COUNTS = [
@@ -234,6 +256,11 @@ FALSE_COUNTS = [
     ([[0]], ["0"], 1, {"points": [["0"]], "cover": [B, ["point", 0, ["0"]], ["none", ["0"]]]}),
     ([[0]], ["0"], 1, {"points": [["1"]], "cover": [B, ["point", 0, ["0"]], ["point", 0, ["1"]]]}),
     *(([[0, 1], [-1, 1]], ["0", "0"], 1, pinned(*c)) for c in (("0", "0"), ("1", "0"), ("-1", "-1"), ("0", "1"))),
+    # z or w has a negative entry beside a zero.
+    ([["1", "0"], ["0", "1"]], ["1", "1"], 2, {"points": [["0", "0"], ["-1", "0"]], "cover": two(0, 1)}),
+    ([["1", "0"], ["0", "1"]], ["-1", "1"], 2, {"points": [["0", "0"], ["1", "0"]], "cover": two(0, 1)}),
+    # On z = (t, 0) is w = (0, t): z_1 - w_2 = 0 holds no z.
+    ([[0, 1], [1, 1]], ["0", "0"], 1, pinned("1", "-1")),
     # On z = (t, t) w is zero throughout; c = 1 on w adds nothing.
     (
         [[1, -1], [-1, 1]],

@@ -151,6 +151,9 @@ def test_a_support_of_any_shape_is_refused_and_nothing_breaks():
     assert not proves("beauty", "no", ONE, {"x": ["1"]})
     with pytest.raises(RefusedError, match="too many to repeat"):
         check_class(exact([[int(i == j) for j in range(17)] for i in range(17)]), "P", "yes", tree(MINORS), {})
+    for powers, bits in (([0, 10**9], 0), ([0, -(10**9)], 0), ([0, 0], -(10**9))):
+        with pytest.raises(RefusedError, match="a power of two exceeds"):
+            check_class(exact([[1, 0], [0, 1]]), "PD", "yes", cholesky(powers, bits, [[1], [0, 1]]), {})
     with pytest.raises(RefusedError, match="elimination makes more"):
         is_feasible([], exact([[sign, k] for k in range(150) for sign in (1, -1)]))
 

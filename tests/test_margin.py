@@ -8,7 +8,12 @@ from flint import fmpq, fmpq_mat
 
 import workbench as wb
 from tests.inequalities import reduced
+from workbench.diagnostics.robustness import degree_entry, index_entries, is_elsewhere, margin_entry, moved
+from workbench.matrices.exact_lp import OutOfTimeError
+from workbench.matrices.factors import factors, split
 from workbench.matrices.margin import Cones, margin, projected, root
+from workbench.matrices.matrix_classes import matrix_classes
+from workbench.matrices.solution_set import solution_set
 
 ALWAYS = float("inf")
 
@@ -49,6 +54,7 @@ def test_within_the_margin_the_count_is_one_and_beyond_it_is_another():
             assert counted(M, found.neighbour) == found.beyond != found.here
             away = sum(((x - y) ** 2 for x, y in zip(q, found.neighbour, strict=True)), fmpq(0))
             assert root(away) == pytest.approx(found.value, rel=1e-12)
+            assert found.nearest == on_facet(M, found)
             changes += 1
         for _ in range(8):
             direction = [fmpq(chance.randint(-99, 99)) for _ in q]
@@ -61,6 +67,52 @@ def test_within_the_margin_the_count_is_one_and_beyond_it_is_another():
             here = counted(M, q) if found is None else found.here
             assert counted(M, near) == here, (M, q, near)
     assert changes > 100
+
+
+def on_facet(M, found):
+    """The point of the facet with the margin's multipliers, from the facet's name alone."""
+    others = [j for j in range(len(M)) if j != found.facet.i]
+    columns = [[-row[j] if j in found.facet.a else int(k == j) for k, row in enumerate(M)] for j in others]
+    return [sum((c * g[k] for c, g in zip(found.multipliers, columns, strict=True)), fmpq(0)) for k in range(len(M))]
+
+
+def test_where_no_facets_coincide_the_margin_is_one_number_of_any_size():
+    chance, changes = random.Random(6), 0
+    for _ in range(60):
+        n = chance.randint(2, 3)
+        M = [[chance.randint(-99, 99) for _ in range(n)] for _ in range(n)]
+        q = [fmpq(chance.randint(-999, 999), 7) for _ in range(n - 1)] + [fmpq(0)]
+        found = margin(fmpq_mat(M), q, ALWAYS)
+        if found is None:
+            continue
+        changes += 1
+        assert found.squared == found.least_squared
+        for factor in (fmpq(10) ** 300, fmpq(1, 10**300)):
+            scaled = margin(fmpq_mat(M), [factor * x for x in q], ALWAYS)
+            assert scaled.squared == factor**2 * found.squared
+            assert (scaled.here, scaled.beyond) == (found.here, found.beyond)
+            assert counted(M, scaled.neighbour) == scaled.beyond
+        at_zero = margin(fmpq_mat(M), [fmpq(0)] * n, ALWAYS)
+        assert at_zero.squared == at_zero.least_squared == 0
+        assert at_zero.here != at_zero.beyond == counted(M, at_zero.neighbour)
+    assert changes > 40
+
+
+def test_the_degree_is_the_sum_of_the_indices_for_every_right_hand_side():
+    chance, degrees = random.Random(7), set()
+    for _ in range(80):
+        n = chance.randint(1, 3)
+        M = fmpq_mat([[chance.randint(-9, 9) for _ in range(n)] for _ in range(n)])
+        if matrix_classes(M, ALWAYS)["R0"].verdict != "yes":
+            continue
+        degrees.add(degree_entry(M, ALWAYS))
+        for _ in range(3):
+            q = [fmpq(chance.randint(-999, 999), 101) for _ in range(n)]
+            points = [list(map(str, point)) for point in solution_set(M, q, ALWAYS).points]
+            indices = index_entries(M, q, points)
+            if None not in indices:
+                assert sum(indices) == degree_entry(M, ALWAYS), (M, q)
+    assert {-1, 0, 1} <= degrees
 
 
 def test_p_matrices_have_no_facet_at_which_anything_changes():
@@ -86,8 +138,8 @@ def test_margins_do_not_depend_on_the_order_of_the_unknowns_and_scale_with_q():
 
 def test_projections_on_cones_meet_the_conditions_of_optimality():
     chance = random.Random(4)
-    for _ in range(80):
-        k, n = chance.randint(1, 4), 4
+    for _ in range(300):
+        k, n = chance.randint(1, 5), 5
         rows = [[chance.randint(-4, 4) for _ in range(n)] for _ in range(k)]
         if fmpq_mat(rows).rank() < k:
             continue
@@ -99,6 +151,73 @@ def test_projections_on_cones_meet_the_conditions_of_optimality():
         assert min(c) >= 0
         assert max(slopes) <= 0
         assert all(v * s == 0 for v, s in zip(c, slopes, strict=True))
+
+
+def test_what_rounding_moves_is_told_beside_the_margin():
+    found = margin_entry(fmpq_mat([[1, 2], [2, 1]]), [fmpq(-3), fmpq(-4)], False, ALWAYS)
+    # The nearest point is 11/5 of the column (1, 2); half a unit in the last place of q and of that column move q.
+    assert found["rounding"] == pytest.approx(2.0**-53 * (5 + 11 / 5 * 5**0.5), rel=1e-12)
+    assert not found["fragile"]
+    assert margin_entry(fmpq_mat([[1, 2], [2, 1]]), [fmpq(0), fmpq(0)], False, ALWAYS)["fragile"]
+    moved_off = margin_entry(fmpq_mat([[1, 2], [2, 1]]), [fmpq(-1), -2 - fmpq(1, 2**52)], False, ALWAYS)
+    assert moved_off["fragile"]
+    assert moved_off["distance"][0] > 0
+    large = fmpq_mat([[int(i == j) - 2 * int(i < j) for j in range(10)] for i in range(10)])
+    assert "exceeds 9" in margin_entry(large, [fmpq(1)] * 10, False, ALWAYS)["reason"]
+    assert degree_entry(large, ALWAYS) is None
+    assert margin_entry(large, [fmpq(1)] * 10, True, ALWAYS)["reason"].startswith("none: M is a P-matrix")
+    skew = fmpq_mat([[0, 1], [-1, 0]])
+    assert "time was over" in margin_entry(skew, [fmpq(1)] * 2, False, 0.0)["reason"]
+    assert degree_entry(skew, 0.0) is None
+
+
+def test_facets_and_factors_keep_to_the_time():
+    cones = Cones(fmpq_mat([[0, 1], [-1, 0]]), ALWAYS)
+    cones.deadline = 0.0
+    with pytest.raises(OutOfTimeError):
+        next(cones.facets())
+    S = fmpq_mat([[1, 1], [1, 1]])
+    assert factors(S, False, ALWAYS)["D"] == split(S, ALWAYS)["D"] == ["1", "0"]
+    for made in (lambda: factors(S, False, 0.0), lambda: split(S, 0.0)):
+        with pytest.raises(OutOfTimeError):
+            made()
+
+
+def test_degenerate_solutions_have_no_index():
+    M = fmpq_mat([[-1, 0], [0, 1]])
+    assert index_entries(M, [fmpq(1), fmpq(1)], [["0", "0"], ["1", "0"]]) == [1, -1]
+    assert index_entries(M, [fmpq(0), fmpq(1)], [["0", "0"]]) == [None]
+    assert index_entries(fmpq_mat([[0]]), [fmpq(0)], [["1"]]) == [None]
+
+
+@pytest.mark.parametrize(
+    ("q", "z", "least"),
+    [
+        ((-1.5, -2), (1, 0), 2.0),
+        ((-0.5, 3), (1, 0), 0.5),
+        ((-1.5, 3), (1, 0), 0.5),
+        ((-1, 0), (1, 0), 0.0),
+        ((2, 0), (-1, 0), 0.0),
+    ],
+)
+def test_the_least_change_of_q_that_makes_a_point_a_solution(q, z, least):
+    assert moved(fmpq_mat([[1, 0], [0, 1]]), [fmpq(int(2 * x), 2) for x in q], list(map(float, z))) == least
+
+
+@pytest.mark.parametrize(
+    ("z", "count", "elsewhere"),
+    [
+        ((1.0, 2.0), 2, False),
+        ((1.0, 2.0 + 1e-9), 2, False),
+        ((0.0, 0.0), 2, False),
+        ((1.0, 2.0 + 1e-6), 2, True),
+        ((0.5, 1.0), 2, True),
+        ((0.5, 1.0), "infinite", False),
+        ((0.5, 1.0), None, False),
+    ],
+)
+def test_a_point_that_no_solution_is_near_to_is_elsewhere(z, count, elsewhere):
+    assert is_elsewhere(list(z), {"count": count, "points": [["0", "0"], ["1", "2"]]}) == elsewhere
 
 
 def test_roots_of_rationals_out_of_the_range_of_doubles():
