@@ -241,6 +241,10 @@ class Stress:
             elif verdict != true[name]:
                 self.fail("FALSE VERDICTS", (name, verdict, *told))
         document = json.loads(json.dumps(certificate(M, vector, result, SECONDS)))
+        claimed = {claim["about"] for claim in document["claims"] + document["left_out"]}
+        for name, verdict in found.items():
+            if name not in claimed and verdict not in (None, "undecided") and (name, verdict) != ("indefinite", "no"):
+                self.fail("verdicts without a claim", (name, *told))
         for left in document["left_out"]:
             self.fail("claims left out", (left, *told))
         for finding in verify(document):

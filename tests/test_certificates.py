@@ -11,15 +11,22 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import fmpq, fmpq_mat
 
 import workbench as wb
 from workbench.certificates import exact, repetition
 from workbench.certificates.classes import check_class
 from workbench.certificates.exact import RefusedError
+from workbench.certificates.solutions import check_solutions
 from workbench.certificates.theorems import THEOREMS
 from workbench.certificates.verify import HOLDS, TOO_LONG, digest, verify
 from workbench.cli.main import main
+from workbench.diagnostics.certificate import certificate as make_certificate
+from workbench.errors import DataError
 from workbench.matrices.matrix_classes import IMPLICATIONS
+from workbench.matrices.solution_cover import support_of
+from workbench.matrices.solution_set import solution_set
+from workbench.readers.matrix import Matrix
 
 
 def certificate(M, q=None, seconds=20.0):
@@ -157,6 +164,31 @@ def dominant(chance, n):
 )
 def test_a_false_tree_proves_nothing(name, M, tree):
     assert not proves("P", "yes", M, {"by": "tree", "tree": tree}), name
+
+
+def test_covers_of_degenerate_problems_are_accepted():
+    """M_aa is singular in a branch, and only the signs of the unknowns leave the solution alone."""
+    chance, pinned = random.Random(9), 0
+    for _ in range(700):
+        n = chance.choice((2, 3))
+        M = [[chance.choice((-1, 0, 0, 1)) for _ in range(n)] for _ in range(n)]
+        q = [chance.choice((0, 0, 0, 1, -1)) for _ in range(n)]
+        found = solution_set(fmpq_mat(M), [fmpq(x) for x in q], float("inf"))
+        if type(found.count) is int and found.count:
+            support = support_of(fmpq_mat(M), [fmpq(x) for x in q], found, float("inf"))
+            support = {**support, "verdict": found.count}
+            check_solutions([[Fraction(x) for x in row] for row in M], [Fraction(x) for x in q], support, {})
+            pinned += any(node[0] == "point" and set(node[2]) != {"0"} for node in support["cover"])
+    assert pinned > 10
+
+
+def test_a_matrix_without_a_certificate_is_told_so():
+    with pytest.raises(
+        DataError, match="the matrix is 2 x 3; certificates are written for square ones up to order 600"
+    ):
+        make_certificate(Matrix(np.eye(2, 3)), None, {"p_matrix": None})
+    with pytest.raises(DataError, match="the matrix is 601 x 601"):
+        make_certificate(Matrix(np.eye(601)), None, {"p_matrix": {}})
 
 
 def test_the_checkers_theorems_are_those_that_verdicts_are_drawn_from():

@@ -126,10 +126,10 @@ def margin(M: fmpq_mat, q: Vector, deadline: float) -> Margin | None:
     count = len(cones.around(_moved(q)))
     nearest: Margin | None = None
     least: fmpq | None = None
-    by_plane = sorted(cones.facets(), key=lambda f: _dot(f.normal, q) ** 2 / _dot(f.normal, f.normal))
-    for facet in by_plane:
+    planes = [(_dot(f.normal, q) ** 2 / _dot(f.normal, f.normal), f) for f in cones.facets()]
+    for reach, facet in sorted(planes, key=lambda plane: plane[0]):
         check_clock(deadline)
-        if nearest and _dot(facet.normal, q) ** 2 >= nearest.squared * _dot(facet.normal, facet.normal):
+        if nearest and reach >= nearest.squared:
             break
         multipliers = projected(facet.generators, q)
         point = _combined(facet.generators, multipliers, len(q))
