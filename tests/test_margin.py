@@ -176,6 +176,8 @@ def test_facets_and_factors_keep_to_the_time():
     cones.deadline = 0.0
     with pytest.raises(OutOfTimeError):
         next(cones.facets())
+    with pytest.raises(OutOfTimeError):
+        cones.degree()
     S = fmpq_mat([[1, 1], [1, 1]])
     assert factors(S, False, ALWAYS)["D"] == split(S, ALWAYS)["D"] == ["1", "0"]
     for made in (lambda: factors(S, False, 0.0), lambda: split(S, 0.0)):

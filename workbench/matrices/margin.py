@@ -94,7 +94,8 @@ class Cones:
         return self.minus[j] if pivoted else self.unit[j]
 
     def around(self, q: Vector) -> list[int]:
-        """The signs of det M_aa of the full cones that hold q."""
+        """The signs of det M_aa of the full cones that hold q. Raises OutOfTimeError."""
+        check_clock(self.deadline)
         values = (self.coordinates * fmpq_mat(self.n, 1, q)).entries()
         return [sign for k, (_, sign) in enumerate(self.full) if min(values[self.n * k : self.n * (k + 1)]) >= 0]
 
