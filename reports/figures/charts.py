@@ -3,27 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
-from zlib import crc32
+from typing import Any, Literal
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.builtin.reports.figures.ranges import SMALLEST, Range
+from workbench.builtin.reports.figures.styles import INK, dashes, palette
+
 WIDTH, HEIGHT = 760, 300
-OF_FORMULATIONS = {
-    "coulomb": "#2b2b2b", "frictionless": "#b9a88f", "stewart-trinkle": "#e08a1e", "anitescu-potra": "#c8553d",
-    "discrete-velocity": "#d4739b", "phantom-inertia": "#3f8f4f", "box": "#4c6a92", "hybrid": "#5b9e9e",
-    "ccp": "#8c5fa8", "mujoco": "#7a4a2b", "staggered": "#b79a20", "uncertainty of the reference": "#b9b9b9",
-}  # fmt: skip
-"""Colours that formulations have on every page, whatever stands beside them."""
-OTHERS = ["#1f77b4", "#17becf", "#bcbd22", "#e377c2", "#9edae5", "#98df8a", "#ff9896", "#c5b0d5", "#dbdb8d", "#6b6ecf"]
-"""Colours of other names and of further variants, by the name's digest, the next one where that is taken."""
-COLOURS = ["#4c6a92", "#e08a1e", "#c8553d", "#5b9e9e", "#3f8f4f", "#b79a20", "#8c5fa8", "#d4739b", "#2b2b2b", "#8d7461"]
+COLOURS = ["#4c6a92", "#e08a1e", "#c8553d", "#5b9e9e", "#3f8f4f", "#b79a20", "#8c5fa8", "#d4739b", INK, "#8d7461"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
+RESTLESS = 10
+"""Times that a curve may cross the axis' range before it is drawn below the others."""
 
 PARTS = {
-    "total": "#2b2b2b", "reference": "#b9b9b9", "discretisation": "#7fa6c9", "formulation": "#e08a1e",
+    "total": INK, "reference": "#b9b9b9", "discretisation": "#7fa6c9", "formulation": "#e08a1e",
     "compliance": "#3f8f4f", "solver": "#8c5fa8",
 }  # fmt: skip
 """Parts of an error budget and their colours."""
@@ -51,40 +47,95 @@ def short(x: float) -> float | None:
 
 def lines(
     curves: pd.DataFrame, column: str, title: str, x: str = "t", x_title: str = "time [s]", log: bool = False,
-    zero: bool = False,
+    zero: bool = False, within: Range | None = None,
 ) -> Chart:  # fmt: skip
-    """A curve of `column` over `x` for every "label", dashed by "step" and apart by "contact" where there are several.
+    """A curve of `column` over `x` for every "label", a plot for every "step" and "contact" where there are several.
 
     A curve is broken where its value is missing. A click in the legend singles out a curve. `zero` adds the line 0 and
-    keeps it in view.
+    keeps it in view. What lies above `within` is marked at its edge.
     """
-    several = [name for name in ("step", "contact") if name in curves and len(curves[name].unique()) > 1]
-    data = curves[[x, "label", *several, column]]
+    data = curves[[x, "label", *(name for name in ("step", "contact") if name in curves), column]]
     if log:
-        data = data.assign(**{column: data[column].where(data[column] > 1e-12)})
-    data = data.assign(**{column: data[column].map(short), x: data[x].map(short)})
+        data = data.assign(**{column: data[column].where(data[column] > SMALLEST)})
+    parts = [name for name in ("step", "contact") if name in data and data[name].nunique() > 1]
+    several = data.groupby(parts, sort=False).ngroups if parts else 1
+    panel = pd.Series("", data.index)
+    for name in parts:
+        panel += data[name].map(lambda value, name=name: f"{name} {value}  ")
+    data = pd.DataFrame(
+        {x: data[x].map(short), "label": data["label"], "panel": panel.str.strip(), column: data[column].map(short)}
+    )
     order = list(dict.fromkeys(curves["label"]))
+    # What changes most lies below, then the longest dashes, so that all of what coincides shows through.
+    rank = dict(zip(order, zip(_restless(data, column, order), _inked(order), strict=True), strict=True))
+    data = data.sort_values("label", key=lambda names: names.map(rank), ascending=False, kind="stable")
+    width, height = (WIDTH, HEIGHT) if several == 1 else (WIDTH // 2 - 30, 2 * HEIGHT // 3)
+    chart = _curves(data, column, title, x, x_title, order, log, zero, within).properties(width=width, height=height)
+    if several == 1:
+        return chart
+    return chart.facet(facet=alt.Facet("panel:N", title=None, sort=list(dict.fromkeys(panel.str.strip()))), columns=2)
+
+
+def envelopes(curves: pd.DataFrame, column: str, title: str, within: Range) -> Chart:
+    """For every "label" a plot of the range of `column` over the contacts at each time, and the median as a line."""
+    found = curves.dropna(subset=[column]).groupby(["label", "t"], sort=False)[column]
+    data = found.agg(["min", "median", "max"]).reset_index()
+    data = data.assign(**{name: data[name].map(short) for name in ("t", "min", "median", "max")})
+    order = list(dict.fromkeys(data["label"]))
+    scale = alt.Scale(domain=[short(within.low), short(within.high)], nice=False)
+    colour = alt.Color("label:N", scale=alt.Scale(domain=order, range=palette(order)), legend=None)
+    base = alt.Chart(data).encode(x=alt.X("t:Q", title="time [s]"), color=colour)
+    y = alt.Y("min:Q", title=title, scale=scale)
+    area = base.mark_area(opacity=0.35, clip=True).encode(y=y, y2="max:Q")
+    median = base.mark_line(strokeWidth=1.5, clip=True).encode(y="median:Q")
+    plot = alt.layer(area, median, data=data).properties(width=WIDTH // 3, height=HEIGHT // 2)
+    return plot.facet(facet=alt.Facet("label:N", title=None, sort=order), columns=3)
+
+
+def _curves(
+    data: pd.DataFrame, column: str, title: str, x: str, x_title: str, order: list[str], log: bool, zero: bool,
+    within: Range | None,
+) -> alt.LayerChart | alt.FacetChart:  # fmt: skip
     pick = alt.selection_point(fields=["label"], bind="legend")
-    scale = alt.Scale(type="log") if log else alt.Scale(zero=zero)
+    ends: dict[str, Any] = {"domain": [short(within.low), short(within.high)], "nice": False} if within else {}
+    scale = alt.Scale(type="log", **ends) if log else alt.Scale(zero=zero, **ends)
+    axis = alt.Axis(format=".0e", values=_decades(data[column])) if log else alt.Axis()
+    dash = alt.StrokeDash("label:N", sort=order, scale=alt.Scale(domain=order, range=dashes(order)), title=None)
     base = alt.Chart(data).encode(
-        x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickCount=11)),
-        y=alt.Y(
-            f"{column}:Q", title=title, scale=scale, axis=alt.Axis(format=".0e", tickCount=8) if log else alt.Axis()
-        ),
+        x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickCount=6)),
+        y=alt.Y(f"{column}:Q", title=title, scale=scale, axis=axis),
         color=alt.Color("label:N", sort=order, scale=alt.Scale(domain=order, range=palette(order)), title=None),
-        detail=[f"{name}:N" for name in several],
         opacity=alt.condition(pick, alt.value(0.95), alt.value(0.08)),
     )
-    if "step" in several:
-        base = base.encode(strokeDash=alt.StrokeDash("step:N", scale=alt.Scale(range=DASHES), title="step"))
-    lines = base.mark_line(strokeWidth=1.6, clip=True).add_params(pick)
-    layers = [lines]
+    layers = [base.mark_line(strokeWidth=1.8, clip=True).encode(strokeDash=dash).add_params(pick)]
     if zero:
-        layers.append(alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(color="#b00", strokeDash=[4, 4]).encode(y="y:Q"))
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+        layers.append(alt.Chart(data).mark_rule(color="#b00", strokeDash=[4, 4]).encode(y=alt.datum(0.0)))
+    if within and (data[column] > within.high).any():
+        above = base.transform_filter(alt.datum[column] > within.high).mark_point(shape="triangle-up", size=22)
+        layers.append(above.encode(y=alt.value(4)))
+    return alt.layer(*layers, data=data)
 
 
-def budget(errors: pd.DataFrame, title: str) -> alt.FacetChart:
+def _decades(values: pd.Series) -> list[float]:
+    """Powers of ten, ten of them at most, for the ticks of a logarithmic axis."""
+    values = values.dropna()
+    if values.empty:
+        return []
+    low, high = int(np.floor(np.log10(values.min()))), int(np.ceil(np.log10(values.max())))
+    return [float(f"1e{k}") for k in range(low, high + 1, max(1, (high - low) // 8))]
+
+
+def _restless(data: pd.DataFrame, column: str, labels: Sequence[str]) -> list[bool]:
+    """Whether a curve goes up and down all the time, so that it would hide what lies below."""
+    steps = data.groupby(["label", "panel"], sort=False)[column].diff().abs().groupby(data["label"]).sum()
+    return [steps.get(label, 0.0) > RESTLESS * np.ptp(data[column]) * data["panel"].nunique() for label in labels]
+
+
+def _inked(labels: Sequence[str]) -> list[float]:
+    return [sum(dash[::2]) / sum(dash) for dash in dashes(labels)]
+
+
+def budget(errors: pd.DataFrame, title: str) -> Chart:
     """Bars side by side of the columns named in `PARTS`, shares, for every "run"; one chart for each "field"."""
     parts, fields = [part for part in PARTS if part in errors], list(dict.fromkeys(errors["field"]))
     tidy = errors.melt(["run", "field"], parts, var_name="part", value_name="error").dropna(subset=["error"])
@@ -107,33 +158,26 @@ def budget(errors: pd.DataFrame, title: str) -> alt.FacetChart:
             ),
         )
         .properties(width=max((WIDTH - 220) // len(fields), 150), height=alt.Step(5))
-        .facet(column=alt.Column("field:N", sort=fields, title=None, header=alt.Header(labelFontSize=12)))
+        .facet(facet=alt.Facet("field:N", sort=fields, title=None), columns=len(fields))
     )  # fmt: skip
 
 
-def palette(labels: Sequence[str]) -> list[str]:
-    """A colour for each label: a formulation's own for its first variant, for others one that their name leads to."""
-    found: dict[str, str] = {}
-    for label in labels:
-        own = OF_FORMULATIONS.get(label.partition(":")[0])
-        if own and own not in found.values():
-            found[label] = own
-    for label in labels:
-        place = crc32(label.encode())
-        free = [OTHERS[(place + i) % len(OTHERS)] for i in range(len(OTHERS))]
-        found.setdefault(label, next((x for x in free if x not in found.values()), free[0]))
-    return [found[label] for label in labels]
-
-
-def styled(chart: Chart) -> Chart:
-    """The house style: no frame, quiet grid, the page's typeface."""
+def styled(chart: Chart, background: str = "transparent") -> Chart:
+    """The house style: no frame, quiet grid, the page's typeface and ink."""
+    ink: dict[str, Any] = {
+        "labelColor": INK,
+        "titleColor": INK,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+    }
     return (
         chart.configure_view(stroke=None)
-        .configure(font="system-ui, 'DejaVu Sans', sans-serif", background="white")
-        .configure_axis(
-            labelFontSize=12, titleFontSize=12, gridColor="#e6e6e6", domainColor="#888", titleFontWeight="normal"
-        )
-        .configure_legend(labelFontSize=12, symbolStrokeWidth=3, labelLimit=260, titleFontWeight="normal")
+        .configure(font="system-ui, 'DejaVu Sans', sans-serif", background=background)
+        .configure_axis(**ink, gridColor="#8885", domainColor="#888", tickColor="#888")
+        .configure_legend(**ink, symbolStrokeWidth=3, symbolSize=500, labelLimit=260)
+        .configure_header(**ink)
+        .configure_title(color=INK)
     )
 
 
@@ -143,7 +187,7 @@ def write_figures(shown: Sequence[Figure], folder: Path, ending: Literal["pdf", 
     paths = []
     for figure in shown:
         path = folder / f"{figure.name}.{ending}"
-        styled(figure.chart).save(str(path), format=ending, scale_factor=2.0 if ending == "png" else 1.0)
+        styled(figure.chart, "white").save(str(path), format=ending, scale_factor=2.0 if ending == "png" else 1.0)
         paths.append(path)
     return paths
 

@@ -6,13 +6,24 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.figures.charts import WIDTH, Chart, Figure, budget, lines, short
+from workbench.builtin.reports.figures.charts import (
+    WIDTH,
+    Chart,
+    Figure,
+    budget,
+    envelopes,
+    lines,
+    short,
+)
+from workbench.builtin.reports.figures.ranges import range_of
 from workbench.comparison.metrics.normalised_friction import SHARE
 from workbench.comparison.problem_step import MODES
 from workbench.comparison.result import Comparison
 
 POINTS, ROWS = 400, 4800
 """Points drawn per curve at most, and rows of a figure; the frames keep every step."""
+MOST_CONTACTS = 6
+"""Contacts that have a plot of their own each; of more the range is drawn."""
 COLUMNS, SIDE = 5, 140
 """Small multiples in a row, and their side [px]."""
 LOW, REACH = -0.08, 1.6
@@ -50,29 +61,29 @@ def _of_case(c: Comparison) -> list[Figure]:
     system = curves[curves["contact"] == curves["contact"].min()]
     known = pd.concat([system, uncertainty_of(c)])
     return [
-        Figure(
+        _by_contact(
             "friction", "Normalised friction |p_t| / (μ p_n)",
             "1 is the rim of Coulomb's cone, where a sliding contact must be. Polygon and box leave it as the sliding "
             "direction turns relative to their axes (Fig. 4 of IDETC2016-60064). Drawn where the contact carries a "
             "tenth of its RMS normal impulse; below that the ratio means nothing.",
-            lines(loaded(curves), "normalised_friction", "normalised friction [-]"),
+            loaded(curves), "normalised_friction", "normalised friction [-]",
         ),
-        Figure(
+        _by_contact(
             "misalignment", "Angle between friction and the direction against sliding",
             "Coulomb friction opposes sliding: 0°. Drawn where the contact slides faster than the stick threshold "
             "(Fig. 5 c).",
-            lines(curves, "misalignment", "misalignment [°]"),
+            curves, "misalignment", "misalignment [°]",
         ),
-        Figure(
+        _of_system(
             "position", "Distance of the centre of mass from the reference",
             "Logarithmic. The reference is exact Coulomb friction at the reference step (Fig. 5 a, there relative to "
             f"the path). Below “{UNCERTAIN}” a curve is as good as the reference.",
-            lines(known, "position_error", "distance [m]", log=True),
+            known, "position_error", "distance [m]", log=True,
         ),
-        Figure(
+        _of_system(
             "energy", "Difference of mechanical energy from the reference",
             "Logarithmic; potential zero at the floor (Fig. 5 b).",
-            lines(known, "energy_error", "energy difference [J]", log=True),
+            known, "energy_error", "energy difference [J]", log=True,
         ),
         *_budget(
             c,
@@ -81,13 +92,31 @@ def _of_case(c: Comparison) -> list[Figure]:
             "it to this run. Errors do not add up, so the bars stand side by side. Logarithmic; below 1e-6 % is "
             "round-off and not drawn.",
         ),
-        *([] if system["sliding_minor"].isna().all() else [Figure(
+        *([] if system["sliding_minor"].isna().all() else [_of_system(
             "painleve", "Smallest principal minor of the sliding matrix",
             "The matrix A_nn − A_nt [μ ξ] of the sliding contacts. Positive: a P-matrix, so the contact forces of "
             "sliding are unique at every state passed; at or below zero Painlevé's paradoxes begin.",
-            lines(system, "sliding_minor", "smallest minor [1/kg]", zero=True),
+            system, "sliding_minor", "smallest minor [1/kg]", zero=True,
         )]),
     ]  # fmt: skip
+
+
+def _of_system(
+    name: str, title: str, caption: str, curves: pd.DataFrame, column: str, axis: str, log: bool = False,
+    zero: bool = False,
+) -> Figure:  # fmt: skip
+    within = range_of(curves, column, log, zero)
+    chart = lines(curves, column, axis, log=log, zero=zero, within=within)
+    return Figure(name, title, f"{caption} {within.words}".strip(), chart)
+
+
+def _by_contact(name: str, title: str, caption: str, curves: pd.DataFrame, column: str, axis: str) -> Figure:
+    """A plot for each contact; of very many their range, at the first step size."""
+    if curves["contact"].nunique() <= MOST_CONTACTS:
+        return _of_system(name, title, caption, curves, column, axis)
+    first = curves[curves["step"] == curves["step"].iloc[0]]
+    words = f"Shaded: from the least to the greatest of {curves['contact'].nunique()} contacts; the line is the median."
+    return Figure(name, title, f"{caption} {words}", envelopes(first, column, axis, range_of(first, column)))
 
 
 def curves_of(c: Comparison) -> pd.DataFrame:
@@ -118,7 +147,9 @@ def uncertainty_of(c: Comparison) -> pd.DataFrame:
     own = frame[(frame["role"] == "reference") & (frame["contact"] == frame["contact"].min())]
     if "position_error" not in own or own["position_error"].isna().all():
         return own.iloc[:0]
-    return own.iloc[:: max(1, -(-len(own) // POINTS))].assign(label=UNCERTAIN, step="reference")
+    thinned = own.iloc[:: max(1, -(-len(own) // POINTS))]
+    # In the plot of every step size.
+    return pd.concat([thinned.assign(label=UNCERTAIN, step=f"{h:g} s") for h in c.settings.steps])
 
 
 def loaded(curves: pd.DataFrame) -> pd.DataFrame:

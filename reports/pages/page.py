@@ -1,5 +1,6 @@
 """What all pages share: templates, mathematics, and figures that draw themselves in a browser without a network."""
 
+import base64
 import json
 import re
 from collections.abc import Sequence
@@ -29,7 +30,18 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= {"mathml": mathml, "prose": prose}
+    found.globals["policy"] = policy()
     return found
+
+
+def policy(*allowed: str) -> str:
+    """The content security policy of a page: nothing is loaded from anywhere, and no script runs but those allowed."""
+    digests = [base64.b64encode(sha256(script.encode()).digest()).decode() for script in allowed]
+    scripts = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
+        "form-action 'none'"
+    )
 
 
 def mathml(latex: str, display: Literal["block", "inline"] = "block") -> Markup:
@@ -49,15 +61,20 @@ def prose(text: str) -> Markup:
     return Markup("").join(mathml(part, "inline") if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
-def scripts(figures: "Sequence[Figure]") -> dict[str, Markup]:
-    """What `scripts.html.j2` needs: the drawing library and the charts, to be drawn into `#figure-NAME`."""
-    if not figures:
-        return {"bundle": Markup(""), "specs": Markup("{}")}
+def scripts(figures: "Sequence[Figure]") -> dict[str, Markup | str]:
+    """What `scripts.html.j2` needs, the drawing library and the charts of `#figure-NAME`, and `policy`."""
     # Pages without figures need no drawing library.
+    bundle = _drawing_library() if figures else Markup("")
+    drawing = Markup(f"\nconst specs = {_specs(figures)};\n{environment().get_template('figures.js').render()}")
+    return {"bundle": bundle, "drawing": drawing, "policy": policy(bundle, drawing)}
+
+
+def _specs(figures: "Sequence[Figure]") -> str:
+    if not figures:
+        return "{}"
     from workbench.builtin.reports.figures.charts import styled
 
-    specs = json.dumps({f.name: styled(f.chart).to_dict() for f in figures}).replace("</", "<\\/")
-    return {"bundle": _drawing_library(), "specs": Markup(specs)}
+    return json.dumps({f.name: styled(f.chart).to_dict() for f in figures}).replace("</", "<\\/")
 
 
 @cache

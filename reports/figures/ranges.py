@@ -1,0 +1,91 @@
+"""What of some curves an axis shows, what lies beyond it, and which curves coincide in it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+USUAL = (0.05, 0.95)
+"""Quantiles of a curve between which it is no spike."""
+ROOM = 0.35
+"""Share of the usual range that an axis leaves on both sides."""
+APART = 0.005
+"""Curves that stay nearer than this share of the axis are seen as one."""
+SMALLEST = 1e-12
+"""Logarithmic axes begin here at the earliest."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The ends of an axis, whether it is logarithmic, and words on what it hides."""
+
+    low: float
+    high: float
+    log: bool
+    words: str
+
+    def beyond(self, values: pd.Series) -> pd.Series:
+        """Which values lie outside."""
+        return (values < self.low) | (values > self.high)
+
+
+def range_of(curves: pd.DataFrame, column: str, log: bool = False, zero: bool = False) -> Range:
+    """An axis that shows what every "label" does for nine tenths of the time; spikes are cut off.
+
+    `curves` has columns label, t, `column` and may have contact and step. With `zero` the axis includes 0.
+    """
+    data = curves.dropna(subset=[column])
+    data = data[data[column] > SMALLEST] if log else data
+    if data.empty:
+        return Range(SMALLEST, 1.0, log, "")
+    values = np.log10(data[column]) if log else data[column]
+    usual = values.groupby(data["label"]).quantile(np.array(USUAL))
+    room = ROOM * (usual.max() - usual.min())
+    low, high = (max(values.min(), usual.min() - room), min(values.max(), usual.max() + room))
+    if zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    scaled = ((values - low) / (high - low)).clip(0.0, 1.0)
+    words = " ".join(filter(None, [_cut_off(data, column, values, low, high), _coincident(data, scaled)]))
+    return Range(*((10.0**low, 10.0**high) if log else (low, high)), log, words)
+
+
+def _cut_off(data: pd.DataFrame, column: str, values: pd.Series, low: float, high: float) -> str:
+    """Whose values lie beyond the axis, and how far they go. Small values of a logarithmic axis are no news."""
+    above = data[values > high]
+    if above.empty:
+        return ""
+    names = ", ".join(dict.fromkeys(above["label"]))
+    return (
+        f"Triangles at the upper edge: {100 * len(above) / len(data):.2g} % of the values lie beyond the axis, up to "
+        f"{above[column].max():.3g} ({names})."
+    )
+
+
+def _coincident(data: pd.DataFrame, scaled: pd.Series) -> str:
+    """Which curves lie on one another throughout."""
+    keys = [name for name in ("step", "contact", "t") if name in data]
+    table = data.assign(scaled=scaled).pivot_table(index=keys, columns="label", values="scaled", sort=False)
+    labels = list(dict.fromkeys(data["label"]))
+    groups: list[list[str]] = []
+    for label in labels:
+        own = table[label]
+        group = next((g for g in groups if _one(table[g[0]], own)), None)
+        if group is None:
+            groups.append([label])
+        else:
+            group.append(label)
+    return coincident_words([g for g in groups if len(g) > 1])
+
+
+def coincident_words(groups: Sequence[Sequence[str]]) -> str:
+    """The groups of curves that are one curve, in a sentence."""
+    listed = "; ".join(", ".join(group[:-1]) + f" and {group[-1]}" for group in groups)
+    return f"Curves that coincide: {listed}." if groups else ""
+
+
+def _one(a: pd.Series, b: pd.Series) -> bool:
+    # A curve with gaps of its own is not the other one.
+    return bool((a.isna() == b.isna()).mean() > 0.99 and (a - b).abs().quantile(0.99) <= APART)

@@ -1,0 +1,35 @@
+addEventListener('beforeprint', () => document.querySelectorAll('details').forEach(d => d.open = true));
+
+// Where there is less room than a chart wants, plots get narrower, then stand below each other.
+function fit(spec, room) {
+  if (typeof spec.width === 'number') spec.width = Math.min(spec.width, room);
+  for (const key of ['layer', 'hconcat', 'vconcat', 'concat']) (spec[key] || []).forEach(part => fit(part, room));
+  if (!spec.spec) return;
+  fit(spec.spec, room);
+  if (spec.columns) spec.columns = Math.max(1, Math.min(spec.columns, Math.floor(room / (spec.spec.width + 20))));
+}
+
+async function save(view, name, kind) {
+  const shown = view.background();
+  const url = await view.background('white').toImageURL(kind, 2);
+  view.background(shown).run();
+  Object.assign(document.createElement('a'), {href: url, download: `${name}.${kind}`}).click();
+}
+
+async function draw(name, spec) {
+  const place = document.getElementById('figure-' + name);
+  const narrow = place.clientWidth < 600;
+  if (narrow) spec.config.legend = {...spec.config.legend, orient: 'bottom', columns: 2, labelLimit: 130};
+  fit(spec, place.clientWidth - (narrow ? 85 : 0));
+  const {view} = await vegaEmbed(place, spec, {actions: false, renderer: 'svg', ast: true});
+  const buttons = ['svg', 'png'].map(kind => {
+    const button = Object.assign(document.createElement('button'), {textContent: `Save as ${kind.toUpperCase()}`});
+    button.addEventListener('click', () => save(view, name, kind));
+    return button;
+  });
+  const row = Object.assign(document.createElement('p'), {className: 'downloads'});
+  row.append(...buttons);
+  place.closest('figure').append(row);
+}
+
+for (const [name, spec] of Object.entries(specs)) draw(name, spec);
