@@ -24,7 +24,7 @@ PARTS = {
 }  # fmt: skip
 """Parts of an error budget and their colours."""
 
-NAMES = ("friction", "misalignment", "position", "energy", "budget", "painleve", "cones", "motion")
+NAMES = ("ranking", "friction", "misalignment", "position", "energy", "budget", "painleve", "cones", "motion")
 """File names of the figures, without ending."""
 
 Chart = alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart | alt.Chart
@@ -172,7 +172,7 @@ def styled(chart: Chart, background: str = "transparent") -> Chart:
         "titleFontWeight": "normal",
     }
     return (
-        chart.configure_view(stroke=None)
+        chart.configure_view(stroke="transparent")
         .configure(font="system-ui, 'DejaVu Sans', sans-serif", background=background)
         .configure_axis(**ink, gridColor="#8885", domainColor="#888", tickColor="#888")
         .configure_legend(**ink, symbolStrokeWidth=3, symbolSize=500, labelLimit=260)

@@ -16,6 +16,7 @@ from workbench.builtin.reports.figures.charts import (
     short,
 )
 from workbench.builtin.reports.figures.ranges import range_of
+from workbench.builtin.reports.figures.ranking import ranking_figure
 from workbench.comparison.metrics.normalised_friction import SHARE
 from workbench.comparison.problem_step import MODES
 from workbench.comparison.result import Comparison
@@ -35,7 +36,7 @@ MODE_COLOURS = ["#b0b0b0", "#c8553d", "#4c6a92"]
 
 def figures(c: Comparison) -> list[Figure]:
     """All figures of a comparison, in the order of the page."""
-    return _of_problem(c) if c.case is None else _of_case(c)
+    return ranking_figure(c) + (_of_problem(c) if c.case is None else _of_case(c))
 
 
 def _budget(c: Comparison, caption: str) -> list[Figure]:
@@ -245,7 +246,7 @@ def _marks(x: alt.X, y: alt.Y) -> alt.Chart:
         .mark_point(filled=True, size=26, strokeWidth=1, clip=True)
         .encode(
             x=x, y=y, color=alt.Color("exact_mode:N", scale=scale, legend=legend),
-            stroke=alt.Stroke("exact_mode:N", scale=scale, legend=None),
+            stroke=alt.Stroke("exact_mode:N", scale=scale, legend=legend),
             fillOpacity=alt.condition("datum.determined", alt.value(0.75), alt.value(0.0)),
             strokeOpacity=alt.value(0.8), tooltip=["contact:Q", "mode:N", "exact_mode:N"],
         )

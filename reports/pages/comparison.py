@@ -1,5 +1,6 @@
 """The comparison report: one HTML file that opens offline, readable without the code, and the frames beside it."""
 
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -8,7 +9,7 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import write_figures
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
-from workbench.builtin.reports.pages.page import environment, scripts
+from workbench.builtin.reports.pages.page import data_link, environment, scripts
 from workbench.builtin.reports.text.comparison import (
     budget_columns,
     error_columns,
@@ -19,6 +20,9 @@ from workbench.builtin.reports.text.comparison import (
     symptom_columns,
 )
 from workbench.builtin.reports.text.conclusions import reasons, summary
+from workbench.builtin.reports.text.exports import csv, latex, markdown
+from workbench.builtin.reports.text.glossary import GLOSSARY
+from workbench.builtin.reports.text.headline import headline
 from workbench.comparison.columns import Column
 from workbench.comparison.files import SLOW
 from workbench.comparison.result import Comparison
@@ -48,7 +52,10 @@ FACTS: list[tuple[str, str, str]] = [
 def save(
     c: Comparison, folder: Path, provenance: dict[str, Any], drawn: Literal["pdf", "svg", "png"] | None = None
 ) -> None:
-    """Write report.html, the frames as CSV or Parquet, provenance.json and, if `drawn`, each figure as a file."""
+    """Write report.html, the frames as CSV or Parquet, provenance.json and, if `drawn`, each figure as a file.
+
+    The first table of the page is errors.md and errors.tex besides.
+    """
     c.runs.to_csv(folder / "runs.csv", index=False)
     c.runs.to_parquet(folder / "runs.parquet", index=False)
     c.trajectories.to_parquet(folder / "trajectories.parquet", index=False)
@@ -56,6 +63,9 @@ def save(
         c.diagnostics.to_csv(folder / "diagnostics.csv", index=False)
     write_json(folder / "provenance.json", provenance)
     (folder / "report.html").write_text(render(c, provenance), "utf-8")
+    errors = _tables(c)[0]
+    (folder / "errors.md").write_text(markdown(errors), "utf-8")
+    (folder / "errors.tex").write_text(latex(errors), "utf-8")
     if drawn:
         write_figures(figures(c), folder / "figures", drawn)
 
@@ -74,7 +84,10 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             several=len(c.settings.steps) > 1,
             provenance=provenance,
             tables=_tables(c),
-            figures=shown,
+            ranking=[f for f in shown if f.name == "ranking"],
+            figures=[f for f in shown if f.name != "ranking"],
+            headline=headline(c),
+            glossary=GLOSSARY,
             verdicts=_verdicts(c.diagnostics),
             summary=summary(c),
             reasons=reasons(c),
@@ -130,7 +143,14 @@ def _budgets(c: Comparison) -> list[dict[str, Any]]:
 
 
 def _table(title: str, runs: pd.DataFrame, columns: list[Column]) -> dict[str, Any]:
-    return {"title": title, "rows": rows_of(runs, columns), "columns": columns, "clipped": False}
+    table = {"title": title, "rows": rows_of(runs, columns), "columns": columns, "clipped": False}
+    kinds = (
+        ("CSV", "csv", "text/csv", csv(runs, columns)), ("Markdown", "md", "text/markdown", markdown(table)),
+        ("LaTeX", "tex", "application/x-tex", latex(table)),
+    )  # fmt: skip
+    name = "-".join(re.findall(r"\w+", title.lower()))
+    saved = [(words, f"{name}.{ending}", data_link(text, kind)) for words, ending, kind, text in kinds]
+    return table | {"saved": saved}
 
 
 def _verdicts(diagnostics: pd.DataFrame) -> list[dict[str, Any]]:

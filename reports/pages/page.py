@@ -44,6 +44,11 @@ def policy(*allowed: str) -> str:
     )
 
 
+def data_link(text: str, kind: str) -> str:
+    """The address of a file that is within the page; `kind` is its media type, such as "text/csv"."""
+    return f"data:{kind};charset=utf-8;base64,{base64.b64encode(text.encode()).decode()}"
+
+
 def mathml(latex: str, display: Literal["block", "inline"] = "block") -> Markup:
     """LaTeX as MathML, displayed or within a line."""
     try:

@@ -19,9 +19,15 @@ async function save(view, name, kind) {
 async function draw(name, spec) {
   const place = document.getElementById('figure-' + name);
   const narrow = place.clientWidth < 600;
-  if (narrow) spec.config.legend = {...spec.config.legend, orient: 'bottom', columns: 2, labelLimit: 130};
-  fit(spec, place.clientWidth - (narrow ? 85 : 0));
-  const {view} = await vegaEmbed(place, spec, {actions: false, renderer: 'svg', ast: true});
+  const embed = room => {
+    fit(spec, room);
+    return vegaEmbed(place, spec, {actions: false, renderer: 'svg', ast: true});
+  };
+  if (narrow) spec.config.legend = {...spec.config.legend, orient: 'bottom', direction: 'vertical'};
+  let {view} = await embed(place.clientWidth - (narrow ? 85 : 0));
+  const beyond = place.scrollWidth - place.clientWidth;
+  // How much names take beside the plots is known only now.
+  if (narrow && beyond > 0) ({view} = await embed(place.clientWidth - 90 - beyond));
   const buttons = ['svg', 'png'].map(kind => {
     const button = Object.assign(document.createElement('button'), {textContent: `Save as ${kind.toUpperCase()}`});
     button.addEventListener('click', () => save(view, name, kind));

@@ -21,6 +21,8 @@ RANKED = (
     ("position_error", "The path of the centre of mass"),
 )
 """Errors that the summary ranks, and what it calls them."""
+OF_PROBLEM = {"velocity_error": "The velocity"}
+"""What it calls them where a single step is solved and nothing runs."""
 NEGLIGIBLE = 1e-6
 """Errors up to this share have no reason worth a sentence."""
 CLEAR = 1.2
@@ -69,7 +71,7 @@ def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
     columns = {x.name: x for m in c.metrics for x in m.columns}
     ranked = [(name, ranking(equal, columns[name])) for name, _ in RANKED if name in columns and name in equal]
     found = [
-        _capital(f"{where if not i else ''}{sentence(columns[name], dict(RANKED)[name], order, equal)}")
+        _capital(f"{where if not i else ''}{sentence(columns[name], called(c)[name], order, equal)}")
         for i, (name, order) in enumerate(x for x in ranked if x[1])
     ]
     found += [
@@ -77,6 +79,11 @@ def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
         impacts(rows), redundancy(rows), same_modes(equal),
     ]  # fmt: skip
     return [words for words in found if words]
+
+
+def called(c: Comparison) -> dict[str, str]:
+    """What the errors of `RANKED` are called."""
+    return dict(RANKED) | (OF_PROBLEM if c.case is None else {})
 
 
 def with_equal_axes(rows: pd.DataFrame) -> pd.DataFrame:
@@ -226,19 +233,27 @@ def same_modes(rows: pd.DataFrame) -> str:
 
 def reasons(c: Comparison) -> list[tuple[str, list[str]]]:
     """What formulations of a case get wrong in the first window, as far as the numbers show it; alike ones together."""
+    known, alike = {f.label: f for f in c.formulations}, dict[tuple[str, ...], list[str]]()
+    for label, found in errs(c).items():
+        f = known[label]
+        alike.setdefault(tuple(found), []).append(label if f.axes == "sliding" else f"{label} ({f.friction})")
+    return [(", ".join(labels), list(found)) for found, labels in alike.items()]
+
+
+def errs(c: Comparison) -> dict[str, list[str]]:
+    """By label, what formulations of a case get wrong in the first window at the first step size."""
     if c.case is None:
-        return []
+        return {}
     rows = next(iter(c.windows.values()))
     rows = rows[rows["verified"] & (rows["step"] == rows["step"].iloc[0])]
     exact: Mapping[Any, Any] = next(iter(rows[rows["formulation"] == "coulomb"].to_dict("records")), {})
     rows = rows[rows["formulation"] != "coulomb"]
-    known, alike = {f.label: f for f in c.formulations}, dict[tuple[str, ...], list[str]]()
-    for r in rows.drop_duplicates("label").to_dict("records"):
-        f = known[r["label"]]
-        own = r["label"] if f.axes == "sliding" else f"{r['label']} ({f.friction})"
-        found = ["it has no friction"] if f.friction == "none" else what_errs(r, f.options, exact)
-        alike.setdefault(tuple(found), []).append(own)
-    return [(", ".join(labels), list(found)) for found, labels in alike.items()]
+    known = {f.label: f for f in c.formulations}
+    return {
+        r["label"]: ["it has no friction"] if known[r["label"]].friction == "none"
+        else what_errs(r, known[r["label"]].options, exact)
+        for r in rows.drop_duplicates("label").to_dict("records")
+    }  # fmt: skip
 
 
 def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[Any, Any]) -> list[str]:

@@ -1,0 +1,235 @@
+"""What a reader of a page meets: on paper and in the dark, on a telephone, with other eyes, without a network."""
+
+import base64
+import csv
+import io
+import itertools
+import json
+import re
+import shutil
+import subprocess
+from hashlib import sha256
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import workbench as wb
+from workbench.builtin.reports.figures.ranges import range_of
+from workbench.builtin.reports.figures.ranking import ranking_figure
+from workbench.builtin.reports.figures.styles import OF_FORMULATIONS
+from workbench.builtin.reports.text.headline import headline
+
+HARNESS = """<body><script>
+const seen = [];
+async function look(page, width) {
+  const frame = document.createElement('iframe');
+  frame.style = `width:${width}px;height:700px;border:0`;
+  frame.src = page;
+  document.body.append(frame);
+  await new Promise(done => frame.onload = done);
+  await new Promise(done => setTimeout(done, 1500));
+  const {contentDocument: page_, contentWindow: view} = frame;
+  seen.push({
+    page, width, inner: view.innerWidth, content: page_.documentElement.scrollWidth,
+    paper: view.getComputedStyle(page_.body).backgroundColor, ink: view.getComputedStyle(page_.body).color,
+    requests: view.performance.getEntriesByType('resource').length,
+    charts: page_.querySelectorAll('div.chart').length, drawn: page_.querySelectorAll('div.chart svg').length,
+    unnamed: page_.querySelectorAll('div.chart:not([aria-label]):not(:has(svg[aria-label]))').length,
+  });
+  frame.remove();
+}
+(async () => {
+  for (const page of PAGES) for (const width of [360, 1300]) await look(page, width);
+  document.body.innerHTML = '<pre id="seen"></pre>';
+  document.getElementById('seen').textContent = JSON.stringify(seen);
+})();
+</script></body>"""
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return wb.compare("wheel", ["box", "stewart-trinkle", "coulomb", "ccp"], duration=0.1, reference_step=5e-4)
+
+
+@pytest.fixture(scope="module")
+def page(compared):
+    return compared.html()
+
+
+# Colours and dashes
+
+
+def linear(colour):
+    rgb = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+def cielab(rgb):
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    xyz = to_xyz @ rgb / (0.95047, 1.0, 1.08883)
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+# Machado, Oliveira & Fernandes 2009, full severity: protanopia, deuteranopia, tritanopia.
+EYES = [
+    np.eye(3),
+    np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+    np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
+    np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
+]
+
+
+def test_formulations_are_told_apart_by_any_eyes():
+    colours = [colour for colour, _ in OF_FORMULATIONS.values() if colour.startswith("#")][:10]
+    for eyes in EYES:
+        seen = [cielab(np.clip(eyes @ linear(colour), 0, 1)) for colour in colours]
+        assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 15
+    for colour in colours:
+        luminance = np.array([0.2126, 0.7152, 0.0722]) @ linear(colour)
+        assert 1.05 / (luminance + 0.05) > 2.2
+        assert (luminance + 0.05) / 0.0589 > 2.2
+
+
+def test_no_two_formulations_have_the_same_dash():
+    dashes = [tuple(dash) for _, dash in OF_FORMULATIONS.values()]
+    assert len(set(dashes)) == len(dashes)
+
+
+# Axes
+
+
+def curve(label, values):
+    return pd.DataFrame({"label": label, "t": np.arange(len(values)) / 10, "contact": 0, "e": values})
+
+
+def test_a_spike_does_not_set_the_axis_and_is_told():
+    usual = np.linspace(0.5, 1.5, 100)
+    spiky = usual.copy()
+    spiky[40] = 9e5
+    within = range_of(pd.concat([curve("a", usual), curve("b", spiky)]), "e")
+    assert 1.5 <= within.high < 2.0
+    assert "0.5 % of the values lie beyond the axis, up to 9e+05 (b)" in within.words
+    # What a curve does all the time is in sight.
+    assert range_of(pd.concat([curve("a", usual), curve("b", 100 * usual)]), "e").high == pytest.approx(150.0)
+
+
+def test_curves_that_lie_on_one_another_are_named():
+    x = np.sin(np.arange(100.0))
+    words = range_of(pd.concat([curve("a", x), curve("b", x + 1e-4), curve("c", x + 0.2), curve("d", x)]), "e").words
+    assert words == "Curves that coincide: a, b and d."
+    gap = np.where(np.arange(100) < 50, np.nan, x)
+    assert range_of(pd.concat([curve("a", x), curve("b", gap)]), "e").words == ""
+
+
+# The first screen
+
+
+def cells_of(figure):
+    data = figure.chart.to_dict()["datasets"]
+    return pd.DataFrame(next(rows for rows in data.values() if "panel" in rows[0]))
+
+
+def test_the_ranking_has_a_mark_or_words_for_every_formulation(compared):
+    (figure,) = ranking_figure(compared.comparison)
+    cells = cells_of(figure)
+    marked = cells[cells["state"] != "band"]
+    assert set(marked.groupby("panel")["name"].nunique()) == {4}
+    local = cells[(cells["panel"] == "velocity of single steps") & (cells["state"] == "point")].set_index("name")
+    runs = compared.runs[~compared.runs["sampled"]].drop_duplicates("label").set_index("label")
+    assert local["value"].to_dict() == pytest.approx(
+        (100 * runs["local_velocity_error"][local.index]).to_dict(), rel=1e-4
+    )
+    assert list(local.index) == list(local["value"].astype(float).sort_values().index)
+    band = cells[(cells["state"] == "band") & (cells["panel"] == "velocity")]
+    assert float(band["value"].iloc[0]) == pytest.approx(100 * runs["velocity_reference"].max(), rel=1e-4)
+
+
+def test_what_is_refused_is_said_in_its_row(compared):
+    c = compared.comparison
+    runs = c.runs.copy()
+    lost = runs["label"] == "ccp"
+    runs.loc[lost, ["local_velocity_error", "velocity_error", "position_error", "friction_error"]] = np.nan
+    runs.loc[lost, "verified"], runs.loc[lost, "claimed"] = False, "TIME_LIMIT"
+    (figure,) = ranking_figure(type(c)(**{**vars(c), "runs": runs}))
+    cells = cells_of(figure)
+    assert set(cells[cells["name"] == "ccp"]["words"]) == {"time limit"}
+
+
+def test_the_page_begins_with_three_sentences_and_the_ranking(compared, page):
+    sentences = headline(compared.comparison)
+    assert len(sentences) == 3
+    places = [page.index(sentence.split("'")[0]) for sentence in sentences]
+    places += [page.index('id="figure-ranking"'), page.index('id="figure-friction"'), page.index("<table")]
+    assert places == sorted(places)
+
+
+# Tables for other places
+
+
+def saved(page, ending):
+    found = re.search(rf'download="[^"]*\.{ending}" href="data:[^,]*;base64,([^"]*)"', page).group(1)
+    return base64.b64decode(found).decode()
+
+
+def test_the_table_is_saved_in_full_and_as_it_stands(compared, page, tmp_path):
+    runs = next(iter(compared.comparison.windows.values()))
+    runs = runs[~runs["sampled"]]
+    rows = list(csv.DictReader(io.StringIO(saved(page, "csv"))))
+    assert [float(r["velocity_error"]) for r in rows] == runs["velocity_error"].to_list()
+    text = saved(page, "tex")
+    head, *body = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert "velocity [\\%]" in head
+    assert len(body) == len(runs)
+    assert {len(re.findall(r"(?<!\\)&", line)) for line in (head, *body)} == {len(re.search(r"{(l\w+)}", text)[1]) - 1}
+    assert all(rule in text for rule in (r"\toprule", r"\midrule", r"\bottomrule"))
+    compared.save(tmp_path)
+    assert (tmp_path / "errors.tex").read_text() == text
+    markdown = (tmp_path / "errors.md").read_text()
+    assert markdown == saved(page, "md")
+    assert len({line.count(" |") for line in markdown.splitlines() if line.startswith("|")}) == 1
+
+
+# The page as such
+
+
+def test_no_script_runs_but_those_of_the_page(page):
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page).group(1).replace("&#39;", "'")
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.S)
+    digests = [base64.b64encode(sha256(script.encode()).digest()).decode() for script in scripts]
+    assert re.findall(r"'sha256-([^']*)'", policy) == digests
+    assert "unsafe-eval" not in policy
+    assert "connect-src" not in policy
+
+
+def test_a_page_weighs_less_than_six_megabytes(page):
+    assert len(page.encode()) < 6e6
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+def test_a_browser_finds_no_fault_wide_or_narrow_in_the_dark(compared, tmp_path):
+    compared.page(tmp_path / "compared.html")
+    wb.check([[2, 1, 0], [-1, 1, 3], [0, 1, 2]], rhs=[-1, -2, 1]).page(tmp_path / "check.html")
+    axes = {"x": ("theta", np.linspace(20, 80, 7)), "y": ("mu", np.linspace(0, 3, 7))}
+    wb.painleve("rod", {"tan_theta": 2, "mu": "4/3"}, **axes).page(tmp_path / "painleve.html")
+    wb.vary("rod", along=("mu", 0, 2)).page(tmp_path / "vary.html")
+    pages = ["compared.html", "check.html", "painleve.html", "vary.html"]
+    harness = tmp_path / "harness.html"
+    harness.write_text(HARNESS.replace("PAGES", json.dumps(pages)), "utf-8")
+    command = [
+        "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+        "--enable-logging=stderr", "--blink-settings=preferredColorScheme=0", "--window-size=1400,900",
+        "--virtual-time-budget=20000", "--dump-dom",
+    ]  # fmt: skip
+    done = subprocess.run([*command, harness.as_uri()], capture_output=True, text=True, timeout=120, check=True)
+    assert "CONSOLE" not in done.stderr
+    found = json.loads(re.search(r'<pre id="seen">(.*?)</pre>', done.stdout).group(1))
+    assert [x["page"] for x in found] == [name for name in pages for _ in range(2)]
+    for x in found:
+        assert x["content"] <= x["inner"] == x["width"], x
+        assert x["requests"] == x["unnamed"] == 0, x
+        assert x["drawn"] == x["charts"], x
+        paper, ink = (sum(map(int, re.findall(r"\d+", x[name]))) for name in ("paper", "ink"))
+        assert paper < 120 < 600 < ink, x
