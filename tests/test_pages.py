@@ -35,7 +35,10 @@ async function look(page, width) {
     paper: view.getComputedStyle(page_.body).backgroundColor, ink: view.getComputedStyle(page_.body).color,
     requests: view.performance.getEntriesByType('resource').length,
     charts: page_.querySelectorAll('div.chart').length, drawn: page_.querySelectorAll('div.chart svg').length,
-    unnamed: page_.querySelectorAll('div.chart:not([aria-label]):not(:has(svg[aria-label]))').length,
+    unnamed: [...page_.querySelectorAll('div.chart')].filter(chart => {
+      const named = chart.getAttribute('aria-label') || chart.querySelector('svg').getAttribute('aria-label') || '';
+      return named.length < 30 || named.startsWith('Vega');
+    }).length,
   });
   frame.remove();
 }
@@ -107,12 +110,13 @@ def curve(label, values):
 def test_a_spike_does_not_set_the_axis_and_is_told():
     usual = np.linspace(0.5, 1.5, 100)
     spiky = usual.copy()
-    spiky[40] = 9e5
+    spiky[40], spiky[70] = 9e5, -1e4
     within = range_of(pd.concat([curve("a", usual), curve("b", spiky)]), "e")
     assert 1.5 <= within.high < 2.0
-    assert "0.5 % of the values lie beyond the axis, up to 9e+05 (b)" in within.words
+    assert 0.0 < within.low < 0.501
+    assert "1 % of the values lie beyond the axis, as far as 9e+05 (b)" in within.words
     # What a curve does all the time is in sight.
-    assert range_of(pd.concat([curve("a", usual), curve("b", 100 * usual)]), "e").high == pytest.approx(150.0)
+    assert range_of(pd.concat([curve("a", usual), curve("b", 100 * usual)]), "e").high == pytest.approx(150.0, rel=2e-3)
 
 
 def test_curves_that_lie_on_one_another_are_named():
@@ -141,6 +145,7 @@ def test_the_ranking_has_a_mark_or_words_for_every_formulation(compared):
     assert local["value"].to_dict() == pytest.approx(
         (100 * runs["local_velocity_error"][local.index]).to_dict(), rel=1e-4
     )
+    assert set(local.index) == {"box", "stewart-trinkle", "ccp"}
     assert list(local.index) == list(local["value"].astype(float).sort_values().index)
     band = cells[(cells["state"] == "band") & (cells["panel"] == "velocity")]
     assert float(band["value"].iloc[0]) == pytest.approx(100 * runs["velocity_reference"].max(), rel=1e-4)

@@ -52,7 +52,7 @@ def lines(
     """A curve of `column` over `x` for every "label", a plot for every "step" and "contact" where there are several.
 
     A curve is broken where its value is missing. A click in the legend singles out a curve. `zero` adds the line 0 and
-    keeps it in view. What lies above `within` is marked at its edge.
+    keeps it in view. What lies beyond `within` is marked at its edge.
     """
     data = curves[[x, "label", *(name for name in ("step", "contact") if name in curves), column]]
     if log:
@@ -109,10 +109,15 @@ def _curves(
     )
     layers = [base.mark_line(strokeWidth=1.8, clip=True).encode(strokeDash=dash).add_params(pick)]
     if zero:
-        layers.append(alt.Chart(data).mark_rule(color="#b00", strokeDash=[4, 4]).encode(y=alt.datum(0.0)))
+        # One rule a plot, not one a row.
+        plots = alt.Chart(data).transform_aggregate(rows="count()", groupby=["panel"])
+        layers.append(plots.mark_rule(color="#c33", strokeDash=[4, 4]).encode(y=alt.datum(0.0)))
     if within and (data[column] > within.high).any():
         above = base.transform_filter(alt.datum[column] > within.high).mark_point(shape="triangle-up", size=22)
         layers.append(above.encode(y=alt.value(4)))
+    if within and not log and (data[column] < within.low).any():
+        below = base.transform_filter(alt.datum[column] < within.low).mark_point(shape="triangle-down", size=22)
+        layers.append(below.encode(y=alt.value("height")))
     return alt.layer(*layers, data=data)
 
 
@@ -149,7 +154,7 @@ def budget(errors: pd.DataFrame, title: str) -> Chart:
             yOffset=alt.YOffset("part:N", sort=parts, scale=alt.Scale(domain=parts)),
             x=alt.X(
                 "error:Q", title=title, scale=alt.Scale(type="log", domainMin=1e-6),
-                axis=alt.Axis(format="~g", values=[1e-6, 1e-4, 1e-2, 1, 100]),
+                axis=alt.Axis(format="~g", values=[1e-6, 1e-3, 1]),
             ),
             x2="floor:Q",
             color=alt.Color(

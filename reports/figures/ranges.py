@@ -12,6 +12,8 @@ ROOM = 0.35
 """Share of the usual range that an axis leaves on both sides."""
 APART = 0.005
 """Curves that stay nearer than this share of the axis are seen as one."""
+SLACK = 1e-3
+"""Share of the axis by which it is longer than what it shows."""
 SMALLEST = 1e-12
 """Logarithmic axes begin here at the earliest."""
 
@@ -24,10 +26,6 @@ class Range:
     high: float
     log: bool
     words: str
-
-    def beyond(self, values: pd.Series) -> pd.Series:
-        """Which values lie outside."""
-        return (values < self.low) | (values > self.high)
 
 
 def range_of(curves: pd.DataFrame, column: str, log: bool = False, zero: bool = False) -> Range:
@@ -47,20 +45,23 @@ def range_of(curves: pd.DataFrame, column: str, log: bool = False, zero: bool = 
         low, high = min(low, 0.0), max(high, 0.0)
     if low == high:
         low, high = low - 0.5, high + 0.5
+    # A little more, so that a rounded end is not beyond it.
+    low, high = low - SLACK * (high - low), high + SLACK * (high - low)
     scaled = ((values - low) / (high - low)).clip(0.0, 1.0)
-    words = " ".join(filter(None, [_cut_off(data, column, values, low, high), _coincident(data, scaled)]))
+    words = " ".join(filter(None, [_cut_off(data, column, values, low, high, log), _coincident(data, scaled)]))
     return Range(*((10.0**low, 10.0**high) if log else (low, high)), log, words)
 
 
-def _cut_off(data: pd.DataFrame, column: str, values: pd.Series, low: float, high: float) -> str:
+def _cut_off(data: pd.DataFrame, column: str, values: pd.Series, low: float, high: float, log: bool) -> str:
     """Whose values lie beyond the axis, and how far they go. Small values of a logarithmic axis are no news."""
-    above = data[values > high]
-    if above.empty:
+    beyond = data[(values > high) if log else (values > high) | (values < low)]
+    if beyond.empty:
         return ""
-    names = ", ".join(dict.fromkeys(above["label"]))
+    names = ", ".join(dict.fromkeys(beyond["label"]))
+    farthest = float(beyond[column].iloc[int(beyond[column].abs().argmax())])
     return (
-        f"Triangles at the upper edge: {100 * len(above) / len(data):.2g} % of the values lie beyond the axis, up to "
-        f"{above[column].max():.3g} ({names})."
+        f"Triangles at the edge: {100 * len(beyond) / len(data):.2g} % of the values lie beyond the axis, as far as "
+        f"{farthest:.3g} ({names})."
     )
 
 

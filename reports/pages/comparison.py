@@ -148,7 +148,7 @@ def _table(title: str, runs: pd.DataFrame, columns: list[Column]) -> dict[str, A
         ("CSV", "csv", "text/csv", csv(runs, columns)), ("Markdown", "md", "text/markdown", markdown(table)),
         ("LaTeX", "tex", "application/x-tex", latex(table)),
     )  # fmt: skip
-    name = "-".join(re.findall(r"\w+", title.lower()))
+    name = "-".join(re.findall(r"\w+", title.partition(":")[0].lower()))
     saved = [(words, f"{name}.{ending}", data_link(text, kind)) for words, ending, kind, text in kinds]
     return table | {"saved": saved}
 

@@ -23,11 +23,14 @@ async function draw(name, spec) {
     fit(spec, room);
     return vegaEmbed(place, spec, {actions: false, renderer: 'svg', ast: true});
   };
+  // Vega puts its own words in place of those that the page has.
+  const words = place.getAttribute('aria-label');
   if (narrow) spec.config.legend = {...spec.config.legend, orient: 'bottom', direction: 'vertical'};
   let {view} = await embed(place.clientWidth - (narrow ? 85 : 0));
   const beyond = place.scrollWidth - place.clientWidth;
   // How much names take beside the plots is known only now.
   if (narrow && beyond > 0) ({view} = await embed(place.clientWidth - 90 - beyond));
+  Object.entries({role: 'img', 'aria-label': words, 'aria-roledescription': 'figure'}).forEach(x => place.setAttribute(...x));
   const buttons = ['svg', 'png'].map(kind => {
     const button = Object.assign(document.createElement('button'), {textContent: `Save as ${kind.toUpperCase()}`});
     button.addEventListener('click', () => save(view, name, kind));
