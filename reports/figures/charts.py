@@ -58,22 +58,23 @@ def lines(
     if log:
         data = data.assign(**{column: data[column].where(data[column] > SMALLEST)})
     parts = [name for name in ("step", "contact") if name in data and data[name].nunique() > 1]
-    several = data.groupby(parts, sort=False).ngroups if parts else 1
-    panel = pd.Series("", data.index)
-    for name in parts:
-        panel += data[name].map(lambda value, name=name: f"{name} {value}  ")
+    # Contacts in their order at every step size.
+    data = data.sort_values(parts[::-1], kind="stable") if "contact" in parts else data
+    named = [data[name].map(lambda value, name=name: f"{name} {value}") for name in parts]
+    panel = pd.concat(named, axis=1).agg(", ".join, axis=1) if parts else pd.Series("", data.index)
+    panels = list(dict.fromkeys(panel))
     data = pd.DataFrame(
-        {x: data[x].map(short), "label": data["label"], "panel": panel.str.strip(), column: data[column].map(short)}
+        {x: data[x].map(short), "label": data["label"], "panel": panel, column: data[column].map(short)}
     )
     order = list(dict.fromkeys(curves["label"]))
     # What changes most lies below, then the longest dashes, so that all of what coincides shows through.
     rank = dict(zip(order, zip(_restless(data, column, order), _inked(order), strict=True), strict=True))
     data = data.sort_values("label", key=lambda names: names.map(rank), ascending=False, kind="stable")
-    width, height = (WIDTH, HEIGHT) if several == 1 else (WIDTH // 2 - 30, 2 * HEIGHT // 3)
+    width, height = (WIDTH, HEIGHT) if len(panels) <= 1 else (WIDTH // 2 - 30, 2 * HEIGHT // 3)
     chart = _curves(data, column, title, x, x_title, order, log, zero, within).properties(width=width, height=height)
-    if several == 1:
+    if len(panels) <= 1:
         return chart
-    return chart.facet(facet=alt.Facet("panel:N", title=None, sort=list(dict.fromkeys(panel.str.strip()))), columns=2)
+    return chart.facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
 
 
 def envelopes(curves: pd.DataFrame, column: str, title: str, within: Range) -> Chart:

@@ -15,7 +15,7 @@ from workbench.builtin.reports.figures.charts import (
     lines,
     short,
 )
-from workbench.builtin.reports.figures.ranges import range_of
+from workbench.builtin.reports.figures.ranges import SMALLEST, range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
 from workbench.comparison.metrics.normalised_friction import SHARE
 from workbench.comparison.problem_step import MODES
@@ -23,6 +23,8 @@ from workbench.comparison.result import Comparison
 
 POINTS, ROWS = 400, 4800
 """Points drawn per curve at most, and rows of a figure; the frames keep every step."""
+ROUND_OFF = 1e-8
+"""Shares of a budget up to this have no bar."""
 MOST_CONTACTS = 6
 """Contacts that have a plot of their own each; of more the range is drawn."""
 COLUMNS, SIDE = 5, 140
@@ -51,7 +53,9 @@ def _budget(c: Comparison, caption: str) -> list[Figure]:
         .assign(run=run, field=m.column.heading)
         for m in c.metrics if m.parts and m.column.shown == "percent" and runs[m.column.name].notna().any()
     ]  # fmt: skip
-    return [Figure("budget", "Error budget", caption, budget(pd.concat(fields), "error [%]"))] if fields else []
+    if not any((field.select_dtypes("number") > ROUND_OFF).any(axis=None) for field in fields):
+        return []
+    return [Figure("budget", "Error budget", caption, budget(pd.concat(fields), "error [%]"))]
 
 
 def _of_case(c: Comparison) -> list[Figure]:
@@ -62,26 +66,26 @@ def _of_case(c: Comparison) -> list[Figure]:
     system = curves[curves["contact"] == curves["contact"].min()]
     known = pd.concat([system, uncertainty_of(c)])
     return [
-        _by_contact(
+        *_by_contact(
             "friction", "Normalised friction |p_t| / (μ p_n)",
             "1 is the rim of Coulomb's cone, where a sliding contact must be. Polygon and box leave it as the sliding "
             "direction turns relative to their axes (Fig. 4 of IDETC2016-60064). Drawn where the contact carries a "
             "tenth of its RMS normal impulse; below that the ratio means nothing.",
             loaded(curves), "normalised_friction", "normalised friction [-]",
         ),
-        _by_contact(
+        *_by_contact(
             "misalignment", "Angle between friction and the direction against sliding",
             "Coulomb friction opposes sliding: 0°. Drawn where the contact slides faster than the stick threshold "
             "(Fig. 5 c).",
             curves, "misalignment", "misalignment [°]",
         ),
-        _of_system(
+        *_of_system(
             "position", "Distance of the centre of mass from the reference",
             "Logarithmic. The reference is exact Coulomb friction at the reference step (Fig. 5 a, there relative to "
             f"the path). Below “{UNCERTAIN}” a curve is as good as the reference.",
             known, "position_error", "distance [m]", log=True,
         ),
-        _of_system(
+        *_of_system(
             "energy", "Difference of mechanical energy from the reference",
             "Logarithmic; potential zero at the floor (Fig. 5 b).",
             known, "energy_error", "energy difference [J]", log=True,
@@ -93,31 +97,34 @@ def _of_case(c: Comparison) -> list[Figure]:
             "it to this run. Errors do not add up, so the bars stand side by side. Logarithmic; below 1e-6 % is "
             "round-off and not drawn.",
         ),
-        *([] if system["sliding_minor"].isna().all() else [_of_system(
+        *_of_system(
             "painleve", "Smallest principal minor of the sliding matrix",
             "The matrix A_nn − A_nt [μ ξ] of the sliding contacts. Positive: a P-matrix, so the contact forces of "
             "sliding are unique at every state passed; at or below zero Painlevé's paradoxes begin.",
             system, "sliding_minor", "smallest minor [1/kg]", zero=True,
-        )]),
+        ),
     ]  # fmt: skip
 
 
 def _of_system(
     name: str, title: str, caption: str, curves: pd.DataFrame, column: str, axis: str, log: bool = False,
     zero: bool = False,
-) -> Figure:  # fmt: skip
+) -> list[Figure]:  # fmt: skip
+    """The figure; nothing where no value can be drawn."""
+    if curves[column].isna().all() or (log and not (curves[column] > SMALLEST).any()):
+        return []
     within = range_of(curves, column, log, zero)
     chart = lines(curves, column, axis, log=log, zero=zero, within=within)
-    return Figure(name, title, f"{caption} {within.words}".strip(), chart)
+    return [Figure(name, title, f"{caption} {within.words}".strip(), chart)]
 
 
-def _by_contact(name: str, title: str, caption: str, curves: pd.DataFrame, column: str, axis: str) -> Figure:
+def _by_contact(name: str, title: str, caption: str, curves: pd.DataFrame, column: str, axis: str) -> list[Figure]:
     """A plot for each contact; of very many their range, at the first step size."""
-    if curves["contact"].nunique() <= MOST_CONTACTS:
+    if curves["contact"].nunique() <= MOST_CONTACTS or curves[column].isna().all():
         return _of_system(name, title, caption, curves, column, axis)
     first = curves[curves["step"] == curves["step"].iloc[0]]
     words = f"Shaded: from the least to the greatest of {curves['contact'].nunique()} contacts; the line is the median."
-    return Figure(name, title, f"{caption} {words}", envelopes(first, column, axis, range_of(first, column)))
+    return [Figure(name, title, f"{caption} {words}", envelopes(first, column, axis, range_of(first, column)))]
 
 
 def curves_of(c: Comparison) -> pd.DataFrame:

@@ -12,8 +12,8 @@ ROOM = 0.35
 """Share of the usual range that an axis leaves on both sides."""
 APART = 0.005
 """Curves that stay nearer than this share of the axis are seen as one."""
-SLACK = 1e-3
-"""Share of the axis by which it is longer than what it shows."""
+SLACK = 0.03
+"""Share of the axis by which it is longer than what it shows, so that no curve lies on its edge."""
 SMALLEST = 1e-12
 """Logarithmic axes begin here at the earliest."""
 
@@ -45,7 +45,6 @@ def range_of(curves: pd.DataFrame, column: str, log: bool = False, zero: bool = 
         low, high = min(low, 0.0), max(high, 0.0)
     if low == high:
         low, high = low - 0.5, high + 0.5
-    # A little more, so that a rounded end is not beyond it.
     low, high = low - SLACK * (high - low), high + SLACK * (high - low)
     scaled = ((values - low) / (high - low)).clip(0.0, 1.0)
     words = " ".join(filter(None, [_cut_off(data, column, values, low, high, log), _coincident(data, scaled)]))

@@ -3,7 +3,15 @@
 import pandas as pd
 
 from workbench.builtin.reports.text.comparison import cell
-from workbench.builtin.reports.text.conclusions import called, errs, ranking, same_modes, sentence, with_equal_axes
+from workbench.builtin.reports.text.conclusions import (
+    NEGLIGIBLE,
+    called,
+    errs,
+    ranking,
+    same_modes,
+    sentence,
+    with_equal_axes,
+)
 from workbench.comparison.result import Comparison
 
 MOST = 2
@@ -22,6 +30,9 @@ def headline(c: Comparison) -> list[str]:
         if order:
             first = sentence(columns[name], what, order, others)
             return [first[0].upper() + first[1:], *_mechanism(c, order, others), _sure(c, rows)]
+    alike = [name for name in called(c) if name in others and (others[name].dropna() < NEGLIGIBLE).all()]
+    if len(others) > 1 and alike and not others[alike].isna().all(axis=None):
+        return ["Every verified formulation moves as under Coulomb's law, but for less than 1e-6.", _sure(c, rows)]
     return [_sure(c, rows)]
 
 
