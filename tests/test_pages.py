@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.ranges import range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
@@ -99,6 +100,7 @@ def test_formulations_are_told_apart_by_any_eyes():
 def test_no_two_formulations_have_the_same_dash():
     dashes = [tuple(dash) for _, dash in OF_FORMULATIONS.values()]
     assert len(set(dashes)) == len(dashes)
+    assert {f.name for f in FORMULATIONS} <= set(OF_FORMULATIONS)
 
 
 # Axes
@@ -138,10 +140,14 @@ def test_what_has_nothing_to_draw_is_no_figure(compared):
 
 def test_of_very_many_contacts_the_range_is_drawn(compared, monkeypatch):
     monkeypatch.setattr("workbench.builtin.reports.figures.comparison.MOST_CONTACTS", 0)
-    figure = next(f for f in figures(compared.comparison) if f.name == "friction")
+    c, one = compared.comparison, compared.trajectories
+    other = one.assign(contact=1, normalised_friction=0.5 * one["normalised_friction"])
+    c = type(c)(**{**vars(c), "trajectories": pd.concat([one, other], ignore_index=True)})
+    figure = next(f for f in figures(c) if f.name == "friction")
     assert "Shaded: from the least to the greatest" in figure.caption
     rows = next(iter(figure.chart.to_dict()["datasets"].values()))
-    assert all(row["min"] <= row["median"] <= row["max"] for row in rows)
+    assert all(row["min"] == pytest.approx(0.5 * row["max"], rel=1e-4) for row in rows)
+    assert all(row["median"] == pytest.approx(0.75 * row["max"], rel=1e-4) for row in rows)
     assert {row["label"] for row in rows} == set(compared.runs["label"])
 
 
