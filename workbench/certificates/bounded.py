@@ -3,7 +3,7 @@
 Free unknowns f have w_f = 0; fixed ones drop out; the others are bounded on one side or both. Solutions are unique for
 every q if M_ff is regular and the Schur complement of M on f, of the bounded unknowns, is a P-matrix; they are not if
 some x, not zero, has x = 0 where bounds fix, (M x)_f = 0, and x_i (M x)_i <= 0 at the bounded ones (Robinson, Math.
-Oper. Res. 17, 1992; docs/formulary.md, section 5).
+Oper. Res. 17, 1992; docs/formulary.md, section 3).
 """
 
 from typing import Any
