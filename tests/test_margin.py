@@ -219,7 +219,15 @@ def test_the_least_change_of_q_that_makes_a_point_a_solution(q, z, least):
     ],
 )
 def test_a_point_that_no_solution_is_near_to_is_elsewhere(z, count, elsewhere):
-    assert is_elsewhere(list(z), {"count": count, "points": [["0", "0"], ["1", "2"]]}) == elsewhere
+    M, q = fmpq_mat([[2, 1], [1, 2]]), [fmpq(1), fmpq(-1)]
+    assert is_elsewhere(M, q, list(z), {"count": count, "points": [["0", "0"], ["1", "2"]]}) == elsewhere
+
+
+def test_what_is_small_beside_the_sizes_of_a_problem_is_not_elsewhere():
+    M, q, origin = fmpq_mat([[2, 1], [1, 2]]), [fmpq(1), fmpq(1)], {"count": 1, "points": [["0", "0"]]}
+    assert not is_elsewhere(M, q, [1e-17, 0.0], origin)
+    assert is_elsewhere(M, [x / 10**12 for x in q], [1e-17, 0.0], origin)
+    assert is_elsewhere(M, q, [1e-3, 0.0], origin)
 
 
 def test_roots_of_rationals_out_of_the_range_of_doubles():

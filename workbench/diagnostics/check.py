@@ -277,7 +277,7 @@ def _of_lcp(matrix: Matrix, q: Matrix | None, p: PVerdict, deadline: float, tell
         for solver in entries["solvers"]:
             if solver["z"] is not None:
                 solver["moved"] = moved(M, vector, solver["z"])
-                solver["elsewhere"] = is_elsewhere(solver["z"], entries["solutions"])
+                solver["elsewhere"] = is_elsewhere(M, vector, solver["z"], entries["solutions"])
     tell("the classes")
     classes = matrix_classes(M, _share(deadline, 0.9), p)
     if q is not None and classes["copositive"].verdict == "yes" and classes["R0"].verdict != "yes":

@@ -98,10 +98,16 @@ def _rates(M: fmpq_mat, q: list[fmpq], z: list[fmpq]) -> list[fmpq]:
     return [x + y for x, y in zip((M * fmpq_mat(n, 1, z)).entries(), q, strict=True)]
 
 
-def is_elsewhere(z: list[float], solutions: Entry) -> bool:
-    """Whether z is none of the exact solutions, finitely many, but a neighbouring problem's."""
+def is_elsewhere(M: fmpq_mat, q: list[fmpq], z: list[float], solutions: Entry) -> bool:
+    """Whether z is none of the exact solutions, finitely many, but a neighbouring problem's.
+
+    What is small beside |q|/|M|, the size that unknowns have in this problem, is no difference.
+    """
     if not isinstance(solutions["count"], int):
         return False
     points = [np.array([nearest_double(fmpq(x)) for x in point]) for point in solutions["points"]]
-    at = np.asarray(z)
-    return all(np.abs(at - point).max() > FAR * max(np.abs(at).max(), np.abs(point).max()) for point in points)
+    at, largest = np.asarray(z), max(map(abs, M.entries()))
+    usual = nearest_double(max(map(abs, q)) / largest) if largest else 0.0
+    return all(
+        np.abs(at - point).max() > FAR * max(usual, np.abs(at).max(), np.abs(point).max()) for point in points
+    )
