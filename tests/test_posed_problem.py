@@ -12,7 +12,7 @@ from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.formulations.coulomb import coulomb
 from workbench.cli.main import main
-from workbench.diagnostics.lead_matrix import as_data, lead_matrix, to_text
+from workbench.diagnostics.lead_matrix import as_data, lead_matrix, text_rows
 from workbench.diagnostics.posed_problem import reduced_exactly, rows_of, solutions_of, uniqueness_entry
 from workbench.errors import WorkbenchError
 from workbench.matrices.bounded import solution_on_face, solves
@@ -95,7 +95,7 @@ def test_a_report_on_the_box_has_both_tests_and_its_solution():
     assert report.posed["solutions"]["count"] == 1
     assert report.posed["distance"]["lower"] > 0
     json.dumps(as_data(report))
-    assert "natural test" in " ".join(to_text(report).split())
+    assert "natural test" in " ".join(words for _, words in text_rows(report))
 
 
 def test_a_report_on_redundant_contacts_is_not_misled_by_rounding():

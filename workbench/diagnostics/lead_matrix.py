@@ -19,7 +19,6 @@ from workbench.diagnostics.posed_problem import (
     rows_of,
     solutions_of,
     uniqueness_entry,
-    wrapped,
 )
 from workbench.diagnostics.redundancy import Redundancy, redundancy
 from workbench.engine.timing import clock
@@ -202,8 +201,8 @@ def as_data(r: LeadMatrixReport) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def to_text(r: LeadMatrixReport) -> str:
-    """The report as text of at most 80 columns or so."""
+def text_rows(r: LeadMatrixReport) -> list[tuple[str, str]]:
+    """The report as labels and words."""
     rows = [("formulation", f"{r.formulation} on {r.case}, {r.where}: {r.problem_class}"), ("theory", r.theory)]
     for name in ("mixed", "reduced"):
         found, tolerance = r.rank[name], r.tolerance[name]
@@ -234,4 +233,4 @@ def to_text(r: LeadMatrixReport) -> str:
         for name, ends, yes in zip(d.entries, d.ranges, d.determined, strict=True):
             if not yes:
                 rows.append((name, f"{ends[0]:.6g} to {ends[1]:.6g} N s"))
-    return wrapped(rows)
+    return rows

@@ -17,7 +17,6 @@ from workbench.diagnostics.posed_problem import (
     rows_of,
     solutions_of,
     uniqueness_entry,
-    wrapped,
 )
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.engine.timing import clock
@@ -77,8 +76,8 @@ def _share(deadline: float, part: float) -> float:
     return part * max(0.0, deadline - clock())
 
 
-def to_text(name: str, entry: Entry) -> str:
-    """The entry as text of at most 80 columns or so."""
+def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:
+    """The entry as labels and words."""
     facts = entry["facts"]
     what = f"{facts['kind']}, {facts['size']} unknowns"
     if facts.get("contacts") is not None:
@@ -98,4 +97,4 @@ def to_text(name: str, entry: Entry) -> str:
     rows += rows_of(entry["problem"] or {})
     if entry["reason"]:
         rows.append(("not judged", entry["reason"]))
-    return wrapped(rows)
+    return rows

@@ -108,6 +108,4 @@ def is_elsewhere(M: fmpq_mat, q: list[fmpq], z: list[float], solutions: Entry) -
     points = [np.array([nearest_double(fmpq(x)) for x in point]) for point in solutions["points"]]
     at, largest = np.asarray(z), max(map(abs, M.entries()))
     usual = nearest_double(max(map(abs, q)) / largest) if largest else 0.0
-    return all(
-        np.abs(at - point).max() > FAR * max(usual, np.abs(at).max(), np.abs(point).max()) for point in points
-    )
+    return all(np.abs(at - point).max() > FAR * max(usual, np.abs(at).max(), np.abs(point).max()) for point in points)

@@ -17,9 +17,10 @@ from workbench.diagnostics.certificate import certificate, certificate_of_posed
 from workbench.diagnostics.check import Progress
 from workbench.diagnostics.check import check as check_matrix
 from workbench.diagnostics.lead_matrix import LeadMatrixReport, as_data, lead_matrix
-from workbench.diagnostics.lead_matrix import to_text as lead_text
+from workbench.diagnostics.lead_matrix import text_rows as lead_rows
+from workbench.diagnostics.posed_problem import wrapped
 from workbench.diagnostics.problem_check import check_posed
-from workbench.diagnostics.problem_check import to_text as problem_text
+from workbench.diagnostics.problem_check import text_rows as problem_rows
 from workbench.engine.timing import clock
 from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 LEAST = 0.1
 """Time [s] for the verdicts after a run to the state they are about."""
+HEADLINES = ("for every q", "for this q", "Coulomb's law", "cone problem")
+"""Questions whose answers come first."""
 SECONDS_OF_PAGE = 2.0
 """Time for the proofs that a page holds."""
 EXACT, FLOAT = (str, Fraction, Decimal), (float, np.floating)
@@ -113,8 +116,37 @@ class Checked(Result):
         return render(self.data, self.title, facts or self.facts, proofs)
 
 
+class Answers(Result):
+    """Base of checks that answer questions in a line each."""
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """Questions and answers in words."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        return wrapped(self.rows)
+
+    @property
+    def words(self) -> list[str]:
+        told = [f"{question}: {answer}" for question, answer in self.rows if question in HEADLINES]
+        return [sentence[:1].upper() + sentence[1:] + "." for sentence in told]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per question: what is asked, and the answer in words."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows, columns=["question", "answer"])
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {"answers": self.frame}
+
+
 @dataclass(frozen=True, repr=False, eq=False)
-class CheckedFormulation(Result):
+class CheckedFormulation(Answers):
     """Verdicts on the lead matrix of a formulation on a case (`report`); `data` is ready for JSON."""
 
     title: str
@@ -125,27 +157,12 @@ class CheckedFormulation(Result):
         return as_data(self.report)
 
     @property
-    def text(self) -> str:
-        return lead_text(self.report)
-
-    @property
-    def words(self) -> list[str]:
-        return self.text.split("\n")
-
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """One row per fact: name and value."""
-        import pandas as pd
-
-        return pd.DataFrame([(k, str(v)) for k, v in self.data.items()], columns=["fact", "value"])
-
-    @property
-    def frames(self) -> dict[str, pd.DataFrame]:
-        return {"facts": self.frame}
+    def rows(self) -> list[tuple[str, str]]:
+        return lead_rows(self.report)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class CheckedProblem(Result):
+class CheckedProblem(Answers):
     """Verdicts on an MLCP with bounds or a friction problem; `data` is ready for JSON."""
 
     title: str
@@ -157,23 +174,8 @@ class CheckedProblem(Result):
         return certificate_of_posed(self.problem, self.data, seconds)
 
     @property
-    def text(self) -> str:
-        return problem_text(self.title, self.data)
-
-    @property
-    def words(self) -> list[str]:
-        return self.text.split("\n")
-
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """One row per fact: name and value."""
-        import pandas as pd
-
-        return pd.DataFrame([(k, str(v)) for k, v in self.data.items()], columns=["fact", "value"])
-
-    @property
-    def frames(self) -> dict[str, pd.DataFrame]:
-        return {"facts": self.frame}
+    def rows(self) -> list[tuple[str, str]]:
+        return problem_rows(self.title, self.data)
 
 
 def check(
