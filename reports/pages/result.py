@@ -17,7 +17,11 @@ def render(title: str, words: Sequence[str], frames: Mapping[str, pd.DataFrame],
         {
             "name": name,
             "columns": list(frame.columns),
-            "rows": [[_shown(x) for x in row] for row in frame.head(MOST_ROWS).itertuples(index=False)],
+            "texts": [c for c in frame.columns if not pd.api.types.is_numeric_dtype(frame[c])],
+            "rows": [
+                list(zip(frame.columns, map(_shown, row), strict=True))
+                for row in frame.head(MOST_ROWS).itertuples(index=False)
+            ],
             "left": max(0, len(frame) - MOST_ROWS),
             "meanings": frame.attrs.get("columns", {}),
         }
