@@ -45,6 +45,7 @@ from workbench.builtin.reports.reproductions.claims import (
 )
 from workbench.builtin.reports.reproductions.page import make_page, make_pages, render
 from workbench.builtin.reports.reproductions.selection import one_solver, row
+from workbench.builtin.reports.text.mathematics import plain
 from workbench.cli.main import main
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
@@ -151,6 +152,20 @@ def test_a_truth_of_a_case_is_a_check():
     check = Check.of(Truth("stop", 2.1, 2.0, 0.2, "s", "algebra"))
     assert (check.expected, check.computed, check.origin, check.verdict) == (2.0, 2.1, "algebra", "confirmed")
     assert check.kind == "check"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (r"friction up to $\mu < \mu_c$ at 5 %", "friction up to μ < μ_c at 5 %"),
+        (r"$\|\Theta\| < 1/\beta_2$ holds", "‖Θ‖ < 1/β_2 holds"),
+        (r"$T = -h\,\omega \times J\omega$", "T = -h ω × Jω"),
+        (r"$A_{nb}^{-1} A_{tb}$ and $10^{-4}$", "A_nb^-1 A_tb and 10^-4"),
+        ("no mathematics, 5 $ and 7 %", "no mathematics, 5 $ and 7 %"),
+    ],
+)
+def test_mathematics_is_text_in_a_terminal(text, shown):
+    assert plain(text) == shown
 
 
 def test_the_frame_has_a_row_per_claim():

@@ -20,6 +20,7 @@ from workbench.builtin.reports.text.comparison import (
     symptom_columns,
     who,
 )
+from workbench.builtin.reports.text.mathematics import plain
 from workbench.comparison.columns import Column
 from workbench.comparison.metric import Metric
 from workbench.comparison.result import Comparison
@@ -143,7 +144,7 @@ def print_claims(claims: pd.DataFrame) -> None:
             for c in part.to_dict("records"):
                 expected = f"{c['expected']:.4g}" if c["relation"] == "=" else f"{c['relation']} {c['expected']:.4g}"
                 verdict = f"[{colours[c['verdict']]}]{c['verdict']}[/]"
-                statement = c["statement"] + (f"\nfor {c['where']}" if c["where"] else "")
+                statement = plain(c["statement"] + (f"\nfor {c['where']}" if c["where"] else ""))
                 table.add_row(escape(statement), expected, f"{c['computed']:.4g}", c["unit"], verdict)
             console.print(table)
 
