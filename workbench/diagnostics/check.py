@@ -18,7 +18,7 @@ from workbench.diagnostics.wellposedness import (
     solutions_entry,
     solver_entries,
 )
-from workbench.engine.timing import clock
+from workbench.engine.timing import clock, moment
 from workbench.matrices.definiteness import Definiteness, definiteness
 from workbench.matrices.distance import Distance, distance
 from workbench.matrices.error_bound import alpha_2, error_bound
@@ -195,7 +195,7 @@ def _of_large_matrix(matrix: Matrix, seconds: float, deadline: float) -> tuple[d
     """What structure tells comes first; a search for the P verdict follows where that leaves it open."""
     n = matrix.values.shape[0]
     with_rationals = n <= LARGEST_P and clock() + ENTRY_SECONDS * n * n < deadline
-    found = list(findings(Structure.of(matrix, _share(deadline, 0.6), with_rationals)))
+    found = list(findings(Structure.of(matrix, moment(deadline, 0.6), with_rationals)))
     reason = f"neither a proof nor a counterexample was found; the order {n} exceeds {LARGEST_ORDER}"
     classes = structured_classes(found, None, reason)
     known = _of_class(classes["P"])
@@ -224,7 +224,7 @@ def _distance(matrix: Matrix, p: PVerdict, deadline: float) -> Distance | None:
     n = len(matrix.values)
     if n > LARGEST_BY_SETS and (p.verdict != "P" or n > LARGEST_P or not _affordable(DISTANCE, n, deadline)):
         return None
-    return distance(matrix, _share(deadline, 0.5) - clock())
+    return distance(matrix, moment(deadline, 0.5) - clock())
 
 
 def _distance_entries(found: Distance | None, p: PVerdict) -> dict:
@@ -250,7 +250,7 @@ def _error_entries(
     if q is None or found is None:
         return {"alpha_2": None}
     M, vector = matrix.exact, q.exact.entries()
-    alpha = alpha_2(M, found, _share(deadline, 0.5) - clock())
+    alpha = alpha_2(M, found, moment(deadline, 0.5) - clock())
     for entry in solvers:
         if entry["z"] is not None and clock() < deadline:
             entry["error_bound"] = error_bound(M, vector, entry["z"], found, alpha)
@@ -271,19 +271,19 @@ def _of_lcp(matrix: Matrix, q: Matrix | None, p: PVerdict, deadline: float, tell
     if q is not None:
         vector = q.exact.entries()
         entries["solvers"] = solver_entries(matrix, q, deadline)
-        entries["solutions"] = solutions_entry(M, vector, _share(deadline, 0.5), p.verdict == "P")
+        entries["solutions"] = solutions_entry(M, vector, moment(deadline, 0.5), p.verdict == "P")
         entries["solutions"]["indices"] = index_entries(M, vector, entries["solutions"]["points"])
-        entries["margin"] = margin_entry(M, vector, p.verdict == "P", _share(deadline, 0.3))
+        entries["margin"] = margin_entry(M, vector, p.verdict == "P", moment(deadline, 0.3))
         for solver in entries["solvers"]:
             if solver["z"] is not None:
                 solver["moved"] = moved(M, vector, solver["z"])
                 solver["elsewhere"] = is_elsewhere(M, vector, solver["z"], entries["solutions"])
     tell("the classes")
-    classes = matrix_classes(M, _share(deadline, 0.9), p)
+    classes = matrix_classes(M, moment(deadline, 0.9), p)
     if q is not None and classes["copositive"].verdict == "yes" and classes["R0"].verdict != "yes":
         entries["homogeneous"] = homogeneous_entry(M, vector, deadline)
     if classes["R0"].verdict == "yes":
-        entries["degree"] = degree_entry(M, _share(deadline, 0.9))
+        entries["degree"] = degree_entry(M, moment(deadline, 0.9))
     return {"classes": class_entries(classes), **entries}
 
 
@@ -299,12 +299,6 @@ def _of_large_lcp(matrix: Matrix, q: Matrix | None, classes: dict[str, ClassVerd
         "degree": None,
         "solvers": [] if q is None else solver_entries(matrix, q, deadline),
     }
-
-
-def _share(deadline: float, part: float) -> float:
-    """The moment at which this part of the time left will be over."""
-    now = clock()
-    return now + part * max(0.0, deadline - now)
 
 
 def _p_entry(verdict: PVerdict, n: int) -> dict:

@@ -13,8 +13,7 @@ from flint import fmpq_mat
 
 from workbench.arrays import Array
 from workbench.diagnostics.cone_programmes import by_linear_programme, interior_velocity, self_stress
-from workbench.matrices.definiteness import as_text, nearest_double, proved_positive_definite
-from workbench.matrices.equivalent_lcp import exact
+from workbench.matrices.definiteness import as_text, exact, nearest_double, proved_positive_definite
 from workbench.matrices.exact_lp import OutOfTimeError, check_clock
 from workbench.matrices.friction_cones import (
     RationalFriction,

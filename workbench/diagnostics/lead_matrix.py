@@ -21,10 +21,10 @@ from workbench.diagnostics.posed_problem import (
     uniqueness_entry,
 )
 from workbench.diagnostics.redundancy import Redundancy, redundancy
-from workbench.engine.timing import clock
+from workbench.engine.timing import clock, seconds_left
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
-from workbench.matrices.equivalent_lcp import exact as exact_number
+from workbench.matrices.definiteness import exact as exact_number
 from workbench.matrices.friction_cones import RationalFriction
 from workbench.matrices.matrix_classes import matrix_classes
 from workbench.matrices.p_matrix import p_verdict
@@ -109,7 +109,7 @@ def lead_matrix(
         found = p_verdict(M, 0.3 * seconds)
         verdict, support = found.verdict, found.proof or found.reason or f"minor of rows {list(found.index_set or ())}"
         if n_c <= LARGEST_CLASSES:
-            all_classes = matrix_classes(M, clock() + _share(deadline, 0.5), found)
+            all_classes = matrix_classes(M, clock() + seconds_left(deadline, 0.5), found)
             classes = {name: entry.verdict for name, entry in all_classes.items()}
         posed = _posed(stepper, M, q, found, deadline)
         if formulation.name == "phantom-inertia":
@@ -139,24 +139,19 @@ def _posed(stepper: Stepper, M: fmpq_mat, q: list[fmpq], p: PVerdict, deadline: 
     n = free + problem.size
     if n > LARGEST_EXACT:
         return {}
-    entries: dict[str, Any] = {"distance": distance_entry(problem.M, p, _share(deadline, 0.3))}
+    entries: dict[str, Any] = {"distance": distance_entry(problem.M, p, seconds_left(deadline, 0.3))}
     if not isinstance(problem, MLCP):
         friction = RationalFriction(M, q, [*map(exact_number, problem.mu)], problem.d)
-        return entries | {"existence": [existence_entry(friction, not problem.associated, _share(deadline, 0.5))]}
+        return entries | {"existence": [existence_entry(friction, not problem.associated, seconds_left(deadline, 0.5))]}
     ends, system = np.full(free, np.inf), stepper.work.A[:n, : n + 1]
     mixed = MLCP(system[:, :-1], system[:, -1], np.append(-ends, problem.lower), np.append(ends, problem.upper))
     unique = p.verdict == "P"
     if problem.kind == MLCP.kind:
         A = Matrix(mixed.M).exact
-        entries["uniqueness"] = uniqueness_entry(A, mixed.lower, mixed.upper, _share(deadline, 0.5))
+        entries["uniqueness"] = uniqueness_entry(A, mixed.lower, mixed.upper, seconds_left(deadline, 0.5))
         unique = entries["uniqueness"]["verdict"] == "unique"
     near = np.append(np.zeros(free), default_solver(problem.kind).solve(problem).z)
-    return entries | {"solutions": solutions_of(mixed, unique, _share(deadline, 0.5), near)}
-
-
-def _share(deadline: float, part: float) -> float:
-    """So many seconds of those left."""
-    return part * max(0.0, deadline - clock())
+    return entries | {"solutions": solutions_of(mixed, unique, seconds_left(deadline, 0.5), near)}
 
 
 def _redundancy(case: Case, exact: Formulation, h: float, start: tuple[Array, Array] | None) -> Redundancy | None:

@@ -21,9 +21,9 @@ from workbench.matrices.bounded import (
     solution_on_face,
     two_solutions,
 )
-from workbench.matrices.definiteness import as_text
+from workbench.matrices.definiteness import as_text, exact
 from workbench.matrices.distance import distance
-from workbench.matrices.equivalent_lcp import EquivalentLCP, equivalent_lcp, exact
+from workbench.matrices.equivalent_lcp import EquivalentLCP, equivalent_lcp
 from workbench.matrices.exact_lp import OutOfTimeError
 from workbench.matrices.friction_cones import RationalFriction
 from workbench.matrices.p_witness import PVerdict, as_lines, schur_complement

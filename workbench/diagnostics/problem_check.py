@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 
 from workbench.algorithms import default_solver
 from workbench.diagnostics.cone_programmes import load
@@ -19,7 +18,8 @@ from workbench.diagnostics.posed_problem import (
     uniqueness_entry,
 )
 from workbench.diagnostics.problem_facts import problem_facts
-from workbench.engine.timing import clock
+from workbench.engine.timing import clock, seconds_left
+from workbench.matrices.definiteness import exact
 from workbench.matrices.friction_cones import RationalFriction
 from workbench.matrices.p_matrix import p_verdict
 from workbench.problems.classes import MLCP
@@ -40,19 +40,19 @@ def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds
     if isinstance(problem, MLCP):
         return entry | {"problem": _of_bounds(problem, deadline)}
     friction = in_rationals(problem)
-    found = p_verdict(friction.W, _share(deadline, 0.3))
+    found = p_verdict(friction.W, seconds_left(deadline, 0.3))
     support: dict[str, Any] = {"proof": found.proof, "reason": found.reason, "index_set": found.index_set}
     values = problem.local.dense if isinstance(problem, GlobalFrictionProblem) else problem.dense
-    posed: Entry = {"distance": distance_entry(values, found, _share(deadline, 0.3))}
-    posed["existence"] = [existence_entry(friction, law, _share(deadline, 0.5)) for law in (True, False)]
+    posed: Entry = {"distance": distance_entry(values, found, seconds_left(deadline, 0.3))}
+    posed["existence"] = [existence_entry(friction, law, seconds_left(deadline, 0.5)) for law in (True, False)]
     return entry | {"p_matrix": {"verdict": found.verdict, **support}, "problem": posed}
 
 
 def _of_bounds(problem: MLCP, deadline: float) -> Entry:
     M = Matrix(problem.M).exact
-    unique = uniqueness_entry(M, problem.lower, problem.upper, _share(deadline, 0.5))
+    unique = uniqueness_entry(M, problem.lower, problem.upper, seconds_left(deadline, 0.5))
     near = default_solver(problem.kind).solve(problem).z
-    solutions = solutions_of(problem, unique["verdict"] == "unique", _share(deadline, 0.9), near)
+    solutions = solutions_of(problem, unique["verdict"] == "unique", seconds_left(deadline, 0.9), near)
     return {"uniqueness": unique, "solutions": solutions}
 
 
@@ -68,12 +68,7 @@ def in_rationals(problem: FrictionProblem | GlobalFrictionProblem) -> RationalFr
     system = np.block([[M, -G, -H], [np.vstack([G.T, H.T]), none]])
     constants = np.concatenate([-problem.f, problem.b, problem.w])
     W, q = reduced_exactly(np.column_stack([system, constants]), n + m)
-    return RationalFriction(W, q, [fmpq(*float(x).as_integer_ratio()) for x in problem.mu], problem.d)
-
-
-def _share(deadline: float, part: float) -> float:
-    """So many seconds of those left."""
-    return part * max(0.0, deadline - clock())
+    return RationalFriction(W, q, [exact(x) for x in problem.mu], problem.d)
 
 
 def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ import pandas as pd
 from flint import fmpq, fmpq_poly
 
 from workbench.diagnostics.varied import Varied
-from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.definiteness import exact, nearest_double
 from workbench.matrices.local_solutions import Point, support
 from workbench.matrices.parametric import Basis
 from workbench.matrices.path import Path
@@ -73,7 +73,7 @@ def curves(paths: SolutionPaths) -> pd.DataFrame:
 def _grid(lo: fmpq, hi: fmpq) -> list[fmpq]:
     """Rational values from lo to hi, closer together near the ends, where curves are steep."""
     shares = 0.5 - 0.5 * np.cos(np.linspace(0, np.pi, PER_INTERVAL))
-    return [lo + (hi - lo) * fmpq(*float(x).as_integer_ratio()) for x in shares]
+    return [lo + (hi - lo) * exact(x) for x in shares]
 
 
 def _named(problem: Varied, basis: Basis, t: fmpq, denominator: fmpq) -> list[float]:

@@ -15,6 +15,16 @@ def clock() -> float:
     return reading(_state)
 
 
+def moment(deadline: float, part: float) -> float:
+    """When this part of the time from now to the deadline, both by `clock`, will be over."""
+    return clock() + seconds_left(deadline, part)
+
+
+def seconds_left(deadline: float, part: float) -> float:
+    """This part of the seconds from now to the deadline, none where it is over."""
+    return part * max(0.0, deadline - clock())
+
+
 def reading(state: MutableSequence[float]) -> float:
     """What the clock with this state says, which may be that of another process on this machine."""
     return (state[1] or time.perf_counter()) - state[0]

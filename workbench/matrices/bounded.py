@@ -28,8 +28,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.matrices.definiteness import as_text, lift, submatrix
-from workbench.matrices.equivalent_lcp import exact
+from workbench.matrices.definiteness import as_text, exact, lift, submatrix
 from workbench.matrices.p_matrix import p_verdict
 from workbench.matrices.p_witness import PVerdict, schur_complement
 from workbench.problems.classes import Array

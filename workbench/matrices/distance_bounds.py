@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.engine.timing import clock, standing_still
-from workbench.matrices.definiteness import proved_positive_definite, signs_of_form, symmetric_part
+from workbench.matrices.definiteness import exact, proved_positive_definite, signs_of_form, symmetric_part
 from workbench.matrices.diagonal_stability import root_diagonal
 from workbench.matrices.exact_lp import OutOfTimeError
 from workbench.matrices.singular_values import least_of_rationals, root
@@ -85,12 +85,8 @@ def stable_diagonal(A: Array, end: float) -> Diagonal | None:
             best, s = w, proved
     if best is None:
         return None
-    unit = fmpq(*size.as_integer_ratio())
-    return Diagonal([_exact(value) * unit for value in best.tolist()], _exact(s) * unit * unit)
-
-
-def _exact(value: float) -> fmpq:
-    return fmpq(*value.as_integer_ratio())
+    unit = exact(size)
+    return Diagonal([exact(value) * unit for value in best.tolist()], exact(s) * unit * unit)
 
 
 def _time_for(n: int, end: float) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from workbench.matrices.definiteness import exact
 from workbench.matrices.exact_lp import check_clock, exchange
 from workbench.problems.classes import MLCP
 
@@ -61,11 +62,6 @@ def equivalent_lcp(problem: MLCP, deadline: float) -> EquivalentLCP:
     for k, i in enumerate(map(int, kept)):
         rows[i] = [sign[i] * x + c for x, c in zip(Y[k], rows[i], strict=True)]
     return EquivalentLCP(M_x, q_x, fmpq_mat(rows))
-
-
-def exact(x: float) -> fmpq:
-    """The rational that a double is."""
-    return fmpq(*float(x).as_integer_ratio())
 
 
 def _without_free(T: fmpq_mat, free: int, deadline: float) -> tuple[fmpq_mat, list[fmpq], list[list[fmpq]]]:

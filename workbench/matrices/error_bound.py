@@ -21,6 +21,7 @@ from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import clock
 from workbench.errors import DataError
+from workbench.matrices.definiteness import exact
 from workbench.matrices.distance import Distance, Enclosure
 from workbench.matrices.index_sets import LARGEST, least_singular_value, mixed
 from workbench.matrices.singular_values import root, rounded_up
@@ -55,7 +56,7 @@ def error_bound(
         raise DataError(
             f"z has {len(z)} entries, {int(np.isfinite(z).sum())} of them finite; {n} finite ones are needed"
         )
-    point = [fmpq(*float(x).as_integer_ratio()) for x in z]
+    point = [exact(x) for x in z]
     w = _product(M, point, q)
     near = [x if x > max(y, fmpq(0)) else fmpq(0) for x, y in zip(point, w, strict=True)]
     w_near = _product(M, near, q)

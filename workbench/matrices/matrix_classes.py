@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.engine.timing import clock
+from workbench.engine.timing import clock, moment
 from workbench.matrices import q_matrix
 from workbench.matrices.definiteness import (
     as_text,
@@ -169,14 +169,14 @@ def matrix_classes(M: fmpq_mat, deadline: float, p: PVerdict | None = None) -> d
     known, reasons = _Verdicts(), dict[str, str]()
     if M.nrows() <= SOLVED:
         try:
-            _signs(M, known, _share(deadline, 0.3))
+            _signs(M, known, moment(deadline, 0.3))
         except OutOfTimeError:
             reasons |= dict.fromkeys(("PD", "PSD"), "the time was over before the symmetric part was decided")
         _dominance(M, known)
-        _solvable_strictly(M, known, reasons, _share(deadline, 0.2))
+        _solvable_strictly(M, known, reasons, moment(deadline, 0.2))
     else:
         reasons |= dict.fromkeys(("H_plus", "M", "S"), "neither a proof nor a counterexample was found")
-        known.settle_all(findings(Structure.of_rationals(M, _share(deadline, 0.5))))
+        known.settle_all(findings(Structure.of_rationals(M, moment(deadline, 0.5))))
     if known.open("P"):
         _principal(p or p_verdict(M, max(0.0, deadline - clock()) / 4), known, reasons)
     _stages(M, known, reasons, deadline)
@@ -197,7 +197,7 @@ def _stages(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: fl
     for part in (0.3, 1.0):
         late = []
         for i, (names, decide) in enumerate(stages):
-            until = _share(deadline, max(part / (len(stages) - i), 0.3))
+            until = moment(deadline, max(part / (len(stages) - i), 0.3))
             if known.open(*names):
                 decide(until)
             if known.open(*names) and clock() > until:
@@ -216,11 +216,6 @@ def structured_classes(found: Iterable[Finding], p: PVerdict | None, reason: str
 
 
 _GENERAL = "no theorem applied, and the classes that would decide it are undecided"
-
-
-def _share(deadline: float, part: float) -> float:
-    now = clock()
-    return now + part * max(0.0, deadline - now)
 
 
 def _signs(M: fmpq_mat, known: _Verdicts, deadline: float) -> None:
