@@ -2,6 +2,7 @@
 
 import copy
 import json
+import random
 
 import numpy as np
 import pytest
@@ -85,8 +86,6 @@ def test_bounded_problems_are_proved_to_have_one_solution_for_every_q_or_not():
 
 
 def test_damage_proves_nothing_false():
-    import random
-
     chance, kept = random.Random(5), 0
     for problem, _ in PROBLEMS[:6]:
         whole = certificate(problem)
@@ -128,6 +127,17 @@ def test_claims_need_the_problem_that_they_are_about():
     ]
     document = {"format": "contact workbench certificate", "version": 1, "M": [["1"]], "claims": claims}
     assert not [finding for finding in verify(signed(document)) if finding.result == HOLDS]
+
+
+def test_the_answers_come_first_and_every_question_has_its_row():
+    found = wb.check(PROBLEMS[0][0])
+    assert [sentence.partition(":")[0] for sentence in found.words] == ["Coulomb's law", "Cone problem"]
+    assert all("no solution" in sentence for sentence in found.words)
+    page = found.html()
+    assert page.index("Cone problem: no solution") < page.index("<table>")
+    assert set(found.frame["question"]) >= {"problem", "rank", "P-matrix", "Coulomb's law", "cone problem"}
+    bounded = wb.check(MLCP(np.eye(1), -np.ones(1), np.zeros(1), np.ones(1)))
+    assert [sentence.partition(":")[0] for sentence in bounded.words] == ["For every q", "For this q"]
 
 
 def test_from_a_friction_file_to_a_verified_certificate(tmp_path, capsys):
