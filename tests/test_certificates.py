@@ -108,7 +108,7 @@ def test_a_frictional_matrix_is_proved_copositive_by_its_splitting():
 
 
 def test_a_tree_of_principal_pivots_is_proved_and_no_other():
-    """Order 20 with a skew part too large for one diagonal W: branches, and leaves with one."""
+    """Ones and random entries of which no one diagonal W proves all: a branch, and leaves with a W each."""
     n = 16
     A = np.random.default_rng(5).uniform(-0.45, 0.45, (n, n))
     np.fill_diagonal(A, 1.0)
@@ -116,6 +116,7 @@ def test_a_tree_of_principal_pivots_is_proved_and_no_other():
     claim = next(claim for claim in document["claims"] if claim["about"] == "P")
     assert claim["verdict"] == "yes"
     tree = claim["support"]["tree"]
+    assert {line[0] for line in tree} == {"branch", "diagonal"}
     assert proves("P", "yes", A, {"by": "tree", "tree": tree})
     assert not proves("P", "yes", A, {"by": "tree", "tree": tree[:-1]})
     assert not proves("P", "yes", A, {"by": "tree", "tree": [*tree, ["minors"]]})
