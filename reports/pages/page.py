@@ -66,11 +66,15 @@ def prose(text: str) -> Markup:
     return Markup("").join(mathml(part, "inline") if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
-def scripts(figures: "Sequence[Figure]") -> dict[str, Markup | str]:
-    """What `scripts.html.j2` needs, the drawing library and the charts of `#figure-NAME`, and `policy`."""
+def scripts(figures: "Sequence[Figure]", *others: str) -> dict[str, Markup | str]:
+    """What `scripts.html.j2` needs, the drawing library and the charts of `#figure-NAME`, and `policy`.
+
+    `others` are names of templates with further scripts of the page.
+    """
     # Pages without figures need no drawing library.
     bundle = _drawing_library() if figures else Markup("")
-    drawing = Markup(f"\nconst specs = {_specs(figures)};\n{environment().get_template('figures.js').render()}")
+    own = "\n".join(environment().get_template(name).render() for name in ("figures.js", *others))
+    drawing = Markup(f"\nconst specs = {_specs(figures)};\n{own}")
     return {"bundle": bundle, "drawing": drawing, "policy": policy(bundle, drawing)}
 
 
