@@ -77,7 +77,10 @@ class Motion:
         try:
             with np.load(path) as arrays:
                 kinds = {"bodies": Solid, "ground": Solid, "tracks": Track}
-                return cls(arrays["t"], **{kind: _several(arrays, kind, make) for kind, make in kinds.items()})
+                found = {kind: _several(arrays, kind, make) for kind, make in kinds.items()}
+                if not found["tracks"]:
+                    raise KeyError("tracks")
+                return cls(arrays["t"], **found)
         except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
             raise DataError(f"{path} holds no motion ({error}); a file that Motion.save wrote is needed") from None
 

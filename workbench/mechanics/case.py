@@ -269,7 +269,7 @@ class Case(ABC):
         return position + rotated(orientation, np.asarray(s, dtype=float))
 
     def contacts(self, q: Array) -> tuple[Array, Array]:
-        """Where contacts act: points (..., r, 3) [m] of the upper bodies, unit axes (..., r, 1 + d, 3), in the world.
+        """Where contacts act, in the world: points (..., r, 3) [m] of one of the bodies, axes (..., r, 1 + d, 3).
 
         The axes are the normal and the tangents that J_n and J_t belong to. Needed of a case with `solids`.
         """
