@@ -29,6 +29,7 @@ from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Progress, Settings
 from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric
+from workbench.comparison.motion import motion
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import windows
 from workbench.comparison.several import several_solutions
@@ -69,6 +70,7 @@ def compare(
     halved = runs.get(replace(fine, h=fine.h / 2))
     whole = halved if isinstance(halved, Run) and halved.steps >= 2 * reference.steps else None
     trajectories, diagnostics = [curves(reference, "reference", reference=whole)], []
+    moving: list[Run] = []
     for job in plan:
         run = runs.get(job)
         if not isinstance(run, Run):
@@ -78,6 +80,7 @@ def compare(
             steps = curves(run, "run", minor, reference)
             diagnostics += verdicts(run, minor)
             trajectories.append(steps)
+            moving.append(run)
         except Exception as error:
             spans = windows(job, case, settings.duration or case.duration)
             found.rows[job] = [w | vars(failed(error)) for w in spans]
@@ -89,6 +92,7 @@ def compare(
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
         cards, case, settings, tuple(case.truths(reference)), _remarks(fine, settings, runs),
+        motion=motion(case, reference, moving),
     )  # fmt: skip
 
 
