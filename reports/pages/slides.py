@@ -3,7 +3,7 @@
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.comparison import cards
-from workbench.builtin.reports.pages.page import environment, scripts
+from workbench.builtin.reports.pages.page import environment, script, scripts
 from workbench.builtin.reports.text.comparison import facts_in_words
 from workbench.builtin.reports.text.headline import headline
 from workbench.comparison.result import Comparison
@@ -19,6 +19,6 @@ def render(c: Comparison) -> str:
             c=c, headline=headline(c), cards=cards(c), figures=shown,
             words=facts_in_words(c) if c.case is None else "",
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
-            **scripts(shown, "slides.js"),
+            **scripts(shown, script("slides.js")),
         )
     )  # fmt: skip
