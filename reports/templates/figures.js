@@ -9,6 +9,14 @@ function fit(spec, room) {
   if (spec.columns) spec.columns = Math.max(1, Math.min(spec.columns, Math.floor(room / (spec.spec.width + 20))));
 }
 
+// Figures over time have a rule at the page's time. It is moved by hand: Vega would lay the figure out anew.
+function follow(view, place) {
+  clock.listen(time => place.querySelectorAll('.clock_marks line').forEach(rule => {
+    rule.setAttribute('transform', `translate(${view.scale('x')(time)},0)`);
+    rule.setAttribute('opacity', time > 0 ? 0.7 : 0);
+  }));
+}
+
 async function save(view, name, kind) {
   const shown = view.background();
   const url = await view.background('white').toImageURL(kind, 2);
@@ -31,6 +39,7 @@ async function draw(name, spec) {
   // How much names take beside the plots is known only now.
   if (narrow && beyond > 0) ({view} = await embed(place.clientWidth - 90 - beyond));
   Object.entries({role: 'img', 'aria-label': words, 'aria-roledescription': 'figure'}).forEach(x => place.setAttribute(...x));
+  follow(view, place);
   const buttons = ['svg', 'png'].map(kind => {
     const button = Object.assign(document.createElement('button'), {textContent: `Save as ${kind.toUpperCase()}`});
     button.addEventListener('click', () => save(view, name, kind));
