@@ -7,7 +7,7 @@ import workbench as wb
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.comparison.result import mathematics
-from workbench.diagnostics.friction_section import friction_section
+from workbench.diagnostics.friction_section import friction_section, section_axes
 from workbench.engine.lazy import cvxpy as cp
 from workbench.errors import DataError
 from workbench.verbs.find import find_formulation
@@ -68,6 +68,18 @@ def test_phantom_inertia_has_no_friction_across_the_slide_unless_it_is_regularis
     assert in_order(section("phantom-inertia", slides=True)) == pytest.approx(np.array([[1, 0], [-1, 0]]))
     assert len(section("phantom-inertia:lateral=regularised", slides=True)) == 4
     assert len(section("phantom-inertia:axes=fixed", slides=True)) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "axes"),
+    [
+        ("coulomb", ("fixed", "fixed")), ("box", ("fixed", "fixed")), ("box:axes=sliding", ("fixed", "sliding")),
+        ("stewart-trinkle:axes=body", ("body", "body")), ("hybrid", ("friction", "sliding")),
+        ("hybrid:axes=fixed", ("fixed", "fixed")), ("phantom-inertia", ("fixed", "sliding")),
+    ],
+)  # fmt: skip
+def test_axes_turn_as_the_formulary_says(name, axes):
+    assert section_axes(find_formulation(name)) == axes
 
 
 def test_without_friction_there_is_the_origin():

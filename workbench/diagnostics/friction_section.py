@@ -22,6 +22,7 @@ from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.core import SHARED
 from workbench.step import stepping
 from workbench.step.one_step import filled, with_values
+from workbench.step.stepper import Stepper
 
 ROUND = 72
 """Vertices by which a section with a curved rim is given."""
@@ -49,21 +50,49 @@ def friction_section(formulation: Formulation, mu: float = 1.0, slides: bool = F
 def _section(formulation: Formulation, mu: float, slides: bool) -> Array | None:
     if formulation.symbols is not ContactSymbols:
         return None
-    x, y, z = axes = np.eye(3)
-    block = ContactSystem(M=axes, v=float(slides) * x, f=-z, h=1.0, J_n=z[None], J_t=np.array([x, y]), mu=mu, v_th=0.1)
-    stepper = filled(formulation, block)
-    if stepper.c.hooks.remember is None:
-        # The last step has had the same normal impulse, and no friction.
-        stepper.memory[:3] = 1.0, 0.0, 0.0
-    stepping.discretise(stepper.core)
-    stepper.begin()
-    declaration = with_values(stepper)
+    declaration = with_values(_begun(formulation, mu, slip=(float(slides), 0.0)))
     if "p_t" not in declaration.recover:
         return np.zeros((1, 2))
     found = _rim(_Impulses.of(declaration))
     if found is not None:
         found.flags.writeable = False
     return found
+
+
+@lru_cache(maxsize=256)
+def section_axes(formulation: Formulation) -> tuple[str, str]:
+    """Along what the first tangent axis lies in a contact that sticks before the step, and in one that slides.
+
+    "fixed" is the case's own, "sliding" the sliding velocity before the step, "friction" the last friction impulse,
+    "body" the body's heading. Raises what declaring raises.
+    """
+    directions = {"fixed": 0.0, "sliding": 0.4, "friction": 0.8, "body": 1.2}
+    unit = {name: (float(np.cos(a)), float(np.sin(a))) for name, a in directions.items()}
+
+    def found(slip: tuple[float, float]) -> str:
+        stepper = _begun(formulation, 1.0, slip, unit["friction"], unit["body"])
+        return min(unit, key=lambda name: np.linalg.norm(stepper.core.frame[0] - unit[name]))
+
+    return found((0.0, 0.0)), found(unit["sliding"])
+
+
+def _begun(
+    formulation: Formulation, mu: float, slip: tuple[float, float], friction: tuple[float, float] = (0.0, 0.0),
+    heading: tuple[float, float] = (1.0, 0.0),
+) -> Stepper:  # fmt: skip
+    """A step of the pressed unit mass, begun: its `slip` [m/s] before, the last friction impulse [N s], its heading."""
+    x, y, z = axes = np.eye(3)
+    block = ContactSystem(
+        M=axes, v=np.array([*slip, 0.0]), f=-z, h=1.0, J_n=z[None], J_t=np.array([x, y]), mu=mu, v_th=0.1,
+        heading=np.array([heading]),
+    )  # fmt: skip
+    stepper = filled(formulation, block)
+    if stepper.c.hooks.remember is None:
+        # The last step has had the same normal impulse.
+        stepper.memory[:3] = 1.0, *friction
+    stepping.discretise(stepper.core)
+    stepper.begin()
+    return stepper
 
 
 @dataclass(frozen=True, eq=False)
