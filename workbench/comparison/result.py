@@ -12,6 +12,7 @@ from workbench.comparison.failure import failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
 from workbench.comparison.metrics import METRICS
+from workbench.comparison.shown import SavedCase, SavedFormulation
 from workbench.diagnostics.lead_matrix import theory_of
 from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, Formulation
@@ -36,17 +37,18 @@ class Comparison:
     Coulomb's law leaves open. A `problem` is a single step
     without bodies: `facts` are those of `problem_facts`; `known` tells of its exact solution whether impulses and
     velocity are determined, and what the `nearest` W of bodies changes where the given one is none (`Nearest.facts`);
-    `seconds` is the time that each of its rows was given, None for any.
+    `seconds` is the time that each of its rows was given, None for any. One that comes from files (`saved`) holds what
+    pages show of the case and of formulations, and no problem.
     """
 
     name: str
-    formulations: tuple[Formulation, ...]
+    formulations: tuple[Formulation | SavedFormulation, ...]
     metrics: tuple[Metric, ...]
     runs: pd.DataFrame
     trajectories: pd.DataFrame
     diagnostics: pd.DataFrame
     mathematics: tuple[dict[str, Any], ...]
-    case: Case | None = None
+    case: Case | SavedCase | None = None
     settings: Settings = field(default_factory=Settings)
     truths: tuple[Truth, ...] = ()
     remarks: tuple[str, ...] = ()
