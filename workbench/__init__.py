@@ -7,8 +7,8 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `friction_cone`, `equals`, `complements`, `declare`, over the
 symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data: `ContactSystem`,
 `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter. Lists: `formulations`,
-`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`,
-`show`, `verify`.
+`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `report`, `study`, `check`, `vary`, `trace`, `painleve`,
+`sweep`, `show`, `verify`.
 """
 
 from importlib import import_module
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from workbench.verbs.compare import compare
     from workbench.verbs.painleve import painleve
     from workbench.verbs.read import read
+    from workbench.verbs.report import report
     from workbench.verbs.show import show
     from workbench.verbs.solve import solve
     from workbench.verbs.study import study
@@ -75,6 +76,7 @@ _PLACES = {
             "compare",
             "painleve",
             "read",
+            "report",
             "show",
             "solve",
             "study",
@@ -95,8 +97,8 @@ __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare", "complements",
     "declare", "distance", "equals", "formulation", "formulations", "free", "friction_cone", "kernel", "metric",
-    "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "show", "solve", "solvers", "study", "sweep",
-    "trace", "vary", "verify",
+    "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report", "show", "solve", "solvers", "study",
+    "sweep", "trace", "vary", "verify",
 ]  # fmt: skip
 
 

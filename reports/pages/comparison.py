@@ -24,6 +24,7 @@ from workbench.builtin.reports.text.conclusions import reasons, summary
 from workbench.builtin.reports.text.exports import csv, latex, markdown
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import headline
+from workbench.comparison import saved
 from workbench.comparison.columns import Column
 from workbench.comparison.files import SLOW
 from workbench.comparison.result import Comparison
@@ -53,13 +54,12 @@ FACTS: list[tuple[str, str, str]] = [
 def save(
     c: Comparison, folder: Path, provenance: dict[str, Any], drawn: Literal["pdf", "svg", "png"] | None = None
 ) -> None:
-    """Write report.html, the frames as CSV or Parquet, provenance.json and, if `drawn`, each figure as a file.
+    """Write report.html, all that it is made from (`saved`), tables as CSV, and, if `drawn`, each figure as a file.
 
     The first table of the page is errors.md and errors.tex besides.
     """
+    saved.save(c, folder)
     c.runs.to_csv(folder / "runs.csv", index=False)
-    c.runs.to_parquet(folder / "runs.parquet", index=False)
-    c.trajectories.to_parquet(folder / "trajectories.parquet", index=False)
     if c.case is not None:
         c.diagnostics.to_csv(folder / "diagnostics.csv", index=False)
     write_json(folder / "provenance.json", provenance)

@@ -8,6 +8,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
+from xml.etree import ElementTree
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from latex2mathml.converter import convert
@@ -61,11 +62,22 @@ def mathml(latex: str, display: Literal["block", "inline"] = "block") -> Markup:
     """LaTeX as MathML, displayed or within a line."""
     try:
         found = convert(latex, display=display)
+        # Names are the user's own, and may be anything: within \text the converter lets markup through.
+        known = all(_is_mathematics(element) for element in ElementTree.fromstring(found).iter())
     except Exception:
-        # Names are the user's own, and may be anything.
+        known = False
+    if not known:
         return escape(latex)
     # As an operator a bar would be spaced like one, and |u| is no sum.
     return Markup(found.replace(">&#x0007C;</mo>", ' lspace="0" rspace="0">&#x0007C;</mo>'))
+
+
+def _is_mathematics(element: ElementTree.Element) -> bool:
+    """Whether it is one of MathML's, without an address and without styles or scripts of its own."""
+    name = element.tag.removeprefix("{http://www.w3.org/1998/Math/MathML}")
+    return re.fullmatch("m[a-z]+", name) is not None and not any(
+        key in ("href", "style", "class", "src") or key.startswith("on") for key in element.attrib
+    )
 
 
 def prose(text: str) -> Markup:

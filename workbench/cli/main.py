@@ -17,6 +17,7 @@ from workbench.cli import (
     files,
     listing,
     painleve,
+    report,
     reproduce,
     show,
     slides,
@@ -41,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"workbench {__version__}")
     completion.add_option(top)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    for command in (compare, study, slides, reproduce, show, check, trace, verify, files, painleve, listing):
+    for command in (compare, report, study, slides, reproduce, show, check, trace, verify, files, painleve, listing):
         command.add_command(commands)
     return top
 

@@ -29,7 +29,7 @@ from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Progress, Settings
 from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric
-from workbench.comparison.motion import motion
+from workbench.comparison.motion import Motion, motion
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import windows
 from workbench.comparison.several import several_solutions
@@ -86,14 +86,23 @@ def compare(
             found.rows[job] = [w | vars(failed(error)) for w in spans]
     rows = [x for job in plan for x in found.rows[job]]
     steps = pd.concat([frame for frame in trajectories if len(frame)], ignore_index=True)
+    shown, without = _motion(case, reference, moving)
     return Comparison(
         case.name, tuple(formulations), metrics,
         framed(rows, [*RUNS, *(c for m in metrics for c in m.columns)], CASE),
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
-        cards, case, settings, tuple(case.truths(reference)), _remarks(fine, settings, runs),
-        motion=motion(case, reference, moving),
+        cards, case, settings, tuple(case.truths(reference)), _remarks(fine, settings, runs) + without,
+        motion=shown,
     )  # fmt: skip
+
+
+def _motion(case: Case, reference: Run, runs: Sequence[Run]) -> tuple[Motion | None, tuple[str, ...]]:
+    """The motion, or a sentence that says why somebody's own shapes give none."""
+    try:
+        return motion(case, reference, runs), ()
+    except Exception as error:
+        return None, (f"The motion is not shown: {failed(error).reason}",)
 
 
 def _remarks(fine: Job, settings: Settings, runs: dict[Job, Run | Failed]) -> tuple[str, ...]:
