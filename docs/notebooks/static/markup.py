@@ -14,6 +14,8 @@ from workbench.builtin.reports.pages.page import mathml
 Slider = Callable[[str, str], str]
 """The control that stands for a slider, by the id of marimo's object and its label."""
 VOID = {"br", "hr", "img", "input", "meta", "link", "col"}
+RENAMED = {"h4": "p"}
+"""The headings of results, which stand below no heading of their own level."""
 
 
 def plain(html: str, slider: Slider) -> str:
@@ -49,7 +51,7 @@ class _Plain(HTMLParser):
         self.object = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        tag, given = RENAMED.get(tag, tag), {name: value or "" for name, value in attrs}
         if tag == "marimo-tex":
             self.tex = []
         elif tag == "marimo-accordion":
@@ -73,10 +75,12 @@ class _Plain(HTMLParser):
                 if self.depth[-1] == 1:
                     label = plain(self.labels[-1].pop(), self.slider)
                     self.parts.append(f"<details><summary>{label}</summary>")
+            self.parts.append('<div class="scroll" tabindex="0">' if tag == "table" else "")
             attributes = (f' {name}="{escape(value)}"' for name, value in given.items())
             self.parts.append(f"<{tag}{''.join(attributes)}>")
 
     def handle_endtag(self, tag: str) -> None:
+        tag = RENAMED.get(tag, tag)
         if tag == "marimo-tex":
             self.parts.append(_formula("".join(self.tex or [])))
             self.tex = None
@@ -84,7 +88,7 @@ class _Plain(HTMLParser):
             self.labels.pop()
             self.depth.pop()
         elif not tag.startswith("marimo-") and tag not in VOID:
-            self.parts.append(f"</{tag}>")
+            self.parts.append("</table></div>" if tag == "table" else f"</{tag}>")
             if self.depth:
                 self.depth[-1] -= 1
                 if self.depth[-1] == 0:
@@ -99,11 +103,12 @@ class _Plain(HTMLParser):
 
 def _formula(text: str) -> str:
     displayed = text.startswith("||[")
-    latex = text[3:-3].strip()
+    # MathML's dictionary gives this relation no space.
+    latex = text[3:-3].strip().replace(r"\perp", r"\;\perp\;")
     found = str(mathml(latex, "block" if displayed else "inline"))
     if not found.startswith("<math"):
         raise ValueError(f"this is no LaTeX that a page can show: {latex}")
-    return f'<div class="math">{found}</div>' if displayed else found
+    return f'<div class="math" tabindex="0">{found}</div>' if displayed else found
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

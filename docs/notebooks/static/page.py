@@ -1,5 +1,6 @@
 """A notebook as one page that opens offline: everything that it shows, and its sliders at a few positions."""
 
+import ast
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from jinja2 import ChoiceLoader, FileSystemLoader
 from markupsafe import Markup
 
 from docs.notebooks.static.markup import Slider, plain
-from docs.notebooks.static.notebook import Notebook, Ran, positions, variants
+from docs.notebooks.static.notebook import Cell, Notebook, Ran, positions, variants
 from workbench.builtin.reports.pages.page import environment, policy
 
 HERE = Path(__file__).parent
@@ -51,9 +52,16 @@ def shown(output: Any, control: Slider) -> Markup:
     return Markup("" if output is None else plain(mo.as_html(output).text, control))
 
 
-def _block(cell: Any, html: Markup) -> dict[str, Any]:
-    words = cell.code.startswith("mo.md(") and 'f"' not in cell.code
-    return {"name": cell.name, "code": "" if words else cell.code, "folded": cell.hidden, "shown": html}
+def _block(cell: Cell, html: Markup) -> dict[str, Any]:
+    return {"code": _code(cell), "folded": cell.hidden, "shown": html}
+
+
+def _code(cell: Cell) -> str:
+    """What a reader wants to see of it: no prose, and of hidden cells no words that only dress a result."""
+    last = ast.parse(cell.code).body[-1]
+    dresses = isinstance(last, ast.Expr) and ast.unparse(last).startswith(("mo.md(", "mo.accordion(", "mo.Html("))
+    kept = cell.code.splitlines()[: last.lineno - 1] if cell.hidden and dresses else cell.code.splitlines()
+    return "\n".join(kept).strip()
 
 
 def _controls(ran: Ran, chosen: dict[str, list[Any]]) -> Slider:
