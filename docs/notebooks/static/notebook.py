@@ -57,6 +57,8 @@ class Notebook:
 
     def run(self) -> Ran:
         """Run all cells as marimo does; the first one that fails raises its error."""
+        # The first call teaches marimo how to show what other libraries make, charts within layouts among it.
+        mo.as_html("")
         spec = importlib.util.spec_from_file_location(self.name, self.path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
