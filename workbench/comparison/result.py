@@ -12,6 +12,7 @@ from workbench.comparison.failure import failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
 from workbench.comparison.metrics import METRICS
+from workbench.comparison.motion import Motion
 from workbench.comparison.shown import SavedCase, SavedFormulation
 from workbench.diagnostics.lead_matrix import theory_of
 from workbench.errors import DataError
@@ -37,8 +38,8 @@ class Comparison:
     Coulomb's law leaves open. A `problem` is a single step
     without bodies: `facts` are those of `problem_facts`; `known` tells of its exact solution whether impulses and
     velocity are determined, and what the `nearest` W of bodies changes where the given one is none (`Nearest.facts`);
-    `seconds` is the time that each of its rows was given, None for any. One that comes from files (`saved`) holds what
-    pages show of the case and of formulations, and no problem.
+    `seconds` is the time that each of its rows was given, None for any. `motion` is what a case with shapes moves like.
+    A comparison that comes from files (`saved`) holds what pages show of the case and of formulations, and no problem.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Comparison:
     facts: dict[str, Any] = field(default_factory=dict)
     known: dict[str, Any] = field(default_factory=dict)
     seconds: float | None = None
+    motion: Motion | None = None
 
     @property
     def windows(self) -> dict[str, pd.DataFrame]:
