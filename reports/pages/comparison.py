@@ -9,7 +9,8 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import write_figures
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
-from workbench.builtin.reports.pages.page import data_link, environment, scripts
+from workbench.builtin.reports.pages.loupe import loupe
+from workbench.builtin.reports.pages.page import data_link, environment, script, scripts
 from workbench.builtin.reports.text.comparison import (
     budget_columns,
     error_columns,
@@ -95,7 +96,8 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             budgets=_budgets(c),
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
-            **scripts(shown),
+            loupe=loupe(c),
+            **scripts(shown, script("loupe.js")),
         )
     )
 
