@@ -53,7 +53,7 @@ class Slab(Case):
         return [Truth("a <b>", np.inf, float(reference.t[-1]), 1e-3, "s", "a test")]
 
     def sketch(self):
-        return [Outline([(0, 0), (1, 0), (1, 1)]), Line([(-1, 0), (2, 0)], ground=True), Disc((0, 0.5), 0.1),
+        return [Outline([(0, 0), (1, 0), (1, 1)]), Line([(-1, 0), (2, 0)]), Disc((0, 0.5), 0.1),
                 Arrow((0, 0), (1, 0.3), "v<0>")]
 """
 
@@ -156,6 +156,12 @@ def test_parts_make_the_whole(whole, folders, names):
             pd.testing.assert_frame_equal(getattr(timeless(parts), name), getattr(timeless(whole.comparison), name))
         facts = whole.facts
         assert render(timeless(parts), facts) == render(timeless(whole.comparison), facts)
+        moves, moved = parts.motion, whole.comparison.motion
+        assert [(x.label, x.step) for x in moves.tracks] == [(x.label, x.step) for x in moved.tracks]
+        rows = np.searchsorted(moved.t, moves.t)
+        for x, y in zip(moves.tracks, moved.tracks, strict=True):
+            np.testing.assert_array_equal(x.force, y.force[rows])
+            np.testing.assert_array_equal(x.position, y.position[rows])
     assert parts.settings.steps == ((1e-3, 2e-3) if names[0] == "one" else (2e-3, 1e-3))
     assert set(parts.runs["label"]) == set(FORMULATIONS)
     assert len(parts.runs) == len(whole.runs)
@@ -236,7 +242,14 @@ def test_versions_of_what_computes_must_agree(folders, copy):
         wb.report([folders / "one", copy])
 
 
-FILES = ("comparison.json", "provenance.json", "runs.parquet", "trajectories.parquet", "diagnostics.parquet")
+FILES = (
+    "comparison.json",
+    "motion.npz",
+    "provenance.json",
+    "runs.parquet",
+    "trajectories.parquet",
+    "diagnostics.parquet",
+)
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -271,7 +284,7 @@ def test_runs_of_another_comparison_are_refused(folders, copy):
 def told(data):
     """The same data with markup in the place of every text that no other text has to agree with."""
     if isinstance(data, dict):
-        kept = ("name", "formulation", "label", "shown", "part", "unit", "of", "kind", "normal", "axes")
+        kept = ("name", "formulation", "label", "shown", "part", "unit", "of", "section_axes")
         return {key: x if key in kept else told(x) for key, x in data.items()}
     if isinstance(data, list):
         return [told(x) for x in data]

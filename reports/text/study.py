@@ -71,7 +71,9 @@ def _trend(rows: pd.DataFrame, column: Column, name: str) -> list[str]:
     if not pd.api.types.is_numeric_dtype(values) or values.nunique() < 2:
         return []
     ends = {}
-    for label, own in rows[rows["verified"] & (rows["label"] != "coulomb")].groupby("label"):
+    others = rows[rows["verified"] & (rows["label"] != "coulomb")]
+    for label in others["label"].unique():
+        own = others[others["label"] == label]
         medians = own.groupby(name)[column.name].median().dropna()
         medians = medians[medians > 0]
         if len(medians) > 1:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,15 @@ import pandas as pd
 
 from workbench.comparison import saved
 from workbench.comparison.columns import CASE, DIAGNOSTICS, PROBLEM, RUNS, TRAJECTORIES, framed
+from workbench.comparison.motion import Motion
 from workbench.comparison.result import Comparison
 from workbench.errors import DataError
 from workbench.mechanics.relaxation import Relaxation
 
 DRAWING = ("altair", "vl-convert-python", "rich")
 """Packages whose version changes no number."""
+OF_MOMENTS = ("position", "orientation", "point", "axes", "force", "slip")
+"""What a track has at every moment."""
 OF_A_RUN = ("label", "solver", "step")
 """What tells runs apart; problems have no steps."""
 
@@ -74,7 +78,7 @@ def merged(several: Sequence[Saved]) -> Comparison:
         trajectories=framed(trajectories, [x for x in TRAJECTORIES if x.name in trajectories], about),
         diagnostics=framed(diagnostics, DIAGNOSTICS, about),
         settings=replace(c.settings, steps=sizes), remarks=(*remarks, *told),
-        seconds=times.pop() if len(times) == 1 else None,
+        seconds=times.pop() if len(times) == 1 else None, motion=_motion(all_of, kept, order),
     )  # fmt: skip
 
 
@@ -135,6 +139,30 @@ def _without_older(several: Sequence[Saved]) -> tuple[list[tuple[pd.DataFrame, p
                 runs, steps = (x[[key not in twice for key in _in_order(x)]] for x in (runs, steps))
         kept.append((runs, steps))
     return kept, told
+
+
+def _motion(
+    several: Sequence[Comparison], kept: Sequence[tuple[pd.DataFrame, pd.DataFrame]], order: Mapping[str, list[Any]]
+) -> Motion | None:
+    """The tracks of the runs that were kept, at the moments that all share; None where one has no motion."""
+    motions = [c.motion for c in several if c.motion is not None]
+    if len(motions) < len(several):
+        return None
+    first = motions[0]
+    # In steps of the reference: those of different step sizes are thinned differently.
+    h = several[0].settings.reference_step
+    ticks = [np.round(m.t / h).astype(np.int64) for m in motions]
+    shared = reduce(np.intersect1d, ticks)
+    tracks = []
+    for m, tick, (runs, _) in zip(motions, ticks, kept, strict=True):
+        rows, there = np.searchsorted(tick, shared), _keys(runs)
+        for x in m.tracks:
+            if (x.label, x.solver, x.step) in there or (m is first and x.role == "reference"):
+                arrays = {name: getattr(x, name)[rows] for name in OF_MOMENTS}
+                tracks.append(replace(x, **arrays))
+    places = {x: i for i, x in enumerate((h, label) for h in order["step"] for label in order["label"])}
+    tracks.sort(key=lambda x: -1 if x.role == "reference" else places[x.step, x.label])
+    return Motion(first.t[np.searchsorted(ticks[0], shared)], first.bodies, first.ground, tuple(tracks))
 
 
 def _in_order(frame: pd.DataFrame) -> list[tuple[Any, ...]]:

@@ -75,7 +75,7 @@ class Motion:
     def load(cls, path: str | Path) -> "Motion":
         """The motion that `save` wrote; raises DataError for a file that is none."""
         try:
-            with np.load(path) as arrays:
+            with Path(path).open("rb") as file, np.load(file) as arrays:
                 kinds = {"bodies": Solid, "ground": Solid, "tracks": Track}
                 found = {kind: _several(arrays, kind, make) for kind, make in kinds.items()}
                 if not found["tracks"]:

@@ -40,8 +40,7 @@ class Comparison:
     without bodies: `facts` are those of `problem_facts`; `known` tells of its exact solution whether impulses and
     velocity are determined, and what the `nearest` W of bodies changes where the given one is none (`Nearest.facts`);
     `seconds` is the time that each of its rows was given, None for any. `motion` is what a case with shapes moves like.
-    One that comes from files (`saved`) holds what
-    pages show of the case and of formulations, and no problem.
+    A comparison that comes from files (`saved`) holds what pages show of the case and of formulations, and no problem.
     """
 
     name: str

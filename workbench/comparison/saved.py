@@ -1,10 +1,10 @@
-"""A comparison on disk: frames as Parquet, the rest as comparison.json, from which its page is made again.
+"""A comparison on disk: frames as Parquet, motion and problem as npz, the rest as comparison.json.
 
 Open formats alone: nothing that is read names code to import or to run. A case of somebody's own comes back as what is
 shown of it, a formulation as its name, options and mathematics, a metric as its columns.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,15 @@ from workbench.comparison.columns import CASE, DIAGNOSTICS, PROBLEM, RUNS, SHOWN
 from workbench.comparison.failure import Failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
+from workbench.comparison.motion import Motion
 from workbench.comparison.plain_data import built, checked, parsed, written
 from workbench.comparison.result import Comparison
 from workbench.comparison.shown import SavedCase, SavedFormulation
 from workbench.errors import DataError
 from workbench.mechanics.case import Truth
 from workbench.output import write_json
+from workbench.problems.friction_problem import FrictionProblem
+from workbench.readers.files import read_problem_file, write_problem_file
 
 FORMAT, VERSION = "contact-workbench comparison", 1
 """What comparison.json says of itself; the version is raised when an older workbench could not read it."""
@@ -49,7 +52,10 @@ class SavedMetric:
 
 @dataclass(frozen=True)
 class Content:
-    """comparison.json but for its format: what a comparison holds besides frames. `case` is None for a file."""
+    """comparison.json but for its format: what a comparison holds besides frames and motion, which may be there or not.
+
+    `case` is None for a file.
+    """
 
     name: str
     case: SavedCase | None
@@ -62,6 +68,7 @@ class Content:
     facts: dict[str, Any]
     known: dict[str, Any]
     seconds: float | None
+    motion: bool
 
 
 def save(c: Comparison, folder: Path) -> None:
@@ -72,9 +79,13 @@ def save(c: Comparison, folder: Path) -> None:
         c.name, None if c.case is None else SavedCase.of(c.case),
         tuple(SavedFormulation(f.name, f.label, f.friction, dict(f.options), f.axes) for f in c.formulations),
         tuple(SavedMetric(m.name, m.column, m.parts) for m in c.metrics),
-        c.mathematics, c.settings, c.truths, c.remarks, c.facts, c.known, c.seconds,
+        c.mathematics, c.settings, c.truths, c.remarks, c.facts, c.known, c.seconds, c.motion is not None,
     )  # fmt: skip
     write_json(folder / "comparison.json", {"format": FORMAT, "version": VERSION, **written(content)})
+    if c.motion is not None:
+        c.motion.save(folder / "motion.npz")
+    if c.problem is not None:
+        write_problem_file(c.problem, folder / "problem.npz")
 
 
 def load(folder: Path) -> Comparison:
@@ -100,9 +111,14 @@ def load(folder: Path) -> Comparison:
         _frame(folder / f"{name}.parquet", known[name], about, needed=name != "trajectories") for name in FRAMES
     )
     _must_fit(folder, found, [card["label"] for card in cards] == labels, runs, labels)
+    # What an earlier comparison has left in the folder is not this one's.
+    motion = _read(Motion.load, folder / "motion.npz") if found.motion else None
+    problem = None if found.case else _read(read_problem_file, folder / "problem.npz")
+    if problem is not None and not isinstance(problem, FrictionProblem):
+        raise DataError(f"'{folder / 'problem.npz'}' holds no friction problem over W; compare once more")
     return Comparison(
         found.name, found.formulations, metrics, runs, trajectories, diagnostics, cards, found.case, found.settings,
-        found.truths, found.remarks, facts=found.facts, known=found.known, seconds=found.seconds,
+        found.truths, found.remarks, problem, found.facts, found.known, found.seconds, motion,
     )  # fmt: skip
 
 
@@ -137,18 +153,27 @@ def _card(given: Mapping[str, Any], place: str) -> dict[str, Any]:
     return {key: checked(CARD.get(key, Any), value, f"{place}: {key}") for key, value in given.items()}
 
 
-def _frame(place: Path, columns: Any, about: frozenset[str], needed: bool) -> pd.DataFrame:
-    """The frame of these columns; all of them are `needed`, or those that are there taken."""
+def _read(reader: Callable[[Path], Any], place: Path) -> Any:
+    """What a reader makes of a file, its errors in one line."""
     try:
-        with pq.ParquetFile(place) as file:
-            if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
-                raise DataError(f"'{place}' has {file.metadata.num_rows} rows, more than are drawn")
-            frame = file.read().to_pandas(ignore_metadata=True)
+        return reader(place)
     except DataError:
         raise
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
         raise DataError(f"'{place}' cannot be read: {reason or type(error).__name__}; it is damaged") from None
+
+
+def _table(place: Path) -> pd.DataFrame:
+    with pq.ParquetFile(place) as file:
+        if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
+            raise DataError(f"'{place}' has {file.metadata.num_rows} rows, more than are drawn")
+        return file.read().to_pandas(ignore_metadata=True)
+
+
+def _frame(place: Path, columns: Any, about: frozenset[str], needed: bool) -> pd.DataFrame:
+    """The frame of these columns; all of them are `needed`, or those that are there taken."""
+    frame = _read(_table, place)
     wanted = [x for x in columns if about <= x.of]
     missing = [x.name for x in wanted if x.name not in frame]
     if needed and missing:

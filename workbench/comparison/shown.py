@@ -21,6 +21,7 @@ class SavedCase:
     description: str
     source: str
     elastic: bool
+    v_th: float
     parameters: dict[str, float]
     shapes: tuple[dict[str, Any], ...]
 
@@ -30,12 +31,7 @@ class SavedCase:
             return case
         shapes = tuple({"kind": type(x).__name__, **{k: written(v) for k, v in vars(x).items()}} for x in case.sketch())
         parameters = {name: float(value) for name, value in vars(case).items()}
-        return cls(case.name, case.description, case.source, case.elastic, parameters, shapes)
-
-    @property
-    def v_th(self) -> float:
-        """Speed below which a contact counts as sticking [m/s]."""
-        return self.parameters.get("v_th", 0.0)
+        return cls(case.name, case.description, case.source, case.elastic, case.v_th, parameters, shapes)
 
     def sketch(self) -> list[Shape]:
         """The case at its start, as plane shapes in metres; raises DataError where there is none of these."""
