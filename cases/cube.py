@@ -19,6 +19,8 @@ from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
 from workbench.mechanics.relaxation import Relaxation
 from workbench.mechanics.sketch import Arrow, Shape, cuboid, floor, seen
+from workbench.mechanics.solids import Plane, Solid
+from workbench.mechanics.solids import cuboid as solid_cuboid
 
 
 @kernel(FILL)
@@ -67,6 +69,9 @@ class Cube(RigidBodies):
 
     def start(self) -> tuple[Array, Array]:
         return place(((0.0, 0.0, 0.5 * self.edge),)), np.array([0.0, self.speed, 0.0, 0.0, 0.0, self.spin])
+
+    def solids(self) -> list[Solid | Plane]:
+        return [Plane("floor"), solid_cuboid("cube", 3 * (0.5 * self.edge,))]
 
     def sketch(self) -> list[Shape]:
         q, a = self.start()[0], self.edge

@@ -15,9 +15,10 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.case import FLOOR, Array, Case, Truth, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
 from workbench.mechanics.sketch import Arrow, Line, Outline, Shape, floor, seen
+from workbench.mechanics.solids import Plane, Solid, Y, lathe
 
 
 @kernel(FILL)
@@ -92,6 +93,15 @@ class Wheel(Case):
         # The quaternion of Rz(psi) Rx(theta) Ry(phi).
         parts = a * b * c - A * B * C, a * B * c - A * b * C, a * b * C + A * B * c, A * b * c + a * B * C
         return np.stack(parts, axis=-1)[..., None, :]
+
+    def solids(self) -> list[Solid | Plane]:
+        hub = 0.06 * self.R
+        return [Plane("floor"), lathe("wheel", [(0.0, -hub), (self.R, 0.0), (0.0, hub)], axis=Y)]
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        (c, C), (s, S) = ((np.cos(x), np.sin(x)) for x in (q[..., 3], q[..., 4]))
+        down = np.stack([-C * S, c * S, -s], axis=-1)
+        return touching((q[..., :3] + self.R * down)[..., None, :], FLOOR)
 
     def energy(self, q: Array, v: Array) -> Array:
         s, c = np.sin(q[..., 4]), np.cos(q[..., 4])

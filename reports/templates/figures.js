@@ -24,6 +24,19 @@ async function save(view, name, kind) {
   Object.assign(document.createElement('a'), {href: url, download: `${name}.${kind}`}).click();
 }
 
+// What a click on a name in a legend does, for keyboards, fingers and screen readers too.
+function chooser(view) {
+  const signal = Object.keys(view.getState().signals).find(name => name.endsWith('_legend'));
+  if (!signal) return [];
+  const choice = document.createElement('select');
+  choice.append(new Option('all', ''), ...view.scale('color').domain().map(name => new Option(name)));
+  choice.addEventListener('change', () => view.signal(signal, choice.value || null).runAsync());
+  view.addSignalListener(signal, (_, name) => { choice.value = name || ''; });
+  const label = document.createElement('label');
+  label.append('Single out ', choice);
+  return [label];
+}
+
 async function draw(name, spec) {
   const place = document.getElementById('figure-' + name);
   const narrow = place.clientWidth < 600;
@@ -40,13 +53,15 @@ async function draw(name, spec) {
   if (narrow && beyond > 0) ({view} = await embed(place.clientWidth - 90 - beyond));
   Object.entries({role: 'img', 'aria-label': words, 'aria-roledescription': 'figure'}).forEach(x => place.setAttribute(...x));
   follow(view, place);
+  // The words say what there is to see; its thousand pieces would be read out one by one.
+  place.querySelector('svg').setAttribute('aria-hidden', 'true');
   const buttons = ['svg', 'png'].map(kind => {
     const button = Object.assign(document.createElement('button'), {textContent: `Save as ${kind.toUpperCase()}`});
     button.addEventListener('click', () => save(view, name, kind));
     return button;
   });
   const row = Object.assign(document.createElement('p'), {className: 'downloads'});
-  row.append(...buttons);
+  row.append(...chooser(view), ...buttons);
   place.closest('figure').append(row);
 }
 

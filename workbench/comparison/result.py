@@ -12,6 +12,7 @@ from workbench.comparison.failure import failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
 from workbench.comparison.metrics import METRICS
+from workbench.comparison.motion import Motion
 from workbench.diagnostics.friction_section import friction_section, section_axes
 from workbench.diagnostics.lead_matrix import theory_of
 from workbench.errors import DataError
@@ -37,7 +38,7 @@ class Comparison:
     Coulomb's law leaves open. A `problem` is a single step
     without bodies: `facts` are those of `problem_facts`; `known` tells of its exact solution whether impulses and
     velocity are determined, and what the `nearest` W of bodies changes where the given one is none (`Nearest.facts`);
-    `seconds` is the time that each of its rows was given, None for any.
+    `seconds` is the time that each of its rows was given, None for any. `motion` is what a case with shapes moves like.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Comparison:
     facts: dict[str, Any] = field(default_factory=dict)
     known: dict[str, Any] = field(default_factory=dict)
     seconds: float | None = None
+    motion: Motion | None = None
 
     @property
     def windows(self) -> dict[str, pd.DataFrame]:
