@@ -24,7 +24,7 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, set_all
 from workbench.mechanics.case import Array, Case, quantity
 from workbench.mechanics.core import ADVANCE, CORE, GAP, Core
-from workbench.mechanics.solids import GROUND
+from workbench.mechanics.solids import GROUND, rotated
 
 STEEP = 0.5
 """Above this (n . x)^2 the first body axis x, more than 45 degrees out of the tangent plane, gives no heading."""
@@ -254,8 +254,7 @@ class RigidBodies(Case):
 
 def turned(q: Array, k: int, s: Array) -> Array:
     """Vectors s (..., 3) of body k in world axes, for coordinates q (..., n_q)."""
-    a, u = q[..., 7 * k + 3, None], q[..., 7 * k + 4 : 7 * k + 7]
-    return s + 2 * np.cross(u, a * s + np.cross(u, s))
+    return rotated(q[..., 7 * k + 3 : 7 * k + 7], s)
 
 
 def place(*centres_and_turns: tuple[Any, ...]) -> Array:
@@ -266,9 +265,3 @@ def place(*centres_and_turns: tuple[Any, ...]) -> Array:
         unit = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
         q += [*centre, np.cos(angle / 2), *(np.sin(angle / 2) * unit)]
     return np.array(q, dtype=float)
-
-
-def corners(q: Array, k: int, half: tuple[float, float, float]) -> Array:
-    """The corners (2, 2, 2, 3) [m] of a cuboid body with half edges along its axes."""
-    signs = np.stack(np.meshgrid([-1.0, 1.0], [-1.0, 1.0], [-1.0, 1.0], indexing="ij"), axis=-1)
-    return q[7 * k : 7 * k + 3] + turned(q, k, signs * np.asarray(half))
