@@ -68,7 +68,7 @@ class _Plain(HTMLParser):
         elif tag == "marimo-mime-renderer" and "vegalite" in given["data-mime"]:
             self.parts.append(picture(json.loads(json.loads(given["data-data"]))))
         elif tag.startswith("marimo-"):
-            raise ValueError(f"a page without Python cannot show <{tag}>")
+            raise ValueError(f"a page without Python cannot show <{tag}> {given.get('data-mime', '')}")
         else:
             if self.depth and tag not in VOID:
                 self.depth[-1] += 1

@@ -12,7 +12,6 @@ from typing import Any
 
 import marimo as mo
 import numpy as np
-from marimo._output.formatters.formatters import register_formatters
 
 FOLDER = Path(__file__).parents[1]
 POSITIONS = {1: 9, 2: 5, 3: 3}
@@ -58,8 +57,8 @@ class Notebook:
 
     def run(self) -> Ran:
         """Run all cells as marimo does; the first one that fails raises its error."""
-        # A chart within a stack becomes HTML while its cell runs, and marimo's own servers register this before.
-        register_formatters()
+        # The first call teaches marimo how to show what other libraries make, charts within layouts among it.
+        mo.as_html("")
         spec = importlib.util.spec_from_file_location(self.name, self.path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)

@@ -1,6 +1,7 @@
 """A notebook as one page that opens offline: everything that it shows, and its sliders at a few positions."""
 
 import ast
+import re
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -41,10 +42,8 @@ def page(notebook: Notebook, most: int | None = None) -> str:
 def title(notebook: Notebook) -> str:
     """The first heading."""
     for cell in notebook.cells:
-        for line in cell.code.splitlines():
-            words = line.strip().removeprefix('mo.md(r"""').strip()
-            if words.startswith("# ") and "mo.md" in cell.code:
-                return words[2:]
+        if found := re.search(r'mo\.md\(\s*[rf]*"+\s*# ([^"\n]+)', cell.code):
+            return found[1].strip()
     raise ValueError(f"{notebook.path.name} has no heading")
 
 
