@@ -12,6 +12,7 @@ from workbench.comparison.columns import SHOWN, Column
 
 LEAST = 1e-12
 """Errors below are round-off and have no place on a logarithmic axis."""
+DECADES = [10.0**k for k in range(-9, 10)]
 MOST_BANDS = 6
 """Formulations up to which the range of the points is shaded."""
 
@@ -46,9 +47,9 @@ def _errors(rows: pd.DataFrame, errors: Sequence[Column], keys: list[str]) -> pd
     return whole.assign(**{name: whole[name].map(short) for name in ("low", "middle", "high")})
 
 
-def _colour(order: list[str], legend: bool = True) -> alt.Color:
-    shown = alt.Legend(title=None) if legend else None
-    return alt.Color("label:N", sort=order, scale=alt.Scale(domain=order, range=palette(order)), legend=shown)
+def _colour(order: list[str], symbol: str = "stroke") -> alt.Color:
+    legend = alt.Legend(title=None, symbolType=symbol, symbolSize=500 if symbol == "stroke" else 120)
+    return alt.Color("label:N", sort=order, scale=alt.Scale(domain=order, range=palette(order)), legend=legend)
 
 
 def _dash(order: list[str]) -> alt.StrokeDash:
@@ -57,7 +58,7 @@ def _dash(order: list[str]) -> alt.StrokeDash:
 
 def _lines(data: pd.DataFrame, x: alt.X, order: list[str], points: bool) -> Chart:
     """Medians as lines, quartiles as bands, a plot for each error."""
-    y = alt.Y("middle:Q", title=None, scale=alt.Scale(type="log"), axis=alt.Axis(format="~g", tickCount=6))
+    y = alt.Y("middle:Q", title=None, scale=alt.Scale(type="log"), axis=alt.Axis(format="~g", values=DECADES))
     pick = alt.selection_point(fields=["label"], bind="legend")
     base = alt.Chart(data).encode(x=x, color=_colour(order))
     clear = alt.condition(pick, alt.value(0.95), alt.value(0.1))
@@ -128,13 +129,13 @@ def _pareto(rows: pd.DataFrame, column: Column) -> Figure:
     data = data[["case", "label", "step", "time", "error"]].sort_values("time")
     best = data["error"].cummin()
     front = data[data["error"] == best].drop_duplicates("error")
-    axis = alt.Axis(format="~g", tickCount=6)
+    axis = alt.Axis(format="~g", values=DECADES)
     x = alt.X("time:Q", title="time of a run [ms], median", scale=alt.Scale(type="log"), axis=axis)
     y = alt.Y("error:Q", title=_titled(column), scale=alt.Scale(type="log"), axis=axis)
-    legend = alt.Legend(format=".1~e", tickCount=4)
+    legend = alt.Legend(format=".1~e", values=sorted(data["step"].unique())[:8])
     size = alt.Size("step:Q", title="step [s]", scale=alt.Scale(range=[25, 160]), legend=legend)
     dots = alt.Chart(data).mark_circle(opacity=0.9).encode(
-        x=x, y=y, color=_colour(order), size=size, tooltip=["case", "label", "step", "time", "error"]
+        x=x, y=y, color=_colour(order, "circle"), size=size, tooltip=["case", "label", "step", "time", "error"]
     )  # fmt: skip
     line = alt.Chart(front).mark_line(interpolate="step-after", strokeDash=[3, 3], color="#888").encode(x=x, y=y)
     words = (

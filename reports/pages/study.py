@@ -8,7 +8,7 @@ import pandas as pd
 
 from workbench.builtin.reports.figures.study import figures
 from workbench.builtin.reports.pages.page import environment, script, scripts
-from workbench.builtin.reports.text.study import by_variant, errors_of, first_window, orders, sentences, shown
+from workbench.builtin.reports.text.study import by_variant, errors_of, first_window, in_words, orders, sentences, shown
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.metric import Metric
 
@@ -37,7 +37,7 @@ def render(
 def _order(rows: pd.DataFrame, column: Column) -> dict[str, Any]:
     return {
         "column": column,
-        "rows": [(case, label, found.steps, found.words) for case, label, found in orders(rows, column)],
+        "rows": [(case, label, found.steps, in_words(found, column)) for case, label, found in orders(rows, column)],
     }
 
 
