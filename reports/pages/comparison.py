@@ -9,8 +9,9 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import write_figures
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
+from workbench.builtin.reports.pages.loupe import loupe
 from workbench.builtin.reports.pages.motion import motion_view
-from workbench.builtin.reports.pages.page import data_link, environment, scripts
+from workbench.builtin.reports.pages.page import data_link, environment, script, scripts
 from workbench.builtin.reports.text.comparison import (
     budget_columns,
     error_columns,
@@ -96,8 +97,9 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             budgets=_budgets(c),
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
+            loupe=loupe(c),
             motion=moving["motion"],
-            **scripts(shown, moving["viewer"]),
+            **scripts(shown, script("loupe.js"), moving["viewer"]),
         )
     )
 

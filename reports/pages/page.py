@@ -30,8 +30,16 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= {"mathml": mathml, "prose": prose}
-    found.globals["policy"] = policy()
+    found.globals |= {"policy": policy(), "swatch": swatch}
     return found
+
+
+def swatch(colour: str, dash: Sequence[int]) -> Markup:
+    """A short line in the colour and dash of a formulation, to stand before its name."""
+    return Markup(
+        '<svg class="marks" viewBox="0 0 34 8" width="34" height="8" aria-hidden="true"><path d="M0,4h34" stroke="{}" '
+        'stroke-width="3" stroke-dasharray="{}"/></svg>'
+    ).format(colour, "none" if list(dash) == [1, 0] else " ".join(map(str, dash)))
 
 
 def policy(*allowed: str) -> str:
