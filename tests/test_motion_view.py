@@ -114,14 +114,35 @@ def test_scales_are_one_two_or_five_times_a_power_of_ten():
     assert [tidy(x) for x in (0.0, np.nan, np.inf)] == [1.0, 1.0, 1.0]
 
 
-def test_a_track_that_ends_early_is_drawn_as_far_as_it_goes(compared):
-    tracks = drawn_tracks(compared)[:2]
-    short = replace(
-        tracks[1], position=np.where(np.arange(len(compared.motion.t))[:, None, None] < 40, tracks[1].position, np.nan)
-    )
-    pictures = stills(compared.motion, [tracks[0], short], ["currentColor", "#2653c9"])
-    assert [t for t, _ in pictures][-1] == compared.motion.t[39]
-    assert all("nan" not in svg and "#2653c9" in svg for _, svg in pictures)
+def test_a_track_that_ends_early_or_runs_away_is_drawn_as_far_as_it_goes(compared):
+    first, *runs = compared.motion.tracks
+    moment = np.arange(len(compared.motion.t))[:, None, None]
+    for wrong in (np.nan, np.inf, 1e9):
+        lost = replace(runs[0], position=np.where(moment < 40, runs[0].position, wrong))
+        c = replace(compared, motion=replace(compared.motion, tracks=(first, lost)))
+        tracks = drawn_tracks(c)
+        assert np.isfinite(tracks[1].position[:40]).all()
+        assert np.isnan(tracks[1].position[40:]).all()
+        pictures = stills(c.motion, tracks, ["currentColor", "#2653c9"])
+        assert [t for t, _ in pictures][-1] == c.motion.t[39]
+        assert all("nan" not in svg and "#2653c9" in svg for _, svg in pictures)
+        assert np.isnan(unpacked(given(c)["tracks"][1]["position"], lost.position.shape)[40:]).all()
+
+
+def test_what_has_no_motion_has_no_viewer(compared):
+    nothing = {"motion": {}, "viewer": ""}
+    assert motion_view(replace(compared, motion=None)) == nothing
+    assert motion_view(replace(compared, motion=replace(compared.motion, t=np.zeros(1)))) == nothing
+    assert 'id="motion"' not in render(replace(compared, motion=None), {})
+
+
+def test_a_name_cannot_leave_the_script(compared):
+    first, run, *_ = compared.motion.tracks
+    name = "</script><!--<script>"
+    c = replace(compared, motion=replace(compared.motion, tracks=(first, replace(run, label=name))))
+    assert "<script" not in motion_view(c)["viewer"]
+    assert "<!--" not in motion_view(c)["viewer"]
+    assert given(c)["tracks"][1]["label"] == name
 
 
 # What a reader does

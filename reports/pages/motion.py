@@ -35,7 +35,7 @@ KEPT = (*FLOATS, "orientation", "point", "axes", "slip")
 def motion_view(c: Comparison) -> dict[str, Any]:
     """What `motion.html.j2` needs as `motion`, and the viewer's script as `viewer`; both are empty without a motion."""
     tracks = drawn_tracks(c)
-    if c.motion is None or not tracks:
+    if c.motion is None or len(c.motion.t) < 2:
         return {"motion": {}, "viewer": ""}
     colours, chosen, view = colours_of(tracks), farthest(c, tracks), view_of(c.motion)
     shown = [0, chosen] if chosen else [0]
@@ -46,7 +46,8 @@ def motion_view(c: Comparison) -> dict[str, Any]:
         "shown": [_name(tracks[i]) for i in shown],
         "colours": [colours[i] for i in shown],
         "stills": [(f"{t:.3g} s", Markup(svg)) for t, svg in pictures],
-        "view": view, "end": end, "last": -(-len(c.motion.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
+        "view": view, "end": end, "longest": LONGEST * view.reach,
+        "last": -(-len(c.motion.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
         "runs": len(tracks) - 1,
     }  # fmt: skip
     return {"motion": page, "viewer": _viewer(c, c.motion, tracks, colours)}
@@ -79,7 +80,7 @@ def _viewer(c: Comparison, m: Motion, tracks: list[Track], colours: list[str]) -
             for x, colour in zip(tracks, colours, strict=True)
         ],
     }  # fmt: skip
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     # A block of its own: none of its names meets one of another script.
     return "\n".join(["{", script("scene.js"), f"const motion = {text};", script("motion.js"), "}"])
 
@@ -94,7 +95,7 @@ def _stride(tracks: list[Track]) -> int:
 
 
 def _mesh(solid: Any) -> dict[str, Any]:
-    bytes_ = base64.b64encode(solid.triangles.astype("<u2").tobytes()).decode()
+    bytes_ = base64.b64encode(solid.triangles.astype("<u4").tobytes()).decode()
     return {"vertices": _packed(solid.vertices[None], True), "triangles": bytes_}
 
 
@@ -113,9 +114,10 @@ def _packed(x: Array, exact: bool) -> dict[str, Any]:
     rows = np.asarray(x, dtype=float).reshape(len(x), -1)
     if len(rows) and (rows == rows[0]).all():
         rows = rows[:1]
-    scale = 0.0 if exact else (float(np.nanmax(abs(rows))) if np.isfinite(rows).any() else 0.0) / 32767 or 1.0
+    known = np.isfinite(rows)
+    scale = 0.0 if exact else float(np.max(abs(rows), where=known, initial=0.0)) / 32767 or 1.0
     if scale:
-        numbers = np.where(np.isfinite(rows), np.round(rows / scale), -32768).astype("<i2")
+        numbers = np.where(known, np.round(np.where(known, rows, 0.0) / scale), -32768).astype("<i2")
     else:
-        numbers = rows.astype("<f4")
+        numbers = np.where(known, rows, np.nan).astype("<f4")
     return {"bytes": base64.b64encode(numbers.tobytes()).decode(), "scale": scale, "row": rows.shape[1]}

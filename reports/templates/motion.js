@@ -13,7 +13,7 @@
     const all = scale ? Float32Array.from(new Int16Array(raw), x => x === -32768 ? NaN : x * scale) : new Float32Array(raw);
     return k => row >= all.length ? all : all.subarray(row * k, row * (k + 1));
   }
-  const whole = bytes => new Uint16Array(Uint8Array.from(atob(bytes), c => c.charCodeAt(0)).buffer);
+  const whole = bytes => new Uint32Array(Uint8Array.from(atob(bytes), c => c.charCodeAt(0)).buffer);
   const solid = ({vertices, triangles}) => mesh(numbers(vertices)(0), whole(triangles));
   const bodies = motion.bodies.map(solid), ground = motion.ground.map(solid);
   const tracks = motion.tracks.map(x => ({
@@ -123,7 +123,7 @@
       const p = at(points, i), own = Array.from({length: d}, (_, j) => at(axes, d * i + j));
       const f = force.subarray(d * i, d * (i + 1)), n = f[0] * motion.metres_per_newton;
       const total = own.reduce((s, a, j) => sum(s, a, f[j] * motion.metres_per_newton), [0, 0, 0]);
-      if (one('forces').checked && size(total) > 0.01 * reach) arrow(p, cut(total), shafts, heads, head);
+      if (one('forces').checked && size(total) > 0.01 * reach && Number.isFinite(size(total))) arrow(p, cut(total), shafts, heads, head);
       const section = admitted(track, f.subarray(1), slip.subarray(tangents * i, tangents * (i + 1)));
       if (one('cones').checked && n > 0.01 * reach && section.length > 1) {
         const high = Math.min(n, motion.longest), wide = high * track.mu[i], top = sum(p, own[0], high);
@@ -185,9 +185,9 @@
   }
 
   const digits = x => x === 0 ? '0' : x >= 100 ? x.toFixed(0) : x.toPrecision(2).replace(/e.*/, '');
-  const length = x => x < 1e-6 ? 'less than 0.001 mm' : x < 1e-3 ? `${digits(1e3 * x)} mm` : x < 1 ? `${digits(1e3 * x)} mm` : `${digits(x)} m`;
+  const length = x => x < 1e-6 ? 'less than 0.001 mm' : x < 1 ? `${digits(1e3 * x)} mm` : `${digits(x)} m`;
   function distance(track, k) {
-    if (!there(track, k)) return `${track.label} has ended`;
+    if (!there(track, k)) return `${track.label} has ended or is out of sight`;
     const [ours, theirs] = [track, tracks[0]].map(x => places(x, k)), [q, p] = [track, tracks[0]].map(x => x.orientation(k));
     const far = Math.max(...ours.map((x, b) => size(sum(x, theirs[b], -1))));
     const turn = Math.max(...ours.map((_, b) => Math.hypot(...[0, 1, 2, 3].map(i => q[4 * b + i] - p[4 * b + i]))));
