@@ -105,7 +105,7 @@ def _section(card: dict[str, Any] | None) -> Any:
         return "disc"
     if card["section"] is None or card["section_axes"] is None:
         return None
-    sticking, sliding = (np.round(card[name], 4).tolist() for name in ("section", "sliding_section"))
+    sticking, sliding = (np.round(card[name] or [], 4).tolist() for name in ("section", "sliding_section"))
     return {"sticking": sticking, "sliding": sliding, "axes": list(card["section_axes"])}
 
 
