@@ -97,9 +97,9 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             budgets=_budgets(c),
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
-            motion=moving["motion"],
             loupe=loupe(c),
-            **scripts(shown, moving["viewer"], script("loupe.js")),
+            motion=moving["motion"],
+            **scripts(shown, script("loupe.js"), moving["viewer"]),
         )
     )
 

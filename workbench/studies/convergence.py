@@ -51,7 +51,7 @@ class Order:
 
     @property
     def falls(self) -> str:
-        """Whether the error falls with the step: "limit", "vanishes", "hardly", "not", or "unknown"; "zero" if it is."""
+        """Whether it falls with the step: "limit", "vanishes", "hardly", "not", "unknown"; "zero" if it is."""
         if self.last == 0:
             return "zero"
         if np.isnan(self.p):
