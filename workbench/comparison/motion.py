@@ -12,7 +12,7 @@ import numpy as np
 from workbench.arrays import Array
 from workbench.errors import DataError
 from workbench.mechanics.case import Case
-from workbench.mechanics.solids import GROUND, Plane, Solid, joined
+from workbench.mechanics.solids import GROUND, Plane, Solid, joined, slabs
 from workbench.step.run import Run
 
 MOMENTS = 241
@@ -77,7 +77,10 @@ class Motion:
         try:
             with np.load(path) as arrays:
                 kinds = {"bodies": Solid, "ground": Solid, "tracks": Track}
-                return cls(arrays["t"], **{kind: _several(arrays, kind, make) for kind, make in kinds.items()})
+                found = {kind: _several(arrays, kind, make) for kind, make in kinds.items()}
+                if not found["tracks"]:
+                    raise KeyError("tracks")
+                return cls(arrays["t"], **found)
         except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
             raise DataError(f"{path} holds no motion ({error}); a file that Motion.save wrote is needed") from None
 
@@ -106,7 +109,7 @@ def motion(case: Case, reference: Run, runs: Sequence[Run]) -> Motion | None:
     bodies = [joined([x for x in solids if x.body == k]) for k in range(first.position.shape[1])]
     rest = [x for x in solids if x.body == GROUND]
     low, high = _reach(first, bodies, rest)
-    ground = [*rest, *(x.slab(low, high) for x in shapes if isinstance(x, Plane))]
+    ground = [*rest, *slabs([x for x in shapes if isinstance(x, Plane)], low, high)]
     t = every * reference.h * np.arange(K, dtype=float)
     return Motion(t, tuple(bodies), tuple(ground), (first, *tracks))
 
@@ -129,7 +132,8 @@ def _track(run: Run, role: str, every: int, K: int) -> Track:
     def told(x: Array) -> Array:
         return np.concatenate([x, np.full((K - len(x), *x.shape[1:]), np.nan)])
 
-    position, orientation, point, axes = map(told, (*run.case.poses(q), *run.case.contacts(q)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        position, orientation, point, axes = map(told, (*run.case.poses(q), *run.case.contacts(q)))
     force = told(np.concatenate([none, impulse / run.h]))
     slip = told(np.concatenate([none[..., 1:], run.u_t[steps]]))
     label, mu = run.formulation.label, run.mu.max(axis=0)

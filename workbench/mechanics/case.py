@@ -12,8 +12,8 @@ from workbench.arrays import Array
 from workbench.engine.travel import Travelling, found_elsewhere
 from workbench.errors import DataError, UnknownNameError
 from workbench.mechanics.relaxation import RIGID, Relaxation
-from workbench.mechanics.sketch import Shape
-from workbench.mechanics.solids import GROUND, Plane, Solid
+from workbench.mechanics.sketch import Annotation, Shape, drawn, view
+from workbench.mechanics.solids import GROUND, Plane, Point, Solid, rotated
 
 FILLED = ("M", "f", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "mu_s", "e")
 """What the mechanics of a case may give."""
@@ -37,10 +37,11 @@ FLOOR = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 """Axes of a contact with a level floor: normal and tangents, of which the plane has the first."""
 
 
-def planar_orientation(angle: Array) -> Array:
-    """Unit quaternions (..., 1, 4) of one body turned by an angle (...) [rad] in the plane, from x towards z."""
-    half, none = 0.5 * np.asarray(angle), np.zeros_like(angle)
-    return np.stack([np.cos(half), none, -np.sin(half), none], axis=-1)[..., None, :]
+def planar_orientation(angle: Array, axis: Point = (0.0, -1.0, 0.0)) -> Array:
+    """Unit quaternions (..., 1, 4) of one body turned by an angle (...) [rad] in the plane: from x to z, or about an
+    axis."""
+    half = 0.5 * np.asarray(angle)[..., None]
+    return np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)[..., None, :]
 
 
 def touching(points: Array, axes: Any) -> tuple[Array, Array]:
@@ -90,6 +91,9 @@ class Case(ABC):
 
     The mechanics are either a method `mechanics(q, v)` in plain Python, or, some fifty times faster, two compiled
     functions `fill` and `advance` (`core.FILL`, `core.ADVANCE`) that read `data()`. Both take the same steps.
+
+    What it looks like is given once, in space: `solids`, where they are (`poses`) and touch (`contacts`), and
+    `annotations` of the sketch. A case without is compared as any other, and has neither sketch nor motion.
 
     A case whose contacts slide at its start may give them at acceleration level, `sliding_system(q, v)`, and in
     rational numbers, `exact_sliding(given)`, None for a state that has none (see `cases.rod`).
@@ -259,8 +263,13 @@ class Case(ABC):
         position, orientation = self.centre(q)[..., None, :], self.orientation(q)
         return position, orientation if orientation.shape[-2] else np.broadcast_to(UNTURNED, (*position.shape[:-1], 4))
 
+    def points(self, q: Array, s: Any, body: int = 0) -> Array:
+        """The points s (k, 3) [m] of a body in the world, (..., k, 3)."""
+        position, orientation = (x[..., body, None, :] for x in self.poses(q))
+        return position + rotated(orientation, np.asarray(s, dtype=float))
+
     def contacts(self, q: Array) -> tuple[Array, Array]:
-        """Where contacts act: points (..., r, 3) [m] of the upper bodies, unit axes (..., r, 1 + d, 3), in the world.
+        """Where contacts act, in the world: points (..., r, 3) [m] of one of the bodies, axes (..., r, 1 + d, 3).
 
         The axes are the normal and the tangents that J_n and J_t belong to. Needed of a case with `solids`.
         """
@@ -273,9 +282,17 @@ class Case(ABC):
         """
         return v
 
-    def sketch(self) -> Sequence[Shape]:
-        """The case at its start, as plane shapes in metres."""
+    def annotations(self) -> Sequence[Annotation]:
+        """Arrows, lines and marks in space that the sketch has besides the solids: initial velocities, forces."""
         return ()
+
+    def sketch(self) -> Sequence[Shape]:
+        """The case at its start, as plane shapes in metres; none without `solids`."""
+        solids = self.solids()
+        if not solids:
+            return ()
+        q = self.start()[0]
+        return drawn(solids, *self.poses(q), self.annotations(), view(self.contacts(q)[1]))
 
     def truths(self, reference: Any) -> list[Truth]:
         """Analytic truths, computed on a reference run (`run.Run` under exact Coulomb friction)."""

@@ -51,6 +51,14 @@ class Plane:
         return _loft(self.name, np.stack([face - [0.0, 0.0, deep], face]) @ axes + self.point, GROUND)
 
 
+def slabs(planes: Sequence[Plane], low: Array, high: Array) -> list[Solid]:
+    """The ground behind planes, next to that part of a box which lies before the level and upright ones of them."""
+    for plane in planes:
+        n, x = np.asarray(plane.normal), np.asarray(plane.point)
+        low, high = np.where(n >= 1, np.maximum(low, x), low), np.where(n <= -1, np.minimum(high, x), high)
+    return [plane.slab(low, high) for plane in planes]
+
+
 def lathe(name: str, profile: Sequence[Point] | Array, centre: Point = ORIGIN, axis: Point = Z, body: int = 0) -> Solid:
     """What a profile (k, 2) of radii and heights, upwards, makes about an axis; heights from the centre."""
     rings = np.asarray(profile, dtype=float)
@@ -100,6 +108,12 @@ def cuboid(name: str, half: Point, centre: Point = ORIGIN, body: int = 0) -> Sol
     """A cuboid with half edges along the axes."""
     (a, b, c), (x, y, z) = half, centre
     return prism(name, [(x - a, z - c), (x + a, z - c), (x + a, z + c), (x - a, z + c)], 2 * b, y, body)
+
+
+def rotated(orientation: Array, x: Array) -> Array:
+    """Vectors x (..., 3) in the axes of a body, in those of the world; unit quaternions (..., 4), scalar first."""
+    a, u = orientation[..., :1], orientation[..., 1:]
+    return x + 2 * np.cross(u, a * x + np.cross(u, x))
 
 
 def joined(parts: Sequence[Solid]) -> Solid:
