@@ -16,7 +16,8 @@ SQUARE = [[1, 0], [0, 1], [-1, 0], [0, -1]]
 
 @pytest.fixture(scope="module")
 def compared():
-    names = ["stewart-trinkle", "stewart-trinkle:axes=sliding", "phantom-inertia", "frictionless", "ccp"]
+    names = ["stewart-trinkle", "stewart-trinkle:axes=sliding", "phantom-inertia:axes=fixed"]
+    names += ["phantom-inertia", "frictionless", "ccp"]
     return wb.compare("wheel", names, duration=0.01, metrics=["velocity-error", "local-velocity-error"])
 
 
@@ -60,6 +61,8 @@ def test_variants_share_a_card_with_a_picture_and_options(compared):
     assert len({colour for _, colour, *_ in polygon["labels"]}) == 2
     points = re.search(r'<polygon points="([^"]*)"', polygon["picture"]).group(1)
     assert sorted(points.split()) == sorted(["105.0,-0.0", "0.0,-105.0", "-105.0,-0.0", "0.0,105.0"])
+    (words,) = found["phantom-inertia"]["section_words"]
+    assert words.endswith("only along the slide (thick).")
     assert found["phantom-inertia"]["picture"].count("<polygon") == 2
     assert "<polygon" not in found["frictionless"]["picture"]
     assert any("rank" in words for words in polygon["verdicts"])

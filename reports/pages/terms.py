@@ -12,7 +12,7 @@ IN_TEXT = (
     "PSD", "r, n_d", "rank", "rho, ρ", "W",
 )  # fmt: skip
 """Words of the glossary that mean nothing else in a sentence."""
-ALIASES = {alias: word for word in IN_TEXT for alias in word.split(", ")}
+ALIASES = {x: word for word in IN_TEXT for alias in word.split(", ") for x in (alias, alias[:1].upper() + alias[1:])}
 WORDS = re.compile("|".join(rf"\b{re.escape(x)}(?![\w-])" for x in sorted(ALIASES, key=len, reverse=True)))
 
 
