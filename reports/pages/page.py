@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
+from workbench.builtin.reports.pages.terms import term, terms
 from workbench.engine.disk import read, write
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"mathml": mathml, "prose": prose}
-    found.globals |= {"policy": policy(), "swatch": swatch}
+    found.filters |= {"mathml": mathml, "prose": prose, "terms": terms}
+    found.globals |= {"policy": policy(), "swatch": swatch, "term": term}
     return found
 
 
