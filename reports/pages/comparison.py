@@ -10,6 +10,7 @@ from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.loupe import loupe
 from workbench.builtin.reports.pages.page import data_link, environment, links, script, scripts
+from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.text.comparison import (
     budget_columns,
     error_columns,
@@ -73,7 +74,7 @@ def save(
 
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
-    shown, known = figures(c), {}
+    shown, moving, known = figures(c), motion_view(c), {}
     if c.case is None:
         facts = [(words, form.format(c.facts[key])) for key, words, form in FACTS if c.facts.get(key) is not None]
         known = {"facts": facts, "words": facts_in_words(c), "known": known_in_words(c), "slow": SLOW}
@@ -97,7 +98,8 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
             loupe=loupe(c),
-            **scripts(shown, script("loupe.js")),
+            motion=moving["motion"],
+            **scripts(shown, script("loupe.js"), moving["viewer"]),
         )
     )
 

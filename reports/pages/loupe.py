@@ -119,7 +119,8 @@ def _values(c: Comparison, rows: pd.DataFrame, steps: Array, contacts: list[int]
         right = np.clip(np.searchsorted(t, steps), 0, len(t) - 1)
         left = np.clip(right - 1, 0, None)
         near = np.where(np.abs(t[left] - steps) < np.abs(t[right] - steps), left, right)
-        reached = np.abs(t[near] - steps) <= c.settings.steps[0]
+        # The reference has a row for every tenth of its steps.
+        reached = np.abs(t[near] - steps) <= max(c.settings.steps[0], t[-1] - t[-2] if len(t) > 1 else 0.0)
         found[reached, place] = every[near[reached]]
     return found
 
