@@ -9,8 +9,8 @@ from workbench.builtin.reports.figures.charts import write_figures
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.loupe import loupe
-from workbench.builtin.reports.pages.page import data_link, environment, links, script, scripts
 from workbench.builtin.reports.pages.motion import motion_view
+from workbench.builtin.reports.pages.page import data_link, environment, links, script, scripts
 from workbench.builtin.reports.text.comparison import (
     budget_columns,
     error_columns,
