@@ -1,4 +1,12 @@
-addEventListener('beforeprint', () => document.querySelectorAll('details').forEach(d => d.open = true));
+addEventListener('beforeprint', unfold);
+addEventListener('afterprint', () => unfolded.forEach(x => { x.open = false; }));
+
+// Paper cannot be unfolded. Tables of numbers that a figure shows too are printed where the reader has opened them.
+let unfolded = [];
+function unfold() {
+  unfolded = [...document.querySelectorAll('details:not([open], .numbers)')];
+  unfolded.forEach(x => { x.open = true; });
+}
 
 // Where there is less room than a chart wants, plots get narrower, then stand below each other.
 function fit(spec, room) {
@@ -22,6 +30,25 @@ async function save(view, name, kind) {
   const url = await view.background('white').toImageURL(kind, 2);
   view.background(shown).run();
   Object.assign(document.createElement('a'), {href: url, download: `${name}.${kind}`}).click();
+}
+
+// The figure alone, on a sheet of its size: a browser saves what it prints as PDF, with curves and text.
+function print_alone(place) {
+  const {width, height} = place.querySelector('svg').getBoundingClientRect();
+  const sheet = document.createElement('style');
+  // A little room, since browsers round.
+  const size = [width, height].map(x => `${Math.ceil(x) + 4}px`);
+  sheet.textContent = `@page { size: ${size.join(' ')}; margin: 0 }`;
+  document.head.append(sheet);
+  for (let part = place; part !== document.body; part = part.parentElement) {
+    part.classList.add('alone');
+    for (const other of part.parentElement.children) if (other !== part) other.classList.add('unprinted');
+  }
+  addEventListener('afterprint', () => {
+    sheet.remove();
+    for (const name of ['alone', 'unprinted']) document.querySelectorAll('.' + name).forEach(x => x.classList.remove(name));
+  }, {once: true});
+  print();
 }
 
 // What a click on a name in a legend does, for keyboards, fingers and screen readers too.
@@ -60,8 +87,10 @@ async function draw(name, spec) {
     button.addEventListener('click', () => save(view, name, kind));
     return button;
   });
+  const pdf = Object.assign(document.createElement('button'), {textContent: 'Print, or save as PDF'});
+  pdf.addEventListener('click', () => print_alone(place));
   const row = Object.assign(document.createElement('p'), {className: 'downloads'});
-  row.append(...chooser(view), ...buttons);
+  row.append(...chooser(view), ...buttons, pdf);
   place.closest('figure').append(row);
 }
 
