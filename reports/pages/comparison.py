@@ -9,7 +9,9 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import write_figures
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
-from workbench.builtin.reports.pages.page import data_link, environment, scripts
+from workbench.builtin.reports.pages.loupe import loupe
+from workbench.builtin.reports.pages.motion import motion_view
+from workbench.builtin.reports.pages.page import data_link, environment, script, scripts
 from workbench.builtin.reports.text.comparison import (
     budget_columns,
     error_columns,
@@ -72,7 +74,7 @@ def save(
 
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
-    shown, known = figures(c), {}
+    shown, moving, known = figures(c), motion_view(c), {}
     if c.case is None:
         facts = [(words, form.format(c.facts[key])) for key, words, form in FACTS if c.facts.get(key) is not None]
         known = {"facts": facts, "words": facts_in_words(c), "known": known_in_words(c), "slow": SLOW}
@@ -95,7 +97,9 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             budgets=_budgets(c),
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
-            **scripts(shown),
+            loupe=loupe(c),
+            motion=moving["motion"],
+            **scripts(shown, script("loupe.js"), moving["viewer"]),
         )
     )
 

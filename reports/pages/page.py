@@ -30,8 +30,16 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= {"mathml": mathml, "prose": prose}
-    found.globals["policy"] = policy()
+    found.globals |= {"policy": policy(), "swatch": swatch}
     return found
+
+
+def swatch(colour: str, dash: Sequence[int]) -> Markup:
+    """A short line in the colour and dash of a formulation, to stand before its name."""
+    return Markup(
+        '<svg class="marks" viewBox="0 0 34 8" width="34" height="8" aria-hidden="true"><path d="M0,4h34" stroke="{}" '
+        'stroke-width="3" stroke-dasharray="{}"/></svg>'
+    ).format(colour, "none" if list(dash) == [1, 0] else " ".join(map(str, dash)))
 
 
 def policy(*allowed: str) -> str:
@@ -66,12 +74,21 @@ def prose(text: str) -> Markup:
     return Markup("").join(mathml(part, "inline") if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
-def scripts(figures: "Sequence[Figure]") -> dict[str, Markup | str]:
-    """What `scripts.html.j2` needs, the drawing library and the charts of `#figure-NAME`, and `policy`."""
+def scripts(figures: "Sequence[Figure]", *views: str) -> dict[str, Markup | str]:
+    """What `scripts.html.j2` needs, the drawing library and the charts of `#figure-NAME`, and `policy`.
+
+    `views` are scripts of other parts of the page; they may use `clock`, the time that all parts show.
+    """
     # Pages without figures need no drawing library.
     bundle = _drawing_library() if figures else Markup("")
-    drawing = Markup(f"\nconst specs = {_specs(figures)};\n{environment().get_template('figures.js').render()}")
+    text = [script("clock.js"), f"const specs = {_specs(figures)};", script("figures.js"), *views]
+    drawing = Markup("\n".join(["", *text, ""]))
     return {"bundle": bundle, "drawing": drawing, "policy": policy(bundle, drawing)}
+
+
+def script(name: str) -> str:
+    """A script of `reports/templates`."""
+    return environment().get_template(name).render()
 
 
 def _specs(figures: "Sequence[Figure]") -> str:
