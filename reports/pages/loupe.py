@@ -64,7 +64,7 @@ def loupe(c: Comparison) -> dict[str, Any] | None:
             {"label": label, "colour": m.colour, "dash": m.dash, "shown": m.shown, "cells": cells(x, now[0], step)}
             for label, m, x, step in zip(labels, marks, now, h, strict=True)
         ],
-        "compliant": bool(c.case and np.isfinite((c.settings.relaxation or c.case.relaxation).k_t)),
+        "compliant": bool(c.case and c.settings.relaxation and np.isfinite(c.settings.relaxation.k_t)),
         "turning": [x["label"] for x in c.mathematics if set(x["section_axes"] or ()) - {"fixed"}],
     }  # fmt: skip
 

@@ -13,6 +13,7 @@ from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.motion import Motion
+from workbench.comparison.shown import SavedCase, SavedFormulation
 from workbench.diagnostics.friction_section import friction_section, section_axes
 from workbench.diagnostics.lead_matrix import theory_of
 from workbench.errors import DataError
@@ -39,16 +40,17 @@ class Comparison:
     without bodies: `facts` are those of `problem_facts`; `known` tells of its exact solution whether impulses and
     velocity are determined, and what the `nearest` W of bodies changes where the given one is none (`Nearest.facts`);
     `seconds` is the time that each of its rows was given, None for any. `motion` is what a case with shapes moves like.
+    A comparison that comes from files (`saved`) holds what pages show of the case and of formulations, and no problem.
     """
 
     name: str
-    formulations: tuple[Formulation, ...]
+    formulations: tuple[Formulation | SavedFormulation, ...]
     metrics: tuple[Metric, ...]
     runs: pd.DataFrame
     trajectories: pd.DataFrame
     diagnostics: pd.DataFrame
     mathematics: tuple[dict[str, Any], ...]
-    case: Case | None = None
+    case: Case | SavedCase | None = None
     settings: Settings = field(default_factory=Settings)
     truths: tuple[Truth, ...] = ()
     remarks: tuple[str, ...] = ()
