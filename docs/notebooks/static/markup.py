@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Callable
 from html import escape
 from html.parser import HTMLParser
@@ -16,6 +17,13 @@ Slider = Callable[[str, str], str]
 VOID = {"br", "hr", "img", "input", "meta", "link", "col"}
 RENAMED = {"h4": "p"}
 """The headings of results, which stand below no heading of their own level."""
+SPACED = (
+    (r"\\perp(?![a-z])", r"\\;\\perp\\;"),
+    (r"\\[lr]vert(?![a-z])", "|"),
+    (r"(?<![(])\\(sin|cos|tan|det|sgn)(?![a-z])", r"\\,\\\1"),
+    (r"\\(sin|cos|tan|det)\s+(?=[a-zA-Z\\])", r"\\\1\\,"),
+)
+"""LaTeX that MathML's dictionary of operators would set too tight or too tall."""
 
 
 def plain(html: str, slider: Slider) -> str:
@@ -103,10 +111,11 @@ class _Plain(HTMLParser):
 
 def _formula(text: str) -> str:
     displayed = text.startswith("||[")
-    # MathML's dictionary gives this relation no space.
-    latex = text[3:-3].strip().replace(r"\perp", r"\;\perp\;")
+    latex = text[3:-3].strip()
+    for pattern, better in SPACED:
+        latex = re.sub(pattern, better, latex)
     found = str(mathml(latex, "block" if displayed else "inline"))
-    if not found.startswith("<math"):
+    if not found.startswith("<math") or "\\" in found:
         raise ValueError(f"this is no LaTeX that a page can show: {latex}")
     return f'<div class="math" tabindex="0">{found}</div>' if displayed else found
 

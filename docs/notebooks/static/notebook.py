@@ -140,9 +140,10 @@ def _steps(start: float, stop: float, step: float | None) -> Iterator[float]:
 
 def _code(path: Path, node: ast.FunctionDef) -> str:
     """The body without the `return` at its end, which marimo writes."""
-    lines = path.read_text("utf-8").splitlines()
+    lines, first = path.read_text("utf-8").splitlines(), node.body[0]
+    start = min([first.lineno, *(d.lineno for d in getattr(first, "decorator_list", []))])
     end = node.body[-1].lineno - 1 if isinstance(node.body[-1], ast.Return) else node.end_lineno
-    return dedent("\n".join(lines[node.body[0].lineno - 1 : end])).strip()
+    return dedent("\n".join(lines[start - 1 : end])).strip()
 
 
 def _given(node: ast.FunctionDef) -> tuple[str, ...]:
