@@ -7,8 +7,8 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `friction_cone`, `equals`, `complements`, `declare`, over the
 symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data: `ContactSystem`,
 `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter. Lists: `formulations`,
-`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`,
-`verify`.
+`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `report`, `check`, `vary`, `trace`, `painleve`, `sweep`,
+`show`, `verify`.
 """
 
 from importlib import import_module
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from workbench.verbs.compare import compare
     from workbench.verbs.painleve import painleve
     from workbench.verbs.read import read
+    from workbench.verbs.report import report
     from workbench.verbs.show import show
     from workbench.verbs.solve import solve
     from workbench.verbs.sweep import sweep
@@ -67,7 +68,19 @@ _PLACES = {
     "sliding.system": ["SlidingSystem"],
     **{
         f"verbs.{verb}": [verb]
-        for verb in ("check", "compare", "painleve", "read", "show", "solve", "sweep", "trace", "vary", "verify")
+        for verb in (
+            "check",
+            "compare",
+            "painleve",
+            "read",
+            "report",
+            "show",
+            "solve",
+            "sweep",
+            "trace",
+            "vary",
+            "verify",
+        )
     },
 }
 _FOUND = {
@@ -80,7 +93,7 @@ __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare", "complements",
     "declare", "distance", "equals", "formulation", "formulations", "free", "friction_cone", "kernel", "metric",
-    "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "show", "solve", "solvers", "sweep",
+    "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report", "show", "solve", "solvers", "sweep",
     "trace", "vary", "verify",
 ]  # fmt: skip
 

@@ -1,6 +1,5 @@
 """The comparison report: one HTML file that opens offline, readable without the code, and the frames beside it."""
 
-import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,7 +8,9 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import write_figures
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
-from workbench.builtin.reports.pages.page import data_link, environment, scripts
+from workbench.builtin.reports.pages.loupe import loupe
+from workbench.builtin.reports.pages.motion import motion_view
+from workbench.builtin.reports.pages.page import data_link, environment, links, script, scripts
 from workbench.builtin.reports.text.comparison import (
     budget_columns,
     error_columns,
@@ -20,9 +21,10 @@ from workbench.builtin.reports.text.comparison import (
     symptom_columns,
 )
 from workbench.builtin.reports.text.conclusions import reasons, summary
-from workbench.builtin.reports.text.exports import csv, latex, markdown
+from workbench.builtin.reports.text.exports import full, latex, markdown, of_runs
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import headline
+from workbench.comparison import saved
 from workbench.comparison.columns import Column
 from workbench.comparison.files import SLOW
 from workbench.comparison.result import Comparison
@@ -47,32 +49,32 @@ FACTS: list[tuple[str, str, str]] = [
     ("hardness", "hardness (1 + d) n_c / n_v", "{:.3g}"),
 ]
 """Key of `problem_facts`, words, format; a fact that does not apply is left out."""
+PARQUET = "application/vnd.apache.parquet"
 
 
 def save(
     c: Comparison, folder: Path, provenance: dict[str, Any], drawn: Literal["pdf", "svg", "png"] | None = None
 ) -> None:
-    """Write report.html, the frames as CSV or Parquet, provenance.json and, if `drawn`, each figure as a file.
+    """Write report.html, all that it is made from (`saved`), tables as CSV, and, if `drawn`, each figure as a file.
 
     The first table of the page is errors.md and errors.tex besides.
     """
+    saved.save(c, folder)
     c.runs.to_csv(folder / "runs.csv", index=False)
-    c.runs.to_parquet(folder / "runs.parquet", index=False)
-    c.trajectories.to_parquet(folder / "trajectories.parquet", index=False)
     if c.case is not None:
         c.diagnostics.to_csv(folder / "diagnostics.csv", index=False)
     write_json(folder / "provenance.json", provenance)
     (folder / "report.html").write_text(render(c, provenance), "utf-8")
     errors = _tables(c)[0]
-    (folder / "errors.md").write_text(markdown(errors), "utf-8")
-    (folder / "errors.tex").write_text(latex(errors), "utf-8")
+    (folder / "errors.md").write_text(markdown(of_runs(errors)), "utf-8")
+    (folder / "errors.tex").write_text(latex(of_runs(errors)), "utf-8")
     if drawn:
         write_figures(figures(c), folder / "figures", drawn)
 
 
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
-    shown, known = figures(c), {}
+    shown, moving, known = figures(c), motion_view(c), {}
     if c.case is None:
         facts = [(words, form.format(c.facts[key])) for key, words, form in FACTS if c.facts.get(key) is not None]
         known = {"facts": facts, "words": facts_in_words(c), "known": known_in_words(c), "slow": SLOW}
@@ -95,7 +97,9 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             budgets=_budgets(c),
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
-            **scripts(shown),
+            loupe=loupe(c),
+            motion=moving["motion"],
+            **scripts(shown, script("loupe.js"), moving["viewer"]),
         )
     )
 
@@ -143,14 +147,14 @@ def _budgets(c: Comparison) -> list[dict[str, Any]]:
 
 
 def _table(title: str, runs: pd.DataFrame, columns: list[Column]) -> dict[str, Any]:
+    """A table and the files it is saved as: CSV and Parquet in full numbers, Markdown and LaTeX as it stands."""
     table = {"title": title, "rows": rows_of(runs, columns), "columns": columns, "clipped": False}
-    kinds = (
-        ("CSV", "csv", "text/csv", csv(runs, columns)), ("Markdown", "md", "text/markdown", markdown(table)),
-        ("LaTeX", "tex", "application/x-tex", latex(table)),
-    )  # fmt: skip
-    name = "-".join(re.findall(r"\w+", title.partition(":")[0].lower()))
-    saved = [(words, f"{name}.{ending}", data_link(text, kind)) for words, ending, kind, text in kinds]
-    return table | {"saved": saved}
+    shown, numbers = of_runs(table), full(runs, columns)
+    of_numbers = [
+        ("CSV", f"{shown.file}.csv", data_link(numbers.to_csv(index=False), "text/csv")),
+        ("Parquet", f"{shown.file}.parquet", data_link(numbers.to_parquet(index=False), PARQUET)),
+    ]
+    return table | {"saved": of_numbers + links(shown)[1:]}
 
 
 def _verdicts(diagnostics: pd.DataFrame) -> list[dict[str, Any]]:

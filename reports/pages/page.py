@@ -8,11 +8,14 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
+from xml.etree import ElementTree
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
+from workbench.builtin.reports.text.exports import Table, csv, markdown, of_page
+from workbench.builtin.reports.text.exports import latex as latex_of
 from workbench.engine.disk import read, write
 
 if TYPE_CHECKING:
@@ -30,8 +33,16 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= {"mathml": mathml, "prose": prose}
-    found.globals["policy"] = policy()
+    found.globals |= {"policy": policy(), "swatch": swatch, "saved_as": saved_as}
     return found
+
+
+def swatch(colour: str, dash: Sequence[int]) -> Markup:
+    """A short line in the colour and dash of a formulation, to stand before its name."""
+    return Markup(
+        '<svg class="marks" viewBox="0 0 34 8" width="34" height="8" aria-hidden="true"><path d="M0,4h34" stroke="{}" '
+        'stroke-width="3" stroke-dasharray="{}"/></svg>'
+    ).format(colour, "none" if list(dash) == [1, 0] else " ".join(map(str, dash)))
 
 
 def policy(*allowed: str) -> str:
@@ -44,20 +55,50 @@ def policy(*allowed: str) -> str:
     )
 
 
-def data_link(text: str, kind: str) -> str:
+def data_link(content: str | bytes, kind: str) -> str:
     """The address of a file that is within the page; `kind` is its media type, such as "text/csv"."""
-    return f"data:{kind};charset=utf-8;base64,{base64.b64encode(text.encode()).decode()}"
+    form = ";charset=utf-8" if isinstance(content, str) else ""
+    binary = content.encode() if isinstance(content, str) else content
+    return f"data:{kind}{form};base64,{base64.b64encode(binary).decode()}"
+
+
+def saved_as(html: str, title: str) -> list[tuple[str, str, str]]:
+    """Words, file name and address of the first table in a page's HTML, in each format that it can be saved in."""
+    return links(of_page(html, title))
+
+
+def links(table: Table) -> list[tuple[str, str, str]]:
+    """Words, file name and address of a table in each format that it can be saved in."""
+    kinds = (
+        ("CSV", "csv", "text/csv", csv(table)), ("Markdown", "md", "text/markdown", markdown(table)),
+        ("LaTeX", "tex", "application/x-tex", latex_of(table)),
+    )  # fmt: skip
+    return [(words, f"{table.file}.{ending}", data_link(text, kind)) for words, ending, kind, text in kinds]
 
 
 def mathml(latex: str, display: Literal["block", "inline"] = "block") -> Markup:
     """LaTeX as MathML, displayed or within a line."""
     try:
         found = convert(latex, display=display)
+        # Names are the user's own, and may be anything: within \text the converter lets markup through.
+        known = all(_is_mathematics(element) for element in ElementTree.fromstring(found).iter())
     except Exception:
-        # Names are the user's own, and may be anything.
+        known = False
+    if not known:
         return escape(latex)
+    if display == "inline":
+        # What a table that is saved has in its place.
+        found = found.replace("<math ", f'<math alttext="{escape(latex)}" ', 1)
     # As an operator a bar would be spaced like one, and |u| is no sum.
     return Markup(found.replace(">&#x0007C;</mo>", ' lspace="0" rspace="0">&#x0007C;</mo>'))
+
+
+def _is_mathematics(element: ElementTree.Element) -> bool:
+    """Whether it is one of MathML's, without an address and without styles or scripts of its own."""
+    name = element.tag.removeprefix("{http://www.w3.org/1998/Math/MathML}")
+    return re.fullmatch("m[a-z]+", name) is not None and not any(
+        key in ("href", "style", "class", "src") or key.startswith("on") for key in element.attrib
+    )
 
 
 def prose(text: str) -> Markup:
@@ -66,12 +107,21 @@ def prose(text: str) -> Markup:
     return Markup("").join(mathml(part, "inline") if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
-def scripts(figures: "Sequence[Figure]") -> dict[str, Markup | str]:
-    """What `scripts.html.j2` needs, the drawing library and the charts of `#figure-NAME`, and `policy`."""
+def scripts(figures: "Sequence[Figure]", *views: str) -> dict[str, Markup | str]:
+    """What `scripts.html.j2` needs, the drawing library and the charts of `#figure-NAME`, and `policy`.
+
+    `views` are scripts of other parts of the page; they may use `clock`, the time that all parts show.
+    """
     # Pages without figures need no drawing library.
     bundle = _drawing_library() if figures else Markup("")
-    drawing = Markup(f"\nconst specs = {_specs(figures)};\n{environment().get_template('figures.js').render()}")
+    text = [script("clock.js"), f"const specs = {_specs(figures)};", script("figures.js"), *views]
+    drawing = Markup("\n".join(["", *text, ""]))
     return {"bundle": bundle, "drawing": drawing, "policy": policy(bundle, drawing)}
+
+
+def script(name: str) -> str:
+    """A script of `reports/templates`."""
+    return environment().get_template(name).render()
 
 
 def _specs(figures: "Sequence[Figure]") -> str:

@@ -15,6 +15,14 @@ function taken(spec) {
   return spec.spec ? (spec.columns || 1) * (taken(spec.spec) + 20) - 20 : Math.max(spec.width || 0, ...parts);
 }
 
+// Figures over time have a rule at the page's time. It is moved by hand: Vega would lay the figure out anew.
+function follow(view, place) {
+  clock.listen(time => place.querySelectorAll('.clock_marks line').forEach(rule => {
+    rule.setAttribute('transform', `translate(${view.scale('x')(time)},0)`);
+    rule.setAttribute('opacity', time > 0 ? 0.7 : 0);
+  }));
+}
+
 async function save(view, name, kind) {
   const shown = view.background();
   const url = await view.background('white').toImageURL(kind, 2);
@@ -56,6 +64,7 @@ async function draw(name, spec) {
   }
   if (beyond() > 0) ({view} = await embed(taken(spec) - beyond()));
   Object.entries({role: 'img', 'aria-label': words, 'aria-roledescription': 'figure'}).forEach(x => place.setAttribute(...x));
+  follow(view, place);
   // The words say what there is to see; its thousand pieces would be read out one by one.
   place.querySelector('svg').setAttribute('aria-hidden', 'true');
   const buttons = ['svg', 'png'].map(kind => {

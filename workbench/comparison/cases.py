@@ -31,6 +31,7 @@ from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Progress, Settings, run_jobs
 from workbench.comparison.local import from_exact
 from workbench.comparison.metric import Metric
+from workbench.comparison.motion import motion
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import Beside, row, windows
 from workbench.comparison.sampling import sampled_rows
@@ -79,6 +80,7 @@ def compare(
     halved = runs.get(replace(fine, h=fine.h / 2))
     whole = halved if isinstance(halved, Run) and halved.steps >= 2 * reference.steps else None
     trajectories, diagnostics = [curves(reference, "reference", reference=whole)], []
+    moving: list[Run] = []
     for job in plan:
         spans = windows(job, case, settings.duration or case.duration)
         try:
@@ -94,6 +96,7 @@ def compare(
             own, steps = [w | row(found, w, others, metrics) for w in spans], curves(found, "run", minor, reference)
             diagnostics += verdicts(found, minor)
             trajectories.append(steps)
+            moving.append(found)
             rows += own
         except Exception as error:
             rows += [w | vars(failed(error)) for w in spans]
@@ -104,6 +107,7 @@ def compare(
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
         cards, case, settings, tuple(case.truths(reference)), _remarks(fine, settings, runs),
+        motion=motion(case, reference, moving),
     )  # fmt: skip
 
 
