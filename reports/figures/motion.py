@@ -1,6 +1,6 @@
 """The motion of a case in still pictures, and what these share with the moving one: who is seen, and from where."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +12,12 @@ from workbench.comparison.result import Comparison
 from workbench.mechanics.solids import Solid
 
 STILLS = 6
-SIDE, MARGIN = 220.0, 1.25
+SIDE, MARGIN = 220.0, 1.15
 """Width and height of a still [px]; the picture reaches so many times a body's reach beyond its centre."""
-SHADES = 5
+SHADES, SHADED = 5, 200
+"""Shades of a body's faces, and how many it may have; one that has more is flat in stills, which keeps these light."""
 GREY, BLACK = "#a9adb3", "#222222"
-TRAVELS = 5.0
+TRAVELS = 1.5
 """Reaches of a body that a path may have before the camera follows the bodies."""
 LONGEST = 4.0
 """Reaches of a body beyond which an arrow is cut."""
@@ -194,6 +195,13 @@ class _Drawing:
                 f'<path d="{text}" fill="none" stroke="{colour}" stroke-width="{width}" opacity="{opacity:g}"/>'
             )
 
+    def fill(self, paths: Iterable[Array], colour: str, opacity: float) -> None:
+        pixels = [self.at(path) for path in paths]
+        text = "".join("M" + "L".join(f"{x:g},{y:g}" for x, y in path) + "Z" for path in pixels)
+        # A stroke of the same colour closes the hair lines between neighbours; translucent ones would show it.
+        closed = f' stroke="{colour}" stroke-width="0.5"' if opacity == 1 else ""
+        self.parts.append(f'<path d="{text}" fill="{colour}" fill-opacity="{opacity:g}"{closed}/>')
+
     def grid(self, motion: Motion, view: View, half: float) -> None:
         for origin, axes, sizes in planes(motion)[0]:
             s, ends = view.square, []
@@ -224,16 +232,14 @@ class _Drawing:
         size = np.linalg.norm(normal, axis=1)
         normal = normal / np.where(size > 0, size, 1.0)[:, None]
         front = (normal @ self.eye[2] > 0) & (size > 0)
+        if len(solid.triangles) > SHADED:
+            self.fill([corners[x] for x in _rims(solid.triangles[front])], _shaded(colour, 0.95), opacity)
+            return self.line(corners[_edges(solid, normal, front)], edge, width)
         shade = 0.62 + 0.38 * abs(normal @ (LIGHT @ self.eye))
         level = np.round(shade * SHADES)
         for i in np.unique(level[front]):
-            paths = self.at(corners[solid.triangles[front & (level == i)]])
-            text = "".join("M" + "L".join(f"{x:g},{y:g}" for x, y in path) + "Z" for path in paths)
-            tone = _shaded(colour, i / SHADES)
-            # A stroke of the same colour closes the hair lines between neighbours; translucent ones would show it.
-            closed = f' stroke="{tone}" stroke-width="0.5"' if opacity == 1 else ""
-            self.parts.append(f'<path d="{text}" fill="{tone}" fill-opacity="{opacity:g}"{closed}/>')
-        self.line(corners[_edges(solid, normal, front)], edge, width)
+            self.fill(corners[solid.triangles[front & (level == i)]], _shaded(colour, i / SHADES), opacity)
+        return self.line(corners[_edges(solid, normal, front)], edge, width)
 
     def arrow(self, tail: Array, head: Array, colour: str) -> None:
         (x, y), (u, v) = self.at(np.stack([tail, head]))
@@ -264,6 +270,25 @@ def _edges(solid: Solid, normal: Array, front: Array) -> Array:
         if front[[f, *g]].any() and (not g or front[f] != front[g[0]] or normal[f] @ normal[g[0]] < sharp)
     ]  # fmt: skip
     return np.array(found, dtype=int).reshape(-1, 2)
+
+
+def _rims(triangles: Array) -> list[list[int]]:
+    """The closed ways of vertices around some triangles."""
+    ways = {(int(t[i]), int(t[(i + 1) % 3])) for t in triangles for i in range(3)}
+    after: dict[int, list[int]] = {}
+    for a, b in sorted(ways):
+        if (b, a) not in ways:
+            after.setdefault(a, []).append(b)
+    rims = []
+    while after:
+        rim = [next(iter(after))]
+        while rim[-1] in after:
+            choices = after[rim[-1]]
+            rim.append(choices.pop())
+            if not choices:
+                del after[rim[-2]]
+        rims.append(rim)
+    return rims
 
 
 def _matrix(q: Array) -> Array:
