@@ -79,7 +79,7 @@ def test_headings_say_what_a_reader_looks_for(result, page):
     for heading in ("What was compared", "The table", "Error budget", "Smallest principal minor", "Provenance"):
         assert heading in page
     for column in (*error_columns(result), *judged_columns(result)):
-        assert f">{column.title}</abbr></th>" in page
+        assert f">{column.title}</button></th>" in page
 
 
 def test_every_column_of_a_page_is_explained(result, page):
