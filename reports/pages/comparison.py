@@ -102,8 +102,8 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
             loupe=loupe(c),
-            meanings=meanings(columns),
             motion=moving["motion"],
+            meanings=meanings(columns),
             **scripts(shown, script("loupe.js"), moving["viewer"]),
         )
     )

@@ -34,7 +34,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= {"mathml": mathml, "prose": prose, "terms": terms}
-    found.globals |= {"policy": policy(), "swatch": swatch, "term": term, "saved_as": saved_as}
+    found.globals |= {"policy": policy(), "swatch": swatch, "saved_as": saved_as, "term": term}
     return found
 
 

@@ -14,7 +14,13 @@ function fit(spec, room) {
   for (const key of ['layer', 'hconcat', 'vconcat', 'concat']) (spec[key] || []).forEach(part => fit(part, room));
   if (!spec.spec) return;
   fit(spec.spec, room);
-  if (spec.columns) spec.columns = Math.max(1, Math.min(spec.columns, Math.floor(room / (spec.spec.width + 20))));
+  if (spec.columns) spec.columns = Math.max(1, Math.min(spec.columns, Math.floor((room + 20) / (spec.spec.width + 20))));
+}
+
+// The width that plots take, without the names beside them.
+function taken(spec) {
+  const parts = ['layer', 'hconcat', 'vconcat', 'concat'].flatMap(key => spec[key] || []).map(taken);
+  return spec.spec ? (spec.columns || 1) * (taken(spec.spec) + 20) - 20 : Math.max(spec.width || 0, ...parts);
 }
 
 // Figures over time have a rule at the page's time. It is moved by hand: Vega would lay the figure out anew.
@@ -73,11 +79,17 @@ async function draw(name, spec) {
   };
   // Vega puts its own words in place of those that the page has.
   const words = place.getAttribute('aria-label');
-  if (narrow) spec.config.legend = {...spec.config.legend, orient: 'bottom', direction: 'vertical'};
-  let {view} = await embed(place.clientWidth - (narrow ? 85 : 0));
-  const beyond = place.scrollWidth - place.clientWidth;
+  const below = columns => { spec.config.legend = {...spec.config.legend, orient: 'bottom', columns}; };
+  const beyond = () => place.scrollWidth - place.clientWidth;
+  const room = place.clientWidth - (narrow ? 85 : 0);
+  if (narrow) below(1);
+  let {view} = await embed(room);
   // How much names take beside the plots is known only now.
-  if (narrow && beyond > 0) ({view} = await embed(place.clientWidth - 90 - beyond));
+  if (!narrow && beyond() > 0) {
+    below(4);
+    ({view} = await embed(room));
+  }
+  if (beyond() > 0) ({view} = await embed(taken(spec) - beyond()));
   Object.entries({role: 'img', 'aria-label': words, 'aria-roledescription': 'figure'}).forEach(x => place.setAttribute(...x));
   follow(view, place);
   // The words say what there is to see; its thousand pieces would be read out one by one.
