@@ -12,9 +12,10 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.case import FLOOR, Array, Case, Truth, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
-from workbench.mechanics.sketch import Arrow, Outline, Shape, floor
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import Plane, Solid, cuboid
 
 AT_REST = 1e-9
 """Share of the initial speed below which a body counts as stopped: above round-off, far below one step's loss."""
@@ -69,10 +70,15 @@ class Block(Case):
     def energy(self, q: Array, v: Array) -> Array:
         return 0.5 * self.m * (v**2).sum(axis=-1) + self.m * self.gravity * q[..., 2]
 
-    def sketch(self) -> list[Shape]:
-        a, b = self.height, 0.5 * self.height
-        block = Outline([(-a, 0.0), (a, 0.0), (a, 2 * b), (-a, 2 * b)])
-        return [floor((-2 * a, 5 * a)), block, Arrow((a, b), (2.5 * a, b), "v₀")]
+    def solids(self) -> list[Solid | Plane]:
+        return [Plane("floor"), cuboid("block", (self.height, 0.7 * self.height, 0.5 * self.height))]
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        return touching(self.points(q, [[0.0, 0.0, -0.5 * self.height]]), FLOOR)
+
+    def annotations(self) -> list[Annotation]:
+        x, v = self.start()
+        return [Arrow(x, x + 2.5 * self.height * v / self.speed, "v₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Stopping time and distance, and the distance of the time stepping itself; none where it does not stop.

@@ -19,7 +19,8 @@ from workbench.engine.compiling import kernel
 from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, place
 from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
-from workbench.mechanics.sketch import Arrow, Disc, Shape, floor
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import Plane, Solid, ball
 
 
 @kernel(FILL)
@@ -74,10 +75,12 @@ class BouncingBall(RigidBodies):
         change = -np.clip(2 * slip / 7, -most, most)
         return float(self.speed + change), float(self.spin - 2.5 * change / self.R)
 
-    def sketch(self) -> list[Shape]:
-        z, R = self.R + self.height, self.R
-        throw = Arrow((0.0, z), (0.15 * self.speed, z), "v₀")
-        return [floor((-3 * R, self.height + 5 * R)), Disc((0.0, z), R), throw]
+    def solids(self) -> list[Solid | Plane]:
+        return [Plane("floor"), ball("ball", self.R)]
+
+    def annotations(self) -> list[Annotation]:
+        x = self.start()[0][:3]
+        return [Arrow(x, x + np.array([0.15 * self.speed, 0.0, 0.0]), "v₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Speed and spin after the first impact, and the heights of the bounces that the run gets through.

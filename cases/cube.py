@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.engine.compiling import kernel
-from workbench.mechanics.bodies import GROUND, RigidBodies, corners, fill_body, fill_contact, place, point_of
+from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, place, point_of
 from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
 from workbench.mechanics.relaxation import Relaxation
-from workbench.mechanics.sketch import Arrow, Shape, cuboid, floor, seen
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import Plane, Solid, cuboid
 
 
 @kernel(FILL)
@@ -68,10 +69,12 @@ class Cube(RigidBodies):
     def start(self) -> tuple[Array, Array]:
         return place(((0.0, 0.0, 0.5 * self.edge),)), np.array([0.0, self.speed, 0.0, 0.0, 0.0, self.spin])
 
-    def sketch(self) -> list[Shape]:
-        q, a = self.start()[0], self.edge
-        head = np.array([0.0, 3.0 * a, 0.5 * a])
-        return [floor((-1.5 * a, 3 * a)), *cuboid(corners(q, 0, 3 * (0.5 * a,))), Arrow(seen(q[:3]), seen(head), "v₀")]
+    def solids(self) -> list[Solid | Plane]:
+        return [Plane("floor"), cuboid("cube", 3 * (0.5 * self.edge,))]
+
+    def annotations(self) -> list[Annotation]:
+        x = self.start()[0][:3]
+        return [Arrow(x, x + np.array([0.0, 2.5 * self.edge, 0.0]), "v₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """The balances of momentum and energy; for the defaults, where and when an independent solution comes to rest.

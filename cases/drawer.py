@@ -25,9 +25,10 @@ from workbench.diagnostics.sliding_exact import ExactSliding, exact_rows
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.errors import DataError
-from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity
+from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
-from workbench.mechanics.sketch import Arrow, Disc, Line, Outline, Shape
+from workbench.mechanics.sketch import Annotation, Arrow, Disc
+from workbench.mechanics.solids import GROUND, Plane, Solid, cuboid, cylinder
 from workbench.sliding.motion import steps_sliding, unique_multipliers
 from workbench.sliding.system import Multipliers, SlidingSystem, sliding_signs
 
@@ -86,7 +87,7 @@ class Drawer(Case):
         return np.stack([q[..., 0], q[..., 1], np.zeros_like(q[..., 0])], axis=-1)
 
     def orientation(self, q: Array) -> Array:
-        return planar_orientation(q[..., 2])
+        return planar_orientation(q[..., 2], (0.0, 0.0, 1.0))
 
     def energy(self, q: Array, v: Array) -> Array:
         kinetic = 0.5 * self.m * (v[..., 0] ** 2 + v[..., 1] ** 2 + self.radius**2 * v[..., 2] ** 2)
@@ -123,16 +124,26 @@ class Drawer(Case):
         K = np.where(lam.lambda_nb >= 0, s.blocks.A, s.blocks.Abar)
         return np.asarray(np.linalg.solve(K, -self.eps * lam.lambda_nb), dtype=float)
 
-    def sketch(self) -> list[Shape]:
-        a, e, d = 0.5 * self.length, self.offset, self.handle
-        z, r = max(e, e - d) + 0.3 * self.length, 0.06 * self.length
-        slot = [Line([(-2 * a, -r), (2.5 * a, -r)], ground=True), Line([(2.5 * a, r), (-2 * a, r)], ground=True)]
-        # The pins lie half under the body, which covers the slot's upper side.
-        body = Outline([(-1.3 * a, 1.5 * r), (1.3 * a, 1.5 * r), (1.3 * a, z), (-1.3 * a, z)])
-        legs = [Line([(x, 0.0), (x, 1.5 * r)]) for x in (a, -a)]
-        pins = [Disc((x, 0.0), r) for x in (a, -a)]
-        sense = 1.2 * a * (np.sign(self.pull) or 1.0)
-        return [*slot, body, *legs, *pins, Disc((0.0, e), 0.6 * r), Arrow((0.0, e - d), (sense, e - d), "F")]
+    def solids(self) -> list[Solid | Plane]:
+        """A plate over the slot, with its two pins, seen from above. The pins have a radius here, points in theory."""
+        a, e, r = 0.5 * self.length, self.offset, 0.06 * self.length
+        top = max(e, e - self.handle) + 0.3 * self.length
+        plate = cuboid("drawer", (1.3 * a, 0.5 * top - 0.75 * r, r), (0.0, 0.5 * top + 0.75 * r - e, 1.5 * r))
+        legs = [cuboid("leg", (0.3 * r, 0.75 * r, 0.5 * r), (x, 0.75 * r - e, r)) for x in (a, -a)]
+        pins = [cylinder("pin", r, 3.5 * r, (x, -e, 0.0)) for x in (a, -a)]
+        rails = [cuboid("slot", (2.5 * a, r, r), (0.5 * a, y, -r), GROUND) for y in (-2 * r, 2 * r)]
+        return [*rails, plate, *legs, *pins]
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        """The front pin on the slot's lower and upper side, then the rear pin."""
+        a, e = 0.5 * self.length, self.offset
+        axes = [[[0.0, side, 0.0], [1.0, 0.0, 0.0]] for side in (1.0, -1.0, 1.0, -1.0)]
+        return touching(self.points(q, [[x, -e, 0.0] for x in (a, a, -a, -a)]), axes)
+
+    def annotations(self) -> list[Annotation]:
+        y, r = self.offset - self.handle, 0.06 * self.length
+        sense = 0.6 * self.length * (np.sign(self.pull) or 1.0)
+        return [Disc((0.0, self.offset, 0.0), 0.6 * r), Arrow((0.0, y, 0.0), (sense, y, 0.0), "F")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Forces of the pins in the first step against the sliding LCP, and the speed while the drawer slides.

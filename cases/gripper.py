@@ -22,9 +22,10 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity
+from workbench.mechanics.case import FLOOR, UNTURNED, Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
-from workbench.mechanics.sketch import Arrow, Disc, Line, Outline, Shape, floor
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import Plane, Solid, ball, cuboid
 
 X, Z, TURN, X_1, Z_1, X_2, Z_2, Z_C = range(8)
 
@@ -111,13 +112,34 @@ class Gripper(Case):
         gripper = self.m_finger * (v[..., X_1:Z_C] ** 2).sum(axis=-1) + self.m_carriage * v[..., Z_C] ** 2
         return 0.5 * (self.m * ball + gripper) + self.m * self.gravity * q[..., Z]
 
-    def sketch(self) -> list[Shape]:
+    def solids(self) -> list[Solid | Plane]:
         R = self.R
-        shapes: list[Shape] = [floor((-3 * R, 3 * R)), Disc((0.0, R), R), Line([(-2 * R, 3 * R), (2 * R, 3 * R)])]
-        for s in (-1.0, 1.0):
-            shapes.append(Outline([(s * R, 0.3 * R), (1.3 * s * R, 0.3 * R), (1.3 * s * R, 3 * R), (s * R, 3 * R)]))
-            shapes.append(Arrow((2.6 * s * R, R), (1.4 * s * R, R), "F"))
-        return [*shapes, Arrow((0.0, 3 * R), (0.0, 4 * R), "L")]
+        fingers = [
+            cuboid("finger", (0.15 * R, 0.5 * R, 1.35 * R), (0.15 * side * R, 0.0, 0.65 * R), body)
+            for body, side in ((1, -1.0), (2, 1.0))
+        ]
+        carriage = cuboid("carriage", (2 * R, 0.5 * R, 0.1 * R), (0.0, 0.0, 2.1 * R), 3)
+        return [Plane("floor"), ball("ball", R), *fingers, carriage]
+
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        """Of ball, fingers, carriage."""
+        still = np.zeros_like(q[..., X])
+        x, z = np.stack([q[..., X], q[..., X_1], q[..., X_2], still], axis=-1), q[..., [Z, Z_1, Z_2, Z_C]]
+        turned = self.orientation(q)
+        return np.stack([x, 0 * x, z], axis=-1), np.concatenate([turned, *3 * [0 * turned + UNTURNED]], axis=-2)
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        """Of the ball: with either finger, with the floor."""
+        arms = self.R * np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
+        upright = [0.0, 0.0, 1.0]
+        return touching(
+            self.centre(q)[..., None, :] + arms, [[-arms[0] / self.R, upright], [-arms[1] / self.R, upright], FLOOR[:2]]
+        )
+
+    def annotations(self) -> list[Annotation]:
+        R = self.R
+        arrows = [Arrow((2.6 * s * R, 0.0, R), (1.4 * s * R, 0.0, R), "F") for s in (-1.0, 1.0)]
+        return [*arrows, Arrow((0.0, 0.0, 3.2 * R), (0.0, 0.0, 4.2 * R), "L")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Speeds of ball and gripper, and the error of the joints; all free of the step."""

@@ -12,9 +12,10 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.case import FLOOR, Array, Case, Truth, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
-from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, seen
+from workbench.mechanics.sketch import Annotation, Arrow, Line
+from workbench.mechanics.solids import Plane, Solid, ball
 
 
 @kernel(FILL)
@@ -67,18 +68,18 @@ class OffAxis(Case):
         angle = np.arctan2(x[1], x[0]) - np.radians(self.direction)
         return float(np.degrees(np.angle(np.exp(1j * angle))))
 
-    def sketch(self) -> list[Shape]:
-        angle = np.radians(self.direction)
-        x, y = seen([1.0, 0.0, 0.0]), seen([0.0, 1.5, 0.0])
-        head = seen([0.8 * np.cos(angle), 0.8 * np.sin(angle), 0.0])
-        axes = [Line([-x, x]), Line([-y, y])]
-        return [
-            *axes,
-            Disc((0.0, 0.0), 0.04),
-            Arrow(0.8 * x, x, "x"),
-            Arrow(0.8 * y, y, "y"),
-            Arrow((0.0, 0.0), head, "P"),
-        ]
+    def solids(self) -> list[Solid | Plane]:
+        """The particle as a ball above the point that touches."""
+        return [Plane("plane"), ball("particle", 0.03, (0.0, 0.0, 0.03))]
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        return touching(q[..., None, :], FLOOR)
+
+    def annotations(self) -> list[Annotation]:
+        angle, unit = np.radians(self.direction), 0.5 * np.eye(3)
+        axes: list[Annotation] = [Line([-x, x]) for x in unit[:2]]
+        names = [Arrow(0.8 * x, x, name) for x, name in zip(unit, "xy", strict=False)]
+        return [*axes, *names, Arrow(np.zeros(3), 0.5 * np.array([np.cos(angle), np.sin(angle), 0.0]), "P")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Direction, speed and the distance of the time stepping itself; none where friction carries the pull.

@@ -17,9 +17,10 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.case import FLOOR, Array, Case, Truth, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
-from workbench.mechanics.sketch import Arrow, Disc, Shape, floor
+from workbench.mechanics.sketch import Annotation, Arrow, Line
+from workbench.mechanics.solids import Plane, Solid, ball
 
 AT_REST = 1e-9
 """Share of the initial speed below which the particle counts as stopped: above round-off, far below a step's loss."""
@@ -79,12 +80,18 @@ class Particle(Case):
         after = np.sign(self.speed) * max(0.0, abs(self.speed) - self.mu * approach)
         return float((self.climb + approach) / self.gravity), float(approach), float(after)
 
-    def sketch(self) -> list[Shape]:
-        scale = 0.3 * self.height
-        head = (scale * self.speed / 3, self.height + scale * self.climb / 3)
-        return [
-            floor((-scale, 4 * scale)), Disc((0.0, self.height), 0.1 * scale), Arrow((0.0, self.height), head, "v₀")
-        ]  # fmt: skip
+    def solids(self) -> list[Solid | Plane]:
+        """The particle as a ball above the point that touches."""
+        radius = 0.04 * self.height
+        return [Plane("plane"), ball("particle", radius, (0.0, 0.0, radius))]
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        return touching(self.centre(q)[..., None, :], FLOOR[: 1 + self.size[3]])
+
+    def annotations(self) -> list[Annotation]:
+        q, v = self.start()
+        x, change = self.centre(np.array([q, q + 0.1 * self.height * v]))
+        return [Line([x, x * [1.0, 1.0, 0.0]]), Arrow(x, change, "v₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """The impact, the velocity after it, and where sliding ends; only what the run gets to and mu > 0 defines.

@@ -20,9 +20,10 @@ from numba import float64
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity
+from workbench.mechanics.case import UNTURNED, Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
-from workbench.mechanics.sketch import Arrow, Disc, Outline, Shape
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import Plane, Solid, capsule, cuboid
 
 
 @kernel(float64(float64, float64, float64))
@@ -97,15 +98,30 @@ class PinchedCapsule(Case):
         diagonal = np.array([m, m, inertia(m, self.R, self.half), self.m_plate, self.m_plate])
         return 0.5 * (v**2) @ diagonal + m * self.gravity * q[..., 1]
 
-    def sketch(self) -> list[Shape]:
-        R, l = self.R, self.half
-        low, high = R, 2 * l + R
-        shapes: list[Shape] = [Disc((0.0, low), R), Disc((0.0, high), R)]
-        shapes.append(Outline([(-R, low), (R, low), (R, high), (-R, high)]))
-        for s in (-1.0, 1.0):
-            shapes.append(Outline([(s * R, 0.0), (1.3 * s * R, 0.0), (1.3 * s * R, high + R), (s * R, high + R)]))
-            shapes.append(Arrow((3.5 * s * R, l + R), (1.4 * s * R, l + R), "F"))
-        return shapes
+    def solids(self) -> list[Solid | Plane]:
+        R, height = self.R, self.half + self.R
+        plates = [
+            cuboid("plate", (0.15 * R, R, height), (0.15 * side * R, 0.0, 0.0), body)
+            for body, side in ((1, -1.0), (2, 1.0))
+        ]
+        return [capsule("capsule", R, self.half), *plates]
+
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        """Of capsule and plates, which stay at their height."""
+        x, height = q[..., [0, 3, 4]], np.full_like(q[..., :2], self.half + self.R)
+        z, turned = np.concatenate([q[..., 1:2], height], axis=-1), self.orientation(q)
+        return np.stack([x, 0 * x, z], axis=-1), np.concatenate([turned, *2 * [0 * turned + UNTURNED]], axis=-2)
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        """Of the capsule's ends, the lower one first, with the plate on the left and the one on the right."""
+        ends = self.points(q, [[0.0, 0.0, -self.half], [0.0, 0.0, self.half]])
+        out = np.array([-1.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0])
+        axes = [[-x, [0.0, 0.0, 1.0]] for x in out for _ in range(2)]
+        return touching(np.concatenate([ends + self.R * x for x in out], axis=-2), axes)
+
+    def annotations(self) -> list[Annotation]:
+        R, z = self.R, self.half + self.R
+        return [Arrow((3.5 * s * R, 0.0, z), (1.4 * s * R, 0.0, z), "F") for s in (-1.0, 1.0)]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Creep, and the forces that are determined; where friction does not hold it, the speed of the fall."""

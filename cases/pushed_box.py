@@ -15,10 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.engine.compiling import kernel
-from workbench.mechanics.bodies import RigidBodies, add_direction, corners, fill_body, fill_feet, place, point_of
+from workbench.mechanics.bodies import RigidBodies, add_direction, fill_body, fill_feet, place, point_of
 from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
-from workbench.mechanics.sketch import Arrow, Shape, cuboid, floor, seen
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import Plane, Solid, cuboid
 
 EXACT = 1e-9
 """Relative tolerance of what the time stepping meets to round-off: uniform motion, constant forces."""
@@ -76,10 +77,12 @@ class PushedBox(RigidBodies):
         moment = self.force * (self.line - 0.5 * self.height) + self.friction() * 0.5 * self.height
         return 0.5 * self.m * self.gravity + moment / self.length
 
-    def sketch(self) -> list[Shape]:
-        a, b, c = 0.5 * self.length, 0.5 * self.width, 0.5 * self.height
-        push = Arrow(seen([-2.2 * a, 0.0, self.line]), seen([-a, 0.0, self.line]), "F")
-        return [floor((-2.2 * a, 2.2 * a)), *cuboid(corners(self.start()[0], 0, (a, b, c))), push]
+    def solids(self) -> list[Solid | Plane]:
+        return [Plane("floor"), cuboid("box", (0.5 * self.length, 0.5 * self.width, 0.5 * self.height))]
+
+    def annotations(self) -> list[Annotation]:
+        a, b = 0.5 * self.length, 0.5 * self.width
+        return [Arrow((-2.2 * a, -b, self.line), (-a, -b, self.line), "F")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Speed and resultants of a box that sticks or slides; none for one that tips, whose motion has no formula."""

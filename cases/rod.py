@@ -23,9 +23,10 @@ from workbench.diagnostics.sliding_exact import ExactSliding, exact_rows
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.errors import DataError
-from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity
+from workbench.mechanics.case import FLOOR, Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
-from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, floor
+from workbench.mechanics.sketch import Annotation, Arrow, Disc
+from workbench.mechanics.solids import Plane, Solid, rod
 from workbench.sliding.motion import sliding_motion, steps_sliding
 from workbench.sliding.system import SlidingSystem, sliding_signs
 
@@ -180,11 +181,15 @@ class Rod(Case):
         free = J @ (v + h * np.linalg.solve(s.M, s.f))
         return float(-np.linalg.solve(J @ np.linalg.solve(s.M, J.T), free)[0])
 
-    def sketch(self) -> list[Shape]:
-        tip, top = np.zeros(2), 2 * self.l * np.array([np.cos(np.radians(self.angle)), np.sin(np.radians(self.angle))])
-        sense = np.sign(self.speed) * np.array([0.7 * self.l, 0.0])
-        ground, centre = floor((-1.5 * self.l, 2 * self.l)), Disc(0.5 * top, 0.04 * self.l)
-        return [ground, Line([tip, top]), centre, Arrow(tip, sense, "v")]
+    def solids(self) -> list[Solid | Plane]:
+        return [Plane("floor"), rod("rod", (-self.l, 0.0, 0.0), (self.l, 0.0, 0.0), 0.03 * self.l)]
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        return touching(self.points(q, [[-self.l, 0.0, 0.0]]), FLOOR[:2])
+
+    def annotations(self) -> list[Annotation]:
+        q, sense = self.start()[0], np.sign(self.speed) * np.array([0.7 * self.l, 0.0, 0.0])
+        return [Disc(self.centre(q), 0.06 * self.l), Arrow(np.zeros(3), sense, "v")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """The first step's impulse in every regime, and the angle while the tip slides; none for a tip at rest.

@@ -19,9 +19,10 @@ import numpy as np
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.errors import DataError
-from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity
+from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
-from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, floor
+from workbench.mechanics.sketch import Annotation, Arrow, Disc
+from workbench.mechanics.solids import GROUND, Plane, Solid, cuboid, rod
 from workbench.sliding.motion import sliding_motion, steps_sliding, unique_multipliers
 from workbench.sliding.system import Multipliers, SlidingSystem, sliding_signs
 
@@ -117,14 +118,26 @@ class RodInGuide(Case):
         K = np.block([[column[0], b.B], [column[1], b.D]])
         return np.linalg.solve(K, [-self.eps * lam.lambda_nb[0], 0.0])
 
-    def sketch(self) -> list[Shape]:
-        c, s = 2 * self.l * np.cos(np.radians(self.angle)), 2 * self.l * np.sin(np.radians(self.angle))
-        foot, head, gap = np.array([-c, 0.0]), np.array([0.0, s]), 0.06 * self.l
-        sides = [floor((-2 * c, 0.2), -gap), Line([(0.2, gap), (-2 * c, gap)], ground=True)]
-        sense = np.sign(self.spin) * np.array([0.0, 0.5 * self.l])
-        wall = Line([(0.0, -0.2 * self.l), (0.0, 1.4 * s)], ground=True)
-        centre = Disc(0.5 * (foot + head), 0.04 * self.l)
-        return [*sides, wall, Line([foot, head]), centre, Arrow(head, head + sense, "v")]
+    def solids(self) -> list[Solid | Plane]:
+        """The guide is the floor and two strips above it beside the foot, which is a point."""
+        l, high = self.l, 0.06 * self.l
+        strips = [
+            cuboid("guide", (1.1 * l, 0.05 * l, 0.25 * high), (-1.2 * l, y, high), GROUND) for y in (-0.1 * l, 0.1 * l)
+        ]
+        wall = Plane("wall", (-1.0, 0.0, 0.0))
+        return [Plane("guide"), wall, *strips, rod("rod", (-l, 0.0, 0.0), (l, 0.0, 0.0), 0.03 * l)]
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        """The foot on the guide's lower and upper side, the head on the wall."""
+        ends = self.points(q, [[-self.l, 0.0, 0.0], [-self.l, 0.0, 0.0], [self.l, 0.0, 0.0]])
+        x, z = [1.0, 0.0, 0.0], np.array([0.0, 0.0, 1.0])
+        return touching(ends, [[z, x], [-z, x], [[-1.0, 0.0, 0.0], z]])
+
+    def annotations(self) -> list[Annotation]:
+        q = self.start()[0]
+        (head,) = self.points(q, [[self.l, 0.0, 0.0]])
+        sense = np.sign(self.spin) * np.array([0.0, 0.0, 0.5 * self.l])
+        return [Disc(self.centre(q), 0.06 * self.l), Arrow(head, head + sense, "v")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """The first step's forces against the sliding LCP, where that has one solution, and the angle while it slides.

@@ -21,9 +21,10 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.case import FLOOR, Array, Case, Truth, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
-from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, floor
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import Plane, Solid, ball
 
 
 @kernel(FILL)
@@ -79,10 +80,17 @@ class Sheath(Case):
     def energy(self, q: Array, v: Array) -> Array:
         return self.m * (0.5 * (v**2).sum(axis=-1) + self.gravity * q[..., 2])
 
-    def sketch(self) -> list[Shape]:
-        R, top = self.R, 2 * self.R + self.clearance
-        roof = Line([(6 * R, top), (-2 * R, top)], ground=True)
-        return [floor((-2 * R, 6 * R)), roof, Disc((0.0, R), R), Arrow((R, R), (3 * R, R), "P")]
+    def solids(self) -> list[Solid | Plane]:
+        roof = Plane("upper face", (0.0, 0.0, -1.0), (0.0, 0.0, 2 * self.R + self.clearance))
+        return [Plane("lower face"), roof, ball("bead", self.R)]
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        out = np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]])
+        return touching(q[..., None, :] + self.R * out, [[-x, *FLOOR[1:]] for x in out])
+
+    def annotations(self) -> list[Annotation]:
+        x = self.start()[0]
+        return [Arrow(x, x + np.array([3 * self.R, 0.0, 0.0]), "P")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Speed of the pull less friction, no height gained, nothing borne by the upper face; free of the step."""

@@ -21,7 +21,6 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
-from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, seen
 
 
 @kernel(FILL)
@@ -79,18 +78,6 @@ class SpatialParticle(Particle):
         _, approach, _ = self.impact()
         u, w = abs(self.speed) * np.cos(turned), abs(self.speed) * np.sin(turned)
         return float((u + w * np.tan(phi / 2) - self.mu * approach) / (self.mu * self.gravity))
-
-    def sketch(self) -> list[Shape]:
-        scale = 0.3 * self.height
-        x, v = self.start()
-        corners = scale * np.array([[-1.0, -1, 0], [4, -1, 0], [4, 2, 0], [-1, 2, 0], [-1, -1, 0]])
-        head = x + scale * v / 3
-        return [
-            Line(seen(corners)),
-            Line(seen(np.array([x, 0 * x]))),
-            Disc(seen(x), 0.1 * scale),
-            Arrow(seen(x), seen(head), "v₀"),
-        ]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Those of the plane, and that it never leaves the plane of its throw."""

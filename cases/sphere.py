@@ -18,9 +18,10 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.case import FLOOR, Array, Case, Truth, quantity, touching
 from workbench.mechanics.core import ADVANCE, FILL
-from workbench.mechanics.sketch import Arrow, Disc, Shape, floor
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import Plane, Solid, ball
 
 ROLLS = 1e-9
 """Share of the initial speed below which sliding counts as over: above round-off, far below one step's loss."""
@@ -103,9 +104,15 @@ class Sphere(Case):
         kinetic = (v[..., :3] ** 2).sum(axis=-1) + 0.4 * self.R**2 * (v[..., 3:] ** 2).sum(axis=-1)
         return self.m * (0.5 * kinetic + self.gravity * q[..., 2])
 
-    def sketch(self) -> list[Shape]:
-        R = self.R
-        return [floor((-2 * R, 6 * R)), Disc((0.0, R), R), Arrow((R, R), (3.5 * R, R), "v₀")]
+    def solids(self) -> list[Solid | Plane]:
+        return [Plane("floor"), ball("sphere", self.R)]
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        return touching(q[..., None, :3] - [0.0, 0.0, self.R], FLOOR)
+
+    def annotations(self) -> list[Annotation]:
+        x, v = (y[:3] for y in self.start())
+        return [Arrow(x, x + 3.5 * self.R * v / self.speed, "v₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """When it rolls, how fast, what that cost, and how far the centre gets; none where it does not come to roll.

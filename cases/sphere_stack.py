@@ -28,7 +28,7 @@ from workbench.errors import DataError
 from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, place
 from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
-from workbench.mechanics.sketch import Disc, Shape, floor, seen
+from workbench.mechanics.solids import Plane, Solid, ball
 
 ROUNDING = 20.0
 """Roundings of a coordinate that a gap may be off by: three radii large, a difference of six, and a root."""
@@ -106,9 +106,8 @@ class SphereStack(RigidBodies):
         lower = [((r * np.cos(k * turn), r * np.sin(k * turn), R),) for k in range(3)]
         return place(*lower, ((0.0, 0.0, R + 2 * R * np.cos(alpha)),)), np.zeros(24)
 
-    def sketch(self) -> list[Shape]:
-        R, centres = self.R, seen(self.start()[0].reshape(4, 7)[:, :3])
-        return [floor((-3 * R, 3 * R)), *(Disc(centres[k], R) for k in (1, 0, 3, 2))]
+    def solids(self) -> list[Solid | Plane]:
+        return [Plane("floor"), *(ball("ball", self.R, body=k) for k in range(4))]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Of a standing stack the forces and rest; of any, that floor and weight account for the vertical momentum.

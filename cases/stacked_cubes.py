@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.engine.compiling import kernel
-from workbench.mechanics.bodies import RigidBodies, corners, fill_body, fill_contact, place, point_of, rotation
+from workbench.mechanics.bodies import RigidBodies, fill_body, fill_contact, place, point_of, rotation
 from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
-from workbench.mechanics.sketch import Shape, cuboid, floor
+from workbench.mechanics.solids import Plane, Solid, cuboid
 
 ROUND_OFF = 8 * float(np.finfo(float).eps)
 """Of sums over eight contacts and of coordinates, in relative terms."""
@@ -75,9 +75,9 @@ class StackedCubes(RigidBodies):
     def start(self) -> tuple[Array, Array]:
         return place(((0.0, 0.0, 0.5 * self.edge),), ((0.0, 0.0, 1.5 * self.edge),)), np.zeros(12)
 
-    def sketch(self) -> list[Shape]:
-        q, half = self.start()[0], 3 * (0.5 * self.edge,)
-        return [floor((-self.edge, 1.5 * self.edge)), *cuboid(corners(q, 0, half)), *cuboid(corners(q, 1, half))]
+    def solids(self) -> list[Solid | Plane]:
+        half = 3 * (0.5 * self.edge,)
+        return [Plane("floor"), cuboid("light cube", half, body=0), cuboid("heavy cube", half, body=1)]
 
     def truths(self, reference: Any) -> list[Truth]:
         """The forces of either interface, worst step, and how far a cube has moved; as far as the residual goes."""

@@ -15,10 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.engine.compiling import kernel
-from workbench.mechanics.bodies import RigidBodies, corners, fill_body, fill_feet, place
+from workbench.mechanics.bodies import RigidBodies, fill_body, fill_feet, place
 from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
-from workbench.mechanics.sketch import Arrow, Line, Shape, floor, seen
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import Plane, Solid, cuboid
 
 HOLDS = 1e-9
 """Speed [m/s] up to which the table counts as held, and tolerance of what is exact: above round-off, below a step."""
@@ -70,14 +71,15 @@ class Table(RigidBodies):
         climb = np.cos(tilt) * q[..., 2] - np.sin(tilt) * q[..., 0]
         return self.kinetic_energy(v) + self.m * self.gravity * climb
 
-    def sketch(self) -> list[Shape]:
-        a, b, c = 0.5 * self.length, 0.5 * self.width, 0.5 * self.height
-        foot, top = (corners(place(((0.0, 0.0, c),)), 0, (a, b, c))[:, :, k] for k in range(2))
-        legs: list[Shape] = [Line(seen([foot[i, j], top[i, j]])) for i in range(2) for j in range(2)]
+    def solids(self) -> list[Solid | Plane]:
+        a, b, c, thick = 0.5 * self.length, 0.5 * self.width, self.height, 0.03 * self.height
+        feet = [(x, y) for x in (-a, a) for y in (-b, b)]
+        legs = [cuboid("leg", (thick, thick, 0.5 * (c - thick)), (x, y, -0.5 * (c + thick))) for x, y in feet]
+        return [Plane("plane"), cuboid("table", (a + 2 * thick, b + 2 * thick, thick)), *legs]
+
+    def annotations(self) -> list[Annotation]:
         tilt, centre = np.radians(self.angle), np.array([0.0, 0.0, self.height])
-        down = centre + 0.8 * self.height * np.array([np.sin(tilt), 0.0, -np.cos(tilt)])
-        edge = seen([top[0, 0], top[1, 0], top[1, 1], top[0, 1], top[0, 0]])
-        return [floor((-1.6 * a, 1.6 * a)), *legs, Line(edge), Arrow(seen(centre), seen(down), "g")]
+        return [Arrow(centre, centre + 0.8 * self.height * np.array([np.sin(tilt), 0.0, -np.cos(tilt)]), "g")]
 
     def gain(self, start: float, end: float, time: float) -> float:
         """Speed [m/s] that sliding gains in a time [s] from one angle [rad] to another, which it passes uniformly."""

@@ -40,9 +40,10 @@ from workbench.mechanics.bodies import (
     rotation,
     turned,
 )
-from workbench.mechanics.case import Array, Truth, quantity
+from workbench.mechanics.case import UNTURNED, Array, Truth, quantity
 from workbench.mechanics.core import CORE, FILL
-from workbench.mechanics.sketch import Arrow, Disc, Outline, Shape, floor
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import Plane, Solid, Y, ball, cuboid, cylinder
 
 A, B, E = range(3)
 INNER, OUTER = (1, 4, 5), (0, 2, 3)
@@ -156,17 +157,36 @@ class ThreeBodies(RigidBodies):
         v[12:14] = self.speed * np.array([np.cos(angle), np.sin(angle)])
         return np.append(x, 0.0), v
 
-    def sketch(self) -> list[Shape]:
-        q, r = self.start()[0], self.radius
-        half, low, high = 0.5 * self.length, 2 * r, 2 * r + self.thickness
+    def solids(self) -> list[Solid | Plane]:
+        """Plank, roller and ball, and what is moved: the support on its pedestal, the belt under the roller."""
+        r, w, gauge = self.radius, 0.5 * self.width, self.gauge
+        support, belt = len(self.inertias()), len(self.inertias()) + 1
         return [
-            floor((-1.1 * half, 1.1 * half)),
-            Outline([(-half, low), (half, low), (half, high), (-half, high)]),
-            *(Disc((x, r), r) for x in (self.support, self.roller)),
-            Disc((q[14], q[16]), self.radius_ball),
-            Arrow((self.ball, q[16]), (self.ball + 0.3 * half, q[16]), "v₀"),
-            Arrow((self.roller + 3 * r, -2 * r), (self.roller + 3 * r + 0.3 * half, -2 * r), "c"),
-            Arrow((self.support, -4 * r), (self.support, -1.5 * r), "a"),
+            cuboid("plank", (0.5 * self.length, w, 0.5 * self.thickness), body=A),
+            cylinder("roller", 0.3 * r, gauge, axis=Y, body=B),
+            *(ball("roller", r, (0.0, y, 0.0), B) for y in (-0.5 * gauge, 0.5 * gauge)),
+            ball("ball", self.radius_ball, body=E),
+            ball("support", r, (0.0, 0.0, r), support),
+            cuboid("pedestal", (r, w, 0.3 * r), (0.0, 0.0, -0.3 * r), support),
+            cuboid("belt", (0.4 * self.length, w, 0.3 * r), (0.0, 0.0, -0.3 * r), belt),
+        ]
+
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        """Of the three bodies, of the support and of the belt, which move as prescribed."""
+        position, orientation = super().poses(q)
+        time, still = q[..., 21], np.zeros_like(q[..., 21])
+        rise, run = 0.5 * self.rise * time**2, self.roller + 0.5 * self.belt * time**2
+        moved = [np.stack([x, still, rise], axis=-1)[..., None, :] for x in (self.support + still, run)]
+        unturned = [0 * orientation[..., :1, :] + UNTURNED for _ in moved]
+        return np.concatenate([position, *moved], axis=-2), np.concatenate([orientation, *unturned], axis=-2)
+
+    def annotations(self) -> list[Annotation]:
+        (q, v), r, far = self.start(), self.radius, 0.15 * self.length
+        x = q[14:17]
+        return [
+            Arrow(x, x + 2 * far * v[12:15] / self.speed, "v₀"),
+            Arrow((self.roller, -self.width, 0.0), (self.roller + far, -self.width, 0.0), "c"),
+            Arrow((self.support, 0.0, -4 * r), (self.support, 0.0, -1.5 * r), "a"),
         ]
 
     def wrench(self, run: Any, contacts: tuple[int, ...]) -> Array:

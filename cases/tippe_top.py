@@ -26,7 +26,8 @@ from workbench.engine.compiling import kernel
 from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, place, rotation, turned
 from workbench.mechanics.case import Array, Truth, quantity
 from workbench.mechanics.core import FILL
-from workbench.mechanics.sketch import Arrow, Disc, Line, Shape, floor
+from workbench.mechanics.sketch import Annotation, Arrow, Disc
+from workbench.mechanics.solids import Plane, Solid, ball, cylinder
 
 DRIFT = 20.0
 """Relative drift of Jellett's invariant over the step [1/s]: first order, from the Euler step of the attitude."""
@@ -87,12 +88,15 @@ class TippeTop(RigidBodies):
         a, ratio = self.eps / self.R, self.I_1 / self.I_3
         return float(np.sqrt(self.m * self.gravity * self.R**3 * a * self.I_3 / (1 + a - ratio)) * (1 + a) ** 2)
 
-    def sketch(self) -> list[Shape]:
-        R, lean = self.R, np.array([np.sin(self.tilt), np.cos(self.tilt)])
-        centre = np.array([0.0, R])
-        mass = Disc(centre - self.eps * lean, 0.05 * R)
-        stem = Line([centre + R * lean, centre + 1.5 * R * lean])
-        return [floor((-2 * R, 2 * R)), Disc(centre, R), stem, mass, Arrow(centre, centre + 1.3 * R * lean, "ω₀")]
+    def solids(self) -> list[Solid | Plane]:
+        R, eps = self.R, self.eps
+        stem = cylinder("stem", 0.12 * R, 0.6 * R, (0.0, 0.0, eps + 1.2 * R))
+        return [Plane("floor"), ball("top", R, (0.0, 0.0, eps)), stem]
+
+    def annotations(self) -> list[Annotation]:
+        q, (low, high) = self.start()[0], (self.eps + 1.6 * self.R, self.eps + 2.5 * self.R)
+        tail, head = self.points(q, [[0.0, 0.0, low], [0.0, 0.0, high]])
+        return [Disc(q[:3], 0.05 * self.R), Arrow(tail, head, "ω₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Jellett's invariant. Whether the top turns over has no formula: it may come to roll before."""

@@ -18,9 +18,10 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity
+from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
-from workbench.mechanics.sketch import Arrow, Disc, Line, Shape
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import GROUND, Plane, Solid, Y, cylinder, prism
 
 EXACT = 1e-9
 """Relative tolerance of what the time stepping meets to round-off: constant forces at rest of the centre."""
@@ -90,12 +91,23 @@ class VGroove(Case):
         half = 0.5 * self.m * self.gravity
         return half / (sin + friction), half / (sin - friction) if sin > friction else np.inf
 
-    def sketch(self) -> list[Shape]:
+    def solids(self) -> list[Solid | Plane]:
         alpha, R = np.radians(self.alpha), self.R
-        s, c = np.sin(alpha), np.cos(alpha)
-        top, z = 2 * R / np.tan(alpha) + 0.5 * R, R / s
-        walls = Line([(-top * s, top * c), (0.0, 0.0), (top * s, top * c)], ground=True)
-        return [walls, Disc((0.0, z), R), Arrow((0.6 * R, z - 0.3 * R), (0.6 * R, z + 0.4 * R), "ω₀")]
+        along = 2 * R / np.tan(alpha) + 0.5 * R
+        w, z = along * np.sin(alpha), along * np.cos(alpha)
+        left, right = [(0.0, 0.0), (-w, z), (-w, 0.0)], [(0.0, 0.0), (w, 0.0), (w, z)]
+        walls = [prism("groove", outline, 1.6 * R, body=GROUND) for outline in (left, right)]
+        return [*walls, cylinder("disc", R, 0.8 * R, axis=Y)]
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        """With the wall on the left, with the wall on the right."""
+        x, z = np.cos(np.radians(self.alpha)), np.sin(np.radians(self.alpha))
+        axes = np.array([[[x, 0.0, z], [z, 0.0, -x]], [[-x, 0.0, z], [z, 0.0, x]]])
+        return touching(self.centre(q)[..., None, :] - self.R * axes[:, 0], axes)
+
+    def annotations(self) -> list[Annotation]:
+        x, z = 0.6 * self.R, self.start()[0][1]
+        return [Arrow((x, 0.0, z - 0.3 * self.R), (x, 0.0, z + 0.4 * self.R), "ω₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Forces and deceleration of the spinning disc, when it stops, and that the forces at rest lie in the interval.

@@ -27,9 +27,10 @@ import numpy as np
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
 from workbench.errors import DataError
-from workbench.mechanics.case import Array, Case, Truth, planar_orientation, quantity
+from workbench.mechanics.case import FLOOR, Array, Case, Truth, planar_orientation, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
-from workbench.mechanics.sketch import Arrow, Line, Outline, Shape, floor
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import Plane, Solid, cuboid
 
 AT_REST = 1e-9
 """Share of the speed sqrt(g H) below which the box counts as at rest."""
@@ -116,11 +117,20 @@ class WedgedBox(Case):
         kinetic = v[..., 0] ** 2 + v[..., 1] ** 2 + inertia * v[..., 2] ** 2
         return self.m * (0.5 * kinetic + self.gravity * q[..., 1])
 
-    def sketch(self) -> list[Shape]:
-        a, d = 0.5 * self.length, self.height
-        slot = floor((-4 * a, 8 * a)), Line([(8 * a, d + self.clearance), (-4 * a, d + self.clearance)], ground=True)
-        box = Outline([(-a, 0.0), (a, 0.0), (a, d), (-a, d)])
-        return [*slot, box, Arrow((a, 0.5 * d), (4 * a, 0.5 * d), "P")]
+    def solids(self) -> list[Solid | Plane]:
+        a, b = 0.5 * self.length, 0.5 * self.height
+        roof = Plane("roof", (0.0, 0.0, -1.0), (0.0, 0.0, self.height + self.clearance))
+        return [Plane("floor"), roof, cuboid("box", (a, a, b))]
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        """The lower corners on the floor, the upper ones under the roof, those at the rear first."""
+        a, b = 0.5 * self.length, 0.5 * self.height
+        corners = [[x, 0.0, z] for z in (-b, b) for x in (-a, a)]
+        return touching(self.points(q, corners), [FLOOR[:2] * [[-np.sign(z)], [1.0]] for *_, z in corners])
+
+    def annotations(self) -> list[Annotation]:
+        a, z = 0.5 * self.length, 0.5 * self.height
+        return [Arrow((a, 0.0, z), (4 * a, 0.0, z), "P")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Of a box that slides flat, its speed; of a wedged one tilt, determined forces, and rest where it is the only

@@ -15,9 +15,10 @@ import numpy as np
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import set_all
-from workbench.mechanics.case import Array, Case, Truth, quantity
+from workbench.mechanics.case import FLOOR, Array, Case, Truth, quantity, touching
 from workbench.mechanics.core import FILL, advance_by_rates
-from workbench.mechanics.sketch import Arrow, Line, Outline, Shape, floor, seen
+from workbench.mechanics.sketch import Annotation, Arrow
+from workbench.mechanics.solids import Plane, Solid, Y, cylinder, lathe
 
 
 @kernel(FILL)
@@ -93,20 +94,25 @@ class Wheel(Case):
         parts = a * b * c - A * B * C, a * B * c - A * b * C, a * b * C + A * B * c, A * b * c + a * B * C
         return np.stack(parts, axis=-1)[..., None, :]
 
+    def solids(self) -> list[Solid | Plane]:
+        """A disc with a sharp rim, which is where it touches, and an axle to see it turn by."""
+        R, hub = self.R, 0.06 * self.R
+        disc = lathe("wheel", [(0.0, -hub), (R, 0.0), (0.0, hub)], axis=Y)
+        return [Plane("floor"), disc, cylinder("axle", hub, 0.5 * R, axis=Y)]
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        (c, C), (s, S) = ((np.cos(x), np.sin(x)) for x in (q[..., 3], q[..., 4]))
+        down = np.stack([-C * S, c * S, -s], axis=-1)
+        return touching((q[..., :3] + self.R * down)[..., None, :], FLOOR)
+
     def energy(self, q: Array, v: Array) -> Array:
         s, c = np.sin(q[..., 4]), np.cos(q[..., 4])
         spin = self.I_a * (v[..., 5] + v[..., 3] * s) ** 2 + self.I_t * (v[..., 4] ** 2 + (v[..., 3] * c) ** 2)
         return 0.5 * (self.m * (v[..., :3] ** 2).sum(axis=-1) + spin) + self.m * self.gravity * q[..., 2]
 
-    def sketch(self) -> list[Shape]:
-        theta, turn = np.radians(self.tilt), np.linspace(0.0, 2 * np.pi, 41)
-        s, c = np.sin(theta), np.cos(theta)
-        rim = self.R * np.stack([np.sin(turn), s * np.cos(turn), c * (1 - np.cos(turn)) + 0 * turn], axis=-1)
-        centre, axle = np.array([0.0, 0.0, self.R * c]), self.R * np.array([0.0, -c, -s])
-        return [
-            floor((-1.5 * self.R, 4 * self.R)), Outline(seen(rim)), Line(seen([centre, centre + 0.4 * axle])),
-            Arrow(seen(centre), seen(centre + np.array([2.5 * self.R, 0.0, 0.0])), "v₀"),
-        ]  # fmt: skip
+    def annotations(self) -> list[Annotation]:
+        centre = self.start()[0][:3]
+        return [Arrow(centre, centre + np.array([2.5 * self.R, 0.0, 0.0]), "v₀")]
 
     def truths(self, reference: Any) -> list[Truth]:
         """Against an adaptive Runge-Kutta solution of the sliding phase (formulary, section 8); first order in h."""

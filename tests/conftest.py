@@ -19,6 +19,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 import pytest
 
+from tests import browser as _browser
 from tests import systems as _systems
 
 atexit.register(shutil.rmtree, os.environ["CONTACT_WORKBENCH_CACHE"], ignore_errors=True)
@@ -31,3 +32,22 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def systems():
     """The module `systems`: random contact systems, and the laws that a step of them has to obey."""
     return _systems
+
+
+# One for each file of tests, so that what other files do with asyncio meets no running event loop.
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser of `tests/browser.py`; tests of pages rather want `reader`."""
+    if _browser.executable() is None:
+        pytest.skip("no chromium is installed (Debian: apt-get install chromium)")
+    with _browser.started() as found:
+        yield found
+
+
+@pytest.fixture
+def reader(chromium, tmp_path):
+    """Opens pages: `reader.open(path, width=360, dark=True)`. None may log an error or ask a network for anything."""
+    found = _browser.Reader(chromium, tmp_path)
+    yield found
+    found.close()
+    assert found.faults == []

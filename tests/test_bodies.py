@@ -15,7 +15,6 @@ from workbench.mechanics.bodies import (
     GROUND,
     RigidBodies,
     add_direction,
-    corners,
     fill_ball_joint,
     fill_body,
     fill_contact,
@@ -128,9 +127,6 @@ def test_attitudes_agree_with_an_independent_library(seed):
     np.testing.assert_allclose(turned(q, 0, s), expected @ s, atol=1e-15)
     point_of(q, 0, s, x)
     np.testing.assert_allclose(x, q[:3] + expected @ s, atol=1e-15)
-    box = corners(q, 0, (1.0, 2.0, 3.0)).reshape(-1, 3)
-    np.testing.assert_allclose(np.linalg.norm(box - q[:3], axis=1), np.sqrt(14), rtol=1e-14)
-    np.testing.assert_allclose(box.mean(axis=0), q[:3], atol=1e-14)
 
 
 def test_placed_bodies_are_turned_about_their_axes():

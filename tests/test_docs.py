@@ -1,50 +1,113 @@
-"""Pages that tell people what to type are typed: every file and every command of them is run."""
+"""The documentation: its code blocks are run, and what is made from the code is whole. `docs.build` does the rest."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from workbench.cli.main import main
+import workbench as wb
+from docs.site import examples, links
+from docs.site.commands import commands, parsers
+from docs.site.gallery import COMPARED, cases, page_of
+from docs.site.made import MADE, MARK, filled
+from docs.site.public import GROUPS, RESULTS
+from docs.site.words import terms
+from workbench.builtin.cases import CASES
+from workbench.builtin.formulations import FORMULATIONS, SLIDING
 
-ROOT = Path(__file__).parent.parent
-PAGES = ("docs/declare-your-own.md",)
-
-
-def blocks(page: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL)
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_command_of_a_page_works_on_the_files_of_the_page(page, tmp_path, monkeypatch, capsys):
-    """Those of the workbench within this process, where everything is imported: that takes a third of the time."""
-    for code in blocks(page, "python"):
-        name = re.match(r"# (\S+\.py)\n", code)
-        assert name, f"a block does not name its file:\n{code}"
-        (tmp_path / name[1]).write_text(code, "utf-8")
-    commands = [line[2:] for block in blocks(page, "console") for line in block.splitlines() if line.startswith("$ ")]
-    assert commands
-    monkeypatch.chdir(tmp_path)
-    # Their folders are no part of the path of later tests.
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    for command in commands:
-        program, *words = command.split()
-        if program == "workbench":
-            status, (said, complained) = main(words), capsys.readouterr()
-        else:
-            done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True)
-            status, said, complained = done.returncode, done.stdout, done.stderr
-        assert status == 0, f"{command}\n{said}\n{complained}"
-        assert "no answer" not in said
-        assert " no \n" not in said, f"{command}: a row is not verified\n{said}"
+DOCS = examples.DOCS
+LONG = {"tutorial", "paper", "painleve"}
+"""Pages whose blocks take seconds each: `python -m docs.build` runs them, and with it `.ci/run`."""
 
 
-def test_the_readmes_python_examples_run():
-    for code in blocks("README.md", "python"):
-        if "import workbench" in code:
-            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, cwd=ROOT)
-            assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize(
+    "page", [page for page in examples.pages() if page.stem not in LONG], ids=lambda page: page.stem
+)
+def test_every_code_block_of_a_page_does_what_the_page_says(page):
+    examples.run(page)
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ("console\n$ workbench --version\nworkbench 7\n", "workbench 7"),
+        ("console\n$ workbench list nothing\n", "nothing"),
+        ("console\n$ rm -r .\n", "no command of the workbench"),
+        ("python\n>>> 1 + 1\n3\n", "Got:"),
+        ("ruby\nputs 1\n", "ruby"),
+    ],
+)
+def test_a_block_that_does_something_else_is_noticed(block, words, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"```{block}```\n", "utf-8")
+    with pytest.raises(examples.ExampleError, match=re.escape(words)):
+        examples.run(page)
+
+
+def test_every_block_is_in_a_language_that_is_run_or_known():
+    languages = {language for page in DOCS.rglob("*.md") for language, _ in examples.blocks(page)}
+    assert languages <= {"python", "console"} | examples.SHOWN
+
+
+def test_the_gallery_has_every_case_with_all_its_parameters(tmp_path):
+    (tmp_path / "comparisons").mkdir()
+    (tmp_path / page_of("wheel")).touch()
+    text = cases(tmp_path)
+    sections = dict(zip(CASES.bundled, re.split(r"^\(case-.*\)=$", text, flags=re.MULTILINE)[1:], strict=True))
+    for name, section in sections.items():
+        case = CASES.find(name)
+        assert f"## {name}\n" in section
+        assert f'aria-label="{name} at its start"' in section
+        assert all(f"| `{key}` | {value:g} |" in section for key, value, _, _ in case.parameter_table())
+    assert [name for name, section in sections.items() if page_of(name) in section] == ["wheel"]
+    assert set(COMPARED) <= set(CASES.bundled)
+
+
+def test_the_gallery_has_every_formulation_with_its_relations_and_options():
+    text = MADE["formulations"](None)
+    names = [*FORMULATIONS.bundled, *SLIDING.bundled]
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == names
+    sections = re.split(r"^\(formulation-.*\)=$", text, flags=re.MULTILINE)[1:]
+    for name, section in zip(names, sections, strict=True):
+        f = (SLIDING if name in SLIDING else FORMULATIONS).find(name)
+        assert section.count("```{math}") >= 2
+        assert all(f"| `{option}` |" in section for option in f.described_options)
+
+
+def test_the_reference_has_every_command_with_its_options_and_every_public_name():
+    text = commands()
+    for name, parser in parsers():
+        assert f"## {name}\n" in text
+        options = [x for action in parser._actions if action.dest != "help" for x in action.option_strings]
+        assert [option for option in options if f"`{option}" not in text] == []
+    named = [name for group in GROUPS.values() for name in group]
+    assert sorted(named) == sorted(wb.__all__)
+    assert set(RESULTS) <= set(GROUPS["Verbs"])
+
+
+def test_the_glossary_explains_every_word_that_pages_link_to():
+    linked = {word for page in DOCS.rglob("*.md") for word in re.findall(r"\{term\}`([^`]+)`", page.read_text("utf-8"))}
+    assert len(linked) > 20
+    assert linked <= set(terms()), linked - set(terms())
+    assert len(terms()) == len(set(terms()))
+
+
+def test_every_part_that_is_made_has_its_place_and_every_place_its_part():
+    places = [name for page in DOCS.rglob("*.md") for name in MARK.findall(page.read_text("utf-8"))]
+    assert sorted(places) == sorted(MADE)
+    assert filled("a\n\n<!-- made: words -->\n", None).startswith("a\n\n```{glossary}\n")
+
+
+def test_links_that_lead_nowhere_and_what_comes_from_elsewhere_are_found(tmp_path):
+    (tmp_path / "b.html").write_text('<p id="here"></p>', "utf-8")
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#here"></a><a href="#top" id="top"></a><a href="https://example.org/x"></a>'
+        '<a href="b.html#gone"></a><a href="c.html"></a><img src="data:,"><script src="https://example.org/y.js"></script>',
+        "utf-8",
+    )
+    wrong, external = links.check(tmp_path)
+    assert wrong == [
+        "a.html loads https://example.org/y.js",
+        "a.html links to b.html#gone: there is no such place on the page",
+        "a.html links to c.html: there is no such file",
+    ]
+    assert external == ["https://example.org/x"]

@@ -89,7 +89,7 @@ def envelopes(curves: pd.DataFrame, column: str, title: str, within: Range) -> C
     y = alt.Y("min:Q", title=title, scale=scale)
     area = base.mark_area(opacity=0.35, clip=True).encode(y=y, y2="max:Q")
     median = base.mark_line(strokeWidth=1.5, clip=True).encode(y="median:Q")
-    plot = alt.layer(area, median, data=data).properties(width=WIDTH // 3, height=HEIGHT // 2)
+    plot = alt.layer(area, median, _now(data, "label"), data=data).properties(width=WIDTH // 3, height=HEIGHT // 2)
     return plot.facet(facet=alt.Facet("label:N", title=None, sort=order), columns=3)
 
 
@@ -113,6 +113,8 @@ def _curves(
         # One rule a plot, not one a row.
         plots = alt.Chart(data).transform_aggregate(rows="count()", groupby=["panel"])
         layers.append(plots.mark_rule(color="#c33", strokeDash=[4, 4]).encode(y=alt.datum(0.0)))
+    if x == "t":
+        layers.append(_now(data, "panel"))
     if within and (data[column] > within.high).any():
         above = base.transform_filter(alt.datum[column] > within.high).mark_point(shape="triangle-up", size=22)
         layers.append(above.encode(y=alt.value(4)))
@@ -120,6 +122,12 @@ def _curves(
         below = base.transform_filter(alt.datum[column] < within.low).mark_point(shape="triangle-down", size=22)
         layers.append(below.encode(y=alt.value("height")))
     return alt.layer(*layers, data=data)
+
+
+def _now(data: pd.DataFrame, plot: str) -> alt.Chart:
+    """A rule in each `plot` that the page's script moves to the page's time; not to be seen in a file."""
+    rule = alt.Chart(data).transform_aggregate(rows="count()", groupby=[plot]).mark_rule(color=INK, clip=True)
+    return rule.encode(x=alt.value(0), opacity=alt.value(0)).properties(name="clock")
 
 
 def _decades(values: pd.Series) -> list[float]:

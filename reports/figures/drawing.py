@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from html import escape
-from itertools import pairwise
 
 import numpy as np
 
 from workbench.mechanics.sketch import Arrow, Disc, Outline, Shape
 
 WIDTH, HEIGHT, MARGIN = 420.0, 240.0, 22.0
-HATCH, TIP = 8.0, 9.0
+TIP = 9.0
 BODY, RED = 'fill="#dbe6f2" stroke="#2b4f77" stroke-width="1.5"', "#b5442c"
+GROUND = 'fill="#e4e4e0" stroke="#777" stroke-width="1"'
 
 
 def drawing(shapes: Sequence[Shape], title: str) -> str:
@@ -51,9 +51,8 @@ def _svg(shape: Shape, at, scale: float) -> str:
         return _arrow(at(shape.tail), at(shape.head), escape(shape.label))
     text = " ".join(f"{x},{y}" for x, y in map(at, shape.points))
     if isinstance(shape, Outline):
-        return f'<polygon points="{text}" {BODY} stroke-linejoin="round"/>'
-    line = f'<polyline points="{text}" fill="none" stroke="#444" stroke-width="1.5"/>'
-    return line + (_hatching([at(p) for p in shape.points]) if shape.ground else "")
+        return f'<polygon points="{text}" {GROUND if shape.ground else BODY} stroke-linejoin="round"/>'
+    return f'<polyline points="{text}" fill="none" stroke="#2b4f77" stroke-width="1"/>'
 
 
 def _arrow(tail: tuple[float, float], head: tuple[float, float], label: str) -> str:
@@ -64,16 +63,3 @@ def _arrow(tail: tuple[float, float], head: tuple[float, float], label: str) -> 
     line = f'<line x1="{x}" y1="{y}" x2="{u - a:.1f}" y2="{v - b:.1f}" stroke="{RED}" stroke-width="1.8"/>'
     text = f'<text x="{u + 4}" y="{v - 5}" font-size="13" font-style="italic" fill="{RED}">{label}</text>'
     return f'{line}<polygon points="{tip}" fill="{RED}"/>' + (text if label else "")
-
-
-def _hatching(points: list[tuple[float, float]]) -> str:
-    marks = []
-    for (x, y), (u, v) in pairwise(points):
-        length = float(np.hypot(u - x, v - y)) or 1.0
-        along, count = ((u - x) / length, (v - y) / length), int(length // HATCH)
-        for i in range(1, count + 1):
-            a, b = x + along[0] * i * HATCH, y + along[1] * i * HATCH
-            # To the right of the way from start to end, in the page's downward y, and a little back.
-            c, d = a - HATCH * (along[1] + along[0]), b + HATCH * (along[0] - along[1])
-            marks.append(f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke="#999" stroke-width="1"/>')
-    return "".join(marks)

@@ -9,7 +9,9 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import write_figures
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
-from workbench.builtin.reports.pages.page import data_link, environment, scripts
+from workbench.builtin.reports.pages.loupe import loupe
+from workbench.builtin.reports.pages.motion import motion_view
+from workbench.builtin.reports.pages.page import data_link, environment, script, scripts
 from workbench.builtin.reports.text.comparison import (
     budget_columns,
     error_columns,
@@ -23,6 +25,7 @@ from workbench.builtin.reports.text.conclusions import reasons, summary
 from workbench.builtin.reports.text.exports import csv, latex, markdown
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import headline
+from workbench.comparison import saved
 from workbench.comparison.columns import Column
 from workbench.comparison.files import SLOW
 from workbench.comparison.result import Comparison
@@ -52,13 +55,12 @@ FACTS: list[tuple[str, str, str]] = [
 def save(
     c: Comparison, folder: Path, provenance: dict[str, Any], drawn: Literal["pdf", "svg", "png"] | None = None
 ) -> None:
-    """Write report.html, the frames as CSV or Parquet, provenance.json and, if `drawn`, each figure as a file.
+    """Write report.html, all that it is made from (`saved`), tables as CSV, and, if `drawn`, each figure as a file.
 
     The first table of the page is errors.md and errors.tex besides.
     """
+    saved.save(c, folder)
     c.runs.to_csv(folder / "runs.csv", index=False)
-    c.runs.to_parquet(folder / "runs.parquet", index=False)
-    c.trajectories.to_parquet(folder / "trajectories.parquet", index=False)
     if c.case is not None:
         c.diagnostics.to_csv(folder / "diagnostics.csv", index=False)
     write_json(folder / "provenance.json", provenance)
@@ -72,7 +74,7 @@ def save(
 
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
-    shown, known = figures(c), {}
+    shown, moving, known = figures(c), motion_view(c), {}
     if c.case is None:
         facts = [(words, form.format(c.facts[key])) for key, words, form in FACTS if c.facts.get(key) is not None]
         known = {"facts": facts, "words": facts_in_words(c), "known": known_in_words(c), "slow": SLOW}
@@ -91,16 +93,18 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             verdicts=_verdicts(c.diagnostics),
             summary=summary(c),
             reasons=reasons(c),
-            cards=_cards(c),
+            cards=cards(c),
             budgets=_budgets(c),
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
-            **scripts(shown),
+            motion=moving["motion"],
+            loupe=loupe(c),
+            **scripts(shown, moving["viewer"], script("loupe.js")),
         )
     )
 
 
-def _cards(c: Comparison) -> list[dict[str, Any]]:
+def cards(c: Comparison) -> list[dict[str, Any]]:
     """The mathematics; formulations that differ in what is no relation, such as their axes, have one card."""
     cards: dict[tuple[str, ...], dict[str, Any]] = {}
     for card in c.mathematics:

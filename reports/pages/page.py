@@ -8,6 +8,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
+from xml.etree import ElementTree
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from latex2mathml.converter import convert
@@ -30,8 +31,16 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= {"mathml": mathml, "prose": prose}
-    found.globals["policy"] = policy()
+    found.globals |= {"policy": policy(), "swatch": swatch}
     return found
+
+
+def swatch(colour: str, dash: Sequence[int]) -> Markup:
+    """A short line in the colour and dash of a formulation, to stand before its name."""
+    return Markup(
+        '<svg class="marks" viewBox="0 0 34 8" width="34" height="8" aria-hidden="true"><path d="M0,4h34" stroke="{}" '
+        'stroke-width="3" stroke-dasharray="{}"/></svg>'
+    ).format(colour, "none" if list(dash) == [1, 0] else " ".join(map(str, dash)))
 
 
 def policy(*allowed: str) -> str:
@@ -53,11 +62,22 @@ def mathml(latex: str, display: Literal["block", "inline"] = "block") -> Markup:
     """LaTeX as MathML, displayed or within a line."""
     try:
         found = convert(latex, display=display)
+        # Names are the user's own, and may be anything: within \text the converter lets markup through.
+        known = all(_is_mathematics(element) for element in ElementTree.fromstring(found).iter())
     except Exception:
-        # Names are the user's own, and may be anything.
+        known = False
+    if not known:
         return escape(latex)
     # As an operator a bar would be spaced like one, and |u| is no sum.
     return Markup(found.replace(">&#x0007C;</mo>", ' lspace="0" rspace="0">&#x0007C;</mo>'))
+
+
+def _is_mathematics(element: ElementTree.Element) -> bool:
+    """Whether it is one of MathML's, without an address and without styles or scripts of its own."""
+    name = element.tag.removeprefix("{http://www.w3.org/1998/Math/MathML}")
+    return re.fullmatch("m[a-z]+", name) is not None and not any(
+        key in ("href", "style", "class", "src") or key.startswith("on") for key in element.attrib
+    )
 
 
 def prose(text: str) -> Markup:
@@ -66,12 +86,21 @@ def prose(text: str) -> Markup:
     return Markup("").join(mathml(part, "inline") if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
-def scripts(figures: "Sequence[Figure]") -> dict[str, Markup | str]:
-    """What `scripts.html.j2` needs, the drawing library and the charts of `#figure-NAME`, and `policy`."""
+def scripts(figures: "Sequence[Figure]", *views: str) -> dict[str, Markup | str]:
+    """What `scripts.html.j2` needs, the drawing library and the charts of `#figure-NAME`, and `policy`.
+
+    `views` are scripts of other parts of the page; they may use `clock`, the time that all parts show.
+    """
     # Pages without figures need no drawing library.
     bundle = _drawing_library() if figures else Markup("")
-    drawing = Markup(f"\nconst specs = {_specs(figures)};\n{environment().get_template('figures.js').render()}")
+    text = [script("clock.js"), f"const specs = {_specs(figures)};", script("figures.js"), *views]
+    drawing = Markup("\n".join(["", *text, ""]))
     return {"bundle": bundle, "drawing": drawing, "policy": policy(bundle, drawing)}
+
+
+def script(name: str) -> str:
+    """A script of `reports/templates`."""
+    return environment().get_template(name).render()
 
 
 def _specs(figures: "Sequence[Figure]") -> str:

@@ -96,9 +96,8 @@ def three_bodies() -> Section:
         ),
         sketches=(
             Sketch("three bodies",
-                   "From the side: plank A on the support (left) and the roller B (right), ball E on top. a: "
-                   "acceleration of the platform; c: of the belt under the roller; v₀: the ball's start, 15° out of "
-                   "the picture's plane.",
+                   "Plank A on the support (left) and the roller B (right), ball E on top. a: acceleration of the "
+                   "platform; c: of the belt under the roller; v₀: the ball's start, 15° from the plank's direction.",
                    case.sketch()),
         ),
         claims=(

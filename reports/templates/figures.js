@@ -9,11 +9,32 @@ function fit(spec, room) {
   if (spec.columns) spec.columns = Math.max(1, Math.min(spec.columns, Math.floor(room / (spec.spec.width + 20))));
 }
 
+// Figures over time have a rule at the page's time. It is moved by hand: Vega would lay the figure out anew.
+function follow(view, place) {
+  clock.listen(time => place.querySelectorAll('.clock_marks line').forEach(rule => {
+    rule.setAttribute('transform', `translate(${view.scale('x')(time)},0)`);
+    rule.setAttribute('opacity', time > 0 ? 0.7 : 0);
+  }));
+}
+
 async function save(view, name, kind) {
   const shown = view.background();
   const url = await view.background('white').toImageURL(kind, 2);
   view.background(shown).run();
   Object.assign(document.createElement('a'), {href: url, download: `${name}.${kind}`}).click();
+}
+
+// What a click on a name in a legend does, for keyboards, fingers and screen readers too.
+function chooser(view) {
+  const signal = Object.keys(view.getState().signals).find(name => name.endsWith('_legend'));
+  if (!signal) return [];
+  const choice = document.createElement('select');
+  choice.append(new Option('all', ''), ...view.scale('color').domain().map(name => new Option(name)));
+  choice.addEventListener('change', () => view.signal(signal, choice.value || null).runAsync());
+  view.addSignalListener(signal, (_, name) => { choice.value = name || ''; });
+  const label = document.createElement('label');
+  label.append('Single out ', choice);
+  return [label];
 }
 
 async function draw(name, spec) {
@@ -31,13 +52,16 @@ async function draw(name, spec) {
   // How much names take beside the plots is known only now.
   if (narrow && beyond > 0) ({view} = await embed(place.clientWidth - 90 - beyond));
   Object.entries({role: 'img', 'aria-label': words, 'aria-roledescription': 'figure'}).forEach(x => place.setAttribute(...x));
+  follow(view, place);
+  // The words say what there is to see; its thousand pieces would be read out one by one.
+  place.querySelector('svg').setAttribute('aria-hidden', 'true');
   const buttons = ['svg', 'png'].map(kind => {
     const button = Object.assign(document.createElement('button'), {textContent: `Save as ${kind.toUpperCase()}`});
     button.addEventListener('click', () => save(view, name, kind));
     return button;
   });
   const row = Object.assign(document.createElement('p'), {className: 'downloads'});
-  row.append(...buttons);
+  row.append(...chooser(view), ...buttons);
   place.closest('figure').append(row);
 }
 

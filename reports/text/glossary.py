@@ -1,4 +1,4 @@
-"""The words of a comparison's page that a newcomer may not know."""
+"""The words that a newcomer may not know: those of a comparison's page, and those of the other pages and the site."""
 
 GLOSSARY = {
     "accumulated error": "of a run from the start, whose states drift away from the reference's",
@@ -27,3 +27,45 @@ GLOSSARY = {
     "window": "the part of a run over which errors are taken",
 }
 """Word and meaning, in alphabetical order."""
+
+THEORY = {
+    "bilateral": "of a constraint that holds in both directions, such as a joint; its force may have either sign",
+    "certificate": "exact numbers by which somebody else can check a verdict without trusting whoever found it",
+    "complementarity": "of two quantities of which both are nonnegative and at most one is positive, such as a "
+    "contact's gap and its force; written 0 ≤ x ⊥ y ≥ 0",
+    "complementary cone": "all q for which the LCP has a solution with given unknowns positive and the others zero; "
+    "where cones overlap there are several solutions",
+    "Coulomb's law": "friction is at most μ times the normal force; where a contact slides it is just that, against "
+    "the sliding velocity",
+    "Delassus operator": "W = J M⁻¹ Jᵀ: the velocities at the contacts that impulses at the contacts make",
+    "discretisation error": "what is wrong because a step has a finite size; exact Coulomb friction has it too",
+    "formulation": "relations that take the place of Coulomb's law in a step; the workbench declares each once",
+    "formulation error": "what is wrong because a formulation is not Coulomb's law, though solved to round-off",
+    "hyperstatic, redundant": "of contacts that bear more force components than the motion determines, as those of a "
+    "table on four legs",
+    "idle": "of a contact that bears no impulse, because it opens or because others bear the load",
+    "lexicographic rule": "breaks ties between rows so that Lemke's method never comes back to a basis, and cannot "
+    "cycle",
+    "margin": "how far q is from the nearest one beyond which the number of solutions is another",
+    "mixed mode": "some contacts slide, others stick or open",
+    "natural map": "p − P(p − ρ u), P the projection onto the set of impulses: zero at solutions alone",
+    "NCP": "nonlinear complementarity problem, such as that of exact Coulomb friction in space",
+    "Painlevé paradox": "a rigid body slides under Coulomb's law, and no contact force satisfies the law, or several "
+    "do",
+    "PGS": "projected Gauss-Seidel: rows are solved one by one, sweep after sweep; stopped early it leaves bodies "
+    "creeping",
+    "phantom inertia": "a mass ρ between the two slips of each friction direction, with nearly any of which the lead "
+    "matrix is regular",
+    "pivot": "an exchange of a basic unknown with a nonbasic one",
+    "principal pivot": "exchanges that leave each index with one basic unknown of its pair z_i, w_i",
+    "regime": "what the law of sliding says at an instant: sliding goes on, the contact opens, there is no answer, or "
+    "several",
+    "restitution": "the share of an approach that an impact gives back: of velocities by Newton's law, of impulses by "
+    "Poisson's",
+    "secondary ray": "how Lemke's method ends where no unknown can leave the basis: its path leads to no solution",
+    "Signorini": "the law of contact without friction: gap and normal force are nonnegative, and one of them is zero",
+    "solver error": "what is wrong because a solver stopped before it had solved the formulation to round-off",
+    "verdict": "yes, no or undecided; a yes or no is exact and carries its certificate",
+}
+"""Words of the other pages and of the documentation."""
+WORDS = GLOSSARY | THEORY

@@ -97,7 +97,7 @@ TRAJECTORIES = (
     Column("t", "s", "end of the step, at which positions, velocities and energy are", of=CASE),
     *(Column(x, "m", f"{x} of the centre of mass after the step", of=CASE) for x in "xyz"),
     Column("gap", "m", "gap phi at the start of the step", of=CASE),
-    Column("mu", "1", "friction coefficient", of=PROBLEM),
+    Column("mu", "1", "friction coefficient in force"),
     Column("p_n", "N s", "normal impulse"),
     Column("u_n", "m/s", "what the normal law is about: normal velocity with gap, restitution and compliance"),
     Column("normalised_friction", "1", "|p_t|/(mu p_n); 0 where the contact is open"),
@@ -119,6 +119,7 @@ TRAJECTORIES = (
         column for j in (1, 2) for column in (
             Column(f"p_t{j}", "N s", f"component {j} of the friction impulse", "in space" * (j == 2)),
             Column(f"u_t{j}", "m/s", f"component {j} of the sliding velocity", "in space" * (j == 2)),
+            Column(f"free_t{j}", "m/s", f"component {j} of it without impulses", "in space" * (j == 2), PROBLEM),
         )
     ),
     Column(

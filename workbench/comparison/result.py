@@ -12,6 +12,9 @@ from workbench.comparison.failure import failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
 from workbench.comparison.metrics import METRICS
+from workbench.comparison.motion import Motion
+from workbench.comparison.shown import SavedCase, SavedFormulation
+from workbench.diagnostics.friction_section import friction_section, section_axes
 from workbench.diagnostics.lead_matrix import theory_of
 from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, Formulation
@@ -36,17 +39,18 @@ class Comparison:
     Coulomb's law leaves open. A `problem` is a single step
     without bodies: `facts` are those of `problem_facts`; `known` tells of its exact solution whether impulses and
     velocity are determined, and what the `nearest` W of bodies changes where the given one is none (`Nearest.facts`);
-    `seconds` is the time that each of its rows was given, None for any.
+    `seconds` is the time that each of its rows was given, None for any. `motion` is what a case with shapes moves like.
+    A comparison that comes from files (`saved`) holds what pages show of the case and of formulations, and no problem.
     """
 
     name: str
-    formulations: tuple[Formulation, ...]
+    formulations: tuple[Formulation | SavedFormulation, ...]
     metrics: tuple[Metric, ...]
     runs: pd.DataFrame
     trajectories: pd.DataFrame
     diagnostics: pd.DataFrame
     mathematics: tuple[dict[str, Any], ...]
-    case: Case | None = None
+    case: Case | SavedCase | None = None
     settings: Settings = field(default_factory=Settings)
     truths: tuple[Truth, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -54,6 +58,7 @@ class Comparison:
     facts: dict[str, Any] = field(default_factory=dict)
     known: dict[str, Any] = field(default_factory=dict)
     seconds: float | None = None
+    motion: Motion | None = None
 
     @property
     def windows(self) -> dict[str, pd.DataFrame]:
@@ -85,9 +90,22 @@ def chosen_metrics(about: frozenset[str], given: Iterable[Metric | str] | None) 
 def mathematics(formulations: Sequence[Formulation], size: tuple[int, int, int, int]) -> tuple[dict[str, Any], ...]:
     """What a reader needs to know of each formulation, printed from the declaration of size (n, m, r, d).
 
-    What cannot be declared, compiled or printed says so in `failure`, and is not `compiled` in the first two cases.
+    `section` and `sliding_section` are the vertices of `friction_section`, of a contact that sticks and of one that
+    slides along its first axis; `section_axes` says along what that axis lies in either. What cannot be declared,
+    compiled or printed says so in `failure`, and is not `compiled` in the first two cases.
     """
     return tuple(_card(f, size) for f in formulations)
+
+
+def _section(f: Formulation) -> dict[str, Any]:
+    """What a card tells of the cross-section of friction at mu = 1; None also where somebody's own cannot be had."""
+    try:
+        found = [friction_section(f, slides=slides) for slides in (False, True)]
+        axes = section_axes(f) if found[0] is not None else None
+    except Exception:
+        found, axes = [None, None], None
+    section, sliding = (None if x is None else x.tolist() for x in found)
+    return {"section": section, "sliding_section": sliding, "section_axes": axes}
 
 
 def _card(f: Formulation, size: tuple[int, int, int, int]) -> dict[str, Any]:
@@ -95,6 +113,7 @@ def _card(f: Formulation, size: tuple[int, int, int, int]) -> dict[str, Any]:
         "name": f.name, "label": f.label,
         "friction": f.friction, "source": f.source, "theory": theory_of(f), "problem_class": "",
         "relations": [], "sets": [], "blocks": "", "glossary": [], "compiled": False, "failure": None,
+        **_section(f),
     }  # fmt: skip
     try:
         if f.symbols is not ContactSymbols:

@@ -23,9 +23,9 @@ from numba import types
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, set_all
 from workbench.mechanics.case import Array, Case, quantity
-from workbench.mechanics.core import ADVANCE, CORE
+from workbench.mechanics.core import ADVANCE, CORE, GAP, Core
+from workbench.mechanics.solids import GROUND, rotated
 
-GROUND = -1
 STEEP = 0.5
 """Above this (n . x)^2 the first body axis x, more than 45 degrees out of the tangent plane, gives no heading."""
 I64, F64 = types.int64, types.float64
@@ -195,6 +195,27 @@ class RigidBodies(Case):
     def orientation(self, q: Array) -> Array:
         return np.stack([q[..., 7 * k + 3 : 7 * k + 7] for k in range(len(self.inertias()))], axis=-2)
 
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        return np.stack([q[..., 7 * k : 7 * k + 3] for k in range(len(self.inertias()))], axis=-2), self.orientation(q)
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        """Read off the rows that the time stepping uses: those of an axis a are [a, R^T (s x a)] for a point s from the
+        centre of the upper body, and the sum of a x (s x a) over three axes is 2 s."""
+        n, _, r, _ = self.size
+        core, data, rest = Core(self.size, 1.0, GAP, self.v_th), self.data(), np.zeros(n)
+        rows = np.empty((*q.shape[:-1], r, 3, n // 6, 6))
+        for at in np.ndindex(q.shape[:-1]):
+            self.fill(q[at], rest, data, core)
+            rows[at] = np.stack([core.J_n, core.J_t[0::2], core.J_t[1::2]], axis=1).reshape(rows.shape[-4:])
+        a, (x, _) = rows[..., :3], self.poses(q)
+        m = np.stack([turned(q[..., None, None, :], k, rows[..., k, 3:]) for k in range(n // 6)], axis=-2)
+        # In terms of its normal n = t x (n x t) the upper body's rows have the sign 1, the lower body's -1.
+        sign = np.sum(a[..., 0, :, :] * np.cross(a[..., 1, :, :], a[..., 2, :, :]), axis=-1).round()
+        k = np.where(sign > 0, 2, np.abs(sign)).argmax(axis=-1)[..., None]
+        sign = np.take_along_axis(sign, k, axis=-1)[..., None]
+        a, m = (sign * np.take_along_axis(y, k[..., None, None], axis=-2)[..., 0, :] for y in (a, m))
+        return np.take_along_axis(x, k, axis=-2) + 0.5 * np.cross(a, m).sum(axis=-2), a
+
     def in_space(self, q: Array, v: Array, back: bool = False) -> Array:
         w = v.copy()
         for k in range(len(self.inertias())):
@@ -233,8 +254,7 @@ class RigidBodies(Case):
 
 def turned(q: Array, k: int, s: Array) -> Array:
     """Vectors s (..., 3) of body k in world axes, for coordinates q (..., n_q)."""
-    a, u = q[..., 7 * k + 3, None], q[..., 7 * k + 4 : 7 * k + 7]
-    return s + 2 * np.cross(u, a * s + np.cross(u, s))
+    return rotated(q[..., 7 * k + 3 : 7 * k + 7], s)
 
 
 def place(*centres_and_turns: tuple[Any, ...]) -> Array:
@@ -245,9 +265,3 @@ def place(*centres_and_turns: tuple[Any, ...]) -> Array:
         unit = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
         q += [*centre, np.cos(angle / 2), *(np.sin(angle / 2) * unit)]
     return np.array(q, dtype=float)
-
-
-def corners(q: Array, k: int, half: tuple[float, float, float]) -> Array:
-    """The corners (2, 2, 2, 3) [m] of a cuboid body with half edges along its axes."""
-    signs = np.stack(np.meshgrid([-1.0, 1.0], [-1.0, 1.0], [-1.0, 1.0], indexing="ij"), axis=-1)
-    return q[7 * k : 7 * k + 3] + turned(q, k, signs * np.asarray(half))

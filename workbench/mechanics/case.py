@@ -12,7 +12,8 @@ from workbench.arrays import Array
 from workbench.engine.travel import Travelling, found_elsewhere
 from workbench.errors import DataError, UnknownNameError
 from workbench.mechanics.relaxation import RIGID, Relaxation
-from workbench.mechanics.sketch import Shape
+from workbench.mechanics.sketch import Annotation, Shape, drawn, view
+from workbench.mechanics.solids import GROUND, Plane, Point, Solid, rotated
 
 FILLED = ("M", "f", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", "mu_s", "e")
 """What the mechanics of a case may give."""
@@ -31,10 +32,22 @@ def simplest(x: float) -> Fraction:
     return near if float(near) == x else Fraction(x)
 
 
-def planar_orientation(angle: Array) -> Array:
-    """Unit quaternions (..., 1, 4) of one body turned by an angle (...) [rad] in the plane."""
-    half, none = 0.5 * np.asarray(angle), np.zeros_like(angle)
-    return np.stack([np.cos(half), none, none, np.sin(half)], axis=-1)[..., None, :]
+UNTURNED = (1.0, 0.0, 0.0, 0.0)
+FLOOR = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+"""Axes of a contact with a level floor: normal and tangents, of which the plane has the first."""
+
+
+def planar_orientation(angle: Array, axis: Point = (0.0, -1.0, 0.0)) -> Array:
+    """Unit quaternions (..., 1, 4) of one body turned by an angle (...) [rad] in the plane: from x to z, or about an
+    axis."""
+    half = 0.5 * np.asarray(angle)[..., None]
+    return np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)[..., None, :]
+
+
+def touching(points: Array, axes: Any) -> tuple[Array, Array]:
+    """Contact points (..., r, 3) and their axes, given as (1 + d, 3) or more of them, as (..., r, 1 + d, 3)."""
+    axes = np.asarray(axes, dtype=float)
+    return points, np.broadcast_to(axes, (*points.shape[:-1], *axes.shape[-2:]))
 
 
 def _restored(kind: type, values: dict[str, Any]) -> "Case":
@@ -78,6 +91,9 @@ class Case(ABC):
 
     The mechanics are either a method `mechanics(q, v)` in plain Python, or, some fifty times faster, two compiled
     functions `fill` and `advance` (`core.FILL`, `core.ADVANCE`) that read `data()`. Both take the same steps.
+
+    What it looks like is given once, in space: `solids`, where they are (`poses`) and touch (`contacts`), and
+    `annotations` of the sketch. A case without is compared as any other, and has neither sketch nor motion.
 
     A case whose contacts slide at its start may give them at acceleration level, `sliding_system(q, v)`, and in
     rational numbers, `exact_sliding(given)`, None for a state that has none (see `cases.rod`).
@@ -161,6 +177,19 @@ class Case(ABC):
         for what, found, wanted in (("centre", self.centre(q), (3,)), ("energy", self.energy(q, v), ())):
             if np.shape(found) != wanted:
                 raise DataError(f"{self.name}: {what} of one state has shape {np.shape(found)}; {wanted} is needed")
+        self._solids_must_fit(q)
+
+    def _solids_must_fit(self, q: Array) -> None:
+        solids = self.solids()
+        if not solids:
+            return
+        _, _, r, d = self.size
+        bodies = 1 + max(x.body if isinstance(x, Solid) else GROUND for x in solids)
+        wanted = (bodies, 3), (bodies, 4), (r, 3), (r, 1 + d, 3)
+        names = "positions", "orientations", "contact points", "contact axes"
+        for what, found, shape in zip(names, (*self.poses(q), *self.contacts(q)), wanted, strict=True):
+            if np.shape(found) != shape:
+                raise DataError(f"{self.name}: {what} of one state have shape {np.shape(found)}; {shape} is needed")
 
     def data(self) -> Array:
         """The parameters in order, as the compiled mechanics read them."""
@@ -222,6 +251,30 @@ class Case(ABC):
         """Orientations (..., bodies, 4) of the bodies that turn: unit quaternions, scalar first, body to world."""
         return np.zeros((*q.shape[:-1], 0, 4))
 
+    def solids(self) -> Sequence[Solid | Plane]:
+        """The shapes of bodies and ground, from which sketch and motion come; a case without has neither."""
+        return ()
+
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        """Positions (..., B, 3) [m] and orientations (..., B, 4) of the bodies that `solids` belong to.
+
+        Unit quaternions, scalar first, body to world; of one body about its centre unless a case says otherwise.
+        """
+        position, orientation = self.centre(q)[..., None, :], self.orientation(q)
+        return position, orientation if orientation.shape[-2] else np.broadcast_to(UNTURNED, (*position.shape[:-1], 4))
+
+    def points(self, q: Array, s: Any, body: int = 0) -> Array:
+        """The points s (k, 3) [m] of a body in the world, (..., k, 3)."""
+        position, orientation = (x[..., body, None, :] for x in self.poses(q))
+        return position + rotated(orientation, np.asarray(s, dtype=float))
+
+    def contacts(self, q: Array) -> tuple[Array, Array]:
+        """Where contacts act, in the world: points (..., r, 3) [m] of one of the bodies, axes (..., r, 1 + d, 3).
+
+        The axes are the normal and the tangents that J_n and J_t belong to. Needed of a case with `solids`.
+        """
+        raise DataError(f"{self.name} gives solids and not where they touch; contacts(q) is needed")
+
     def in_space(self, q: Array, v: Array, back: bool = False) -> Array:
         """Velocities v (..., n) at q (..., n_q) in axes that do not turn with the bodies, or `back` from there.
 
@@ -229,9 +282,17 @@ class Case(ABC):
         """
         return v
 
-    def sketch(self) -> Sequence[Shape]:
-        """The case at its start, as plane shapes in metres."""
+    def annotations(self) -> Sequence[Annotation]:
+        """Arrows, lines and marks in space that the sketch has besides the solids: initial velocities, forces."""
         return ()
+
+    def sketch(self) -> Sequence[Shape]:
+        """The case at its start, as plane shapes in metres; none without `solids`."""
+        solids = self.solids()
+        if not solids:
+            return ()
+        q = self.start()[0]
+        return drawn(solids, *self.poses(q), self.annotations(), view(self.contacts(q)[1]))
 
     def truths(self, reference: Any) -> list[Truth]:
         """Analytic truths, computed on a reference run (`run.Run` under exact Coulomb friction)."""

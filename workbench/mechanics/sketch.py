@@ -1,33 +1,44 @@
-"""What a case looks like at its start: a few plane shapes in metres, drawn by the report."""
+"""What a case looks like at its start: plane shapes in metres, drawn by the report, and how they come from its solids.
 
-import itertools
+A case in the plane is seen from the side, one in space from the front, a little from the right and from above, without
+perspective: balls are discs.
+"""
+
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from workbench.arrays import Array
+from workbench.mechanics.solids import GROUND, Plane, Point, Solid, rotated, slabs
 
-Point = Sequence[float] | Array
+TURN, RISE = np.radians(20.0), np.radians(15.0)
+"""How far from the right and from above space is seen."""
+SHARP = 0.8
+"""Edges between faces whose normals have a smaller product are drawn."""
+BESIDE = 0.25
+"""How far planes reach beyond everything else, as a share of its size."""
 
 
 @dataclass(frozen=True)
 class Outline:
-    """A closed polygon, the outline of a body."""
-
-    points: Sequence[Point] | Array
-
-
-@dataclass(frozen=True)
-class Line:
-    """An open line: an edge, a rope, an axis; `ground` is hatched on its right-hand side, seen from start to end."""
+    """A closed polygon, the outline of a body or of the `ground`."""
 
     points: Sequence[Point] | Array
     ground: bool = False
 
 
 @dataclass(frozen=True)
+class Line:
+    """An open line: an edge, a rope, an axis."""
+
+    points: Sequence[Point] | Array
+
+
+@dataclass(frozen=True)
 class Disc:
+    """A mark, such as a centre of mass."""
+
     centre: Point
     radius: float
 
@@ -42,22 +53,73 @@ class Arrow:
 
 
 Shape = Outline | Line | Disc | Arrow
+Annotation = Line | Disc | Arrow
 
 
-def seen(x: Sequence[Point] | Point) -> Array:
-    """Points (..., 3) of space as the plane shows them: x to the right, y into the page, z upwards."""
-    x = np.asarray(x, dtype=float)
-    return np.stack([x[..., 0] + 0.4 * x[..., 1], x[..., 2] + 0.25 * x[..., 1]], axis=-1)
+def view(axes: Array) -> Array:
+    """Unit vectors (3, 3) to the right, upwards and towards the reader, for the axes (r, 1 + d, 3) of the contacts."""
+    if axes.shape[-2] == 2:
+        # A level plane is seen from above.
+        return np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]) if axes[..., 2].any() else np.eye(3)
+    (c, s), (C, S) = ((np.cos(x), np.sin(x)) for x in (TURN, RISE))
+    right, towards = np.array([c, s, 0.0]), np.array([s * C, -c * C, S])
+    return np.array([right, np.cross(towards, right), towards])
 
 
-def cuboid(corner_of: Array) -> list[Shape]:
-    """The twelve edges of a cuboid with corners (2, 2, 2, 3)."""
-    edges: list[Shape] = []
-    for i, j in itertools.product(range(2), repeat=2):
-        edges += [Line(seen(corner_of[:, i, j])), Line(seen(corner_of[i, :, j])), Line(seen(corner_of[i, j, :]))]
-    return edges
+def drawn(
+    solids: Sequence[Solid | Plane], position: Array, orientation: Array, notes: Sequence[Annotation], look: Array
+) -> list[Shape]:
+    """The solids at positions (B, 3) and orientations (B, 4) of their bodies, and annotations in space, as `view` has
+    it: what is higher, or as high and nearer, comes later."""
+    placed = [x if x.body == GROUND else _placed(x, position, orientation) for x in solids if isinstance(x, Solid)]
+    points = np.concatenate([*(x.vertices for x in placed), *map(_extent, notes)])
+    low, high = points.min(axis=0), points.max(axis=0)
+    aside = BESIDE * (high - low).max()
+    planes = [x for x in solids if isinstance(x, Plane)]
+    ground = slabs(planes, low - aside, high + aside)
+
+    def order(x: Solid) -> tuple[bool, float, float]:
+        centre = x.vertices.mean(axis=0)
+        return x.body != GROUND, round(centre[2] / aside, 6), float(centre @ look[2])
+
+    # Planes that are seen from behind would hide what lies on them: they are their edges.
+    behind = [slab for x, slab in zip(planes, ground, strict=True) if look[2] @ x.normal < 0]
+    shapes: list[Shape] = []
+    for x in (*(slab for slab in ground if slab not in behind), *sorted(placed, key=order)):
+        outline, edges = _faces(x, look)
+        shapes += [Outline(outline, x.body == GROUND), *map(Line, edges)]
+    shapes += [Line(outline[[*range(len(outline)), 0]]) for outline, _ in (_faces(x, look) for x in behind)]
+    return [*shapes, *(_seen(x, look) for x in notes)]
 
 
-def floor(x: tuple[float, float], z: float = 0.0) -> Line:
-    """The floor between two abscissae."""
-    return Line([(x[0], z), (x[1], z)], ground=True)
+def _placed(x: Solid, position: Array, orientation: Array) -> Solid:
+    return replace(x, vertices=position[x.body] + rotated(orientation[x.body], x.vertices))
+
+
+def _extent(note: Annotation) -> Array:
+    if isinstance(note, Arrow):
+        return np.array([note.tail, note.head], dtype=float)
+    return np.asarray(note.points if isinstance(note, Line) else [note.centre], dtype=float)
+
+
+def _seen(note: Annotation, look: Array) -> Shape:
+    points = _extent(note) @ look[:2].T
+    if isinstance(note, Arrow):
+        return replace(note, tail=points[0], head=points[1])
+    return Line(points) if isinstance(note, Line) else Disc(points[0], note.radius)
+
+
+def _faces(x: Solid, look: Array) -> tuple[Array, Array]:
+    """The outline (k, 2) of a convex solid and those of its sharp edges (j, 2, 2) that are seen."""
+    corners = x.vertices[x.triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    edges = np.sort(x.triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    # Every edge belongs to two triangles, a and b, and comes twice, one after the other in this order.
+    order = np.lexsort(edges.T).reshape(-1, 2)
+    ends, (a, b) = edges[order[:, 0]], (order // 3).T
+    seen, flat = normals @ look[2] > 1e-9, x.vertices @ look[:2].T
+    sharp = seen[a] & seen[b] & ((normals[a] * normals[b]).sum(axis=1) < SHARP)
+    rim = flat[np.unique(ends[seen[a] != seen[b]])]
+    angle = np.arctan2(*(rim - rim.mean(axis=0)).T[::-1])
+    return rim[np.argsort(angle)], flat[ends[sharp]]

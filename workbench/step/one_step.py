@@ -61,15 +61,20 @@ def declared(formulation: Formulation, system: ContactSystem) -> Declaration:
 
     Raises DataError when the step cannot be begun, ModellingError as declaring does.
     """
-    stepper = pose(formulation, system)
-    declaration = formulation.declaration(*system.size)
+    return with_values(pose(formulation, system))
+
+
+def with_values(stepper: Stepper) -> Declaration:
+    """The declaration of a step that has begun, its parameters with the values of the first pass."""
+    declaration = stepper.c.formulation.declaration(*stepper.c.size)
     values, start = stepper.c.views(stepper.core.theta), 0
     for p in declaration.hooks.own:
         values[p.name()] = stepper.own[start : start + p.size].reshape(p.shape)
         start += p.size
-    for name, p in declaration.parameters.items():
-        if name in values:
-            p.value = values[name].copy()
+    # What is recovered may contain parameters of its own.
+    for p in (*declaration.parameters.values(), *declaration.hooks.own):
+        if p.name() in values:
+            p.value = values[p.name()].copy()
     return declaration
 
 

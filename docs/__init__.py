@@ -1,0 +1,1 @@
+"""The documentation: pages in Markdown, and the code that makes a site of them (`python -m docs.build`)."""

@@ -1,0 +1,36 @@
+"""A built site in a browser: no page asks the network for anything, complains, or scrolls sideways at 360 px."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import which
+
+WIDTH = 360
+
+
+def chromium() -> str | None:
+    """The browser of this machine, if it has one."""
+    return which("chromium") or which("chromium-browser") or which("google-chrome")
+
+
+def faults(site: Path, program: str) -> Iterator[str]:
+    """What is wrong with the pages of Sphinx, a line each."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": WIDTH, "height": 800})
+        said: list[str] = []
+        page.on("request", lambda r: r.url.startswith(("file:", "data:", "blob:")) or said.append(f"asks for {r.url}"))
+        page.on("console", lambda m: m.type == "error" and said.append(f"complains: {m.text}"))
+        page.on("pageerror", lambda e: said.append(f"fails: {e}"))
+        for path in sorted(site.rglob("*.html")):
+            if path.relative_to(site).parts[0] in ("comparisons", "notebooks"):
+                # Pages of the workbench itself, which have tests of their own.
+                continue
+            page.goto(path.as_uri())
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            if wide > WIDTH:
+                said.append(f"is {wide} px wide in a window of {WIDTH}")
+            yield from (f"{path.relative_to(site)} {words}" for words in said)
+            said.clear()
+        browser.close()

@@ -1,0 +1,103 @@
+"""The galleries of cases and formulations, from the registries."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from docs.site.text import escaped, sentence, table
+from workbench.builtin.cases import CASES
+from workbench.builtin.formulations import FORMULATIONS, SLIDING
+from workbench.builtin.reports.figures.drawing import drawing
+from workbench.builtin.reports.figures.styles import palette
+from workbench.diagnostics.lead_matrix import theory_of
+from workbench.language.notation import relation, sets
+from workbench.verbs.show import show
+
+COMPARED = {
+    "wheel": dict(duration=0.5, steps=5e-3, reference_step=1e-3),
+    "cube": dict(duration=0.3, steps=5e-3, reference_step=1e-3),
+    "block": dict(duration=0.3, steps=5e-3, reference_step=1e-3),
+    "sphere": dict(duration=0.3, steps=5e-3, reference_step=1e-3),
+    "rod": dict(duration=0.1, steps=5e-3, reference_step=1e-3),
+}
+"""Cases whose comparison is on the site, with the settings of a short run."""
+
+
+def cases(extra: Path | None = None) -> str:
+    """Every case with its picture, its size and its parameters; links to the comparisons in `extra`."""
+    found = {name: CASES.find(name) for name in CASES.bundled}
+    cards = "".join(f'<a href="#case-{name}">{_picture(case)}<span>{name}</span></a>' for name, case in found.items())
+    sections = [_case(name, case, extra) for name, case in found.items()]
+    return "\n\n".join([f'<div class="gallery">{cards}</div>', *sections])
+
+
+def formulations() -> str:
+    """Every formulation with its relations, sets, options and what theory promises."""
+    parts = [_formulation(name) for name in FORMULATIONS.bundled]
+    return "\n\n".join([*parts, *(_formulation(name) for name in SLIDING.bundled)])
+
+
+def page_of(name: str) -> str:
+    """Where the comparison of a case lies, seen from the site's root."""
+    return f"comparisons/{name}.html"
+
+
+def _picture(case: Any) -> str:
+    return drawing(case().sketch(), f"{case.name} at its start")
+
+
+def _case(name: str, case: Any, extra: Path | None) -> str:
+    n, m, r, d = case.size
+    words = f"{sentence(escaped(case.description))} {sentence(escaped(case.source))}"
+    size = f"Velocities: {n}; bilateral rows: {m}; contacts: {r}, with {d} tangents each; time: {case.duration:g} s."
+    rows = [
+        (f"`{key}`", f"{value:g}", escaped(unit), escaped(meaning))
+        for key, value, unit, meaning in case.parameter_table()
+    ]
+    links = [f"`workbench compare {name}`"]
+    if extra and (extra / page_of(name)).exists():
+        links.append(f'<a href="../{page_of(name)}">a short run under every formulation</a>')
+    if hasattr(case, "sliding_system"):
+        links.append(f"`workbench painleve {name}`")
+    return "\n\n".join([
+        f"(case-{name})=\n## {name}", words.strip(), _picture(case), size,
+        table(["parameter", "default", "unit", "meaning"], rows), f"Try: {', '.join(links)}.",
+    ])  # fmt: skip
+
+
+def _formulation(name: str) -> str:
+    shown = show(name)
+    f, declaration = shown.formulation, shown.compiled.declaration
+    relations = "\n\n".join(f"```{{math}}\n{relation(r, 'latex')}\n```" for r in declaration.relations)
+    unknowns = [(escaped(unknown), escaped(words)) for unknown, words in sets(declaration)]
+    options = [(f"`{option}`", escaped(words)) for option, words in f.described_options.items()]
+    theory = theory_of(f) if name in FORMULATIONS else ""
+    return "\n\n".join([
+        f"(formulation-{name})=\n## {name}",
+        f"Friction: {escaped(f.friction)}. Problem class: {shown.compiled.kind}.",
+        _section(f),
+        relations,
+        f"Of these symbols, {shown.compiled.symbols}." if name not in FORMULATIONS else "",
+        table(["unknown", "set"], unknowns),
+        table(["option", "default and values"], options) if options else "No options.",
+        sentence(escaped(str(theory))), f"Source: {escaped(f.source)}.",
+    ])  # fmt: skip
+
+
+def _section(f: Any) -> str:
+    """The friction impulses admitted at p_n = 1 with mu = 1, in Coulomb's disc; empty where they have no end."""
+    if find_spec("workbench.diagnostics.friction_section") is None:
+        return ""
+    from workbench.diagnostics.friction_section import friction_section
+
+    vertices = friction_section(f)
+    if vertices is None:
+        return ""
+    points = " ".join(f"{x:.4g},{-y:.4g}" for x, y in vertices)
+    colour = palette([f.name])[0]
+    return (
+        '<svg class="section" viewBox="-1.6 -1.6 3.2 3.2" width="160" role="img" aria-label="friction impulses that '
+        f'{f.name} admits, in Coulomb&#39;s disc"><circle r="1" class="disc"/>'
+        f'<polygon points="{points}" fill="{colour}" fill-opacity="0.25" stroke="{colour}" stroke-width="0.04" '
+        'stroke-linejoin="round"/><circle r="0.03" class="origin"/></svg>'
+    )

@@ -1,0 +1,68 @@
+"""What Sphinx is taught here: pages with parts made from the code, mathematics as MathML, docstrings as plain text."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+
+from docs.site.made import filled
+from workbench.builtin.reports.pages.page import mathml
+
+POLICY = "default-src 'self' data: 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'"
+
+
+def connect(app: Any) -> None:
+    """Teach it to Sphinx."""
+    app.connect("source-read", _fill)
+    app.connect("autodoc-process-docstring", lambda app, what, name, thing, options, lines: _as_rst(lines))
+    app.connect("html-page-context", _keep_to_the_disk)
+    app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+
+
+def _fill(app: Any, name: str, content: list[str]) -> None:
+    paths = app.config.html_extra_path
+    content[0] = filled(content[0], Path(app.confdir, paths[0]) if paths else None)
+
+
+def _keep_to_the_disk(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    context["metatags"] = (
+        context.get("metatags", "") + f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    )
+
+
+def _inline(writer: Any, node: nodes.math) -> None:
+    writer.body.append(mathml(node.astext(), "inline"))
+    raise nodes.SkipNode
+
+
+def _block(writer: Any, node: nodes.math_block) -> None:
+    writer.body.append(f'<div class="math" tabindex="0">{mathml(node.astext())}</div>')
+    raise nodes.SkipNode
+
+
+def _as_rst(lines: list[str]) -> None:
+    """Docstrings are plain text with `code` in it: what reStructuredText would take for markup is escaped.
+
+    Indented lines are kept as they stand.
+    """
+    found: list[str] = []
+    inside = example = False
+    for line in lines:
+        example = line.startswith(">>>") or (example and bool(line.strip()))
+        indented = line.startswith("  ") and not example
+        if indented and not inside:
+            found += ["", "::", ""]
+        elif inside and not indented and line.strip():
+            found.append("")
+        inside = indented or (inside and not line.strip())
+        found.append(line if example or indented else _escaped(line))
+    lines[:] = found
+
+
+def _escaped(line: str) -> str:
+    # A literal may stand within a word only behind an escaped blank: `quantity`s.
+    parts = re.split(r"`([^`]+)`", line)
+    return "".join(
+        f"``{part}``\\ " if i % 2 else re.sub(r"([|*\\`]|_\b)", r"\\\1", part) for i, part in enumerate(parts)
+    )

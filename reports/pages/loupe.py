@@ -1,0 +1,199 @@
+"""The step under the loupe: what each formulation does at one contact in one moment, for the page of a comparison."""
+
+import json
+from base64 import b64encode
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.builtin.reports.figures.styles import INK, dashes, palette
+from workbench.builtin.reports.figures.tangent_plane import Mark, picture
+from workbench.builtin.reports.text.conclusions import with_equal_axes
+from workbench.builtin.reports.text.loupe import (
+    OPEN,
+    SLIDES,
+    STICKS,
+    VALUES,
+    cells,
+    grouped,
+    lead,
+)
+from workbench.comparison.result import Comparison
+
+MOMENTS, CONTACTS, NUMBERS = 241, 60, 200_000
+"""Moments and contacts at most, and numbers that the page holds at most, of which moments are left out."""
+NOTHING = 1e-6
+"""Share of a contact's largest impulse in a run up to which it is open."""
+REFERENCE = "reference"
+
+
+def loupe(c: Comparison) -> dict[str, Any] | None:
+    """What `loupe.html.j2` shows: the most telling moment, and the numbers of all for its script; None without any."""
+    runs = _runs(c)
+    if len(runs) < 2:
+        return None
+    steps, contacts = _moments(c, runs)
+    values = np.array([_values(c, rows, steps, contacts) for rows in runs.values()], dtype=np.float32)
+    labels, d = list(runs), 2 if "p_t2" in c.trajectories else 1
+    equal = set(with_equal_axes(next(iter(c.windows.values())))["label"])
+    shown = [label == REFERENCE or label in equal for label in labels]
+    h = [float(rows["step"].iloc[0]) if c.case else 1.0 for rows in runs.values()]
+    k, i = _telling(values, shown)
+    now, force, t = values[:, k, i].astype(float), "N" if c.case else "", steps if c.case else None
+    cards = {card["label"]: card for card in c.mathematics}
+    styles = [(INK, [1, 0]), *zip(palette(labels[1:]), dashes(labels[1:]), strict=True)]
+    marks = [
+        _mark(label, style, cards.get(label), x, on, _pace(now, shown))
+        for label, style, x, on in zip(labels, styles, now, shown, strict=True)
+    ]
+    data = {
+        "t": [float(f"{x:.6g}") for x in steps], "contacts": contacts, "d": d, "h": h, "force": force,
+        "labels": labels, "at": [k, i], "values": b64encode(values.tobytes()).decode(), "time": bool(c.case),
+    }  # fmt: skip
+    visible = [j for j, on in enumerate(shown) if on and j]
+    return {
+        "data": json.dumps(data), "d": d, "contacts": contacts, "contact": i, "moment": k, "moments": len(steps),
+        "t": None if t is None else float(t[k]), "left_out": _contacts(c) - len(contacts), "case": bool(c.case),
+        "picture": picture(marks, d, f"Friction in the tangent plane of contact {contacts[i]}; in words below"),
+        "lead": lead(None if t is None else float(t[k]), contacts[i], now[0], force, h[0]),
+        "words": grouped([labels[j] for j in visible], now[visible], now[0]),
+        "runs": [
+            {"label": label, "colour": m.colour, "dash": m.dash, "shown": m.shown, "cells": cells(x, now[0], step)}
+            for label, m, x, step in zip(labels, marks, now, h, strict=True)
+        ],
+        "compliant": bool(c.case and c.settings.relaxation and np.isfinite(c.settings.relaxation.k_t)),
+        "turning": [x["label"] for x in c.mathematics if set(x["section_axes"] or ()) - {"fixed"}],
+    }  # fmt: skip
+
+
+def _runs(c: Comparison) -> dict[str, pd.DataFrame]:
+    """The rows of `trajectories` by label, the reference first: of the first step size and solver."""
+    rows = c.trajectories
+    if rows.empty:
+        return {}
+    exact = rows["role"] == "reference"
+    found = {REFERENCE: rows[exact]}
+    others = rows[~exact]
+    if c.case:
+        others = others[others["step"] == c.settings.steps[0]]
+    for label, some in others.groupby("label", sort=False):
+        found[str(label)] = some[some["solver"] == some["solver"].iloc[0]]
+    return found
+
+
+def _contacts(c: Comparison) -> int:
+    return int(c.trajectories["contact"].nunique())
+
+
+def _moments(c: Comparison, runs: dict[str, pd.DataFrame]) -> tuple[Array, list[int]]:
+    """Times [s], ends of steps and evenly spread, and the contacts that bear the most friction, as many as fit."""
+    exact = runs[REFERENCE]
+    borne = (exact["mu"] * exact["p_n"]).groupby(exact["contact"]).mean().sort_values(ascending=False, kind="stable")
+    contacts = sorted(int(x) for x in borne.index[:CONTACTS])
+    if c.case is None:
+        return np.zeros(1), contacts
+    longest = max(list(runs.values())[1:], key=len)
+    t = np.unique(longest["t"].to_numpy())
+    count = max(2, min(MOMENTS, t.size, NUMBERS // (len(runs) * len(contacts) * len(VALUES))))
+    return t[np.unique(np.linspace(0, t.size - 1, count).round().astype(int))], contacts
+
+
+def _values(c: Comparison, rows: pd.DataFrame, steps: Array, contacts: list[int]) -> Array:
+    """(K, C, 10) `VALUES` of a run, NaN where it has no step."""
+    found = np.full((len(steps), len(contacts), len(VALUES)), np.nan)
+    for place, contact in enumerate(contacts):
+        own = rows[rows["contact"] == contact]
+        zero = np.zeros(len(own))
+        p_t, u_t = (np.column_stack([own[f"{name}1"], own.get(f"{name}2", zero)]) for name in ("p_t", "u_t"))
+        # A file knows no last step: what slides before the step is the free velocity.
+        free = None if c.case else np.column_stack([own["free_t1"], own.get("free_t2", zero)])
+        axis, slid = _axes(c, str(own["label"].iloc[0]), p_t, u_t, free)
+        every = np.column_stack(
+            [_states(c, own), own["p_n"], p_t, own["u_n"], u_t, own["mu"], axis, slid],
+        )
+        if c.case is None:
+            found[:, place] = every
+            continue
+        t = own["t"].to_numpy()
+        right = np.clip(np.searchsorted(t, steps), 0, len(t) - 1)
+        left = np.clip(right - 1, 0, None)
+        near = np.where(np.abs(t[left] - steps) < np.abs(t[right] - steps), left, right)
+        # The reference has a row for every tenth of its steps.
+        reached = np.abs(t[near] - steps) <= max(c.settings.steps[0], t[-1] - t[-2] if len(t) > 1 else 0.0)
+        found[reached, place] = every[near[reached]]
+    return found
+
+
+def _states(c: Comparison, own: pd.DataFrame) -> Array:
+    """Open, sliding or sticking, as `STATES` has them."""
+    if c.case is None:
+        return np.where(own["closed"], np.where(own["mode"] == "sticking", STICKS, SLIDES), OPEN).astype(float)
+    p_n = own["p_n"].to_numpy()
+    speed = np.hypot(own["u_t1"], own.get("u_t2", 0.0))
+    closed = p_n > NOTHING * np.nanmax(p_n, initial=0.0)
+    return np.where(closed, np.where(speed > c.case.v_th, SLIDES, STICKS), OPEN).astype(float)
+
+
+def _axes(c: Comparison, label: str, p_t: Array, u_t: Array, free: Array | None) -> tuple[Array, Array]:
+    """Angle of the first axis in use, and whether the contact slid before each step, by the step before or `free`."""
+    if free is None:
+        before, last = (np.concatenate([x[:1], x[:-1]]) for x in (u_t, p_t))
+    else:
+        before, last = free, np.zeros_like(p_t)
+    v_th = c.case.v_th if c.case else 0.0
+    slid = np.hypot(*before.T) > v_th
+    angles = {
+        "fixed": np.zeros(len(u_t)), "sliding": np.arctan2(before[:, 1], before[:, 0]),
+        "friction": np.arctan2(last[:, 1], last[:, 0]), "body": np.full(len(u_t), np.nan),
+    }  # fmt: skip
+    known = {card["label"]: card["section_axes"] for card in c.mathematics}
+    stick, slide = known.get(label) or ("fixed", "fixed")
+    return np.where(slid, angles[slide], angles[stick]), slid
+
+
+def _shares(values: Array) -> Array:
+    """(..., 2) friction over mu p_n, zero for open contacts, NaN without an answer."""
+    limit = values[..., 7] * values[..., 1]
+    bears = (values[..., 0] != OPEN) & (limit > 0)
+    found = values[..., 2:4] / np.where(bears, limit, 1.0)[..., None]
+    found[~bears] = 0.0
+    found[np.isnan(values[..., 0])] = np.nan
+    return found
+
+
+def _telling(values: NDArray[np.float32], shown: list[bool]) -> tuple[int, int]:
+    """The moment and the contact where formulations that slide as the reference does rub farthest from its friction.
+
+    Where all stick, or have drifted away from the reference, just where they rub farthest from it.
+    """
+    x = values.astype(float)[shown]
+    shares, u_t = _shares(x), x[..., 5:7]
+    apart = np.minimum(np.linalg.norm(shares[1:] - shares[0], axis=-1), 1.0) * shares[1:].any(axis=-1)
+    bound = np.nan_to_num(x[0, ..., 7] * x[0, ..., 1])
+    weight = np.minimum(bound / (0.5 * np.max(bound, initial=0.0) or 1.0), 1.0)
+    slides = x[0, ..., 0] == SLIDES
+    pace = np.where(slides, np.linalg.norm(u_t[0], axis=-1), np.inf)
+    alike = np.where(slides, np.clip(1.0 - np.linalg.norm(u_t[1:] - u_t[0], axis=-1) / pace, 0.0, 1.0), 0.0)
+    scores = (np.nan_to_num(apart * share).mean(axis=0) * weight for share in (alike, 1.0))
+    score = next(some for some in (*scores, weight) if some.any() or some is weight)
+    k, i = np.unravel_index(int(np.argmax(score)), score.shape)
+    return int(k), int(i)
+
+
+def _pace(now: Array, shown: list[bool]) -> float:
+    """The sliding speed by which others are drawn: the reference's, or the largest where that does not slide [m/s]."""
+    speed = np.hypot(now[shown, 5], now[shown, 6])
+    return float(speed[0] if now[0, 0] == SLIDES else np.nanmax(speed, initial=0.0)) or 1.0
+
+
+def _mark(
+    label: str, style: tuple[str, list[int]], card: dict[str, Any] | None, x: Array, shown: bool, pace: float
+) -> Mark:
+    sections = (card[name] if card else None for name in ("section", "sliding_section"))
+    section, sliding = (None if s is None else np.array(s) for s in sections)
+    closed = x[0] in (SLIDES, STICKS) and x[7] * x[1] > 0
+    point = x[2:4] / (x[7] * x[1]) if closed else np.full(2, np.nan)
+    return Mark(label, *style, section, sliding, point, x[5:7] / pace, x[8], bool(x[9] == 1), shown)

@@ -1,0 +1,112 @@
+"""The motion of a case on its page: the viewer of `motion.js` with its data, and still pictures in its place."""
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from workbench.arrays import Array
+from workbench.builtin.reports.figures.motion import (
+    LONGEST,
+    colours_of,
+    drawn_tracks,
+    farthest,
+    planes,
+    stills,
+    tidy,
+    view_of,
+)
+from workbench.builtin.reports.pages.page import script
+from workbench.comparison.motion import Motion, Track
+from workbench.comparison.result import Comparison
+
+HEAVIEST = 1_000_000
+"""Bytes of the tracks on a page; of longer ones every other moment is left out, as often as needed."""
+SECONDS, BEGIN = 6.0, 0.4
+"""About how long the motion plays, and the share of it at which the page opens."""
+FLOATS = ("position", "force")
+"""What is told in figures or reaches over decades; the rest is drawn only, and is rounded to 16 bits."""
+KEPT = (*FLOATS, "orientation", "point", "axes", "slip")
+
+
+def motion_view(c: Comparison) -> dict[str, Any]:
+    """What `motion.html.j2` needs as `motion`, and the viewer's script as `viewer`; both empty without a motion."""
+    tracks = drawn_tracks(c)
+    if c.motion is None or not tracks:
+        return {"motion": {}, "viewer": ""}
+    colours, chosen, view = colours_of(tracks), farthest(c, tracks), view_of(c.motion)
+    shown = [0, chosen] if chosen else [0]
+    pictures = stills(c.motion, [tracks[i] for i in shown], [colours[i] for i in shown])
+    end = float(c.motion.t[-1])
+    page = {
+        "tracks": [(i, _name(x), colours[i], i in shown) for i, x in enumerate(tracks)],
+        "shown": [_name(tracks[i]) for i in shown],
+        "colours": [colours[i] for i in shown],
+        "stills": [(f"{t:.3g} s", Markup(svg)) for t, svg in pictures],
+        "view": view, "end": end, "last": -(-len(c.motion.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
+        "runs": len(tracks) - 1,
+    }  # fmt: skip
+    return {"motion": page, "viewer": _viewer(c, c.motion, tracks, colours)}
+
+
+def _viewer(c: Comparison, m: Motion, tracks: list[Track], colours: list[str]) -> str:
+    """The viewer with its data."""
+    view, stride = view_of(m), _stride(tracks)
+    sections = {card["label"]: card.get("section", "disc") for card in c.mathematics}
+    t, (faces, ground) = m.t[::stride], planes(m)
+    data = {
+        "moments": len(t), "end": float(t[-1]), "begin": float(t[int(BEGIN * (len(t) - 1))]),
+        "decimals": int(np.clip(np.ceil(-np.log10(t[-1] / max(1, len(t) - 1)) - 1e-9), 0, 6)) if t[-1] > 0 else 0,
+        "speed": tidy(t[-1] / SECONDS), "view": [view.azimuth, view.elevation], "square": view.square,
+        "metres_per_newton": view.square / view.newton, "metres_per_speed": view.square / view.speed,
+        "longest": LONGEST * view.reach, "contacts": len(tracks[0].mu), "tangents": tracks[0].slip.shape[2],
+        "planes": [
+            {"origin": a.tolist(), "across": axes.tolist(), "size": None if sizes is None else sizes.tolist()}
+            for a, axes, sizes in faces
+        ],
+        "bodies": [_mesh(x) for x in m.bodies],
+        "ground": [_mesh(x) for x in ground],
+        "tracks": [
+            {
+                "label": _name(x), "role": x.role, "colour": colour, "mu": [round(float(mu), 6) for mu in x.mu],
+                "section": _rounded(sections.get(x.label, "disc") if x.role == "run" else "disc"),
+                **{name: _packed(getattr(x, name)[::stride], name in FLOATS) for name in KEPT},
+            }
+            for x, colour in zip(tracks, colours, strict=True)
+        ],
+    }  # fmt: skip
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    return "\n".join([script("scene.js"), f"const motion = {text};", script("motion.js")])
+
+
+def _name(track: Track) -> str:
+    return "reference" if track.role == "reference" else track.label
+
+
+def _stride(tracks: list[Track]) -> int:
+    weight = sum(getattr(x, name).size * (4 if name in FLOATS else 2) for x in tracks for name in KEPT)
+    return max(1, int(np.ceil(weight / HEAVIEST)))
+
+
+def _mesh(solid: Any) -> dict[str, Any]:
+    bytes_ = base64.b64encode(solid.triangles.astype("<u2").tobytes()).decode()
+    return {"vertices": _packed(solid.vertices[None], True), "triangles": bytes_}
+
+
+def _rounded(section: Any) -> Any:
+    return section if isinstance(section, str) or section is None else np.round(section, 4).tolist()
+
+
+def _packed(x: Array, exact: bool) -> dict[str, Any]:
+    """Rows (K, ...) as base64 of 32-bit floats, or of 16-bit integers times a scale; one row if all are the same."""
+    rows = np.asarray(x, dtype=float).reshape(len(x), -1)
+    if len(rows) and (rows == rows[0]).all():
+        rows = rows[:1]
+    scale = 0.0 if exact else (float(np.nanmax(abs(rows))) if np.isfinite(rows).any() else 0.0) / 32767 or 1.0
+    if scale:
+        numbers = np.where(np.isfinite(rows), np.round(rows / scale), -32768).astype("<i2")
+    else:
+        numbers = rows.astype("<f4")
+    return {"bytes": base64.b64encode(numbers.tobytes()).decode(), "scale": scale, "row": rows.shape[1]}

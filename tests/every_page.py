@@ -1,0 +1,55 @@
+"""A page of every kind, made of short runs, for tests in a browser and for the pictures of the documentation."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+import workbench as wb
+from workbench.builtin.reports.reproductions.page import Page, make_page, render_index, silent
+from workbench.output import provenance
+from workbench.problems.friction_problem import FrictionProblem
+
+MURTY = [[1, 0, 0], [2, 1, 0], [2, 2, 1]]
+FEW = ["stewart-trinkle", "box", "ccp", "coulomb"]
+
+
+def four_contacts() -> FrictionProblem:
+    """Random rows of six velocities in twelve components, hence impulses that are not unique."""
+    rng = np.random.default_rng(0)
+    J = rng.normal(size=(12, 6))
+    return FrictionProblem(J @ J.T, J @ rng.normal(size=6), np.array([0.3, 0.5, 0.5, 0.8]), 2)
+
+
+def regimes_of_the_rod(count: int) -> str:
+    axes = {"x": ("theta", np.linspace(10, 85, count)), "y": ("mu", np.linspace(0, 3, count))}
+    return wb.painleve("rod", {"tan_theta": 2, "mu": "4/3"}, **axes).html()
+
+
+def regimes_of_the_wheel(count: int) -> str:
+    axes = {"x": ("slip", np.linspace(0, 360, count)), "y": ("mu", np.linspace(0, 8, count))}
+    return wb.painleve("wheel", **axes).html()
+
+
+@cache
+def reproduction() -> Page:
+    return make_page("cnd-17-1068", provenance(), silent)
+
+
+# The HTML of a page by its name, which is also that of its file and of its picture.
+PAGES: dict[str, Callable[[], str]] = {
+    "compare-wheel": lambda: wb.compare("wheel", FEW, duration=0.1, reference_step=5e-4).html(),
+    "compare-cube": lambda: wb.compare("cube", FEW, duration=0.03, reference_step=5e-4).html(),
+    "compare-file": lambda: wb.compare(four_contacts(), FEW).html(),
+    "check-matrix": lambda: wb.check([[2, 1, 0], [-1, 1, 3], [0, 1, 2]], rhs=[-1, -2, 1]).html(),
+    "check-friction": lambda: wb.check(four_contacts()).html(),
+    "check-case": lambda: wb.check("wheel", "box", seconds=2).html(),
+    "painleve-rod": lambda: regimes_of_the_rod(13),
+    "painleve-wheel": lambda: regimes_of_the_wheel(7),
+    "vary-rod": lambda: wb.vary("rod", along=("mu", 0, 2)).html(),
+    "trace-lemke": lambda: wb.trace([[2, 1], [1, 2]], rhs=[-5, -6], solver="lemke").html(),
+    "trace-murty": lambda: wb.trace(MURTY, rhs=[-4, -5, -1], solver="murty").html(),
+    "show-box": lambda: wb.show("box").html(),
+    "reproduction": lambda: reproduction().html,
+    "reproductions": lambda: render_index([reproduction()], provenance()),
+}

@@ -1,0 +1,213 @@
+"""The step under the loupe: numbers and words of a moment, the picture, and the script that goes to other moments."""
+
+import base64
+import json
+import re
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.builtin.reports.pages.loupe import loupe
+from workbench.builtin.reports.text.loupe import VALUES, angle, cells, faults, grouped, lead, number, share
+from workbench.problems.friction_problem import FrictionProblem
+
+
+def moment(state=1, p_n=2.0, p_t=(-1.0, 0.0), u_n=0.0, u_t=(3.0, 0.0), mu=0.5):
+    return np.array([state, p_n, *p_t, u_n, *u_t, mu, 0.0, 1.0])
+
+
+EXACT = moment()
+
+
+@pytest.mark.parametrize(
+    ("x", "words"),
+    [
+        (EXACT, []),
+        (moment(p_t=(-1.41, 0)), ["pushes 41 % more than the disc allows"]),
+        (moment(p_t=(-20, 0)), ["pushes 20 times as much as the disc allows"]),
+        (moment(p_t=(-0.7, 0)), ["slides with 70 % of the disc's friction"]),
+        (moment(p_t=(0, 0)), ["slides without friction"]),
+        (moment(p_t=(-np.cos(0.2), np.sin(0.2))), ["pushes 11° off the direction against sliding"]),
+        (moment(u_n=1.5), ["leaves at 1.5 m/s while it presses"]),
+        (moment(u_n=-0.25), ["sinks in at 0.25 m/s while it presses"]),
+        (moment(state=2, u_t=(0, 0)), ["sticks where exact friction slides"]),
+        (moment(state=0, p_n=0, p_t=(0, 0), u_n=1.0), ["is open where exact friction slides"]),
+        (np.full(len(VALUES), np.nan), ["has no answer"]),
+    ],
+)
+def test_a_contact_is_told_what_it_does_otherwise_than_coulombs_law(x, words):
+    assert [text for _, text in faults(x, EXACT)] == words
+
+
+def test_pairs_that_are_broken_are_marked():
+    shown = cells(moment(p_t=(-1.41, 0)), EXACT, 0.01)
+    assert shown[0] == ("slides", False)
+    assert shown[1:3] == [("200", False), ("0", False)]
+    assert shown[3:] == [("-41", True), ("3", True), ("1.41", True), ("0", False)]
+    assert [broken for _, broken in cells(moment(u_n=1.0), EXACT, 1.0)] == [False, True, True, *[False] * 4]
+    assert share(moment(p_n=0)) != share(moment(p_n=0))
+    assert angle(moment(p_t=(0.0, 1.0))) == pytest.approx(90.0)
+
+
+def test_what_is_alike_is_said_once():
+    beyond = moment(p_t=(-1.41, 0))
+    assert grouped(["a", "b", "c"], np.array([beyond, EXACT, beyond]), EXACT) == [
+        ("a, c", "pushes 41 % more than the disc allows"), ("b", "as Coulomb's law asks"),
+    ]  # fmt: skip
+    assert lead(0.5, 3, EXACT, "N", 0.01) == (
+        "At 0.5 s, contact 3 slides at 3 m/s under exact Coulomb friction and presses with 200 N."
+    )
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [
+        (0.0, "0"), (1.2345, "1.23"), (-0.00123456, "-0.00123"), (1e-5, "1.0e-5"), (2e5, "2.0e+5"), (81234.0, "81200"),
+        (np.inf, "–"),
+    ],
+)  # fmt: skip
+def test_numbers_are_short(x, text):
+    assert number(x) == text
+
+
+@pytest.fixture(scope="module")
+def compared():
+    names = ["box", "box:axes=sliding", "stewart-trinkle", "phantom-inertia", "frictionless", "ccp", "coulomb"]
+    return wb.compare("wheel", names, duration=0.02, metrics=["velocity-error"])
+
+
+@pytest.fixture(scope="module")
+def page(compared, tmp_path_factory):
+    return compared.page(tmp_path_factory.mktemp("loupe") / "wheel.html")
+
+
+def held(shown):
+    data = json.loads(shown["data"])
+    shape = len(data["labels"]), len(data["t"]), len(data["contacts"]), len(VALUES)
+    return data, np.frombuffer(base64.b64decode(data["values"]), dtype=np.float32).reshape(shape)
+
+
+def test_the_page_holds_what_the_runs_did(compared):
+    data, values = held(loupe(compared.comparison))
+    rows = compared.trajectories
+    box = rows[(rows["label"] == "box") & (rows["role"] == "run")]
+    own = values[data["labels"].index("box"), :, 0]
+    assert data["t"] == pytest.approx(box["t"].to_list())
+    names = ["p_n", "p_t1", "p_t2", "u_n", "u_t1", "u_t2", "mu"]
+    assert own[:, 1:8] == pytest.approx(box[names].to_numpy(), rel=1e-6)
+    reference = rows[rows["role"] == "reference"]
+    near = np.abs(reference["t"].to_numpy()[:, None] - data["t"]).argmin(axis=0)
+    assert values[0, :, 0, 1:8] == pytest.approx(reference[names].to_numpy()[near], rel=1e-6)
+    turned = values[data["labels"].index("box:axes=sliding"), 1:, 0, 8]
+    before = rows[(rows["label"] == "box:axes=sliding")][["u_t1", "u_t2"]].to_numpy()[:-1]
+    assert turned == pytest.approx(np.arctan2(before[:, 1], before[:, 0]), rel=1e-6)
+    assert not own[:, 8].any()
+
+
+CELLS = """() => [...document.querySelectorAll('#loupe tbody tr')].map(row =>
+    [...row.cells].slice(1).map(x => [x.textContent, x.classList.contains('no')]))"""
+PLACES = """() => [...document.querySelectorAll('#loupe svg [data-run]')].map(run => [
+    run.getAttribute('display'), run.querySelector('.point').getAttribute('d'),
+    ...[run.querySelector('.point'), run.querySelector('.slip'), run.querySelector('.stick')].map(x =>
+        x && x.getAttribute('display') !== 'none' ? x.transform.baseVal.consolidate()?.matrix : null),
+].map(m => m instanceof SVGMatrix ? [m.a, m.b, m.c, m.d, m.e, m.f] : m))"""
+
+
+def said(page):
+    return [page.locator(".lead-words").text_content(), *page.locator("#loupe .words li").all_text_contents()]
+
+
+def alike(a, b):
+    """Whether two answers of PLACES are the same but for rounding."""
+    numbers = [np.array(re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", json.dumps(x)), dtype=float) for x in (a, b)]
+    return numbers[0] == pytest.approx(numbers[1], abs=0.11)
+
+
+@pytest.fixture
+def without(chromium, page, tmp_path):
+    """The page as it is where no script runs."""
+    path = tmp_path / "still.html"
+    path.write_text(re.sub(r"<script>.*?</script>", "", page.read_text("utf-8"), flags=re.S), "utf-8")
+    context = chromium.new_context()
+    shown = context.new_page()
+    shown.goto(path.as_uri())
+    yield shown
+    context.close()
+
+
+def test_the_script_says_and_draws_what_the_page_says_without_it(reader, page, without):
+    shown = reader.open(page)
+    assert said(shown) == said(without)
+    assert shown.evaluate(CELLS) == without.evaluate(CELLS)
+    assert alike(shown.evaluate(PLACES), without.evaluate(PLACES))
+    assert without.locator(".controls").is_hidden()
+    assert shown.locator(".controls").is_visible()
+
+
+def test_other_moments_are_chosen_by_keyboard_and_by_the_clock(reader, page, compared):
+    shown = reader.open(page)
+    data, values = held(loupe(compared.comparison))
+    times = []
+    shown.evaluate("clock.listen(t => { window.told = t; })")
+    shown.locator("#loupe [name=time]").focus()
+    for key in ("End", "Home", "ArrowRight"):
+        shown.keyboard.press(key)
+        times.append(shown.evaluate("told"))
+    assert times == pytest.approx([data["t"][-1], *data["t"][:2]])
+    shown.evaluate(f"clock.set({data['t'][7]} + 1e-4)")
+    assert shown.locator("#loupe [name=time]").input_value() == "7"
+    box = data["labels"].index("box")
+    exact = values[0, 7, 0].astype(float)
+    wanted = [[text, bool(broken)] for text, broken in cells(values[box, 7, 0].astype(float), exact, data["h"][box])]
+    assert shown.evaluate(CELLS)[box] == wanted
+    assert said(shown)[0].startswith(f"At {number(data['t'][7])} s, contact 0")
+
+
+def test_formulations_and_the_unit_are_chosen(reader, page, compared):
+    shown = reader.open(page)
+    data, values = held(loupe(compared.comparison))
+    turned = shown.get_by_role("checkbox", name="box:axes=sliding")
+    group = shown.locator(f"#loupe svg [data-run='{data['labels'].index('box:axes=sliding')}']")
+    assert not turned.is_checked()
+    assert group.get_attribute("display") == "none"
+    turned.check()
+    assert group.get_attribute("display") is None
+    assert any("box:axes=sliding" in words for words in said(shown))
+    shown.locator("#loupe [name=unit]").select_option("in newtons")
+    k, i = data["at"]
+    radius = values[0, k, i, 7] * values[0, k, i, 1] / data["h"][0]
+    assert shown.locator("#loupe .scale").text_content() == f"The circle's radius is {number(float(radius))} N."
+    # In newtons the reference's own disc is the circle, so that its cross stays where it is.
+    cross = shown.evaluate(PLACES)[0][2]
+    share_of = values[0, k, i, 2:4] / (values[0, k, i, 7] * values[0, k, i, 1])
+    assert cross[4:] == pytest.approx([105 * share_of[0], -105 * share_of[1]], abs=0.01)
+
+
+def test_it_fits_a_telephone_in_the_dark(reader, page):
+    shown = reader.open(page, width=360, dark=True)
+    assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_file_and_the_plane_are_put_under_the_loupe_too(reader, tmp_path):
+    rng = np.random.default_rng(3)
+    J = rng.normal(size=(9, 6))
+    problem = FrictionProblem(J @ J.T, np.concatenate([-np.ones(3), rng.normal(size=6)]), np.full(3, 0.4), 2)
+    of_file = wb.compare(problem, ["box", "ccp"], metrics=["velocity-error"])
+    shown = reader.open(of_file.page(tmp_path / "file.html"))
+    shown.locator("#loupe [name=contact]").select_option("1")
+    assert said(shown)[0].startswith("Contact 1 ")
+    assert shown.locator("#loupe [name=time]").count() == 0
+    plane = wb.compare("rod", ["box"], duration=0.01, metrics=["velocity-error"])
+    shown = reader.open(plane.page(tmp_path / "plane.html"))
+    assert shown.locator("#loupe svg[role=img] .stick").count() == 0
+    assert shown.locator("#loupe svg[role=img] .point").count() == 2
+
+
+def test_many_contacts_leave_out_moments_and_the_least_loaded(compared, monkeypatch):
+    monkeypatch.setattr("workbench.builtin.reports.pages.loupe.NUMBERS", 10 * 8 * 5)
+    data, values = held(loupe(compared.comparison))
+    assert len(data["t"]) == 5
+    assert values.size <= 10 * 8 * 5
+    assert data["t"][0] == pytest.approx(1e-3)
+    assert data["t"][-1] == pytest.approx(0.02)

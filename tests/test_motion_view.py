@@ -1,0 +1,218 @@
+"""The motion on a comparison's page: what the viewer is given, and what a reader does with it."""
+
+import base64
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.builtin.reports.figures.motion import drawn_tracks, farthest, framing, stills, tidy, view_of
+from workbench.builtin.reports.pages import motion as page_of_motion
+from workbench.builtin.reports.pages.comparison import render
+from workbench.builtin.reports.pages.motion import HEAVIEST, motion_view
+
+PICTURE = """new Promise(done => {
+  clock.set(clock.time);
+  requestAnimationFrame(() => done(document.querySelector('#motion canvas').toDataURL()));
+})"""
+NO_WEBGL = "HTMLCanvasElement.prototype.getContext = () => null;"
+
+
+@pytest.fixture(scope="module")
+def compared():
+    result = wb.compare("wheel", ["frictionless", "box", "ccp", "coulomb"], duration=0.1, reference_step=5e-4)
+    return result.comparison
+
+
+@pytest.fixture(scope="module")
+def path(compared, tmp_path_factory):
+    found = tmp_path_factory.mktemp("motion") / "wheel.html"
+    found.write_text(render(compared, {}), "utf-8")
+    return found
+
+
+def given(c):
+    viewer = motion_view(c)["viewer"]
+    return json.loads(re.search(r"const motion = (.*?);\n", viewer).group(1))
+
+
+def unpacked(x, shape):
+    raw = base64.b64decode(x["bytes"])
+    if not x["scale"]:
+        return np.frombuffer(raw, "<f4").reshape(shape)
+    whole = np.frombuffer(raw, "<i2").astype(float)
+    return np.where(whole == -32768, np.nan, whole * x["scale"]).reshape(shape)
+
+
+# What the viewer is given
+
+
+def test_the_viewer_gets_the_tracks_as_they_are(compared):
+    data = given(compared)
+    tracks = drawn_tracks(compared)
+    assert [x["label"] for x in data["tracks"]] == ["reference", "frictionless", "box", "ccp", "coulomb"]
+    for x, track in zip(data["tracks"], tracks, strict=True):
+        np.testing.assert_allclose(unpacked(x["position"], track.position.shape), track.position, rtol=1e-6, atol=1e-9)
+        for name in ("orientation", "point", "slip"):
+            wanted = getattr(track, name)
+            np.testing.assert_allclose(
+                unpacked(x[name], wanted.shape), wanted, atol=np.nanmax(abs(wanted)) / 60000, err_msg=name
+            )
+        # The floor's axes do not turn, and are there once.
+        np.testing.assert_allclose(unpacked(x["axes"], track.axes.shape[1:]), track.axes[0], atol=2e-5)
+
+
+def test_heavy_tracks_are_thinned(compared, monkeypatch):
+    whole = given(compared)
+    monkeypatch.setattr(page_of_motion, "HEAVIEST", 8000)
+    thin = given(compared)
+    assert thin["moments"] < whole["moments"] / 2
+    assert thin["end"] <= whole["end"] < thin["end"] + 2 * thin["end"] / (thin["moments"] - 1)
+    assert motion_view(compared)["motion"]["last"] == thin["moments"] - 1
+    assert len(motion_view(compared)["viewer"]) < HEAVIEST
+
+
+def test_a_card_says_the_section_of_its_friction_cone(compared):
+    square = [[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]]
+    cards = tuple(
+        x | {"section": {"box": square, "frictionless": None}.get(x["label"], "disc")} for x in compared.mathematics
+    )
+    found = {x["label"]: x["section"] for x in given(replace(compared, mathematics=cards))["tracks"]}
+    assert found == {"reference": "disc", "frictionless": None, "box": square, "ccp": "disc", "coulomb": "disc"}
+
+
+def test_the_formulation_shown_first_is_the_farthest_with_friction(compared):
+    tracks = drawn_tracks(compared)
+    apart = {x.label: np.linalg.norm(x.position - tracks[0].position, axis=-1).mean() for x in tracks[1:]}
+    del apart["frictionless"]
+    assert tracks[farthest(compared, tracks)].label == max(apart, key=apart.get)
+    bare = [x for x in tracks if x.role == "reference" or x.label == "frictionless"]
+    assert bare[farthest(compared, bare)].label == "frictionless"
+    assert farthest(compared, bare[:1]) == 0
+
+
+def test_every_body_lies_within_every_picture(compared):
+    tracks = drawn_tracks(compared)
+    view = view_of(compared.motion)
+    for follows in (True, False):
+        middle, half = framing(replace(view, follows=follows), tracks)
+        for track in tracks:
+            away = np.linalg.norm(track.position[:, 0] - middle, axis=-1)
+            assert (away + view.reach <= half).all()
+        assert (np.diff(half) >= 0).all()
+
+
+def test_scales_are_one_two_or_five_times_a_power_of_ten():
+    assert [tidy(x) for x in (0.3, 0.9, 14.1, 3100, 7.5e-5)] == [0.2, 1.0, 10.0, 2000.0, 1e-4]
+    assert [tidy(x) for x in (0.0, np.nan, np.inf)] == [1.0, 1.0, 1.0]
+
+
+def test_a_track_that_ends_early_is_drawn_as_far_as_it_goes(compared):
+    tracks = drawn_tracks(compared)[:2]
+    short = replace(
+        tracks[1], position=np.where(np.arange(len(compared.motion.t))[:, None, None] < 40, tracks[1].position, np.nan)
+    )
+    pictures = stills(compared.motion, [tracks[0], short], ["currentColor", "#2653c9"])
+    assert [t for t, _ in pictures][-1] == compared.motion.t[39]
+    assert all("nan" not in svg and "#2653c9" in svg for _, svg in pictures)
+
+
+# What a reader does
+
+
+def picture(page):
+    """What the canvas shows, once it has drawn."""
+    return page.evaluate(PICTURE)
+
+
+def rules(page):
+    return page.evaluate("[...document.querySelectorAll('.clock_marks line')].map(x => x.getAttribute('transform'))")
+
+
+def test_the_slider_moves_the_bodies_and_the_rule_of_every_figure_over_time(reader, path):
+    page = reader.open(path)
+    assert page.locator("#motion canvas").is_visible()
+    assert not page.locator("#motion .stills").is_visible()
+    before, places = picture(page), rules(page)
+    assert len(places) == 5
+    slider = page.get_by_role("slider", name="time")
+    slider.focus()
+    page.keyboard.press("End")
+    assert picture(page) != before
+    assert "Time 0.100 s. From the reference: " in page.locator("#motion .words").inner_text()
+    assert not set(rules(page)) & set(places)
+    assert {re.match(r"translate\((\d+)", x).group(1) for x in rules(page)} == {"760"}
+    page.keyboard.press("Home")
+    assert page.evaluate("clock.time") == 0
+    assert set(rules(page)) == {"translate(0,0)"}
+
+
+def test_the_words_tell_the_distance_of_the_chosen_formulations(reader, path, compared):
+    page = reader.open(path)
+    page.get_by_role("checkbox", name="frictionless").check()
+    page.evaluate("clock.set(0.1)")
+    reference, *_ = tracks = drawn_tracks(compared)
+    far = 1e3 * np.linalg.norm(
+        next(x for x in tracks if x.label == "frictionless").position[-1] - reference.position[-1]
+    )
+    found = re.search(r"frictionless ([\d.]+) mm", page.locator("#motion .words").inner_text())
+    assert float(found.group(1)) == pytest.approx(far, rel=0.05)
+
+
+def test_keys_turn_the_view_and_play(reader, path):
+    page = reader.open(path)
+    page.locator("#motion canvas").focus()
+    first = picture(page)
+    for key in ("ArrowLeft", "ArrowUp", "+"):
+        before = picture(page)
+        page.keyboard.press(key)
+        assert picture(page) != before, key
+    page.keyboard.press("Home")
+    assert picture(page) == first
+    page.keyboard.press(" ")
+    assert page.get_by_role("button", name="Pause").is_visible()
+    page.wait_for_function("clock.time === 0.1")
+    assert page.get_by_role("button", name="Play").is_visible()
+
+
+def test_formulations_are_chosen_by_name_and_stand_side_by_side(reader, path):
+    page = reader.open(path, width=360, dark=True)
+    before = picture(page)
+    page.get_by_role("checkbox", name="ccp").check()
+    page.get_by_role("checkbox", name="reference").check()
+    page.get_by_role("checkbox", name="side by side").check()
+    assert picture(page) != before
+    names = page.locator("#motion .cells span").all_inner_texts()
+    assert names[0] == "reference"
+    assert "ccp" in names
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    for box in page.locator("#motion fieldset input[name=track]").all():
+        box.uncheck()
+    assert picture(page) != before
+
+
+def test_fingers_turn_the_view(reader, path):
+    page = reader.open(path)
+    before = picture(page)
+    box = page.locator("#motion canvas").bounding_box()
+    page.mouse.move(box["x"] + 300, box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 400, box["y"] + 180)
+    page.mouse.up()
+    assert picture(page) != before
+
+
+def test_without_webgl_and_on_paper_there_are_still_pictures(reader, path):
+    page = reader.open(path, script=NO_WEBGL)
+    strip = page.locator("#motion .stills")
+    assert strip.is_visible()
+    assert not page.locator("#motion canvas").is_visible()
+    assert strip.locator("svg").count() == 6
+    assert "The motion of wheel over 0.1 s: reference in solid grey" in strip.get_attribute("aria-label")
+    moving = reader.open(path)
+    moving.emulate_media(media="print")
+    assert moving.locator("#motion .stills").is_visible()
+    assert not moving.locator("#motion canvas").is_visible()

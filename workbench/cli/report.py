@@ -1,0 +1,44 @@
+"""The command `workbench report`: the page of saved comparisons."""
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import Any
+
+from workbench.cli.parsing import command
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    report = command(
+        commands, "report", "the page of folders that compare wrote, one or several together, without computing again",
+        "report wheel-comparison", "report monday tuesday --out both", "report wheel-comparison --figures pdf",
+    )  # fmt: skip
+    report.add_argument(
+        "runs", nargs="+", metavar="FOLDER",
+        help="written by compare; several of the same case and settings, or of one file, make one page",
+    )  # fmt: skip
+    report.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-report, FILE-report")
+    report.add_argument("--figures", choices=("pdf", "svg", "png"), help="also write each figure as a file")
+    report.add_argument("--quiet", action="store_true", help="no table")
+    report.set_defaults(run=run_report)
+
+
+def run_report(o: argparse.Namespace) -> None:
+    """Read, merge, write what a comparison leaves behind, print its table."""
+    from workbench.builtin.reports.figures.charts import remove_figures
+    from workbench.builtin.reports.text.terminal import print_table
+    from workbench.output import staged
+    from workbench.verbs.report import report
+
+    found = report(o.runs)
+    c = found.comparison
+    out = Path(o.out or f"{Path(c.name).name}-report")
+    with staged(out) as stage:
+        found.write(stage, o.figures, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
+    remove_figures(out / "figures", keep=o.figures)
+    if not o.quiet:
+        print_table(c)
+        for remark in c.remarks:
+            print(remark)
+        print(f"report: {out / 'report.html'}")

@@ -1,0 +1,180 @@
+"""Several saved comparisons as one, where they are of the same system, settings and versions; why not, where not."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.comparison import saved
+from workbench.comparison.columns import CASE, DIAGNOSTICS, PROBLEM, RUNS, TRAJECTORIES, framed
+from workbench.comparison.motion import Motion
+from workbench.comparison.result import Comparison
+from workbench.errors import DataError
+from workbench.mechanics.relaxation import Relaxation
+
+DRAWING = ("altair", "vl-convert-python", "rich")
+"""Packages whose version changes no number."""
+OF_MOMENTS = ("position", "orientation", "point", "axes", "force", "slip")
+"""What a track has at every moment."""
+OF_A_RUN = ("label", "solver", "step")
+"""What tells runs apart; problems have no steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """A comparison from a folder, with its provenance."""
+
+    folder: Path
+    comparison: Comparison
+    provenance: dict[str, Any]
+
+    @classmethod
+    def of(cls, folder: str | Path) -> "Saved":
+        """Read a folder; raises DataError in one line."""
+        path = Path(folder)
+        return cls(path, saved.load(path), saved.provenance_of(path))
+
+
+def merged(several: Sequence[Saved]) -> Comparison:
+    """One comparison with the runs of all; of a run that is there twice the newer, which a remark tells.
+
+    Raises DataError, which names what differs, where they are not of one system, reference, metrics and versions.
+    """
+    first, *others = several
+    for other in others:
+        if differs := difference(first, other):
+            raise DataError(
+                f"'{other.folder}' does not go with '{first.folder}': {differs}; one page has one system, reference "
+                "and versions"
+            )
+    if not others:
+        return first.comparison
+    remarks = list(dict.fromkeys(x for s in several for x in s.comparison.remarks))
+    kept, told = _without_older(several)
+    c, all_of = first.comparison, [s.comparison for s in several]
+    sizes = tuple(dict.fromkeys(h for x in all_of for h in x.settings.steps))
+    formulations = {f.label: f for x in all_of for f in x.formulations}
+    cards = {card["label"]: card for x in all_of for card in x.mathematics}
+    order: dict[str, list[Any]] = {"step": list(sizes), "label": list(formulations)}
+    about = PROBLEM if c.case is None else CASE
+    columns = [*RUNS, *(x for m in c.metrics for x in m.columns)]
+    rows = [row for runs, _ in kept for row in runs.to_dict("records")]
+    diagnostics = _ordered(pd.concat([x.diagnostics for x in all_of]), order).drop_duplicates(
+        ["label", "step", "quantity"], ignore_index=True
+    )
+    references = [steps[steps["role"] == "reference"] for _, steps in kept]
+    # Its own uncertainty is known where a run of it at half its step was made.
+    reference = max(references, key=lambda frame: frame.notna().sum().sum())
+    of_runs = [steps[steps["role"] == "run"] for _, steps in kept]
+    trajectories = pd.concat([reference, _ordered(pd.concat(of_runs), order)], ignore_index=True)
+    times = {x.seconds for x in all_of}
+    return replace(
+        c, formulations=tuple(formulations.values()), mathematics=tuple(cards[label] for label in formulations),
+        runs=framed(_ordered(pd.DataFrame(rows), order), columns, about),
+        trajectories=framed(trajectories, [x for x in TRAJECTORIES if x.name in trajectories], about),
+        diagnostics=framed(diagnostics, DIAGNOSTICS, about),
+        settings=replace(c.settings, steps=sizes), remarks=(*remarks, *told),
+        seconds=times.pop() if len(times) == 1 else None, motion=_motion(all_of, kept, order),
+    )  # fmt: skip
+
+
+def difference(a: Saved, b: Saved) -> str:
+    """The first thing that keeps two comparisons from sharing a page, in words; empty where nothing does."""
+    x, y = a.comparison, b.comparison
+    if (x.name, x.case is None) != (y.name, y.case is None):
+        kinds = ["file" if c.case is None else "case" for c in (x, y)]
+        return f"{kinds[1]} {y.name} beside {kinds[0]} {x.name}"
+    versions = [{k: v for k, v in s.provenance["versions"].items() if k not in DRAWING} for s in (a, b)]
+    found = _first_difference("version of ", *versions)
+    if x.case is not None and y.case is not None:
+        found = found or _first_difference("", x.case.parameters, y.case.parameters)  # type: ignore[union-attr]
+        settings = [{f.name: getattr(c.settings, f.name) for f in fields(c.settings)} for c in (x, y)]
+        found = found or _first_difference("", *({k: v for k, v in s.items() if k != "steps"} for s in settings))
+    found = found or _first_difference("the problem's ", x.facts, y.facts)
+    found = found or _first_difference("metric ", *({m.name: m.columns for m in c.metrics} for c in (x, y)))
+    cards = [{card["label"]: card for card in c.mathematics} for c in (x, y)]
+    changed = [f"another declaration of {x}" for x in cards[0] if x in cards[1] and cards[0][x] != cards[1][x]]
+    return found or next(iter(changed), "") or _of_references(x, y)
+
+
+def _first_difference(what: str, x: Mapping[str, Any], y: Mapping[str, Any]) -> str:
+    for key in dict.fromkeys([*x, *y]):
+        if key not in x or key not in y:
+            return f"{what}{key.replace('_', ' ')} in one of them alone"
+        here, there = x[key], y[key]
+        if here != there and not (here != here and there != there):
+            told = isinstance(here, str | int | float | Relaxation)
+            words = f"{str(there)[:60]} beside {str(here)[:60]}" if told else "differs"
+            return f"{what}{key.replace('_', ' ')} {words}"
+    return ""
+
+
+def _of_references(x: Comparison, y: Comparison) -> str:
+    """Exact solutions that differ in any bit: those of another processor, or of code that has changed."""
+    frames = [c.trajectories[c.trajectories["role"] == "reference"].reset_index(drop=True) for c in (x, y)]
+    for name in ("p_n", "u_n", "p_t1", "u_t1"):
+        here, there = (frame[name].to_numpy() if name in frame else np.zeros(0) for frame in frames)
+        if not np.array_equal(here, there, equal_nan=True):
+            return "the exact solutions differ, as those of changed code or of another processor do"
+    return ""
+
+
+def _without_older(several: Sequence[Saved]) -> tuple[list[tuple[pd.DataFrame, pd.DataFrame]], list[str]]:
+    """Runs and trajectories of each without runs that a newer one has, and sentences on what was left out."""
+    kept, told = [], []
+    for i, s in enumerate(several):
+        runs, steps = s.comparison.runs, s.comparison.trajectories
+        for j, other in enumerate(several):
+            newer = (other.provenance["created"], j) > (s.provenance["created"], i)
+            twice = _keys(runs) & _keys(other.comparison.runs) if newer else set()
+            if twice:
+                told.append(
+                    f"{len(twice)} run{'s are' if len(twice) > 1 else ' is'} in '{s.folder}' and in '{other.folder}'; "
+                    f"shown is the newer, of {other.provenance['created']}, in '{other.folder}'."
+                )
+                runs, steps = (x[[key not in twice for key in _in_order(x)]] for x in (runs, steps))
+        kept.append((runs, steps))
+    return kept, told
+
+
+def _motion(
+    several: Sequence[Comparison], kept: Sequence[tuple[pd.DataFrame, pd.DataFrame]], order: Mapping[str, list[Any]]
+) -> Motion | None:
+    """The tracks of the runs that were kept, at the moments that all share; None where one has no motion."""
+    motions = [c.motion for c in several if c.motion is not None]
+    if len(motions) < len(several):
+        return None
+    first = motions[0]
+    # In steps of the reference: those of different step sizes are thinned differently.
+    h = several[0].settings.reference_step
+    ticks = [np.round(m.t / h).astype(np.int64) for m in motions]
+    shared = reduce(np.intersect1d, ticks)
+    tracks = []
+    for m, tick, (runs, _) in zip(motions, ticks, kept, strict=True):
+        rows, there = np.searchsorted(tick, shared), _keys(runs)
+        for x in m.tracks:
+            if (x.label, x.solver, x.step) in there or (m is first and x.role == "reference"):
+                arrays = {name: getattr(x, name)[rows] for name in OF_MOMENTS}
+                tracks.append(replace(x, **arrays))
+    places = {x: i for i, x in enumerate((h, label) for h in order["step"] for label in order["label"])}
+    tracks.sort(key=lambda x: -1 if x.role == "reference" else places[x.step, x.label])
+    return Motion(first.t[np.searchsorted(ticks[0], shared)], first.bodies, first.ground, tuple(tracks))
+
+
+def _in_order(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
+    """What tells runs apart, row by row."""
+    return list(frame[[x for x in OF_A_RUN if x in frame]].itertuples(index=False, name=None))
+
+
+def _keys(frame: pd.DataFrame) -> set[tuple[Any, ...]]:
+    return set(_in_order(frame))
+
+
+def _ordered(frame: pd.DataFrame, order: Mapping[str, list[Any]]) -> pd.DataFrame:
+    """The rows by step, then formulation, as a comparison has them; others as they come."""
+    by = [name for name in order if name in frame]
+    return frame.sort_values(by, key=lambda x: x.map(order[str(x.name)].index), kind="stable")

@@ -1,0 +1,67 @@
+"""What a page shows of a case and of a formulation, which is what is left of them in a saved comparison."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.comparison.plain_data import checked, written
+from workbench.errors import DataError
+from workbench.mechanics.case import Case
+from workbench.mechanics.sketch import Arrow, Disc, Line, Outline, Shape
+
+SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Outline, Line, Disc, Arrow)}
+
+
+@dataclass(frozen=True)
+class SavedCase:
+    """What a page shows of a case."""
+
+    name: str
+    description: str
+    source: str
+    elastic: bool
+    v_th: float
+    parameters: dict[str, float]
+    shapes: tuple[dict[str, Any], ...]
+
+    @classmethod
+    def of(cls, case: "Case | SavedCase") -> "SavedCase":
+        if isinstance(case, SavedCase):
+            return case
+        shapes = tuple({"kind": type(x).__name__, **{k: written(v) for k, v in vars(x).items()}} for x in case.sketch())
+        parameters = {name: float(value) for name, value in vars(case).items()}
+        return cls(case.name, case.description, case.source, case.elastic, case.v_th, parameters, shapes)
+
+    def sketch(self) -> list[Shape]:
+        """The case at its start, as plane shapes in metres; raises DataError where there is none of these."""
+        return [_shape(x) for x in self.shapes]
+
+
+@dataclass(frozen=True)
+class SavedFormulation:
+    """What is said of a formulation: `axes` None where it has none."""
+
+    name: str
+    label: str
+    friction: str
+    options: dict[str, Any]
+    axes: str | None
+
+
+def _shape(given: dict[str, Any]) -> Shape:
+    own = dict(given)
+    kind = SHAPES.get(str(own.pop("kind", "")))
+    try:
+        assert kind
+        for name, of in (("points", (-1, 2)), ("centre", (2,)), ("tail", (2,)), ("head", (2,))):
+            if name in own:
+                own[name] = np.array(own[name], dtype=float).reshape(of)
+                assert np.isfinite(own[name]).all()
+        for name, kind_of in (("radius", float), ("label", str), ("ground", bool)):
+            if name in own:
+                own[name] = checked(kind_of, own[name], name)
+        return kind(**own)
+    except (AssertionError, OverflowError, TypeError, ValueError):
+        words = f"a sketch holds {', '.join(SHAPES)} with their points in metres"
+        raise DataError(f"a shape of the case's sketch cannot be drawn: {str(given)[:60]}; {words}") from None

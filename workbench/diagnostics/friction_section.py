@@ -1,0 +1,244 @@
+"""The cross-section of admissible friction: which friction impulses a declaration admits beside p_n = 1.
+
+It is read off the declaration, for one contact of a unit mass that a unit impulse presses onto a plane: all p_t for
+which the unknowns lie in their sets and those sides of the relations hold that are about impulses, not about motion.
+A side is about motion if it contains any of the bodies' data; an unknown whose partner is about impulses is a slip, and
+slips are zero. So it is the set of friction impulses with which the contact may stick, Coulomb's being the disc of
+radius mu. Its support function is a linear programme, with a friction cone a conic one.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.errors import DataError
+from workbench.language.formulation import ContactSymbols, Formulation
+from workbench.language.modelling import Complements, Declaration, Equals
+from workbench.language.sets import Box, Nonneg
+from workbench.mechanics.contact import ContactSystem
+from workbench.mechanics.core import SHARED
+from workbench.step import stepping
+from workbench.step.one_step import filled, with_values
+from workbench.step.stepper import Stepper
+
+ROUND = 72
+"""Vertices by which a section with a curved rim is given."""
+MOST = 400
+"""Vertices of a polygon at most; one that has more is taken to be round."""
+SAME = 1e-9
+"""Points closer than this, relative to the largest, are one."""
+
+
+def friction_section(formulation: Formulation, mu: float = 1.0, slides: bool = False) -> Array | None:
+    """Vertices (n, 2), anticlockwise, of the friction impulses admitted at p_n = 1, in the contact's tangent axes.
+
+    Polygons are exact, round sections have `ROUND` points of their rim; without friction there is the origin alone.
+    With `slides` the contact has slid along its first axis before the step, which matters where declarations ask for
+    it: theirs are then the axes that they have turned. None where friction is not bounded, as under penalty laws, and
+    for formulations that make no time step in space. Raises DataError unless mu is a number >= 0, and what declaring
+    raises.
+    """
+    if not (np.isfinite(mu) and mu >= 0):
+        raise DataError(f"mu = {mu}; a friction coefficient >= 0 is needed")
+    return _section(formulation, float(mu), slides)
+
+
+@lru_cache(maxsize=256)
+def _section(formulation: Formulation, mu: float, slides: bool) -> Array | None:
+    if formulation.symbols is not ContactSymbols:
+        return None
+    declaration = with_values(_begun(formulation, mu, slip=(float(slides), 0.0)))
+    if "p_t" not in declaration.recover:
+        return np.zeros((1, 2))
+    found = _rim(_Impulses.of(declaration))
+    if found is not None:
+        found.flags.writeable = False
+    return found
+
+
+@lru_cache(maxsize=256)
+def section_axes(formulation: Formulation) -> tuple[str, str]:
+    """Along what the first tangent axis lies in a contact that sticks before the step, and in one that slides.
+
+    "fixed" is the case's own, "sliding" the sliding velocity before the step, "friction" the last friction impulse,
+    "body" the body's heading. Raises what declaring raises.
+    """
+    directions = {"fixed": 0.0, "sliding": 0.4, "friction": 0.8, "body": 1.2}
+    unit = {name: (float(np.cos(a)), float(np.sin(a))) for name, a in directions.items()}
+
+    def found(slip: tuple[float, float]) -> str:
+        stepper = _begun(formulation, 1.0, slip, unit["friction"], unit["body"])
+        return min(unit, key=lambda name: np.linalg.norm(stepper.core.frame[0] - unit[name]))
+
+    return found((0.0, 0.0)), found(unit["sliding"])
+
+
+def _begun(
+    formulation: Formulation, mu: float, slip: tuple[float, float], friction: tuple[float, float] = (0.0, 0.0),
+    heading: tuple[float, float] = (1.0, 0.0),
+) -> Stepper:  # fmt: skip
+    """A step of the pressed unit mass, begun: its `slip` [m/s] before, the last friction impulse [N s], its heading."""
+    x, y, z = axes = np.eye(3)
+    block = ContactSystem(
+        M=axes, v=np.array([*slip, 0.0]), f=-z, h=1.0, J_n=z[None], J_t=np.array([x, y]), mu=mu, v_th=0.1,
+        heading=np.array([heading]),
+    )  # fmt: skip
+    stepper = filled(formulation, block)
+    if stepper.c.hooks.remember is None:
+        # The last step has had the same normal impulse.
+        stepper.memory[:3] = 1.0, *friction
+    stepping.discretise(stepper.core)
+    stepper.begin()
+    return stepper
+
+
+@dataclass(frozen=True, eq=False)
+class _Impulses:
+    """What is admitted of the unknowns z: E z = e, F z + f >= 0, lower <= z <= upper, C z + c in Lorentz cones.
+
+    p_t = T z + t. Each cone (C, c) has its axis in the first row.
+    """
+
+    E: Array
+    e: Array
+    F: Array
+    f: Array
+    lower: Array
+    upper: Array
+    cones: list[tuple[Array, Array]]
+    T: Array
+    t: Array
+
+    @classmethod
+    def of(cls, d: Declaration) -> "_Impulses":
+        bodies = set(SHARED) - {"mu"}
+
+        def of_motion(F: Any) -> bool:
+            return any(p.name() in bodies for p in F.parameters())
+
+        laws = [r for r in d.relations if isinstance(r, Complements) and not of_motion(r.F)]
+        slips = {r.x.id for r in laws if isinstance(r.x.member_of, Nonneg)}
+        equations = [r.F for r in d.relations if isinstance(r, Equals) and not of_motion(r.F)]
+        limits = [r.F for r in laws if isinstance(r.x.member_of, Nonneg)]
+        lower, upper = (np.concatenate([_bound(u, side, u.id in slips) for u in d.unknowns]) for side in (0, 1))
+        E, e = _affine([*equations, d.recover["p_n"] - 1.0], d.unknowns)
+        F, f = _affine(limits, d.unknowns)
+        T, t = _affine([d.recover["p_t"]], d.unknowns)
+        cones = []
+        for c in d.cones:
+            C, axis = _affine([c.x.n, c.x.t], d.unknowns)
+            C[0] *= float(np.ravel(_value(c.x.mu))[0])
+            cones.append((C, axis))
+        return cls(E, -e, F, f, lower, upper, cones, T, t)
+
+    def farthest(self, direction: Array) -> Array | None:
+        """p_t (2,) that is farthest in a direction; None where there is none."""
+        z = self._by_cones(direction) if self.cones else self._by_planes(direction)
+        return None if z is None else self.T @ z + self.t
+
+    def _by_planes(self, direction: Array) -> Array | None:
+        from scipy.optimize import linprog
+
+        bounds = np.column_stack([self.lower, self.upper])
+        found = linprog(-direction @ self.T, -self.F, self.f, self.E, self.e, bounds, method="highs")
+        return found.x if found.status == 0 else None
+
+    def _by_cones(self, direction: Array) -> Array | None:
+        import clarabel
+        from scipy import sparse
+
+        n = self.lower.size
+        low, high = np.isfinite(self.lower), np.isfinite(self.upper)
+        eye = np.eye(n)
+        A = [self.E, -self.F, -eye[low], eye[high], *(-C for C, _ in self.cones)]
+        b = [self.e, self.f, -self.lower[low], self.upper[high], *(c for _, c in self.cones)]
+        kinds: list[Any] = [clarabel.ZeroConeT(self.e.size)]
+        if count := self.f.size + int(low.sum() + high.sum()):
+            kinds.append(clarabel.NonnegativeConeT(count))
+        kinds += [clarabel.SecondOrderConeT(c.size) for _, c in self.cones]
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+        P = sparse.csc_matrix((n, n))
+        rows = sparse.csc_matrix(np.vstack(A))
+        answer = clarabel.DefaultSolver(P, -direction @ self.T, rows, np.concatenate(b), kinds, settings).solve()
+        return np.array(answer.x) if str(answer.status) in ("Solved", "AlmostSolved") else None
+
+
+def _value(x: Any) -> Array:
+    from workbench.engine.lazy import cvxpy as cp
+
+    return np.asarray(cp.Expression.cast_to_const(x).value, dtype=float)
+
+
+def _bound(u: Any, side: int, is_slip: bool) -> Array:
+    """The lower (side 0) or upper (1) bound of an unknown."""
+    if is_slip:
+        return np.zeros(u.size)
+    if isinstance(u.member_of, Box):
+        return np.broadcast_to(np.ravel(_value((u.member_of.lower, u.member_of.upper)[side])), u.size).astype(float)
+    return np.full(u.size, 0.0 if isinstance(u.member_of, Nonneg) and side == 0 else (-np.inf, np.inf)[side])
+
+
+def _affine(expressions: list[Any], unknowns: list[Any]) -> tuple[Array, Array]:
+    """A, a with the expressions = A z + a, z being the unknowns one after the other."""
+    n = sum(u.size for u in unknowns)
+
+    def rows() -> Array:
+        return np.concatenate([np.zeros(0), *(np.ravel(_value(F)) for F in expressions)])
+
+    for u in unknowns:
+        u.value = np.zeros(u.size)
+    a = rows()
+    A = np.zeros((a.size, n))
+    start = 0
+    for u in unknowns:
+        if any(u is v for F in expressions for v in F.variables()):
+            for i in range(u.size):
+                u.value = np.eye(u.size)[i]
+                A[:, start + i] = rows() - a
+            u.value = np.zeros(u.size)
+        start += u.size
+    return A, a
+
+
+def _rim(impulses: _Impulses) -> Array | None:
+    """The vertices of the projection onto p_t; None where it is unbounded or empty."""
+    if impulses.cones:
+        angles = 2 * np.pi * np.arange(ROUND) / ROUND
+        points = [impulses.farthest(np.array([np.cos(a), np.sin(a)])) for a in angles]
+        return None if any(p is None for p in points) else _vertices(np.array(points))
+    # Directions that no polygon has, so that each has one farthest point.
+    points = [impulses.farthest(np.array([np.cos(a), np.sin(a)])) for a in (0.1234, 2.2345, 4.3456)]
+    if any(p is None for p in points):
+        return None
+    rim, i = np.array(points), 0
+    while i < len(rim) < MOST:
+        p, q = rim[i], rim[(i + 1) % len(rim)]
+        outward = np.array([q[1] - p[1], p[0] - q[0]])
+        size = np.linalg.norm(outward)
+        beyond = impulses.farthest(outward / size) if size > 0 else None
+        if beyond is None or (beyond - p) @ outward <= SAME * size * np.abs(rim).max():
+            i += 1
+        else:
+            rim = np.insert(rim, i + 1, beyond, axis=0)
+    return _vertices(rim)
+
+
+def _vertices(rim: Array) -> Array:
+    """The corners alone, of points in anticlockwise order on the rim of a convex set."""
+    size = np.abs(rim).max()
+    rim = np.where(np.abs(rim) <= SAME * size, 0.0, rim)
+    keep: list[Array] = []
+    for p in rim:
+        if not any(np.linalg.norm(p - x) <= SAME * size for x in keep):
+            keep.append(p)
+    if len(keep) < 3:
+        return np.array(keep)
+    before, after = np.roll(keep, 1, axis=0), np.roll(keep, -1, axis=0)
+    a, b = np.array(keep) - before, after - np.array(keep)
+    corner = np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) > SAME * size**2
+    return np.array(keep)[corner]

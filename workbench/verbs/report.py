@@ -1,0 +1,51 @@
+"""`report`: the page of a comparison from what is on disk, of one folder or of several together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench.comparison.merging import Saved, merged
+from workbench.errors import DataError, WorkbenchError
+from workbench.verbs.compare import Compared, several
+
+OF_ALL = ("python", "platform", "versions", "case", "parameters", "file", "problem", "known")
+"""What of the first run's provenance is that of all."""
+
+
+class Reported(Compared):
+    """A comparison from saved runs."""
+
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        try:
+            return super().html(facts)
+        except WorkbenchError:
+            raise
+        except Exception as error:
+            # Every value has been read as what it should be, and together they still make no sense.
+            raise DataError(f"these runs make no page ({type(error).__name__}: {error}); they are damaged") from error
+
+
+def report(runs: str | Path | Sequence[str | Path]) -> Reported:
+    """The comparison that one folder of `compare` holds, or that several make together, without computing anything.
+
+    Several share a page where they are of the same case and parameters, or the same file, and of the same reference,
+    settings, metrics and versions; formulations, solvers and steps may differ. Of a run that two folders have, the
+    newer is taken, and a remark says so. Nothing in a folder is imported or run. Raises WorkbenchError, one line that
+    names what is missing, damaged, or different.
+
+    >>> import workbench as wb
+    >>> folder = wb.compare("wheel", "box", duration=0.02).save("box")
+    >>> wb.report([folder, wb.compare("wheel", "ccp", duration=0.02).save("ccp")]).title
+    '2 formulations on wheel'
+    """
+    found = [Saved.of(folder) for folder in several(runs)]
+    if not found:
+        raise DataError("no folder is given; name at least one that workbench compare wrote")
+    c = merged(found)
+    first = found[0].provenance
+    of_all = {name: first[name] for name in OF_ALL if name in first}
+    made = [f"{s.folder} of {s.provenance['created']}: {s.provenance.get('command', 'made in Python')}" for s in found]
+    settings = {} if c.case is None else {"settings": vars(c.settings) | {"relaxation": str(c.settings.relaxation)}}
+    return Reported(c, of_all | settings | {"runs": made})
