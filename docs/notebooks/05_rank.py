@@ -6,13 +6,15 @@ app = marimo.App()
 
 @app.cell(hide_code=True)
 def _():
+    from fractions import Fraction
+
     import altair as alt
     import marimo as mo
     import numpy as np
 
     import workbench as wb
 
-    return alt, mo, np, wb
+    return Fraction, alt, mo, np, wb
 
 
 @app.cell(hide_code=True)
@@ -76,14 +78,14 @@ def _(mo):
     mo.md(r"""
     ## What it does
 
-    A singular LCP may well have a solution, but then not one. Take a particle of 1 kg at rest that is pressed on the plane by
+    An LCP with a singular matrix may have a solution, and often has many. Take a particle of 1 kg at rest that is pressed on the plane by
     a normal impulse of 1, and pushed by $(1/10, 1/5)$, $\mu = 1/2$: it sticks. In exact arithmetic:
     """)
     return
 
 
 @app.cell
-def _(mo, np, wb):
+def _(Fraction, mo, np, wb):
     _A = [[1, 0, -1, 0], [0, 1, 0, -1]]
     _M = [["0"] * 6 for _ in range(6)]
     _M[0][0] = "1"
@@ -91,11 +93,11 @@ def _(mo, np, wb):
         _M[1 + _i][1:5] = [str(sum(_A[k][_i] * _A[k][j] for k in range(2))) for j in range(4)]
         _M[1 + _i][5], _M[5][1 + _i] = "1", "-1"
     _M[5][0] = "1/2"
-    stick = wb.check(_M, rhs=["-1", "1/10", "1/5", "-1/10", "-1/5", "0"], seconds=2)
+    stick = wb.check(_M, rhs=["-1", "1/10", "1/5", "-1/10", "-1/5", "0"], seconds=5)
     _solutions = stick.data["solutions"]
     assert stick.data["rank"]["exact"] == 5
     assert _solutions["count"] != 1
-    _corners = [[eval(x.replace("/", "*1.0/")) for x in v] for face in _solutions["faces"] for v in face["vertices"]]
+    _corners = [[float(Fraction(x)) for x in v] for face in _solutions["faces"] for v in face["vertices"]]
     _friction = np.array(_corners)[:, 1:5] @ np.array(_A, dtype=float).T
     assert np.allclose(_friction, [-0.1, -0.2])
     mo.md(
@@ -112,10 +114,10 @@ def _(mo, np, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    Physics does not mind: $p_t$ and the velocity are the same. Methods do. Lemke's is not afraid of it, because it needs
-    only that the basis at hand is regular. Methods that need a P-matrix (Murty's, block pivoting), or that
-    factorise all of $M$ (Newton's and interior points without regularisation), lose their guarantee or divide by zero. And
-    which of the solutions comes out depends on the method, so that a next step that starts from it differs.
+    Where the particle sticks, $\sigma = 0$ and its row has slack, so that only $A\beta$ is determined: two of four numbers.
+    Physics does not mind, since $p_t$ and the velocity are the same in all of them. Methods do. Lemke's needs
+    only that the basis at hand is regular, and works. Methods that need a P-matrix (Murty's, block pivoting) lose their
+    guarantee, and a method that inverts all of $M$ has nothing to invert.
 
     ## Phantom inertia
 
@@ -154,7 +156,7 @@ def _(mo):
 @app.cell
 def _(mo, phantom, wb):
     _rho = phantom.value
-    _checked = wb.check([[1, _rho - 1], [_rho - 1, 1]], seconds=1)
+    _checked = wb.check([[1, _rho - 1], [_rho - 1, 1]])
     _verdict = _checked.data["p_matrix"]["verdict"]
     assert (_verdict == "P") == (0 < _rho < 2)
     mo.vstack(
@@ -177,8 +179,9 @@ def _(mo):
     \begin{pmatrix} 1/m & 0 & 0 \\ \mu & m E^T E & \rho - m E^T E \\ \mu & \rho - m E^T E & m E^T E \end{pmatrix}
     $$
 
-    The sum of the two block columns is $\rho$ times the identity, twice. So with $G = m E^T E$ the determinant is
-    $\frac1m \det(\rho) \det(2 G - \rho)$, up to a sign: zero where $\rho = 0$, or where $\rho$ is twice an eigenvalue of $G$.
+    where $\rho$ stands for $\rho I$. Add the second block column to the first, and subtract the first block row from the
+    second: with $G = m E^T E$ the determinant is $\frac1m \det(\rho I) \det(2 G - \rho I)$. It is zero where $\rho = 0$, or where
+    $\rho$ is twice an eigenvalue of $G$.
     $E^T E$ has the eigenvalue $k/2$, twice, and $k - 2$ zeros. For two axes: singular at $\rho = 0$ and $\rho = 2m$ alone.
     """)
     return
@@ -204,6 +207,7 @@ def _(np, phantom_matrix, wb):
             _G = phantom_matrix(_k, _rho)[1 : 1 + _k, 1 : 1 + _k]
             _formula = np.prod(_rho * (2 * np.linalg.eigvalsh(_G) - _rho))
             assert np.isclose(np.linalg.det(phantom_matrix(_k, _rho)), _formula)
+            assert np.isclose(_formula, _rho ** (2 * _k - 2) * (_k - _rho) ** 2)
         # The same as the workbench's matrix: it reports the values at which that one is singular.
         _report = wb.check(
             "spatial-particle", f"phantom-inertia:axes=fixed,directions={2 * _k},rho=1", seconds=0.3
@@ -223,7 +227,7 @@ def _(alt, determinants, rhos):
     ]
     alt.Chart(alt.Data(values=_rows)).mark_line(clip=True).encode(
         x=alt.X("rho:Q", title="phantom inertia ρ [kg]"),
-        y=alt.Y("det:Q", title="determinant", scale=alt.Scale(domain=[-2, 6])),
+        y=alt.Y("det:Q", title="determinant", scale=alt.Scale(domain=[-0.5, 6])),
         color=alt.Color("axes:N", scale=alt.Scale(range=["#2b5a8c", "#e08a1e"]), title=None),
         strokeDash=alt.StrokeDash("axes:N", scale=alt.Scale(range=[[1, 0], [6, 3]]), title=None),
     ).properties(
@@ -236,7 +240,7 @@ def _(alt, determinants, rhos):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    For two axes the curve is $\rho^2 (2 - \rho)^2$, which touches zero at 2. For four axes it is $\rho^4 (4 - \rho)^2$: no zero
+    For two axes the curve is $\rho^2 (2 - \rho)^2$, which touches zero at 2. For four axes it is $\rho^6 (4 - \rho)^2$: no zero
     between 0 and 4, yet *nowhere* a P-matrix (exercise 4). A determinant is one minor of many.
 
     ## The wheel: rank and roundoff
@@ -251,14 +255,15 @@ def _(mo):
 def _(mo, wb):
     _rows = []
     for _rho in (1e-15, 1e-14, 1e-8, 0.1, 1, 1.15, 1.16, 10):
-        _data = wb.check("wheel", f"phantom-inertia:axes=fixed,rho={_rho}", seconds=0.5).data
-        _rows.append((_rho, _data["rank"]["reduced"], _data["size"]["reduced"], _data["p_matrix"]["verdict"]))
-    wheel = wb.check("wheel", "phantom-inertia:axes=fixed,rho=1", seconds=0.5).data["rho"]
+        _data = wb.check("wheel", f"phantom-inertia:axes=fixed,rho={_rho}").data
+        _rows.append((_rho, _data["rank"]["reduced"], _data["size"]["reduced"], *_data["p_matrix"].values()))
+    wheel = wb.check("wheel", "phantom-inertia:axes=fixed,rho=1").data["rho"]
     assert [row[1] for row in _rows] == [3] + [5] * 7
     assert [row[3] for row in _rows] == ["P"] * 6 + ["not P"] * 2
+    assert _rows[6][4] == "minor of rows [2, 4]"
     mo.md(
         "| ρ [kg] | numerical rank | P-matrix, exactly |\n|---|---|---|\n"
-        + "\n".join(f"| {rho:g} | {rank} of {order} | {verdict} |" for rho, rank, order, verdict in _rows)
+        + "\n".join(f"| {rho:g} | {rank} of {order} | {verdict} |" for rho, rank, order, verdict, _ in _rows)
         + f"\n\nSingular at {' and '.join(f'{x:.3f}' for x in wheel['singular_values'])} kg; a P-matrix up to {wheel['p_limit']:.3f} kg."
     )
     return
@@ -268,8 +273,9 @@ def _(mo, wb):
 def _(mo):
     mo.md(r"""
     At $\rho = 10^{-15}$ kg the matrix *is* a P-matrix, proved in exact arithmetic, and so its determinant is positive. But a
-    floating-point rank sees 3 of 5: two singular values lie below roundoff. "Full rank for every $\rho > 0$" is a theorem
-    (for generic $\rho$ and independent contacts) and no advice. Take $\rho$ of the size of the effective masses. The default of
+    floating-point rank sees 3 of 5: two singular values lie below roundoff. That the
+    rank is full for all $\rho > 0$ but a few values, where contacts are independent, is a theorem, and no advice how large $\rho$
+    should be. Take $\rho$ of the size of the effective masses. The default of
     the workbench is half of the bound $2/\lambda_{max}(W_{tt})$ below which the matrix can be P.
 
     The wheel's P-window ends at 1.152 kg, before the first zero of the determinant at 1.197 kg: the minor of rows 2 and 4
@@ -381,11 +387,11 @@ def solution_2(mo, np, phantom_matrix):
     mo.accordion(
         {
             "Solution": mo.md(r"""
-    *Stewart-Trinkle.* Let $(p, x, s)$ be mapped to zero. Multiply the first rows by $p$, the second by $x$, and add: with
-    $y = (p, A x)$, $y^T W y + s\, x^T \mathbf 1 = 0$; the last row says $x^T \mathbf 1 = \mu p$. For $p = 0$ this gives
-    $A x = 0$, hence $s = 0$, and $x^T \mathbf 1 = 0$: three linear conditions on $x$, which are independent, so $n_d - 3$
-    dimensions. For the particle $W_{nt} = 0$, and the first row says $p = 0$. In general the columns of $\mathbf 1$ and of $A^T$ are
-    independent, so the second rows force $W_{tn} p + W_{tt} A x = 0$ and $s = 0$; with the first row $W y = 0$, so $y = 0$.
+    *Stewart-Trinkle.* Let $(p, x, s)$ be mapped to zero. The second rows say
+    $A^T (W_{tn} p + W_{tt} A x) + s E = 0$, where $E$ is a column of ones. The rows of $A$ hold cosines and sines of
+    evenly spaced angles; they and $E$ are independent. So $s = 0$ and $W_{tn} p + W_{tt} A x = 0$. With the first row,
+    $W_{nn} p + W_{nt} A x = 0$, that is $W y = 0$ for $y = (p, A x)$, and $W$ is regular: $p = 0$, $A x = 0$. Then the last
+    row says $E^T x = 0$. Every such $(0, x, 0)$ is mapped to zero indeed. These are three independent conditions on $x$.
 
     *Discrete velocity*, $\rho = 0$: $p = 0$ from the first row, and then $G (x_{up} - x_{lo}) = 0$, that is
     $E (x_{up} - x_{lo}) = 0$: two conditions on $2k = n_d$ numbers.
@@ -426,7 +432,7 @@ def solution_3(mo, np, wb):
     mo.accordion(
         {
             "Solution": mo.md(rf"""
-    No. Both normal rows are $W_{{nn}} = \frac1m \begin{{pmatrix}} 1 & 1 \\ 1 & 1 \end{{pmatrix}}$, with determinant zero, and $\rho$ does
+    No. The normal rows have $W_{{nn}} = \frac1m \begin{{pmatrix}} 1 & 1 \\ 1 & 1 \end{{pmatrix}}$, with determinant zero, and $\rho$ does
     not occur in them. Here even the reduction to an LCP fails, since it needs the inverse of $W_{{tt}}$, which is as
     singular, and the workbench says so: "{_refusal.partition(":")[0]}: ... {_refusal.rpartition(";")[2].strip()}". Relaxation does help: `eps_n` and `eps_t` add a compliance to the diagonal of
     $W$, and the two contacts share the weight evenly, {_soft.p_n[0]:.4f} N s each (formulary, section 4).
@@ -452,7 +458,7 @@ def solution_4(mo, np, phantom_matrix, wb):
         for _rho in (0.1, 1.0, 2.0):
             _three = phantom_matrix(_k, _rho)[1:4, 1:4]
             assert abs(np.linalg.det(_three)) < 1e-12
-    _found = wb.check("spatial-particle", "phantom-inertia:axes=fixed,directions=8,rho=1", seconds=0.5)
+    _found = wb.check("spatial-particle", "phantom-inertia:axes=fixed,directions=8,rho=1")
     assert _found.data["p_matrix"]["verdict"] == "not P"
     mo.accordion(
         {
