@@ -461,8 +461,10 @@ def solution_4(mo, np, soft):
             "Solution": mo.md(rf"""
     The creep is {1e3 * _once:.3f} mm/s for impratio 1 and inversely proportional to it; a centimetre in an hour is
     {1e3 * _wanted:.5f} mm/s, so impratio must be {_impratio:.0f}. Measured then: {3600 * 100 * _creep:.2f} cm in an hour.
-    The friction rows are now {_impratio:.0f} times stiffer than the normal ones, and the problem is as much worse
-    conditioned: an iterative solver pays for it with sweeps. Creep is traded, not abolished.
+    $R_t$ is then {0.095 / _impratio:.1e} / kg, and the friction row as good as rigid. For one contact this costs nothing. But two equal
+    contacts under a block have the friction matrix $\frac1m \begin{{pmatrix}} 1 & 1 \\ 1 & 1 \end{{pmatrix}} + R_t I$, whose
+    condition is $1 + 2/(m R_t)$, here {1 + 2 * _impratio / 0.095:.0f}: where contacts are redundant, the softness is all that
+    makes the problem regular, and an iterative solver pays for less of it with sweeps.
     """)
         }
     )
