@@ -13,7 +13,7 @@ import pytest
 from docs.notebooks.static.notebook import notebooks, positions, read, variants
 from docs.notebooks.static.page import page, title
 
-ALLOWED = {"workbench", "numpy", "altair", "marimo", "dataclasses", "fractions", "math"}
+ALLOWED = {"workbench", "cvxpy", "numpy", "altair", "marimo", "dataclasses", "fractions", "math"}
 SMALL = '''
 import marimo
 
