@@ -18,8 +18,9 @@ from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.comparison import error_columns, rows_of
 from workbench.builtin.reports.text.conclusions import ranking, summary, with_equal_axes
-from workbench.comparison.cases import compare, of_reference
+from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
+from workbench.comparison.judged import of_reference
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.several import several_solutions

@@ -59,6 +59,7 @@ def test_every_run_has_its_row_and_every_failure_its_reason(result, page):
         + len(result.windows["all"])
         + len(budgets) * len(result.windows["sliding"])
         + len(verdicts)
+        + text.count("<tr data-run=")
     )
     refused = result.runs[result.runs["claimed"] == "REFUSED"]
     assert len(refused)

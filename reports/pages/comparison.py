@@ -93,18 +93,18 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             verdicts=_verdicts(c.diagnostics),
             summary=summary(c),
             reasons=reasons(c),
-            cards=_cards(c),
+            cards=cards(c),
             budgets=_budgets(c),
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
-            loupe=loupe(c),
             motion=moving["motion"],
-            **scripts(shown, script("loupe.js"), moving["viewer"]),
+            loupe=loupe(c),
+            **scripts(shown, moving["viewer"], script("loupe.js")),
         )
     )
 
 
-def _cards(c: Comparison) -> list[dict[str, Any]]:
+def cards(c: Comparison) -> list[dict[str, Any]]:
     """The mathematics; formulations that differ in what is no relation, such as their axes, have one card."""
     cards: dict[tuple[str, ...], dict[str, Any]] = {}
     for card in c.mathematics:

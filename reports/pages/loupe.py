@@ -108,7 +108,9 @@ def _values(c: Comparison, rows: pd.DataFrame, steps: Array, contacts: list[int]
         own = rows[rows["contact"] == contact]
         zero = np.zeros(len(own))
         p_t, u_t = (np.column_stack([own[f"{name}1"], own.get(f"{name}2", zero)]) for name in ("p_t", "u_t"))
-        axis, slid = _axes(c, str(own["label"].iloc[0]), p_t, u_t, contact)
+        # A file knows no last step: what slides before the step is the free velocity.
+        free = None if c.case else np.column_stack([own["free_t1"], own.get("free_t2", zero)])
+        axis, slid = _axes(c, str(own["label"].iloc[0]), p_t, u_t, free)
         every = np.column_stack(
             [_states(c, own), own["p_n"], p_t, own["u_n"], u_t, own["mu"], axis, slid],
         )
@@ -135,16 +137,13 @@ def _states(c: Comparison, own: pd.DataFrame) -> Array:
     return np.where(closed, np.where(speed > c.case.v_th, SLIDES, STICKS), OPEN).astype(float)
 
 
-def _axes(c: Comparison, label: str, p_t: Array, u_t: Array, contact: int) -> tuple[Array, Array]:
-    """Angle of the first axis in use, and whether the contact slid before each step, by the step before."""
-    if c.problem:
-        # A file knows no last step: what slides before the step is the free velocity.
-        r, d = c.problem.contacts, c.problem.d
-        before, last, v_th = np.zeros((len(u_t), 2)), np.zeros_like(p_t), 0.0
-        before[:, :d] = c.problem.q[r + d * contact : r + d * (contact + 1)]
-    else:
+def _axes(c: Comparison, label: str, p_t: Array, u_t: Array, free: Array | None) -> tuple[Array, Array]:
+    """Angle of the first axis in use, and whether the contact slid before each step, by the step before or `free`."""
+    if free is None:
         before, last = (np.concatenate([x[:1], x[:-1]]) for x in (u_t, p_t))
-        v_th = c.case.v_th if c.case else 0.0
+    else:
+        before, last = free, np.zeros_like(p_t)
+    v_th = c.case.v_th if c.case else 0.0
     slid = np.hypot(*before.T) > v_th
     angles = {
         "fixed": np.zeros(len(u_t)), "sliding": np.arctan2(before[:, 1], before[:, 0]),

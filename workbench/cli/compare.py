@@ -4,16 +4,12 @@ import argparse
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
 from workbench.cli.words import find_case, number_option
 from workbench.errors import WorkbenchError
-
-if TYPE_CHECKING:
-    pass
-
 
 SECONDS, LEAST_SECONDS = 90.0, 5.0
 """Time that the formulations of a file's comparison share, each of its rows; and what each row gets at least."""
@@ -30,6 +26,16 @@ def add_command(commands: Any) -> None:
         "compare cube --relax rigid",
         "compare problem.hdf5", "compare ./mine.py:Incline -f ./mine.py:elliptic",
     )  # fmt: skip
+    add_options(compare)
+    compare.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-comparison, FILE-comparison")
+    compare.add_argument("--figures", choices=("pdf", "svg", "png"), help="also write each figure as a file")
+    compare.add_argument("--json", action="store_true", help="print the rows of runs.csv as JSON instead of a table")
+    compare.add_argument("--quiet", action="store_true", help="no progress bar, no table")
+    compare.set_defaults(run=run_compare)
+
+
+def add_options(compare: argparse.ArgumentParser) -> None:
+    """What says which comparison is made."""
     compare.add_argument("case", help="name of a case (see: workbench list cases), or a file (see: workbench info)")
     compare.add_argument(
         "-f",
@@ -69,15 +75,15 @@ def add_command(commands: Any) -> None:
         help="compliance k_n, b_n, k_t, b_t, k_b, b_b, lateral of all constraint rows, or rigid; default: the case's",
     )
     compare.add_argument("--set", action="append", metavar="NAME=VALUE", help="a parameter of the case, repeatable")
-    compare.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-comparison, FILE-comparison")
-    compare.add_argument("--figures", choices=("pdf", "svg", "png"), help="also write each figure as a file")
-    compare.add_argument("--json", action="store_true", help="print the rows of runs.csv as JSON instead of a table")
-    compare.add_argument("--quiet", action="store_true", help="no progress bar, no table")
-    compare.set_defaults(run=run_compare)
 
 
 def run_compare(o: argparse.Namespace) -> None:
     """Compare, write what a comparison leaves behind, print its table."""
+    _report(o, *chosen(o))
+
+
+def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """What is compared, and the arguments of `wb.compare` beside it."""
     from workbench.verbs.compare import is_file
 
     file = is_file(o.case)
@@ -100,7 +106,7 @@ def run_compare(o: argparse.Namespace) -> None:
     }  # fmt: skip
     rows = len(given["formulations"] or along_axes(2))
     what, settings = (o.case, _of_file(o, rows)) if file else (find_case(o.case, o.set or []), _of_case(o))
-    _report(o, what, given | settings)
+    return what, given | settings
 
 
 def _of_file(o: argparse.Namespace, rows: int) -> dict[str, Any]:

@@ -17,9 +17,7 @@ comparison share the position update and the normal law. Whatever raises an erro
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from workbench.algorithms import default_solver, find_solver, is_quadratic_program
@@ -28,19 +26,16 @@ from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, DIAGNOSTICS, RUNS, TRAJECTORIES, framed
 from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed, failed
-from workbench.comparison.jobs import Job, Progress, Settings, run_jobs
-from workbench.comparison.local import from_exact
+from workbench.comparison.jobs import Job, Progress, Settings
+from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric
-from workbench.comparison.motion import motion
+from workbench.comparison.motion import Motion, motion
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
-from workbench.comparison.rows import Beside, row, windows
-from workbench.comparison.sampling import sampled_rows
+from workbench.comparison.rows import windows
 from workbench.comparison.several import several_solutions
 from workbench.comparison.verdicts import sliding_minor, verdicts
-from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
-from workbench.mechanics.relaxation import Relaxation
 from workbench.step.one_step import first_problem
 from workbench.step.run import Run
 
@@ -68,78 +63,52 @@ def compare(
         for h in settings.steps for f in formulations
         for s in ([None] if f in refused else chosen or solvers_for(case, f, h, settings))
     ]  # fmt: skip
-    fine = Job(exact, default_solver("Coulomb NCP"), settings.reference_step, of_reference(case, settings))
-    reference = _verified(run_jobs(case, [fine], settings, progress)[fine])
-    beside = {job: _beside(case, job, fine) for job in plan if job.formulation not in refused}
     # A solver that is slow and that nobody asked for takes a sample of the steps.
-    sampled = {job for job in beside if not chosen and not isinstance(job.solver, KernelSolver)}
-    needed = dict.fromkeys(x for job, others in beside.items() for x in (job, *others) if x not in (fine, *sampled))
-    runs = run_jobs(case, list(needed), settings, progress, workers) | {fine: reference}
-    local = {others: from_exact(others[-1], runs[others[1]], runs[others[2]]) for others in set(beside.values())}
-    rows: list[dict[str, Any]] = []
+    sampled = [] if chosen else [x for x in plan if x.solver and not isinstance(x.solver, KernelSolver)]
+    found = judged(case, plan, exact, settings, metrics, refused, sampled, progress, workers)
+    fine, reference, runs = found.fine, found.reference, found.runs
     halved = runs.get(replace(fine, h=fine.h / 2))
     whole = halved if isinstance(halved, Run) and halved.steps >= 2 * reference.steps else None
     trajectories, diagnostics = [curves(reference, "reference", reference=whole)], []
     moving: list[Run] = []
     for job in plan:
-        spans = windows(job, case, settings.duration or case.duration)
+        run = runs.get(job)
+        if not isinstance(run, Run):
+            continue
         try:
-            found = refused.get(job.formulation) or runs.get(job)
-            if isinstance(found, Failed):
-                rows += [w | vars(found) for w in spans]
-                continue
-            others = Beside(local[beside[job]], reference, *(runs[x] for x in beside[job]))
-            if found is None:
-                rows += sampled_rows(job, spans, others, metrics)
-                continue
-            minor = sliding_minor(found)
-            own, steps = [w | row(found, w, others, metrics) for w in spans], curves(found, "run", minor, reference)
-            diagnostics += verdicts(found, minor)
+            minor = sliding_minor(run)
+            steps = curves(run, "run", minor, reference)
+            diagnostics += verdicts(run, minor)
             trajectories.append(steps)
-            moving.append(found)
-            rows += own
+            moving.append(run)
         except Exception as error:
-            rows += [w | vars(failed(error)) for w in spans]
+            spans = windows(job, case, settings.duration or case.duration)
+            found.rows[job] = [w | vars(failed(error)) for w in spans]
+    rows = [x for job in plan for x in found.rows[job]]
     steps = pd.concat([frame for frame in trajectories if len(frame)], ignore_index=True)
+    shown, without = _motion(case, reference, moving)
     return Comparison(
         case.name, tuple(formulations), metrics,
         framed(rows, [*RUNS, *(c for m in metrics for c in m.columns)], CASE),
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
-        cards, case, settings, tuple(case.truths(reference)), _remarks(fine, settings, runs),
-        motion=motion(case, reference, moving),
+        cards, case, settings, tuple(case.truths(reference)), _remarks(fine, settings, runs) + without,
+        motion=shown,
     )  # fmt: skip
+
+
+def _motion(case: Case, reference: Run, runs: Sequence[Run]) -> tuple[Motion | None, tuple[str, ...]]:
+    """The motion, or a sentence that says why somebody's own shapes give none."""
+    try:
+        return motion(case, reference, runs), ()
+    except Exception as error:
+        return None, (f"The motion is not shown: {failed(error).reason}",)
 
 
 def _remarks(fine: Job, settings: Settings, runs: dict[Job, Run | Failed]) -> tuple[str, ...]:
     """What Coulomb's law leaves open at each step size."""
     found = (runs.get(replace(fine, h=h)) for h in settings.steps)
     return tuple(filter(None, (several_solutions(run) for run in found if isinstance(run, Run))))
-
-
-def of_reference(case: Case, settings: Settings) -> Relaxation:
-    """The compliance of the reference: that of the runs, without the tangential one unless it is physics."""
-    given = case.relaxation if settings.relaxation is None else settings.relaxation
-    return given if case.elastic else given.with_values(k_t=np.inf, b_t=0.0, lateral=0.0)
-
-
-def _beside(case: Case, job: Job, fine: Job) -> tuple[Job, Job, Job, Job, Job]:
-    """The jobs of `rows.Beside` after the reference."""
-    round_off = replace(job, solver=default_solver(compiled(job.formulation, *case.size).kind))
-    exact = replace(fine, h=job.h)
-    return (
-        replace(fine, h=fine.h / 2), exact, replace(exact, relaxation=job.relaxation),
-        replace(round_off, relaxation=fine.relaxation), round_off,
-    )  # fmt: skip
-
-
-def _verified(reference: Run | Failed) -> Run:
-    if isinstance(reference, Failed):
-        raise WorkbenchError(f"there is no reference run: {reference.reason}")
-    if reference.steps < reference.steps_wanted or reference.residuals.max() > reference.tolerance:
-        worst = f"residual {reference.residuals.max():.1e}" if reference.steps else "no step was made"
-        raise WorkbenchError(f"the reference run is not verified ({worst}): {reference.reason}")
-    return reference
 
 
 def solvers_for(case: Case, f: Formulation, h: float, settings: Settings) -> list[Solver]:

@@ -119,6 +119,7 @@ TRAJECTORIES = (
         column for j in (1, 2) for column in (
             Column(f"p_t{j}", "N s", f"component {j} of the friction impulse", "in space" * (j == 2)),
             Column(f"u_t{j}", "m/s", f"component {j} of the sliding velocity", "in space" * (j == 2)),
+            Column(f"free_t{j}", "m/s", f"component {j} of it without impulses", "in space" * (j == 2), PROBLEM),
         )
     ),
     Column(

@@ -241,6 +241,7 @@ def _contacts(
     }  # fmt: skip
     for j in range(step.problem.d):
         columns[f"p_t{j + 1}"], columns[f"u_t{j + 1}"] = step.p_t[0, :, j], step.u_t[0, :, j]
+        columns[f"free_t{j + 1}"] = step.problem.q[comparable.size + j :: step.problem.d]
     return pd.DataFrame(columns)
 
 

@@ -31,10 +31,12 @@ FORMAT, VERSION = "contact-workbench comparison", 1
 FRAMES = ("runs", "trajectories", "diagnostics")
 MOST_CELLS = 200_000_000
 """Cells of a frame that is read; few bytes may stand for more than memory holds."""
+Polygon = tuple[tuple[float, float], ...]
 CARD = {
     "name": str, "label": str, "friction": str, "source": str, "theory": str, "problem_class": str,
     "relations": tuple[str, ...], "sets": tuple[tuple[str, str], ...], "blocks": str,
     "glossary": tuple[tuple[str, str], ...], "compiled": bool, "failure": Failed | None,
+    "section": Polygon | None, "sliding_section": Polygon | None, "section_axes": tuple[str, str] | None,
 }  # fmt: skip
 """What a formulation's mathematics holds; whatever else is there stays as it is."""
 

@@ -17,7 +17,7 @@ from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.output import provenance
+from workbench.output import provenance, replaced
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import ENDINGS, read_problem_file
@@ -77,6 +77,14 @@ class Compared(Result):
         from workbench.builtin.reports.pages.comparison import render
 
         return render(self.comparison, facts or self.facts)
+
+    def slides(self, path: str | Path) -> Path:
+        """Write the page's figures and formulas one a slide, whole or not at all; the arrow keys turn them."""
+        from workbench.builtin.reports.pages.slides import render
+
+        with replaced(path) as stage:
+            stage.write_text(render(self.comparison), "utf-8")
+        return Path(path)
 
     def write(self, folder: Path, figures: Any = None, facts: dict[str, Any] | None = None) -> None:
         """The page, the frames and provenance.json into a folder that is there; figures as "pdf", "svg" or "png"."""

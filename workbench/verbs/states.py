@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.algorithms import default_solver
-from workbench.comparison.cases import of_reference
 from workbench.comparison.jobs import Settings
+from workbench.comparison.judged import of_reference
 from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
 from workbench.mechanics.case import Case

@@ -1,0 +1,24 @@
+"""Slides of a comparison: its figures and the mathematics of its formulations, one a screen."""
+
+from workbench.builtin.reports.figures.comparison import figures
+from workbench.builtin.reports.figures.drawing import drawing
+from workbench.builtin.reports.pages.comparison import cards
+from workbench.builtin.reports.pages.page import environment, script, scripts
+from workbench.builtin.reports.text.comparison import facts_in_words
+from workbench.builtin.reports.text.headline import headline
+from workbench.comparison.result import Comparison
+
+
+def render(c: Comparison) -> str:
+    """The slides as one page that opens offline."""
+    shown = figures(c)
+    return (
+        environment()
+        .get_template("slides.html.j2")
+        .render(
+            c=c, headline=headline(c), cards=cards(c), figures=shown,
+            words=facts_in_words(c) if c.case is None else "",
+            sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
+            **scripts(shown, script("slides.js")),
+        )
+    )  # fmt: skip

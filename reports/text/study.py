@@ -1,0 +1,95 @@
+"""What a study says: tables by formulation and step, orders of convergence, and the cheapest below a bound."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.comparison.columns import SHOWN, Column
+from workbench.comparison.metric import Metric
+from workbench.studies.convergence import Order, order
+
+RANKED = ("local_velocity_error", "velocity_error", "position_error", "friction_error", "orientation_error")
+"""Errors that a study's page is about, the first of those that are there in its figures."""
+
+
+def errors_of(metrics: tuple[Metric, ...], rows: pd.DataFrame) -> list[Column]:
+    """The columns of `RANKED` that have a value."""
+    columns = {m.column.name: m.column for m in metrics}
+    return [columns[name] for name in RANKED if name in columns and name in rows and rows[name].notna().any()]
+
+
+def first_window(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of each case's first window."""
+    return rows[rows["window"] == rows.groupby("case")["window"].transform("first")]
+
+
+def by_variant(rows: pd.DataFrame, errors: list[Column]) -> pd.DataFrame:
+    """A row for each case, formulation, solver and step: shares, medians and largest values over the points."""
+    whole = rows.assign(missing=(~rows["verified"]).astype(float))
+    found = whole.groupby(["case", "label", "solver", "step"], sort=False)
+    table = found.agg(points=("point", "nunique"), unverified=("missing", "mean"), time=("solve_time", "median"))
+    for column in errors:
+        table[f"{column.name}_median"] = found[column.name].median()
+        table[f"{column.name}_worst"] = found[column.name].max()
+    return table.reset_index()
+
+
+def orders(rows: pd.DataFrame, column: Column) -> list[tuple[str, str, Order]]:
+    """Case, label and order of each formulation over the steps of a study; nothing where there is one step."""
+    if rows["step"].nunique() < 2:
+        return []
+    found = []
+    for (case, label), own in rows[rows["verified"]].groupby(["case", "label"], sort=False):
+        first = own[own["solver"] == own["solver"].iloc[0]]
+        errors = first.pivot_table(index="point", columns="step", values=column.name, aggfunc="first")
+        if errors.shape[1] >= 2:
+            found.append((str(case), str(label), order(errors.columns.to_numpy(), errors.to_numpy())))
+    return found
+
+
+def sentences(rows: pd.DataFrame, errors: list[Column], varied: list[str]) -> list[str]:
+    """Who is closest and who is farthest over all points, and how errors follow what is varied."""
+    said = []
+    for column in errors[:2]:
+        medians = rows[rows["verified"]].groupby("label")[column.name].median().dropna().sort_values()
+        medians = medians[medians.index != "coulomb"]
+        if len(medians) > 1:
+            best, last = (f"{medians.index[i]} ({shown(medians.iloc[i], column)})" for i in (0, -1))
+            said.append(
+                f"Over all points the {column.heading} error, a median, is smallest under {best}, largest under {last}."
+            )
+    if errors:
+        for name in varied:
+            said += _trend(rows, errors[0], name)
+    return said
+
+
+def _trend(rows: pd.DataFrame, column: Column, name: str) -> list[str]:
+    """Which formulation's error changes most over what is varied."""
+    values = rows[name]
+    if not pd.api.types.is_numeric_dtype(values) or values.nunique() < 2:
+        return []
+    ends = {}
+    others = rows[rows["verified"] & (rows["label"] != "coulomb")]
+    for label in others["label"].unique():
+        own = others[others["label"] == label]
+        medians = own.groupby(name)[column.name].median().dropna()
+        medians = medians[medians > 0]
+        if len(medians) > 1:
+            ends[label] = (medians.iloc[0], medians.iloc[-1], medians.index[0], medians.index[-1])
+    if not ends:
+        return []
+    label = max(ends, key=lambda key: abs(np.log(ends[key][1] / ends[key][0])))
+    first, last, low, high = ends[label]
+    return [
+        f"From {name} = {low:.4g} to {high:.4g} the {column.heading} error of {label} goes from {shown(first, column)} "
+        f"to {shown(last, column)}, which is the largest change."
+    ]
+
+
+def shown(value: Any, column: Column) -> str:
+    """A value as tables show it, with its unit."""
+    factor, form, unit = SHOWN[column.shown]
+    space = "" if unit == "°" else " "
+    return f"{form.format(factor * value)}{space}{unit}".strip() if pd.notna(value) else "–"

@@ -1,0 +1,98 @@
+"""Slides of a comparison: one figure or formulation a screen, turned by keys, buttons and fingers."""
+
+import re
+
+import pytest
+
+import workbench as wb
+from workbench.builtin.reports.figures.comparison import figures
+from workbench.cli.main import main
+
+SHOWN = """[...document.querySelectorAll('section')].flatMap((slide, i) =>
+    getComputedStyle(slide).visibility == 'visible' ? [i] : [])"""
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return wb.compare("wheel", ["box", "stewart-trinkle", "ccp"], duration=0.05, reference_step=5e-4)
+
+
+@pytest.fixture(scope="module")
+def path(compared, tmp_path_factory):
+    return compared.slides(tmp_path_factory.mktemp("slides") / "wheel.html")
+
+
+def test_every_figure_and_every_formulation_is_a_slide(compared, path):
+    slides = re.findall("<section>.*?</section>", path.read_text("utf-8"), re.DOTALL)
+    shown = figures(compared.comparison)
+    assert [f'id="figure-{f.name}"' in slide for f, slide in zip(shown, slides[1:], strict=False)] == [True] * len(
+        shown
+    )
+    cards = compared.comparison.mathematics
+    assert len(slides) == 1 + len(shown) + len(cards)
+    for card, slide in zip(cards, slides[1 + len(shown) :], strict=True):
+        assert f"<h2>{card['label']}</h2>" in slide
+        assert slide.count("<math") == len(card["relations"])
+
+
+def test_keys_buttons_and_the_address_turn_slides_one_at_a_time(path, reader):
+    page = reader.open(path)
+    last = page.locator("section").count() - 1
+    assert page.evaluate(SHOWN) == [0]
+    for key, found in [
+        ("ArrowRight", 1),
+        ("Space", 2),
+        ("PageUp", 1),
+        ("End", last),
+        ("ArrowRight", last),
+        ("Home", 0),
+    ]:
+        page.keyboard.press(key)
+        assert page.evaluate(SHOWN) == [found], key
+    page.get_by_role("button", name="next slide").click()
+    assert page.evaluate(SHOWN) == [1]
+    assert page.url.endswith("#2")
+    page.evaluate("location.hash = '#4'")
+    page.wait_for_function(f"({SHOWN})[0] == 3")
+    assert page.locator("#place").text_content() == f"4 / {last + 1}"
+    assert reader.faults == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(1024, 768), (1920, 1080), (1280, 720)])
+def test_a_slide_fits_its_screen(path, reader, width, height):
+    page = reader.open(path, width=width, height=height)
+    sizes = page.evaluate("[...document.querySelectorAll('section')].map(s => [s.scrollWidth, s.scrollHeight])")
+    assert sizes == [[width, height]] * len(sizes)
+
+
+def test_fingers_turn_slides(path, reader):
+    page = reader.open(path, width=360, height=700, has_touch=True)
+    swipe = """([from, to]) => {
+        const at = x => new Touch({identifier: 1, target: document.body, clientX: x, clientY: 300});
+        const send = (kind, x, touches) => document.body.dispatchEvent(
+            new TouchEvent(kind, {bubbles: true, touches, changedTouches: [at(x)]}));
+        send('touchstart', from, [at(from)]);
+        send('touchend', to, []);
+    }"""
+    page.evaluate(swipe, [300, 100])
+    assert page.evaluate(SHOWN) == [1]
+    page.evaluate(swipe, [200, 180])
+    assert page.evaluate(SHOWN) == [1]
+    page.evaluate(swipe, [100, 300])
+    assert page.evaluate(SHOWN) == [0]
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_slides_are_printed_one_a_page(path, reader, tmp_path):
+    page = reader.open(path)
+    page.pdf(path=tmp_path / "slides.pdf", prefer_css_page_size=True)
+    found = re.findall(rb"/Type\s*/Page\b", (tmp_path / "slides.pdf").read_bytes())
+    assert len(found) == page.locator("section").count()
+
+
+def test_a_file_has_slides_too(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["export", "cube", "step.hdf5"]) == 0
+    assert main(["slides", "step.hdf5", "-f", "box", "-f", "coulomb", "--quiet"]) == 0
+    assert "step.hdf5-slides.html" in capsys.readouterr().out
+    assert "<h1>step.hdf5:" in (tmp_path / "step.hdf5-slides.html").read_text("utf-8")

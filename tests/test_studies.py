@@ -1,0 +1,307 @@
+"""Studies: what is varied, the plan, the journal, and that what is resumed equals what was never interrupted."""
+
+import json
+import multiprocessing
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import workbench as wb
+from workbench.cli.main import main
+from workbench.errors import DataError, UnknownNameError, WorkbenchError
+from workbench.studies.design import Range, Sample, points, together, varied
+from workbench.studies.executors import pool_of
+from workbench.studies.journal import Journal, kept
+
+HERE = ThreadPoolExecutor(1)
+SHORT = {"duration": 0.01, "reference_step": 5e-4}
+
+
+def study(**given):
+    # In this process, which has imported everything; `whole` goes to another one.
+    given = {"parameters": {"mu": [0.2, 0.3, 0.4]}, "executor": HERE, "workers": 1, **SHORT} | given
+    return wb.study("wheel", given.pop("formulations", ["box", "coulomb"]), **given)
+
+
+def timeless(rows):
+    return rows.drop(columns=[name for name in rows if name.endswith("_time")])
+
+
+# What is varied
+
+
+def test_values_are_lists_grids_and_ranges():
+    assert varied("mu", "0.1,0.3").values == ((0.1,), (0.3,))
+    assert [x for (x,) in varied("mu", "0:1:5").values] == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert [x for (x,) in varied("k", "1e-2:1e2:5:log").values] == pytest.approx([1e-2, 1e-1, 1, 10, 100], rel=1e-14)
+    assert varied("mu", "0.1:0.9") == Range("mu", 0.1, 0.9)
+    assert varied("mu", (0.1, 0.9)) == Range("mu", 0.1, 0.9)
+    assert varied("axes", "fixed,sliding").values == (("fixed",), ("sliding",))
+    assert varied("mu", np.linspace(0, 1, 3)).values == ((0.0,), (0.5,), (1.0,))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ("0.9:0.1:3", "the smaller one first"), ("0:1:1", "a whole number from 2"), ("0:1:2.5", "a whole number"),
+        ("0:1:4:log", "a positive number"), ("1:2:3:4", "low:high:number"), ([], "no value"),
+        ("0:1:9999999", "from 2 to"),
+    ],
+)  # fmt: skip
+def test_values_that_make_no_sense_are_refused(values, words):
+    with pytest.raises(DataError, match=words):
+        varied("mu", values)
+
+
+def test_grids_are_all_pairs_and_quantities_go_together():
+    found = points([varied("mu", "1,2"), together({"m": [3, 4], "R": [5, 6]})], [], None)
+    assert [(p["mu"], p["m"], p["R"]) for p in found] == [(1, 3, 5), (1, 4, 6), (2, 3, 5), (2, 4, 6)]
+    with pytest.raises(DataError, match="as many values each; there are: m 2, R 1"):
+        together({"m": [3, 4], "R": [5]})
+    with pytest.raises(DataError, match="mu is varied twice"):
+        points([varied("mu", "1,2"), varied("mu", "3")], [], None)
+    with pytest.raises(DataError, match="1000000 are the most"):
+        points([varied("a", "0:1:2000"), varied("b", "0:1:2000")], [], None)
+
+
+@pytest.mark.parametrize("method", ["sobol", "lhs"])
+def test_samples_fill_their_ranges_evenly(method):
+    ranges = [Range("a", 2.0, 4.0), Range("b", 1e-3, 1e3, log=True)]
+    found = points([], ranges, Sample(method, 64))
+    for share in (np.array([p["a"] for p in found]) / 2 - 1, (np.log10([p["b"] for p in found]) + 3) / 6):
+        assert sorted(np.floor(64 * share)) == list(range(64))
+    assert points([], ranges, Sample(method, 64)) == found
+    assert points([], ranges, Sample(method, 64, seed=1)) != found
+
+
+# The journal
+
+
+@pytest.fixture
+def journal(tmp_path):
+    with Journal(tmp_path / "journal.jsonl") as found:
+        yield found
+
+
+def test_numbers_come_back_bit_for_bit(journal):
+    row = {"a": 0.1 + 0.2, "b": 5e-324, "c": float("inf"), "d": np.float64(1 / 3), "e": np.True_, "f": "µ\n", "g": 7}
+    journal.append([("k", [row | {"h": float("nan")}])])
+    assert kept(journal.path.parent).rows == {"k": [row]}
+
+
+def test_the_latest_record_of_a_key_counts(journal):
+    journal.append([("k", [{"a": 1}]), ("l", [{"a": 2}])])
+    journal.append([("k", [{"a": 3}])])
+    assert kept(journal.path.parent).rows == {"k": [{"a": 3}], "l": [{"a": 2}]}
+
+
+def test_a_record_that_was_cut_off_or_changed_is_absent_and_told(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.append([(key, [{"a": i}]) for i, key in enumerate("klm")])
+    whole = path.read_bytes()
+    first, second = (len(line) for line in whole.splitlines(keepends=True)[:2])
+    rng = np.random.default_rng(0)
+    for place in rng.integers(len(whole), size=60):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(changed)
+        found = kept(tmp_path)
+        lost = "k" if place < first else "l" if place < first + second else "m"
+        assert lost not in found.rows or place in (first - 1, first + second - 1)
+        assert sum(found.damaged.values()) >= 1
+        assert len(found.rows) >= 1
+    for length in rng.integers(1, len(whole), size=30):
+        path.write_bytes(whole[:length])
+        assert len(kept(tmp_path).rows) == whole[:length].count(b"\n")
+        # What is written later stands on a line of its own; it ends a record that misses nothing but that.
+        with Journal(path) as journal:
+            journal.append([("new", [{}])])
+        assert len(kept(tmp_path).rows) == (whole[:length] + b"\n").count(b"}]}\n") + 1
+
+
+def test_two_processes_do_not_write_to_one_journal(journal):
+    with pytest.raises(WorkbenchError, match="another process is at work"):
+        Journal(journal.path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
+def test_a_full_disk_is_told_and_takes_nothing_back(tmp_path, journal, monkeypatch):
+    journal.append([("k", [{"a": 1}])])
+    with open("/dev/full", "wb", buffering=0) as full:
+        write = os.write
+
+        def half(file, content):
+            # Half of it still fits.
+            write(file, content[: len(content) // 2])
+            return write(full.fileno(), content)
+
+        monkeypatch.setattr("workbench.studies.journal.os.write", half)
+        with pytest.raises(WorkbenchError, match="No space left on device; what was finished is kept"):
+            journal.append([("l", [{"a": 2}])])
+        monkeypatch.undo()
+    journal.append([("m", [{"a": 3}])])
+    assert kept(tmp_path).rows == {"k": [{"a": 1}], "m": [{"a": 3}]}
+    assert kept(tmp_path).damaged == {}
+
+
+# Studies
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return study(folder=tmp_path_factory.mktemp("whole"), executor="processes")
+
+
+def test_rows_are_those_of_comparisons(whole):
+    for mu in (0.2, 0.4):
+        case = wb.cases.find("wheel")(mu=mu)
+        runs = wb.compare(case, ["box", "coulomb"], steps=1e-3, **SHORT).runs
+        runs = runs[~runs["sampled"]].reset_index(drop=True)
+        rows = whole.rows.query("mu == @mu").reset_index(drop=True)[list(runs)]
+        pd.testing.assert_frame_equal(timeless(rows), timeless(runs), check_exact=True)
+
+
+def test_what_is_varied_are_columns_with_units(whole):
+    told = whole.rows.attrs["columns"]
+    assert list(whole.rows)[:2] == ["point", "mu"]
+    assert told["mu"]["meaning"] == "friction coefficient"
+    assert set(whole.rows) <= set(told)
+
+
+def test_a_study_goes_on_where_it_was(whole, tmp_path, monkeypatch):
+    study(folder=tmp_path, parameters={"mu": [0.3]})
+    made = []
+    again = study(folder=tmp_path, progress=made.append)
+    assert (made[0].kept, made[-1].made, made[-1].total) == (2, 4, 6)
+    pd.testing.assert_frame_equal(timeless(again.rows), timeless(whole.rows), check_exact=True)
+    study(folder=tmp_path, progress=made.append)
+    assert made[-1].made == 0
+
+
+def test_shards_make_the_whole(whole, tmp_path):
+    for i in (1, 2):
+        part = study(folder=tmp_path, shard=(i, 2))
+        assert part.whole == (i == 2)
+    assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["journal-1-of-2.jsonl", "journal-2-of-2.jsonl"]
+    pd.testing.assert_frame_equal(timeless(part.rows), timeless(whole.rows), check_exact=True)
+
+
+def test_rows_of_other_versions_do_not_count(whole, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.studies.sources._workbench", lambda: "other")
+    from workbench.studies.sources import digest_of
+
+    digest_of.cache_clear()
+    study(folder=tmp_path, parameters={"mu": [0.3]})
+    monkeypatch.undo()
+    digest_of.cache_clear()
+    made = []
+    again = study(folder=tmp_path, progress=made.append, parameters={"mu": [0.3]})
+    assert (made[0].kept, made[-1].made) == (0, 2)
+    assert "2 runs of other parameters, settings or versions are kept, and not used here." in again.words
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"duration": 0.012}, {"reference_step": 2.5e-4}, {"explicit": True}, {"normal": "velocity"}, {"steps": 5e-4},
+     {"formulations": ["box:bounds=iterated"]}, {"relaxation": "k_n=1e9"}, {"metrics": ["position-error"]}],
+)  # fmt: skip
+def test_whatever_determines_a_row_is_in_its_key(changed, tmp_path):
+    from workbench.verbs.study import study as verb
+
+    def keys(**given):
+        settings = {"parameters": {"mu": [0.3]}, "executor": HERE, **SHORT} | given
+        formulations = settings.pop("formulations", ["box"])
+        monkey = pytest.MonkeyPatch()
+        with monkey.context() as m:
+            m.setattr("workbench.verbs.study.Study.run", lambda self, *_: None)
+            found = verb("wheel", formulations, **settings)
+        return {key for point in found.study.points for key in point.keys}
+
+    assert keys() == keys()
+    assert not keys() & keys(**changed)
+
+
+def test_settings_and_options_are_varied_too():
+    given = {"step": "1e-3,5e-4", "stewart-trinkle.directions": [4, 8], "relax.k_n": [1e6]}
+    rows = study(parameters=given, formulations="stewart-trinkle").rows
+    assert set(rows["label"]) == {"stewart-trinkle", "stewart-trinkle:directions=8"}
+    assert set(rows["step"]) == {1e-3, 5e-4}
+    assert set(rows["relax.k_n"]) == {1e6}
+    assert rows["verified"].all()
+    with pytest.raises(UnknownNameError, match=r"quantity to vary 'boxx\.bounds'"):
+        study(parameters={"boxx.bounds": [1]})
+    with pytest.raises(UnknownNameError, match="parameter of wheel 'nu'; known: v_th, R"):
+        study(parameters={"nu": [1]})
+    with pytest.raises(DataError, match="no whole multiple"):
+        study(parameters={"step": [7e-4]})
+
+
+def test_a_point_that_fails_is_rows_with_the_reason_and_can_be_made_again(tmp_path):
+    found = study(parameters={"gravity": [9.81, 1e308]}, folder=tmp_path)
+    rows = found.rows.set_index("gravity")
+    assert rows.loc[9.81, "verified"].all()
+    assert not rows.loc[1e308, "verified"].any()
+    assert (rows.loc[1e308, "reason"] != "").all()
+
+
+def killer(unit):
+    """Takes its process down at one of the points."""
+    if unit == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return unit * unit
+
+
+def test_a_unit_that_kills_its_worker_is_found_and_costs_no_other():
+    from workbench.studies.executors import done
+
+    found = dict(done(pool_of(None, 2), killer, iter(range(8))))
+    assert {unit: x for unit, x in found.items() if unit != 3} == {unit: unit * unit for unit in range(8) if unit != 3}
+    assert "terminated abruptly" in str(found[3])
+    for process in multiprocessing.active_children():
+        process.join(30)
+        assert not process.is_alive()
+
+
+# The command line
+
+
+def test_the_command_line_makes_the_same_as_a_description(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text(
+        'cases = ["wheel"]\nformulations = ["box"]\nduration = 0.01\nreference_step = 5e-4\nsteps = [1e-3]\n'
+        "[vary]\nmu = '0.2,0.3'\n[[together]]\nm = [1.0, 2.0]\nspeed = [5.0, 6.0]\n"
+    )
+    assert main(["study", "mine.toml", "--workers", "1", "--quiet"]) == 0
+    line = "wheel --vary mu=0.2,0.3 --zip m=1,2 speed=5,6 -f box --duration 0.01 --reference-step 5e-4 --out line"
+    assert main(["study", *line.split(), "--workers", "1"]) == 0
+    assert "4 of 4 runs are there, 4 of them verified" in capsys.readouterr().out
+    first, second = (pd.read_parquet(tmp_path / name / "rows.parquet") for name in ("mine", "line"))
+    pd.testing.assert_frame_equal(timeless(first), timeless(second), check_exact=True)
+    assert first["speed"].unique().tolist() == [5.0, 6.0]
+    assert main(["study", "status", "line"]) == 0
+    assert "4 of 4 runs are there." in capsys.readouterr().out
+    assert json.loads((tmp_path / "line" / "provenance.json").read_text())["command"].startswith(
+        "workbench study wheel"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["status", "nowhere"], "holds no study"), (["status"], "needs the folder"),
+        (["wheel", "--vary", "mu"], "NAME=VALUES"),
+        (["wheel", "--vary", "mu=0.1:0.9"], "mu is a range"), (["wheel", "--sample", "sobol"], "give a method"),
+        (["wheel", "--shard", "3/2"], "counts from 1"), (["none.toml"], "cannot be read"),
+        (["wheel", "--zip", "mu=1,2", "m=1"], "as many values each"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_in_a_line(words, told, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["study", *words, "--quiet"]) == 2
+    assert told in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,180 @@
+"""The command `workbench study`."""
+
+import argparse
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli.parsing import command
+from workbench.cli.words import number_option
+from workbench.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.studies.study import Progress
+
+EVERY = 10.0
+"""Seconds between the lines of a log."""
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    study = command(
+        commands, "study", "compare formulations over many parameters; goes on where it was interrupted",
+        "study wheel --vary mu=0.1:0.9:9 step=1e-3,5e-4 -f box -f ccp",
+        "study cube --sample sobol:128 --vary mu=0.1:1 speed=1:5 --out cube-study",
+        "study wheel sphere --vary stewart-trinkle.directions=4,8,16 -f stewart-trinkle", "study study.toml",
+        "study status cube-study",
+    )  # fmt: skip
+    study.add_argument(
+        "what", nargs="+", metavar="CASE", help="names of cases; a file study.toml; or status and the study's folder"
+    )
+    study.add_argument(
+        "--vary", nargs="+", action="extend", default=[], metavar="NAME=VALUES",
+        help="0.1,0.3 or 0.1:0.9:9 or 1e-3:1:4:log, of a parameter, step, duration, relax.k_n, FORMULATION.OPTION; "
+        "low:high is sampled",
+    )  # fmt: skip
+    study.add_argument(
+        "--zip", nargs="+", action="append", default=[], metavar="NAME=VALUES",
+        help="quantities that go together, with as many values each; repeatable",
+    )  # fmt: skip
+    study.add_argument("--sample", metavar="METHOD:N", help="sobol:128, lhs:100 or random:100 points of the ranges")
+    study.add_argument("--seed", type=int, default=0, metavar="K", help="of the sample; default 0")
+    study.add_argument("-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]", help="default: all")
+    study.add_argument("--solver", action="append", metavar="NAME", help="default: each formulation's round-off solver")
+    study.add_argument("--metric", action="append", metavar="NAME", help="repeatable; default: all that apply")
+    study.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
+    study.add_argument("--reference-step", metavar="H", help="step of the reference runs [s]; default 1e-4")
+    study.add_argument("--out", metavar="FOLDER", help="where rows are kept; default: CASE-study, or the file's name")
+    study.add_argument("--workers", type=int, metavar="N", help="default: the number of processors")
+    study.add_argument("--shard", metavar="I/N", help="make every N-th point, from the I-th")
+    study.add_argument("--retry-failed", action="store_true", help="make rows again that failed")
+    study.add_argument("--quiet", action="store_true", help="say nothing")
+    study.set_defaults(run=run_study)
+
+
+def run_study(o: argparse.Namespace) -> None:
+    """Make what is missing, then write the rows and the page."""
+    if o.what[0] == "status":
+        _status(o)
+        return
+    from workbench.output import staged
+    from workbench.verbs.study import study
+
+    given, out = _asked(o)
+    with _Log(o.quiet) as progress:
+        found = study(**given, folder=out, progress=progress)
+    if found.whole:
+        with staged(out) as stage:
+            found.write(stage, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
+    if not o.quiet:
+        print("\n".join(found.words))
+        print(f"report: {out / 'report.html'}" if found.whole else f"rows of other shards are missing in '{out}'")
+
+
+def _status(o: argparse.Namespace) -> None:
+    """How far a study is, from its folder alone."""
+    from workbench.studies.status import status
+
+    if len(o.what) != 2:
+        raise WorkbenchError("status needs the folder of a study: workbench study status FOLDER")
+    print("\n".join(status(Path(o.what[1]))))
+
+
+def _asked(o: argparse.Namespace) -> tuple[dict[str, Any], Path]:
+    """The arguments of `wb.study`, and the folder."""
+    if Path(o.what[0]).suffix == ".toml":
+        from workbench.studies.described import described
+
+        if len(o.what) > 1:
+            raise WorkbenchError(f"{o.what[0]} describes a whole study; '{o.what[1]}' beside it has no place")
+        given, name = described(Path(o.what[0])), Path(o.what[0]).stem
+    else:
+        given, name = {"cases": o.what}, f"{'-'.join(Path(x.partition(':')[0]).stem for x in o.what)}-study"
+    varied: dict[Any, Any] = dict(_pair(word, "--vary") for word in o.vary)
+    for group in o.zip:
+        together = {key: values.split(",") for key, values in (_pair(word, "--zip") for word in group)}
+        counts = {key: len(values) for key, values in together.items()}
+        if len(set(counts.values())) > 1:
+            told = ", ".join(f"{key} {count}" for key, count in counts.items())
+            raise WorkbenchError(f"--zip: quantities that go together need as many values each; there are: {told}")
+        varied[tuple(together)] = list(zip(*together.values(), strict=True))
+    if varied:
+        given["parameters"] = given.get("parameters", {}) | varied
+    for key, value in (
+        ("sample", o.sample), ("seed", o.seed or None), ("formulations", o.formulation), ("solvers", o.solver),
+        ("metrics", o.metric), ("workers", o.workers), ("retry_failed", o.retry_failed or None),
+        ("duration", o.duration and number_option(o.duration, "--duration", "seconds")),
+        ("reference_step", o.reference_step and number_option(o.reference_step, "--reference-step", "seconds")),
+        ("shard", o.shard and _shard(o.shard)),
+    ):  # fmt: skip
+        if value is not None:
+            given[key] = value
+    return given, Path(o.out or name)
+
+
+def _pair(word: str, option: str) -> tuple[str, str]:
+    name, equals, values = word.partition("=")
+    if not (name and equals and values):
+        raise WorkbenchError(f"{option} {word[:60]}: give NAME=VALUES")
+    return name, values
+
+
+def _shard(text: str) -> tuple[int, int]:
+    i, _, n = text.partition("/")
+    if not (i.isdecimal() and n.isdecimal()):
+        raise WorkbenchError(f"--shard {text[:20]}: give I/N, such as 1/4")
+    return int(i), int(n)
+
+
+class _Log:
+    """A bar on a terminal, a line every `EVERY` seconds elsewhere, nothing when quiet."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+        self.last = -EVERY
+
+    def __enter__(self) -> Any:
+        if self.quiet:
+            return None
+        if not sys.stderr.isatty():
+            return self._line
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        columns = TextColumn("{task.completed} of {task.total} runs"), BarColumn(), TextColumn("{task.description}")
+        self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
+        self.task = self.bar.add_task("", total=None)
+        self.bar.start()
+        return self._show
+
+    def _show(self, p: "Progress") -> None:
+        self.bar.update(self.task, completed=p.kept + p.made, total=p.total, description=_rate(p))
+
+    def _line(self, p: "Progress") -> None:
+        if p.seconds - self.last >= EVERY or p.kept + p.made == p.total:
+            self.last = p.seconds
+            now = time.strftime("%H:%M:%S")
+            words = ", ".join(filter(None, (f"{now}  {p.kept + p.made} of {p.total} runs", _rate(p))))
+            print(words, file=sys.stderr, flush=True)
+
+    def __exit__(self, *_: object) -> None:
+        if hasattr(self, "bar"):
+            self.bar.stop()
+
+
+def _rate(p: "Progress") -> str:
+    there = f"{p.kept} were there" if p.kept and not p.made else ""
+    left = f"{p.rate:.3g} a second, {duration(p.left)} left" if p.made else ""
+    return ", ".join(filter(None, (there, left, p.where)))
+
+
+def duration(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds, the two largest."""
+    if seconds == float("inf"):
+        return "unknown time"
+    minutes, s = divmod(round(seconds), 60)
+    hours, m = divmod(minutes, 60)
+    return f"{hours} h {m:02} min" if hours else f"{m} min {s:02} s" if m else f"{s} s"

@@ -1,0 +1,128 @@
+"""Does an error vanish with the step, at which order, or what does it come to? Fits with their uncertainty.
+
+Two models of an error e at steps h are held against each other, with relative deviations, since errors are known by
+their digits:
+
+    e = C h^p              a straight line in logarithms, p its slope
+    e = e_0 + C h^p        what is left at the limit of small steps is the formulation's own error e_0
+
+The second counts only where an F test at 95 % says that it is better, or where the first finds no order. Intervals are
+those of 95 % by the scatter about the fit, which needs one step more than the model has numbers; with several points of
+a study each has a C of its own in the first model (formulary, section 7).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import f as fisher
+from scipy.stats import t as student
+
+from workbench.arrays import Array
+
+ORDERS = np.linspace(0.25, 4.0, 151)
+"""Orders that are tried where there is a limit."""
+LEVEL = 0.95
+ROUNDING = 1e-18
+"""Sums of squares that are nothing but rounding."""
+LEAST = 1e-12
+"""Errors below are round-off, and no order is fitted."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """The order p and the limit e_0 of an error, with intervals of 95 %; NaN where the steps do not tell."""
+
+    steps: int
+    p: float
+    p_low: float
+    p_high: float
+    limit: float = 0.0
+    limit_low: float = 0.0
+    limit_high: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """What the fit says, in words."""
+        if np.isnan(self.p):
+            return "not told by these steps"
+        known = np.isfinite([self.p_low, self.p_high]).all()
+        order = f"order {self.p:.2f}" + (f" ({self.p_low:.2f} to {self.p_high:.2f})" if known else ", not sure")
+        if self.limit > 0:
+            between = f" ({100 * self.limit_low:.3g} to {100 * self.limit_high:.3g} %)"
+            return f"comes to {100 * self.limit:.3g} %{between if np.isfinite(self.limit_high) else ''}"
+        if known and self.p_low <= 0:
+            return f"does not fall with the step, {order}"
+        return f"vanishes with the step, {order}"
+
+
+UNKNOWN = Order(0, np.nan, np.nan, np.nan)
+
+
+def order(h: Array, errors: Array) -> Order:
+    """The order of errors (points, steps) at steps h [s]; NaN is left out, and two steps at least are needed."""
+    errors = np.atleast_2d(np.asarray(errors, dtype=float))
+    h = np.asarray(h, dtype=float)
+    good = np.isfinite(errors) & (errors > LEAST)
+    errors = np.where(good & (good.sum(axis=1, keepdims=True) >= 2), errors, np.nan)
+    used = np.isfinite(errors).any(axis=0)
+    if used.sum() < 2:
+        return UNKNOWN
+    line, _ = _line(np.log(h), np.log(errors))
+    steps, middle = h[used], np.nanmedian(errors[:, used], axis=0)
+    if len(steps) < 3:
+        return line
+    limit, better = _limit(steps, middle)
+    own = _line(np.log(steps), np.log(middle)[None])[1]
+    freedom = len(steps) - 3
+    told = freedom > 0 and (own - better) * freedom > fisher.ppf(LEVEL, 1, freedom) * max(better, ROUNDING)
+    # Where the straight line finds no order, the error has come to its limit.
+    if limit.limit > 0 and (told or (freedom == 0 and line.p < ORDERS[0]) or line.p_low <= 0 < limit.limit):
+        return limit
+    return line
+
+
+def _line(x: Array, y: Array) -> tuple[Order, float]:
+    """The common slope of lines (points, steps) that each have a constant of their own, and the sum of squares left."""
+    known = np.isfinite(y)
+    n, points = int(known.sum()), int(known.any(axis=1).sum())
+    count = np.maximum(known.sum(axis=1, keepdims=True), 1)
+    dx = np.where(known, x - np.where(known, x, 0.0).sum(axis=1, keepdims=True) / count, 0.0)
+    dy = np.where(known, y - np.nansum(y, axis=1, keepdims=True) / count, 0.0)
+    slope = float((dx * dy).sum() / (dx * dx).sum())
+    left = float(((dy - slope * dx) ** 2).sum())
+    freedom = n - points - 1
+    width = student.ppf(0.5 + LEVEL / 2, freedom) * np.sqrt(left / freedom / (dx * dx).sum()) if freedom > 0 else np.nan
+    return Order(int(known.any(axis=0).sum()), slope, slope - width, slope + width), left
+
+
+def _limit(h: Array, e: Array) -> tuple[Order, float]:
+    """The best fit of e_0 + C h^p with e_0, C >= 0, and the sum of squares of its relative deviations."""
+    fits = [(p, *_at_order(h, e, p)) for p in ORDERS]
+    p, limit, left = min(fits, key=lambda fit: fit[2])
+    freedom = len(h) - 3
+    if freedom <= 0:
+        return Order(len(h), p, np.nan, np.nan, limit, np.nan, np.nan), left
+    # All that an F test does not tell from the best.
+    most = max(left, ROUNDING) * (1 + fisher.ppf(LEVEL, 1, freedom) / freedom)
+    near = [(q, c) for q, c, x in fits if x <= most]
+    orders, limits = ([fit[i] for fit in near] for i in (0, 1))
+    return Order(len(h), p, min(orders), max(orders), limit, min(limits), max(limits)), left
+
+
+def _at_order(h: Array, e: Array, p: float) -> tuple[float, float]:
+    """The limit e_0 >= 0 and the sum of squares of relative deviations, at a given order."""
+    A = np.stack([1 / e, h**p / e], axis=1)
+    (limit, _), left = _nonnegative(A)
+    return limit, left
+
+
+def _nonnegative(A: Array) -> tuple[Array, float]:
+    """min |A x - 1| over x >= 0 with two columns."""
+    best = np.zeros(2), float(len(A))
+    for columns in ([0, 1], [0], [1]):
+        x = np.zeros(2)
+        x[columns] = np.linalg.lstsq(A[:, columns], np.ones(len(A)), rcond=None)[0]
+        left = float(((A @ x - 1) ** 2).sum())
+        if (x >= 0).all() and left < best[1]:
+            best = x, left
+    return best

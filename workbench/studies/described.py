@@ -1,0 +1,44 @@
+"""A study described in a TOML file: the arguments of `wb.study` by their names."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import UnknownNameError, WorkbenchError
+
+KEYS = {
+    "cases": (str, list), "formulations": (str, list), "solvers": (str, list), "metrics": (str, list),
+    "steps": (int, float, list), "duration": (int, float), "reference_step": (int, float), "explicit": (bool,),
+    "normal": (str,), "relaxation": (str,), "sample": (str,), "seed": (int,), "vary": (dict,), "together": (list,),
+}  # fmt: skip
+"""What a description may have, and the types that each takes."""
+
+
+def described(path: Path) -> dict[str, Any]:
+    """The arguments of `wb.study`; raises WorkbenchError in one line.
+
+    `vary` is a table of quantities and their values, and each table of the list `together` has quantities that go
+    together, with as many values each.
+    """
+    try:
+        given = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise WorkbenchError(f"'{path}' cannot be read: {error.strerror}; give a TOML file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WorkbenchError(f"{path.name} is no TOML: {error}") from error
+    for key, value in given.items():
+        if key not in KEYS:
+            raise UnknownNameError(f"entry of {path.name}", key, list(KEYS))
+        if not isinstance(value, KEYS[key]) or (isinstance(value, bool) and bool not in KEYS[key]):
+            wanted = " or ".join(kind.__name__ for kind in KEYS[key])
+            raise WorkbenchError(f"{path.name}: {key} is a {type(value).__name__}; {wanted} is needed")
+    if "cases" not in given:
+        raise WorkbenchError(f'{path.name} names no cases; give cases = ["wheel"]')
+    parameters: dict[Any, Any] = dict(given.pop("vary", {}))
+    for table in given.pop("together", []):
+        lists = {key: list(values) if isinstance(values, list) else values for key, values in table.items()}
+        counts = {key: len(values) if isinstance(values, list) else 1 for key, values in lists.items()}
+        if len(set(counts.values())) != 1 or not all(isinstance(values, list) for values in lists.values()):
+            raise WorkbenchError(f"{path.name}: quantities that go together need lists of as many values each")
+        parameters[tuple(lists)] = list(zip(*lists.values(), strict=True))
+    return given | {"parameters": parameters}

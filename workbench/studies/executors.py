@@ -1,0 +1,126 @@
+"""Where units of work are done: processes of this machine, or any executor with the interface of `concurrent.futures`.
+
+A few more units than there are workers are under way at once, so that memory does not grow with the study.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from workbench.comparison.jobs import processes
+from workbench.errors import WorkbenchError
+
+AHEAD = 3
+"""Units under way for each worker."""
+ATTEMPTS = 3
+"""Times that a unit may take its process down, alone in it, before it is given up."""
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Starts an executor, again whenever it breaks, whose `workers` take a unit each."""
+
+    start: Callable[[], AbstractContextManager[Any]]
+    workers: int
+
+
+def pool_of(wanted: Any, workers: int) -> Pool:
+    """The executor of this name, or an object with a method `submit`; raises WorkbenchError."""
+    if hasattr(wanted, "submit"):
+        return Pool(lambda: nullcontext(wanted), workers)
+    if wanted in (None, "processes"):
+        return Pool(lambda: _processes(workers), workers)
+    raise WorkbenchError(f"executor '{wanted}'; it can be processes, or in Python an object with a method submit")
+
+
+def done(pool: Pool, function: Callable[[Any], T], units: Iterator[Any]) -> Iterator[tuple[Any, T | Exception]]:
+    """Each unit with what `function` made of it, as they come, or the exception that it raised.
+
+    Units that were under way when a worker died are done again, each alone, so that the one that kills is found: it
+    comes with the BrokenExecutor after `ATTEMPTS` times.
+    """
+    queue = _Queue(units)
+    while queue:
+        with pool.start() as executor:
+            try:
+                yield from queue.together(executor, function, AHEAD * pool.workers)
+                yield from queue.one_by_one(executor, function)
+            except BrokenExecutor as error:
+                yield from queue.broken(error)
+
+
+class _Queue:
+    """Units that are still to be done: those to come, those under way, and those to be done alone, with attempts."""
+
+    def __init__(self, units: Iterator[Any]) -> None:
+        self.units = units
+        self.left = True
+        self.waiting: dict[Future, Any] = {}
+        self.alone: deque[tuple[Any, int]] = deque()
+
+    def __bool__(self) -> bool:
+        return self.left or bool(self.alone)
+
+    def together(self, executor: Any, function: Callable, most: int) -> Iterator[tuple[Any, Any]]:
+        while self.left or self.waiting:
+            while self.left and len(self.waiting) < most:
+                unit = next(self.units, None)
+                self.left = unit is not None
+                if self.left:
+                    try:
+                        self.waiting[executor.submit(function, unit)] = unit
+                    except BrokenExecutor:
+                        self.alone.append((unit, 0))
+                        raise
+            if self.waiting:
+                for future in wait(self.waiting, return_when=FIRST_COMPLETED).done:
+                    # It stays among those that wait until it is known not to be lost.
+                    found = _result(future)
+                    yield self.waiting.pop(future), found
+
+    def one_by_one(self, executor: Any, function: Callable) -> Iterator[tuple[Any, Any]]:
+        while self.alone:
+            unit, attempts = self.alone.popleft()
+            self.alone.appendleft((unit, attempts + 1))
+            found = _result(executor.submit(function, unit))
+            self.alone.popleft()
+            yield unit, found
+
+    def broken(self, error: BrokenExecutor) -> Iterator[tuple[Any, Any]]:
+        self.alone.extend((unit, 0) for unit in self.waiting.values())
+        self.waiting = {}
+        while self.alone and self.alone[0][1] >= ATTEMPTS:
+            yield self.alone.popleft()[0], error
+
+
+def _result(future: Future) -> Any:
+    """What a unit came to, or what it raised; raises BrokenExecutor where its worker died, WorkbenchError where the
+    executor gave up."""
+    try:
+        return future.result()
+    except BrokenExecutor:
+        raise
+    except CancelledError as error:
+        raise WorkbenchError("the executor has cancelled what was under way; the same command goes on") from error
+    except Exception as error:
+        return error
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[Any]:
+    """Fresh processes, with one thread each for linear algebra unless the environment says otherwise."""
+    added = [name for name in THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, "1"))
+    try:
+        with processes(workers, ("workbench.studies.work",)) as pool:
+            yield pool
+    finally:
+        for name in added:
+            del os.environ[name]

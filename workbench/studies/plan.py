@@ -1,0 +1,156 @@
+"""The plan of a study: its points, and the runs wanted at each, with a key of all that makes their rows."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from workbench.algorithms import default_solver
+from workbench.algorithms.base import Solver
+from workbench.assemble.find import compiled
+from workbench.comparison.columns import RUNS
+from workbench.comparison.failure import Failed, failed
+from workbench.comparison.jobs import Job, Settings
+from workbench.comparison.metric import Metric
+from workbench.errors import DataError, UnknownNameError
+from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
+from workbench.mechanics.relaxation import Relaxation
+from workbench.studies.sources import digest_of
+
+SETTINGS = {"step": "s", "reference_step": "s", "duration": "s"}
+"""Settings of a run that a study may vary, with their units; `relax.NAME` is a compliance besides."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A case with its parameters and settings, and the runs wanted there, which share the reference.
+
+    `given` are the values of what is varied, by column; `refused` are formulations that cannot be run here at all.
+    """
+
+    case: Case
+    settings: Settings
+    given: dict[str, Any]
+    jobs: tuple[Job, ...]
+    keys: tuple[str, ...]
+    refused: dict[Formulation, Failed]
+
+
+def plan(
+    cases: Sequence[Case], formulations: Sequence[Formulation], solvers: Sequence[Solver], metrics: Sequence[Metric],
+    settings: Settings, places: Sequence[dict[str, Any]],
+) -> Iterator[Point]:  # fmt: skip
+    """Every case at every place, one after the other; raises WorkbenchError where a place does not fit.
+
+    A place names parameters of the case, settings (`SETTINGS`), `relax.NAME` for a compliance, and FORMULATION.OPTION
+    for options. Without `solvers` each formulation gets the one that takes it to round-off.
+    """
+    kinds = Kinds(solvers)
+    made = digest_of(*(m.function for m in metrics)), sorted(m.name for m in metrics)
+    for case, place in product(cases, places):
+        there, own, variants, given = _at(case, settings, formulations, place)
+        own.must_fit()
+        jobs, refused = kinds.jobs(there, variants, own)
+        about = (*made, _identity(there), vars(replace(own, steps=())))
+        keys = [_key(about, job) for job in jobs]
+        yield Point(there, own, given, tuple(jobs), tuple(keys), refused)
+
+
+@dataclass
+class Kinds:
+    """The solvers of formulations, which are looked up once for each size."""
+
+    solvers: Sequence[Solver]
+
+    def __post_init__(self) -> None:
+        self.known: dict[tuple[Formulation, tuple[int, ...]], Failed | tuple[Solver, ...]] = {}
+
+    def jobs(
+        self, case: Case, formulations: Sequence[Formulation], settings: Settings
+    ) -> tuple[list[Job], dict[Formulation, Failed]]:
+        """The runs wanted, and the formulations that have no step to run, with the reason."""
+        refused = {f: found for f in formulations if isinstance(found := self._of(f, case.size), Failed)}
+        jobs = [
+            Job(f, solver, h, settings.relaxation)
+            for h in settings.steps for f in formulations
+            for solver in ([None] if f in refused else self.known[f, case.size])  # type: ignore[union-attr]
+        ]  # fmt: skip
+        return jobs, refused
+
+    def _of(self, f: Formulation, size: tuple[int, int, int, int]) -> Failed | tuple[Solver, ...]:
+        if (f, size) not in self.known:
+            try:
+                self.known[f, size] = tuple(self.solvers) or (default_solver(compiled(f, *size).kind),)
+            except Exception as error:
+                self.known[f, size] = failed(error)
+        return self.known[f, size]
+
+
+def columns_of(cases: Sequence[Case], places: Sequence[dict[str, Any]]) -> dict[str, dict[str, str]]:
+    """Columns of what is varied, with unit and meaning; a name that `runs` has is preceded by "case."."""
+    names = dict.fromkeys(name for place in places for name in place if name != "step")
+    units = {name: (unit, meaning) for case in cases for name, _, unit, meaning in case.parameter_table()}
+    found = {}
+    for name in names:
+        unit, meaning = units.get(name, (SETTINGS.get(name, ""), f"{name}, varied"))
+        found[column(name)] = {"unit": "1" if unit == "-" else unit, "meaning": meaning, "defined": ""}
+    return found
+
+
+def column(name: str) -> str:
+    """The column of what is varied under this name."""
+    return f"case.{name}" if name in {c.name for c in RUNS} else name
+
+
+def _at(
+    case: Case, settings: Settings, formulations: Sequence[Formulation], place: dict[str, Any]
+) -> tuple[Case, Settings, list[Formulation], dict[str, Any]]:
+    parameters: dict[str, Any] = {}
+    compliance: dict[str, float] = {}
+    run: dict[str, Any] = {}
+    options: dict[str, dict[str, Any]] = {}
+    for name, value in place.items():
+        head, dot, tail = name.partition(".")
+        if dot and head == "relax":
+            compliance[tail] = value
+        elif dot and any(f.name == head for f in formulations):
+            options.setdefault(head, {})[tail] = value
+        elif name in SETTINGS:
+            run["steps" if name == "step" else name] = (value,) if name == "step" else value
+        elif dot:
+            raise UnknownNameError("quantity to vary", name, [f"{f.name}.OPTION" for f in formulations])
+        else:
+            parameters[name] = value
+    there = case.with_parameters(**parameters)
+    own = replace(settings, **run).of_case(there)
+    if compliance:
+        own = replace(own, relaxation=(own.relaxation or Relaxation()).with_values(**compliance))
+    variants = [f.with_options(**options.get(f.name, {})) for f in formulations]
+    given = {column(name): value for name, value in place.items() if name != "step"}
+    return there, own, list(dict.fromkeys(variants)), given
+
+
+def _identity(case: Case) -> tuple[Any, ...]:
+    kind = type(case)
+    return digest_of(kind), kind.__qualname__, case.data().tolist()
+
+
+def _key(about: tuple[Any, ...], job: Job) -> str:
+    solver: Any = type(job.solver)
+    facts = (
+        *about, digest_of(job.formulation.build), job.formulation.name, sorted(job.formulation.options.items()),
+        job.solver_name, digest_of(solver), job.h,
+    )  # fmt: skip
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+
+
+def must_have_keys_of_their_own(points: Sequence[Point]) -> None:
+    """Raises DataError where two rows of a study would be the same: something is given twice."""
+    known: set[str] = set()
+    for point in points:
+        for job, key in zip(point.jobs, point.keys, strict=True):
+            if key in known:
+                raise DataError(f"the study has the same row twice: {job} at {point.given or 'the only point'}")
+            known.add(key)

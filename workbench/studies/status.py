@@ -1,0 +1,43 @@
+"""How far a study is, told from its folder alone, while other processes are at work on it."""
+
+import time
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+
+from workbench.errors import WorkbenchError
+from workbench.studies.journal import in_use, kept
+from workbench.studies.study import PLAN, is_failed
+
+RECENT = 300.0
+"""Seconds over which the rate is told."""
+MOST_REASONS = 5
+
+
+def status(folder: Path) -> list[str]:
+    """Sentences; raises WorkbenchError where the folder holds no study."""
+    try:
+        wanted = pd.read_parquet(folder / PLAN, columns=["key"])["key"]
+    except (OSError, ValueError) as error:
+        raise WorkbenchError(f"'{folder}' holds no study: {PLAN} cannot be read ({error})") from error
+    found = kept(folder)
+    there = {key: found.rows[key] for key in wanted if key in found.rows}
+    at_work, now = in_use(folder), time.time()
+    words = [f"{len(there)} of {len(wanted)} runs are there.", _at_work(at_work)]
+    recent = [found.written[key] for key in there if now - found.written[key] < RECENT]
+    if at_work and recent:
+        rate = len(recent) / max(now - min(recent), 1.0)
+        words.append(f"{rate:.3g} a second lately; {round((len(wanted) - len(there)) / rate)} s are left at this rate.")
+    reasons = Counter(row.get("reason", "") for rows in there.values() if is_failed(rows) for row in rows[:1])
+    words += [f"{count} failed: {reason}" for reason, count in reasons.most_common(MOST_REASONS)]
+    words += [
+        f"{count} damaged lines in {name}; what stood there is made again." for name, count in found.damaged.items()
+    ]
+    return words
+
+
+def _at_work(names: list[str]) -> str:
+    if not names:
+        return "No process is at work on it."
+    return f"{len(names)} process{'es are' if len(names) > 1 else ' is'} at work on it ({', '.join(names)})."

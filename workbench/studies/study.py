@@ -1,0 +1,137 @@
+"""A study: a plan of rows, those that the journal has, and the making of those that it has not."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from workbench.comparison.columns import CASE, RUNS, framed
+from workbench.comparison.failure import Failed, failed
+from workbench.comparison.metric import Metric
+from workbench.language.formulation import Formulation
+from workbench.output import replaced
+from workbench.studies.executors import ATTEMPTS, Pool, done
+from workbench.studies.journal import Journal, Kept, kept
+from workbench.studies.plan import Point
+from workbench.studies.work import Unit, lost, rows_of
+
+PLAN = "plan.parquet"
+"""The file that says which runs a study wants."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is, in rows of one run each: `kept` were there when it began, `made` are since, of `total`."""
+
+    kept: int
+    made: int
+    total: int
+    seconds: float
+    where: str = ""
+
+    @property
+    def rate(self) -> float:
+        """Rows a second."""
+        return self.made / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def left(self) -> float:
+        """Seconds, infinite where nothing has been made."""
+        missing = self.total - self.kept - self.made
+        return missing / self.rate if self.rate else float("inf") if missing else 0.0
+
+
+@dataclass(frozen=True)
+class Study:
+    """The points of a study in order, of which this process makes `shard`, (i, n): every n-th point from the i-th."""
+
+    points: tuple[Point, ...]
+    exact: Formulation
+    metrics: tuple[Metric, ...]
+    columns: dict[str, dict[str, str]]
+    shard: tuple[int, int] = (1, 1)
+
+    @property
+    def own(self) -> list[tuple[int, Point]]:
+        """The points of this process, with their numbers."""
+        i, n = self.shard
+        return [(number, point) for number, point in enumerate(self.points) if number % n == i - 1]
+
+    def run(
+        self, folder: Path, pool: Pool, retry_failed: bool = False, progress: Callable[[Progress], None] | None = None
+    ) -> Kept:
+        """Make the rows that the journals of the folder do not have; what is there is read, told and used.
+
+        With `retry_failed` rows that have no answer are made again. Raises WorkbenchError where nothing can be written.
+        """
+        before = kept(folder)
+        if retry_failed:
+            before.rows = {key: rows for key, rows in before.rows.items() if not is_failed(rows)}
+        wanted = [key for _, point in self.own for key in point.keys]
+        there, made, start = sum(key in before.rows for key in wanted), 0, time.monotonic()
+
+        def report(where: str = "") -> None:
+            if progress:
+                progress(Progress(there, made, len(wanted), time.monotonic() - start, where))
+
+        report()
+        with replaced(folder / PLAN) as stage:
+            self.plan().to_parquet(stage, index=False)
+        i, n = self.shard
+        name = "journal.jsonl" if n == 1 else f"journal-{i}-of-{n}.jsonl"
+        with Journal(folder / name) as journal:
+            for unit, found in done(pool, rows_of, self._units(before)):
+                records = lost(unit, _crashed(found)) if isinstance(found, Exception) else found
+                journal.append(records)
+                made += len(records)
+                report(where(unit.point))
+        return kept(folder)
+
+    def _units(self, before: Kept) -> Iterator[Unit]:
+        for number, point in self.own:
+            missing = frozenset(key for key in point.keys if key not in before.rows)
+            if missing:
+                yield Unit(number, point, self.exact, self.metrics, missing)
+
+    def plan(self) -> pd.DataFrame:
+        """A row for each run of the plan: its key, and what it is."""
+        rows = [
+            {"key": key, "point": number, **point.given, "case": point.case.name, "label": job.formulation.label,
+             "solver": job.solver_name, "step": job.h}
+            for number, point in enumerate(self.points) for key, job in zip(point.keys, point.jobs, strict=True)
+        ]  # fmt: skip
+        return pd.DataFrame(rows)
+
+    def frame(self, found: Kept) -> pd.DataFrame:
+        """The rows of the plan that are there, in its order, with the columns of what is varied in front."""
+        rows = [
+            {"point": number, **point.given, **row}
+            for number, point in enumerate(self.points) for key in point.keys for row in found.rows.get(key, ())
+        ]  # fmt: skip
+        measured = [*RUNS, *(c for m in self.metrics for c in m.columns)]
+        whole = framed(rows, measured, CASE)
+        given = pd.DataFrame(rows, columns=["point", *self.columns])
+        frame = pd.concat([given, whole], axis=1)
+        told = {"point": {"unit": "1", "meaning": "number of the point of the study, from 0", "defined": ""}}
+        frame.attrs["columns"] = told | self.columns | whole.attrs["columns"]
+        return frame
+
+
+def where(point: Point) -> str:
+    """The values of what is varied at a point, in words."""
+    return ", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in point.given.items())
+
+
+def _crashed(error: Exception) -> Failed:
+    if isinstance(error, BrokenExecutor):
+        return Failed("CRASHED", f"the process that was to make it has died, {ATTEMPTS} times")
+    return failed(error)
+
+
+def is_failed(rows: Sequence[dict[str, Any]]) -> bool:
+    """Whether a run has no answer in some window for a reason that may be gone the next time: no refusal."""
+    return any(row.get("claimed") in ("FAILED", "CRASHED", "TIME_LIMIT") for row in rows)

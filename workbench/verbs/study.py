@@ -1,0 +1,173 @@
+"""`study`: comparisons over many parameters, kept row by row, resumed, shared out."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.comparison.columns import CASE
+from workbench.comparison.jobs import Settings
+from workbench.comparison.result import chosen_metrics
+from workbench.errors import WorkbenchError
+from workbench.mechanics.relaxation import Relaxation
+from workbench.output import provenance, write_json
+from workbench.studies.design import Axis, Range, Sample, points, together, varied
+from workbench.studies.executors import pool_of
+from workbench.studies.journal import Kept
+from workbench.studies.plan import columns_of, plan
+from workbench.studies.study import Progress, Study
+from workbench.verbs.compare import must_differ, several
+from workbench.verbs.find import find_case, find_formulation, find_formulations, find_relaxation, find_solver
+from workbench.verbs.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Studied(Result):
+    """A study: `rows` is a tidy frame, a row per point, formulation, solver, step and window."""
+
+    study: Study = field(repr=False)
+    kept: Kept = field(repr=False)
+    settings: dict[str, Any] = field(repr=False)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        names = list(dict.fromkeys(point.case.name for point in self.study.points))
+        return f"a study of {' and '.join(names)} over {len(self.study.points)} points"
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """What is varied, then the columns of a comparison's `runs`; units and meanings in `attrs["columns"]`."""
+        return self.study.frame(self.kept)
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {"rows": self.rows}
+
+    @property
+    def whole(self) -> bool:
+        """Whether all rows are there, those of other shards too."""
+        return all(key in self.kept.rows for point in self.study.points for key in point.keys)
+
+    @property
+    def words(self) -> Sequence[str]:
+        wanted = {key for point in self.study.points for key in point.keys}
+        there = [rows for key, rows in self.kept.rows.items() if key in wanted]
+        verified = sum(all(row.get("verified") for row in rows) for rows in there)
+        words = [f"{len(there)} of {len(wanted)} runs are there, {verified} of them verified in every window."]
+        if others := len(self.kept.rows) - len(there):
+            words.append(f"{others} runs of other parameters, settings or versions are kept, and not used here.")
+        for name, count in self.kept.damaged.items():
+            words.append(f"{count} damaged record{'s' * (count > 1)} in {name}: what stood there was made again.")
+        return words
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return provenance(**self.settings)
+
+    def write(self, folder: Path, facts: dict[str, Any] | None = None) -> None:
+        """rows.parquet, rows.csv, the page and provenance.json into a folder that is there."""
+        rows = self.rows
+        rows.to_parquet(folder / "rows.parquet", index=False)
+        rows.to_csv(folder / "rows.csv", index=False)
+        facts = facts or self.facts
+        (folder / "report.html").write_text(self.html(facts), "utf-8")
+        write_json(folder / "provenance.json", facts)
+
+
+def study(
+    cases: Any, formulations: Any = None, *, parameters: Mapping[Any, Any] | None = None, sample: str | None = None,
+    seed: int = 0, steps: Any = (1e-3,), solvers: Any = (), metrics: Any = None, duration: float | None = None,
+    reference_step: float = 1e-4, explicit: bool = False, normal: str | None = None,
+    relaxation: Relaxation | str | None = None, folder: str | Path | None = None, executor: Any = None,
+    workers: int | None = None, shard: tuple[int, int] = (1, 1), retry_failed: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Studied:  # fmt: skip
+    """Compare formulations over many parameters of cases, each run judged against exact Coulomb friction.
+
+    `parameters` maps a name to values: a list, "0.1:0.9:9" (nine values), "1e-3:1:4:log", or a range "0.1:0.9" or
+    `(0.1, 0.9)` that is sampled; a tuple of names, to a list of tuples: quantities that go together. Names are
+    parameters of the cases, `step`, `reference_step`, `duration`, `relax.k_n` and other compliances, and
+    FORMULATION.OPTION. `sample` is "sobol:128", "lhs:100" or "random:100", and `seed` that of its random numbers. The
+    other settings are those of `compare`; without `solvers` each formulation gets the one that takes it to round-off.
+
+    Finished rows are kept in `folder`, and the same study begun again there makes what is missing; without a folder
+    nothing is kept. `executor` is "processes", or an object with the interface of `concurrent.futures`, and `workers`
+    how many units of work it takes at once; the default is the number of processors. `shard` (i, n) makes every n-th
+    point from the i-th. A row that fails has its reason, and `retry_failed` makes it again.
+    A script that asks for other processes begins with `if __name__ == "__main__":`. Raises WorkbenchError for a study
+    that cannot be made.
+
+    >>> import workbench as wb
+    >>> found = wb.study("wheel", "box", parameters={"mu": [0.2, 0.4]}, duration=0.01, workers=1)
+    >>> found.rows.query("window == 'all'")[["mu", "label", "verified"]].values.tolist()
+    [[0.2, 'box', True], [0.4, 'box', True]]
+    """
+    chosen = find_formulations(formulations)
+    must_differ(chosen)
+    found = [find_case(case) for case in several(cases)]
+    axes, ranges, steps = _varied(parameters or {}, several(steps))
+    places = points(axes, ranges, _sample(sample, seed))
+    settings = Settings(tuple(steps), reference_step, duration, explicit, normal, find_relaxation(relaxation))
+    measured = chosen_metrics(CASE, None if metrics is None else several(metrics))
+    planned = tuple(plan(found, chosen, [find_solver(s) for s in several(solvers)], measured, settings, places))
+    what = Study(planned, find_formulation("coulomb"), measured, columns_of(found, places), _shard(shard))
+    own = {
+        "cases": [case.name for case in found], "formulations": [f.label for f in chosen], "seed": seed,
+        "parameters": {str(k): v for k, v in (parameters or {}).items()}, "sample": sample,
+        "settings": vars(settings) | {"relaxation": str(settings.relaxation)},
+        "metrics": [m.name for m in measured],
+    }  # fmt: skip
+    pool = pool_of(executor, workers or os.cpu_count() or 1)
+    if folder is not None:
+        return Studied(what, what.run(_made(Path(folder)), pool, retry_failed, progress), own)
+    with tempfile.TemporaryDirectory(prefix="workbench-") as place:
+        return Studied(what, what.run(Path(place), pool, retry_failed, progress), own)
+
+
+def _varied(parameters: Mapping[Any, Any], steps: list[Any]) -> tuple[list[Axis], list[Range], list[float]]:
+    """Axes and ranges; steps that are an axis of their own are steps of every point, which share its reference."""
+    axes, ranges = [], []
+    for name, values in parameters.items():
+        if isinstance(name, tuple):
+            columns = list(zip(*values, strict=True))
+            axes.append(together({key: list(column) for key, column in zip(name, columns, strict=True)}))
+            continue
+        found = varied(name, values)
+        if isinstance(found, Range):
+            ranges.append(found)
+        elif name == "step":
+            steps = [x for (x,) in found.values]
+        else:
+            axes.append(found)
+    return axes, ranges, steps
+
+
+def _sample(text: str | None, seed: int) -> Sample | None:
+    if text is None:
+        return None
+    method, _, count = text.partition(":")
+    if not count.isdecimal():
+        raise WorkbenchError(f"sample '{text}'; give a method and a number of points, such as sobol:128 or lhs:100")
+    return Sample(method, int(count), seed)
+
+
+def _shard(given: tuple[int, int]) -> tuple[int, int]:
+    i, n = given
+    if not 1 <= i <= n:
+        raise WorkbenchError(f"shard {i}/{n}; the first number counts from 1 to the second")
+    return i, n
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WorkbenchError(f"cannot write to '{folder}': {error.strerror}; choose another folder") from error
+    return folder
