@@ -4,7 +4,9 @@ import workbench as wb
 from workbench.registry import Registry
 
 GROUPS = {
-    "Verbs": ["solve", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify", "show", "read"],
+    "Verbs": [
+        "solve", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify", "show", "read",
+    ],
     "Data": ["ContactSystem", "SlidingSystem"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
     "The language of formulations": [
@@ -19,7 +21,8 @@ MEMBERS = {"ContactSystem", "SlidingSystem", "ContactSymbols", "SlidingSymbols",
 """Classes whose methods are called or written by users."""
 RESULTS = {
     "solve": "Solved", "sweep": "Swept", "compare": "Compared", "report": "Reported", "study": "Studied",
-    "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes", "verify": "Verified", "show": "Shown",
+    "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes", "verify": "Verified",
+    "show": "Shown",
 }  # fmt: skip
 """What a verb hands back: a class of its module."""
 
