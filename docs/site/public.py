@@ -21,8 +21,8 @@ MEMBERS = {"ContactSystem", "SlidingSystem", "ContactSymbols", "SlidingSymbols",
 """Classes whose methods are called or written by users."""
 RESULTS = {
     "solve": "Solved", "sweep": "Swept", "compare": "Compared", "report": "Reported", "study": "Studied",
-    "check": "Checked",
-    "vary": "Varying", "trace": "Traced", "painleve": "Regimes", "verify": "Verified", "show": "Shown",
+    "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes", "verify": "Verified",
+    "show": "Shown",
 }  # fmt: skip
 """What a verb hands back: a class of its module."""
 
