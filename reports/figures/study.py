@@ -7,8 +7,8 @@ import pandas as pd
 
 from workbench.builtin.reports.figures.charts import HEIGHT, WIDTH, Chart, Figure, short
 from workbench.builtin.reports.figures.styles import dashes, palette
-from workbench.builtin.reports.text.study import by_variant
 from workbench.comparison.columns import SHOWN, Column
+from workbench.studies.tables import by_variant
 
 LEAST = 1e-12
 """Errors below are round-off and have no place on a logarithmic axis."""

@@ -8,9 +8,10 @@ import pandas as pd
 
 from workbench.builtin.reports.figures.study import figures
 from workbench.builtin.reports.pages.page import environment, script, scripts
-from workbench.builtin.reports.text.study import by_variant, errors_of, first_window, in_words, orders, sentences, shown
+from workbench.builtin.reports.text.study import in_words, sentences, shown
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.metric import Metric
+from workbench.studies.tables import by_variant, errors_of, first_window, orders
 
 
 def render(

@@ -1,0 +1,47 @@
+"""What a study comes to: errors by formulation and step, and orders of convergence."""
+
+import pandas as pd
+
+from workbench.comparison.columns import Column
+from workbench.comparison.metric import Metric
+from workbench.studies.convergence import Order, order
+
+RANKED = ("velocity_error", "local_velocity_error", "position_error", "friction_error")
+"""Errors that a study's page is about, the first of those that are there in its figures."""
+
+
+def errors_of(metrics: tuple[Metric, ...], rows: pd.DataFrame) -> list[Column]:
+    """The columns of `RANKED` that have a value."""
+    columns = {m.column.name: m.column for m in metrics}
+    return [columns[name] for name in RANKED if name in columns and name in rows and rows[name].notna().any()]
+
+
+def first_window(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of each case's first window."""
+    return rows[rows["window"] == rows.groupby("case")["window"].transform("first")]
+
+
+def by_variant(rows: pd.DataFrame, errors: list[Column]) -> pd.DataFrame:
+    """A row for each case, formulation, solver and step: shares, medians and largest values over the points."""
+    whole = rows.assign(missing=(~rows["verified"]).astype(float))
+    found = whole.groupby(["case", "label", "solver", "step"], sort=False)
+    table = found.agg(points=("point", "nunique"), unverified=("missing", "mean"), time=("solve_time", "median"))
+    for column in errors:
+        table[f"{column.name}_median"] = found[column.name].median()
+        table[f"{column.name}_worst"] = found[column.name].max()
+    return table.reset_index()
+
+
+def orders(rows: pd.DataFrame, column: Column) -> list[tuple[str, str, Order]]:
+    """Case, label and order of each formulation over the steps of a study; nothing where there is one step."""
+    if rows["step"].nunique() < 2:
+        return []
+    found = []
+    for (case, label), own in rows[rows["verified"]].groupby(["case", "label"], sort=False):
+        first = own[own["solver"] == own["solver"].iloc[0]]
+        errors = first.pivot_table(index="point", columns="step", values=column.name, aggfunc="first")
+        if errors.shape[1] >= 2:
+            name = f"{column.name.removesuffix('_error')}_reference"
+            known = first.groupby("point")[name].max().loc[errors.index].to_numpy() if name in first else None
+            found.append((str(case), str(label), order(errors.columns.to_numpy(), errors.to_numpy(), known)))
+    return found
