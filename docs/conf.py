@@ -31,6 +31,7 @@ html_theme = "furo"
 html_title = project
 html_static_path = ["site/static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_math_renderer = "mathml"
 # Summaries would be fetched, which browsers refuse to pages that lie on a disk.

@@ -9,13 +9,15 @@ from docs.site import examples, links
 from docs.site.commands import commands, parsers
 from docs.site.gallery import COMPARED, cases, page_of
 from docs.site.made import MADE, MARK, filled
+from docs.site.notebooks import notebooks
 from docs.site.public import GROUPS, RESULTS
 from docs.site.words import terms
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS, SLIDING
+from workbench.diagnostics.friction_section import friction_section
 
 DOCS = examples.DOCS
-LONG = {"tutorial", "paper", "painleve"}
+LONG = {"tutorial", "paper", "painleve", "lecture"}
 """Pages whose blocks take seconds each: `python -m docs.build` runs them, and with it `.ci/run`."""
 
 
@@ -71,6 +73,16 @@ def test_the_gallery_has_every_formulation_with_its_relations_and_options():
         f = (SLIDING if name in SLIDING else FORMULATIONS).find(name)
         assert section.count("```{math}") >= 2
         assert all(f"| `{option}` |" in section for option in f.described_options)
+        assert ('<svg class="marks section"' in section) == (friction_section(f) is not None)
+
+
+def test_the_list_of_notebooks_has_their_titles_and_links_to_the_pages_that_are_there(tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "01_one_particle.html").touch()
+    rows = notebooks(tmp_path).split("\n")[2:]
+    assert len(rows) == len(list((DOCS / "notebooks").glob("[0-9]*.py")))
+    assert [row for row in rows if "<a href" in row] == rows[:1]
+    assert not any(re.match(r"\| (<a[^>]*>)?\d\d_", row) for row in rows)
 
 
 def test_the_reference_has_every_command_with_its_options_and_every_public_name():

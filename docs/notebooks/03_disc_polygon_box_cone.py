@@ -36,7 +36,7 @@ def _(mo):
     p_t = \mathrm{argmax} \{ -p_t \cdot u_t : |p_t| \le \mu p_n \}
     $$
 
-    | | set of friction impulses | what it gives up |
+    | law | set of friction impulses | what it gives up |
     |---|---|---|
     | disc, `coulomb` | $\lvert p_t\rvert \le \mu p_n$ | nothing; the problem is nonlinear and not convex |
     | polygon, `stewart-trinkle` | the hull of $n_d$ unit vectors, times $\mu p_n$ | the direction |
@@ -275,13 +275,13 @@ def _(laws, mo, wheels):
         cells = []
         for yaw in (0.0, 30.0, 45.0):
             runs = wheels[yaw][1]
-            (row,) = runs[runs["label"] == wheels_label(runs, name)].to_dict("records")
+            (row,) = runs[runs["label"] == _label(runs, name)].to_dict("records")
             cells.append(
                 f"{100 * row['position_error']:.1f} % | {100 * row['friction_rmsd']:.1f} % | {row['misalignment_rms']:.1f}°"
             )
         return f"| {words} | {' | '.join(cells)} |"
 
-    def wheels_label(runs, name):
+    def _label(runs, name):
         return next(label for label in runs["label"] if label == name or label == name.removesuffix(":directions=4"))
 
     mo.md(
@@ -402,7 +402,7 @@ def solution_1(mo, np, turned):
     $-p_t \cdot u_t = \mu p_n |u_t| \cos\delta$ is the nearest one. The power is that maximum over the polygon, which is at
     least $\mu p_n |u_t| \cos(\pi/n_d)$. It is a maximum also where it is taken all along an edge, so the bound holds there.
 
-    | $n_d$ | bound of the angle | found | bound of the power | found |
+    | directions $n_d$ | bound of the angle | found | bound of the power | found |
     |---|---|---|---|---|
     """
                 + "\n    ".join(_table)

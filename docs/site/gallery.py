@@ -1,6 +1,5 @@
 """The galleries of cases and formulations, from the registries."""
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,9 @@ from docs.site.text import escaped, sentence, table
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS, SLIDING
 from workbench.builtin.reports.figures.drawing import drawing
-from workbench.builtin.reports.figures.styles import palette
+from workbench.builtin.reports.figures.styles import dashes, palette
+from workbench.builtin.reports.figures.tangent_plane import thumbnail
+from workbench.diagnostics.friction_section import friction_section
 from workbench.diagnostics.lead_matrix import theory_of
 from workbench.language.notation import relation, sets
 from workbench.verbs.show import show
@@ -86,18 +87,9 @@ def _formulation(name: str) -> str:
 
 def _section(f: Any) -> str:
     """The friction impulses admitted at p_n = 1 with mu = 1, in Coulomb's disc; empty where they have no end."""
-    if find_spec("workbench.diagnostics.friction_section") is None:
+    still, sliding = friction_section(f), friction_section(f, slides=True)
+    if still is None or sliding is None:
         return ""
-    from workbench.diagnostics.friction_section import friction_section
-
-    vertices = friction_section(f)
-    if vertices is None:
-        return ""
-    points = " ".join(f"{x:.4g},{-y:.4g}" for x, y in vertices)
-    colour = palette([f.name])[0]
-    return (
-        '<svg class="section" viewBox="-1.6 -1.6 3.2 3.2" width="160" role="img" aria-label="friction impulses that '
-        f'{f.name} admits, in Coulomb&#39;s disc"><circle r="1" class="disc"/>'
-        f'<polygon points="{points}" fill="{colour}" fill-opacity="0.25" stroke="{colour}" stroke-width="0.04" '
-        'stroke-linejoin="round"/><circle r="0.03" class="origin"/></svg>'
-    )
+    (colour,), (dash,) = palette([f.name]), dashes([f.name])
+    words = f"friction impulses that {f.name} admits, in Coulomb's disc"
+    return thumbnail(still.tolist(), sliding.tolist(), colour, dash, words)

@@ -4,7 +4,9 @@ import workbench as wb
 from workbench.registry import Registry
 
 GROUPS = {
-    "Verbs": ["solve", "sweep", "compare", "check", "vary", "trace", "painleve", "verify", "show", "read"],
+    "Verbs": [
+        "solve", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify", "show", "read",
+    ],
     "Data": ["ContactSystem", "SlidingSystem"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
     "The language of formulations": [
@@ -18,8 +20,9 @@ GROUPS = {
 MEMBERS = {"ContactSystem", "SlidingSystem", "ContactSymbols", "SlidingSymbols", "Case", "Truth"}
 """Classes whose methods are called or written by users."""
 RESULTS = {
-    "solve": "Solved", "sweep": "Swept", "compare": "Compared", "check": "Checked", "vary": "Varying",
-    "trace": "Traced", "painleve": "Regimes", "verify": "Verified", "show": "Shown",
+    "solve": "Solved", "sweep": "Swept", "compare": "Compared", "report": "Reported", "study": "Studied",
+    "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes", "verify": "Verified",
+    "show": "Shown",
 }  # fmt: skip
 """What a verb hands back: a class of its module."""
 

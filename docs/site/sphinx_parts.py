@@ -9,6 +9,7 @@ from docutils import nodes
 from docs.site.made import filled
 from workbench.builtin.reports.pages.page import mathml
 
+ARRAY = re.compile(r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[~?numpy\.float64\]\]")
 POLICY = "default-src 'self' data: 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'"
 
 
@@ -16,6 +17,7 @@ def connect(app: Any) -> None:
     """Teach it to Sphinx."""
     app.connect("source-read", _fill)
     app.connect("autodoc-process-docstring", lambda app, what, name, thing, options, lines: _as_rst(lines))
+    app.connect("autodoc-process-signature", _in_short)
     app.connect("html-page-context", _keep_to_the_disk)
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
 
@@ -58,6 +60,17 @@ def _as_rst(lines: list[str]) -> None:
         inside = indented or (inside and not line.strip())
         found.append(line if example or indented else _escaped(line))
     lines[:] = found
+
+
+def _in_short(
+    app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
+    """Signatures with `Array` for the type that it stands for, and without values that are made anew each time."""
+
+    def short(text: str | None) -> str | None:
+        return text and ARRAY.sub("Array", text).replace("<factory>", "...")
+
+    return short(signature), short(returned)
 
 
 def _escaped(line: str) -> str:

@@ -1,6 +1,5 @@
 """The comparison report: one HTML file that opens offline, readable without the code, and the frames beside it."""
 
-import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,9 +8,11 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import write_figures
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
+from workbench.builtin.reports.pages.cards import cards
 from workbench.builtin.reports.pages.loupe import loupe
 from workbench.builtin.reports.pages.motion import motion_view
-from workbench.builtin.reports.pages.page import data_link, environment, script, scripts
+from workbench.builtin.reports.pages.page import data_link, environment, links, script, scripts
+from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import (
     budget_columns,
     error_columns,
@@ -22,7 +23,7 @@ from workbench.builtin.reports.text.comparison import (
     symptom_columns,
 )
 from workbench.builtin.reports.text.conclusions import reasons, summary
-from workbench.builtin.reports.text.exports import csv, latex, markdown
+from workbench.builtin.reports.text.exports import full, latex, markdown, of_runs
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import headline
 from workbench.comparison import saved
@@ -50,6 +51,7 @@ FACTS: list[tuple[str, str, str]] = [
     ("hardness", "hardness (1 + d) n_c / n_v", "{:.3g}"),
 ]
 """Key of `problem_facts`, words, format; a fact that does not apply is left out."""
+PARQUET = "application/vnd.apache.parquet"
 
 
 def save(
@@ -66,8 +68,8 @@ def save(
     write_json(folder / "provenance.json", provenance)
     (folder / "report.html").write_text(render(c, provenance), "utf-8")
     errors = _tables(c)[0]
-    (folder / "errors.md").write_text(markdown(errors), "utf-8")
-    (folder / "errors.tex").write_text(latex(errors), "utf-8")
+    (folder / "errors.md").write_text(markdown(of_runs(errors)), "utf-8")
+    (folder / "errors.tex").write_text(latex(of_runs(errors)), "utf-8")
     if drawn:
         write_figures(figures(c), folder / "figures", drawn)
 
@@ -75,6 +77,8 @@ def save(
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
     shown, moving, known = figures(c), motion_view(c), {}
+    tables, budgets = _tables(c), _budgets(c)
+    columns = {x.name: (x.title, x.meaning) for t in (*tables, *budgets) for x in t["columns"]}
     if c.case is None:
         facts = [(words, form.format(c.facts[key])) for key, words, form in FACTS if c.facts.get(key) is not None]
         known = {"facts": facts, "words": facts_in_words(c), "known": known_in_words(c), "slow": SLOW}
@@ -85,7 +89,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             c=c,
             several=len(c.settings.steps) > 1,
             provenance=provenance,
-            tables=_tables(c),
+            tables=tables,
             ranking=[f for f in shown if f.name == "ranking"],
             figures=[f for f in shown if f.name != "ranking"],
             headline=headline(c),
@@ -94,24 +98,15 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             summary=summary(c),
             reasons=reasons(c),
             cards=cards(c),
-            budgets=_budgets(c),
+            budgets=budgets,
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
-            motion=moving["motion"],
             loupe=loupe(c),
-            **scripts(shown, moving["viewer"], script("loupe.js")),
+            motion=moving["motion"],
+            meanings=meanings(columns),
+            **scripts(shown, script("loupe.js"), moving["viewer"]),
         )
     )
-
-
-def cards(c: Comparison) -> list[dict[str, Any]]:
-    """The mathematics; formulations that differ in what is no relation, such as their axes, have one card."""
-    cards: dict[tuple[str, ...], dict[str, Any]] = {}
-    for card in c.mathematics:
-        key = card["name"], *card["relations"], card["blocks"], str(card["failure"])
-        labels = [cards[key]["label"]] if key in cards else []
-        cards.setdefault(key, dict(card))["label"] = ", ".join([*labels, card["label"]])
-    return list(cards.values())
 
 
 def _tables(c: Comparison) -> list[dict[str, Any]]:
@@ -147,14 +142,14 @@ def _budgets(c: Comparison) -> list[dict[str, Any]]:
 
 
 def _table(title: str, runs: pd.DataFrame, columns: list[Column]) -> dict[str, Any]:
+    """A table and the files it is saved as: CSV and Parquet in full numbers, Markdown and LaTeX as it stands."""
     table = {"title": title, "rows": rows_of(runs, columns), "columns": columns, "clipped": False}
-    kinds = (
-        ("CSV", "csv", "text/csv", csv(runs, columns)), ("Markdown", "md", "text/markdown", markdown(table)),
-        ("LaTeX", "tex", "application/x-tex", latex(table)),
-    )  # fmt: skip
-    name = "-".join(re.findall(r"\w+", title.partition(":")[0].lower()))
-    saved = [(words, f"{name}.{ending}", data_link(text, kind)) for words, ending, kind, text in kinds]
-    return table | {"saved": saved}
+    shown, numbers = of_runs(table), full(runs, columns)
+    of_numbers = [
+        ("CSV", f"{shown.file}.csv", data_link(numbers.to_csv(index=False), "text/csv")),
+        ("Parquet", f"{shown.file}.parquet", data_link(numbers.to_parquet(index=False), PARQUET)),
+    ]
+    return table | {"saved": of_numbers + links(shown)[1:]}
 
 
 def _verdicts(diagnostics: pd.DataFrame) -> list[dict[str, Any]]:

@@ -14,6 +14,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
+from workbench.builtin.reports.pages.terms import term, terms
+from workbench.builtin.reports.text.exports import Table, csv, markdown, of_page
+from workbench.builtin.reports.text.exports import latex as latex_of
 from workbench.engine.disk import read, write
 
 if TYPE_CHECKING:
@@ -30,8 +33,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"mathml": mathml, "prose": prose}
-    found.globals |= {"policy": policy(), "swatch": swatch}
+    found.filters |= {"mathml": mathml, "prose": prose, "terms": terms}
+    found.globals |= {"policy": policy(), "swatch": swatch, "saved_as": saved_as, "term": term}
     return found
 
 
@@ -53,9 +56,25 @@ def policy(*allowed: str) -> str:
     )
 
 
-def data_link(text: str, kind: str) -> str:
+def data_link(content: str | bytes, kind: str) -> str:
     """The address of a file that is within the page; `kind` is its media type, such as "text/csv"."""
-    return f"data:{kind};charset=utf-8;base64,{base64.b64encode(text.encode()).decode()}"
+    form = ";charset=utf-8" if isinstance(content, str) else ""
+    binary = content.encode() if isinstance(content, str) else content
+    return f"data:{kind}{form};base64,{base64.b64encode(binary).decode()}"
+
+
+def saved_as(html: str, title: str) -> list[tuple[str, str, str]]:
+    """Words, file name and address of the first table in a page's HTML, in each format that it can be saved in."""
+    return links(of_page(html, title))
+
+
+def links(table: Table) -> list[tuple[str, str, str]]:
+    """Words, file name and address of a table in each format that it can be saved in."""
+    kinds = (
+        ("CSV", "csv", "text/csv", csv(table)), ("Markdown", "md", "text/markdown", markdown(table)),
+        ("LaTeX", "tex", "application/x-tex", latex_of(table)),
+    )  # fmt: skip
+    return [(words, f"{table.file}.{ending}", data_link(text, kind)) for words, ending, kind, text in kinds]
 
 
 def mathml(latex: str, display: Literal["block", "inline"] = "block") -> Markup:
@@ -68,6 +87,9 @@ def mathml(latex: str, display: Literal["block", "inline"] = "block") -> Markup:
         known = False
     if not known:
         return escape(latex)
+    if display == "inline":
+        # What a table that is saved has in its place.
+        found = found.replace("<math ", f'<math alttext="{escape(latex)}" ', 1)
     # As an operator a bar would be spaced like one, and |u| is no sum.
     return Markup(found.replace(">&#x0007C;</mo>", ' lspace="0" rspace="0">&#x0007C;</mo>'))
 
