@@ -118,6 +118,16 @@ def test_sweeps_are_steps_parallel_to_the_axes():
         wb.trace(KOSTREVA, rhs=[-1, -1, -1], solver="pgs").picture()
     wild = wb.trace([[1, "-1e200"], ["-1e200", 1]], rhs=["-1e200", 1], solver="pgs")
     assert "nan" not in wild.picture().svg
+
+
+def test_the_names_of_lines_that_end_close_together_stay_apart():
+    svg = wb.trace([[1, -1], [-1, "4/3"]], rhs=[-1, 0], solver="pgs").picture().svg
+    found = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="(\w+)"[^>]*>w[₀₁] = 0<', svg)
+    (left, end), (right, start) = sorted((float(x), anchor) for x, anchor in found)
+    assert (end, start) == ("end", "start")
+    assert right - left >= 12
+    one = wb.trace([[1, 0], [1, 1]], rhs=[1, -1], solver="pgs").picture().svg
+    assert one.count('class="row"') == 1
     with pytest.raises(wb.WorkbenchError, match="two or three unknowns; the matrix has 4"):
         wb.trace(np.eye(4), rhs=[-1] * 4).picture()
 

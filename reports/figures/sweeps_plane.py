@@ -17,6 +17,8 @@ TITLE = "The sweeps in the plane of z"
 SIDE, LEFT, TOP = 320.0, 210.0, 25.0
 """Of the part of the plane that is drawn [px]."""
 HEIGHT = TOP + SIDE + 45
+ROOM = 60.0, 18.0
+"""Width and height of the name of a line [px]."""
 MOST, NUMBERED = 30, 3
 """Sweeps drawn, and those that bear a number: later ones lie on each other."""
 CAPTION = (
@@ -41,12 +43,14 @@ def picture(trace: Trace) -> Picture:
         words((at(*points[-1])[0], at(0, 0)[1] + 18), f"{points[-1][0]:.4g}", 12, OF_I),
         words((LEFT - 8, at(*points[-1])[1]), f"{points[-1][1]:.4g}", 12, OF_I, "end"),
     ]
+    labels = []
     for i, name in enumerate(("w₀ = 0", "w₁ = 0")):
         ends = _across([_double(trace.system.M[i, j]) * size[j] for j in (0, 1)], _double(trace.system.q[i]))
         if ends is not None:
             (x, y), (u, v) = (at(a * size[0], b * size[1]) for a, b in ends)
             parts.append(f'<path class="row" d="M{x:.1f},{y:.1f}L{u:.1f},{v:.1f}" stroke="{OF_M}" stroke-width="1.6"/>')
-            parts.append(words((u + 6, v - 9), name, 13, OF_M, "start", 'font-style="italic"'))
+            labels.append((u, v - 9, name))
+    parts += _named(labels)
     # z_0 moves first, so that a corner has the new z_0 and the old z_1.
     way = [at(*points[0])]
     for (_, old), (x, y) in itertools.pairwise(points):
@@ -58,6 +62,18 @@ def picture(trace: Trace) -> Picture:
         parts += [dot((x, y), COLOUR, 4.0), words((x + 10, y - 11), str(number), 13, COLOUR, style='font-weight="600"')]
     parts.append(dot(at(*points[-1]), "#111", 4.5, "the last sweep drawn"))
     return sheet(TITLE, "".join(parts), HEIGHT, CAPTION)
+
+
+def _named(labels: list[tuple[float, float, str]]) -> list[str]:
+    """Names to the right of the ends (u, v) of lines; of two that are close the left one has its name to its left."""
+    spread = [max(x) - min(x) for x in list(zip(*labels, strict=True))[:2]]
+    close = len(labels) == 2 and spread[0] < ROOM[0] and spread[1] < ROOM[1]
+    return [
+        words((u - 6, v), name, 13, OF_M, "end", 'font-style="italic"')
+        if close and (u, v, name) == min(labels)
+        else words((u + 6, v), name, 13, OF_M, "start", 'font-style="italic"')
+        for u, v, name in labels
+    ]
 
 
 def _across(slopes: Sequence[float], constant: float) -> tuple[Point, Point] | None:
