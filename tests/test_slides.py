@@ -23,14 +23,16 @@ def path(compared, tmp_path_factory):
 
 
 def test_every_figure_and_every_formulation_is_a_slide(compared, path):
-    slides = re.findall("<section>.*?</section>", path.read_text("utf-8"), re.DOTALL)
+    title, motion, *slides = re.findall("<section>.*?</section>", path.read_text("utf-8"), re.DOTALL)
+    assert "<h1>wheel:" in title
+    assert 'id="motion"' in motion
     shown = figures(compared.comparison)
-    assert [f'id="figure-{f.name}"' in slide for f, slide in zip(shown, slides[1:], strict=False)] == [True] * len(
+    assert [f'id="figure-{f.name}"' in slide for f, slide in zip(shown, slides, strict=False)] == [True] * len(
         shown
     )
     cards = compared.comparison.mathematics
-    assert len(slides) == 1 + len(shown) + len(cards)
-    for card, slide in zip(cards, slides[1 + len(shown) :], strict=True):
+    assert len(slides) == len(shown) + len(cards)
+    for card, slide in zip(cards, slides[len(shown) :], strict=True):
         assert f"<h2>{card['label']}</h2>" in slide
         assert slide.count("<math") == len(card["relations"])
 

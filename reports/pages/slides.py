@@ -3,6 +3,7 @@
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.cards import cards
+from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.pages.page import environment, script, scripts
 from workbench.builtin.reports.text.comparison import facts_in_words
 from workbench.builtin.reports.text.headline import headline
@@ -11,7 +12,7 @@ from workbench.comparison.result import Comparison
 
 def render(c: Comparison) -> str:
     """The slides as one page that opens offline."""
-    shown = figures(c)
+    shown, moving = figures(c), motion_view(c)
     return (
         environment()
         .get_template("slides.html.j2")
@@ -19,6 +20,7 @@ def render(c: Comparison) -> str:
             c=c, headline=headline(c), cards=cards(c), figures=shown,
             words=facts_in_words(c) if c.case is None else "",
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
-            **scripts(shown, script("slides.js")),
+            motion=moving["motion"],
+            **scripts(shown, moving["viewer"], script("slides.js")),
         )
     )  # fmt: skip

@@ -11,7 +11,7 @@ function show(number) {
 
 const turns = {ArrowRight: 1, ArrowDown: 1, PageDown: 1, ' ': 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1, Home: -Infinity, End: Infinity};
 addEventListener('keydown', event => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, select, button, summary')) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, select, button, summary, canvas')) return;
   if (event.key === 'f') document.documentElement.requestFullscreen();
   if (!(event.key in turns)) return;
   event.preventDefault();
