@@ -145,7 +145,7 @@ def _(angle, by_hand, friction, g, h, m, mo, np, pull):
         _arrow(_k * _p_t / h, 0, "#b3261e", f"friction {abs(_p_t) / h:.2f} N"),
     ]
     mo.Html(
-        '<svg viewBox="0 0 560 240" width="560" font-family="sans-serif" font-size="13" role="img" '
+        '<svg viewBox="0 0 560 240" width="560" font-family="sans-serif" font-size="13" style="background:#fff" role="img" '
         f'aria-label="Forces on the particle: {_name}">'
         '<rect x="20" y="158" width="520" height="6" fill="#bbb"/>'
         f'{"".join(_parts)}<circle cx="210" cy="150" r="8" fill="#222"/>'

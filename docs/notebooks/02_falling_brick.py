@@ -292,7 +292,7 @@ def _(alt, bounce, corners, left, lowest, mo, np, rub, slips, turn):
     _tip = lowest(_theta)
     _outline = " ".join(f"{90 + 90 * (x - _tip[0]):.1f},{150 - 90 * (y - _tip[1]):.1f}" for x, y in _shape)
     _brick = (
-        '<svg viewBox="0 0 190 170" width="170" role="img" aria-label="The brick as it meets the floor">'
+        '<svg viewBox="0 0 190 170" width="170" style="background:#fff" role="img" aria-label="The brick as it meets the floor">'
         '<rect x="5" y="150" width="180" height="6" fill="#bbb"/>'
         f'<polygon points="{_outline}" fill="#e6d5c3" stroke="#8d7461" stroke-width="2"/>'
         '<circle cx="90" cy="150" r="5" fill="#222"/></svg>'
@@ -362,7 +362,7 @@ def _(alt, corners, h, mo, np, tracks):
         for k in range(0, 300, 23)
     )
     _film = (
-        '<svg viewBox="0 0 420 345" width="400" role="img" aria-label="The brick every 92 ms: it falls, tumbles, and lies">'
+        '<svg viewBox="0 0 420 345" width="400" style="background:#fff" role="img" aria-label="The brick every 92 ms: it falls, tumbles, and lies">'
         f'<rect x="5" y="330" width="410" height="6" fill="#bbb"/>{_shots}</svg>'
     )
     _rows = [

@@ -139,7 +139,7 @@ def _(degrees, found, heading, mo, np):
             f'<text x="330" y="{76 + 34 * _i}" fill="#333">size {np.linalg.norm(_p[_k]):.3f}, {abs(_off[_k]) + 0:.1f}° off</text>'
         )
     mo.Html(
-        '<svg viewBox="0 0 520 280" width="560" font-family="sans-serif" font-size="13" role="img" '
+        '<svg viewBox="0 0 520 280" width="560" font-family="sans-serif" font-size="13" style="background:#fff" role="img" '
         f'aria-label="Friction over mu p_n in the tangent plane, slip at {heading.value} degrees">{"".join(_parts)}</svg>'
     )
     return

@@ -272,7 +272,7 @@ def _(mo, wb):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    At $\rho = 10^{-15}$ kg the matrix *is* a P-matrix, proved in exact arithmetic, and so its determinant is positive. But a
+    At $\rho = 10^{-15}$ kg the matrix, as its doubles stand, *is* a P-matrix: proved in exact arithmetic. So its determinant is positive. But a
     floating-point rank sees 3 of 5: two singular values lie below roundoff. That the
     rank is full for all $\rho > 0$ but a few values, where contacts are independent, is a theorem, and no advice how large $\rho$
     should be. Take $\rho$ of the size of the effective masses. The default of
