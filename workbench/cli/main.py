@@ -10,7 +10,20 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 from workbench import __version__
-from workbench.cli import check, compare, completion, files, listing, painleve, report, reproduce, show, trace, verify
+from workbench.cli import (
+    check,
+    compare,
+    completion,
+    files,
+    index,
+    listing,
+    painleve,
+    report,
+    reproduce,
+    show,
+    trace,
+    verify,
+)
 from workbench.cli.parsing import Parser
 from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
@@ -28,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"workbench {__version__}")
     completion.add_option(top)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    for command in (compare, report, reproduce, show, check, trace, verify, files, painleve, listing):
+    for command in (compare, report, index, reproduce, show, check, trace, verify, files, painleve, listing):
         command.add_command(commands)
     return top
 
