@@ -152,3 +152,10 @@ def test_cards_have_the_section_or_say_that_there_is_none():
     # In space that one is refused, in the plane it is not.
     assert odd["section"] is None
     assert odd["failure"] is None
+
+
+def test_a_notebook_shows_the_section_where_there_is_one():
+    assert wb.show("stewart-trinkle", "rod")._repr_html_().count("<polygon") == 1
+    assert wb.show("phantom-inertia", "rod")._repr_html_().count("<polygon") == 2
+    assert "<svg" not in wb.show("sliding-lcp")._repr_html_()
+    assert "<svg" not in wb.show("phantom-inertia:directions=6", "rod")._repr_html_()

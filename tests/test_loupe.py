@@ -111,6 +111,7 @@ PLACES = """() => [...document.querySelectorAll('#loupe svg [data-run]')].map(ru
     run.getAttribute('display'), run.querySelector('.point').getAttribute('d'),
     ...[run.querySelector('.point'), run.querySelector('.slip'), run.querySelector('.stick')].map(x =>
         x && x.getAttribute('display') !== 'none' ? x.transform.baseVal.consolidate()?.matrix : null),
+    run.querySelector('line').getAttribute('x2'),
 ].map(m => m instanceof SVGMatrix ? [m.a, m.b, m.c, m.d, m.e, m.f] : m))"""
 
 
@@ -162,6 +163,14 @@ def test_other_moments_are_chosen_by_keyboard_and_by_the_clock(reader, page, com
     wanted = [[text, bool(broken)] for text, broken in cells(values[box, 7, 0].astype(float), exact, data["h"][box])]
     assert shown.evaluate(CELLS)[box] == wanted
     assert said(shown)[0].startswith(f"At {number(data['t'][7])} s, contact 0")
+    shown.get_by_role("checkbox", name="box:axes=sliding").check()
+    places, turned = shown.evaluate(PLACES), data["labels"].index("box:axes=sliding")
+    cos, sin = places[turned][4][:2]
+    assert np.arctan2(sin, cos) == pytest.approx(-values[turned, 7, 0, 8], rel=1e-4)
+    speeds = np.linalg.norm(values[:, 7, 0, 5:7], axis=-1)
+    on = [j for j, place in enumerate(places) if place[0] is None]
+    drawn = [float(places[j][5]) for j in on]
+    assert drawn == pytest.approx(list(84.0 * np.minimum(speeds[on] / speeds[0], 1.8)), rel=1e-4)
 
 
 def test_formulations_and_the_unit_are_chosen(reader, page, compared):

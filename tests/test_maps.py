@@ -2,6 +2,8 @@
 
 import re
 
+from tests import pictures
+from tests.every_page import PAGES
 from tests.maps import ROOT, rooms, sentence, written
 
 
@@ -21,3 +23,12 @@ def test_links_between_pages_lead_somewhere():
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_pictures_are_those_of_the_script():
+    readme = (pictures.FOLDER / "README.md").read_text("utf-8")
+    assert pictures.written(readme) == readme, "run: python -m tests.pictures"
+    files = list(pictures.FOLDER.glob("*.webp"))
+    assert {file.stem for file in files} == set(pictures.PICTURES)
+    assert sum(file.stat().st_size for file in files) < 2e6
+    assert {picture.page for picture in pictures.PICTURES.values()} <= set(PAGES)

@@ -305,6 +305,16 @@ def test_long_runs_are_thinned_and_what_ends_early_has_no_place_afterwards():
         assert not gone[1:][~late[1:]].any()
 
 
+def test_a_run_without_steps_has_its_start():
+    case, refused = StackedCubes(), find_formulation("discrete-velocity")
+    none = simulate(case, refused, default_solver("MLCP"), 1e-3, 5e-3)
+    assert none.steps == 0
+    _, track = motion(case, run(case, 1e-3, 5e-3), [none]).tracks
+    np.testing.assert_allclose(track.position[0, :, 2], [0.05, 0.15], rtol=1e-15)
+    assert np.isnan(track.position[1:]).all()
+    assert np.isnan(track.force).all()
+
+
 def test_a_case_without_shapes_is_compared_as_before():
     class Bare(Block):
         def solids(self):

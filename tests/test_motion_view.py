@@ -15,7 +15,7 @@ from workbench.builtin.reports.pages.comparison import render
 from workbench.builtin.reports.pages.motion import HEAVIEST, motion_view
 
 PICTURE = """new Promise(done => {
-  clock.set(clock.time);
+  document.querySelector('#motion fieldset input').dispatchEvent(new Event('change'));
   requestAnimationFrame(() => done(document.querySelector('#motion canvas').toDataURL()));
 })"""
 NO_WEBGL = "HTMLCanvasElement.prototype.getContext = () => null;"
@@ -76,12 +76,16 @@ def test_heavy_tracks_are_thinned(compared, monkeypatch):
 
 
 def test_a_card_says_the_section_of_its_friction_cone(compared):
-    square = [[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]]
-    cards = tuple(
-        x | {"section": {"box": square, "frictionless": None}.get(x["label"], "disc")} for x in compared.mathematics
-    )
-    found = {x["label"]: x["section"] for x in given(replace(compared, mathematics=cards))["tracks"]}
-    assert found == {"reference": "disc", "frictionless": None, "box": square, "ccp": "disc", "coulomb": "disc"}
+    found = {x["label"]: x["section"] for x in given(compared)["tracks"]}
+    square = {(1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0)}
+    assert {tuple(x) for x in found["box"]["sticking"]} == square
+    assert found["box"]["axes"] == ["fixed", "fixed"]
+    assert found["frictionless"]["sticking"] == [[0.0, 0.0]]
+    assert len(found["ccp"]["sliding"]) > 30
+    assert found["reference"] == "disc"
+    unbounded = [x | {"section": None, "sliding_section": None, "section_axes": None} for x in compared.mathematics]
+    tracks = given(replace(compared, mathematics=tuple(unbounded)))["tracks"]
+    assert [x["section"] for x in tracks] == ["disc", None, None, None, None]
 
 
 def test_the_formulation_shown_first_is_the_farthest_with_friction(compared):
@@ -110,14 +114,35 @@ def test_scales_are_one_two_or_five_times_a_power_of_ten():
     assert [tidy(x) for x in (0.0, np.nan, np.inf)] == [1.0, 1.0, 1.0]
 
 
-def test_a_track_that_ends_early_is_drawn_as_far_as_it_goes(compared):
-    tracks = drawn_tracks(compared)[:2]
-    short = replace(
-        tracks[1], position=np.where(np.arange(len(compared.motion.t))[:, None, None] < 40, tracks[1].position, np.nan)
-    )
-    pictures = stills(compared.motion, [tracks[0], short], ["currentColor", "#2653c9"])
-    assert [t for t, _ in pictures][-1] == compared.motion.t[39]
-    assert all("nan" not in svg and "#2653c9" in svg for _, svg in pictures)
+def test_a_track_that_ends_early_or_runs_away_is_drawn_as_far_as_it_goes(compared):
+    first, *runs = compared.motion.tracks
+    moment = np.arange(len(compared.motion.t))[:, None, None]
+    for wrong in (np.nan, np.inf, 1e9):
+        lost = replace(runs[0], position=np.where(moment < 40, runs[0].position, wrong))
+        c = replace(compared, motion=replace(compared.motion, tracks=(first, lost)))
+        tracks = drawn_tracks(c)
+        assert np.isfinite(tracks[1].position[:40]).all()
+        assert np.isnan(tracks[1].position[40:]).all()
+        pictures = stills(c.motion, tracks, ["currentColor", "#2653c9"])
+        assert [t for t, _ in pictures][-1] == c.motion.t[39]
+        assert all("nan" not in svg and "#2653c9" in svg for _, svg in pictures)
+        assert np.isnan(unpacked(given(c)["tracks"][1]["position"], lost.position.shape)[40:]).all()
+
+
+def test_what_has_no_motion_has_no_viewer(compared):
+    nothing = {"motion": {}, "viewer": ""}
+    assert motion_view(replace(compared, motion=None)) == nothing
+    assert motion_view(replace(compared, motion=replace(compared.motion, t=np.zeros(1)))) == nothing
+    assert 'id="motion"' not in render(replace(compared, motion=None), {})
+
+
+def test_a_name_cannot_leave_the_script(compared):
+    first, run, *_ = compared.motion.tracks
+    name = "</script><!--<script>"
+    c = replace(compared, motion=replace(compared.motion, tracks=(first, replace(run, label=name))))
+    assert "<script" not in motion_view(c)["viewer"]
+    assert "<!--" not in motion_view(c)["viewer"]
+    assert given(c)["tracks"][1]["label"] == name
 
 
 # What a reader does
@@ -138,7 +163,7 @@ def test_the_slider_moves_the_bodies_and_the_rule_of_every_figure_over_time(read
     assert not page.locator("#motion .stills").is_visible()
     before, places = picture(page), rules(page)
     assert len(places) == 5
-    slider = page.get_by_role("slider", name="time")
+    slider = page.locator("#motion").get_by_role("slider", name="time")
     slider.focus()
     page.keyboard.press("End")
     assert picture(page) != before
@@ -152,7 +177,7 @@ def test_the_slider_moves_the_bodies_and_the_rule_of_every_figure_over_time(read
 
 def test_the_words_tell_the_distance_of_the_chosen_formulations(reader, path, compared):
     page = reader.open(path)
-    page.get_by_role("checkbox", name="frictionless").check()
+    page.locator("#motion").get_by_role("checkbox", name="frictionless").check()
     page.evaluate("clock.set(0.1)")
     reference, *_ = tracks = drawn_tracks(compared)
     far = 1e3 * np.linalg.norm(
@@ -172,18 +197,23 @@ def test_keys_turn_the_view_and_play(reader, path):
         assert picture(page) != before, key
     page.keyboard.press("Home")
     assert picture(page) == first
+    page.evaluate("clock.set(0.095)")
     page.keyboard.press(" ")
-    assert page.get_by_role("button", name="Pause").is_visible()
-    page.wait_for_function("clock.time === 0.1")
-    assert page.get_by_role("button", name="Play").is_visible()
+    page.get_by_role("button", name="Play").wait_for()
+    assert page.evaluate("clock.time") == 0.1
+    # Once more from the beginning.
+    page.keyboard.press(" ")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.keyboard.press(" ")
+    assert page.evaluate("clock.time") < 0.05
 
 
 def test_formulations_are_chosen_by_name_and_stand_side_by_side(reader, path):
     page = reader.open(path, width=360, dark=True)
     before = picture(page)
-    page.get_by_role("checkbox", name="ccp").check()
-    page.get_by_role("checkbox", name="reference").check()
-    page.get_by_role("checkbox", name="side by side").check()
+    page.locator("#motion").get_by_role("checkbox", name="ccp").check()
+    page.locator("#motion").get_by_role("checkbox", name="reference").check()
+    page.locator("#motion").get_by_role("checkbox", name="side by side").check()
     assert picture(page) != before
     names = page.locator("#motion .cells span").all_inner_texts()
     assert names[0] == "reference"

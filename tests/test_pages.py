@@ -13,11 +13,14 @@ import pytest
 
 import workbench as wb
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.figures.charts import PARTS
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.ranges import range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
+from workbench.builtin.reports.figures.regimes import COLOURS as OF_REGIMES
 from workbench.builtin.reports.figures.styles import OF_FORMULATIONS
 from workbench.builtin.reports.text.headline import headline
+from workbench.diagnostics.sliding_regime import REGIMES
 
 
 @pytest.fixture(scope="module")
@@ -54,15 +57,25 @@ EYES = [
 ]
 
 
+def nearest(colours):
+    """The least distance in CIELAB between two of these colours, to the eyes that tell them apart worst."""
+    seen = ([cielab(np.clip(eyes @ linear(colour), 0, 1)) for colour in colours] for eyes in EYES)
+    return min(np.linalg.norm(a - b) for found in seen for a, b in itertools.combinations(found, 2))
+
+
 def test_formulations_are_told_apart_by_any_eyes():
     colours = [colour for colour, _ in OF_FORMULATIONS.values() if colour.startswith("#")][:10]
-    for eyes in EYES:
-        seen = [cielab(np.clip(eyes @ linear(colour), 0, 1)) for colour in colours]
-        assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 15
+    assert nearest(colours) > 15
     for colour in colours:
         luminance = np.array([0.2126, 0.7152, 0.0722]) @ linear(colour)
         assert 1.05 / (luminance + 0.05) > 2.2
         assert (luminance + 0.05) / 0.0589 > 2.2
+
+
+def test_regimes_and_parts_of_an_error_are_told_apart_by_any_eyes():
+    assert nearest(OF_REGIMES.values()) > 20
+    assert nearest([OF_REGIMES[name] for name in REGIMES]) > 30
+    assert nearest([colour for colour in PARTS.values() if colour.startswith("#")]) > 15
 
 
 def test_no_two_formulations_have_the_same_dash():

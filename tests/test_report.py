@@ -1,20 +1,25 @@
 """The report: complete, offline, and drawn by a browser."""
 
+import base64
+import csv
 import io
 import json
 import re
 
+import pandas as pd
 import pytest
 from markupsafe import escape
 from rich.console import Console
 
+import workbench as wb
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.figures.charts import palette, write_figures
 from workbench.builtin.reports.figures.comparison import ROWS, curves_of, figures
 from workbench.builtin.reports.pages.comparison import render
-from workbench.builtin.reports.text import terminal
+from workbench.builtin.reports.pages.page import prose
+from workbench.builtin.reports.text import exports, terminal
 from workbench.builtin.reports.text.comparison import budget_columns, error_columns, judged_columns, symptom_columns
 from workbench.builtin.reports.text.terminal import print_table
 from workbench.comparison.cases import compare
@@ -59,7 +64,9 @@ def test_every_run_has_its_row_and_every_failure_its_reason(result, page):
         + len(result.windows["all"])
         + len(budgets) * len(result.windows["sliding"])
         + len(verdicts)
-        + text.count("<tr data-run=")
+        # Under the loupe, where the reference has a row too.
+        + len(set(result.trajectories["label"]))
+        + 1
     )
     refused = result.runs[result.runs["claimed"] == "REFUSED"]
     assert len(refused)
@@ -80,7 +87,7 @@ def test_headings_say_what_a_reader_looks_for(result, page):
     for heading in ("What was compared", "The table", "Error budget", "Smallest principal minor", "Provenance"):
         assert heading in page
     for column in (*error_columns(result), *judged_columns(result)):
-        assert f">{column.title}</abbr></th>" in page
+        assert f">{column.title}</button></th>" in page
 
 
 def test_every_column_of_a_page_is_explained(result, page):
@@ -119,6 +126,91 @@ def test_a_browser_draws_every_figure(result, page, tmp_path, reader):
     shown = reader.open(path)
     for figure in figures(result):
         assert shown.locator(f"#figure-{figure.name} svg path").count() > 0, figure.name
+
+
+def sizes_of(pdf):
+    """Width and height of each page of a PDF [pt]."""
+    return [tuple(map(float, size)) for size in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)]
+
+
+def test_a_figure_is_printed_alone_at_its_size_and_the_page_is_whole_again(page, tmp_path, reader):
+    (tmp_path / "report.html").write_text(page, "utf-8")
+    found = reader.open(tmp_path / "report.html", script="window.print = () => {}")
+    shown = found.locator("#figure-budget svg").bounding_box()
+    found.locator("figure:has(#figure-budget) button", has_text="PDF").click()
+    (size,) = sizes_of(found.pdf(prefer_css_page_size=True))
+    for pixels, points in zip((shown["width"], shown["height"]), size, strict=True):
+        assert pixels <= points / 0.75 <= pixels + 8
+    # What was printed is followed by the page as it was.
+    assert found.locator(".alone, .unprinted").count() == 0
+    assert len(sizes_of(found.pdf())) > 5
+
+
+def test_a_printed_page_is_light_unfolded_and_cuts_nothing_off(page, tmp_path, reader):
+    (tmp_path / "report.html").write_text(page, "utf-8")
+    found = reader.open(tmp_path / "report.html", dark=True)
+    found.set_viewport_size({"width": 700, "height": 900})
+    found.emulate_media(media="print")
+    found.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert found.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert found.locator("details[open]").count() == found.locator("details:not(.numbers)").count() > 3
+    assert not found.locator("details.numbers").first.is_visible()
+    wide = "[...document.querySelectorAll('.scroll, div.chart')].filter(x => x.scrollWidth > 701).length"
+    assert found.evaluate(wide) == 0
+    found.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert found.locator("details[open]").count() == 0
+
+
+HTML = """<div class="scroll"><table class="claims"><tr><th>what | is</th><th>number<br>there</th>
+<th colspan="2">both</th></tr>
+<tr><td>{}<span class="why">50 % &lt; all_of &amp; μ</span></td><td>−1.5e-3</td><td>–</td><td>x<sub>12</sub></td></tr>
+</table></div><table><tr><td>another</td></tr></table>"""
+
+
+def test_a_table_of_a_page_is_saved_as_it_reads():
+    table = exports.of_page(HTML.format(prose(r"for $\mu_c < 1$:")), "Claims: all")
+    cell = r"for $\mu_c < 1$: 50 % < all_of & μ"
+    assert table == exports.Table(
+        "Claims: all", ["what | is", "number there", "both", ""], [[cell, "−1.5e-3", "–", "x_12"]],
+        [True, False, False, True],
+    )  # fmt: skip
+    assert table.file == "claims"
+    assert list(csv.reader(io.StringIO(exports.csv(table)))) == [table.head, *table.rows]
+    assert r"| what \| is | number there |" in exports.markdown(table)
+    assert "| --- | ---: | ---: | --- |" in exports.markdown(table)
+    text = exports.latex(table)
+    assert r"\begin{tabular}{lrrl}" in text
+    assert r"for $\mu_c < 1$: 50 \% \textless{} all\_of \& $\mu$ & $-$1.5e-3 & -- & x\_12 \\" in text
+
+
+@pytest.mark.parametrize(
+    ("found", "titles"),
+    [
+        (lambda: wb.check([[2, 1], [1, 2]], rhs=[-5, -6]), ("solutions", "classes-of-m", "solvers")),
+        (lambda: wb.vary("rod", along=("mu", 0, 2)), ("intervals-and-critical-values",)),
+        (lambda: wb.trace([[2, 1], [1, 2]], rhs=[-5, -6]), ("the-steps",)),
+        (lambda: wb.painleve("rod", {"tan_theta": 2, "mu": "4/3"}), ("answers-at-this-state", "proposition-1")),
+    ],
+)
+def test_tables_of_every_page_are_saved(found, titles):
+    text = found().html()
+    for title in titles:
+        links = dict(re.findall(rf'download="{title}\.(\w+)" href="data:[^,"]*,([^"]*)"', text))
+        assert set(links) == {"csv", "md", "tex"}
+        rows = list(csv.reader(io.StringIO(base64.b64decode(links["csv"]).decode())))
+        assert len(rows) > 1
+        assert len({len(row) for row in rows}) == 1
+        assert base64.b64decode(links["tex"]).decode().count(r"\\") == len(rows)
+
+
+def test_a_parquet_of_the_page_has_full_numbers_and_units(result, page):
+    name, link = re.search(r'download="([^"]*\.parquet)" href="data:[^,"]*,([^"]*)"', page).groups()
+    frame = pd.read_parquet(io.BytesIO(base64.b64decode(link)))
+    assert name == "window-sliding.parquet"
+    rows = next(iter(result.windows.values()))
+    rows = rows[~rows["sampled"]].reset_index(drop=True)
+    assert frame["velocity_error"].equals(rows["velocity_error"])
+    assert frame.attrs["columns"]["position_error"] == rows.attrs["columns"]["position_error"]
 
 
 @pytest.mark.parametrize("width", [80, 100, 160])

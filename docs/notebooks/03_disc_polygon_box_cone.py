@@ -402,7 +402,7 @@ def solution_1(mo, np, turned):
     $-p_t \cdot u_t = \mu p_n |u_t| \cos\delta$ is the nearest one. The power is that maximum over the polygon, which is at
     least $\mu p_n |u_t| \cos(\pi/n_d)$. It is a maximum also where it is taken all along an edge, so the bound holds there.
 
-    | $n_d$ | bound of the angle | found | bound of the power | found |
+    | directions $n_d$ | bound of the angle | found | bound of the power | found |
     |---|---|---|---|---|
     """
                 + "\n    ".join(_table)

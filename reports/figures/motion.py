@@ -1,7 +1,8 @@
 """The motion of a case in still pictures, and what these share with the moving one: who is seen, and from where."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,14 +13,17 @@ from workbench.comparison.result import Comparison
 from workbench.mechanics.solids import Solid
 
 STILLS = 6
-SIDE, MARGIN = 220.0, 1.25
+SIDE, MARGIN = 220.0, 1.15
 """Width and height of a still [px]; the picture reaches so many times a body's reach beyond its centre."""
-SHADES = 5
+SHADES, SHADED = 5, 200
+"""Shades of a body's faces, and how many it may have; one that has more is flat in stills, which keeps these light."""
 GREY, BLACK = "#a9adb3", "#222222"
-TRAVELS = 5.0
+TRAVELS = 1.5
 """Reaches of a body that a path may have before the camera follows the bodies."""
 LONGEST = 4.0
 """Reaches of a body beyond which an arrow is cut."""
+SIGHT = 1000.0
+"""Reaches of a body beyond which nobody follows it."""
 LIGHT = np.array([-0.5, 0.9, 1.0]) / np.linalg.norm([-0.5, 0.9, 1.0])
 """Where light comes from, to the right, up and towards the eye, as in `scene.js`."""
 
@@ -50,16 +54,25 @@ def tidy(x: float) -> float:
 
 
 def drawn_tracks(c: Comparison) -> list[Track]:
-    """The reference and the first run of each formulation, at the first step size, as far as figures show it."""
+    """The reference and the first run of each formulation, at the first step size, as far as figures show it.
+
+    A track has no place (NaN) from where it is `SIGHT` reaches away, as runs that diverge are.
+    """
     if c.motion is None:
         return []
+    far = SIGHT * view_of(c.motion).reach
     fixed = {f.name for f in c.formulations if f.axes == "fixed"}
     turned = {f.label for f in c.formulations if f.axes == "sliding" and f.name in fixed}
     runs = [x for x in c.motion.tracks[1:] if x.step == c.settings.steps[0] and x.label not in turned]
     firsts: dict[str, Track] = {}
     for run in runs:
         firsts.setdefault(run.label, run)
-    return [c.motion.tracks[0], *firsts.values()]
+    return [c.motion.tracks[0], *(_in_sight(x, far) for x in firsts.values())]
+
+
+def _in_sight(x: Track, far: float) -> Track:
+    gone = ~(abs(x.position) < far).all(axis=(1, 2))
+    return replace(x, position=np.where(np.logical_or.accumulate(gone)[:, None, None], np.nan, x.position))
 
 
 def colours_of(tracks: Sequence[Track]) -> list[str]:
@@ -137,7 +150,7 @@ def stills(motion: Motion, tracks: Sequence[Track], colours: Sequence[str]) -> l
     view = view_of(motion)
     lasting = [k for k in range(len(motion.t)) if all(np.isfinite(x.position[k]).all() for x in tracks)]
     moments = sorted({lasting[int(i)] for i in np.linspace(0, len(lasting) - 1, STILLS)})
-    middle, half = framing(view, [Track(**{**vars(x), "position": x.position[: lasting[-1] + 1]}) for x in tracks])
+    middle, half = framing(view, [replace(x, position=x.position[: lasting[-1] + 1]) for x in tracks])
     return [(float(motion.t[k]), _still(motion, view, tracks, colours, k, middle[k], half[k])) for k in moments]
 
 
@@ -165,7 +178,8 @@ def _still(
             fill, opacity = (GREY, 1.0) if first else (ink, 0.35)
             draw.solid(motion.bodies[b], track.position[k, b], turn, fill, opacity, 1.2, ink)
     for track, colour in zip(tracks, colours, strict=True):
-        force = np.einsum("ri,rix->rx", np.nan_to_num(track.force[k]), track.axes[k]) * view.square / view.newton
+        known = np.where(np.isfinite(track.force[k]), track.force[k], 0.0)
+        force = np.einsum("ri,rix->rx", known, track.axes[k]) * view.square / view.newton
         for tail, along in zip(track.point[k], force, strict=True):
             length = float(np.linalg.norm(along))
             if length > 0.05 * view.reach:
@@ -193,6 +207,13 @@ class _Drawing:
             self.parts.append(
                 f'<path d="{text}" fill="none" stroke="{colour}" stroke-width="{width}" opacity="{opacity:g}"/>'
             )
+
+    def fill(self, paths: Iterable[Array], colour: str, opacity: float) -> None:
+        pixels = [self.at(path) for path in paths]
+        text = "".join("M" + "L".join(f"{x:g},{y:g}" for x, y in path) + "Z" for path in pixels)
+        # A stroke of the same colour closes the hair lines between neighbours; translucent ones would show it.
+        closed = f' stroke="{colour}" stroke-width="0.5"' if opacity == 1 else ""
+        self.parts.append(f'<path d="{text}" fill="{colour}" fill-opacity="{opacity:g}"{closed}/>')
 
     def grid(self, motion: Motion, view: View, half: float) -> None:
         for origin, axes, sizes in planes(motion)[0]:
@@ -224,16 +245,14 @@ class _Drawing:
         size = np.linalg.norm(normal, axis=1)
         normal = normal / np.where(size > 0, size, 1.0)[:, None]
         front = (normal @ self.eye[2] > 0) & (size > 0)
+        if len(solid.triangles) > SHADED:
+            self.fill([corners[x] for x in _rims(solid.triangles[front])], _shaded(colour, 0.95), opacity)
+            return self.line(corners[_edges(solid, normal, front)], edge, width)
         shade = 0.62 + 0.38 * abs(normal @ (LIGHT @ self.eye))
         level = np.round(shade * SHADES)
         for i in np.unique(level[front]):
-            paths = self.at(corners[solid.triangles[front & (level == i)]])
-            text = "".join("M" + "L".join(f"{x:g},{y:g}" for x, y in path) + "Z" for path in paths)
-            tone = _shaded(colour, i / SHADES)
-            # A stroke of the same colour closes the hair lines between neighbours; translucent ones would show it.
-            closed = f' stroke="{tone}" stroke-width="0.5"' if opacity == 1 else ""
-            self.parts.append(f'<path d="{text}" fill="{tone}" fill-opacity="{opacity:g}"{closed}/>')
-        self.line(corners[_edges(solid, normal, front)], edge, width)
+            self.fill(corners[solid.triangles[front & (level == i)]], _shaded(colour, i / SHADES), opacity)
+        return self.line(corners[_edges(solid, normal, front)], edge, width)
 
     def arrow(self, tail: Array, head: Array, colour: str) -> None:
         (x, y), (u, v) = self.at(np.stack([tail, head]))
@@ -253,17 +272,40 @@ class _Drawing:
 
 def _edges(solid: Solid, normal: Array, front: Array) -> Array:
     """Ends (e, 2) of the edges to draw: those before the eye that are sharp, and those where the surface turns away."""
+    ends, f, g = _neighbours(solid)
+    sharp = (g < 0) | ((normal[f] * normal[g]).sum(axis=1) < np.cos(np.radians(35.0)))
+    beyond = (g >= 0) & front[g]
+    return ends[(front[f] | beyond) & (sharp | (front[f] != beyond))]
+
+
+@lru_cache(maxsize=64)
+def _neighbours(solid: Solid) -> tuple[Array, Array, Array]:
+    """The edges' ends (e, 2), and the two faces (e,) at each; the second is -1 at the rim of an open surface."""
     faces: dict[tuple[int, int], list[int]] = {}
-    for i, triangle in enumerate(solid.triangles):
-        for j in range(3):
-            a, b = sorted((int(triangle[j]), int(triangle[(j + 1) % 3])))
-            faces.setdefault((a, b), []).append(i)
-    sharp = np.cos(np.radians(35.0))
-    found = [
-        ends for ends, (f, *g) in faces.items()
-        if front[[f, *g]].any() and (not g or front[f] != front[g[0]] or normal[f] @ normal[g[0]] < sharp)
-    ]  # fmt: skip
-    return np.array(found, dtype=int).reshape(-1, 2)
+    for i, triangle in enumerate(solid.triangles.tolist()):
+        for a, b in zip(triangle, triangle[1:] + triangle[:1], strict=True):
+            faces.setdefault((min(a, b), max(a, b)), []).append(i)
+    pairs = np.array([[*both, -1][:2] for both in faces.values()])
+    return np.array(list(faces)), pairs[:, 0], pairs[:, 1]
+
+
+def _rims(triangles: Array) -> list[list[int]]:
+    """The closed ways of vertices around some triangles."""
+    ways = {(int(t[i]), int(t[(i + 1) % 3])) for t in triangles for i in range(3)}
+    after: dict[int, list[int]] = {}
+    for a, b in sorted(ways):
+        if (b, a) not in ways:
+            after.setdefault(a, []).append(b)
+    rims = []
+    while after:
+        rim = [next(iter(after))]
+        while rim[-1] in after:
+            choices = after[rim[-1]]
+            rim.append(choices.pop())
+            if not choices:
+                del after[rim[-2]]
+        rims.append(rim)
+    return rims
 
 
 def _matrix(q: Array) -> Array:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from workbench.arrays import Array
 from workbench.builtin.reports.figures.styles import INK
@@ -133,12 +134,10 @@ def _point(point: Array, y: float, cross: bool, drawn: list[tuple[float, float]]
     )
 
 
-def thumbnail(
-    section: Sequence[Sequence[float]], sliding: Sequence[Sequence[float]], colour: str, dash: Sequence[int], title: str
-) -> str:
+def thumbnail(section: ArrayLike, sliding: ArrayLike, colour: str, dash: Sequence[int], title: str) -> str:
     """A cross-section small, before the disc; that of a contact that slides as a thick line where it is another."""
     side = 1.5 * RADIUS
-    drawn = outline(np.array(section), dash, width=2.5) if len(section) > 1 else '<circle r="10"/>'
+    drawn = outline(np.array(section), dash, width=2.5) if np.shape(section)[0] > 1 else '<circle r="10"/>'
     if np.shape(section) != np.shape(sliding):
         drawn += outline(np.array(sliding), [1, 0], width=5)
     return (

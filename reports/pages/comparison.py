@@ -8,9 +8,11 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import write_figures
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
+from workbench.builtin.reports.pages.cards import cards
 from workbench.builtin.reports.pages.loupe import loupe
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.pages.page import data_link, environment, links, script, scripts
+from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import (
     budget_columns,
     error_columns,
@@ -75,6 +77,8 @@ def save(
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
     shown, moving, known = figures(c), motion_view(c), {}
+    tables, budgets = _tables(c), _budgets(c)
+    columns = {x.name: (x.title, x.meaning) for t in (*tables, *budgets) for x in t["columns"]}
     if c.case is None:
         facts = [(words, form.format(c.facts[key])) for key, words, form in FACTS if c.facts.get(key) is not None]
         known = {"facts": facts, "words": facts_in_words(c), "known": known_in_words(c), "slow": SLOW}
@@ -85,7 +89,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             c=c,
             several=len(c.settings.steps) > 1,
             provenance=provenance,
-            tables=_tables(c),
+            tables=tables,
             ranking=[f for f in shown if f.name == "ranking"],
             figures=[f for f in shown if f.name != "ranking"],
             headline=headline(c),
@@ -94,24 +98,15 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             summary=summary(c),
             reasons=reasons(c),
             cards=cards(c),
-            budgets=_budgets(c),
+            budgets=budgets,
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
-            motion=moving["motion"],
             loupe=loupe(c),
-            **scripts(shown, moving["viewer"], script("loupe.js")),
+            motion=moving["motion"],
+            meanings=meanings(columns),
+            **scripts(shown, script("loupe.js"), moving["viewer"]),
         )
     )
-
-
-def cards(c: Comparison) -> list[dict[str, Any]]:
-    """The mathematics; formulations that differ in what is no relation, such as their axes, have one card."""
-    cards: dict[tuple[str, ...], dict[str, Any]] = {}
-    for card in c.mathematics:
-        key = card["name"], *card["relations"], card["blocks"], str(card["failure"])
-        labels = [cards[key]["label"]] if key in cards else []
-        cards.setdefault(key, dict(card))["label"] = ", ".join([*labels, card["label"]])
-    return list(cards.values())
 
 
 def _tables(c: Comparison) -> list[dict[str, Any]]:

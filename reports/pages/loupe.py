@@ -27,6 +27,8 @@ MOMENTS, CONTACTS, NUMBERS = 241, 60, 200_000
 """Moments and contacts at most, and numbers that the page holds at most, of which moments are left out."""
 NOTHING = 1e-6
 """Share of a contact's largest impulse in a run up to which it is open."""
+ALIKE = 0.5
+"""Share of the reference's sliding velocity within which another slides alike."""
 REFERENCE = "reference"
 
 
@@ -175,9 +177,9 @@ def _telling(values: NDArray[np.float32], shown: list[bool]) -> tuple[int, int]:
     bound = np.nan_to_num(x[0, ..., 7] * x[0, ..., 1])
     weight = np.minimum(bound / (0.5 * np.max(bound, initial=0.0) or 1.0), 1.0)
     slides = x[0, ..., 0] == SLIDES
-    pace = np.where(slides, np.linalg.norm(u_t[0], axis=-1), np.inf)
-    alike = np.where(slides, np.clip(1.0 - np.linalg.norm(u_t[1:] - u_t[0], axis=-1) / pace, 0.0, 1.0), 0.0)
-    scores = (np.nan_to_num(apart * share).mean(axis=0) * weight for share in (alike, 1.0))
+    speed = np.linalg.norm(u_t[0], axis=-1)
+    alike = slides & (np.linalg.norm(u_t[1:] - u_t[0], axis=-1) < ALIKE * speed)
+    scores = (np.nan_to_num(apart * share).mean(axis=0) * weight for share in (alike, True))
     score = next(some for some in (*scores, weight) if some.any() or some is weight)
     k, i = np.unravel_index(int(np.argmax(score)), score.shape)
     return int(k), int(i)

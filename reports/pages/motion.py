@@ -10,6 +10,7 @@ from markupsafe import Markup
 from workbench.arrays import Array
 from workbench.builtin.reports.figures.motion import (
     LONGEST,
+    MARGIN,
     colours_of,
     drawn_tracks,
     farthest,
@@ -22,19 +23,19 @@ from workbench.builtin.reports.pages.page import script
 from workbench.comparison.motion import Motion, Track
 from workbench.comparison.result import Comparison
 
-HEAVIEST = 1_000_000
+HEAVIEST = 700_000
 """Bytes of the tracks on a page; of longer ones every other moment is left out, as often as needed."""
 SECONDS, BEGIN = 6.0, 0.4
-"""About how long the motion plays, and the share of it at which the page opens."""
+"""About how long the motion plays, and the share of it that is shown until somebody chooses a time."""
 FLOATS = ("position", "force")
 """What is told in figures or reaches over decades; the rest is drawn only, and is rounded to 16 bits."""
 KEPT = (*FLOATS, "orientation", "point", "axes", "slip")
 
 
 def motion_view(c: Comparison) -> dict[str, Any]:
-    """What `motion.html.j2` needs as `motion`, and the viewer's script as `viewer`; both empty without a motion."""
+    """What `motion.html.j2` needs as `motion`, and the viewer's script as `viewer`; both are empty without a motion."""
     tracks = drawn_tracks(c)
-    if c.motion is None or not tracks:
+    if c.motion is None or len(c.motion.t) < 2:
         return {"motion": {}, "viewer": ""}
     colours, chosen, view = colours_of(tracks), farthest(c, tracks), view_of(c.motion)
     shown = [0, chosen] if chosen else [0]
@@ -45,7 +46,8 @@ def motion_view(c: Comparison) -> dict[str, Any]:
         "shown": [_name(tracks[i]) for i in shown],
         "colours": [colours[i] for i in shown],
         "stills": [(f"{t:.3g} s", Markup(svg)) for t, svg in pictures],
-        "view": view, "end": end, "last": -(-len(c.motion.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
+        "view": view, "end": end, "longest": LONGEST * view.reach,
+        "last": -(-len(c.motion.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
         "runs": len(tracks) - 1,
     }  # fmt: skip
     return {"motion": page, "viewer": _viewer(c, c.motion, tracks, colours)}
@@ -54,10 +56,11 @@ def motion_view(c: Comparison) -> dict[str, Any]:
 def _viewer(c: Comparison, m: Motion, tracks: list[Track], colours: list[str]) -> str:
     """The viewer with its data."""
     view, stride = view_of(m), _stride(tracks)
-    sections = {card["label"]: card.get("section", "disc") for card in c.mathematics}
+    cards = {card["label"]: card for card in c.mathematics}
     t, (faces, ground) = m.t[::stride], planes(m)
     data = {
-        "moments": len(t), "end": float(t[-1]), "begin": float(t[int(BEGIN * (len(t) - 1))]),
+        "moments": len(t), "end": float(t[-1]), "begin": int(BEGIN * (len(t) - 1)),
+        "sticks": c.case.v_th if c.case else 0.0, "margin": MARGIN,
         "decimals": int(np.clip(np.ceil(-np.log10(t[-1] / max(1, len(t) - 1)) - 1e-9), 0, 6)) if t[-1] > 0 else 0,
         "speed": tidy(t[-1] / SECONDS), "view": [view.azimuth, view.elevation], "square": view.square,
         "metres_per_newton": view.square / view.newton, "metres_per_speed": view.square / view.speed,
@@ -71,14 +74,15 @@ def _viewer(c: Comparison, m: Motion, tracks: list[Track], colours: list[str]) -
         "tracks": [
             {
                 "label": _name(x), "role": x.role, "colour": colour, "mu": [round(float(mu), 6) for mu in x.mu],
-                "section": _rounded(sections.get(x.label, "disc") if x.role == "run" else "disc"),
+                "section": _section(cards.get(x.label)) if x.role == "run" else "disc",
                 **{name: _packed(getattr(x, name)[::stride], name in FLOATS) for name in KEPT},
             }
             for x, colour in zip(tracks, colours, strict=True)
         ],
     }  # fmt: skip
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
-    return "\n".join([script("scene.js"), f"const motion = {text};", script("motion.js")])
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    # A block of its own: none of its names meets one of another script.
+    return "\n".join(["{", script("scene.js"), f"const motion = {text};", script("motion.js"), "}"])
 
 
 def _name(track: Track) -> str:
@@ -91,12 +95,18 @@ def _stride(tracks: list[Track]) -> int:
 
 
 def _mesh(solid: Any) -> dict[str, Any]:
-    bytes_ = base64.b64encode(solid.triangles.astype("<u2").tobytes()).decode()
+    bytes_ = base64.b64encode(solid.triangles.astype("<u4").tobytes()).decode()
     return {"vertices": _packed(solid.vertices[None], True), "triangles": bytes_}
 
 
-def _rounded(section: Any) -> Any:
-    return section if isinstance(section, str) or section is None else np.round(section, 4).tolist()
+def _section(card: dict[str, Any] | None) -> Any:
+    """The cross-section of a formulation's friction cone, as its card has it; a disc where that says nothing."""
+    if card is None or "section" not in card:
+        return "disc"
+    if card["section"] is None or card["section_axes"] is None:
+        return None
+    sticking, sliding = (np.round(card[name] or [], 4).tolist() for name in ("section", "sliding_section"))
+    return {"sticking": sticking, "sliding": sliding, "axes": list(card["section_axes"])}
 
 
 def _packed(x: Array, exact: bool) -> dict[str, Any]:
@@ -104,9 +114,10 @@ def _packed(x: Array, exact: bool) -> dict[str, Any]:
     rows = np.asarray(x, dtype=float).reshape(len(x), -1)
     if len(rows) and (rows == rows[0]).all():
         rows = rows[:1]
-    scale = 0.0 if exact else (float(np.nanmax(abs(rows))) if np.isfinite(rows).any() else 0.0) / 32767 or 1.0
+    known = np.isfinite(rows)
+    scale = 0.0 if exact else float(np.max(abs(rows), where=known, initial=0.0)) / 32767 or 1.0
     if scale:
-        numbers = np.where(np.isfinite(rows), np.round(rows / scale), -32768).astype("<i2")
+        numbers = np.where(known, np.round(np.where(known, rows, 0.0) / scale), -32768).astype("<i2")
     else:
-        numbers = rows.astype("<f4")
+        numbers = np.where(known, rows, np.nan).astype("<f4")
     return {"bytes": base64.b64encode(numbers.tobytes()).decode(), "scale": scale, "row": rows.shape[1]}

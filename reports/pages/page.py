@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
+from workbench.builtin.reports.pages.terms import term, terms
 from workbench.builtin.reports.text.exports import Table, csv, markdown, of_page
 from workbench.builtin.reports.text.exports import latex as latex_of
 from workbench.engine.disk import read, write
@@ -32,8 +33,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"mathml": mathml, "prose": prose}
-    found.globals |= {"policy": policy(), "swatch": swatch, "saved_as": saved_as}
+    found.filters |= {"mathml": mathml, "prose": prose, "terms": terms}
+    found.globals |= {"policy": policy(), "swatch": swatch, "saved_as": saved_as, "term": term}
     return found
 
 

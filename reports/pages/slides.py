@@ -2,7 +2,7 @@
 
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
-from workbench.builtin.reports.pages.comparison import cards
+from workbench.builtin.reports.pages.cards import cards
 from workbench.builtin.reports.pages.page import environment, script, scripts
 from workbench.builtin.reports.text.comparison import facts_in_words
 from workbench.builtin.reports.text.headline import headline

@@ -1,4 +1,12 @@
-addEventListener('beforeprint', () => document.querySelectorAll('details').forEach(d => d.open = true));
+addEventListener('beforeprint', unfold);
+addEventListener('afterprint', () => unfolded.forEach(x => { x.open = false; }));
+
+// Paper cannot be unfolded. Tables of numbers that a figure shows too are printed where the reader has opened them.
+let unfolded = [];
+function unfold() {
+  unfolded = [...document.querySelectorAll('details:not([open], .numbers)')];
+  unfolded.forEach(x => { x.open = true; });
+}
 
 // Where there is less room than a chart wants, plots get narrower, then stand below each other.
 function fit(spec, room) {
@@ -6,7 +14,13 @@ function fit(spec, room) {
   for (const key of ['layer', 'hconcat', 'vconcat', 'concat']) (spec[key] || []).forEach(part => fit(part, room));
   if (!spec.spec) return;
   fit(spec.spec, room);
-  if (spec.columns) spec.columns = Math.max(1, Math.min(spec.columns, Math.floor(room / (spec.spec.width + 20))));
+  if (spec.columns) spec.columns = Math.max(1, Math.min(spec.columns, Math.floor((room + 20) / (spec.spec.width + 20))));
+}
+
+// The width that plots take, without the names beside them.
+function taken(spec) {
+  const parts = ['layer', 'hconcat', 'vconcat', 'concat'].flatMap(key => spec[key] || []).map(taken);
+  return spec.spec ? (spec.columns || 1) * (taken(spec.spec) + 20) - 20 : Math.max(spec.width || 0, ...parts);
 }
 
 // Figures over time have a rule at the page's time. It is moved by hand: Vega would lay the figure out anew.
@@ -22,6 +36,25 @@ async function save(view, name, kind) {
   const url = await view.background('white').toImageURL(kind, 2);
   view.background(shown).run();
   Object.assign(document.createElement('a'), {href: url, download: `${name}.${kind}`}).click();
+}
+
+// The figure alone, on a sheet of its size: a browser saves what it prints as PDF, with curves and text.
+function print_alone(place) {
+  const {width, height} = place.querySelector('svg').getBoundingClientRect();
+  const sheet = document.createElement('style');
+  // A little room, since browsers round.
+  const size = [width, height].map(x => `${Math.ceil(x) + 4}px`);
+  sheet.textContent = `@page { size: ${size.join(' ')}; margin: 0 }`;
+  document.head.append(sheet);
+  for (let part = place; part !== document.body; part = part.parentElement) {
+    part.classList.add('alone');
+    for (const other of part.parentElement.children) if (other !== part) other.classList.add('unprinted');
+  }
+  addEventListener('afterprint', () => {
+    sheet.remove();
+    for (const name of ['alone', 'unprinted']) document.querySelectorAll('.' + name).forEach(x => x.classList.remove(name));
+  }, {once: true});
+  print();
 }
 
 // What a click on a name in a legend does, for keyboards, fingers and screen readers too.
@@ -46,11 +79,17 @@ async function draw(name, spec) {
   };
   // Vega puts its own words in place of those that the page has.
   const words = place.getAttribute('aria-label');
-  if (narrow) spec.config.legend = {...spec.config.legend, orient: 'bottom', direction: 'vertical'};
-  let {view} = await embed(place.clientWidth - (narrow ? 85 : 0));
-  const beyond = place.scrollWidth - place.clientWidth;
+  const below = columns => { spec.config.legend = {...spec.config.legend, orient: 'bottom', columns}; };
+  const beyond = () => place.scrollWidth - place.clientWidth;
+  const room = place.clientWidth - (narrow ? 85 : 0);
+  if (narrow) below(1);
+  let {view} = await embed(room);
   // How much names take beside the plots is known only now.
-  if (narrow && beyond > 0) ({view} = await embed(place.clientWidth - 90 - beyond));
+  if (!narrow && beyond() > 0) {
+    below(4);
+    ({view} = await embed(room));
+  }
+  if (beyond() > 0) ({view} = await embed(taken(spec) - beyond()));
   Object.entries({role: 'img', 'aria-label': words, 'aria-roledescription': 'figure'}).forEach(x => place.setAttribute(...x));
   follow(view, place);
   // The words say what there is to see; its thousand pieces would be read out one by one.
@@ -60,8 +99,10 @@ async function draw(name, spec) {
     button.addEventListener('click', () => save(view, name, kind));
     return button;
   });
+  const pdf = Object.assign(document.createElement('button'), {textContent: 'Print, or save as PDF'});
+  pdf.addEventListener('click', () => print_alone(place));
   const row = Object.assign(document.createElement('p'), {className: 'downloads'});
-  row.append(...chooser(view), ...buttons);
+  row.append(...chooser(view), ...buttons, pdf);
   place.closest('figure').append(row);
 }
 

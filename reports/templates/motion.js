@@ -13,14 +13,14 @@
     const all = scale ? Float32Array.from(new Int16Array(raw), x => x === -32768 ? NaN : x * scale) : new Float32Array(raw);
     return k => row >= all.length ? all : all.subarray(row * k, row * (k + 1));
   }
-  const whole = bytes => new Uint16Array(Uint8Array.from(atob(bytes), c => c.charCodeAt(0)).buffer);
+  const whole = bytes => new Uint32Array(Uint8Array.from(atob(bytes), c => c.charCodeAt(0)).buffer);
   const solid = ({vertices, triangles}) => mesh(numbers(vertices)(0), whole(triangles));
   const bodies = motion.bodies.map(solid), ground = motion.ground.map(solid);
   const tracks = motion.tracks.map(x => ({
     ...x, ...Object.fromEntries(['position', 'orientation', 'point', 'axes', 'force', 'slip'].map(name => [name, numbers(x[name])])),
   }));
   const reach = Math.max(...bodies.map(b => b.reach)), contacts = motion.contacts, tangents = motion.tangents;
-  const DISC = Array.from({length: 49}, (_, i) => [Math.cos(i * Math.PI / 24), Math.sin(i * Math.PI / 24)]);
+  const LINE = [[-1], [1]], DISC = Array.from({length: 49}, (_, i) => [Math.cos(i * Math.PI / 24), Math.sin(i * Math.PI / 24)]);
   const at = (x, i) => [x[3 * i], x[3 * i + 1], x[3 * i + 2]];
   const places = (track, k) => bodies.map((_, b) => at(track.position(k), b));
   const there = (track, k) => Number.isFinite(track.position(k)[0]);
@@ -43,13 +43,13 @@
       const here = chosen.filter(x => there(x, k));
       const points = here.flatMap(x => places(x, k));
       centres.push(here.length ? times(here.reduce((s, x) => sum(s, middle(x, k)), [0, 0, 0]), 1 / here.length) : centres[k - 1]);
-      halves.push(Math.max(k ? halves[k - 1] : 0, spread(points, centres[k]) + 1.25 * reach));
+      halves.push(Math.max(k ? halves[k - 1] : 0, spread(points, centres[k]) + motion.margin * reach));
     }
     if (one('follow').checked) return k => ({target: centres[k], half: halves[k]});
     const all = chosen.flatMap(x => centres.flatMap((_, k) => there(x, k) ? places(x, k) : []));
     const [low, high] = [Math.min, Math.max].map(f => [0, 1, 2].map(i => all.reduce((s, p) => f(s, p[i]), all[0][i])));
     const target = times(sum(low, high), 0.5);
-    return () => ({target, half: spread(all, target) + 1.25 * reach});
+    return () => ({target, half: spread(all, target) + motion.margin * reach});
   }
 
   let palette;
@@ -102,6 +102,18 @@
     draws.lines(segments, [...colour, 0.85], width);
   }
 
+  // Corners of the friction that a formulation admits over mu p_n, in the axes of the contact; its own axes may turn.
+  function admitted({section}, [...friction], [...slip]) {
+    if (section === 'disc') return tangents === 1 ? LINE : DISC;
+    const slides = Math.hypot(...slip) > motion.sticks, found = section && section[slides ? 'sliding' : 'sticking'];
+    if (!found || found.length < 2) return [];
+    if (tangents === 1) return LINE;
+    const along = {fixed: [1, 0], sliding: slip, friction}[section.axes[slides ? 1 : 0]], far = along && Math.hypot(...along);
+    if (!far) return [];
+    const [c, s] = along.map(x => x / far);
+    return [...found, found[0]].map(([x, y]) => [c * x - s * y, s * x + c * y]);
+  }
+
   // Force, friction cone up to the normal force, and sliding velocity of every contact, in front of the bodies.
   function drawContacts(track, k, colour, width, head) {
     const axes = track.axes(k), force = track.force(k), slip = track.slip(k), points = track.point(k), d = 1 + tangents;
@@ -111,11 +123,11 @@
       const p = at(points, i), own = Array.from({length: d}, (_, j) => at(axes, d * i + j));
       const f = force.subarray(d * i, d * (i + 1)), n = f[0] * motion.metres_per_newton;
       const total = own.reduce((s, a, j) => sum(s, a, f[j] * motion.metres_per_newton), [0, 0, 0]);
-      if (one('forces').checked && size(total) > 0.01 * reach) arrow(p, cut(total), shafts, heads, head);
-      if (one('cones').checked && n > 0.01 * reach && track.section) {
+      if (one('forces').checked && size(total) > 0.01 * reach && Number.isFinite(size(total))) arrow(p, cut(total), shafts, heads, head);
+      const section = admitted(track, f.subarray(1), slip.subarray(tangents * i, tangents * (i + 1)));
+      if (one('cones').checked && n > 0.01 * reach && section.length > 1) {
         const high = Math.min(n, motion.longest), wide = high * track.mu[i], top = sum(p, own[0], high);
-        const around = tangents === 1 ? [[-1], [1]] : track.section === 'disc' ? DISC : [...track.section, track.section[0]];
-        const rim = around.map(s => s.reduce((q, x, j) => sum(q, own[1 + j], x * wide), top)), every = Math.ceil(rim.length / 13);
+        const rim = section.map(s => s.reduce((q, x, j) => sum(q, own[1 + j], x * wide), top)), every = Math.ceil(rim.length / 13);
         for (let j = 0; j + 1 < rim.length; j++) {
           const [a, b] = [rim[j], rim[j + 1]], m = unit(cross(sum(a, p, -1), sum(b, p, -1)));
           rims.push(...a, ...b);
@@ -124,7 +136,7 @@
         }
         if (tangents === 1) ribs.push(...p, ...rim[1]);
       }
-      const v = own.slice(1).reduce((s, a, j) => sum(s, a, slip[d * i - i + j] * motion.metres_per_speed), [0, 0, 0]);
+      const v = own.slice(1).reduce((s, a, j) => sum(s, a, slip[tangents * i + j] * motion.metres_per_speed), [0, 0, 0]);
       if (one('slides').checked && size(v) > 0.02 * reach) arrow(p, cut(v), slides, slides.heads ||= [], 0.6 * head);
     }
     draws.faces(cones, [...colour, 0.13], {ghost: true, front: true});
@@ -173,9 +185,9 @@
   }
 
   const digits = x => x === 0 ? '0' : x >= 100 ? x.toFixed(0) : x.toPrecision(2).replace(/e.*/, '');
-  const length = x => x < 1e-6 ? 'less than 0.001 mm' : x < 1e-3 ? `${digits(1e3 * x)} mm` : x < 1 ? `${digits(1e3 * x)} mm` : `${digits(x)} m`;
+  const length = x => x < 1e-6 ? 'less than 0.001 mm' : x < 1 ? `${digits(1e3 * x)} mm` : `${digits(x)} m`;
   function distance(track, k) {
-    if (!there(track, k)) return `${track.label} has ended`;
+    if (!there(track, k)) return `${track.label} has ended or is out of sight`;
     const [ours, theirs] = [track, tracks[0]].map(x => places(x, k)), [q, p] = [track, tracks[0]].map(x => x.orientation(k));
     const far = Math.max(...ours.map((x, b) => size(sum(x, theirs[b], -1))));
     const turn = Math.max(...ours.map((_, b) => Math.hypot(...[0, 1, 2, 3].map(i => q[4 * b + i] - p[4 * b + i]))));
@@ -272,9 +284,11 @@
 
   colours();
   stage.classList.add('moves');
+  // Until somebody chooses a time, a moment is shown at which bodies have parted.
+  let begun = false;
   clock.listen(time => {
-    moment = Math.max(0, Math.min(K - 1, Math.round(time / LAST * (K - 1)))) || 0;
+    moment = !begun ? motion.begin : Math.max(0, Math.min(K - 1, Math.round(time / LAST * (K - 1)))) || 0;
+    begun = true;
     redraw();
   });
-  clock.set(motion.begin);
 })();

@@ -68,9 +68,10 @@ function mesh(vertices, triangles) {
     else if (bend < 0.9999) smooth.push({a, b, f: f.normal, g: g.normal});
   }
   const points = Array.from({length: vertices.length / 3}, (_, i) => at(i)), reach = Math.max(...points.map(size));
-  // A body of many faces shows how it spins by quarters of different shade, about the axes along which it is not thin.
+  // A round body shows how it spins by quarters of different shade, about the axes along which it is not thin.
+  const round = Math.max(...[...around.values()].map(x => x.length)) > 12;
   const thick = [0, 1, 2].map(i => Math.max(...points.map(p => Math.abs(p[i]))) > 0.3 * reach);
-  return {corners: new Float32Array(corners), edges, smooth, reach, quarters: thick.map(x => x && faces.length > 30 ? 1 : 0)};
+  return {corners: new Float32Array(corners), edges, smooth, reach, quarters: thick.map(x => x && round ? 1 : 0)};
 }
 
 // The edges between what an eye sees of a surface and what it does not, in the axes of the body.

@@ -9,7 +9,7 @@ from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.metric import Metric
 from workbench.studies.convergence import Order, order
 
-RANKED = ("local_velocity_error", "velocity_error", "position_error", "friction_error", "orientation_error")
+RANKED = ("velocity_error", "local_velocity_error", "position_error", "friction_error")
 """Errors that a study's page is about, the first of those that are there in its figures."""
 
 
@@ -44,8 +44,29 @@ def orders(rows: pd.DataFrame, column: Column) -> list[tuple[str, str, Order]]:
         first = own[own["solver"] == own["solver"].iloc[0]]
         errors = first.pivot_table(index="point", columns="step", values=column.name, aggfunc="first")
         if errors.shape[1] >= 2:
-            found.append((str(case), str(label), order(errors.columns.to_numpy(), errors.to_numpy())))
+            name = f"{column.name.removesuffix('_error')}_reference"
+            known = first.groupby("point")[name].max().loc[errors.index].to_numpy() if name in first else None
+            found.append((str(case), str(label), order(errors.columns.to_numpy(), errors.to_numpy(), known)))
     return found
+
+
+def in_words(found: Order, column: Column) -> str:
+    """What a fit says of an error."""
+    between = ""
+    if np.isfinite([found.p_low, found.p_high]).all():
+        between = f" ({found.p_low:.2f} to {found.p_high:.2f})"
+    said = {
+        "zero": "is zero at every step",
+        "unknown": "not told by these steps",
+        "not": "does not fall with the step",
+        "hardly": f"hardly falls with the step, order {found.p:.2f}{between}",
+        "vanishes": f"vanishes with the step, order {found.p:.2f}{between or ', by two steps alone'}",
+        "limit": f"comes to {shown(found.limit, column)}",
+    }[found.falls]
+    ends = [shown(x, column) for x in (found.limit_low, found.limit_high)]
+    if found.falls == "limit" and np.isfinite(found.limit_high) and ends[0] != ends[1]:
+        said += f" ({ends[0]} to {ends[1]})"
+    return said + (f": {shown(found.last, column)} at the smallest" if found.falls in ("not", "hardly") else "")
 
 
 def sentences(rows: pd.DataFrame, errors: list[Column], varied: list[str]) -> list[str]:

@@ -47,7 +47,7 @@ THEORY = {
     "rho in a window, with more never",
     "box": "for given bounds unique friction where W is positive definite; the iteration of the bounds is not covered",
     "hybrid": "for given bounds unique friction where W + C is positive definite; the iteration is not covered",
-    "ccp": "a convex programme: the velocity is unique, the impulses where N is positive definite",
+    "ccp": "a convex programme: the velocity is unique, the impulses where W is positive definite",
     "coulomb": "a solution exists under the criterion of Acary, Cadoux, Lemarechal & Malick (2011); no uniqueness",
     "mujoco": "strictly convex by its regulariser: velocity and impulses unique",
     "staggered": "no guarantee that the projections settle; where they do, a solution of the polygon's problem",

@@ -8,10 +8,13 @@ their digits:
 
 The second counts only where an F test at 95 % says that it is better, or where the first finds no order. Intervals are
 those of 95 % by the scatter about the fit, which needs one step more than the model has numbers; with several points of
-a study each has a C of its own in the first model (formulary, section 7).
+a study each has a C of its own in the first model. The reference has an error too, which shifts all of a point's errors
+alike: an interval holds those of the errors with the reference's uncertainty added, and taken away (formulary,
+section 7).
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import f as fisher
@@ -22,6 +25,8 @@ from workbench.arrays import Array
 ORDERS = np.linspace(0.25, 4.0, 151)
 """Orders that are tried where there is a limit."""
 LEVEL = 0.95
+LEAST_ORDER = 0.5
+"""An error of a lower order than any scheme has hardly falls with the step."""
 ROUNDING = 1e-18
 """Sums of squares that are nothing but rounding."""
 LEAST = 1e-12
@@ -30,7 +35,10 @@ LEAST = 1e-12
 
 @dataclass(frozen=True)
 class Order:
-    """The order p and the limit e_0 of an error, with intervals of 95 %; NaN where the steps do not tell."""
+    """The order p and the limit e_0 of an error, with intervals of 95 %; NaN where the steps do not tell.
+
+    `last` is the median error at the smallest step.
+    """
 
     steps: int
     p: float
@@ -39,46 +47,64 @@ class Order:
     limit: float = 0.0
     limit_low: float = 0.0
     limit_high: float = 0.0
+    last: float = np.nan
 
     @property
-    def words(self) -> str:
-        """What the fit says, in words."""
+    def falls(self) -> str:
+        """Whether it falls with the step: "limit", "vanishes", "hardly", "not", "unknown"; "zero" if it is."""
+        if self.last == 0:
+            return "zero"
         if np.isnan(self.p):
-            return "not told by these steps"
-        known = np.isfinite([self.p_low, self.p_high]).all()
-        order = f"order {self.p:.2f}" + (f" ({self.p_low:.2f} to {self.p_high:.2f})" if known else ", not sure")
+            return "unknown"
         if self.limit > 0:
-            between = f" ({100 * self.limit_low:.3g} to {100 * self.limit_high:.3g} %)"
-            return f"comes to {100 * self.limit:.3g} %{between if np.isfinite(self.limit_high) else ''}"
-        if known and self.p_low <= 0:
-            return f"does not fall with the step, {order}"
-        return f"vanishes with the step, {order}"
+            return "limit"
+        low, high = (self.p if np.isnan(x) else x for x in (self.p_low, self.p_high))
+        return "not" if low <= 0 else "hardly" if high < LEAST_ORDER else "vanishes"
 
 
 UNKNOWN = Order(0, np.nan, np.nan, np.nan)
 
 
-def order(h: Array, errors: Array) -> Order:
-    """The order of errors (points, steps) at steps h [s]; NaN is left out, and two steps at least are needed."""
+def order(h: Array, errors: Array, uncertainty: Array | None = None) -> Order:
+    """The order of errors (points, steps) at steps h [s]; NaN is left out, and two steps at least are needed.
+
+    `uncertainty` (points,) is how well the reference is known, in the unit of the errors.
+    """
     errors = np.atleast_2d(np.asarray(errors, dtype=float))
-    h = np.asarray(h, dtype=float)
-    good = np.isfinite(errors) & (errors > LEAST)
+    found = _order(np.asarray(h, dtype=float), errors)
+    if uncertainty is None or np.isnan(found.p):
+        return found
+    shift = np.nan_to_num(np.asarray(uncertainty, dtype=float))[:, None]
+    others = [_order(np.asarray(h, dtype=float), errors + sign * shift) for sign in (1.0, -1.0)]
+    alike = [x for x in (found, *others) if x.falls != "unknown" and (x.limit > 0) == (found.limit > 0)]
+
+    def reach(name: str, pick: Callable[..., float]) -> float:
+        return float(pick([getattr(x, name) for x in alike]))
+
+    return replace(
+        found, p_low=reach("p_low", min), p_high=reach("p_high", max), limit_low=reach("limit_low", min),
+        limit_high=reach("limit_high", max),
+    )  # fmt: skip
+
+
+def _order(h: Array, errors: Array) -> Order:
+    good, all_of = np.isfinite(errors) & (errors > LEAST), errors[np.isfinite(errors)]
     errors = np.where(good & (good.sum(axis=1, keepdims=True) >= 2), errors, np.nan)
     used = np.isfinite(errors).any(axis=0)
     if used.sum() < 2:
-        return UNKNOWN
+        return replace(UNKNOWN, last=0.0) if np.nanmax(all_of, initial=0.0) <= LEAST < all_of.size else UNKNOWN
     line, _ = _line(np.log(h), np.log(errors))
     steps, middle = h[used], np.nanmedian(errors[:, used], axis=0)
+    last = float(middle[np.argmin(steps)])
     if len(steps) < 3:
-        return line
+        return replace(line, last=last)
     limit, better = _limit(steps, middle)
     own = _line(np.log(steps), np.log(middle)[None])[1]
     freedom = len(steps) - 3
     told = freedom > 0 and (own - better) * freedom > fisher.ppf(LEVEL, 1, freedom) * max(better, ROUNDING)
     # Where the straight line finds no order, the error has come to its limit.
-    if limit.limit > 0 and (told or (freedom == 0 and line.p < ORDERS[0]) or line.p_low <= 0 < limit.limit):
-        return limit
-    return line
+    flat = line.p < ORDERS[0] if freedom == 0 else line.p_low <= 0
+    return replace(limit if limit.limit > 0 and (told or flat) else line, last=last)
 
 
 def _line(x: Array, y: Array) -> tuple[Order, float]:

@@ -61,6 +61,24 @@ class Shown(Result):
     def words(self) -> list[str]:
         return self.text.split("\n")[1:]
 
+    @property
+    def drawn(self) -> str:
+        """The cross-section of friction that the declaration admits, before Coulomb's disc, where there is one."""
+        from workbench.builtin.reports.figures.styles import dashes, palette
+        from workbench.builtin.reports.figures.tangent_plane import thumbnail
+        from workbench.diagnostics.friction_section import friction_section
+
+        f = self.formulation
+        try:
+            section, sliding = friction_section(f), friction_section(f, slides=True)
+        except WorkbenchError:
+            # What is declared for a case in the plane may be refused in space.
+            return ""
+        if section is None or sliding is None:
+            return ""
+        (colour,), (dash,) = palette([f.label]), dashes([f.label])
+        return thumbnail(section, sliding, colour, dash, f"{self.title}: cross-section of the friction admitted")
+
     @cached_property
     def frame(self) -> pd.DataFrame:
         """One row per option: name, default, values allowed."""

@@ -71,6 +71,11 @@ class Studied(Result):
     def facts(self) -> dict[str, Any]:
         return provenance(**self.settings)
 
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        from workbench.builtin.reports.pages.study import render
+
+        return render(self.title, self.words, self.rows, self.study.metrics, facts or self.facts)
+
     def write(self, folder: Path, facts: dict[str, Any] | None = None) -> None:
         """rows.parquet, rows.csv, the page and provenance.json into a folder that is there."""
         rows = self.rows

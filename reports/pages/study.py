@@ -1,0 +1,70 @@
+"""The page of a study: what it says, its figures, orders of convergence, and the cheapest row below a bound."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from workbench.builtin.reports.figures.study import figures
+from workbench.builtin.reports.pages.page import environment, script, scripts
+from workbench.builtin.reports.text.study import by_variant, errors_of, first_window, in_words, orders, sentences, shown
+from workbench.comparison.columns import SHOWN, Column
+from workbench.comparison.metric import Metric
+
+
+def render(
+    title: str, words: Sequence[str], rows: pd.DataFrame, metrics: tuple[Metric, ...], provenance: dict[str, Any]
+) -> str:
+    """The whole page as text."""
+    told = rows.attrs.get("columns", {})
+    given = list(rows.columns[1 : list(rows.columns).index("case")])
+    varied = [name for name in given if pd.api.types.is_numeric_dtype(rows[name])]
+    window = first_window(rows)
+    errors = errors_of(metrics, window)
+    drawn = figures(window, errors, varied, {name: told.get(name, {}).get("unit", "") for name in varied})
+    table = by_variant(window, errors)
+    return environment().get_template("study.html.j2").render(
+        title=title, words=[*words, *sentences(window, errors, varied)], figures=drawn, errors=errors,
+        given=[(name, told.get(name, {}), _range(rows[name])) for name in given],
+        orders=[_order(window, column) for column in errors if window["step"].nunique() > 1],
+        table=[_line(row, errors) for row in table.to_dict("records")], several=rows["case"].nunique() > 1,
+        bounds=json.dumps(_bounds(table, errors)).replace("</", "<\\/"), provenance=provenance,
+        **scripts(drawn, *([script("study.js")] if errors else [])),
+    )  # fmt: skip
+
+
+def _order(rows: pd.DataFrame, column: Column) -> dict[str, Any]:
+    return {
+        "column": column,
+        "rows": [(case, label, found.steps, in_words(found, column)) for case, label, found in orders(rows, column)],
+    }
+
+
+def _range(values: pd.Series) -> str:
+    if pd.api.types.is_numeric_dtype(values) and values.nunique() > 6:
+        return f"{values.nunique()} values from {values.min():.6g} to {values.max():.6g}"
+    return ", ".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in values.dropna().unique()[:20])
+
+
+def _line(row: dict[Any, Any], errors: Sequence[Column]) -> dict[str, Any]:
+    cells = [(shown(row[f"{c.name}_median"], c), shown(row[f"{c.name}_worst"], c)) for c in errors]
+    verified = "yes" if not row["unverified"] else f"{100 * (1 - row['unverified']):.3g} %"
+    return row | {
+        "cells": cells,
+        "time": f"{1e3 * row['time']:.4g}",
+        "step": f"{1e3 * row['step']:g}",
+        "verified": verified,
+    }
+
+
+def _bounds(table: pd.DataFrame, errors: Sequence[Column]) -> dict[str, Any]:
+    """What the search for the cheapest below a bound needs: names, units, and a row for each variant."""
+    rows = [
+        [
+            f"{r['case']}, {r['label']}, {r['solver']}, {1e3 * r['step']:g} ms", 1e3 * r["time"], r["unverified"] == 0,
+            *(None if pd.isna(x := r[f"{c.name}_worst"]) else SHOWN[c.shown][0] * x for c in errors),
+        ]
+        for r in table.to_dict("records")
+    ]  # fmt: skip
+    return {"errors": [[c.heading, SHOWN[c.shown][2] or c.unit] for c in errors], "rows": rows}
