@@ -30,6 +30,10 @@ from workbench.cli.parsing import Parser
 from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
 
+COMMANDS = (
+    compare, study, report, index, slides, reproduce, show, check, trace, verify, files, painleve, listing,
+)  # fmt: skip
+"""In the order in which the help lists them."""
 NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit", "--at", "--slip")
 
 
