@@ -12,6 +12,7 @@ from workbench.algorithms import default_solver
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.drawer import Drawer
+from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.builtin.cases.sphere import Sphere
 from workbench.builtin.cases.stacked_cubes import StackedCubes
 from workbench.builtin.cases.wheel import Wheel
@@ -22,7 +23,7 @@ from workbench.comparison.motion import MOMENTS, Motion, motion
 from workbench.errors import DataError
 from workbench.mechanics.bodies import RigidBodies, fill_body, fill_contact, place
 from workbench.mechanics.sketch import Arrow, Outline, view
-from workbench.mechanics.solids import GROUND, Plane, Solid, rotated
+from workbench.mechanics.solids import GROUND, Plane, Solid, rotated, slabs
 from workbench.step.simulation import simulate
 
 EVERY_CASE = pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.name)
@@ -198,7 +199,8 @@ def test_sketches_show_balls_as_discs_planes_from_the_side_and_what_is_higher_la
     lower, upper = (x for x in StackedCubes().sketch() if isinstance(x, Outline) and not x.ground)
     assert upper.points[:, 1].max() > lower.points[:, 1].max()
     drawer = [x for x in Drawer().sketch() if isinstance(x, Outline)][-1]
-    np.testing.assert_allclose(np.ptp(drawer.points[:, 0]), 1.3 * Drawer().length)
+    plate = next(x for x in Drawer().solids() if x.name == "drawer")
+    np.testing.assert_allclose(np.ptp(drawer.points, axis=0), np.ptp(plate.vertices, axis=0)[:2])
 
 
 @EVERY_CASE
@@ -256,9 +258,13 @@ def test_the_ground_reaches_as_far_as_the_motion(compared):
     m = compared.motion
     (body,), (floor,) = m.bodies, m.ground
     assert (body.name, floor.name) == ("wheel", "floor")
-    for x in m.tracks[0].point[:, 0]:
-        assert (floor.vertices.min(axis=0)[:2] <= x[:2]).all()
-        assert (x[:2] <= floor.vertices.max(axis=0)[:2]).all()
+    for x in m.tracks[0].position[:, 0]:
+        assert (floor.vertices.min(axis=0) <= x - Wheel().R)[:2].all()
+        assert (x + Wheel().R <= floor.vertices.max(axis=0) + 1e-12)[:2].all()
+    np.testing.assert_array_equal(np.unique(body.triangles), np.arange(len(body.vertices)))
+    floor, wall = slabs([x for x in RodInGuide().solids() if isinstance(x, Plane)], -np.ones(3), np.ones(3))
+    assert floor.vertices.max(axis=0)[0] <= 1e-15
+    assert wall.vertices.min(axis=0)[2] >= -1e-15
 
 
 def test_a_motion_is_saved_and_loaded_bit_for_bit(compared, tmp_path):
@@ -297,6 +303,16 @@ def test_long_runs_are_thinned_and_what_ends_early_has_no_place_afterwards():
         gone = np.isnan(x.reshape(len(m.t), -1))
         assert gone[late].all()
         assert not gone[1:][~late[1:]].any()
+
+
+def test_a_run_without_steps_has_its_start():
+    case, refused = StackedCubes(), find_formulation("discrete-velocity")
+    none = simulate(case, refused, default_solver("MLCP"), 1e-3, 5e-3)
+    assert none.steps == 0
+    _, track = motion(case, run(case, 1e-3, 5e-3), [none]).tracks
+    np.testing.assert_allclose(track.position[0, :, 2], [0.05, 0.15], rtol=1e-15)
+    assert np.isnan(track.position[1:]).all()
+    assert np.isnan(track.force).all()
 
 
 def test_a_case_without_shapes_is_compared_as_before():

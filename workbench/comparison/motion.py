@@ -132,8 +132,9 @@ def _track(run: Run, role: str, every: int, K: int) -> Track:
     def told(x: Array) -> Array:
         return np.concatenate([x, np.full((K - len(x), *x.shape[1:]), np.nan)])
 
-    position, orientation, point, axes = map(told, (*run.case.poses(q), *run.case.contacts(q)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        position, orientation, point, axes = map(told, (*run.case.poses(q), *run.case.contacts(q)))
     force = told(np.concatenate([none, impulse / run.h]))
     slip = told(np.concatenate([none[..., 1:], run.u_t[steps]]))
-    label, mu = run.formulation.label, run.mu.max(axis=0)
+    label, mu = run.formulation.label, run.mu.max(axis=0, initial=0.0)
     return Track(label, role, run.solver, run.h, position, orientation, point, axes, force, slip, mu)

@@ -200,21 +200,21 @@ class RigidBodies(Case):
 
     def contacts(self, q: Array) -> tuple[Array, Array]:
         """Read off the rows that the time stepping uses: those of an axis a are [a, R^T (s x a)] for a point s from the
-        centre of the upper body, and the sum of a x (s x a) over three axes is 2 s."""
+        centre of a body, and the sum of a x (s x a) over three axes is 2 s."""
         n, _, r, _ = self.size
         core, data, rest = Core(self.size, 1.0, GAP, self.v_th), self.data(), np.zeros(n)
-        rows = np.empty((*q.shape[:-1], r, 3, n // 6, 6))
+        rows, body = np.empty((*q.shape[:-1], r, 3, 6)), np.empty((*q.shape[:-1], r, 1), dtype=np.int64)
         for at in np.ndindex(q.shape[:-1]):
             self.fill(q[at], rest, data, core)
-            rows[at] = np.stack([core.J_n, core.J_t[0::2], core.J_t[1::2]], axis=1).reshape(rows.shape[-4:])
-        a, (x, _) = rows[..., :3], self.poses(q)
-        m = np.stack([turned(q[..., None, None, :], k, rows[..., k, 3:]) for k in range(n // 6)], axis=-2)
-        # In terms of its normal n = t x (n x t) the upper body's rows have the sign 1, the lower body's -1.
-        sign = np.sum(a[..., 0, :, :] * np.cross(a[..., 1, :, :], a[..., 2, :, :]), axis=-1).round()
-        k = np.where(sign > 0, 2, np.abs(sign)).argmax(axis=-1)[..., None]
-        sign = np.take_along_axis(sign, k, axis=-1)[..., None]
-        a, m = (sign * np.take_along_axis(y, k[..., None, None], axis=-2)[..., 0, :] for y in (a, m))
-        return np.take_along_axis(x, k, axis=-2) + 0.5 * np.cross(a, m).sum(axis=-2), a
+            J = np.stack([core.J_n, core.J_t[0::2], core.J_t[1::2]], axis=1).reshape(r, 3, n // 6, 6)
+            # Rows of either body will do.
+            k = np.abs(J[..., :3]).sum(axis=(1, 3)).argmax(axis=1)
+            rows[at], body[at] = J[np.arange(r), :, k], k[:, None]
+        centre, orientation = (np.take_along_axis(x, body, axis=-2) for x in self.poses(q))
+        a, m = rows[..., :3], rotated(orientation[..., None, :], rows[..., 3:])
+        # With the normal n = t x (n x t) the upper body's rows have the sign 1, the lower body's -1.
+        sign = np.sum(a[..., 0, :] * np.cross(a[..., 1, :], a[..., 2, :]), axis=-1, keepdims=True).round()[..., None]
+        return centre + 0.5 * np.cross(a, m).sum(axis=-2), sign * a
 
     def in_space(self, q: Array, v: Array, back: bool = False) -> Array:
         w = v.copy()
