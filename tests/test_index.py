@@ -77,7 +77,7 @@ def test_every_kind_of_page_has_a_summary(tmp_path, make, kind):
     assert head.title
     assert len(head.given["description"]) > 15
     assert "<" not in head.given["description"]
-    assert "z1 grows" in head.given["description"] or kind != "trace"
+    assert "as z0 grows" in head.given["description"] or kind != "trace"
 
 
 def test_what_makes_no_index_is_told_in_a_line(folder, tmp_path, capsys, monkeypatch):
