@@ -27,9 +27,7 @@ def test_every_figure_and_every_formulation_is_a_slide(compared, path):
     assert "<h1>wheel:" in title
     assert 'id="motion"' in motion
     shown = figures(compared.comparison)
-    assert [f'id="figure-{f.name}"' in slide for f, slide in zip(shown, slides, strict=False)] == [True] * len(
-        shown
-    )
+    assert [f'id="figure-{f.name}"' in slide for f, slide in zip(shown, slides, strict=False)] == [True] * len(shown)
     cards = compared.comparison.mathematics
     assert len(slides) == len(shown) + len(cards)
     for card, slide in zip(cards, slides[len(shown) :], strict=True):
