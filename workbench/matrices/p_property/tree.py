@@ -122,6 +122,84 @@ def note(log, state, code, value):
     return True
 
 
+@kernel(types.int64(MATRIX, MATRIX, types.int64, INDICES, types.int64, INDICES))
+def diagonal_signs(B, R, m, index, pivoted, failure):
+    """DONE where all m diagonal entries of a node are proved positive; else NOT_POSITIVE or OPEN, and the failure."""
+    n = index.shape[0] // 2
+    for i in range(m):
+        if not B[i, i] - R[i, i] > 0.0:
+            for k in range(pivoted):
+                failure[k] = index[n + k]
+            failure[pivoted] = index[i]
+            failure[-1] = pivoted + 1
+            return NOT_POSITIVE if B[i, i] + R[i, i] <= 0.0 else OPEN
+    return DONE
+
+
+@kernel(types.int64(MATRIX, MATRIX, types.int64, INDICES, types.int64, CUBE, CUBE, INDICES, INDICES))
+def small_node(B, R, m, index, pivoted, levels_B, levels_R, choice, failure):
+    """`run_through` on a node of order m, in the room `levels_B`, `levels_R`, `choice`; where it fails, the failure."""
+    n = index.shape[0] // 2
+    for i in range(m):
+        for j in range(m):
+            levels_B[m, i, j], levels_R[m, i, j] = B[i, j], R[i, j]
+    result = run_through(levels_B, levels_R, m, choice)
+    if result != DONE:
+        k = pivoted
+        for i in range(k):
+            failure[i] = index[n + i]
+        for i in range(m):
+            if choice[i] == 1:
+                failure[k] = index[i]
+                k += 1
+        failure[k] = index[choice[-1]]
+        failure[-1] = k + 1
+    return result
+
+
+@kernel(types.boolean(MATRIX, MATRIX, types.int64, VECTOR, VECTOR))
+def diagonally_stable(B, R, m, w, score):
+    """Whether a diagonal W, then in w, proves the leading m x m of B (radii R); score says where it is hardest.
+
+    The matrix scaled to D B D with unit diagonal has the same W as B: the congruence by D leaves it alone.
+    """
+    A, A_R, scale = np.empty((m, m)), np.empty((m, m)), np.empty(m)
+    for i in range(m):
+        scale[i] = 1.0 / np.sqrt(B[i, i])
+    for i in range(m):
+        for j in range(m):
+            A[i, j] = B[i, j] * scale[i] * scale[j]
+            A_R[i, j] = R[i, j] * scale[i] * scale[j] + 8.0 * U * abs(A[i, j])
+        A[i, i] = 1.0
+    if find_diagonal(A, w[:m], score[:m], STEPS) != FOUND:
+        return False
+    return proves(A, A_R, w[:m], np.empty((m, m)), np.empty((m, m)))
+
+
+@kernel(types.void(CUBE, CUBE, COUNTS, INDICES, INDICES, types.int64, types.int64))
+def branch_off(B, R, index, order, pivoted, s, branch):
+    """Put the two children of node s, on top of the stack, in its place. The pivoted one is worked on first: it goes on
+    top, and the node's own slot takes the other one."""
+    n, m, t = index.shape[1] // 2, order[s], s + 1
+    child(B[s], R[s], m, branch, True, B[t], R[t])
+    child(B[s], R[s], m, branch, False, B[t + 1], R[t + 1])
+    position = 0
+    chosen = index[s, branch]
+    for i in range(m):
+        if i != branch:
+            index[t, position] = index[s, i]
+            position += 1
+    for k in range(pivoted[s]):
+        index[t, n + k] = index[s, n + k]
+    index[t, n + pivoted[s]] = chosen
+    order[t], pivoted[t] = m - 1, pivoted[s] + 1
+    for i in range(m - 1):
+        index[s, i] = index[t, i]
+        for j in range(m - 1):
+            B[s, i, j], R[s, i, j] = B[t + 1, i, j], R[t + 1, i, j]
+    order[s] = m - 1
+
+
 @kernel(
     types.int64(
         CUBE, CUBE, COUNTS, INDICES, INDICES, COUNTS, INDICES, types.int64, INDICES, VECTOR, INDICES
@@ -137,7 +215,7 @@ def search(B, R, index, order, pivoted, tries, state, budget, log, weights, fail
     entry it is last; the node stays on the stack.
     """
     n = index.shape[1] // 2
-    small_B, small_R = np.empty((SMALL + 1, SMALL, SMALL)), np.empty((SMALL + 1, SMALL, SMALL))
+    levels_B, levels_R = np.empty((SMALL + 1, SMALL, SMALL)), np.empty((SMALL + 1, SMALL, SMALL))
     choice = np.empty(SMALL + 1, dtype=np.int64)
     w, score = np.empty(n), np.empty(n)
     while state[0] > 0:
@@ -146,30 +224,13 @@ def search(B, R, index, order, pivoted, tries, state, budget, log, weights, fail
         s = state[0] - 1
         m = order[s]
         state[3] += 1
-        for i in range(m):
-            if not B[s, i, i] - R[s, i, i] > 0.0:
-                for k in range(pivoted[s]):
-                    failure[k] = index[s, n + k]
-                failure[pivoted[s]] = index[s, i]
-                failure[-1] = pivoted[s] + 1
-                return NOT_POSITIVE if B[s, i, i] + R[s, i, i] <= 0.0 else OPEN
+        result = diagonal_signs(B[s], R[s], m, index[s], pivoted[s], failure)
+        if result == DONE and m <= SMALL:
+            result = small_node(B[s], R[s], m, index[s], pivoted[s], levels_B, levels_R, choice, failure)
+        if result != DONE:
+            return result
         if m <= SMALL:
-            for i in range(m):
-                for j in range(m):
-                    small_B[m, i, j], small_R[m, i, j] = B[s, i, j], R[s, i, j]
-            result = run_through(small_B, small_R, m, choice)
             budget -= 1 << m
-            if result != DONE:
-                k = pivoted[s]
-                for i in range(k):
-                    failure[i] = index[s, n + i]
-                for i in range(m):
-                    if choice[i] == 1:
-                        failure[k] = index[s, i]
-                        k += 1
-                failure[k] = index[s, choice[-1]]
-                failure[-1] = k + 1
-                return result
             note(log, state, MINORS, m)
             state[0] -= 1
             continue
@@ -178,22 +239,11 @@ def search(B, R, index, order, pivoted, tries, state, budget, log, weights, fail
         if (tries[m, 1] + 1.0) / (tries[m, 0] + 1.0) * 2.0**m > 2.0 * m**3:
             tries[m, 0] += 1
             budget -= 2 * m**3
-            found, A, A_R, scale = False, np.empty((m, m)), np.empty((m, m)), np.empty(m)
-            for i in range(m):
-                scale[i] = 1.0 / np.sqrt(B[s, i, i])
-            for i in range(m):
-                for j in range(m):
-                    A[i, j] = B[s, i, j] * scale[i] * scale[j]
-                    A_R[i, j] = R[s, i, j] * scale[i] * scale[j] + 8.0 * U * abs(A[i, j])
-                A[i, i] = 1.0
-            if find_diagonal(A, w[:m], score[:m], STEPS) == FOUND:
-                found = proves(A, A_R, w[:m], np.empty((m, m)), np.empty((m, m)))
-            if found:
+            if diagonally_stable(B[s], R[s], m, w, score):
                 tries[m, 1] += 1
                 state[4] += 1
                 if note(log, state, DIAGONAL, m):
                     for i in range(m):
-                        # D B D has the same W as B: the congruence by D leaves it alone.
                         weights[state[2] + i] = w[i]
                     state[2] += m
                 state[0] -= 1
@@ -203,24 +253,6 @@ def search(B, R, index, order, pivoted, tries, state, budget, log, weights, fail
                     branch = i
         note(log, state, BRANCH, branch)
         budget -= m * m
-        # The pivoted child is worked on first: on top. The node's own slot takes the other one.
-        t = s + 1
-        child(B[s], R[s], m, branch, True, B[t], R[t])
-        child(B[s], R[s], m, branch, False, B[t + 1], R[t + 1])
-        position = 0
-        chosen = index[s, branch]
-        for i in range(m):
-            if i != branch:
-                index[t, position] = index[s, i]
-                position += 1
-        for k in range(pivoted[s]):
-            index[t, n + k] = index[s, n + k]
-        index[t, n + pivoted[s]] = chosen
-        order[t], pivoted[t] = m - 1, pivoted[s] + 1
-        for i in range(m - 1):
-            index[s, i] = index[t, i]
-            for j in range(m - 1):
-                B[s, i, j], R[s, i, j] = B[t + 1, i, j], R[t + 1, i, j]
-        order[s] = m - 1
+        branch_off(B, R, index, order, pivoted, s, branch)
         state[0] += 1
     return DONE
