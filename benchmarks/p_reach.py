@@ -14,8 +14,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from workbench.matrices.p_matrix import p_verdict
-from workbench.matrices.p_tree import DONE, run_through
+from workbench.matrices.p_property.tree import DONE, run_through
+from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
 
 SECONDS = 10.0

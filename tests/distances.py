@@ -12,7 +12,7 @@ from time import process_time
 import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
 
-from workbench.matrices.distance import distance
+from workbench.matrices.distances.distance import distance
 from workbench.readers.matrix import Matrix
 
 BITS = 700

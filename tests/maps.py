@@ -9,9 +9,16 @@ BEGIN, END = "<!-- rooms -->\n", "<!-- end of rooms -->"
 
 
 def rooms() -> list[str]:
-    """Names of the modules and packages in the layers contract, the topmost first."""
+    """Names of the modules and packages in the layers contracts, the topmost first, each before the rooms inside it."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
-    layers = next(c["layers"] for c in contracts if c["type"] == "layers")
+    house = next(c["layers"] for c in contracts if c["type"] == "layers")
+    inside = {c["containers"][0]: c["layers"] for c in contracts if "containers" in c}
+    return [
+        room for name in _names(house) for room in (name, *(f"{name}.{part}" for part in _names(inside.get(name, []))))
+    ]
+
+
+def _names(layers: list[str]) -> list[str]:
     return [name.strip() for layer in layers for name in layer.split("|")]
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from workbench.certificates.exact import RefusedError, determinant, part, times
 from workbench.certificates.pivots import check_tree
-from workbench.matrices.p_witness import as_lines
+from workbench.matrices.p_property.witness import as_lines
 
 
 def fractions(M):

@@ -23,10 +23,10 @@ from workbench.certificates.verify import HOLDS, Finding, digest, verify
 from workbench.diagnostics.certificate import certificate
 from workbench.diagnostics.wellposedness import class_entries, solutions_entry
 from workbench.engine.timing import clock
-from workbench.matrices.definiteness import definiteness
-from workbench.matrices.matrix_classes import matrix_classes
-from workbench.matrices.p_matrix import p_verdict
-from workbench.matrices.p_witness import as_lines
+from workbench.matrices.classes.matrix_classes import matrix_classes
+from workbench.matrices.linear_algebra.definiteness import definiteness
+from workbench.matrices.p_property.verdict import p_verdict
+from workbench.matrices.p_property.witness import as_lines
 from workbench.readers.matrix import Matrix, matrix_of
 
 SECONDS = 60.0

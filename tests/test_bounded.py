@@ -10,8 +10,15 @@ from flint import fmpq, fmpq_mat
 from tests.proofs import verified
 from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.matrices.bounded import LARGEST_NATURAL, natural_test, pattern, reduced_test, reverses, two_solutions
-from workbench.matrices.p_witness import schur_complement
+from workbench.matrices.p_property.bounded import (
+    LARGEST_NATURAL,
+    natural_test,
+    pattern,
+    reduced_test,
+    reverses,
+    two_solutions,
+)
+from workbench.matrices.p_property.witness import schur_complement
 
 INF = np.inf
 

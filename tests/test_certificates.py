@@ -23,9 +23,9 @@ from workbench.certificates.verify import HOLDS, TOO_LONG, digest, verify
 from workbench.cli.main import main
 from workbench.diagnostics.certificate import certificate as make_certificate
 from workbench.errors import DataError
-from workbench.matrices.matrix_classes import IMPLICATIONS
-from workbench.matrices.solution_cover import support_of
-from workbench.matrices.solution_set import solution_set
+from workbench.matrices.classes.matrix_classes import IMPLICATIONS
+from workbench.matrices.solutions.solution_cover import support_of
+from workbench.matrices.solutions.solution_set import solution_set
 from workbench.readers.matrix import Matrix
 
 

@@ -10,8 +10,8 @@ from workbench.builtin.reports.pages.check import render
 from workbench.builtin.reports.text.check import between, to_text
 from workbench.diagnostics.check import check
 from workbench.errors import DataError
-from workbench.matrices.definiteness import definiteness, proved_positive_definite
-from workbench.matrices.rank import dependent_rows, rank, ranks
+from workbench.matrices.linear_algebra.definiteness import definiteness, proved_positive_definite
+from workbench.matrices.linear_algebra.rank import dependent_rows, rank, ranks
 from workbench.readers.matrix import Matrix, matrix_of
 
 

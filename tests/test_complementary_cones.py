@@ -14,7 +14,7 @@ import workbench as wb
 from workbench.builtin.reports.figures.solution_counts import COLOURS
 from workbench.cli.main import main
 from workbench.errors import WorkbenchError
-from workbench.matrices.complementary_cones import complementary_cones, direction
+from workbench.matrices.solutions.complementary_cones import complementary_cones, direction
 
 CENTRES, RADIUS = ((195.0, 190.0), (565.0, 190.0)), 165.0
 

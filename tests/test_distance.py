@@ -10,11 +10,17 @@ from flint import arb, ctx, fmpq, fmpq_mat
 
 from tests.distances import blocks, holds, matrices, mixtures, truth, width, written
 from workbench.errors import DataError
-from workbench.matrices.distance import Enclosure, distance
-from workbench.matrices.error_bound import alpha_2, error_bound
-from workbench.matrices.index_sets import least_singular_value, principal
-from workbench.matrices.p_matrix import p_verdict
-from workbench.matrices.singular_values import least_in_doubles, least_of_rationals, quotient, rounded_down, rounded_up
+from workbench.matrices.distances.distance import Enclosure, distance
+from workbench.matrices.distances.error_bound import alpha_2, error_bound
+from workbench.matrices.distances.index_sets import least_singular_value, principal
+from workbench.matrices.distances.singular_values import (
+    least_in_doubles,
+    least_of_rationals,
+    quotient,
+    rounded_down,
+    rounded_up,
+)
+from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
 from workbench.readers.text import parse_text
 

@@ -11,9 +11,9 @@ from workbench.cli.main import main
 from workbench.comparison import escalation
 from workbench.comparison.escalation import or_refuted, refutes, solve_or_refute
 from workbench.comparison.solving import solve_problem
-from workbench.matrices.definiteness import exact
-from workbench.matrices.equivalent_lcp import equivalent_lcp
-from workbench.matrices.solution_set import first_solution, infeasibility
+from workbench.matrices.linear_algebra.rationals import exact
+from workbench.matrices.solutions.equivalent_lcp import equivalent_lcp
+from workbench.matrices.solutions.solution_set import first_solution, infeasibility
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
 from workbench.problems.solution import Solution, Status
 from workbench.readers.files import write_problem_file

@@ -10,7 +10,7 @@ from tests.inequalities import feasible, solvable
 from workbench.algorithms import default_solver
 from workbench.diagnostics.existence import LARGEST, existence, rational_friction
 from workbench.engine.timing import clock
-from workbench.matrices.friction_cones import (
+from workbench.matrices.solutions.friction_cones import (
     RationalFriction,
     planar_lcp,
     shows_absence,

@@ -15,7 +15,7 @@ from workbench.builtin.cases.tippe_top import TippeTop
 from workbench.builtin.cases.v_groove import VGroove
 from workbench.cli.words import find_formulation
 from workbench.judge.coulomb import judge
-from workbench.matrices.rank import rank
+from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.one_step import solve_system

@@ -14,7 +14,7 @@ from workbench.builtin.formulations import FORMULATIONS, box, hybrid
 from workbench.errors import DataError
 from workbench.judge.coulomb import judge
 from workbench.language.formulation import Formulation
-from workbench.matrices.rank import rank
+from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSolution, ContactSystem
 from workbench.mechanics.core import open_contact
 from workbench.problems.solution import Solution, Status

@@ -9,11 +9,11 @@ from flint import fmpq, fmpq_mat
 import workbench as wb
 from tests.inequalities import reduced
 from workbench.diagnostics.robustness import degree_entry, index_entries, is_elsewhere, margin_entry, moved
-from workbench.matrices.exact_lp import OutOfTimeError
-from workbench.matrices.factors import factors, split
-from workbench.matrices.margin import Cones, margin, projected, root
-from workbench.matrices.matrix_classes import matrix_classes
-from workbench.matrices.solution_set import solution_set
+from workbench.engine.timing import OutOfTimeError
+from workbench.matrices.classes.matrix_classes import matrix_classes
+from workbench.matrices.distances.margin import Cones, margin, projected, root
+from workbench.matrices.linear_algebra.factors import factors, split
+from workbench.matrices.solutions.solution_set import solution_set
 
 ALWAYS = float("inf")
 

@@ -8,13 +8,13 @@ from flint import fmpq
 
 from tests.proofs import holds, verified
 from workbench.engine.timing import clock
-from workbench.matrices.diagonal_stability import FOUND, NONE, find_diagonal, proved_diagonal
-from workbench.matrices.p_large import Tree, by_walk_and_tree
-from workbench.matrices.p_matrix import p_verdict
-from workbench.matrices.p_minors import by_minors
-from workbench.matrices.p_quotient import Quotients
-from workbench.matrices.p_scaled import Scaled
-from workbench.matrices.p_tree import DONE, MINORS
+from workbench.matrices.p_property.diagonal_stability import FOUND, NONE, find_diagonal, proved_diagonal
+from workbench.matrices.p_property.large import Tree, by_walk_and_tree
+from workbench.matrices.p_property.minors import by_minors
+from workbench.matrices.p_property.quotients import Quotients
+from workbench.matrices.p_property.scaled import Scaled
+from workbench.matrices.p_property.tree import DONE, MINORS
+from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
 
 ALWAYS = float("inf")

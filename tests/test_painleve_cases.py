@@ -20,7 +20,7 @@ from workbench.diagnostics.proposition import balanced, proposition
 from workbench.diagnostics.sliding_exact import as_doubles, index_sets
 from workbench.diagnostics.sliding_regime import regime
 from workbench.errors import DataError
-from workbench.matrices.p_matrix import p_verdict
+from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
 from workbench.sliding.state import State, from_mechanics, sliding_system
 

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_poly
 
-from workbench.engine.timing import clock
+from workbench.engine.timing import OutOfTimeError, clock
 from workbench.errors import DataError
-from workbench.matrices.exact_lp import OutOfTimeError
-from workbench.matrices.parametric import Parametric
-from workbench.matrices.path import Path, follow
-from workbench.matrices.roots import Root, real_roots
-from workbench.matrices.solution_set import solution_set
+from workbench.matrices.paths.parametric import Parametric
+from workbench.matrices.paths.path import Path, follow
+from workbench.matrices.paths.roots import Root, real_roots
+from workbench.matrices.solutions.solution_set import solution_set
 
 ONE, T = fmpq_poly([1]), fmpq_poly([0, 1])
 

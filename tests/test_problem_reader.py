@@ -13,7 +13,7 @@ import scipy.sparse
 from tests.problem_files import matlab73
 from workbench.cli.main import main
 from workbench.errors import DataError
-from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.readers.problem import read_problem
 
 M = np.array([[2.0, 1.0, 0.0], [-0.5, 3.0, 1.0], [0.0, 4.0, -1.25]])

@@ -11,7 +11,7 @@ from workbench.algorithms import find_solver
 from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.diagnostics.proposition import balanced, beta_2, bilateral_limit, bounds, proposition
 from workbench.errors import DataError
-from workbench.matrices.p_matrix import p_verdict
+from workbench.matrices.p_property.verdict import p_verdict
 from workbench.readers.matrix import Matrix
 from workbench.sliding.system import SlidingSystem, solve_sliding
 

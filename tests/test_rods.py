@@ -15,7 +15,7 @@ from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.builtin.formulations.coulomb import coulomb
 from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.diagnostics.proposition import proposition
-from workbench.matrices.p_matrix import smallest_minor
+from workbench.matrices.p_property.verdict import smallest_minor
 from workbench.problems.classes import LCP
 from workbench.sliding.law import law_residual
 from workbench.sliding.motion import steps_sliding

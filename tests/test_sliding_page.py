@@ -14,7 +14,7 @@ from workbench.builtin.reports.reproductions import (
     _sliding_rod,
     hal_01224915,
 )
-from workbench.matrices.p_matrix import smallest_minor
+from workbench.matrices.p_property.verdict import smallest_minor
 
 
 def unconfirmed(section):

@@ -12,9 +12,9 @@ from tests.problem_files import data_folder
 from workbench.algorithms import find_solver
 from workbench.algorithms.enumeration import all_solutions
 from workbench.engine.timing import clock
-from workbench.matrices import solution_set as module
-from workbench.matrices.definiteness import nearest_double
-from workbench.matrices.solution_set import solution_set
+from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.solutions import solution_set as module
+from workbench.matrices.solutions.solution_set import solution_set
 from workbench.problems.classes import LCP
 from workbench.readers.problem import read_problem
 

@@ -12,11 +12,10 @@ from workbench.builtin.reports.pages.check import render
 from workbench.builtin.reports.text.check import to_text
 from workbench.diagnostics.check import check
 from workbench.diagnostics.wellposedness import in_words
-from workbench.engine.timing import clock
-from workbench.matrices.definiteness import form_at, positive_definite
-from workbench.matrices.exact_lp import OutOfTimeError
-from workbench.matrices.matrix_classes import matrix_classes, structured_classes
-from workbench.matrices.structure import Structure, findings, signs, spans
+from workbench.engine.timing import OutOfTimeError, clock
+from workbench.matrices.classes.matrix_classes import matrix_classes, structured_classes
+from workbench.matrices.classes.structure import Structure, findings, signs, spans
+from workbench.matrices.linear_algebra.definiteness import form_at, positive_definite
 from workbench.readers.matrix import Matrix
 
 ALWAYS = float("inf")

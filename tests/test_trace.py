@@ -13,7 +13,7 @@ from workbench.algorithms import SOLVERS, keller
 from workbench.algorithms.judice_pires import by_pivots
 from workbench.algorithms.lemke.path import follow_path
 from workbench.algorithms.pgs import relative_step, sweeps_from
-from workbench.matrices.solution_set import solution_set
+from workbench.matrices.solutions.solution_set import solution_set
 from workbench.problems.classes import LCP
 
 KOSTREVA = [[1, 2, 0], [0, 1, 2], [2, 0, 1]]

@@ -15,8 +15,8 @@ from workbench.diagnostics.sliding_regime import classified, regime
 from workbench.diagnostics.solution_paths import at_critical, curves, number
 from workbench.diagnostics.varied import TOLERANCE, _polynomial
 from workbench.engine.timing import clock
-from workbench.matrices.roots import real_roots
-from workbench.matrices.solution_set import solution_set
+from workbench.matrices.paths.roots import real_roots
+from workbench.matrices.solutions.solution_set import solution_set
 from workbench.sliding.state import sliding_system
 from workbench.step.one_step import first_step
 from workbench.verbs.find import find_case

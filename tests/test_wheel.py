@@ -17,7 +17,7 @@ from workbench.cli.words import find_formulation
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
 from workbench.judge.coulomb import normalised_friction
-from workbench.matrices.p_matrix import p_verdict
+from workbench.matrices.p_property.verdict import p_verdict
 from workbench.problems.solution import Status
 from workbench.step.simulation import simulate
 

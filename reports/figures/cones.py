@@ -13,8 +13,13 @@ from workbench.builtin.reports.figures import cones_plane, cones_sphere
 from workbench.builtin.reports.figures.marks import FONT, WIDTH, dot, words
 from workbench.builtin.reports.figures.solution_counts import COLOURS, OF_Q, in_words, names, set_of, signed
 from workbench.errors import WorkbenchError
-from workbench.matrices.complementary_cones import ComplementaryCones, Direction, complementary_cones, direction
-from workbench.matrices.solution_set import solution_set
+from workbench.matrices.solutions.complementary_cones import (
+    ComplementaryCones,
+    Direction,
+    complementary_cones,
+    direction,
+)
+from workbench.matrices.solutions.solution_set import solution_set
 from workbench.output import replaced
 
 UNKNOWNS = (2, 3)

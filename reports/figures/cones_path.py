@@ -15,7 +15,8 @@ from workbench.builtin.reports.figures.cones import Picture, counts_on_rays, dra
 from workbench.builtin.reports.figures.cones_plane import CENTRE, RADIUS, at
 from workbench.builtin.reports.figures.marks import Point, dot, told, words
 from workbench.builtin.reports.figures.solution_counts import OF_Q, set_of
-from workbench.matrices.complementary_cones import (
+from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.solutions.complementary_cones import (
     ComplementaryCones,
     Direction,
     complementary_cones,
@@ -23,7 +24,6 @@ from workbench.matrices.complementary_cones import (
     turn,
     unit,
 )
-from workbench.matrices.definiteness import nearest_double
 from workbench.tracing.trace import Step, Trace
 
 TITLE = "The way through the complementary cones"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from workbench.builtin.reports.figures.marks import COUNT, INK, WIDTH, Point, arrow, told, words
 from workbench.builtin.reports.figures.solution_counts import COLOURS, OF_Q, about, colour_of, in_words, names
-from workbench.matrices.complementary_cones import ComplementaryCones, Direction, Region, turn
+from workbench.matrices.solutions.complementary_cones import ComplementaryCones, Direction, Region, turn
 
 HEIGHT = 370
 CENTRE, RADIUS = (WIDTH / 2, 185.0), 145.0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from workbench.builtin.reports.figures.marks import COUNT, WIDTH, Point, dot, told, words
 from workbench.builtin.reports.figures.solution_counts import COLOURS, OF_Q, about, colour_of, names
-from workbench.matrices.complementary_cones import ComplementaryCones, Direction, Region, unit
+from workbench.matrices.solutions.complementary_cones import ComplementaryCones, Direction, Region, unit
 
 HEIGHT = 400
 RADIUS = 165.0

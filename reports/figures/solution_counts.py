@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from workbench.matrices.complementary_cones import Direction, Region
+from workbench.matrices.solutions.complementary_cones import Direction, Region
 
 COLOURS = ("#f3c4bd", "#edf0f3", "#c3dbf0", "#96bfe4", "#6ba1d3", "#4a83bd", "#3a6aa3", "#2c5288", "#1f3d6b")
 """Of no solution, one, two, ... eight, the most that three unknowns can have within a region."""

@@ -10,7 +10,7 @@ from workbench.builtin.reports.figures.cones import Picture, sheet
 from workbench.builtin.reports.figures.cones_path import COLOUR
 from workbench.builtin.reports.figures.marks import Point, arrow, dot, words
 from workbench.builtin.reports.figures.solution_counts import OF_I, OF_M
-from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.tracing.trace import Trace
 
 TITLE = "The sweeps in the plane of z"

@@ -22,7 +22,7 @@ from workbench.diagnostics.phantom import lead_matrices
 from workbench.errors import DataError
 from workbench.judge.coulomb import misalignment
 from workbench.language.formulation import Formulation
-from workbench.matrices.rank import rank
+from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.relaxation import RIGID, Relaxation

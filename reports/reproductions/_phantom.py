@@ -20,7 +20,7 @@ from workbench.builtin.reports.reproductions._cube import (
 )
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Section, Table
 from workbench.diagnostics.phantom import Pencil, p_limit, pencil, scan, singular_values_of_rho, threshold
-from workbench.matrices.p_matrix import p_verdict_of
+from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.mechanics.case import Case
 from workbench.step.one_step import first_step
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.rod_in_guide import RodInGuide
-from workbench.matrices.p_matrix import p_verdict
+from workbench.matrices.p_property.verdict import p_verdict
 from workbench.mechanics.case import Array
 from workbench.readers.matrix import Matrix
 from workbench.sliding.law import law_residual

@@ -25,7 +25,7 @@ from workbench.builtin.reports.reproductions._conic import (
 )  # fmt: skip
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Reproduction, Section, Table
 from workbench.comparison.jobs import Progress
-from workbench.matrices.rank import rank
+from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.case import Array, Case, quantity
 from workbench.step.one_step import pose, solve_system
 from workbench.step.run import Run

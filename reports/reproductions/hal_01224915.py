@@ -14,7 +14,7 @@ from workbench.builtin.reports.reproductions._sliding_rod import rod, stepping
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
 from workbench.comparison.jobs import Progress
 from workbench.diagnostics.proposition import bilateral_limit
-from workbench.matrices.p_matrix import p_verdict, smallest_minor
+from workbench.matrices.p_property.verdict import p_verdict, smallest_minor
 from workbench.mechanics.case import Array
 from workbench.readers.matrix import Matrix
 from workbench.sliding.law import law_residual

@@ -32,7 +32,7 @@ from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, R
 from workbench.builtin.reports.reproductions.selection import row
 from workbench.comparison.jobs import Progress
 from workbench.comparison.result import Comparison
-from workbench.matrices.rank import rank
+from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSystem
 from workbench.step.one_step import pose
 from workbench.step.simulation import simulate

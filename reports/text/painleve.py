@@ -14,7 +14,7 @@ from workbench.diagnostics.painleve_contacts import Alternatives
 from workbench.diagnostics.painleve_map import NAMES, RegimeMap
 from workbench.diagnostics.proposition import Bounds
 from workbench.diagnostics.sliding_regime import Answer, Regime
-from workbench.matrices.roots import Root
+from workbench.matrices.paths.roots import Root
 from workbench.mechanics.case import Case
 
 REGIME_WORDS = {

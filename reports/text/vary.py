@@ -7,9 +7,9 @@ from typing import Any
 from workbench.builtin.reports.text.check import WIDTH
 from workbench.builtin.reports.text.painleve import short
 from workbench.diagnostics.solution_paths import SolutionPaths, labels, shown
-from workbench.matrices.local_solutions import Solutions
-from workbench.matrices.path import Critical, Event, Interval
-from workbench.matrices.roots import Root
+from workbench.matrices.paths.local_solutions import Solutions
+from workbench.matrices.paths.path import Critical, Event, Interval
+from workbench.matrices.paths.roots import Root
 
 WORDS = {
     "birth": "two solutions begin in one point", "fold": "two solutions meet and end",

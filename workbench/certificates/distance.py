@@ -1,7 +1,7 @@
 """Is the distance to a singular principal minor between these bounds? Standard library only.
 
 sigma = min over index sets a of sigma_min(M_aa) is the 2-norm distance of M to the nearest matrix with a singular
-principal minor, and of a P-matrix to the nearest matrix that is none (`matrices.distance` has the proof).
+principal minor, and of a P-matrix to the nearest matrix that is none (`matrices.distances` has the proof).
 """
 
 from fractions import Fraction

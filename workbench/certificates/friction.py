@@ -1,7 +1,7 @@
 """Has a friction problem a solution, under Coulomb's law or as a cone problem? Standard library only.
 
 W (n, n), q (n), mu (r) >= 0, d tangents, n = r (1 + d): normals first, then tangents contact by contact. All cones are
-compared by squares. Why these vectors prove what they do: docs/formulary.md, section 3, and `matrices.friction_cones`.
+compared by squares. Why these vectors prove what they do: docs/formulary.md, section 3, and `solutions.friction_cones`.
 
 exists, kind  "no impulse"   r = 0 is a solution
               "interior"     W + W^T is positive semidefinite, and u = (W + W^T) x / 2 + q has u_n > mu |u_t| everywhere

@@ -3,7 +3,7 @@
 That M breaks none of P0, nondegenerate, E0, E, R0, copositive, strictly copositive or column sufficient is a statement
 on 2^n index sets, and in the worst case nothing shorter is known (Coxson, Math. Program. 64, 1994; Tseng, Math.
 Program. 88, 2000). Criteria, for each index set a: a minor's sign; M_aa x = -e with x > 0 as the only solution (no E0,
-see `matrices.principal`); a null vector of M_aa.
+see `classes.principal`); a null vector of M_aa.
 """
 
 from collections.abc import Iterator

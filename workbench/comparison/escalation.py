@@ -17,11 +17,10 @@ from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT
 from workbench.diagnostics.existence import LARGEST as LARGEST_FRICTION
 from workbench.diagnostics.existence import existence, rational_friction
-from workbench.engine.timing import clock
-from workbench.matrices.definiteness import nearest_double
-from workbench.matrices.equivalent_lcp import EquivalentLCP, equivalent_lcp
-from workbench.matrices.exact_lp import OutOfTimeError
-from workbench.matrices.solution_set import first_solution, infeasibility
+from workbench.engine.timing import OutOfTimeError, clock
+from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.solutions.equivalent_lcp import EquivalentLCP, equivalent_lcp
+from workbench.matrices.solutions.solution_set import first_solution, infeasibility
 from workbench.problems.classes import LCP, MLCP, Array, ConeProblem, is_sparse
 from workbench.problems.solution import Solution, Status
 

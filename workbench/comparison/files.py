@@ -38,7 +38,7 @@ from workbench.engine.timing import standing_still
 from workbench.engine.travel import Parcel
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
-from workbench.matrices.rank import rank
+from workbench.matrices.linear_algebra.rank import rank
 from workbench.problems.classes import is_psd
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, reversed_contacts
 from workbench.problems.solution import Status

@@ -12,7 +12,7 @@ from workbench.comparison.failure import Failed
 from workbench.comparison.jobs import Job
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import Metric, evaluate
-from workbench.matrices.rank import rank, ranks
+from workbench.matrices.linear_algebra.rank import rank, ranks
 from workbench.mechanics.case import Case
 from workbench.problems.solution import Status
 from workbench.step.local_steps import LocalSteps

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.matrices.p_matrix import LARGEST_BATCH_ORDER, p_verdict_of, smallest_minor
-from workbench.matrices.rank import rank, ranks
+from workbench.matrices.linear_algebra.rank import rank, ranks
+from workbench.matrices.p_property.verdict import LARGEST_BATCH_ORDER, p_verdict_of, smallest_minor
 from workbench.step.run import Run
 
 P_SECONDS = 0.5

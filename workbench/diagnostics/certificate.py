@@ -6,15 +6,14 @@ from flint import fmpq, fmpq_mat
 
 from workbench.certificates.verify import FORMAT, VERSION, digest
 from workbench.diagnostics.problem_check import in_rationals
-from workbench.engine.timing import clock
+from workbench.engine.timing import OutOfTimeError, clock
 from workbench.errors import DataError
-from workbench.matrices.definiteness import as_text
-from workbench.matrices.exact_lp import OutOfTimeError
-from workbench.matrices.factors import factors, split
-from workbench.matrices.friction_cones import RationalFriction, planar_lcp
-from workbench.matrices.q_matrix import unsolvable
-from workbench.matrices.solution_cover import cover, support_of
-from workbench.matrices.solution_set import Piece, SolutionSet
+from workbench.matrices.classes.q_matrix import unsolvable
+from workbench.matrices.linear_algebra.factors import factors, split
+from workbench.matrices.linear_algebra.rationals import as_text
+from workbench.matrices.solutions.friction_cones import RationalFriction, planar_lcp
+from workbench.matrices.solutions.solution_cover import cover, support_of
+from workbench.matrices.solutions.solution_set import Piece, SolutionSet
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.matrix import Matrix

@@ -19,15 +19,15 @@ from workbench.diagnostics.wellposedness import (
     solver_entries,
 )
 from workbench.engine.timing import clock, moment
-from workbench.matrices.definiteness import Definiteness, definiteness
-from workbench.matrices.distance import Distance, distance
-from workbench.matrices.error_bound import alpha_2, error_bound
-from workbench.matrices.index_sets import LARGEST as LARGEST_BY_SETS
-from workbench.matrices.matrix_classes import ClassVerdict, matrix_classes, structured_classes
-from workbench.matrices.p_matrix import PVerdict, p_verdict
-from workbench.matrices.p_witness import as_lines
-from workbench.matrices.rank import rank
-from workbench.matrices.structure import EIGENVALUES, SINGULAR_VALUES, Structure, findings, product_seconds
+from workbench.matrices.classes.matrix_classes import ClassVerdict, matrix_classes, structured_classes
+from workbench.matrices.classes.structure import EIGENVALUES, SINGULAR_VALUES, Structure, findings, product_seconds
+from workbench.matrices.distances.distance import Distance, distance
+from workbench.matrices.distances.error_bound import alpha_2, error_bound
+from workbench.matrices.distances.index_sets import LARGEST as LARGEST_BY_SETS
+from workbench.matrices.linear_algebra.definiteness import Definiteness, definiteness
+from workbench.matrices.linear_algebra.rank import rank
+from workbench.matrices.p_property.verdict import PVerdict, p_verdict
+from workbench.matrices.p_property.witness import as_lines
 from workbench.problems.classes import SYMMETRY_TOLERANCE
 from workbench.readers.matrix import Matrix
 

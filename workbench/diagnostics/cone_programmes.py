@@ -14,9 +14,9 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.arrays import Array
-from workbench.matrices.definiteness import nearest_double
-from workbench.matrices.exact_lp import solve_inequalities
-from workbench.matrices.friction_cones import RationalFriction, Vector
+from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
+from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.solutions.friction_cones import RationalFriction, Vector
 
 LENGTHS = (4, 12, 26, 52)
 """Bits to which a proposal is rounded, relative to its largest entry: the shortest that holds is taken."""

@@ -14,7 +14,7 @@ from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from workbench.diagnostics.sliding_exact import rational
 from workbench.errors import DataError
-from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.mechanics.contact import Array
 from workbench.sliding.state import ClosedContacts
 

@@ -20,11 +20,11 @@ from workbench.diagnostics.proposition import balanced
 from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, index_sets, rational
 from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.matrices.distance_bounds import stable_diagonal
-from workbench.matrices.index_sets import least_singular_value, principal
-from workbench.matrices.p_matrix import p_verdict
-from workbench.matrices.roots import Root, isolated
-from workbench.matrices.singular_values import rounded_down
+from workbench.matrices.distances.distance_bounds import stable_diagonal
+from workbench.matrices.distances.index_sets import least_singular_value, principal
+from workbench.matrices.distances.singular_values import rounded_down
+from workbench.matrices.p_property.verdict import p_verdict
+from workbench.matrices.paths.roots import Root, isolated
 from workbench.mechanics.contact import Array
 from workbench.readers.matrix import Matrix
 from workbench.sliding.system import SlidingSystem

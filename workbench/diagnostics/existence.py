@@ -1,6 +1,6 @@
 """Has a friction problem (W, q, mu) a solution, under Coulomb's law or as a cone problem? With a certificate each way.
 
-The theorems, and what checks their certificates, are in `matrices.friction_cones`. A verdict is one on the numbers of
+The theorems, and what checks their certificates, are in `solutions.friction_cones`. A verdict is one on the numbers of
 W, q and mu as they are, doubles taken for exact: where redundant contacts should make W singular and rounding has made
 it indefinite, no theorem applies, and the verdict is "undecided".
 """
@@ -13,16 +13,17 @@ from flint import fmpq_mat
 
 from workbench.arrays import Array
 from workbench.diagnostics.cone_programmes import by_linear_programme, interior_velocity, self_stress
-from workbench.matrices.definiteness import as_text, exact, nearest_double, proved_positive_definite
-from workbench.matrices.exact_lp import OutOfTimeError, check_clock
-from workbench.matrices.friction_cones import (
+from workbench.engine.timing import OutOfTimeError, check_clock
+from workbench.matrices.linear_algebra.definiteness import proved_positive_definite
+from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
+from workbench.matrices.solutions.friction_cones import (
     RationalFriction,
     at_rest_without_impulse,
     planar_impulses,
     planar_lcp,
     shows_absence,
 )
-from workbench.matrices.solution_set import first_solution
+from workbench.matrices.solutions.solution_set import first_solution
 
 LARGEST = 90
 """Rows of W up to which existence is decided in rationals."""

@@ -24,12 +24,12 @@ from workbench.diagnostics.redundancy import Redundancy, redundancy
 from workbench.engine.timing import clock, seconds_left
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
-from workbench.matrices.definiteness import exact as exact_number
-from workbench.matrices.friction_cones import RationalFriction
-from workbench.matrices.matrix_classes import matrix_classes
-from workbench.matrices.p_matrix import p_verdict
-from workbench.matrices.p_witness import PVerdict
-from workbench.matrices.rank import Rank, rank
+from workbench.matrices.classes.matrix_classes import matrix_classes
+from workbench.matrices.linear_algebra.rank import Rank, rank
+from workbench.matrices.linear_algebra.rationals import exact as exact_number
+from workbench.matrices.p_property.verdict import p_verdict
+from workbench.matrices.p_property.witness import PVerdict
+from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.mechanics.case import Case
 from workbench.mechanics.contact import ContactSolution
 from workbench.problems.classes import MLCP, Array

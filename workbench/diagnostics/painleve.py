@@ -34,9 +34,9 @@ from workbench.diagnostics.proposition import LARGEST, Proposition, balanced, gu
 from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles
 from workbench.diagnostics.sliding_regime import LARGEST_BALLS, TOLERANCE, Regime, open_p, regime
 from workbench.errors import DataError
-from workbench.matrices.distance import Distance, distance
-from workbench.matrices.p_matrix import p_verdict
-from workbench.matrices.p_witness import PVerdict
+from workbench.matrices.distances.distance import Distance, distance
+from workbench.matrices.p_property.verdict import p_verdict
+from workbench.matrices.p_property.witness import PVerdict
 from workbench.mechanics.case import Array, Case
 from workbench.readers.matrix import Matrix
 from workbench.sliding.state import START, UNCERTAINTY, State, gives_its_own, sliding_system

@@ -20,8 +20,8 @@ import pandas as pd
 from scipy.linalg import eigvals
 
 from workbench.errors import DataError
-from workbench.matrices.p_matrix import p_verdict_of
-from workbench.matrices.rank import rank
+from workbench.matrices.linear_algebra.rank import rank
+from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.problems.classes import Array, equilibration
 from workbench.step.stepper import Stepper
 

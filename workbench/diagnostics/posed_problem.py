@@ -11,9 +11,11 @@ from flint import fmpq, fmpq_mat
 
 from workbench.diagnostics.existence import existence
 from workbench.diagnostics.wellposedness import LARGEST
-from workbench.engine.timing import clock
+from workbench.engine.timing import OutOfTimeError, clock
 from workbench.errors import DataError
-from workbench.matrices.bounded import (
+from workbench.matrices.distances.distance import distance
+from workbench.matrices.linear_algebra.rationals import as_text, exact
+from workbench.matrices.p_property.bounded import (
     Uniqueness,
     natural_test,
     pattern,
@@ -21,13 +23,10 @@ from workbench.matrices.bounded import (
     solution_on_face,
     two_solutions,
 )
-from workbench.matrices.definiteness import as_text, exact
-from workbench.matrices.distance import distance
-from workbench.matrices.equivalent_lcp import EquivalentLCP, equivalent_lcp
-from workbench.matrices.exact_lp import OutOfTimeError
-from workbench.matrices.friction_cones import RationalFriction
-from workbench.matrices.p_witness import PVerdict, as_lines, schur_complement
-from workbench.matrices.solution_set import Piece, infeasibility, solution_set
+from workbench.matrices.p_property.witness import PVerdict, as_lines, schur_complement
+from workbench.matrices.solutions.equivalent_lcp import EquivalentLCP, equivalent_lcp
+from workbench.matrices.solutions.friction_cones import RationalFriction
+from workbench.matrices.solutions.solution_set import Piece, infeasibility, solution_set
 from workbench.problems.classes import MLCP, Array
 from workbench.readers.matrix import Matrix
 

@@ -19,9 +19,9 @@ from workbench.diagnostics.posed_problem import (
 )
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.engine.timing import clock, seconds_left
-from workbench.matrices.definiteness import exact
-from workbench.matrices.friction_cones import RationalFriction
-from workbench.matrices.p_matrix import p_verdict
+from workbench.matrices.linear_algebra.rationals import exact
+from workbench.matrices.p_property.verdict import p_verdict
+from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.matrix import Matrix

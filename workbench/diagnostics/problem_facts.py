@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import DataError
-from workbench.matrices.rank import rank
+from workbench.matrices.linear_algebra.rank import rank
 from workbench.problems.classes import MLCP, Array, is_psd, is_symmetric
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 

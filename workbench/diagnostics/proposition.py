@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from workbench.diagnostics.friction_line import FrictionLine, norm
 from workbench.errors import DataError
-from workbench.matrices.p_matrix import PVerdict, p_verdict
-from workbench.matrices.rank import dependent_rows
+from workbench.matrices.linear_algebra.rank import dependent_rows
+from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 from workbench.mechanics.contact import Array
 from workbench.readers.matrix import Matrix
 from workbench.sliding.system import SlidingSystem

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.errors import DataError
-from workbench.matrices.rank import rank
+from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSolution
 from workbench.mechanics.core import Core
 

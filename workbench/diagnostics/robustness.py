@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.matrices.definiteness import as_text, nearest_double, submatrix
-from workbench.matrices.exact_lp import OutOfTimeError
-from workbench.matrices.margin import LARGEST, Cones, Margin, margin, root
+from workbench.engine.timing import OutOfTimeError
+from workbench.matrices.distances.margin import LARGEST, Cones, Margin, margin, root
+from workbench.matrices.linear_algebra.rationals import as_text, nearest_double, submatrix
 
 Entry = dict[str, Any]
 UNIT = 2.0**-53

@@ -27,8 +27,8 @@ from workbench.diagnostics.sliding_exact import (
 )
 from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.matrices.definiteness import nearest_double
-from workbench.matrices.solution_set import Piece, solution_set
+from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.matrices.solutions.solution_set import Piece, solution_set
 from workbench.mechanics.contact import Array
 from workbench.sliding.system import Multipliers, SlidingSystem
 

@@ -18,7 +18,7 @@ from workbench.diagnostics.contact_exact import ExactContacts, with_uncertainty
 from workbench.diagnostics.critical_friction import isolated
 from workbench.diagnostics.sliding_exact import ball_arithmetic
 from workbench.diagnostics.slip_modes import SEPARATION, SMOOTH, STICK, Motion, Motions
-from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.linear_algebra.rationals import nearest_double
 
 SLIP = "slip"
 BITS = (128, 512, 2048)

@@ -7,11 +7,11 @@ import pandas as pd
 from flint import fmpq, fmpq_poly
 
 from workbench.diagnostics.varied import Varied
-from workbench.matrices.definiteness import exact, nearest_double
-from workbench.matrices.local_solutions import Point, support
-from workbench.matrices.parametric import Basis
-from workbench.matrices.path import Path
-from workbench.matrices.roots import Root
+from workbench.matrices.linear_algebra.rationals import exact, nearest_double
+from workbench.matrices.paths.local_solutions import Point, support
+from workbench.matrices.paths.parametric import Basis
+from workbench.matrices.paths.path import Path
+from workbench.matrices.paths.roots import Root
 
 PER_INTERVAL = 48
 """Values of the parameter at which a solution is drawn between two critical values."""

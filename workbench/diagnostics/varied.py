@@ -15,7 +15,7 @@ from workbench.assemble.find import compiled
 from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, rational
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
-from workbench.matrices.parametric import Parametric
+from workbench.matrices.paths.parametric import Parametric
 from workbench.mechanics.case import Case
 from workbench.readers.matrix import Matrix
 from workbench.sliding.state import sliding_system

@@ -11,9 +11,9 @@ from flint import fmpq, fmpq_mat
 from workbench.algorithms import SOLVERS, find_solver
 from workbench.algorithms.enumeration import LARGEST as ENUMERATED
 from workbench.engine.timing import clock
-from workbench.matrices.definiteness import as_text
-from workbench.matrices.matrix_classes import ClassVerdict
-from workbench.matrices.solution_set import Piece, SolutionSet, solution_set
+from workbench.matrices.classes.matrix_classes import ClassVerdict
+from workbench.matrices.linear_algebra.rationals import as_text
+from workbench.matrices.solutions.solution_set import Piece, SolutionSet, solution_set
 from workbench.problems.classes import LCP
 from workbench.problems.solution import Status
 from workbench.readers.matrix import Matrix

@@ -25,6 +25,16 @@ def seconds_left(deadline: float, part: float) -> float:
     return part * max(0.0, deadline - clock())
 
 
+class OutOfTimeError(Exception):
+    """The deadline passed before a verdict was reached."""
+
+
+def check_clock(deadline: float) -> None:
+    """Raise OutOfTimeError once `clock()` is beyond the deadline."""
+    if clock() > deadline:
+        raise OutOfTimeError
+
+
 def reading(state: MutableSequence[float]) -> float:
     """What the clock with this state says, which may be that of another process on this machine."""
     return (state[1] or time.perf_counter()) - state[0]

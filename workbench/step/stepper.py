@@ -164,7 +164,7 @@ class Stepper:
         if status is not Status.SINGULAR or not np.isfinite(A).all():
             return Status.NOT_FINITE.meaning
         from workbench.language.notation import plain_relation
-        from workbench.matrices.rank import dependent_rows
+        from workbench.matrices.linear_algebra.rank import dependent_rows
 
         n_f = self.c.plan.n_free
         place = [(i, F) for F in declaration.equations for i in range(F.size)]

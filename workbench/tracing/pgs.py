@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from flint import fmpq, fmpq_mat
 
 from workbench.algorithms.pgs import TOLERANCE
-from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.tracing.tableau import System, Vector
 from workbench.tracing.trace import Sweep, Trace, is_solution
 

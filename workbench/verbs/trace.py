@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_mat
 
 from workbench.builtin.reports.text.trace import as_data, cells, heads, in_words, tableau_cells, to_text
 from workbench.errors import UnknownNameError, WorkbenchError
-from workbench.matrices.definiteness import nearest_double
+from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.tracing import judice_pires, keller, lemke, murty, pgs
 from workbench.tracing.tableau import Vector
 from workbench.tracing.trace import Trace

@@ -13,11 +13,10 @@ from flint import fmpq
 from workbench.builtin.reports.text.vary import as_data, in_words, place, rows, to_text
 from workbench.diagnostics.solution_paths import SolutionPaths, curves
 from workbench.diagnostics.varied import Varied, of_pencil, of_sliding, of_step
-from workbench.engine.timing import clock
+from workbench.engine.timing import OutOfTimeError, clock
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
-from workbench.matrices.exact_lp import OutOfTimeError
-from workbench.matrices.path import follow
+from workbench.matrices.paths.path import follow
 from workbench.mechanics.case import Case
 from workbench.verbs.check import problem_of
 from workbench.verbs.find import find_case, find_formulation

@@ -1,0 +1,1 @@
+"""The classes of matrices that LCP theory knows, one verdict a class."""

@@ -1,0 +1,329 @@
+"""What scans, factorisations and linear programmes tell of a matrix of any order, small steps first.
+
+Vectors are found in floating point. That the exact matrix has with them the sign claimed is proved by a bound on all
+rounding: an inner product of length n errs by less than gamma_{n+2} |x|^T |y|, the rounding of the entries included
+(Higham, Accuracy and Stability of Numerical Algorithms, chapter 3). What may outlast the time is not begun.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from workbench.engine.timing import OutOfTimeError, clock
+from workbench.matrices.linear_algebra.definiteness import (
+    form_at,
+    independent_rows,
+    lowest_direction,
+    positive_definite,
+    proved_positive_definite,
+    spans,
+    symmetric_part,
+)
+from workbench.matrices.linear_algebra.factors import without_positive_borders
+from workbench.matrices.linear_algebra.rationals import as_text, exact, lift, nearest_double
+from workbench.readers.matrix import Matrix
+
+Array = NDArray[np.float64]
+Finding = tuple[str, str, str | None, dict[str, Any]]
+"""Class, "yes" or "no", proof in words and witness, as `ClassVerdict` has them."""
+
+YES, NO = "yes", "no"
+SAMPLE = 200
+"""Order of the product that tells how fast this machine is."""
+SOLVE, EIGENVALUES, FACTOR, SINGULAR_VALUES = 1.0, 4.0, 6.0, 13.0
+"""Cost of solving linear equations, of symmetric eigenvalues, of a proved Cholesky factor, and of singular values, in
+products of two matrices of that order: half as much again as was measured."""
+PROGRAMME = 600
+"""Order up to which a linear programme is begun."""
+MINORS, SCHUR = 8e-11, 2.4e-8
+"""Seconds, about, of all leading minors of n doubles in exact arithmetic / n^5, and of an exact Schur complement on r
+integers of b bits / (r^2 (n - r) b)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """A matrix as doubles, `values` (n, n), the exact signs of its entries, and the rationals where they can be had."""
+
+    values: Array
+    signs: NDArray[np.int8]
+    rationals: fmpq_mat | None
+    deadline: float
+
+    @staticmethod
+    def of(matrix: Matrix, deadline: float, with_rationals: bool) -> "Structure":
+        return Structure(matrix.values, signs(matrix), matrix.exact if with_rationals else None, deadline)
+
+    @staticmethod
+    def of_rationals(M: fmpq_mat, deadline: float) -> "Structure":
+        n, entries = M.nrows(), M.entries()
+        values = np.array([nearest_double(x) for x in entries]).reshape(n, n)
+        found = np.array([(x > 0) - (x < 0) for x in entries], dtype=np.int8).reshape(n, n)
+        return Structure(values, found, M, deadline)
+
+    @property
+    def order(self) -> int:
+        return len(self.values)
+
+    def affordable(self, seconds: float) -> bool:
+        return clock() + seconds < self.deadline
+
+    @cached_property
+    def symmetric(self) -> Array:
+        return 0.5 * self.values + 0.5 * self.values.T
+
+
+def signs(matrix: Matrix) -> NDArray[np.int8]:
+    """The signs (m, n) of the exact entries: a text may hold some that are too small for a double."""
+    found = np.sign(matrix.values).astype(np.int8)
+    for i, row in enumerate(matrix.written or ()):
+        zeros = found[i] == 0
+        if zeros.any():
+            entries = row.split()
+            for j in np.flatnonzero(zeros):
+                digits = entries[j].lower().partition("e")[0].partition("/")[0]
+                if digits.strip("+-0."):
+                    found[i, j] = -1 if digits[0] == "-" else 1
+    return found
+
+
+@cache
+def _sample() -> float:
+    A = np.ones((SAMPLE, SAMPLE))
+    A @ A
+    times = []
+    for _ in range(3):
+        start = clock()
+        A @ A
+        times.append(clock() - start)
+    return max(min(times), 1e-4)
+
+
+def product_seconds(n: int) -> float:
+    """Seconds, about, of a product of two matrices of order n on this machine."""
+    return _sample() * (n / SAMPLE) ** 3
+
+
+def findings(s: Structure) -> Iterator[Finding]:
+    """What can be told by the deadline, from cheap to dear; classes that follow by theorems are left to the caller."""
+    yield from _scanned(s)
+    yield from _dominated(s)
+    yield from _form(s)
+    yield from _played(s)
+
+
+def _scanned(s: Structure) -> Iterator[Finding]:
+    """Z; nonnegative matrices; a diagonal entry that is not positive; triangular matrices up to a permutation."""
+    n, diagonal = s.order, np.diag(s.signs)
+    positive = np.argwhere((s.signs > 0) & ~np.eye(n, dtype=bool))
+    if len(positive):
+        entry = positive[0].tolist()
+        yield "Z", NO, None, {"entry": entry}
+        yield "M", NO, None, {"entry": entry}
+    else:
+        yield "Z", YES, "no entry off the diagonal is positive", {"by": "entries"}
+    if (s.signs >= 0).all():
+        yield "copositive", YES, "no entry is negative", {"by": "entries"}
+        if (diagonal > 0).all():
+            yield "strictly_copositive", YES, "no entry is negative, and the diagonal is positive", {"by": "entries"}
+    lost = np.flatnonzero(diagonal <= 0)
+    if len(lost):
+        x = _unit(n, int(lost[0]))
+        yield "P", NO, None, {"x": x}
+        yield "PD", NO, None, {"x": x}
+        yield "H_plus", NO, None, {"y": x}
+        if s.signs[lost[0], lost[0]] < 0:
+            yield "PSD", NO, None, {"x": x}
+            yield "P0", NO, None, {"index_set": [int(lost[0])]}
+            yield "copositive", NO, None, {"x": x}
+        return
+    if connected_components(csr_array(s.signs != 0), connection="strong")[0] == n:
+        yield "P", YES, "triangular up to a permutation, with a positive diagonal", {"by": "entries"}
+    with np.errstate(over="ignore", invalid="ignore"):
+        product, other = np.outer(np.diag(s.values), np.diag(s.values)), s.values * s.values.T
+        negative = np.argwhere(product - other < -16 * np.finfo(float).eps * (product + np.abs(other)) - 1e-290)
+    if len(negative):
+        yield "P", NO, None, {"index_set": negative[0].tolist()}
+        yield "P0", NO, None, {"index_set": negative[0].tolist()}
+
+
+def _unit(n: int, i: int) -> list[str]:
+    return [str(int(j == i)) for j in range(n)]
+
+
+def _dominated(s: Structure) -> Iterator[Finding]:
+    """H_plus: C d > 0 for some d > 0, C the comparison matrix, or y^T C <= 0 for some y >= 0 that is not zero."""
+    if (np.diag(s.signs) <= 0).any():
+        return
+    C = -np.abs(s.values)
+    np.fill_diagonal(C, np.diag(s.values))
+    e = np.ones(s.order)
+    if (_lower(C, e) > 0).all():
+        yield "H_plus", YES, "strictly row-dominant", {"d": rational(e)}
+        yield "S", YES, "M x > 0 for x >= 0", {"x": rational(e)}
+        return
+    if not s.affordable(SOLVE * product_seconds(s.order)):
+        return
+    try:
+        d = np.linalg.solve(C, np.diag(C))
+    except np.linalg.LinAlgError:
+        d = -e
+    if (d > 0).all() and (_lower(C, d) > 0).all():
+        yield "H_plus", YES, "d > 0 makes the comparison matrix's rows dominant", {"d": rational(d)}
+        yield "S", YES, "M x > 0 for x >= 0", {"x": rational(d)}
+        return
+    y = _lost_dominance(s, C.T)
+    if y is None:
+        return
+    yield "H_plus", NO, None, {"y": rational(y)}
+    x = _lost_dominance(s, C) if not (s.signs > np.eye(s.order)).any() else None
+    if x is not None:
+        yield "P", NO, None, {"x": rational(x)}
+
+
+def _lost_dominance(s: Structure, C: Array) -> Array | None:
+    """x >= 0 with (C x)_i < 0 where x_i > 0, by Perron vectors of the irreducible blocks; C x <= 0 elsewhere anyway."""
+    N = -C / np.diag(C)
+    np.fill_diagonal(N, 0.0)
+    count, label = connected_components(csr_array(N != 0), connection="strong")
+    for k in np.argsort(-np.bincount(label, minlength=count)):
+        a = np.flatnonzero(label == k)
+        if len(a) == 1:
+            return None
+        part, v = np.eye(len(a)) + N[np.ix_(a, a)], np.ones(len(a))
+        for _ in range(200):
+            if not s.affordable(0.0):
+                return None
+            v = part @ v
+            v /= v.max()
+            # (N + I) v >= v makes C x <= 0 for x_i = v_i / c_ii.
+            x = np.zeros(s.order)
+            x[a] = v / np.diag(C)[a]
+            if (_lower(-C, x)[a] > 0).all():
+                return x
+    return None
+
+
+def _lower(A: Array, x: Array) -> Array:
+    """Proved lower bounds (n) of A x, the entries of A (n, n) rounded once."""
+    n = len(x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.abs(A) @ np.abs(x) + n * 1e-300 * (1 + np.abs(x).max())
+        return A @ x - (2 * n + 8) * np.finfo(float).eps * size
+
+
+def rational(x: Array) -> list[str]:
+    """The doubles as exact numbers."""
+    return as_text([exact(v) for v in x]) or []
+
+
+def _form(s: Structure) -> Iterator[Finding]:
+    """PD and PSD, copositive and strictly so."""
+    n, S = s.order, s.symmetric
+    if (
+        (np.diag(s.signs) > 0).all()
+        and s.affordable(FACTOR * product_seconds(n))
+        and proved_positive_definite(s.values)
+    ):
+        yield "PD", YES, "Cholesky factor with an error bound", {"by": "factors"}
+        return
+    x = lowest_direction(S) if s.affordable(FACTOR * product_seconds(n)) else None
+    if x is not None and form_at(s.values, x) < 0:
+        yield "PD", NO, None, {"x": rational(x)}
+        yield "PSD", NO, None, {"x": rational(x)}
+        if form_at(s.values, np.abs(x)) < 0:
+            yield "copositive", NO, None, {"x": rational(np.abs(x))}
+        else:
+            yield from _split(s)
+        return
+    yield from _semidefinite(s, s.rationals)
+
+
+def _split(s: Structure) -> Iterator[Finding]:
+    """Copositive as positive semidefinite plus nonnegative."""
+    diagonal = np.diag(s.signs)
+    if s.rationals is None or (diagonal != 0).all() or (diagonal < 0).any():
+        return
+    rest = without_positive_borders(symmetric_part(s.rationals))
+    if any(name == "PSD" for name, *_ in _semidefinite(s, rest)):
+        proof = "the symmetric part is a positive semidefinite matrix plus a nonnegative one"
+        yield "copositive", YES, proof, {"by": "factors"}
+
+
+def _semidefinite(s: Structure, M: fmpq_mat | None) -> Iterator[Finding]:
+    """PD or PSD by exact arithmetic, where the floating point left it open."""
+    if M is None:
+        return
+    T = symmetric_part(M)
+    rows = T.tolist()
+    n = T.nrows()
+    if all(row[i] + row[i] >= sum(map(abs, row), fmpq(0)) for i, row in enumerate(rows)):
+        yield "PSD", YES, "the rows of M + M^T are weakly dominant, its diagonal is not negative", {"by": "entries"}
+        yield from _null(M, [fmpq(1)] * n)
+        return
+    if s.affordable(MINORS * n**5):
+        try:
+            if positive_definite(T, s.deadline):
+                proof = "exact arithmetic: every leading principal minor of the symmetric part is positive"
+                yield "PD", YES, proof, {"by": "factors"}
+                return
+        except OutOfTimeError:
+            return
+    a = independent_rows(np.array([[nearest_double(x) for x in row] for row in rows]))
+    bits = max(int(x).bit_length() for x in T.numer_denom()[0].entries())
+    if s.affordable(MINORS * len(a) ** 5 + SCHUR * len(a) ** 2 * (n - len(a)) * bits) and spans(T, a, s.deadline):
+        proof = "rows and columns of a positive definite principal submatrix span the symmetric part"
+        yield "PSD", YES, proof, {"index_set": a}
+        yield from _null(M, lift(T, a, {next(i for i in range(n) if i not in set(a)): 1}))
+
+
+def _null(M: fmpq_mat, x: list[fmpq]) -> Iterator[Finding]:
+    """PD and P fail where x^T M x = 0 and M x = 0, for x other than zero."""
+    image = (M * fmpq_mat(len(x), 1, x)).entries()
+    if sum((u * v for u, v in zip(x, image, strict=True)), fmpq(0)) == 0:
+        yield "PD", NO, None, {"x": as_text(x)}
+    if not any(image):
+        yield "P", NO, None, {"x": as_text(x)}
+
+
+def _played(s: Structure) -> Iterator[Finding]:
+    """S by the matrix game: M x > 0, or M^T y < 0; the row and the column sums first, then a linear programme."""
+    e = np.ones(s.order)
+    for sought in (
+        lambda: (e, e),
+        lambda: strategies(s.values, s.deadline - clock()) if s.order <= PROGRAMME else None,
+    ):
+        game = sought()
+        if game is None:
+            return
+        x, y = game
+        if (_lower(s.values, x) > 0).all():
+            yield "S", YES, "M x > 0 for x >= 0", {"x": rational(x)}
+            return
+        if (_lower(-s.values.T, y) > 0).all():
+            yield "S", NO, "y >= 0 is not zero, and y^T M <= 0", {"y": rational(y)}
+            yield "Q", NO, "LCP(q, M) is not even feasible at q = -e", {"q": ["-1"] * s.order}
+            return
+
+
+def strategies(A: Array, seconds: float) -> tuple[Array, Array] | None:
+    """The strategies x and y (n) of the matrix game A (n, n), the first of whose players wants A x large; None where
+    they were not found in this time."""
+    n, size = len(A), np.abs(A).max()
+    if not (seconds > 0 and 0 < size < np.inf):
+        return None
+    # Maximise t over x >= 0 with sum x = 1 and A x >= t; the multipliers of the rows are the other player's strategy.
+    game = linprog(
+        np.r_[np.zeros(n), -1.0], np.c_[-A / size, np.ones(n)], np.zeros(n), [np.r_[np.ones(n), 0.0]], [1.0],
+        bounds=[(0, None)] * n + [(None, None)], options={"time_limit": seconds},
+    )  # fmt: skip
+    if game.x is None:
+        return None
+    return np.maximum(game.x[:n], 0.0), np.maximum(-game.ineqlin.marginals, 0.0)

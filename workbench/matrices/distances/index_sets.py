@@ -1,0 +1,142 @@
+"""The least sigma_min over a family of matrices, one for every index set, between proved bounds.
+
+Each of the 2^n matrices is bounded in floating point. What that leaves open, matrices so near to a singular one that
+rounding matters, goes one by one to arithmetic with error bounds, the most promising first.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.engine.timing import clock
+from workbench.matrices.distances.singular_values import direction, least_in_doubles, least_of_rationals, quotient
+from workbench.matrices.linear_algebra.rationals import nearest_double, submatrix
+
+LARGEST = 14
+"""Order up to which all index sets are taken."""
+BATCH = 256
+"""Index sets between two looks at the clock: about a hundredth of a second."""
+WIDTH = 1e-10
+"""Relative width at which an enclosure is not narrowed any further."""
+
+Set = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """The matrices B_a times 2^-power, of size one at most, for index sets a of at least `smallest` of n indices.
+
+    `doubles` takes sets (c, k) and gives matrices (c, m, m), their entries rounded once; `rationals` takes one set.
+    """
+
+    n: int
+    smallest: int
+    power: int
+    doubles: Callable[[NDArray[np.int64]], Array]
+    rationals: Callable[[Set], fmpq_mat]
+
+    def sets(self) -> Iterator[list[Set]]:
+        """All index sets by size, in batches of one size."""
+        for k in range(self.smallest, self.n + 1):
+            sets = itertools.combinations(range(self.n), k)
+            while batch := list(itertools.islice(sets, BATCH)):
+                yield batch
+
+
+def principal(M: fmpq_mat) -> Family:
+    """B_a = M_aa, the principal submatrices of M (n, n)."""
+    power = max((_magnitude(v) for v in M.entries()), default=0)
+    S = M * fmpq(2) ** -power
+    A = _doubles(S)
+    return Family(
+        M.nrows(), 1, power, lambda sets: A[sets[:, :, None], sets[:, None, :]], lambda a: submatrix(S, list(a))
+    )
+
+
+def mixed(M: fmpq_mat) -> Family:
+    """B_a has the rows of M (n, n) on a, and those of the identity elsewhere."""
+    n = M.nrows()
+    power = max(1, *(_magnitude(v) for v in M.entries()))
+    unit = fmpq(2) ** -power
+    S = M * unit
+    A, one = _doubles(S), nearest_double(unit)
+
+    def doubles(sets: NDArray[np.int64]) -> Array:
+        B = np.tile(one * np.eye(n), (len(sets), 1, 1))
+        B[np.arange(len(sets))[:, None], sets] = A[sets]
+        return B
+
+    def rationals(a: Set) -> fmpq_mat:
+        return fmpq_mat(n, n, [S[i, j] if i in a else unit * (i == j) for i in range(n) for j in range(n)])
+
+    return Family(n, 0, power, doubles, rationals)
+
+
+def _magnitude(v: fmpq) -> int:
+    """The least power of two, or the next, that is above |v|."""
+    return int(v.p).bit_length() - int(v.q).bit_length() + 1 if v else -(10**6)
+
+
+def _doubles(M: fmpq_mat) -> Array:
+    return np.array([nearest_double(v) for v in M.entries()]).reshape(M.nrows(), -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Least:
+    """lower <= min over all index sets of sigma_min(B_a) <= upper, with the `index_set` of the upper bound and a vector
+    x for it, |B_a x| <= upper |x|. `complete`: all index sets were seen, else nothing but the floor is below them."""
+
+    lower: fmpq
+    upper: fmpq
+    index_set: Set
+    x: list[fmpq]
+    complete: bool
+
+
+def least_singular_value(family: Family, end: float, floor: fmpq) -> Least:
+    """min over all index sets of sigma_min, to about `WIDTH`; wider where the moment `end` of `clock` comes first.
+
+    `floor` is a lower bound that is known already, perhaps zero.
+    """
+    scale = fmpq(2) ** family.power
+    sets, lower, estimate, complete = _scan(family, end)
+    where = sets[int(estimate.argmin())]
+    x = direction(family.doubles(np.array([where], dtype=np.int64))[0])
+    upper = quotient(family.rationals(where), x)
+    settled: dict[int, fmpq] = {}
+    for i in np.argsort(estimate).tolist():
+        goal = upper * (1 - fmpq(*WIDTH.as_integer_ratio()))
+        if floor >= goal * scale:
+            break
+        if fmpq(*lower[i].item().as_integer_ratio()) >= goal:
+            continue
+        if clock() > end or upper == 0:
+            break
+        found = least_of_rationals(family.rationals(sets[i]), goal)
+        settled[i] = found.lower
+        if found.upper < upper:
+            upper, where, x = found.upper, sets[i], found.x
+    left = np.delete(lower, list(settled))
+    bounds = [*settled.values(), *([fmpq(*left.min().item().as_integer_ratio())] if len(left) else [])]
+    least = min(bounds) * scale if complete and upper else fmpq(0)
+    return Least(max(least, floor), upper * scale, where, x, complete)
+
+
+def _scan(family: Family, end: float) -> tuple[list[Set], Array, Array, bool]:
+    """Index sets, proved lower bounds of sigma_min and estimates of it in floating point, and whether all were seen."""
+    sets: list[Set] = []
+    lower: list[Array] = []
+    estimate: list[Array] = []
+    for batch in family.sets():
+        if sets and clock() > end:
+            return sets, np.concatenate(lower), np.concatenate(estimate), False
+        bound, value = least_in_doubles(family.doubles(np.array(batch, dtype=np.int64)))
+        sets += batch
+        lower.append(bound)
+        estimate.append(value)
+    return sets, np.concatenate(lower), np.concatenate(estimate), True

@@ -1,0 +1,1 @@
+"""Exact linear algebra: rationals, linear programmes, definiteness, triangular factors; numerical rank."""

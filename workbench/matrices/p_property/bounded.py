@@ -1,0 +1,219 @@
+"""Has a mixed LCP with bounds exactly one solution for every q? Two tests, in exact arithmetic, with one certificate.
+
+    l <= z <= u,    w = M z + q,    w_i >= 0 where z_i = l_i,  <= 0 where z_i = u_i,  = 0 between
+
+The normal map of the box is affine on each of its faces: on the face where the unknowns of an index set a lie between
+their bounds, its linear part has the determinant det M_aa. Such a map is a homeomorphism, so that there is exactly one
+solution for every q, if and only if these determinants have the same nonzero sign (Robinson, Math. Oper. Res. 17, 1992,
+theorem 4.3). The sets a hold all free unknowns f, none that its bounds fix, and any of the others, c. Hence
+
+    natural test    det M_aa has the same nonzero sign for all a that contain f and lie in f and c;
+    reduced test    M_ff is regular, and the Schur complement M_cc - M_cf M_ff^-1 M_fc is a P-matrix,
+
+which are equivalent, since det M_aa / det M_ff are the principal minors of the Schur complement. Where all is bounded
+below by zero, this is the theorem of Samelson, Thrall and Wesler (Cottle, Pang and Stone 1992, theorem 3.3.7); for all
+boxes at once it says that M itself is P (Facchinei and Pang 2003, volume I, section 3.5). Which bounds are finite does
+not matter, nor their values.
+
+The certificate of "not unique" is x != 0 with x = 0 where z is fixed, (M x)_f = 0 and x_i (M x)_i <= 0 for all i: from
+it `two_solutions` makes a q for which there are two.
+"""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz_mat
+
+from workbench.engine.timing import clock
+from workbench.errors import DataError
+from workbench.matrices.linear_algebra.rationals import as_text, exact, lift, submatrix
+from workbench.matrices.p_property.verdict import p_verdict
+from workbench.matrices.p_property.witness import PVerdict, schur_complement
+from workbench.problems.classes import Array
+
+LARGEST_NATURAL = 12
+"""Bounded unknowns up to which the natural test is made: 2^12 determinants."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The unknowns that are free, that their bounds fix, and the others."""
+
+    free: tuple[int, ...]
+    fixed: tuple[int, ...]
+    bounded: tuple[int, ...]
+
+
+def pattern(lower: Array, upper: Array) -> Pattern:
+    """The pattern of the bounds (n,). Raises DataError where no number lies between them."""
+    empty = ~(lower <= upper) | (lower == np.inf) | (upper == -np.inf)
+    if empty.any():
+        i = int(np.argmax(empty))
+        raise DataError(f"no number lies between lower[{i}] = {lower[i]} and upper[{i}] = {upper[i]}; lower <= upper")
+    free, fixed = np.isinf(lower) & np.isinf(upper), lower == upper
+    kinds = (free, fixed, ~free & ~fixed)
+    return Pattern(*(tuple(np.flatnonzero(kind).tolist()) for kind in kinds))
+
+
+@dataclass(frozen=True, eq=False)
+class Uniqueness:
+    """Verdict "unique", "not unique" or "undecided" on solutions for every q, and what supports it.
+
+    Unique: `proof` in words, and by the reduced test `p`, the verdict on the Schur complement with its tree. Not
+    unique: `reversal`, the x (n) of the module's docstring. Undecided: `reason`.
+    """
+
+    verdict: str
+    proof: str | None = None
+    reversal: list[fmpq] | None = None
+    reason: str | None = None
+    p: PVerdict | None = None
+
+    @property
+    def witness(self) -> dict | None:
+        """The certificate of a verdict "not unique", ready for JSON."""
+        return None if self.reversal is None else {"x": as_text(self.reversal)}
+
+
+def reduced_test(M: fmpq_mat, kinds: Pattern, seconds: float) -> Uniqueness:
+    """By the Schur complement on the free unknowns; M (n, n) rational, `seconds` for the verdict on that."""
+    x = _singular_free(M, kinds)
+    if x is not None:
+        return Uniqueness("not unique", reversal=x)
+    if not kinds.bounded:
+        return Uniqueness("unique", "no unknown is bounded, and the matrix of the equations is regular")
+    found = p_verdict(schur_complement(M, kinds.free, kinds.bounded), seconds)
+    if found.verdict == "not P":
+        reversal = [fmpq(text) for text in found.sign_reversal or ()]
+        return Uniqueness("not unique", reversal=_with_free(M, kinds, reversal), p=found)
+    if found.verdict == "undecided":
+        return Uniqueness("undecided", reason=f"whether the Schur complement is P: {found.reason}", p=found)
+    what = "its Schur complement on the free unknowns" if kinds.free else "the part of M that is not fixed"
+    return Uniqueness("unique", f"{what} is a P-matrix: {found.proof}", p=found)
+
+
+def natural_test(M: fmpq_mat, kinds: Pattern, deadline: float) -> Uniqueness:
+    """By the determinants of all faces of the box; M (n, n) rational, `deadline` by `clock()`."""
+    if len(kinds.bounded) > LARGEST_NATURAL:
+        faces = f"2^{len(kinds.bounded)} faces"
+        return Uniqueness("undecided", reason=f"the box has {faces} to look at; at most 2^{LARGEST_NATURAL} are")
+    x = _singular_free(M, kinds)
+    if x is not None:
+        return Uniqueness("not unique", reversal=x)
+    # Multiplying rows by positive numbers changes no sign of a minor.
+    N = _whole_numbers(M)
+    positive = _minor(N, kinds.free) > 0
+    for a in _subsets(kinds.bounded):
+        if clock() > deadline:
+            return Uniqueness(
+                "undecided", reason=f"the time was over before all 2^{len(kinds.bounded)} faces were seen"
+            )
+        determinant = _minor(N, (*kinds.free, *a))
+        if determinant == 0 or (determinant > 0) != positive:
+            # All smaller sets have the right sign: M x vanishes on one index less, and x_i (M x)_i has this one's.
+            return Uniqueness("not unique", reversal=lift(M, [*kinds.free, *a[:-1]], {a[-1]: 1}))
+    faces = 2 ** len(kinds.bounded)
+    return Uniqueness("unique", f"the determinants of all {faces} faces of the box are {'> 0' if positive else '< 0'}")
+
+
+def _singular_free(M: fmpq_mat, kinds: Pattern) -> list[fmpq] | None:
+    """x with M_ff x_f = 0, zero elsewhere; None where M_ff is regular."""
+    f = kinds.free
+    if not f:
+        return None
+    reduced, r = submatrix(M, f).rref()
+    if r == len(f):
+        return None
+    pivots = [next(j for j in range(len(f)) if reduced[i, j] != 0) for i in range(r)]
+    loose = next(j for j in range(len(f)) if j not in pivots)
+    x = [fmpq(0)] * M.nrows()
+    x[f[loose]] = fmpq(1)
+    for i, j in enumerate(pivots):
+        x[f[j]] = -reduced[i, loose]
+    return x
+
+
+def _with_free(M: fmpq_mat, kinds: Pattern, x_c: list[fmpq]) -> list[fmpq]:
+    """x (n) equal to x_c on the bounded unknowns, zero on the fixed ones, with (M x)_f = 0."""
+    return lift(M, list(kinds.free), dict(zip(kinds.bounded, x_c, strict=True)))
+
+
+def _whole_numbers(M: fmpq_mat) -> fmpz_mat:
+    rows = [fmpq_mat([row]).numer_denom()[0].tolist()[0] for row in M.tolist()]
+    return fmpz_mat(rows)
+
+
+def _minor(N: fmpz_mat, a: tuple[int, ...]) -> int:
+    return int(fmpz_mat(len(a), len(a), [N[i, j] for i in a for j in a]).det()) if a else 1
+
+
+def _subsets(indices: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """All but the empty one, by size."""
+    return (a for k in range(1, len(indices) + 1) for a in itertools.combinations(indices, k))
+
+
+def reverses(M: fmpq_mat, kinds: Pattern, x: list[fmpq]) -> bool:
+    """Whether x (n) is a certificate of "not unique", exactly, by no code that produced it."""
+    if len(x) != M.nrows() or not any(x) or any(x[i] for i in kinds.fixed):
+        return False
+    Mx = (M * fmpq_mat(len(x), 1, x)).entries()
+    return all(Mx[i] == 0 for i in kinds.free) and all(x[i] * Mx[i] <= 0 for i in kinds.bounded)
+
+
+def solution_on_face(M: fmpq_mat, q: list[fmpq], lower: Array, upper: Array, near: Array) -> list[fmpq] | None:
+    """The exact solution z (n) whose entries are at the same bounds as those of `near`; None where there is none.
+
+    An entry of `near` counts as being at a bound that it is no further from than rounding.
+    """
+    slack = 1e-9 * np.maximum(1.0, np.abs(near))
+    at = {i: exact(lower[i]) for i in np.flatnonzero(near <= lower + slack).tolist()}
+    at |= {i: exact(upper[i]) for i in np.flatnonzero((near >= upper - slack) & (near > lower + slack)).tolist()}
+    between = [i for i in range(len(q)) if i not in at]
+    z = [at.get(i, fmpq(0)) for i in range(len(q))]
+    rest = (M * fmpq_mat(len(q), 1, z)).entries()
+    if between:
+        try:
+            part = submatrix(M, between).solve(fmpq_mat(len(between), 1, [-rest[i] - q[i] for i in between])).entries()
+        except ZeroDivisionError:
+            return None
+        for i, value in zip(between, part, strict=True):
+            z[i] = value
+    return z if solves(M, q, lower, upper, z) else None
+
+
+def solves(M: fmpq_mat, q: list[fmpq], lower: Array, upper: Array, z: list[fmpq]) -> bool:
+    """Whether z (n) solves the problem, exactly."""
+    w = [a + b for a, b in zip((M * fmpq_mat(len(z), 1, z)).entries(), q, strict=True)]
+    for x, y, low, high in zip(z, w, lower, upper, strict=True):
+        above, below = np.isinf(low) or x >= exact(low), np.isinf(high) or x <= exact(high)
+        at_lower, at_upper = np.isfinite(low) and x == exact(low), np.isfinite(high) and x == exact(high)
+        if not (above and below and (y <= 0 or at_lower) and (y >= 0 or at_upper)):
+            return False
+    return True
+
+
+def two_solutions(M: fmpq_mat, lower: Array, upper: Array, x: list[fmpq]) -> tuple[list[fmpq], list[fmpq], list[fmpq]]:
+    """q, z and z' (n): z and z' = z - t x solve the problem with this q. x is a certificate of "not unique".
+
+    t > 0 is as large as the box allows, at most one. Where z_i and z_i' differ, at most one of them is at a bound.
+    """
+    n, kinds = len(x), pattern(lower, upper)
+    both = [i for i in kinds.bounded if np.isfinite(lower[i]) and np.isfinite(upper[i]) and x[i] != 0]
+    t = min([fmpq(1), *((exact(upper[i]) - exact(lower[i])) / abs(x[i]) for i in both)])
+    Mx = (M * fmpq_mat(n, 1, x)).entries()
+    z, other, w = [fmpq(0)] * n, [fmpq(0)] * n, [fmpq(0)] * n
+    zero = fmpq(0)
+    for i in range(n):
+        step, slope = t * x[i], t * Mx[i]
+        if i in kinds.free:
+            z[i] = step
+        elif np.isfinite(lower[i]):
+            base = exact(lower[i])
+            z[i], other[i], w[i] = base + max(step, zero), base + max(-step, zero), max(slope, zero)
+        else:
+            base = exact(upper[i])
+            z[i], other[i], w[i] = base + min(step, zero), base + min(-step, zero), min(slope, zero)
+    Mz = (M * fmpq_mat(n, 1, z)).entries()
+    return [a - b for a, b in zip(w, Mz, strict=True)], z, other

@@ -1,0 +1,218 @@
+"""The P-property beyond the order at which all minors can be taken one by one: walks disprove, quotients and a tree
+prove. What cannot be interrupted is begun only where its cost, estimated before, fits into the time left."""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from flint import fmpq_mat
+from numpy.typing import NDArray
+
+from workbench.engine.timing import OutOfTimeError, check_clock, clock
+from workbench.matrices.linear_algebra.rationals import nearest_double, submatrix
+from workbench.matrices.p_property.diagonal_stability import proved_diagonal, root_diagonal
+from workbench.matrices.p_property.quotients import Quotients
+from workbench.matrices.p_property.scaled import Scaled
+from workbench.matrices.p_property.tree import BRANCH, DIAGONAL, DONE, MINORS, PAUSED, SMALL, U, note, search
+from workbench.matrices.p_property.walk import walk
+from workbench.matrices.p_property.witness import PVerdict, first_loss, not_p, schur_complement
+
+BUDGET = 1_000_000
+"""Units of work of the tree, about 30 ns each, between two looks at the clock."""
+WORK = 20_000_000
+"""Multiplications of one walk."""
+FIRST_TURN = 0.1
+"""Seconds of the first walk; the tree gets twice that, quotients four times, and each turn is twice the one before."""
+LARGEST_TREE = 150
+"""Order up to which the tree is grown: each of its nodes costs Newton steps, and beyond its levels fill the memory."""
+UNIT, EXACT_UNIT = 30e-9, 4e-10
+"""Seconds, about, of a unit of the tree's work, and of an exact determinant of doubles of order k, divided by k^4."""
+FAILED = 2**50
+"""Attempts after which an order is not tried again."""
+LONGEST_PROOF = 100_000
+"""Lines of a tree that are kept."""
+
+
+def by_walk_and_tree(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
+    """The verdict on M (n, n), its diagonal positive: a diagonal W, else walks, quotients and the tree of principal
+    pivots in turns."""
+    n, over = M.nrows(), f"the limit of {seconds:g} s was reached"
+    try:
+        scaled = Scaled.of(M, deadline)
+        if not np.isfinite(scaled.A).all():
+            return PVerdict("undecided", reason="the entries differ by more than the range of floating-point numbers")
+        walks = Walks(M, scaled.A, deadline)
+        # In a large matrix what disproves is cheaper than a step of what proves.
+        verdict = walks.go(min(deadline, clock() + FIRST_TURN)) if n > LARGEST_TREE else None
+        if verdict:
+            return verdict
+        w = root_diagonal(scaled.A, deadline)
+        if w is not None:
+            exact = scaled.weights(w, range(n))
+            if proved_diagonal(M, exact, deadline):
+                proof = "a diagonal W > 0 makes W M + M^T W positive definite"
+                return PVerdict("P", proof, tree=("diagonal", exact))
+    except OutOfTimeError:
+        return PVerdict("undecided", reason=f"{over} in the search for a diagonal W")
+    quotients, turn = Quotients(M, scaled), FIRST_TURN
+    tree = Tree(M, scaled, deadline) if n <= LARGEST_TREE else None
+    while clock() < deadline:
+        verdict = walks.go(min(deadline, clock() + turn))
+        if tree and not verdict:
+            verdict = tree.go(min(deadline, clock() + 2 * turn))
+        verdict = verdict or quotients.go(min(deadline, clock() + 4 * turn))
+        if verdict:
+            return verdict
+        turn *= 2
+    walked = f"{over} after {walks.seed} walks of principal pivots"
+    if tree is None:
+        reason = f"{walked}; their tree is not grown beyond order {LARGEST_TREE}"
+        return PVerdict("undecided", reason=reason)
+    reason = (
+        f"{walked} and {tree.nodes} nodes of their tree, {tree.state[4]} of them leaves with a diagonal W; no minor "
+        "that is not positive was met"
+    )
+    return PVerdict("undecided", reason=reason, exact_minors=tree.exact)
+
+
+class Walks:
+    """Walks of principal pivots (`walk`), one after the other."""
+
+    def __init__(self, M: fmpq_mat, A: NDArray[np.float64], deadline: float) -> None:
+        self.M, self.A, self.deadline, self.seed = M, A, deadline, 0
+
+    def go(self, until: float) -> PVerdict | None:
+        """Walk until the time is up, or a minor that is not positive is confirmed."""
+        n = len(self.A)
+        member, steps = np.zeros(n, dtype=np.int64), max(50, WORK // (2 * n * n))
+        while clock() < until:
+            self.seed += 1
+            if walk(self.A, member, self.seed, steps):
+                a = np.flatnonzero(member).tolist()
+                affordable = clock() + EXACT_UNIT * len(a) ** 4 < self.deadline
+                if a and affordable and submatrix(self.M, a).det() <= 0:
+                    return not_p(self.M, first_loss(self.M, a), minors_checked=0, exact_minors=1)
+        return None
+
+
+class Tree:
+    """The tree of principal pivots: the stack of `tree.search`, and its dealings with exact arithmetic."""
+
+    def __init__(self, M: fmpq_mat, scaled: Scaled, deadline: float) -> None:
+        n = M.nrows()
+        self.M, self.scaled, self.n, self.deadline = M, scaled, n, deadline
+        self.B, self.R = np.zeros((n + 2, n, n)), np.zeros((n + 2, n, n))
+        self.index = np.zeros((n + 2, 2 * n), dtype=np.int64)
+        self.order, self.pivoted = np.zeros((2, n + 2), dtype=np.int64)
+        self.B[0], self.R[0] = scaled.A, U * np.abs(scaled.A)
+        self.index[0, :n], self.order[0] = np.arange(n), n
+        self.tries, self.state = np.zeros((n + 1, 2), dtype=np.int64), np.array([1, 0, 0, 0, 0])
+        # A diagonal W of the whole matrix has been sought before.
+        self.tries[n, 0] = FAILED
+        self.failure = np.zeros(n + 1, dtype=np.int64)
+        self.exact, self.refreshed = 0, ([0], [0])
+        self.log, self.w = np.zeros(LONGEST_PROOF, dtype=np.int64), np.zeros(LONGEST_PROOF * n // 2)
+
+    def search(self) -> int:
+        return search(
+            self.B, self.R, self.index, self.order, self.pivoted, self.tries, self.state, BUDGET, self.log, self.w,
+            self.failure,
+        )  # fmt: skip
+
+    @property
+    def top(self) -> tuple[list[int], list[int]]:
+        """Pivoted and remaining indices of the node on top."""
+        s = int(self.state[0]) - 1
+        pivots = self.index[s, self.n : self.n + self.pivoted[s]].tolist()
+        return pivots, self.index[s, : self.order[s]].tolist()
+
+    def refresh(self) -> None:
+        """The matrix of the node on top from exact arithmetic, rounded once."""
+        pivots, rest = self.top
+        s, N = int(self.state[0]) - 1, schur_complement(self.M, pivots, rest)
+        for i, row in enumerate(rest):
+            for j, column in enumerate(rest):
+                self.B[s, i, j] = nearest_double(N[i, j] * self.scaled.r[row] * self.scaled.t[column])
+                self.R[s, i, j] = U * abs(self.B[s, i, j])
+
+    def settle(self) -> list[int] | None:
+        """Take all minors of the node on top exactly and remove it; an index set with one that is not positive.
+
+        Raises OutOfTimeError.
+        """
+        pivots, rest = self.top
+        # The minor of the pivots is positive, so that minors of the Schur complement tell the signs.
+        N = schur_complement(self.M, pivots, rest)
+        for k in range(1, len(rest) + 1):
+            for part in itertools.combinations(range(len(rest)), k):
+                check_clock(self.deadline)
+                if submatrix(N, part).det() <= 0:
+                    return [*pivots, *(rest[i] for i in part)]
+        note(self.log, self.state, MINORS, len(rest))
+        self.state[0] -= 1
+        return None
+
+    def proof(self) -> tuple | None:
+        """The tree as `PVerdict` has it; None where it was too long to keep."""
+        if self.state[1] < 0:
+            return None
+        lines = iter(self.log[: self.state[1]].reshape(-1, 2).tolist())
+        weights = iter(self.w.tolist())
+
+        def node(index: Sequence[int]) -> tuple:
+            code, value = next(lines)
+            if code == BRANCH:
+                rest = [i for k, i in enumerate(index) if k != value]
+                return ("branch", value, node(rest), node(rest))
+            if code == DIAGONAL:
+                return ("diagonal", self.scaled.weights(itertools.islice(weights, value), index))
+            return ("minors",)
+
+        return node(range(self.n))
+
+    @property
+    def nodes(self) -> int:
+        return int(self.state[3])
+
+    def go(self, until: float) -> PVerdict | None:
+        """Work on the tree until the time is up or the verdict is there."""
+        while clock() + self.next_cost < until:
+            result = self.search()
+            if result == DONE:
+                leaves = int(self.state[4])
+                proof = f"a tree of principal pivots: {self.nodes} nodes, {leaves} of them leaves with a diagonal W"
+                return PVerdict("P", proof, exact_minors=self.exact, tree=self.proof())
+            if result == PAUSED:
+                continue
+            if clock() + 4 * EXACT_UNIT * self.n**4 > self.deadline:
+                # The sign stays open, and the search will come upon it again.
+                self.state[3] -= 1
+                return None
+            try:
+                lost = self.resolve()
+            except OutOfTimeError:
+                return None
+            if lost:
+                return not_p(self.M, first_loss(self.M, lost), minors_checked=0, exact_minors=self.exact)
+        return None
+
+    @property
+    def next_cost(self) -> float:
+        """Seconds, about, that a diagonal W of the node on top may cost, which nothing interrupts."""
+        return UNIT * 2 * float(self.order[self.state[0] - 1]) ** 3
+
+    def resolve(self) -> list[int] | None:
+        """The exact sign of the minor at which the search stopped: its index set where it is not positive.
+
+        Otherwise the node on top, counted once, gets exact data, and if it already had them, exact minors.
+        """
+        lost = self.failure[: self.failure[-1]].tolist()
+        self.exact += 1
+        if submatrix(self.M, lost).det() <= 0:
+            return lost
+        self.state[3] -= 1
+        if self.top == self.refreshed and len(self.top[1]) <= SMALL:
+            return self.settle()
+        self.refreshed = self.top
+        self.refresh()
+        return None
