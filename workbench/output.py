@@ -1,5 +1,6 @@
 """Writing results so that an interruption loses nothing: everything into a temporary folder first, then renamed."""
 
+import errno
 import json
 import os
 import platform
@@ -25,6 +26,8 @@ PACKAGES = (
     "scs", "altair", "vl-convert-python", "rich",
 )  # fmt: skip
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 @contextmanager
 def staged(out: Path) -> Iterator[Path]:
@@ -37,7 +40,7 @@ def staged(out: Path) -> Iterator[Path]:
     if out.exists() and not out.is_dir():
         raise WorkbenchError(f"cannot write to '{out}': it is a file; --out needs a folder")
     missing = [p for p in (out.parent, *out.parent.parents) if not p.exists()]
-    stage = out.parent / f".{out.name}-{token_hex(4)}"
+    stage = _stage(out)
     # The folder is made within the block that removes it: a signal may come right after.
     try:
         try:
@@ -49,7 +52,8 @@ def staged(out: Path) -> Iterator[Path]:
         except OSError as error:
             words = f"cannot write to '{out}': {error.strerror}; choose another folder with --out"
             raise WorkbenchError(words) from error
-        yield stage
+        with _room_for(out):
+            yield stage
         with uninterrupted():
             _move(stage, out)
     finally:
@@ -70,14 +74,15 @@ def replaced(path: str | Path) -> Iterator[Path]:
     path = Path(path).absolute()
     if path.is_dir():
         raise WorkbenchError(f"cannot write to '{path}': it is a folder; give a file")
-    stage = path.parent / f".{path.name}-{token_hex(4)}"
+    stage = _stage(path)
     try:
         try:
             stage.touch(mode=0o600, exist_ok=False)
         except OSError as error:
             words = f"cannot write to '{path}': {error.strerror}; choose another file"
             raise WorkbenchError(words) from error
-        yield stage
+        with _room_for(path):
+            yield stage
         # Temporary files are private; a result may be read by whoever may read the folder's other files.
         umask = os.umask(0)
         os.umask(umask)
@@ -87,6 +92,40 @@ def replaced(path: str | Path) -> Iterator[Path]:
         # Where it could not be made there may be no such folder.
         with uninterrupted(), suppress(OSError):
             stage.unlink()
+
+
+def _stage(out: Path) -> Path:
+    """A new hidden name beside `out`; what killed processes of this machine have left under such names goes."""
+    mine = f".{out.name}-{platform.node()}-"
+    with suppress(OSError):
+        for left in [path for path in out.parent.iterdir() if path.name.startswith(mine)]:
+            if not _lives(left.name.removeprefix(mine).partition("-")[0]):
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+    return out.parent / f"{mine}{os.getpid()}-{token_hex(4)}"
+
+
+def _lives(process: str) -> bool:
+    """Whether there may be a process of this number."""
+    if os.name != "posix" or not process.isdecimal():
+        return True
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+@contextmanager
+def _room_for(out: Path) -> Iterator[None]:
+    """Raises WorkbenchError in one line where the disk is full, or a quota or a limit is reached, within the block."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise WorkbenchError(f"cannot write to '{out}': {os.strerror(error.errno)}; make room there") from error
 
 
 def _move(stage: Path, out: Path) -> None:

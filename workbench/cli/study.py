@@ -4,18 +4,23 @@ import argparse
 import shlex
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from signal import SIGINT
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
 from workbench.cli.words import number_option
 from workbench.errors import WorkbenchError
+from workbench.signals import EndedBySignal
 
 if TYPE_CHECKING:
     from workbench.studies.study import Progress
 
 EVERY = 10.0
 """Seconds between the lines of a log."""
+MOST_LINES = 16
+"""Workers of which a terminal tells what they are at."""
 
 
 def add_command(commands: Any) -> None:
@@ -71,11 +76,17 @@ def run_study(o: argparse.Namespace) -> None:
     from workbench.verbs.study import study
 
     given, out = _asked(o)
-    with _Log(o.quiet) as progress:
-        found = study(**given, folder=out, progress=progress)
-    if found.whole:
-        with staged(out) as stage:
-            found.write(stage, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
+    log = _Log(o.quiet)
+    try:
+        with log:
+            found = study(**given, folder=out, progress=log)
+        if found.whole:
+            with staged(out) as stage:
+                found.write(stage, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
+    except (KeyboardInterrupt, EndedBySignal) as end:
+        with suppress(OSError):
+            print(f"workbench: {log.kept()}", file=sys.stderr)
+        raise EndedBySignal(128 + SIGINT if isinstance(end, KeyboardInterrupt) else end.code) from None
     if not o.quiet:
         print("\n".join(found.words))
         print(f"report: {out / 'report.html'}" if found.whole else f"rows of other shards are missing in '{out}'")
@@ -138,46 +149,62 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 class _Log:
-    """A bar on a terminal, a line every `EVERY` seconds elsewhere, nothing when quiet."""
+    """A bar and what each worker is at on a terminal, a line every `EVERY` seconds elsewhere, nothing when quiet."""
 
     def __init__(self, quiet: bool) -> None:
-        self.quiet = quiet
+        self.told: Progress | None = None
         self.last = -EVERY
+        self.live: Any = None
+        self.lines = not quiet and not sys.stderr.isatty()
+        self.shown = not quiet and sys.stderr.isatty()
 
-    def __enter__(self) -> Any:
-        if self.quiet:
-            return None
-        if not sys.stderr.isatty():
-            return self._line
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn
-        from rich.progress import Progress as Bar
+    def __enter__(self) -> "_Log":
+        if self.shown:
+            from rich.console import Console
+            from rich.live import Live
 
-        columns = TextColumn("{task.completed} of {task.total} runs"), BarColumn(), TextColumn("{task.description}")
-        self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
-        self.task = self.bar.add_task("", total=None)
-        self.bar.start()
-        return self._show
+            self.live = Live(get_renderable=self._screen, console=Console(stderr=True), transient=True)
+            self.live.start()
+        return self
 
-    def _show(self, p: "Progress") -> None:
-        self.bar.update(self.task, completed=p.kept + p.made, total=p.total, description=_rate(p))
-
-    def _line(self, p: "Progress") -> None:
-        if p.seconds - self.last >= EVERY or p.kept + p.made == p.total:
+    def __call__(self, p: "Progress") -> None:
+        self.told = p
+        if self.lines and (p.seconds - self.last >= EVERY or p.kept + p.made == p.total):
             self.last = p.seconds
             now = time.strftime("%H:%M:%S")
-            words = ", ".join(filter(None, (f"{now}  {p.kept + p.made} of {p.total} runs", _rate(p))))
+            words = ", ".join(filter(None, (f"{now}  {p.kept + p.made} of {p.total} runs", _rate(p), p.where)))
             print(words, file=sys.stderr, flush=True)
 
+    def _screen(self) -> Any:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.text import Text
+
+        p = self.told
+        if p is None:
+            return "planning"
+        there, now = p.kept + p.made, time.monotonic()
+        words = ", ".join(filter(None, (f"{there} of {p.total} runs", _rate(p))))
+        lines = [f"  {place}, {duration(now - since)}" for place, since in p.under_way[:MOST_LINES]]
+        return Group(Text(words), ProgressBar(p.total, there, 60), *map(Text, lines))
+
+    def kept(self) -> str:
+        """What is to be said where the study is interrupted."""
+        p = self.told
+        found = f"{p.kept + p.made} of {p.total} runs are kept" if p else "what was finished is kept"
+        return f"interrupted; {found}, the same command goes on"
+
     def __exit__(self, *_: object) -> None:
-        if hasattr(self, "bar"):
-            self.bar.stop()
+        if self.live:
+            # The terminal may be gone, which is what SIGHUP says.
+            with suppress(OSError):
+                self.live.stop()
 
 
 def _rate(p: "Progress") -> str:
     there = f"{p.kept} were there" if p.kept and not p.made else ""
     left = f"{p.rate:.3g} a second, {duration(p.left)} left" if p.made else ""
-    return ", ".join(filter(None, (there, left, p.where)))
+    return ", ".join(filter(None, (there, left)))
 
 
 def duration(seconds: float) -> str:

@@ -5,7 +5,7 @@ A few more units than there are workers are under way at once, so that memory do
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -59,7 +59,9 @@ def pool_of(wanted: Any, workers: int) -> Pool:
     )
 
 
-def done(pool: Pool, function: Callable[[Any], T], units: Iterator[Any]) -> Iterator[tuple[Any, T | Exception]]:
+def done(
+    pool: Pool, function: Callable[[Any], T], units: Iterator[Any]
+) -> Generator[tuple[Any, T | Exception], None, None]:
     """Each unit with what `function` made of it, as they come, or the exception that it raised.
 
     Units that were under way when a worker died are done again, each alone, so that the one that kills is found: it

@@ -1,8 +1,10 @@
 """A study: a plan of rows, those that the journal has, and the making of those that it has not."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,8 @@ class Progress:
     total: int
     seconds: float
     where: str = ""
+    under_way: tuple[tuple[str, float], ...] = ()
+    """What each worker is at, and since when [s of `time.monotonic`]; workers take units in the order of the plan."""
 
     @property
     def rate(self) -> float:
@@ -75,16 +79,20 @@ class Study:
         before = self.begin(folder, retry_failed)
         wanted = [key for _, point in self.own for key in point.keys]
         there, made, start = sum(key in before.rows for key in wanted), 0, time.monotonic()
+        workers = Workers(pool.workers)
 
         def report(where: str = "") -> None:
             if progress:
-                progress(Progress(there, made, len(wanted), time.monotonic() - start, where))
+                seconds, under_way = time.monotonic() - start, workers.under_way()
+                progress(Progress(there, made, len(wanted), seconds, where, under_way))
 
         report()
         i, n = self.shard
         name = "journal.jsonl" if n == 1 else f"journal-{i}-of-{n}.jsonl"
-        with Journal(folder / name) as journal:
-            for unit, found in done(pool, rows_of, self._units(before)):
+        units = workers.given(self._units(before), report)
+        with Journal(folder / name) as journal, closing(done(pool, rows_of, units)) as results:
+            for unit, found in results:
+                workers.finished(unit)
                 if isinstance(found, OtherVersionError):
                     raise found
                 records = lost(unit, _crashed(found)) if isinstance(found, Exception) else found
@@ -134,6 +142,37 @@ class Study:
         told = {"point": {"unit": "1", "meaning": "number of the point of the study, from 0", "defined": ""}}
         frame.attrs["columns"] = told | self.columns | whole.attrs["columns"]
         return frame
+
+
+class Workers:
+    """Which units they are at, as far as can be told from outside: they take the next one when they have finished."""
+
+    def __init__(self, count: int) -> None:
+        self.busy: list[tuple[Unit, float] | None] = [None] * count
+        self.next: deque[Unit] = deque()
+
+    def given(self, units: Iterator[Unit], report: Callable[[], None]) -> Iterator[Unit]:
+        """These units, as they are handed out; `report` is called whenever one is begun at once."""
+        for unit in units:
+            self.next.append(unit)
+            yield unit
+            if self._begin():
+                report()
+
+    def finished(self, unit: Unit) -> None:
+        """This unit has been made."""
+        self.next = deque(other for other in self.next if other.number != unit.number)
+        self.busy = [None if at and at[0].number == unit.number else at for at in self.busy]
+        self._begin()
+
+    def under_way(self) -> tuple[tuple[str, float], ...]:
+        """The places of the units, and since when they are being made [s of `time.monotonic`]."""
+        return tuple((where(at[0].point), at[1]) for at in self.busy if at)
+
+    def _begin(self) -> bool:
+        before = len(self.next)
+        self.busy = [at or ((self.next.popleft(), time.monotonic()) if self.next else None) for at in self.busy]
+        return len(self.next) < before
 
 
 def where(point: Point) -> str:

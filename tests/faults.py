@@ -1,0 +1,288 @@
+"""Studies that are killed, interrupted, starved of disk and damaged, at moments out of a fixed seed, and then resumed.
+
+After each the rows equal those of a study that nothing has disturbed, bit for bit but for times; no finished record is
+lost; no process and no temporary file is left. The tests do a few; `python -m tests.faults --moments 50` does that many
+of each kind, some ten seconds each.
+"""
+
+import argparse
+import os
+import random
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from workbench.studies.journal import kept
+
+ROOT = Path(__file__).parents[1]
+POINTS = 24
+STUDY = [
+    "study", "wheel", "--vary", f"mu=0.1:0.9:{POINTS}", "-f", "box", "-f", "coulomb", "--duration", "0.01",
+    "--reference-step", "5e-4", "--workers", "2", "--out", "study",
+]  # fmt: skip
+RUNS = 2 * POINTS
+FILES = {"journal.jsonl", "plan.parquet", "provenance.json", "report.html", "rows.csv", "rows.parquet"}
+PATIENCE = 300
+
+
+@cache
+def undisturbed() -> pd.DataFrame:
+    """The rows of the study that nothing happens to."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(Path(folder))
+        assert run.end() == 0, run.errors
+        return run.rows()
+
+
+class Run:
+    """The study's command at work in a folder; `environment` leads its processes to be found."""
+
+    def __init__(self, folder: Path, *words: str, limit: int | None = None) -> None:
+        self.folder, self.study = folder, folder / "study"
+        self.mark = f"FAULTS={folder}"
+        # What a shell starts in the background ignores Ctrl-C, and so would this.
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "workbench", *STUDY, *words], cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(ROOT), "FAULTS": str(folder)},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: _prepared(limit), restore_signals=False,
+        )  # fmt: skip
+        self.errors = ""
+
+    def wait_for(self, records: int, seconds: float) -> None:
+        """So many seconds after so many records are there, and the study's folder."""
+        journal = self.study / "journal.jsonl"
+        while self.process.poll() is None:
+            if self.study.exists() and (not records or _lines(journal) >= records):
+                break
+            time.sleep(0.002)
+        time.sleep(seconds)
+
+    def end(self) -> int:
+        """The status when it has ended, and with it all processes that hold its pipes."""
+        _, self.errors = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode
+
+    def processes(self) -> list[int]:
+        """All of its processes, found by their environment."""
+        found = []
+        for place in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if self.mark.encode() in (place / "environ").read_bytes().split(b"\0"):
+                    found.append(int(place.name))
+        return found
+
+    def workers(self) -> list[int]:
+        """The processes that make rows: those that a process of ours has forked."""
+        return [pid for pid in self.processes() if _parent(pid) in set(self.processes()) - {self.process.pid}]
+
+    def rows(self) -> pd.DataFrame:
+        """The table, without times."""
+        rows = pd.read_parquet(self.study / "rows.parquet")
+        return rows.drop(columns=[name for name in rows if name.endswith("_time")])
+
+
+def _lines(journal: Path) -> int:
+    return journal.read_bytes().count(b"\n") if journal.exists() else 0
+
+
+def _prepared(limit: int | None) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if limit:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+
+def _parent(pid: int) -> int:
+    with suppress(OSError):
+        return int((Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[1])
+    return 0
+
+
+def resumed(folder: Path, *words: str, damaged: bool = False) -> list[str]:
+    """What is wrong after the same command has gone on."""
+    study = folder / "study"
+    before = {key: (rows, found.written[key]) for found in [kept(study)] for key, rows in found.rows.items()}
+    run = Run(folder, *words)
+    wrong = [f"resuming ended with {run.process.returncode}: {run.errors}"] if run.end() else []
+    after = kept(study)
+    lost = [key for key, record in before.items() if (after.rows.get(key), after.written.get(key)) != record]
+    wrong += [f"{len(lost)} of {len(before)} records are lost or were made again"] if lost else []
+    wrong += [f"{len(after.rows)} runs are kept, not {RUNS}"] if len(after.rows) != RUNS else []
+    with suppress(OSError):
+        wrong += [] if run.rows().equals(undisturbed()) else ["the rows differ"]
+    left = {path.name for path in study.iterdir()} ^ FILES | {path.name for path in folder.glob(".*")}
+    wrong += [f"files are left or missing: {sorted(left)}"] if left else []
+    wrong += [f"processes are left: {run.processes()}"] if run.processes() else []
+    wrong += [f"damage is told, {after.damaged}"] if after.damaged and not damaged else []
+    return wrong
+
+
+def interrupted(number: int, folder: Path, records: int, seconds: float) -> list[str]:
+    """What is wrong after a signal for the main process, and after going on."""
+    run = Run(folder)
+    run.wait_for(records, seconds)
+    run.process.send_signal(number)
+    status, wrong = run.end(), []
+    if status == 0:
+        # It had ended by then.
+        return resumed(folder)
+    if number == signal.SIGKILL:
+        wrong += [] if status == -number else [f"status {status}"]
+    else:
+        wrong += [] if status == 128 + number else [f"status {status}: {run.errors}"]
+        told = re.findall(r"^workbench: interrupted.*$", run.errors, re.MULTILINE)
+        there = len(kept(run.study).rows)
+        wrong += [] if len(told) == 1 and "the same command goes on" in told[0] else [run.errors]
+        wrong += [f"{there} are kept: {told}"] if told and " of " in told[0] and f" {there} of " not in told[0] else []
+        wrong += [run.errors] if "Traceback" in run.errors else []
+    deadline = time.monotonic() + PATIENCE
+    while run.processes() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    wrong += [f"processes are left: {run.processes()}"] if run.processes() else []
+    return wrong + resumed(folder)
+
+
+def main_killed(folder: Path, records: int, seconds: float) -> list[str]:
+    """kill -9 of the main process."""
+    return interrupted(signal.SIGKILL, folder, records, seconds)
+
+
+def main_terminated(folder: Path, records: int, seconds: float) -> list[str]:
+    """SIGTERM for the main process."""
+    return interrupted(signal.SIGTERM, folder, records, seconds)
+
+
+def main_interrupted(folder: Path, records: int, seconds: float) -> list[str]:
+    """SIGINT for the main process."""
+    return interrupted(signal.SIGINT, folder, records, seconds)
+
+
+def worker_killed(folder: Path, records: int, seconds: float) -> list[str]:
+    """kill -9 of a worker, which the study outlives."""
+    run = Run(folder)
+    run.wait_for(max(records, 1), seconds)
+    for pid in run.workers()[:1]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    wrong = [f"status {run.process.returncode}: {run.errors}"] if run.end() else []
+    return wrong + resumed(folder)
+
+
+def dask_worker_killed(folder: Path, records: int, seconds: float) -> list[str]:
+    """kill -9 of one of Dask's workers, which its nanny replaces."""
+    with dask(folder) as (address, workers):
+        words = ["--executor", address]
+        run = Run(folder, *words)
+        run.wait_for(max(records, 1), seconds)
+        for pid in workers()[:1]:
+            os.kill(pid, signal.SIGKILL)
+        wrong = [f"status {run.process.returncode}: {run.errors}"] if run.end() else []
+        return wrong + resumed(folder, *words)
+
+
+def disk_full(folder: Path, records: int, seconds: float) -> list[str]:
+    """No room for all of it: a small file system in memory; for who may not mount one, a limit of the files' sizes."""
+    size = 4096 * (1 + records * 10 + round(10 * seconds))
+    with small_disk(folder, size) as (place, limit, enlarge):
+        run = Run(place, limit=limit)
+        status, wrong = run.end(), []
+        wrong += [f"status {status}: {run.errors}"] if status not in (0, 2) else []
+        lines = [line for line in run.errors.splitlines() if line.startswith("workbench: cannot write to")]
+        wrong += [run.errors] if "Traceback" in run.errors or (status == 2 and len(lines) != 1) else []
+        enlarge()
+        return wrong + resumed(place)
+
+
+def journal_damaged(folder: Path, records: int, seconds: float) -> list[str]:
+    """The main process is killed, and bytes of the journal are changed, cut off or put in between."""
+    run = Run(folder)
+    run.wait_for(max(records, 1), seconds)
+    run.process.kill()
+    run.end()
+    rng, journal = random.Random(f"{records} {seconds}"), run.study / "journal.jsonl"
+    content = bytearray(journal.read_bytes())
+    for _ in range(3):
+        at = rng.randrange(len(content))
+        kind = rng.choice(["changed", "cut off", "put in"])
+        if kind == "changed":
+            content[at] ^= 1 << rng.randrange(8)
+        elif kind == "cut off":
+            del content[max(at, 1) :]
+        else:
+            content[at:at] = rng.randbytes(100)
+    journal.write_bytes(content)
+    return resumed(folder, damaged=True)
+
+
+FAULTS = (
+    main_killed, worker_killed, main_terminated, main_interrupted, dask_worker_killed, disk_full, journal_damaged,
+)  # fmt: skip
+
+
+@contextmanager
+def dask(folder: Path) -> Iterator[tuple[str, Callable[[], list[int]]]]:
+    """A scheduler with two workers: its address for us, and a function that finds the workers' processes."""
+    from distributed import LocalCluster
+
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL")
+    with cluster:
+        yield (
+            cluster.scheduler_address.replace("tcp", "dask"),
+            lambda: [nanny.pid for nanny in cluster.workers.values() if nanny.pid],
+        )
+
+
+@contextmanager
+def small_disk(folder: Path, size: int) -> Iterator[tuple[Path, int | None, Callable[[], object]]]:
+    """A folder on a disk of so many bytes, a limit where it is none, and a function that makes it large."""
+    place = folder / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        yield place, size, lambda: None
+        return
+    try:
+        yield place, None, lambda: subprocess.run(["mount", "-o", "remount,size=100m", str(place)], check=True)
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def moments(seed: int, count: int) -> list[tuple[int, float]]:
+    """Numbers of finished records and seconds thereafter: while it begins, while it runs, while it writes its page."""
+    rng = random.Random(seed)
+    found = []
+    for _ in range(count):
+        records = rng.choice([0, rng.randrange(1, RUNS), rng.randrange(1, RUNS), RUNS])
+        found.append((records, round(rng.uniform(0.0, 0.3 if 0 < records < RUNS else 2.0), 3)))
+    return found
+
+
+def tried(fault: Callable[[Path, int, float], list[str]], moment: tuple[int, float]) -> list[str]:
+    """What is wrong after a fault at a moment, in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        return fault(Path(folder), *moment)
+
+
+if __name__ == "__main__":
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--moments", type=int, default=50)
+    words.add_argument("--only", choices=[fault.__name__ for fault in FAULTS], action="append")
+    given = words.parse_args()
+    for seed, fault in enumerate(FAULTS):
+        if given.only and fault.__name__ not in given.only:
+            continue
+        found = {moment: tried(fault, moment) for moment in moments(seed, given.moments)}
+        wrong = {moment: told for moment, told in found.items() if told}
+        print(f"{fault.__name__}: {len(found) - len(wrong)} of {len(found)} as they should be", flush=True)
+        for (records, seconds), told in wrong.items():
+            print(f"  {seconds} s after {records} records: {'; '.join(told)}", flush=True)
