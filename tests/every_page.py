@@ -1,6 +1,7 @@
 """A page of every kind, made of short runs, for tests in a browser and for the pictures of the documentation."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
@@ -31,6 +32,12 @@ def regimes_of_the_wheel(count: int) -> str:
     return wb.painleve("wheel", **axes).html()
 
 
+def study() -> str:
+    with ThreadPoolExecutor(1) as here:
+        given = {"parameters": {"mu": [0.2, 0.4], "speed": [4.0, 6.0]}, "steps": (1e-3, 5e-4), "executor": here}
+        return wb.study("wheel", FEW, duration=0.02, reference_step=2.5e-4, workers=1, **given).html()
+
+
 @cache
 def reproduction() -> Page:
     return make_page("cnd-17-1068", provenance(), silent)
@@ -50,6 +57,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "trace-lemke": lambda: wb.trace([[2, 1], [1, 2]], rhs=[-5, -6], solver="lemke").html(),
     "trace-murty": lambda: wb.trace(MURTY, rhs=[-4, -5, -1], solver="murty").html(),
     "show-box": lambda: wb.show("box").html(),
+    "study-wheel": study,
     "reproduction": lambda: reproduction().html,
     "reproductions": lambda: render_index([reproduction()], provenance()),
 }

@@ -3,30 +3,43 @@
 from collections.abc import Sequence
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from workbench.builtin.reports.figures.charts import HEIGHT, WIDTH, Chart, Figure, short
 from workbench.builtin.reports.figures.styles import dashes, palette
 from workbench.comparison.columns import SHOWN, Column
-from workbench.studies.tables import by_variant
+from workbench.studies.tables import by_variant, concerned, front, is_option
 
 LEAST = 1e-12
 """Errors below are round-off and have no place on a logarithmic axis."""
 DECADES = [10.0**k for k in range(-9, 10)]
 MOST_BANDS = 6
 """Formulations up to which the range of the points is shaded."""
+MOST_VALUES = 25
+"""Values of a quantity that are drawn one by one; of more, as a sample has them, classes of equal width are drawn."""
+MOST_DISCS = 500
+"""Points of a sample that a map shows one by one."""
 
 
 def figures(rows: pd.DataFrame, errors: Sequence[Column], varied: Sequence[str], units: dict[str, str]) -> list[Figure]:
-    """All that the study has something to show for; `varied` are numeric columns, `units` their units."""
+    """All that the study has something to show for; `varied` are numeric columns, `units` their units.
+
+    What a figure holds are medians over at most `MOST_VALUES` values of a quantity, however large the study is.
+    """
     rows = rows[rows["verified"]]
-    if rows.empty or not errors:
+    # What is zero, or nothing but round-off, has no place on a logarithmic axis.
+    errors = [c for c in errors if (rows[c.name] > LEAST).any()]
+    if not errors:
         return []
-    found = [_response(rows, errors, name, units) for name in varied if rows[name].nunique() > 1]
+    found = [
+        _response(own, errors, name, units) for name in varied if (own := concerned(rows, name))[name].nunique() > 1
+    ]
     if rows["step"].nunique() > 1:
         found.append(_steps(rows, errors))
-    if len(varied) > 1 and all(rows[name].nunique() > 1 for name in varied[:2]):
-        found.append(_map(rows, errors[0], varied[0], varied[1], units))
+    plane = [name for name in varied if not is_option(rows, name) and rows[name].nunique() > 1]
+    if len(plane) > 1:
+        found.append(_map(rows, errors[0], plane[0], plane[1], units))
     return [*found, _pareto(rows, errors[0])]
 
 
@@ -48,7 +61,7 @@ def _errors(rows: pd.DataFrame, errors: Sequence[Column], keys: list[str]) -> pd
 
 
 def _colour(order: list[str], symbol: str = "stroke") -> alt.Color:
-    legend = alt.Legend(title=None, symbolType=symbol, symbolSize=500 if symbol == "stroke" else 120)
+    legend = alt.Legend(title=None, symbolType=symbol, symbolSize=500 if symbol == "stroke" else 120, symbolOpacity=1)
     return alt.Color("label:N", sort=order, scale=alt.Scale(domain=order, range=palette(order)), legend=legend)
 
 
@@ -79,11 +92,14 @@ def _lines(data: pd.DataFrame, x: alt.X, order: list[str], points: bool) -> Char
 
 
 def _response(rows: pd.DataFrame, errors: Sequence[Column], name: str, units: dict[str, str]) -> Figure:
-    data, order = _errors(rows, errors, [name]), list(dict.fromkeys(rows["label"]))
-    x = alt.X(f"{_field(name)}:Q", title=_named(name, units), scale=_scale(rows[name]))
+    classes = rows[name].nunique() > MOST_VALUES
+    rows = rows.assign(x=classed(rows[name], MOST_VALUES) if classes else rows[name])
+    data, order = _errors(rows, errors, ["x"]), list(dict.fromkeys(rows["label"]))
+    x = alt.X("x:Q", title=_named(name, units), scale=_scale(rows[name]), axis=alt.Axis(tickCount=5, labelOverlap=True))
     words = (
-        f"Median error at each {name} over all other parameters and steps of the study, logarithmic"
-        f"{'; shaded: from the lower to the upper quartile' if len(order) <= MOST_BANDS else ''}."
+        f"Median error {f'in {MOST_VALUES} classes of' if classes else 'at each'} {name}, over all else that the study "
+        "varies; the axis of errors is logarithmic"
+        f"{', and what is shaded goes from the lower to the upper quartile' if len(order) <= MOST_BANDS else ''}."
     )
     return Figure(f"over-{_slug(name)}", f"Errors over {name}", words, _lines(data, x, order, True))
 
@@ -98,23 +114,29 @@ def _steps(rows: pd.DataFrame, errors: Sequence[Column]) -> Figure:
 
 def _map(rows: pd.DataFrame, column: Column, first: str, second: str, units: dict[str, str]) -> Figure:
     """Rectangles for a grid, discs where a sample has points of its own."""
-    factor = SHOWN[column.shown][0]
-    errors = rows[rows[column.name] > LEAST].groupby(["label", first, second], sort=False)[column.name].median()
-    data = (factor * errors).reset_index().rename(columns={column.name: "error"})
+    rows = rows[rows[column.name] > LEAST]
+    places = {"x": rows[first], "y": rows[second]}
+    count = len(rows[[first, second]].drop_duplicates())
+    if count > MOST_DISCS:
+        number = min(MOST_VALUES, int((count / 2) ** 0.5))
+        places = {key: classed(x, number) if x.nunique() > number else x for key, x in places.items()}
+    errors = rows.assign(**places).groupby(["label", "x", "y"], sort=False)[column.name].median()
+    data = (SHOWN[column.shown][0] * errors).reset_index().rename(columns={column.name: "error"})
     data = data.assign(error=data["error"].map(short))
-    grid = data[first].nunique() * data[second].nunique() <= 2 * len(data) / data["label"].nunique()
-    kind = ":O" if grid else ":Q"
-    axis = alt.Axis(format=".3~g", labelOverlap=True)
-    order = "descending" if grid else None
-    x = alt.X(f"{_field(first)}{kind}", title=_named(first, units), axis=axis)
-    y = alt.Y(f"{_field(second)}{kind}", title=_named(second, units), axis=axis, sort=order)
-    colour = alt.Color("error:Q", title=_titled(column), scale=alt.Scale(type="log", scheme="viridis"))
+    grid = data["x"].nunique() * data["y"].nunique() <= 2 * len(data) / data["label"].nunique()
+    kind = "O" if grid else "Q"
+    axis = alt.Axis(format=".3~g", labelOverlap=True, tickCount=5)
+    scale_x, scale_y = (alt.Undefined if grid else _scale(x) for x in places.values())
+    x = alt.X(f"x:{kind}", title=_named(first, units), axis=axis, scale=scale_x)
+    y = alt.Y(f"y:{kind}", title=_named(second, units), axis=axis, scale=scale_y, sort="descending" if grid else None)
+    scale = alt.Scale(type="log", scheme="viridis")
+    colour = alt.Color("error:Q", title=_titled(column), scale=scale, legend=alt.Legend(format=".2~g"))
     chart = alt.Chart(data)
     marked = chart.mark_rect() if grid else chart.mark_circle(size=45, opacity=1)
     plot = marked.encode(x=x, y=y, color=colour, tooltip=["label:N", "error:Q"])
     plot = plot.properties(width=WIDTH // 3 - 20, height=HEIGHT // 2)
     labels = list(dict.fromkeys(data["label"]))
-    words = f"The median {column.heading} error over {first} and {second}, over all else of the study."
+    words = f"The median {column.heading} error over {first} and {second}, over all else that the study varies."
     facet = plot.facet(facet=alt.Facet("label:N", title=None, sort=labels), columns=3)
     return Figure("map", f"Where the {column.heading} error is large", words, facet)
 
@@ -126,25 +148,27 @@ def _pareto(rows: pd.DataFrame, column: Column) -> Figure:
         error=lambda x: (factor * x["error"]).map(short), time=lambda x: (1e3 * x["time"]).map(short)
     )
     order = list(dict.fromkeys(data["label"]))
-    data = data[["case", "label", "step", "time", "error"]].sort_values("time")
-    best = data["error"].cummin()
-    front = data[data["error"] == best].drop_duplicates("error")
+    data = data[["case", "label", "step", "time", "error"]]
     axis = alt.Axis(format="~g", values=DECADES)
     x = alt.X("time:Q", title="time of a run [ms], median", scale=alt.Scale(type="log"), axis=axis)
     y = alt.Y("error:Q", title=_titled(column), scale=alt.Scale(type="log"), axis=axis)
     legend = alt.Legend(format=".1~e", values=sorted(data["step"].unique())[:8])
     size = alt.Size("step:Q", title="step [s]", scale=alt.Scale(range=[25, 160]), legend=legend)
-    dots = alt.Chart(data).mark_circle(opacity=0.9).encode(
-        x=x, y=y, color=_colour(order, "circle"), size=size, tooltip=["case", "label", "step", "time", "error"]
+    # One frame for both layers, so that they can be parted by case.
+    whole = pd.concat([data, front(data).assign(front=True)], ignore_index=True)
+    base = alt.Chart(whole).encode(x=x, y=y)
+    dots = base.transform_filter("!datum.front").mark_circle(opacity=0.9).encode(
+        color=_colour(order, "circle"), size=size, tooltip=["case", "label", "step", "time", "error"]
     )  # fmt: skip
-    line = alt.Chart(front).mark_line(interpolate="step-after", strokeDash=[3, 3], color="#888").encode(x=x, y=y)
+    line = base.transform_filter("datum.front").mark_line(interpolate="step-after", strokeDash=[3, 3], color="#888")
     words = (
         f"Each disc is a formulation at a step: its median {column.heading} error over the points, against the time of "
-        "its runs on the machine that made them. Nothing is both faster and closer than what lies on the dashed line."
+        "its runs on the machine that made them. No other disc is both faster and closer than one on the dashed line."
     )
-    return Figure(
-        "pareto", "Error against time", words, alt.layer(line, dots).properties(width=WIDTH - 60, height=HEIGHT)
-    )
+    plot: Chart = alt.layer(line, dots, data=whole).properties(width=WIDTH - 60, height=HEIGHT)
+    if data["case"].nunique() > 1:
+        plot = plot.properties(width=WIDTH // 2 - 60).facet(facet=alt.Facet("case:N", title=None), columns=2)
+    return Figure("pareto", "Error against time", words, plot)
 
 
 def _named(name: str, units: dict[str, str]) -> str:
@@ -154,13 +178,20 @@ def _named(name: str, units: dict[str, str]) -> str:
 
 def _scale(values: pd.Series) -> alt.Scale:
     """Logarithmic where values lie over two decades."""
-    wide = values.min() > 0 and values.max() > 100 * values.min()
-    return alt.Scale(type="log") if wide else alt.Scale(zero=False)
+    return alt.Scale(type="log") if _wide(values) else alt.Scale(zero=False)
 
 
-def _field(name: str) -> str:
-    """A name as Vega's shorthand takes it: dots, brackets and colons mean something there."""
-    return name.replace(".", "\\.").replace("[", "\\[").replace(":", "\\:")
+def _wide(values: pd.Series) -> bool:
+    return bool(values.min() > 0 and values.max() > 100 * values.min())
+
+
+def classed(values: pd.Series, number: int) -> pd.Series:
+    """Each value as the middle of its class, of `number` classes of equal width on the axis."""
+    log = _wide(values)
+    x = np.log(values) if log else values
+    width = (x.max() - x.min()) / number
+    middle = x.min() + width * (((x - x.min()) / width).astype(int).clip(upper=number - 1) + 0.5)
+    return (np.exp(middle) if log else middle).map(short)
 
 
 def _slug(name: str) -> str:

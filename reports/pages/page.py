@@ -130,7 +130,7 @@ def _specs(figures: "Sequence[Figure]") -> str:
         return "{}"
     from workbench.builtin.reports.figures.charts import styled
 
-    return json.dumps({f.name: styled(f.chart).to_dict() for f in figures}).replace("</", "<\\/")
+    return json.dumps({f.name: styled(f.chart).to_dict() for f in figures}).replace("<", "\\u003c")
 
 
 @cache

@@ -18,21 +18,26 @@ def render(
     title: str, words: Sequence[str], rows: pd.DataFrame, metrics: tuple[Metric, ...], provenance: dict[str, Any]
 ) -> str:
     """The whole page as text."""
-    told = rows.attrs.get("columns", {})
+    told = rows.attrs["columns"]
     given = list(rows.columns[1 : list(rows.columns).index("case")])
     varied = [name for name in given if pd.api.types.is_numeric_dtype(rows[name])]
     window = first_window(rows)
     errors = errors_of(metrics, window)
-    drawn = figures(window, errors, varied, {name: told.get(name, {}).get("unit", "") for name in varied})
+    drawn = figures(window, errors, varied, {name: told[name]["unit"] for name in varied})
     table = by_variant(window, errors)
     return environment().get_template("study.html.j2").render(
         title=title, words=[*words, *sentences(window, errors, varied)], figures=drawn, errors=errors,
-        given=[(name, told.get(name, {}), _range(rows[name])) for name in given],
+        given=[(name, told[name], _range(rows[name])) for name in given],
         orders=[_order(window, column) for column in errors if window["step"].nunique() > 1],
         table=[_line(row, errors) for row in table.to_dict("records")], several=rows["case"].nunique() > 1,
-        bounds=json.dumps(_bounds(table, errors)).replace("</", "<\\/"), provenance=provenance,
+        cases=list(rows["case"].unique()), bounds=_json(_bounds(table, errors)), provenance=provenance,
         **scripts(drawn, *([script("study.js")] if errors else [])),
     )  # fmt: skip
+
+
+def _json(data: Any) -> str:
+    """JSON in which nothing reads as an end or a beginning of a script."""
+    return json.dumps(data).replace("<", "\\u003c")
 
 
 def _order(rows: pd.DataFrame, column: Column) -> dict[str, Any]:
@@ -60,10 +65,11 @@ def _line(row: dict[Any, Any], errors: Sequence[Column]) -> dict[str, Any]:
 
 
 def _bounds(table: pd.DataFrame, errors: Sequence[Column]) -> dict[str, Any]:
-    """What the search for the cheapest below a bound needs: names, units, and a row for each variant."""
+    """What the search for the cheapest below a bound needs: names, units, and for each variant its case, name,
+    time [ms], whether it is verified throughout, and its largest errors."""
     rows = [
         [
-            f"{r['case']}, {r['label']}, {r['solver']}, {1e3 * r['step']:g} ms", 1e3 * r["time"], r["unverified"] == 0,
+            r["case"], f"{r['label']}, {r['solver']}, {1e3 * r['step']:g} ms", 1e3 * r["time"], r["unverified"] == 0,
             *(None if pd.isna(x := r[f"{c.name}_worst"]) else SHOWN[c.shown][0] * x for c in errors),
         ]
         for r in table.to_dict("records")

@@ -6,12 +6,20 @@ function search() {
   const which = form.elements.error.selectedIndex;
   const most = form.elements.most.valueAsNumber;
   const [name, unit] = bounds.errors[which];
-  const within = bounds.rows.filter(row => row[2] && row[3 + which] !== null && row[3 + which] <= most);
-  const best = within.reduce((a, b) => (a && a[1] <= b[1] ? a : b), null);
-  document.getElementById('found').textContent = best
-    ? `${best[0]}: ${best[1].toPrecision(3)} ms a run, ${name} error at most ${best[3 + which].toPrecision(3)} ${unit}; `
-      + `${within.length} of ${bounds.rows.length} variants are within the bound.`
-    : `No variant of this study that is verified throughout has a ${name} error of at most ${most} ${unit} at every point.`;
+  document.getElementById('unit').textContent = unit;
+  const chosen = form.elements.case ? form.elements.case.value : bounds.rows[0][0];
+  const rows = bounds.rows.filter(row => row[0] === chosen);
+  const error = row => row[4 + which];
+  const within = rows.filter(row => row[3] && error(row) !== null && error(row) <= most);
+  const best = within.reduce((a, b) => (a && a[2] <= b[2] ? a : b), null);
+  const found = document.getElementById('found');
+  if (Number.isNaN(most)) found.textContent = 'Give a number.';
+  else if (best) {
+    found.textContent = `${best[1]}: ${best[2].toPrecision(3)} ms a run, ${name} error at most `
+      + `${error(best).toPrecision(3)} ${unit}; ${within.length} of ${rows.length} variants are within the bound.`;
+  } else {
+    found.textContent = `No variant that is verified throughout keeps its ${name} error within ${most} ${unit} at every point.`;
+  }
 }
 
 form.hidden = false;

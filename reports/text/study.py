@@ -7,6 +7,7 @@ import pandas as pd
 
 from workbench.comparison.columns import SHOWN, Column
 from workbench.studies.convergence import Order
+from workbench.studies.tables import concerned
 
 
 def in_words(found: Order, column: Column) -> str:
@@ -51,7 +52,8 @@ def _trend(rows: pd.DataFrame, column: Column, name: str) -> list[str]:
     if not pd.api.types.is_numeric_dtype(values) or values.nunique() < 2:
         return []
     ends = {}
-    others = rows[rows["verified"] & (rows["label"] != "coulomb")]
+    others = concerned(rows, name)
+    others = others[others["verified"] & (others["label"] != "coulomb")]
     for label in others["label"].unique():
         own = others[others["label"] == label]
         medians = own.groupby(name)[column.name].median().dropna()
@@ -62,9 +64,12 @@ def _trend(rows: pd.DataFrame, column: Column, name: str) -> list[str]:
         return []
     label = max(ends, key=lambda key: abs(np.log(ends[key][1] / ends[key][0])))
     first, last, low, high = ends[label]
+    if shown(first, column) == shown(last, column):
+        return [f"From {name} = {low:.4g} to {high:.4g} no {column.heading} error changes."]
+    only = ", which is the largest change" if len(ends) > 1 else ""
     return [
         f"From {name} = {low:.4g} to {high:.4g} the {column.heading} error of {label} goes from {shown(first, column)} "
-        f"to {shown(last, column)}, which is the largest change."
+        f"to {shown(last, column)}{only}."
     ]
 
 

@@ -32,6 +32,26 @@ def by_variant(rows: pd.DataFrame, errors: list[Column]) -> pd.DataFrame:
     return table.reset_index()
 
 
+def is_option(rows: pd.DataFrame, name: str) -> bool:
+    """Whether a column of what is varied is FORMULATION.OPTION."""
+    head, dot, _ = name.partition(".")
+    return bool(dot) and bool((rows["formulation"] == head).any())
+
+
+def concerned(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The rows that a quantity is for: all of them, or of FORMULATION.OPTION those of this formulation, by its name."""
+    head = name.partition(".")[0]
+    own = rows[rows["formulation"] == head]
+    return own.assign(label=head) if is_option(rows, name) else rows
+
+
+def front(table: pd.DataFrame) -> pd.DataFrame:
+    """Of rows with case, time and error those that no other one of the case is faster than and at most as wrong."""
+    ordered = table.sort_values(["time", "error"], kind="stable")
+    best = ordered.groupby("case", sort=False)["error"].cummin()
+    return ordered[ordered["error"] == best].drop_duplicates(["case", "error"])
+
+
 def orders(rows: pd.DataFrame, column: Column) -> list[tuple[str, str, Order]]:
     """Case, label and order of each formulation over the steps of a study; nothing where there is one step."""
     if rows["step"].nunique() < 2:

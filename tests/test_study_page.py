@@ -1,0 +1,165 @@
+"""The page of a study, of made-up rows: the search below a bound, what is drawn, hostile names, a large study."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from workbench.builtin.reports.pages.study import render
+from workbench.comparison.columns import CASE
+from workbench.comparison.result import chosen_metrics
+from workbench.studies.tables import by_variant, errors_of, front
+
+METRICS = chosen_metrics(CASE, None)
+HOSTILE = ["own:a=</script><script>throw 1</script>", "<!--<script>", "a.b[0]:'x\"", "$\\text{<img src=x>}$"]
+
+
+def made(variants, points=4, given=None, steps=(1e-3,), case="wheel"):
+    """Rows of variants (label, velocity error, position error, time [s], verified) at points that differ in mu."""
+    rows = [
+        {"point": k, **(given(k) if given else {"mu": 0.1 * (k + 1)}), "case": case,
+         "formulation": label.partition(":")[0], "label": label, "solver": "direct", "step": h, "window": "all",
+         "verified": verified, "velocity_error": velocity * (1 + k) * h / steps[0], "position_error": position,
+         "solve_time": time}
+        for k in range(points) for h in steps for label, velocity, position, time, verified in variants
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def html(rows):
+    varied = list(rows.columns[1 : list(rows.columns).index("case")])
+    rows.attrs["columns"] = {name: {"unit": "1", "meaning": f"{name}, varied", "defined": ""} for name in varied}
+    return render("a study", [], rows, METRICS, {"made": "up"})
+
+
+@pytest.fixture
+def opened(reader, tmp_path):
+    def at(rows, **how):
+        path = tmp_path / "report.html"
+        path.write_text(html(rows), "utf-8")
+        return reader.open(path, **how)
+
+    return at
+
+
+def drawn(text):
+    return json.loads(re.search(r"^const specs = (.*);$", text, re.MULTILINE)[1])
+
+
+def test_the_fastest_below_a_bound_is_found(opened):
+    # Largest velocity errors over four points: 4 %, 8 %, 40 %; the last one is not verified.
+    page = opened(made([("slow", 0.01, 0.5, 3e-3, True), ("quick", 0.02, 0.001, 2e-3, True),
+                        ("quickest", 0.1, 0.1, 1e-3, True), ("unproved", 0.0, 0.0, 1e-4, False)]))  # fmt: skip
+    found, most = page.locator("#found"), page.locator("[name=most]")
+    for bound, words in (
+        ("4", "slow, direct, 1 ms: 3.00 ms"), ("8", "quick, direct, 1 ms: 2.00 ms"),
+        ("40.1", "quickest, direct, 1 ms: 1.00 ms"), ("3.9", "No variant"), ("", "Give a"),
+    ):  # fmt: skip
+        most.fill(bound)
+        assert found.text_content().startswith(words)
+    most.fill("8")
+    assert found.text_content().endswith("velocity error at most 8.00 %; 2 of 4 variants are within the bound.")
+    page.locator("[name=error]").select_option("position")
+    assert found.text_content().startswith("quick, direct, 1 ms: 2.00 ms a run, position error at most 0.100 %")
+
+
+def test_the_unit_follows_the_chosen_error_and_variants_are_those_of_one_case(opened):
+    rows = made([("a", 0.01, 0.5, 3e-3, True)]).assign(local_velocity_error=0.2)
+    other = made([("b", 0.01, 0.5, 1e-3, True)], case="other")
+    page = opened(pd.concat([rows, other], ignore_index=True))
+    assert page.locator("#unit").text_content() == "%"
+    assert page.locator("#found").text_content().startswith("a, direct")
+    page.locator("[name=case]").select_option("other")
+    assert page.locator("#found").text_content().startswith("b, direct, 1 ms: 1.00 ms")
+
+
+def test_figures_exist_only_where_they_have_something_to_show():
+    variants = [("a", 0.01, 0.5, 3e-3, True), ("b:k=2", 0.02, 0.4, 1e-3, True)]
+    plane = made(variants, given=lambda k: {"mu": k % 2, "m": k // 2}, steps=(1e-3, 5e-4))
+    assert list(drawn(html(plane))) == ["over-mu", "over-m", "over-step", "map", "pareto"]
+    assert list(drawn(html(made(variants)))) == ["over-mu", "pareto"]
+    assert list(drawn(html(made(variants, points=1)))) == ["pareto"]
+    assert list(drawn(html(made(variants, given=lambda k: {"b.k": "xy"[k % 2]})))) == ["pareto"]
+    # An option is one of its formulation alone, whose variants are one curve.
+    options = html(made(variants, given=lambda k: {"b.k": k}))
+    assert list(drawn(options)) == ["over-b-k", "pareto"]
+    values = drawn(options)["over-b-k"]["datasets"].values()
+    assert {row["label"] for rows in values for row in rows} == {"b"}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        made([("a", 0.01, 0.5, 3e-3, False)]), made([("a", float("nan"), float("nan"), 3e-3, True)]),
+        made([("a", 0.0, 0.0, 3e-3, True)]),
+    ],
+    ids=["nothing verified", "no error defined", "no error at all"],
+)  # fmt: skip
+def test_a_study_with_nothing_to_draw_has_a_page(opened, rows):
+    assert drawn(html(rows)) == {}
+    assert opened(rows).locator("h2", has_text="The table").count() == 1
+
+
+def test_names_are_shown_as_they_are(opened):
+    rows = made([(label, 0.01, 0.5, 3e-3, True) for label in HOSTILE], steps=(1e-3, 5e-4))
+    page = opened(rows.assign(case="<b>case</b>", mu="<i>x</i>"))
+    cells = page.locator("table").last.locator("xpath=preceding::td[contains(@class, 'name')]").all_text_contents()
+    assert set(HOSTILE) <= set(cells)
+    assert page.locator("main b, main img, main i").count() == 0
+    page.locator("[name=most]").fill("5")
+    assert page.locator("#found").text_content().startswith(HOSTILE[0])
+
+
+def test_quantities_with_dots_and_brackets_are_drawn(opened):
+    page = opened(made([("a", 0.01, 0.5, 3e-3, True)], given=lambda k: {"relax.k_n": 10.0**k, "a[0]:'": k % 2}))
+    assert page.locator("#figure-over-relax-k-n .mark-line path").count() >= 1
+    assert page.locator("#figure-map .mark-rect.role-mark path").count() == 4
+
+
+def test_a_large_study_has_a_small_page():
+    variants = [(name, 0.01 * (1 + i), 0.5, 1e-3, True) for i, name in enumerate("abcde")]
+    rows = made(
+        variants, points=1000, given=lambda k: {"mu": k / 1000, "m": (k * 0.618) % 1}, steps=(1e-3, 5e-4, 2.5e-4, 1e-4)
+    )
+    assert len(rows) == 20_000
+    text = html(rows)
+    specs = drawn(text)
+    assert len(json.dumps(specs)) < 600_000
+    shown = [row for rows in specs["over-mu"]["datasets"].values() for row in rows if row["label"] == "a"]
+    assert len({row["x"] for row in shown}) == 25
+    assert all(0 < row["x"] < 1 for row in shown)
+    assert len(max(specs["map"]["datasets"].values(), key=len)) <= 5 * 25 * 25
+
+
+def test_the_table_tells_medians_and_the_worst():
+    rows = made([("a", 0.01, 0.5, 3e-3, True)], points=5)
+    rows.loc[4, ["verified", "solve_time"]] = [False, 1.0]
+    (row,) = by_variant(rows, errors_of(METRICS, rows)).to_dict("records")
+    assert (row["points"], row["unverified"], row["time"]) == (5, pytest.approx(0.2), pytest.approx(3e-3))
+    assert (row["velocity_error_median"], row["velocity_error_worst"]) == (pytest.approx(0.03), pytest.approx(0.05))
+
+
+def test_the_front_is_what_nothing_beats():
+    table = pd.DataFrame(
+        [("x", 3.0, 1.0), ("x", 1.0, 9.0), ("x", 2.0, 9.5), ("x", 1.0, 10.0), ("x", 2.0, 4.0), ("x", 5.0, 1.0),
+         ("y", 9.0, 99.0)], columns=["case", "time", "error"],
+    )  # fmt: skip
+    best = front(table)
+    assert list(best.itertuples(index=False, name=None)) == [
+        ("x", 1.0, 9.0),
+        ("x", 2.0, 4.0),
+        ("x", 3.0, 1.0),
+        ("y", 9.0, 99.0),
+    ]
+
+
+def test_tables_and_figures_are_saved(opened, reader):
+    page = opened(made([("a", 0.01, 0.5, 3e-3, True), ("b", 0.02, 0.4, 1e-3, True)], steps=(1e-3, 5e-4)))
+    table = page.locator(".downloads", has_text="Save the table").last.locator("a")
+    saved = {path.suffix: path for path in (reader.download(page, link) for link in table.all())}
+    assert set(saved) == {".csv", ".md", ".tex"}
+    found = pd.read_csv(saved[".csv"])
+    assert found["formulation"].tolist() == ["a", "b", "a", "b"]
+    assert found["velocity error, median"].tolist() == ["2.5 %", "5 %", "1.25 %", "2.5 %"]
+    assert page.locator("figure .downloads button", has_text="Save as SVG").count() == 3
