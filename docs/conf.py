@@ -15,7 +15,8 @@ version = release = __version__
 language = "en"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
-exclude_patterns = ["notebooks/**", "pictures/**", "site/**"]
+# These hold for the pages that are copied too: notebooks among them.
+exclude_patterns = ["notebooks/**/*.md", "site/**"]
 nitpicky = True
 # Annotations name types of other packages, and some that `import workbench as wb` does not offer.
 nitpick_ignore_regex = [("py:.*", ".*")]

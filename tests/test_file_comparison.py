@@ -305,7 +305,7 @@ def test_the_page_has_every_row_figure_and_relation(d, tmp_path):
     assert details == len(FORMULATIONS) + len(budget_columns(c))
     assert "no discretisation error" in text
     for column in (*error_columns(c), *judged_columns(c)):
-        assert f">{column.title}</abbr></th>" in text
+        assert f">{column.title}</button></th>" in text
     spec = re.search(r"const specs = (.*?);\nadd", page, flags=re.S).group(1)
     json.loads(spec.replace("<\\/", "</"), parse_constant=lambda name: pytest.fail(f"{name} in a figure"))
     paths = write_figures(figures(c), tmp_path, "svg")

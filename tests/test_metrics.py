@@ -93,7 +93,7 @@ def test_own_metrics_have_columns_beside_the_built_in_ones():
     assert row["largest_impulse"] == own["p_n"].max()
     assert row["drop"] == pytest.approx(Wheel().centre(Wheel().start()[0])[2] - own["z"].iloc[-1], abs=1e-15)
     assert (c.runs["notes"] == "").all()
-    assert ">p_n [N s]</abbr></th>" in render(c, provenance())
+    assert ">p_n [N s]</button></th>" in render(c, provenance())
     one = on_problem([largest_impulse, smallest_diagonal])
     assert [m.name for m in one.metrics] == ["largest-impulse", "smallest-diagonal"]
     assert one.runs["smallest_diagonal"].tolist() == [1.0] * len(one.runs)

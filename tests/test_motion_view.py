@@ -99,8 +99,11 @@ def test_the_formulation_shown_first_is_the_farthest_with_friction(compared):
 
 
 def test_every_body_lies_within_every_picture(compared):
-    tracks = drawn_tracks(compared)
+    reference, *tracks = drawn_tracks(compared)
     view = view_of(compared.motion)
+    # One parts and comes back: pictures do not draw near again.
+    away = np.sin(np.linspace(0, np.pi, len(compared.motion.t)))[:, None, None] * np.array([0.0, 3.0, 0.0])
+    tracks = [reference, *tracks, replace(reference, position=reference.position + away)]
     for follows in (True, False):
         middle, half = framing(replace(view, follows=follows), tracks)
         for track in tracks:
@@ -224,15 +227,25 @@ def test_formulations_are_chosen_by_name_and_stand_side_by_side(reader, path):
     assert picture(page) != before
 
 
-def test_fingers_turn_the_view(reader, path):
+def test_a_hand_turns_the_view_and_comes_nearer(reader, path):
     page = reader.open(path)
-    before = picture(page)
     box = page.locator("#motion canvas").bounding_box()
     page.mouse.move(box["x"] + 300, box["y"] + 200)
+    pictures = [picture(page)]
+    # Whoever scrolls by does not change the picture; a click makes it the one that is worked on.
+    page.mouse.wheel(0, 1)
+    assert picture(page) == pictures[0]
     page.mouse.down()
-    page.mouse.move(box["x"] + 400, box["y"] + 180)
+    for x, y in ((100, 0), (100, -20)):
+        page.mouse.move(box["x"] + 300 + x, box["y"] + 200 + y)
+        pictures.append(picture(page))
     page.mouse.up()
-    assert picture(page) != before
+    page.mouse.move(box["x"] + 350, box["y"] + 150)
+    assert picture(page) == pictures[-1]
+    page.mouse.wheel(0, -100)
+    page.evaluate("new Promise(done => setTimeout(done, 50))")
+    pictures.append(picture(page))
+    assert len(set(pictures)) == 4
 
 
 def test_without_webgl_and_on_paper_there_are_still_pictures(reader, path):

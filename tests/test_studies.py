@@ -205,6 +205,13 @@ def test_rows_of_other_versions_do_not_count(whole, tmp_path, monkeypatch):
     assert "2 runs of other parameters, settings or versions are kept, and not used here." in again.words
 
 
+def test_workers_of_another_version_end_a_study(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.studies.study.digest_of", lambda: "other")
+    with pytest.raises(WorkbenchError, match="have another version of the workbench, or of NumPy"):
+        study(folder=tmp_path)
+    assert (tmp_path / "journal.jsonl").read_bytes() == b""
+
+
 @pytest.mark.parametrize(
     "changed",
     [{"duration": 0.012}, {"reference_step": 2.5e-4}, {"explicit": True}, {"normal": "velocity"}, {"steps": 5e-4},

@@ -74,6 +74,15 @@ def save(
         write_figures(figures(c), folder / "figures", drawn)
 
 
+def remove_others(c: Comparison, folder: Path) -> None:
+    """Take away what an earlier comparison has left in the folder and this one does not have."""
+    for name, missing in (
+        ("diagnostics.csv", c.case is None), ("motion.npz", c.motion is None), ("problem.npz", c.problem is None)
+    ):  # fmt: skip
+        if missing:
+            (folder / name).unlink(missing_ok=True)
+
+
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
     shown, moving, known = figures(c), motion_view(c), {}

@@ -39,12 +39,19 @@ def counts(claims: pd.DataFrame) -> dict[str, dict[str, int]]:
     return {kind: {verdict: found[kind, verdict] for verdict in VERDICTS} for kind in ("claim", "check")}
 
 
+def in_short(found: dict[str, dict[str, int]]) -> str:
+    """How many claims and checks are confirmed."""
+    words = {"claim": "claims of the paper", "check": "checks of our own"}
+    parts = [f"{x['confirmed']} of {sum(x.values())} {words[kind]}" for kind, x in found.items() if sum(x.values())]
+    return f"Confirmed: {', '.join(parts)}."
+
+
 def render(name: str, r: Reproduction, provenance: dict[str, Any]) -> str:
     """The whole page of one reproduction as text."""
     template = environment().get_template("reproduction.html.j2")
     return template.render(
         name=name, r=r, counts=counts(claims_frame(name, r)), provenance=provenance, number_text=number_text,
-        **scripts(r.figures),
+        in_short=in_short, **scripts(r.figures),
     )  # fmt: skip
 
 

@@ -106,4 +106,10 @@ async function draw(name, spec) {
   place.closest('figure').append(row);
 }
 
-for (const [name, spec] of Object.entries(specs)) draw(name, spec);
+// One after the other, so that the page answers between them.
+(async () => {
+  for (const [name, spec] of Object.entries(specs)) {
+    await draw(name, spec);
+    await new Promise(done => setTimeout(done));
+  }
+})();

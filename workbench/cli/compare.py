@@ -128,6 +128,7 @@ def _of_case(o: argparse.Namespace) -> dict[str, Any]:
 
 def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     from workbench.builtin.reports.figures.charts import remove_figures
+    from workbench.builtin.reports.pages.comparison import remove_others
     from workbench.builtin.reports.text.terminal import print_table
     from workbench.output import json_rows, staged
     from workbench.verbs.compare import compare
@@ -141,9 +142,7 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
             raise WorkbenchError("; ".join(dict.fromkeys(card["failure"].reason for card in c.mathematics)))
         found.write(stage, o.figures, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
     remove_figures(out / "figures", keep=o.figures)
-    if c.case is None:
-        # An earlier comparison on a case, whose folder was given, has left it.
-        (out / "diagnostics.csv").unlink(missing_ok=True)
+    remove_others(c, out)
     if o.json:
         print(json_rows(c.runs))
     elif not o.quiet:

@@ -15,6 +15,7 @@ from workbench.cli import (
     compare,
     completion,
     files,
+    index,
     listing,
     painleve,
     report,
@@ -29,6 +30,10 @@ from workbench.cli.parsing import Parser
 from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
 
+COMMANDS = (
+    compare, study, report, index, slides, reproduce, show, check, trace, verify, files, painleve, listing,
+)  # fmt: skip
+"""In the order in which the help lists them."""
 NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit", "--at", "--slip")
 
 
@@ -42,7 +47,21 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"workbench {__version__}")
     completion.add_option(top)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    for command in (compare, report, study, slides, reproduce, show, check, trace, verify, files, painleve, listing):
+    for command in (
+        compare,
+        report,
+        index,
+        study,
+        slides,
+        reproduce,
+        show,
+        check,
+        trace,
+        verify,
+        files,
+        painleve,
+        listing,
+    ):
         command.add_command(commands)
     return top
 

@@ -27,6 +27,7 @@ def add_command(commands: Any) -> None:
 def run_report(o: argparse.Namespace) -> None:
     """Read, merge, write what a comparison leaves behind, print its table."""
     from workbench.builtin.reports.figures.charts import remove_figures
+    from workbench.builtin.reports.pages.comparison import remove_others
     from workbench.builtin.reports.text.terminal import print_table
     from workbench.output import staged
     from workbench.verbs.report import report
@@ -37,6 +38,7 @@ def run_report(o: argparse.Namespace) -> None:
     with staged(out) as stage:
         found.write(stage, o.figures, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
     remove_figures(out / "figures", keep=o.figures)
+    remove_others(c, out)
     if not o.quiet:
         print_table(c)
         for remark in c.remarks:

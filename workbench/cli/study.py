@@ -25,7 +25,8 @@ def add_command(commands: Any) -> None:
         "study wheel --vary mu=0.1:0.9:9 step=1e-3,5e-4 -f box -f ccp",
         "study cube --sample sobol:128 --vary mu=0.1:1 speed=1:5 --out cube-study",
         "study wheel sphere --vary stewart-trinkle.directions=4,8,16 -f stewart-trinkle", "study study.toml",
-        "study status cube-study",
+        "study cube --vary mu=0.1:0.9:900 --executor dask://head:8786",
+        "study cube --vary mu=0.1:0.9:900 --executor submitit:slurm --workers 40", "study status cube-study",
     )  # fmt: skip
     study.add_argument(
         "what", nargs="+", metavar="CASE", help="names of cases; a file study.toml; or status and the study's folder"
@@ -47,7 +48,14 @@ def add_command(commands: Any) -> None:
     study.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
     study.add_argument("--reference-step", metavar="H", help="step of the reference runs [s]; default 1e-4")
     study.add_argument("--out", metavar="FOLDER", help="where rows are kept; default: CASE-study, or the file's name")
-    study.add_argument("--workers", type=int, metavar="N", help="default: the number of processors")
+    study.add_argument(
+        "--executor", metavar="WHERE",
+        help="processes (default); dask://HOST:PORT; mpi, below mpiexec -n N python -m mpi4py.futures -m workbench; "
+        "submitit:slurm or submitit:local, which start N jobs",
+    )  # fmt: skip
+    study.add_argument(
+        "--workers", type=int, metavar="N", help="processes or submitit's jobs; default: the number of processors"
+    )
     study.add_argument("--shard", metavar="I/N", help="make every N-th point, from the I-th")
     study.add_argument("--retry-failed", action="store_true", help="make rows again that failed")
     study.add_argument("--quiet", action="store_true", help="say nothing")
@@ -104,7 +112,8 @@ def _asked(o: argparse.Namespace) -> tuple[dict[str, Any], Path]:
         given["parameters"] = given.get("parameters", {}) | varied
     for key, value in (
         ("sample", o.sample), ("seed", o.seed or None), ("formulations", o.formulation), ("solvers", o.solver),
-        ("metrics", o.metric), ("workers", o.workers), ("retry_failed", o.retry_failed or None),
+        ("metrics", o.metric), ("executor", o.executor), ("workers", o.workers),
+        ("retry_failed", o.retry_failed or None),
         ("duration", o.duration and number_option(o.duration, "--duration", "seconds")),
         ("reference_step", o.reference_step and number_option(o.reference_step, "--reference-step", "seconds")),
         ("shard", o.shard and _shard(o.shard)),

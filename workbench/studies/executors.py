@@ -1,4 +1,4 @@
-"""Where units of work are done: processes of this machine, or any executor with the interface of `concurrent.futures`.
+"""Where units of work are done: processes of this machine, Dask, MPI, any executor like those of `concurrent.futures`.
 
 A few more units than there are workers are under way at once, so that memory does not grow with the study.
 """
@@ -25,19 +25,38 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Pool:
-    """Starts an executor, again whenever it breaks, whose `workers` take a unit each."""
+    """Starts an executor, again whenever it breaks, whose `workers` take a unit each.
+
+    `killed` is what a unit raises that was under way, again and again, where workers died, if the executor replaces
+    them by itself.
+    """
 
     start: Callable[[], AbstractContextManager[Any]]
     workers: int
+    killed: type[Exception] | tuple[()] = ()
 
 
 def pool_of(wanted: Any, workers: int) -> Pool:
-    """The executor of this name, or an object with a method `submit`; raises WorkbenchError."""
+    """The executor of this name, or an object with a method `submit`; raises WorkbenchError.
+
+    `workers` is for processes and objects: Dask and MPI have as many as there are.
+    """
     if hasattr(wanted, "submit"):
         return Pool(lambda: nullcontext(wanted), workers)
     if wanted in (None, "processes"):
         return Pool(lambda: _processes(workers), workers)
-    raise WorkbenchError(f"executor '{wanted}'; it can be processes, or in Python an object with a method submit")
+    if wanted == "mpi":
+        from workbench.studies.on_mpi import mpi_pool
+
+        return mpi_pool()
+    if str(wanted).startswith("dask://"):
+        from workbench.studies.on_dask import dask_pool
+
+        return dask_pool(str(wanted).replace("dask://", "tcp://", 1))
+    raise WorkbenchError(
+        f"executor '{wanted}'; it can be processes, dask://HOST:PORT, mpi, submitit:slurm, submitit:local, "
+        "or in Python an object with a method submit"
+    )
 
 
 def done(pool: Pool, function: Callable[[Any], T], units: Iterator[Any]) -> Iterator[tuple[Any, T | Exception]]:
@@ -46,7 +65,7 @@ def done(pool: Pool, function: Callable[[Any], T], units: Iterator[Any]) -> Iter
     Units that were under way when a worker died are done again, each alone, so that the one that kills is found: it
     comes with the BrokenExecutor after `ATTEMPTS` times.
     """
-    queue = _Queue(units)
+    queue = _Queue(units, pool.killed)
     while queue:
         with pool.start() as executor:
             try:
@@ -59,8 +78,9 @@ def done(pool: Pool, function: Callable[[Any], T], units: Iterator[Any]) -> Iter
 class _Queue:
     """Units that are still to be done: those to come, those under way, and those to be done alone, with attempts."""
 
-    def __init__(self, units: Iterator[Any]) -> None:
+    def __init__(self, units: Iterator[Any], killed: type[Exception] | tuple[()]) -> None:
         self.units = units
+        self.killed = killed
         self.left = True
         self.waiting: dict[Future, Any] = {}
         self.alone: deque[tuple[Any, int]] = deque()
@@ -83,7 +103,12 @@ class _Queue:
                 for future in wait(self.waiting, return_when=FIRST_COMPLETED).done:
                     # It stays among those that wait until it is known not to be lost.
                     found = _result(future)
-                    yield self.waiting.pop(future), found
+                    unit = self.waiting.pop(future)
+                    if isinstance(found, self.killed):
+                        # It, or another one that its worker had as well.
+                        self.alone.append((unit, 0))
+                    else:
+                        yield unit, found
 
     def one_by_one(self, executor: Any, function: Callable) -> Iterator[tuple[Any, Any]]:
         while self.alone:
@@ -91,7 +116,7 @@ class _Queue:
             self.alone.appendleft((unit, attempts + 1))
             found = _result(executor.submit(function, unit))
             self.alone.popleft()
-            yield unit, found
+            yield unit, BrokenExecutor(str(found)) if isinstance(found, self.killed) else found
 
     def broken(self, error: BrokenExecutor) -> Iterator[tuple[Any, Any]]:
         self.alone.extend((unit, 0) for unit in self.waiting.values())
@@ -108,7 +133,9 @@ def _result(future: Future) -> Any:
     except BrokenExecutor:
         raise
     except CancelledError as error:
-        raise WorkbenchError("the executor has cancelled what was under way; the same command goes on") from error
+        raise WorkbenchError(
+            "the executor has given up what was under way; what was finished is kept, and the same command goes on"
+        ) from error
     except Exception as error:
         return error
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from workbench.output import replaced
 from workbench.studies.executors import ATTEMPTS, Pool, done
 from workbench.studies.journal import Journal, Kept, kept
 from workbench.studies.plan import Point
-from workbench.studies.work import Unit, lost, rows_of
+from workbench.studies.sources import digest_of
+from workbench.studies.work import OtherVersionError, Unit, lost, packed, rows_of
 
 PLAN = "plan.parquet"
 """The file that says which runs a study wants."""
@@ -55,6 +56,9 @@ class Study:
     columns: dict[str, dict[str, str]]
     shard: tuple[int, int] = (1, 1)
 
+    def __reduce__(self) -> tuple:
+        return Study, (self.points, self.exact, packed(self.metrics), self.columns, self.shard)
+
     @property
     def own(self) -> list[tuple[int, Point]]:
         """The points of this process, with their numbers."""
@@ -68,9 +72,7 @@ class Study:
 
         With `retry_failed` rows that have no answer are made again. Raises WorkbenchError where nothing can be written.
         """
-        before = kept(folder)
-        if retry_failed:
-            before.rows = {key: rows for key, rows in before.rows.items() if not is_failed(rows)}
+        before = self.begin(folder, retry_failed)
         wanted = [key for _, point in self.own for key in point.keys]
         there, made, start = sum(key in before.rows for key in wanted), 0, time.monotonic()
 
@@ -79,23 +81,36 @@ class Study:
                 progress(Progress(there, made, len(wanted), time.monotonic() - start, where))
 
         report()
-        with replaced(folder / PLAN) as stage:
-            self.plan().to_parquet(stage, index=False)
         i, n = self.shard
         name = "journal.jsonl" if n == 1 else f"journal-{i}-of-{n}.jsonl"
         with Journal(folder / name) as journal:
             for unit, found in done(pool, rows_of, self._units(before)):
+                if isinstance(found, OtherVersionError):
+                    raise found
                 records = lost(unit, _crashed(found)) if isinstance(found, Exception) else found
                 journal.append(records)
                 made += len(records)
                 report(where(unit.point))
         return kept(folder)
 
+    def begin(self, folder: Path, retry_failed: bool = False) -> Kept:
+        """Write down what is wanted; what the journals have, without rows that failed if these are to be retried."""
+        with replaced(folder / PLAN) as stage:
+            self.plan().to_parquet(stage, index=False)
+        before = kept(folder)
+        if retry_failed:
+            before.rows = {key: rows for key, rows in before.rows.items() if not is_failed(rows)}
+        return before
+
+    def part(self, i: int, n: int) -> "Study":
+        """The i-th of n shards of the same study, counted from 1."""
+        return replace(self, shard=(i, n))
+
     def _units(self, before: Kept) -> Iterator[Unit]:
         for number, point in self.own:
             missing = frozenset(key for key in point.keys if key not in before.rows)
             if missing:
-                yield Unit(number, point, self.exact, self.metrics, missing)
+                yield Unit(number, point, self.exact, self.metrics, missing, digest_of())
 
     def plan(self) -> pd.DataFrame:
         """A row for each run of the plan: its key, and what it is."""

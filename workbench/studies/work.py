@@ -1,6 +1,7 @@
 """One unit of work: the missing rows of a point, made in this process or in another one."""
 
 import pickle
+import platform
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,8 +12,10 @@ from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric
 from workbench.comparison.rows import windows
 from workbench.engine.travel import Parcel
+from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.studies.plan import Point
+from workbench.studies.sources import digest_of
 
 Records = list[tuple[str, list[dict[str, Any]]]]
 """Rows by the key of their run."""
@@ -20,16 +23,18 @@ Records = list[tuple[str, list[dict[str, Any]]]]
 
 @dataclass(frozen=True)
 class Unit:
-    """The runs of a point that are still to be made; `number` is the point's in the plan."""
+    """The runs of a point that are still to be made; `number` is the point's in the plan, `code` the digest of the
+    workbench that has planned it."""
 
     number: int
     point: Point
     exact: Formulation
     metrics: tuple[Metric, ...]
     missing: frozenset[str]
+    code: str
 
     def __reduce__(self) -> tuple:
-        return Unit, (self.number, self.point, self.exact, _packed(self.metrics), self.missing)
+        return Unit, (self.number, self.point, self.exact, packed(self.metrics), self.missing, self.code)
 
     @property
     def wanted(self) -> list[tuple[str, Job]]:
@@ -47,11 +52,20 @@ class _Packed:
         return pickle.loads, (self.content,)
 
 
-_packed = lru_cache(maxsize=4)(_Packed)
+packed = lru_cache(maxsize=4)(_Packed)
+
+
+class OtherVersionError(WorkbenchError):
+    """A worker, on another machine say, would make rows by other code than their keys tell."""
 
 
 def rows_of(unit: Unit) -> Records:
-    """The rows of a unit; where the point as a whole fails, each row has the reason."""
+    """The rows of a unit; where the point as a whole fails, each row has the reason. Raises OtherVersionError."""
+    if unit.code != digest_of():
+        raise OtherVersionError(
+            f"workers on {platform.node()} have another version of the workbench, or of NumPy, SciPy, Numba, Clarabel "
+            "or CVXPY, than the process that holds the study; install the same ones there"
+        )
     case, settings, wanted = unit.point.case, unit.point.settings, unit.wanted
     try:
         jobs = [job for _, job in wanted]

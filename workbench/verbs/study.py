@@ -18,6 +18,7 @@ from workbench.output import provenance, write_json
 from workbench.studies.design import Axis, Range, Sample, points, together, varied
 from workbench.studies.executors import pool_of
 from workbench.studies.journal import Kept
+from workbench.studies.on_submitit import is_submitit, run_in_jobs, submitter_of
 from workbench.studies.plan import columns_of, plan
 from workbench.studies.study import Progress, Study
 from workbench.verbs.compare import must_differ, several
@@ -103,9 +104,10 @@ def study(
     other settings are those of `compare`; without `solvers` each formulation gets the one that takes it to round-off.
 
     Finished rows are kept in `folder`, and the same study begun again there makes what is missing; without a folder
-    nothing is kept. `executor` is "processes", or an object with the interface of `concurrent.futures`, and `workers`
-    how many units of work it takes at once; the default is the number of processors. `shard` (i, n) makes every n-th
-    point from the i-th. A row that fails has its reason, and `retry_failed` makes it again.
+    nothing is kept. `executor` is "processes", "dask://HOST:PORT", "mpi", "submitit:slurm", "submitit:local", one of
+    submitit's objects, or one with the interface of `concurrent.futures`. `workers` is the number of processes, of
+    submitit's jobs, or of units that an object takes at once; the default is the number of processors. `shard` (i, n)
+    makes every n-th point from the i-th. A row that fails has its reason, and `retry_failed` makes it again.
     A script that asks for other processes begins with `if __name__ == "__main__":`. Raises WorkbenchError for a study
     that cannot be made.
 
@@ -129,7 +131,13 @@ def study(
         "settings": vars(settings) | {"relaxation": str(settings.relaxation)},
         "metrics": [m.name for m in measured],
     }  # fmt: skip
-    pool = pool_of(executor, workers or os.cpu_count() or 1)
+    workers = workers or os.cpu_count() or 1
+    if is_submitit(executor):
+        if folder is None:
+            raise WorkbenchError("a study in jobs of submitit needs a folder that all machines see")
+        submitter = submitter_of(executor, Path(folder))
+        return Studied(what, run_in_jobs(what, _made(Path(folder)), submitter, workers, retry_failed, progress), own)
+    pool = pool_of(executor, workers)
     if folder is not None:
         return Studied(what, what.run(_made(Path(folder)), pool, retry_failed, progress), own)
     with tempfile.TemporaryDirectory(prefix="workbench-") as place:

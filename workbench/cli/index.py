@@ -1,0 +1,37 @@
+"""The command `workbench index`: a page that links the pages in a folder."""
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import Any
+
+from workbench.cli.parsing import command
+from workbench.errors import WorkbenchError
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    index = command(
+        commands, "index", "a page that links the pages in a folder: comparisons, checks, maps, traces, reproductions",
+        "index .", "index results",
+    )  # fmt: skip
+    index.add_argument("folder", help="with pages of the workbench, in folders within it too; gets an index.html")
+    index.set_defaults(run=run_index)
+
+
+def run_index(o: argparse.Namespace) -> None:
+    """Find the pages, write index.html; what is there of another's is left alone."""
+    from workbench.builtin.reports.pages.index import NAME, entries, head_of, render
+    from workbench.output import provenance, replaced
+
+    folder = Path(o.folder)
+    if not folder.is_dir():
+        raise WorkbenchError(f"'{folder}' is no folder; give one with pages of the workbench")
+    out = folder / NAME
+    if out.exists() and head_of(out).kind != "index":
+        raise WorkbenchError(f"'{out}' is somebody else's page; rename it, or make the index of another folder")
+    found = entries(folder)
+    with replaced(out) as page:
+        facts = provenance(command=f"workbench {shlex.join(o.words)}")
+        page.write_text(render(folder.absolute().name, found, facts), "utf-8")
+    print(f"{len(found)} page{'s' * (len(found) > 1)}: {out}")
