@@ -1,23 +1,19 @@
 """From declarations to numbers: stamping, elimination and recovery against CVXPY's own `.value` and dense algebra."""
 
 import re
-from types import SimpleNamespace
 from typing import Any, Literal
 
 import cvxpy as cp
 import numpy as np
 import pytest
-from numba import njit
 
-from workbench.algorithms.lemke.method import SOLVER as LEMKE
+from tests.declared import frictionless, spd, system_of
 from workbench.assemble.assembly import carry_back, eliminate, stamp
 from workbench.assemble.find import compiled
-from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.diagnostics.check import check
 from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, core_shapes, formulation
-from workbench.language.hooks import GIVEN
 from workbench.language.leaves import CoreSymbol
 from workbench.language.modelling import (
     ConeComplements,
@@ -32,12 +28,9 @@ from workbench.language.modelling import (
 )
 from workbench.language.notation import relation
 from workbench.language.sets import Box
-from workbench.mechanics.contact import ContactSystem
-from workbench.problems.solution import Status
 from workbench.readers.matrix import Matrix
 from workbench.step import stepping
-from workbench.step.one_step import pose, solve_system
-from workbench.step.simulation import simulate
+from workbench.step.one_step import pose
 
 NAMED = {f.name: f for f in FORMULATIONS}
 OTHER_OPTIONS: dict[str, list[dict[str, Any]]] = {
@@ -50,19 +43,6 @@ OTHER_OPTIONS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def frictionless(name, law=None, balance=None, hooks=None, more=None, adhesion=0.0):
-    """A frictionless step to which law(s, p_n), balance(s, v), relations more(s, p_n) or an adhesion are added."""
-
-    def build(s: ContactSymbols) -> Declaration:
-        v, p = free("v", s.n), nonneg("p", s.r)
-        p_n = p - adhesion if adhesion else p
-        D, F = s.balance(v, p_n), s.un(v, p_n)
-        rows = equals(D + balance(s, v) if balance else D), *s.bilateral(v), *(more(s, p) if more else ())
-        return declare(*rows, complements(F + law(s, p) if law else F, p), recover=dict(v=v, p_n=p_n), hooks=hooks)
-
-    return formulation(name, friction="none", source="this test")(build)
-
-
 SPREAD = [f.with_options(**options) for f in FORMULATIONS for options in ({}, *OTHER_OPTIONS.get(f.name, []))]
 SPREAD.append(frictionless("adhesive", adhesion=0.25))
 SIZES = [(3, 0, 1, 1), (6, 1, 1, 2), (4, 2, 2, 1), (8, 0, 2, 2), (7, 1, 4, 1), (12, 2, 4, 2)]
@@ -71,21 +51,6 @@ SIZES = [(3, 0, 1, 1), (6, 1, 1, 2), (4, 2, 2, 1), (8, 0, 2, 2), (7, 1, 4, 1), (
 cast: Any = cp.Expression.cast_to_const
 each_formulation = pytest.mark.parametrize("f", SPREAD, ids=lambda f: f.label)
 each_size = pytest.mark.parametrize("size", SIZES, ids=lambda s: "n{}-m{}-r{}-d{}".format(*s))
-
-
-def spd(rng, n: int) -> np.ndarray:
-    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
-    return (Q * np.geomspace(0.3, 3.0, n)) @ Q.T
-
-
-def system_of(rng, n, m, r, d, **given) -> ContactSystem:
-    data = dict(
-        M=spd(rng, n), v=rng.standard_normal(n), f=rng.standard_normal(n), h=0.01, J_b=rng.standard_normal((m, n)),
-        g=0.01 * rng.standard_normal(m), J_n=rng.standard_normal((r, n)), J_t=rng.standard_normal((d * r, n)),
-        mu=rng.uniform(0.1, 1.0, r), phi=0.01 * rng.standard_normal(r), r_n=rng.standard_normal(r),
-        r_t=rng.standard_normal(d * r), e=rng.uniform(0, 1, r),
-    )  # fmt: skip
-    return ContactSystem(**(data | given))
 
 
 class Instance:
@@ -327,103 +292,3 @@ def test_a_sign_changes_print_matrix_and_verdict_together(law, balance):
     N = system.J_n @ np.linalg.solve(system.M, system.J_n.T)
     np.testing.assert_allclose(problem.M, law * balance * N, rtol=1e-12)
     assert check(Matrix(problem.M))["p_matrix"]["verdict"] == ("P" if law * balance > 0 else "not P")
-
-
-# A declaration of the user's own
-
-
-@njit(GIVEN)
-def damping_grows_with_load(core, memory, own, numbers):
-    """own = [D (2, 2), row by row]: a skewed damping, stiffer by the last step's p_n."""
-    load = 0.0 if np.isnan(memory[0]) else memory[0]
-    own[0], own[1], own[2] = numbers[0] * core.h, numbers[1] * core.h, 0.0
-    own[3] = numbers[0] * core.h * (1.0 + load)
-
-
-@formulation("viscous", friction="linear viscous, anisotropic", source="this test")
-def viscous(s: ContactSymbols) -> Declaration:
-    D = cp.Parameter((2, 2), name="D")
-    v, p_n, p_t, u = free("v", s.n), nonneg("p_n", s.r), free("p_t", 2), free("u", 2)
-    return declare(
-        equals(s.balance(v, p_n, p_t)),
-        equals(u - s.ut(v, p_t)),
-        equals(p_t + D @ u),
-        complements(s.un(v, p_n), p_n),
-        recover=dict(v=v, p_n=p_n, p_t=p_t),
-        hooks=Hooks(given=damping_grows_with_load, own=(D,), numbers=(3.0, 1.5)),
-    )
-
-
-# The same solver, hidden from the compiled loop.
-IN_PYTHON = SimpleNamespace(
-    name=LEMKE.name, solves=LEMKE.solves, tolerance=LEMKE.tolerance, why_not=LEMKE.why_not, solve=LEMKE.solve
-)
-each_loop = pytest.mark.parametrize("solver", [LEMKE, IN_PYTHON], ids=["compiled", "python"])
-
-
-def test_a_users_declaration_compiles_and_its_problem_is_solved():
-    system = system_of(np.random.default_rng(10), 6, 0, 1, 2, r_n=-9.0)
-    D = system.h * np.array([[3.0, 1.5], [0.0, 3.0]])
-    W_t = np.linalg.inv(system.M + system.J_t.T @ D @ system.J_t)
-    problem = pose(viscous, system).problem()
-    assert problem.kind == "LCP"
-    np.testing.assert_allclose(problem.M, system.J_n @ W_t @ system.J_n.T, rtol=1e-12)
-    answer, solution = solve_system(viscous, system, LEMKE)
-    assert (solution.claimed, solution.verified) == (Status.SOLVED, True)
-    u = system.J_t @ answer.v + system.r_t
-    np.testing.assert_allclose(answer.p_t, -D @ u, rtol=1e-10)
-    assert answer.p_n[0] == solution.z[0] > 0
-
-
-@each_loop
-def test_a_users_declaration_steps_the_wheel(solver):
-    run = simulate(Wheel(), viscous, solver, 1e-3, 0.1)
-    assert (run.status, run.steps) == (Status.SOLVED, 100)
-    assert run.residuals.max() <= LEMKE.tolerance
-    r = run.record
-    impulse = np.einsum("kji,kj->ki", r.J, r.p)
-    np.testing.assert_allclose(np.einsum("kij,kj->ki", r.mass, r.v[1:]), r.b + impulse, rtol=1e-10, atol=1e-12)
-    u, load = run.u_t[:, 0], np.concatenate([[0.0], run.p_n[:-1, 0]])
-    expected = -run.h * np.stack([3.0 * u[:, 0] + 1.5 * u[:, 1], 3.0 * (1 + load) * u[:, 1]], axis=1)
-    np.testing.assert_allclose(run.p_t[:, 0], expected, rtol=1e-9, atol=1e-13)
-    assert min(load.max(), np.abs(u[:, 1]).min()) > 0
-    np.testing.assert_allclose(run.states_q, simulate(Wheel(), viscous, LEMKE, 1e-3, 0.1).states_q, rtol=1e-12)
-
-
-@njit(GIVEN)
-def count_calls(core, memory, own, numbers):
-    """The last entry of the memory, which `remember_impulses` leaves alone, counts the calls."""
-    memory[-1] = 1.0 if np.isnan(memory[-1]) else memory[-1] + 1.0
-    own[0] = memory[-1]
-
-
-@each_loop
-def test_given_is_called_once_a_step(solver):
-    k = cp.Parameter(1, name="k")
-    hooks = Hooks(given=count_calls, own=(k,), memory=4)
-    build = frictionless("counting", lambda s, p_n: cp.multiply(k, p_n), hooks=hooks)
-    run = simulate(Wheel(), build, solver, 1e-3, 0.005)
-    np.testing.assert_allclose((run.record.M - run.W[:, :1, :1])[:, 0, 0], np.arange(1, 6), rtol=1e-12)
-
-
-@njit(GIVEN)
-def lost_after_the_first_step(core, memory, own, numbers):
-    own[:] = 1.0 if np.isnan(memory[0]) else np.nan
-
-
-@pytest.mark.parametrize("where", ["balance", "law"])
-@each_loop
-def test_data_lost_on_the_way_end_the_run_with_a_reason(where, solver):
-    c = cp.Parameter(6 if where == "balance" else 1, name="damping")
-    change = {where: lambda s, unknown: cp.multiply(c, unknown)}
-    build = frictionless("lost", hooks=Hooks(given=lost_after_the_first_step, own=(c,)), **change)
-    run = simulate(Wheel(), build, solver, 1e-3, 0.01)
-    assert (run.steps, run.status is Status.SOLVED) == (1, False)
-    assert re.search("step 1 .*'damping'", run.reason)
-
-
-def test_values_of_own_parameters_are_where_every_step_starts():
-    c, k = cp.Parameter(1, name="c", value=[0.25]), cp.Parameter(1, name="k", value=[0.5])
-    build = frictionless("compliant", lambda s, p_n: cp.multiply(c + k, p_n), hooks=Hooks(own=(c,)))
-    run = simulate(Wheel(), build, LEMKE, 1e-3, 0.01)
-    np.testing.assert_allclose(run.record.M[:, 0, 0], run.W[:, 0, 0] + 0.75, rtol=1e-12)

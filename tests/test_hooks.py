@@ -1,11 +1,10 @@
 """What hooks receive, how many passes they may ask for, and which of them are refused."""
 
-from types import SimpleNamespace
-
 import cvxpy as cp
 import numpy as np
 import pytest
 
+from tests.declared import each_loop
 from workbench.algorithms.lemke.method import SOLVER as LEMKE
 from workbench.builtin.cases.wheel import Wheel
 from workbench.engine.compiling import kernel
@@ -18,12 +17,6 @@ from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
 from workbench.step.sweep import sweep
-
-# The same solver, hidden from the compiled loop.
-IN_PYTHON = SimpleNamespace(
-    name=LEMKE.name, solves=LEMKE.solves, tolerance=LEMKE.tolerance, why_not=LEMKE.why_not, solve=LEMKE.solve
-)
-each_loop = pytest.mark.parametrize("solver", [LEMKE, IN_PYTHON], ids=["compiled", "python"])
 
 
 def compliant(hooks_of, name="compliant") -> Declaration:

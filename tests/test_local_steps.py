@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from benchmarks.rows import Row
-from tests.test_hooks import IN_PYTHON, LEMKE, compliant, remembered, scaled
+from tests.declared import IN_PYTHON, LEMKE, each_loop
+from tests.test_hooks import compliant, remembered, scaled
 from tests.test_parts import MIXED
 from workbench.algorithms import default_solver, find_solver
 from workbench.assemble.find import compiled
@@ -69,7 +70,7 @@ def test_local_steps_of_a_run_s_own_formulation_are_its_steps(label, name, relax
         are_its_own(again(run, np.arange(0, run.steps, 3)), run)
 
 
-@pytest.mark.parametrize("solver", [LEMKE, IN_PYTHON], ids=["compiled", "python"])
+@each_loop
 @pytest.mark.parametrize("at", [[0, 1, 5, 9], [7]])
 def test_a_memory_that_goes_further_back_is_built_up_along_the_run(solver, at):
     f = compliant(lambda k: Hooks(remembered, None, scaled, own=(k,), numbers=(0.25,)))
@@ -89,7 +90,7 @@ def into_the_last_entry(core, memory, own, numbers, v, p_n, p_t):
     return False
 
 
-@pytest.mark.parametrize("solver", [LEMKE, IN_PYTHON], ids=["compiled", "python"])
+@each_loop
 def test_what_passes_leave_in_the_memory_ends_with_the_local_step(solver):
     f = compliant(lambda k: Hooks(from_the_last_entry, into_the_last_entry, own=(k,), memory=4))
     run = run_of(Wheel(), f, 10, solver=solver)
@@ -172,7 +173,7 @@ class Gap(Block):
     fill: ClassVar[Any] = staticmethod(fill_gap)
 
 
-@pytest.mark.parametrize("solver", [LEMKE, IN_PYTHON], ids=["compiled", "python"])
+@each_loop
 def test_a_step_that_fails_is_a_row_without_numbers_and_the_others_go_on(solver):
     run = run_of(Gap(), "coulomb", 30, normal="gap")
     broken = replace(run, normal="velocity")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
-from tests.test_matrix_classes import WRITTEN_LATER, exact, fractions, proves, samples
+from tests.verdicts import WRITTEN_LATER, exact, fractions, proves, samples
 from workbench.builtin.reports.pages.check import render
 from workbench.builtin.reports.text.check import to_text
 from workbench.diagnostics.check import check
