@@ -19,10 +19,12 @@ RESTLESS = 10
 """Times that a curve may cross the axis' range before it is drawn below the others."""
 
 PARTS = {
-    "total": INK, "reference": "#b9b9b9", "discretisation": "#7fa6c9", "formulation": "#e08a1e",
-    "compliance": "#3f8f4f", "solver": "#8c5fa8",
+    "total": (INK, "stroke"), "reference": ("#b9b9b9", "square"), "step size": ("#7fa6c9", "diamond"),
+    "formulation": ("#e08a1e", "circle"), "compliance": ("#3f8f4f", "triangle-up"), "solver": ("#8c5fa8", "cross"),
 }  # fmt: skip
-"""Parts of an error budget and their colours."""
+"""Parts of an error budget, their colours and marks."""
+LEAST = 1e-6
+"""Parts of an error budget up to this have no mark [%]."""
 
 NAMES = ("ranking", "friction", "misalignment", "position", "energy", "budget", "painleve", "cones", "motion")
 """File names of the figures, without ending."""
@@ -130,13 +132,13 @@ def _now(data: pd.DataFrame, plot: str) -> alt.Chart:
     return rule.encode(x=alt.value(0), opacity=alt.value(0)).properties(name="clock")
 
 
-def _decades(values: pd.Series) -> list[float]:
-    """Powers of ten, ten of them at most, for the ticks of a logarithmic axis."""
+def _decades(values: pd.Series, most: int = 9) -> list[float]:
+    """Powers of ten, about so many at most, for the ticks of a logarithmic axis."""
     values = values.dropna()
     if values.empty:
         return []
     low, high = int(np.floor(np.log10(values.min()))), int(np.ceil(np.log10(values.max())))
-    return [float(f"1e{k}") for k in range(low, high + 1, max(1, (high - low) // 8))]
+    return [float(f"1e{k}") for k in range(low, high + 1, max(1, -(-(high - low) // (most - 1))))]
 
 
 def _restless(data: pd.DataFrame, column: str, labels: Sequence[str]) -> list[bool]:
@@ -149,31 +151,33 @@ def _inked(labels: Sequence[str]) -> list[float]:
     return [sum(dash[::2]) / sum(dash) for dash in dashes(labels)]
 
 
-def budget(errors: pd.DataFrame, title: str) -> Chart:
-    """Bars side by side of the columns named in `PARTS`, shares, for every "run"; one chart for each "field"."""
+def budget(errors: pd.DataFrame) -> Chart:
+    """A row for every "run", on it a mark for each of the columns named in `PARTS`, shares; a plot a "field"."""
     parts, fields = [part for part in PARTS if part in errors], list(dict.fromkeys(errors["field"]))
     tidy = errors.melt(["run", "field"], parts, var_name="part", value_name="error").dropna(subset=["error"])
-    tidy["error"] = 100 * tidy["error"]
-    tidy = tidy[tidy["error"] > 1e-6].assign(floor=1e-6)
+    tidy["error"] = (100 * tidy["error"]).map(short)
+    tidy = tidy[tidy["error"] > LEAST]
+    parts, runs = [part for part in parts if part in set(tidy["part"])], list(dict.fromkeys(errors["run"]))
+    decades = _decades(tidy["error"], 5)
+    form = "~g" if min(decades) >= 1e-3 else ".0e"
+    colours, shapes = (alt.Scale(domain=parts, range=[PARTS[part][i] for part in parts]) for i in (0, 1))
+    legend = alt.Legend(orient="top", symbolSize=70, symbolStrokeWidth=2, title=None)
+    axis = alt.Axis(format=form, values=decades, orient="top", grid=True)
+    columns = 3 if len(fields) % 4 else 4
     return (
         alt.Chart(tidy)
-        .mark_bar()
+        .mark_point(size=48, strokeWidth=1.6, filled=False, opacity=0.95)
         .encode(
-            y=alt.Y("run:N", sort=list(dict.fromkeys(errors["run"])), title=None, axis=alt.Axis(labelLimit=300)),
-            yOffset=alt.YOffset("part:N", sort=parts, scale=alt.Scale(domain=parts)),
-            x=alt.X(
-                "error:Q", title=title, scale=alt.Scale(type="log", domainMin=1e-6),
-                axis=alt.Axis(format="~g", values=[1e-6, 1e-3, 1]),
-            ),
-            x2="floor:Q",
-            color=alt.Color(
-                "part:N", sort=parts, title=None,
-                scale=alt.Scale(domain=parts, range=[PARTS[part] for part in parts]),
-            ),
+            y=alt.Y("run:N", sort=runs, title=None, axis=alt.Axis(labelLimit=230, grid=True)),
+            x=alt.X("error:Q", title=None, scale=alt.Scale(type="log", nice=True), axis=axis),
+            color=alt.Color("part:N", sort=parts, scale=colours, legend=legend),
+            shape=alt.Shape("part:N", sort=parts, scale=shapes, legend=legend),
+            tooltip=["run:N", "part:N", "error:Q"],
         )
-        .properties(width=max((WIDTH - 220) // len(fields), 150), height=alt.Step(5))
-        .facet(facet=alt.Facet("field:N", sort=fields, title=None), columns=len(fields))
-    )  # fmt: skip
+        .properties(width=(WIDTH - 130) // columns - 20, height=alt.Step(16))
+        .facet(facet=alt.Facet("field:N", sort=fields, title=None), columns=columns)
+        .resolve_axis(x="independent")
+    )
 
 
 def styled(chart: Chart, background: str = "transparent") -> Chart:

@@ -24,7 +24,11 @@ from workbench.comparison.result import Comparison
 POINTS, ROWS = 400, 4800
 """Points drawn per curve at most, and rows of a figure; the frames keep every step."""
 ROUND_OFF = 1e-8
-"""Shares of a budget up to this have no bar."""
+"""Where no share of a budget is above this, the field is left out."""
+SHARE_OF_SOLVER = 0.01
+"""Share of an error from which on a further solver's part in it is worth a row of the budget."""
+TOLD = {"discretisation": "step size"}
+"""Parts of the budget whose columns are called otherwise than people are told."""
 MOST_CONTACTS = 6
 """Contacts that have a plot of their own each; of more the range is drawn."""
 COLUMNS, SIDE = 5, 140
@@ -42,20 +46,30 @@ def figures(c: Comparison) -> list[Figure]:
 
 
 def _budget(c: Comparison, caption: str) -> list[Figure]:
-    """The error budget of the first window, a field for each relative error; nothing without metrics that have one."""
+    """The error budget of the first window, a plot for each relative error; nothing without metrics that have one.
+
+    Rows are of the first solver, and of others that make `SHARE_OF_SOLVER` of an error.
+    """
     runs = next(iter(c.windows.values()))
-    run = runs["label"] + ", " + runs["solver"]
+    metrics = [m for m in c.metrics if m.parts and m.column.shown == "percent" and runs[m.column.name].notna().any()]
+    first = ~runs.duplicated([name for name in ("label", "step") if name in runs])
+    telling = first.copy()
+    for m in metrics:
+        own = [x.name for x in m.parts if x.part == "solver" and x.name in runs]
+        telling |= (runs[own].gt((SHARE_OF_SOLVER * runs[m.column.name]).clip(lower=1e-6), axis=0)).any(axis=1)
+    run = runs["label"].where(first, runs["label"] + " by " + runs["solver"])
     if "step" in runs and runs["step"].nunique() > 1:
         run += runs["step"].map(", {:g} s".format)
     fields = [
         runs[[x.name for x in m.columns if x.name in runs]]
-        .rename(columns={x.name: x.part or "total" for x in m.columns})
-        .assign(run=run, field=m.column.heading)
-        for m in c.metrics if m.parts and m.column.shown == "percent" and runs[m.column.name].notna().any()
-    ]  # fmt: skip
-    if not any((field.select_dtypes("number") > ROUND_OFF).any(axis=None) for field in fields):
+        .rename(columns={x.name: TOLD.get(x.part, x.part) or "total" for x in m.columns})
+        .assign(run=run, field=m.column.title)[telling]
+        for m in metrics
+    ]
+    fields = [field for field in fields if (field.select_dtypes("number") > ROUND_OFF).any(axis=None)]
+    if not fields:
         return []
-    return [Figure("budget", "Error budget", caption, budget(pd.concat(fields), "error [%]"))]
+    return [Figure("budget", "Error budget", caption, budget(pd.concat(fields)))]
 
 
 def _of_case(c: Comparison) -> list[Figure]:
@@ -94,8 +108,8 @@ def _of_case(c: Comparison) -> list[Figure]:
             c,
             f"In the window “{next(iter(c.windows))}”, each error as the table has it. Reference is the uncertainty of "
             "the reference itself; step size, formulation, compliance and solver are the differences that lead from "
-            "it to this run. Errors do not add up, so the bars stand side by side. Logarithmic; below 1e-6 % is "
-            "round-off and not drawn.",
+            "it to this run. They do not add up: parts may cancel, so that one may be larger than the total. "
+            "Logarithmic; below 1e-6 % is round-off and not drawn.",
         ),
         *_of_system(
             "painleve", "Smallest principal minor of the sliding matrix",
@@ -185,7 +199,7 @@ def _of_problem(c: Comparison) -> list[Figure]:
             c,
             "Velocities relative to |q|, impulses and friction as the table has them. Total is this row against exact "
             "Coulomb; formulation is the formulation solved to round-off against exact Coulomb; solver is this row "
-            "against the formulation to round-off. There is no discretisation part: one step, nothing moves. "
+            "against the formulation to round-off. Step size has no part in it: there is one step, and nothing moves. "
             "Logarithmic; below 1e-6 % is round-off and not drawn.",
         ),
         Figure(

@@ -11,18 +11,18 @@ from workbench.builtin.reports.figures.styles import INK, palette
 from workbench.comparison.result import Comparison
 
 PANELS = {
-    "local_velocity_error": "velocity of single steps",
+    "local_velocity_error": "local error",
     "velocity_error": "velocity",
     "position_error": "position",
     "impulse_error": "impulses",
     "friction_error": "friction",
 }
 """Errors that have a panel each, shares, and what it is called."""
-WIDTH, ROW = 860, 21
+WIDTH, ROW = 830, 20
 """Of all panels together, of a row [px]."""
 LEAST = 1e-9
 """Errors below this share are round-off, and said to be 0."""
-MARKS = {"equal axes": "circle", "axes that turn with sliding": "diamond", "not verified": "cross"}
+MARKS = {"axes that are fixed, or none": "circle", "axes that turn with sliding": "diamond", "not verified": "cross"}
 
 
 def ranking_figure(c: Comparison) -> list[Figure]:
@@ -36,61 +36,47 @@ def ranking_figure(c: Comparison) -> list[Figure]:
     shown = [name for name in PANELS if name in runs and (runs[name] > LEAST).any()]
     if not shown:
         return []
-    cells = _cells(runs.drop_duplicates("label"), shown)
+    runs = runs.drop_duplicates("label")
+    cells = _cells(runs, shown)
     known = cells["state"] == "band"
     words = [f"Errors against exact Coulomb friction{where}, logarithmic; the smallest first error is on top."]
     if known.any():
         words.append("Grey: an error in there is within the uncertainty of the reference.")
     if c.case is not None:
         words.append(
-            "Single steps begin at states of the exact run, the other errors are those of runs from the start. What "
-            "coulomb, which is exact, has of these is the step size's."
+            "The local error is that of the velocity after single steps, which begin at states of the exact run; the "
+            "other errors are those of runs from the start. What coulomb, which is exact, has of these is the step "
+            "size's."
         )
     if ((cells["mark"] == "axes that turn with sliding") & (cells["state"] == "point")).any():
-        words.append("Axes that turn with the sliding direction do not count for the order.")
-    return [Figure("ranking", "Who is how far from Coulomb's law", " ".join(words), _chart(cells, shown))]
+        words.append("Diamonds: axes that turn with the sliding direction, which helps any polygon or box.")
+    chart = _chart(cells, shown, list(runs["label"]))
+    return [Figure("ranking", "Who is how far from Coulomb's law", " ".join(words), chart)]
 
 
 def _cells(runs: pd.DataFrame, shown: list[str]) -> pd.DataFrame:
     """What stands where: a point, words in place of one, or the band of the reference, with errors in percent."""
     rows: list[dict[str, Any]] = []
     records = [{str(key): value for key, value in record.items()} for record in runs.to_dict("records")]
-    first = _first_errors(records, shown[0])
-    for r in sorted(records, key=lambda r: (r["formulation"] != "coulomb", first[_name(r["label"])])):
+    for r in sorted(records, key=lambda r: (r["formulation"] != "coulomb", _last(r[shown[0]]))):
         turned = r.get("axes") == "sliding"
         for column in shown:
             value = r[column]
             words = "" if value > LEAST else "0" if pd.notna(value) else _why_not(r, column)
             mark = "not verified" if not r["verified"] else list(MARKS)[turned]
             state, number = ("words", 0.0) if words else ("point", short(100 * value))
-            cell = {"name": _name(r["label"]), "panel": PANELS[column], "mark": mark, "label": r["label"]}
+            cell = {"name": r["label"], "panel": PANELS[column], "mark": mark}
             rows.append(cell | {"value": number, "words": words, "state": state})
     for column in shown:
         own = column.replace("_error", "_reference")
         if own in runs and (runs[own] > LEAST).any():
             rows.append({"panel": PANELS[column], "value": short(100 * runs[own].max()), "state": "band"})
-    cells = pd.DataFrame(rows).fillna("")
-    # Words only where no variant of the row has a point, and once.
-    pointed = set(map(tuple, cells.loc[cells["state"] == "point", ["name", "panel"]].to_numpy()))
-    spare = pd.Series([(a, b) in pointed for a, b in zip(cells["name"], cells["panel"], strict=True)], cells.index)
-    spare |= cells.duplicated(["name", "panel", "state"])
-    return cells[~(spare & (cells["state"] == "words"))]
+    return pd.DataFrame(rows).fillna("")
 
 
-def _first_errors(records: list[dict[str, Any]], column: str) -> dict[str, float]:
-    """The error that a formulation's place in the order follows: under equal axes where it has one there."""
-    found: dict[str, float] = {}
-    for r in sorted(records, key=lambda r: r.get("axes") == "sliding"):
-        if pd.notna(r[column]):
-            found.setdefault(_name(r["label"]), r[column])
-    return {_name(r["label"]): found.get(_name(r["label"]), np.inf) for r in records}
-
-
-def _name(label: str) -> str:
-    """The label without its axes, which the mark tells."""
-    name, _, options = label.partition(":")
-    others = [x for x in options.split(",") if x and not x.startswith("axes=")]
-    return ":".join([name, ",".join(others)]) if others else name
+def _last(error: float) -> float:
+    """What is not defined stands below."""
+    return float(error) if pd.notna(error) else np.inf
 
 
 def _why_not(row: dict[str, Any], column: str) -> str:
@@ -101,7 +87,7 @@ def _why_not(row: dict[str, Any], column: str) -> str:
     return f"{free:.0f} free" if column in ("friction_error", "impulse_error") and free > 0 else "not defined"
 
 
-def _chart(cells: pd.DataFrame, shown: list[str]) -> alt.FacetChart:
+def _chart(cells: pd.DataFrame, shown: list[str], labels: list[str]) -> alt.FacetChart:
     names = [name for name in dict.fromkeys(cells["name"]) if name]
     values = cells["value"][cells["state"] != "words"]
     low, high = int(np.floor(np.log10(values.min()))), int(np.ceil(np.log10(values.max())))
@@ -109,9 +95,10 @@ def _chart(cells: pd.DataFrame, shown: list[str]) -> alt.FacetChart:
     cells = cells.assign(low=ends[0])
     axis = alt.Axis(format="~g", values=[10.0**k for k in range(low, high + 1, max(1, (high - low) // 4))], grid=True)
     x = alt.X("value:Q", title="error [%]", scale=alt.Scale(type="log", domain=ends, nice=False), axis=axis)
-    y = alt.Y("name:N", sort=names, title=None, axis=alt.Axis(labelLimit=190, grid=True), scale=alt.Scale(domain=names))
+    y = alt.Y("name:N", sort=names, title=None, axis=alt.Axis(labelLimit=230, grid=True), scale=alt.Scale(domain=names))
     marks = [mark for mark in MARKS if ((cells["mark"] == mark) & (cells["state"] == "point")).any()]
-    colours = alt.Scale(domain=names, range=palette(names))
+    # In the order of all other figures, since a colour that is taken leads to the next one.
+    colours = alt.Scale(domain=labels, range=palette(labels))
     legend = alt.Legend(
         orient="top", direction="vertical", symbolStrokeWidth=1.6, symbolSize=70, symbolStrokeColor=INK,
         symbolFillColor="transparent",
@@ -124,10 +111,10 @@ def _chart(cells: pd.DataFrame, shown: list[str]) -> alt.FacetChart:
         base.transform_filter("datum.state == 'point'")
         .mark_point(size=70, strokeWidth=2, opacity=1)
         .encode(
-            x=x, y=y, shape=shape, tooltip=["label:N", "value:Q", "mark:N"],
+            x=x, y=y, shape=shape, tooltip=["name:N", "value:Q", "mark:N"],
             color=alt.Color("name:N", scale=colours, legend=None),
             fill=alt.Fill("name:N", scale=colours, legend=None),
-            fillOpacity=alt.condition("datum.mark == 'equal axes'", alt.value(1.0), alt.value(0.0)),
+            fillOpacity=alt.condition(f"datum.mark == '{next(iter(MARKS))}'", alt.value(1.0), alt.value(0.0)),
         ),
         base.transform_filter("datum.state == 'words'")
         .mark_text(align="left", fontSize=11, color=INK)

@@ -1,5 +1,6 @@
 """Colour and dash of each formulation: the same on every page, whatever stands beside it."""
 
+import re
 from collections.abc import Sequence
 from zlib import crc32
 
@@ -30,7 +31,7 @@ def palette(labels: Sequence[str]) -> list[str]:
     """A colour for each label: a formulation's own for its first variant, for others one that their name leads to."""
     found: dict[str, str] = {}
     for label in labels:
-        own, _ = OF_FORMULATIONS.get(label.partition(":")[0], ("", []))
+        own, _ = OF_FORMULATIONS.get(label) or OF_FORMULATIONS.get(re.split("[: ]", label)[0], ("", []))
         if own and own not in found.values():
             found[label] = own
     for label in labels:

@@ -26,6 +26,7 @@ from workbench.builtin.reports.text.conclusions import reasons, summary
 from workbench.builtin.reports.text.exports import full, latex, markdown, of_runs
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import headline
+from workbench.builtin.reports.text.names import named
 from workbench.comparison import saved
 from workbench.comparison.columns import Column
 from workbench.comparison.files import SLOW
@@ -67,11 +68,12 @@ def save(
         c.diagnostics.to_csv(folder / "diagnostics.csv", index=False)
     write_json(folder / "provenance.json", provenance)
     (folder / "report.html").write_text(render(c, provenance), "utf-8")
-    errors = _tables(c)[0]
+    told = named(c)
+    errors = _tables(told)[0]
     (folder / "errors.md").write_text(markdown(of_runs(errors)), "utf-8")
     (folder / "errors.tex").write_text(latex(of_runs(errors)), "utf-8")
     if drawn:
-        write_figures(figures(c), folder / "figures", drawn)
+        write_figures(figures(told), folder / "figures", drawn)
 
 
 def remove_others(c: Comparison, folder: Path) -> None:
@@ -85,6 +87,7 @@ def remove_others(c: Comparison, folder: Path) -> None:
 
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
+    c = named(c)
     shown, moving, known = figures(c), motion_view(c), {}
     tables, budgets = _tables(c), _budgets(c)
     columns = {x.name: (x.title, x.meaning) for t in (*tables, *budgets) for x in t["columns"]}

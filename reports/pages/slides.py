@@ -7,11 +7,13 @@ from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.pages.page import environment, script, scripts
 from workbench.builtin.reports.text.comparison import facts_in_words
 from workbench.builtin.reports.text.headline import headline
+from workbench.builtin.reports.text.names import named
 from workbench.comparison.result import Comparison
 
 
 def render(c: Comparison) -> str:
     """The slides as one page that opens offline."""
+    c = named(c)
     shown, moving = figures(c), motion_view(c)
     return (
         environment()

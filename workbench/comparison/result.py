@@ -61,6 +61,13 @@ class Comparison:
     motion: Motion | None = None
 
     @property
+    def turned(self) -> frozenset[str]:
+        """Labels of formulations whose axes turn with the sliding direction, of those that are there with fixed ones
+        too; they are ranked apart, and shown where somebody asks for them."""
+        fixed = {f.name for f in self.formulations if f.axes == "fixed"}
+        return frozenset(f.label for f in self.formulations if f.axes == "sliding" and f.name in fixed)
+
+    @property
     def windows(self) -> dict[str, pd.DataFrame]:
         """The rows of `runs`, window by window; those of a problem under the name ""."""
         if self.case is None:

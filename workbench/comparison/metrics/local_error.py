@@ -11,7 +11,8 @@ from workbench.comparison.metric import metric
     meaning="RMS over the steps of |v − v*|_M, v after one step of the formulation to round-off from exact Coulomb's "
     "state and v* after exact Coulomb's own, over the mean of the RMS of |M⁻¹ Jᵀ p|_M under both, what the contacts do "
     "to the velocity; at most 200 %",
-    defined="where a contact acts and the formulation has an answer to every step", heading="local", shown="percent",
+    defined="where a contact acts and the formulation has an answer to every step", heading="local error",
+    shown="percent",
 )  # fmt: skip
 def local_velocity_error(m: MeasuredRun) -> float:
     if m.local is None:

@@ -1,0 +1,59 @@
+"""A variant of a formulation has one name on a page, and two variants never share one."""
+
+import pandas as pd
+import pytest
+
+import workbench as wb
+from workbench.builtin.reports.figures.comparison import figures
+from workbench.builtin.reports.pages.comparison import render
+from workbench.builtin.reports.text.names import name_of, named
+from workbench.output import provenance
+
+
+@pytest.mark.parametrize(
+    ("label", "axes", "several", "name"),
+    [
+        ("hybrid", "sliding", False, "hybrid with turned axes"),
+        ("hybrid:axes=fixed", "fixed", False, "hybrid with fixed axes"),
+        ("box", "fixed", True, "box with fixed axes"),
+        ("box", "fixed", False, "box"),
+        ("box:bounds=iterated,axes=sliding", "sliding", True, "box:bounds=iterated with turned axes"),
+        ("hybrid:axes=fixed", "", True, "hybrid:axes=fixed"),
+        ("ccp", "", False, "ccp"),
+    ],
+)
+def test_a_name_says_which_axes(label, axes, several, name):
+    assert name_of(label, axes, several) == name
+
+
+@pytest.fixture(scope="module")
+def compared():
+    names = ["box", "box:axes=sliding", "hybrid", "ccp"]
+    return wb.compare("wheel", names, duration=0.02, reference_step=5e-4).comparison
+
+
+def test_every_part_of_a_page_calls_a_variant_by_one_name(compared):
+    c, names = named(compared), {"box with fixed axes", "box with turned axes", "hybrid with turned axes", "ccp"}
+    assert list(c.runs["label"].unique()) == [f.label for f in c.formulations]
+    assert {f.label for f in c.formulations} == names == {card["label"] for card in c.mathematics}
+    assert names >= {x.label for x in c.motion.tracks if x.role == "run"} > {"ccp"}
+    assert set(c.diagnostics["label"]) <= names >= set(c.trajectories["label"]) - {"coulomb"}
+    assert c.turned == {"box with turned axes"}
+    # What is saved for others keeps the labels, as the command line takes them.
+    assert "hybrid" in set(compared.runs["label"])
+    page = render(compared, provenance(case="wheel"))
+    for name in names:
+        assert f'<td class="name">{name}<' in page
+    assert "box:axes=sliding" not in page.partition('id="glossary"')[0].rpartition("<h2>Figures")[0]
+
+
+def test_the_error_budget_has_rows_and_plots_that_say_something(compared):
+    (figure,) = [x for x in figures(named(compared)) if x.name == "budget"]
+    rows = pd.DataFrame(next(iter(figure.chart.to_dict()["datasets"].values())))
+    assert set(rows["run"]) <= {f.label for f in named(compared).formulations}, "a cross-check of samples has no row"
+    assert set(rows["part"]) >= {"total", "step size", "formulation"}
+    runs = next(iter(compared.windows.values())).drop_duplicates("label").set_index("label")
+    own = rows[(rows["run"] == "ccp") & (rows["field"] == "velocity [%]")].set_index("part")["error"]
+    assert own["total"] == pytest.approx(100 * runs["velocity_error"]["ccp"], rel=1e-4)
+    assert own["formulation"] == pytest.approx(100 * runs["velocity_formulation"]["ccp"], rel=1e-4)
+    assert rows["error"].min() > 1e-6
