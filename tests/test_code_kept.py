@@ -61,6 +61,26 @@ def project(tmp_path):
 SHOW = "from high import whole; print(whole(1.0), sum(whole.stats.cache_hits.values()))"
 
 
+TOGETHER = f"import sys, high; print(flush=True); sys.stdin.readline(); {SHOW}"
+
+
+def test_of_processes_that_begin_together_one_compiles(project):
+    cache = {"NUMBA_CACHE_DIR": str(project / "cache")}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", TOGETHER], cwd=project, env=os.environ | cache, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    for process in started:
+        assert process.stdout.readline() == "\n"
+    for process in started:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert sorted(process.communicate()[0] for process in started) == ["3.0 0\n", "3.0 1\n", "3.0 1\n"]
+
+
 def test_code_is_stale_where_something_linked_into_it_has_changed_and_only_there(project, forked):
     cache = {"NUMBA_CACHE_DIR": str(project / "cache")}
     assert forked(SHOW, project, **cache) == ["3.0", "0"]

@@ -41,6 +41,11 @@ def numbers(c: Compiled) -> dict:
     return {name: np.asarray(a).tolist() for name, a in arrays.items()} | dict(kind=c.kind, own=c.own) | hooks
 
 
+def stored(folder):
+    """All files but the one of locks."""
+    return [path for path in folder.iterdir() if path.name != disk.LOCKS]
+
+
 @pytest.mark.parametrize("f", [*FORMULATIONS, *SLIDING], ids=lambda f: f.name)
 def test_what_is_stored_comes_back(f, folder):
     size = SIZES.get(f.symbols, (2, 1))
@@ -51,7 +56,7 @@ def test_what_is_stored_comes_back(f, folder):
     # Through text, so that nan equals nan; hooks are the same functions.
     assert repr(numbers(back)) == repr(numbers(c))
     assert [u.name() for u in back.declaration.unknowns] == [u.name() for u in c.declaration.unknowns]
-    assert [path.suffix for path in folder.iterdir()] == [".declaration"]
+    assert [path.suffix for path in stored(folder)] == [".declaration"]
 
 
 def test_other_options_sizes_and_versions_are_other_files(folder, monkeypatch):
@@ -70,7 +75,7 @@ def test_a_damaged_file_counts_as_missing_and_is_written_again(folder, damage):
     f, size = FORMULATIONS.find("box"), (6, 0, 1, 2)
     c = compile_declaration(f, size)
     store.save(c)
-    (path,) = folder.iterdir()
+    (path,) = stored(folder)
     whole = path.read_bytes()
     flipped = bytearray(whole)
     flipped[len(whole) // 2] ^= 1
@@ -99,7 +104,7 @@ def test_many_may_write_and_read_at_once(folder):
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(40)))
-    assert len(list(folder.iterdir())) == 1
+    assert len(stored(folder)) == 1
 
 
 def test_the_folder_is_the_users(monkeypatch, tmp_path):
@@ -151,7 +156,7 @@ def test_a_users_own_file_is_stored_and_follows_what_it_imports(folder, tmp_path
     assert probe(environment) == [2.0, True]
     assert probe(environment) == [2.0, False]
     assert probe(own_project(tmp_path, "SHARE = 3.0")) == [3.0, True]
-    assert len(list(folder.iterdir())) == 2
+    assert len(stored(folder)) == 2
 
 
 def own_project(folder, helper):
@@ -251,7 +256,7 @@ def test_a_forged_tensor_is_found_out_by_the_declaration_at_hand(folder, name, f
     f, size = FORMULATIONS.find(name), (6, 0, 2, 2)
     c = compile_declaration(f, size)
     store.save(c)
-    (path,) = folder.iterdir()
+    (path,) = stored(folder)
     forged(path)
     assert store.load(f, size) is not None
     forged(path, **FORGERIES[forgery])
@@ -262,7 +267,7 @@ def test_a_forged_tensor_is_found_out_by_the_declaration_at_hand(folder, name, f
 def test_what_holds_no_arrays_counts_as_missing(folder, content):
     f, size = FORMULATIONS.find("ccp"), (6, 0, 1, 2)
     store.save(compile_declaration(f, size))
-    (path,) = folder.iterdir()
+    (path,) = stored(folder)
     file = io.BytesIO()
     np.savez(file)
     disk.write(path.name, file.getvalue() if isinstance(content, str) else content)
@@ -274,7 +279,7 @@ def test_a_forged_declaration_makes_no_wrong_impulse(folder, systems):
     c = compile_declaration(f, system.size)
     right = solve_system(f, system, find_solver("lemke"))[0]
     store.save(c)
-    (path,) = folder.iterdir()
+    (path,) = stored(folder)
     forged(path, val=lambda x: 2.0 * x)
     compiled.cache_clear()
     answer, solution = solve_system(f, system, find_solver("lemke"))

@@ -5,7 +5,7 @@ from functools import lru_cache
 from time import perf_counter
 
 from workbench.assemble.plan import Compiled
-from workbench.assemble.store import load, save
+from workbench.assemble.store import load, made_alone, save
 from workbench.engine.timing import standing_still
 from workbench.language.formulation import Formulation
 
@@ -19,6 +19,10 @@ def compiled(formulation: Formulation, *size: int) -> Compiled:
         if c is None:
             from workbench.assemble.tensor import compile_declaration
 
-            c = compile_declaration(formulation, size)
-            save(c)
+            with made_alone(formulation, size):
+                # Another process may have been at it.
+                c = load(formulation, size)
+                if c is None:
+                    c = compile_declaration(formulation, size)
+                    save(c)
     return replace(c, seconds=perf_counter() - start)

@@ -14,6 +14,7 @@ import ast
 import hashlib
 import io
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from importlib.metadata import version
 from importlib.util import resolve_name
@@ -24,7 +25,7 @@ import numpy as np
 
 from workbench.assemble.plan import Compiled
 from workbench.assemble.rows import Rows, read_rows
-from workbench.engine.disk import read, write
+from workbench.engine.disk import alone, read, write
 from workbench.language.formulation import Formulation
 from workbench.language.values import by_values
 
@@ -80,6 +81,12 @@ def _agreeing(rows: Rows, at: Any, par: Any, val: Any, first: Any, place: Any, c
     A.reshape(-1)[place] = constant
     found = rows.compiled(A, at, par, val, int(first[0]))
     return found if rows.difference(found, np.random.default_rng()) <= ROUND_OFF else None
+
+
+def made_alone(formulation: Formulation, size: tuple[int, ...]) -> AbstractContextManager[None]:
+    """A block in which no other process compiles the same."""
+    name = _name(formulation, size)
+    return nullcontext() if name is None else alone(name)
 
 
 def save(c: Compiled) -> None:

@@ -22,7 +22,7 @@ import hashlib
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from enum import EnumMeta
 from functools import cache
 from pathlib import Path
@@ -96,10 +96,11 @@ class Kernel(CPUDispatcher):
             return
         with global_compiler_lock, no_collection(), standing_still():
             if not self.overloads:
-                # No folder can be written to, or the function comes from no file: compiled in every process.
-                with suppress(RuntimeError, OSError):
-                    self._cache = _Cache(self)
-                super().compile(self.declared)
+                with ExitStack() as held:
+                    # No folder can be written to, or the function comes from no file: compiled in every process.
+                    with suppress(RuntimeError, OSError):
+                        self._cache = _Cache(self, held)
+                    super().compile(self.declared)
                 self.disable_compile()
             made: Any = self.overloads[self.declared.args]
             self.made = made
@@ -219,7 +220,8 @@ class _Cache:
     Numba's own cache goes by the function's file and bytecode alone, and unpickles what it finds.
     """
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, held: ExitStack) -> None:
+        self._held = held
         self._impl = _Place(kernel.py_func)
         self.cache_path = self._impl.locator.get_cache_path()
         # The file is about all this; another processor, another closure and checked bounds have a file of their own.
@@ -229,10 +231,19 @@ class _Cache:
     def load_overload(self, signature: Any, context: Any) -> Any:
         """As numba's, which first imports all that compiling might need: that takes ten times as long as the rest."""
         rtsys.initialize(context)
+        found = self._loaded(context)
+        if found is None:
+            # Held until it is saved. Another process may be compiling it: we wait, and take what it has made.
+            self._held.enter_context(disk.alone(self._name(context.codegen()), Path(self.cache_path)))
+            found = self._loaded(context)
+        return found
+
+    def _loaded(self, context: Any) -> Any:
         content = disk.read(self._name(context.codegen()), self._made_from, Path(self.cache_path))
         # What is whole but cannot be loaded, for want of memory say, is compiled anew.
         with suppress(Exception):
             return None if content is None else self._impl.rebuild(context, pickle.loads(content))
+        return None
 
     def save_overload(self, signature: Any, made: Any) -> None:
         """Keep the code, where that is possible."""

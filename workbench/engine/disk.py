@@ -14,11 +14,13 @@ import os
 import stat
 import tempfile
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
 DIGEST = hashlib.sha256().digest_size
+LOCKS = "locks"
 
 
 class CacheWarning(UserWarning):
@@ -47,10 +49,7 @@ def read(name: str, about: bytes = b"", where: Path | None = None) -> bytes | No
 def write(name: str, content: bytes, about: bytes = b"", where: Path | None = None) -> None:
     """Write a file, where that is possible."""
     with suppress(OSError):
-        place = where or folder()
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.mkdir(mode=0o700, exist_ok=True)
-        trusted_place = trusted(place)
+        trusted_place = _made(where or folder())
         if trusted_place is None:
             return
         # Another process may be writing the same: each writes a file of its own, and the last one stays.
@@ -62,6 +61,42 @@ def write(name: str, content: bytes, about: bytes = b"", where: Path | None = No
         except BaseException:
             os.unlink(temporary)
             raise
+
+
+@contextmanager
+def alone(name: str, where: Path | None = None) -> Iterator[None]:
+    """Of the processes that are about to make the same file, one at a time is in this block: the others find it made.
+
+    Who has made nothing wait until the first one has, and look again. The lock goes with the process. Where there are
+    no locks, or the folder cannot be written to, nobody waits.
+    """
+    file, at = None, int.from_bytes(_digest(name)[:3], "big")
+    with suppress(OSError, ImportError):
+        from fcntl import LOCK_EX, LOCK_UN, lockf
+
+        place = _made(where or folder())
+        if place is not None:
+            file = _locks(place / LOCKS)
+            lockf(file, LOCK_EX, 1, at)
+    try:
+        yield
+    finally:
+        if file is not None:
+            with suppress(OSError):
+                lockf(file, LOCK_UN, 1, at)
+
+
+@cache
+def _locks(path: Path) -> int:
+    """A file of which each byte stands for some files; kept open, since closing it would give up all of its locks."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _made(place: Path) -> Path | None:
+    """The folder, made where it was missing; None where others may write to it. Raises OSError."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.mkdir(mode=0o700, exist_ok=True)
+    return trusted(place)
 
 
 def _digest(*parts: str | bytes) -> bytes:
