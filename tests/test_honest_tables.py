@@ -72,8 +72,8 @@ def test_the_cube_is_ranked_as_it_moves(cube):
     rows = verified(cube)
     path = rows["position_error"]
     assert 10 * path["hybrid"] < path["stewart-trinkle"] < path["box"]
-    words = next(s for s in summary(cube) if s.startswith("Run freely"))
-    closest, farthest = words.split(", the farthest that of ")
+    words = next(s for s in summary(cube) if s.startswith("In the velocity of runs"))
+    closest, farthest = words.split(" closest to Coulomb's law ")
     assert "stewart-trinkle" in closest
     assert "ccp" in farthest
     turned = next(s for s in summary(cube) if "Axes that turn" in s)

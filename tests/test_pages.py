@@ -10,6 +10,7 @@ from hashlib import sha256
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
 
 import workbench as wb
 from workbench.builtin.formulations import FORMULATIONS
@@ -19,6 +20,7 @@ from workbench.builtin.reports.figures.ranges import range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
 from workbench.builtin.reports.figures.regimes import COLOURS as OF_REGIMES
 from workbench.builtin.reports.figures.styles import OF_FORMULATIONS
+from workbench.builtin.reports.text.headline import compared as what_is_compared
 from workbench.builtin.reports.text.headline import headline
 from workbench.diagnostics.sliding_regime import REGIMES
 
@@ -167,10 +169,11 @@ def test_what_is_refused_is_said_in_its_row(compared):
     assert set(cells[cells["name"] == "ccp"]["words"]) == {"time limit"}
 
 
-def test_the_page_begins_with_three_sentences_and_the_ranking(compared, page):
+def test_the_page_begins_with_what_is_compared_the_headline_and_the_ranking(compared, page):
     sentences = headline(compared.comparison)
-    assert len(sentences) == 3
-    places = [page.index(sentence.split("'")[0]) for sentence in sentences]
+    assert len(sentences) == 4
+    sentences = [what_is_compared(compared.comparison), *sentences]
+    places = [page.index(str(escape(sentence)), page.index("<body")) for sentence in sentences]
     places += [page.index('id="figure-ranking"'), page.index('id="figure-friction"'), page.index("<table")]
     assert places == sorted(places)
 

@@ -25,7 +25,7 @@ from workbench.builtin.reports.text.comparison import (
 from workbench.builtin.reports.text.conclusions import reasons, summary
 from workbench.builtin.reports.text.exports import full, latex, markdown, of_runs
 from workbench.builtin.reports.text.glossary import GLOSSARY
-from workbench.builtin.reports.text.headline import headline
+from workbench.builtin.reports.text.headline import compared, headline
 from workbench.builtin.reports.text.names import named
 from workbench.comparison import saved
 from workbench.comparison.columns import Column
@@ -104,6 +104,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             tables=tables,
             ranking=[f for f in shown if f.name == "ranking"],
             figures=[f for f in shown if f.name != "ranking"],
+            compared=compared(c),
             headline=headline(c),
             glossary=GLOSSARY,
             verdicts=_verdicts(c.diagnostics),

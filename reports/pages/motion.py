@@ -20,6 +20,8 @@ from workbench.builtin.reports.figures.motion import (
     view_of,
 )
 from workbench.builtin.reports.pages.page import script
+from workbench.builtin.reports.text.conclusions import stopping, stops
+from workbench.builtin.reports.text.headline import extremes
 from workbench.comparison.motion import Motion, Track
 from workbench.comparison.result import Comparison
 
@@ -37,8 +39,10 @@ def motion_view(c: Comparison) -> dict[str, Any]:
     tracks = drawn_tracks(c)
     if c.motion is None or len(c.motion.t) < 2:
         return {"motion": {}, "viewer": ""}
-    colours, chosen, view = colours_of(tracks), farthest(c, tracks), view_of(c.motion)
-    shown = [0, chosen] if chosen else [0]
+    colours, view, ends = colours_of(tracks), view_of(c.motion), extremes(c)
+    # Those that the headline is about; where nothing is ranked, the one that is farthest.
+    chosen = [i for x in dict.fromkeys(ends or ()) for i, track in enumerate(tracks) if i and track.label == x]
+    shown = [0, *(chosen or [i for i in [farthest(c, tracks)] if i])]
     pictures = stills(c.motion, [tracks[i] for i in shown], [colours[i] for i in shown])
     end = float(c.motion.t[-1])
     page = {
@@ -48,7 +52,7 @@ def motion_view(c: Comparison) -> dict[str, Any]:
         "stills": [(f"{t:.3g} s", Markup(svg)) for t, svg in pictures],
         "view": view, "end": end, "longest": LONGEST * view.reach,
         "last": -(-len(c.motion.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
-        "runs": len(tracks) - 1,
+        "runs": len(tracks) - 1, "ranked": [stopping(_name(tracks[i]), stops(c)) for i in chosen],
     }  # fmt: skip
     return {"motion": page, "viewer": _viewer(c, c.motion, tracks, colours)}
 

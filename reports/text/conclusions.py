@@ -5,7 +5,7 @@ polygon or box on a path that is nearly straight, whatever the formulation. Two 
 reference's own uncertainty are not ranked.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,12 @@ from workbench.comparison.columns import Column
 from workbench.comparison.result import Comparison
 
 RANKED = (
-    ("local_velocity_error", "Step by step, each from the states of the exact run, the velocity"),
-    ("velocity_error", "Run freely from the start, the velocity"),
-    ("position_error", "The path of the centre of mass"),
+    ("local_velocity_error", "Step by step"),
+    ("velocity_error", "In the velocity of runs from the start"),
+    ("position_error", "In the path of the centre of mass"),
 )
 """Errors that the summary ranks, and what it calls them."""
-OF_PROBLEM = {"velocity_error": "The velocity"}
+OF_PROBLEM = {"velocity_error": "In the velocity"}
 """What it calls them where a single step is solved and nothing runs."""
 NEGLIGIBLE = 1e-6
 """Errors up to this share have no reason worth a sentence."""
@@ -32,19 +32,65 @@ CLEAR = 1.2
 def summary(c: Comparison) -> list[str]:
     """The whole of it, for the first window."""
     window, rows = next(iter(c.windows.items()))
-    what = (
-        "rows are verified by the posed problem's own residual." if c.case is None
-        else "runs are verified: every step's own residual is within the stated tolerance."
-    )  # fmt: skip
-    sentences = [" ".join([f"{rows['verified'].sum()} of {len(rows)} {what}", *not_verified(rows)])]
+    told = verified_in_words(rows, c.case is not None)
+    sentences = [" ".join([f"{told}, by the posed problem's own residual.", *not_verified(rows), *_early(c)])]
     for h in c.settings.steps if c.case else (None,):
         at = f"at {1e3 * h:g} ms, " if h and len(c.settings.steps) > 1 else ""
         where = at + (f"in the window “{window}”, " if c.case else "")
         sentences += about_step(c, rows if h is None else rows[rows["step"] == h], where)
-    failing = [t.name for t in c.truths if not t.holds]
-    if failing:
-        sentences.append(f"{len(failing)} of {len(c.truths)} checks of the reference fail: {', '.join(failing)}.")
-    return [*sentences, *c.remarks]
+    return [*sentences, *_known(c, rows), *c.remarks]
+
+
+def verified_in_words(rows: pd.DataFrame, case: bool) -> str:
+    """How many rows of a window are verified; runs apart from cross-checks of sampled steps."""
+    if not case:
+        return f"{rows['verified'].sum()} of {len(rows)} answers are verified"
+    sampled = rows["sampled"].astype(bool)
+    runs, checks = rows[~sampled], rows[sampled]
+    crossed = f", and {checks['verified'].sum()} of {len(checks)} cross-checks in sampled steps" if len(checks) else ""
+    return f"{runs['verified'].sum()} of {len(runs)} runs are verified in every step of the window{crossed}"
+
+
+def stops(c: Comparison) -> dict[str, float]:
+    """By label, when [s] the runs at the first step size stop that do not come to the end of the case."""
+    if c.case is None:
+        return {}
+    rows = list(c.windows.values())[-1]
+    rows = rows[~rows["sampled"].astype(bool) & (rows["step"] == c.settings.steps[0])]
+    rows = rows[~rows["label"].isin(rows["label"][rows["residual"].notna()]) & (rows["steps"] > 0)]
+    ends = rows["window_start"] + rows["steps"] * rows["step"]
+    return {str(k): float(t) for k, t in ends.groupby(rows["label"], sort=False).max().items()}
+
+
+def _early(c: Comparison) -> list[str]:
+    """Who stops after the window and before the end."""
+    end = float(list(c.windows.values())[-1]["window_end"].iloc[0]) if c.case is not None else 0.0
+    early = [f"{x} at {t:.4g} s" for x, t in stops(c).items()]
+    if not early:
+        return []
+    return [f"Before the end, at {end:g} s, stop {', '.join(early)}, for the reason in the last table."]
+
+
+def _known(c: Comparison, rows: pd.DataFrame) -> list[str]:
+    """How well that is known with which rows are compared, and from which difference on they are told apart."""
+    parts = []
+    if rows.get("local_velocity_error", pd.Series(dtype=float)).notna().any():
+        parts.append(
+            "Single steps are compared with exact Coulomb friction's own from the same states, both solved to "
+            "round-off: neither the reference's drift nor the step size is in their errors."
+        )
+    if rows.get("velocity_reference", pd.Series(dtype=float)).notna().any():
+        parts.append(
+            "Runs are compared with the reference, whose velocity is known to "
+            f"{100 * rows['velocity_reference'].max():.3g} % (twice what half its step changes)."
+        )
+    if c.truths:
+        failing = [t.name for t in c.truths if not t.holds]
+        held = f"{len(c.truths) - len(failing)} of {len(c.truths)} checks of the reference against theory hold"
+        parts.append(held + (f"; these fail: {', '.join(failing)}." if failing else "."))
+    apart = " or that differ by no more than the reference's uncertainty" if c.case is not None else ""
+    parts.append(f"Errors less than {CLEAR:g} times another{apart} share its place.")
+    return [" ".join(parts)]
 
 
 def not_verified(rows: pd.DataFrame) -> list[str]:
@@ -75,8 +121,8 @@ def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
         for i, (name, order) in enumerate(x for x in ranked if x[1])
     ]
     found += [
-        disagreement(ranked), turned_axes(others, columns), within_reference(equal), mostly_step_size(equal),
-        impacts(rows), redundancy(rows), same_modes(equal),
+        disagreement(ranked), heading(equal), turned_axes(others, columns), within_reference(equal),
+        mostly_step_size(equal), cancelled(equal), impacts(rows), redundancy(rows), same_modes(others),
     ]  # fmt: skip
     return [words for words in found if words]
 
@@ -96,7 +142,7 @@ def with_equal_axes(rows: pd.DataFrame) -> pd.DataFrame:
 
 def ranking(rows: pd.DataFrame, column: Column) -> list[list[str]]:
     """Labels by the error of a column, smallest first; together where they are not told apart."""
-    errors = rows.set_index("label")[column.name].dropna().sort_values(kind="stable")
+    errors = by_error(rows, column)
     if len(errors) < 2 or errors.max() < NEGLIGIBLE:
         return []
     name = column.name.replace("_error", "_reference")
@@ -111,15 +157,35 @@ def ranking(rows: pd.DataFrame, column: Column) -> list[list[str]]:
     return groups
 
 
-def sentence(column: Column, what: str, order: list[list[str]], rows: pd.DataFrame) -> str:
-    """Which formulations come closest to exact Coulomb friction, and which stay farthest."""
+def by_error(rows: pd.DataFrame, column: Column) -> pd.Series:
+    """Errors that are defined, by label, smallest first; what is equal in three digits keeps the order of the table."""
+    errors = rows.set_index("label")[column.name].dropna()
+    return errors.sort_values(kind="stable", key=lambda x: x.map("{:.2e}".format).astype(float))
+
+
+def sentence(
+    column: Column, what: str, order: list[list[str]], rows: pd.DataFrame, early: Mapping[str, float] | None = None
+) -> str:
+    """Which formulations come closest to exact Coulomb friction, and which stay farthest; who stops `early` says so."""
     errors = rows.set_index("label")[column.name]
-    low, high = (
-        f"{', '.join(group)} ({_span(errors[group], column)})" for group in (order[0], order[-1])
-    )  # fmt: skip
+    low, high = (listed([stopping(x, early or {}) for x in group]) for group in (order[0], order[-1]))
+    near, far = (_span(errors[group], column) for group in (order[0], order[-1]))
     if len(order) == 1:
-        return f"{_small(what)} is off by about as much under all formulations ({_span(errors[order[0]], column)})."
-    return f"{_small(what)} closest to Coulomb's is that of {low}, the farthest that of {high}."
+        return f"{_small(what)} all formulations are about as far from Coulomb's law ({near})."
+    verb = "comes" if len(order[0]) == 1 else "come"
+    stay = "stays" if len(order[-1]) == 1 else "stay"
+    return f"{_small(what)} {low} {verb} closest to Coulomb's law ({near}), and {high} {stay} farthest ({far})."
+
+
+def stopping(label: str, early: Mapping[str, float]) -> str:
+    """The label, and when its run stops if that is `early`."""
+    return f"{label} (stops at {early[label]:.3g} s)" if label in early else label
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence has them: a, b and c."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _span(errors: pd.Series, column: Column) -> str:
@@ -137,11 +203,35 @@ def disagreement(ranked: list[tuple[str, list[list[str]]]]) -> str:
     both = [x for x in local if x in whole]
     swapped = [(a, b) for a in both for b in both if local[a] < local[b] and whole[a] > whole[b]]
     if not swapped:
-        return "Both rankings, step by step and run freely, agree; errors within a fifth of one another count as equal."
-    pairs = ", ".join(f"{a} and {b}" for a, b in swapped[:3]) + (" and others" if len(swapped) > 3 else "")
+        return "Single steps and the velocities of runs rank alike."
+    # Who changes places with most others is told, with those.
+    count = {x: sum(x in pair for pair in swapped) for x in both}
+    one = max(both, key=lambda x: (count[x], -both.index(x)))
+    better = [a for a, b in swapped if b == one]
+    worse = [b for a, b in swapped if a == one]
+    parts = [f"{word} than {listed(some)}" for word, some in (("farther", better), ("closer", worse)) if some]
+    more = len(swapped) - count[one]
+    rest = f"; {more} other pair{'s' * (more > 1)} {'change' if more > 1 else 'changes'} places too" if more else ""
     return (
-        f"Step by step {pairs} rank the other way round than run freely, where errors of one sign pile up, errors that "
-        "change sign cancel, and a run answers its own drift."
+        f"Step by step {one} is {' and '.join(parts)}, and in the velocity of runs it is the other way round{rest}: "
+        "in runs errors of one sign pile up, errors that change sign cancel, and a run answers its own drift."
+    )
+
+
+def heading(rows: pd.DataFrame) -> str:
+    """Whose single steps depend on the heading of the scene by more than they are off in this one."""
+    if not {"yaw_spread", "local_velocity_error"} <= set(rows):
+        return ""
+    rows = rows.dropna(subset=["yaw_spread", "local_velocity_error"])
+    bound = rows[rows["yaw_spread"] > CLEAR * rows["local_velocity_error"].clip(lower=NEGLIGIBLE)]
+    if bound.empty:
+        return ""
+    free = rows["label"][rows["yaw_spread"] < NEGLIGIBLE]
+    told = ", ".join(f"{r['label']} by {100 * r['yaw_spread']:.3g} %" for r in bound.to_dict("records"))
+    still = f" {listed(list(free))} {'do' if len(free) > 1 else 'does'} not depend on it." if len(free) else ""
+    return (
+        "Places step by step hold for this heading of the scene. Turned by up to 90°, single steps change by more than "
+        f"they are off here, in percent of what contacts do to the velocity: {told}.{still}"
     )
 
 
@@ -199,6 +289,24 @@ def mostly_step_size(rows: pd.DataFrame) -> str:
     )
 
 
+def cancelled(rows: pd.DataFrame) -> str:
+    """Whose error is smaller than a part of it, since parts have directions and may cancel."""
+    parts = [x for x in ("velocity_formulation", "velocity_compliance") if x in rows]
+    if "velocity_error" not in rows or not parts:
+        return ""
+    found = rows[rows[parts].max(axis=1) > CLEAR * rows["velocity_error"].clip(lower=NEGLIGIBLE)]
+    told = [
+        f"{r['label']} ({', '.join(f'{100 * r[x]:.3g} % by {WORDS[x]}' for x in parts if pd.notna(r[x]))}; "
+        f"{100 * r['velocity_error']:.3g} % in all)"
+        for r in found.to_dict("records")
+    ]
+    return f"Parts of an error may cancel, as in the velocity of {', '.join(told)}." if told else ""
+
+
+WORDS = {"velocity_formulation": "the formulation", "velocity_compliance": "the run's tangential compliance"}
+"""What makes a part of the error of a velocity."""
+
+
 def impacts(rows: pd.DataFrame) -> str:
     """Whether impulses come at other instants than in the reference under exact Coulomb friction itself."""
     if "wrench_discretisation" not in rows or not rows["wrench_discretisation"].max() > 0.5:
@@ -222,13 +330,17 @@ def redundancy(rows: pd.DataFrame) -> str:
 
 
 def same_modes(rows: pd.DataFrame) -> str:
-    """Under which formulations contacts do what they do in the exact solution of a problem."""
+    """Under which formulations contacts move as in the exact solution of a problem."""
+    rows = rows.drop_duplicates("label")
     if "other_mode" not in rows or len(rows) < 2:
         return ""
-    agreed = rows["label"][rows["other_mode"] == 0].unique()
-    if not len(agreed):
-        return "No other formulation has every contact open, slide or stick as in the exact solution."
-    return f"Every contact opens, slides or sticks as in the exact solution under {', '.join(agreed)}."
+    agreed = list(rows["label"][rows["other_mode"] == 0])
+    if not agreed:
+        return "Under no other formulation do all contacts move (open, sliding, sticking) as in the exact solution."
+    return (
+        "By their velocities, whatever forces they bear, all contacts are open, sliding or sticking as in the exact "
+        f"solution under {listed(agreed)}."
+    )
 
 
 def reasons(c: Comparison) -> list[tuple[str, list[str]]]:
@@ -274,6 +386,8 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
     found = []
     if notable("lift", NOTABLE["lift"]):
         found.append(f"contacts are lifted, by up to {of('lift'):.3g} mm more than in the reference")
+        if pd.notna(exact.get("slip", np.nan)) and CLEAR * of("slip") < own("slip"):
+            found.append(f"contacts slip {of('slip'):.0f} mm in touch, where exact friction slips {own('slip'):.0f} mm")
     if notable("creep", NOTABLE["creep"]):
         speed = of("creep")
         how = f"creep, at {speed:.0f} µm/s" if speed < 1e4 else f"slide, at {1e-6 * speed:.3g} m/s"
@@ -288,22 +402,26 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
             f"contacts give up to {of('energy_gained'):.3g} J to the bodies (a spring gives back what it took)"
         )
     if of("yaw_spread") > 0.01:
-        found.append(f"its answer would change by {100 * of('yaw_spread'):.3g} % were the scene turned{corner}")
+        found.append(f"its steps would change by {100 * of('yaw_spread'):.3g} % were the scene turned{corner}")
     if of("misalignment_rms") > 1.0:
         found.append(f"friction is {of('misalignment_rms'):.3g}° (RMS) off the direction against sliding{corner}")
     if of("friction_rmsd") > 0.01:
         found.append(f"|p_t|/(μ p_n) is {100 * of('friction_rmsd'):.3g} % (RMS) off")
     if of("velocity_compliance") > max(of("velocity_formulation"), NEGLIGIBLE):
         found.append("more of its error is the run's tangential compliance than the model")
+    elif of("velocity_compliance") > max(0.01, 0.5 * of("velocity_error")):
+        found.append(
+            f"the run's tangential compliance alone changes its velocity by {100 * of('velocity_compliance'):.3g} %"
+        )
     if of("velocity_discretisation") > max(of("velocity_formulation"), NEGLIGIBLE):
         found.append("more of its error is the step size than the model")
     if found:
         return found
     if of("velocity_formulation") > 0.01:
         return ["its law of friction itself: none of the other reasons that are looked for shows"]
-    return [
-        "none of the reasons that are looked for shows, and its velocity is exact friction's to a percent or better"
-    ]
+    far = f"the law of friction makes {100 * of('velocity_formulation'):.2g} % of the velocity of its run"
+    local = f" and {100 * of('local_velocity_error'):.3g} % of its single steps" if of("local_velocity_error") else ""
+    return [f"none of the reasons that are looked for shows; {far}{local}"]
 
 
 NOTABLE = {"lift": 0.1, "creep": 10.0, "energy_gained": 1e-3}
