@@ -11,31 +11,37 @@ from numpy.typing import NDArray
 from workbench.arrays import Array
 from workbench.builtin.reports.figures.styles import INK, dashes, palette
 from workbench.builtin.reports.figures.tangent_plane import Mark, picture
+from workbench.builtin.reports.pages.motion import decimals, moments
 from workbench.builtin.reports.text.conclusions import with_equal_axes
 from workbench.builtin.reports.text.loupe import (
     OPEN,
     SLIDES,
     STICKS,
     VALUES,
+    Contact,
     cells,
     grouped,
     lead,
+    modes,
 )
+from workbench.comparison.problem_step import MODES
 from workbench.comparison.result import Comparison
 
-MOMENTS, CONTACTS, NUMBERS = 241, 60, 200_000
+MOMENTS, CONTACTS, NUMBERS = 241, 60, 300_000
 """Moments and contacts at most, and numbers that the page holds at most, of which moments are left out."""
-NOTHING = 1e-6
-"""Share of a contact's largest impulse in a run up to which it is open."""
+EARLIEST = 0.1
+"""Share of the time before which the page does not open: runs have hardly parted."""
 ALIKE = 0.5
 """Share of the reference's sliding velocity within which another slides alike."""
 REFERENCE = "reference"
+STATE_OF = dict(zip(MODES, (OPEN, SLIDES, STICKS), strict=True))
 
 
 def loupe(c: Comparison) -> dict[str, Any] | None:
     """What `loupe.html.j2` shows: the most telling moment, and the numbers of all for its script; None without any."""
     runs = _runs(c)
-    if len(runs) < 2:
+    # Comparisons that were saved by an older workbench do not tell modes.
+    if len(runs) < 2 or not {"mode", "determined", "least_impulse"} <= set(c.trajectories):
         return None
     steps, contacts = _moments(c, runs)
     values = np.array([_values(c, rows, steps, contacts) for rows in runs.values()], dtype=np.float32)
@@ -43,29 +49,38 @@ def loupe(c: Comparison) -> dict[str, Any] | None:
     equal = set(with_equal_axes(next(iter(c.windows.values())))["label"])
     shown = [label == REFERENCE or label in equal for label in labels]
     h = [float(rows["step"].iloc[0]) if c.case else 1.0 for rows in runs.values()]
-    k, i = _telling(values, shown)
-    now, force, t = values[:, k, i].astype(float), "N" if c.case else "", steps if c.case else None
+    first = int(np.searchsorted(steps, EARLIEST * steps[-1]))
+    k, i = _telling(values[:, first:], shown)
+    k += first
+    now = values[:, k, i].astype(float)
+    at, each = [Contact(*x) for x in now], [[Contact(*x) for x in row] for row in values[:, k].astype(float)]
+    digits = decimals(steps if c.motion is None else c.motion.t)
+    when = f"{steps[k]:.{digits}f} s" if c.case else ""
     cards = {card["label"]: card for card in c.mathematics}
     styles = [(INK, [1, 0]), *zip(palette(labels[1:]), dashes(labels[1:]), strict=True)]
     marks = [
         _mark(label, style, cards.get(label), x, on, _pace(now, shown))
-        for label, style, x, on in zip(labels, styles, now, shown, strict=True)
+        for label, style, x, on in zip(labels, styles, at, shown, strict=True)
     ]
     data = {
-        "t": [float(f"{x:.6g}") for x in steps], "contacts": contacts, "d": d, "h": h, "force": force,
+        "t": [float(f"{x:.6g}") for x in steps], "contacts": contacts, "d": d, "h": h, "decimals": digits,
         "labels": labels, "at": [k, i], "values": b64encode(values.tobytes()).decode(), "time": bool(c.case),
     }  # fmt: skip
     visible = [j for j, on in enumerate(shown) if on and j]
     return {
         "data": json.dumps(data), "d": d, "contacts": contacts, "contact": i, "moment": k, "moments": len(steps),
-        "t": None if t is None else float(t[k]), "left_out": _contacts(c) - len(contacts), "case": bool(c.case),
+        "left_out": _contacts(c) - len(contacts), "case": bool(c.case),
         "picture": picture(marks, d, f"Friction in the tangent plane of contact {contacts[i]}; in words below"),
-        "lead": lead(None if t is None else float(t[k]), contacts[i], now[0], force, h[0]),
-        "words": grouped([labels[j] for j in visible], now[visible], now[0]),
+        "lead": lead(when, contacts[i], at[0], h[0]),
+        "words": grouped([labels[j] for j in visible], [at[j] for j in visible], at[0]),
         "runs": [
-            {"label": label, "colour": m.colour, "dash": m.dash, "shown": m.shown, "cells": cells(x, now[0], step)}
-            for label, m, x, step in zip(labels, marks, now, h, strict=True)
+            {
+                "label": label, "colour": m.colour, "dash": m.dash, "shown": m.shown, "cells": cells(x, at[0], step),
+                "modes": modes(all_contacts, each[0]),
+            }
+            for label, m, x, all_contacts, step in zip(labels, marks, at, each, h, strict=True)
         ],
+        "estimated": _estimated(c),
         "compliant": bool(c.case and c.settings.relaxation and np.isfinite(c.settings.relaxation.k_t)),
         "turning": [x["label"] for x in c.mathematics if set(x["section_axes"] or ()) - {"fixed"}],
     }  # fmt: skip
@@ -99,12 +114,15 @@ def _moments(c: Comparison, runs: dict[str, pd.DataFrame]) -> tuple[Array, list[
         return np.zeros(1), contacts
     longest = max(list(runs.values())[1:], key=len)
     t = np.unique(longest["t"].to_numpy())
+    # Those of the motion, so that both parts of the page step together; no step ends at its first one.
+    if (drawn := moments(c)) is not None:
+        t = drawn[(drawn > 0) & (drawn <= t[-1] + 1e-9)]
     count = max(2, min(MOMENTS, t.size, NUMBERS // (len(runs) * len(contacts) * len(VALUES))))
     return t[np.unique(np.linspace(0, t.size - 1, count).round().astype(int))], contacts
 
 
 def _values(c: Comparison, rows: pd.DataFrame, steps: Array, contacts: list[int]) -> Array:
-    """(K, C, 10) `VALUES` of a run, NaN where it has no step."""
+    """(K, C, 14) `VALUES` of a run, NaN where it has no step."""
     found = np.full((len(steps), len(contacts), len(VALUES)), np.nan)
     for place, contact in enumerate(contacts):
         own = rows[rows["contact"] == contact]
@@ -113,9 +131,10 @@ def _values(c: Comparison, rows: pd.DataFrame, steps: Array, contacts: list[int]
         # A file knows no last step: what slides before the step is the free velocity.
         free = None if c.case else np.column_stack([own["free_t1"], own.get("free_t2", zero)])
         axis, slid = _axes(c, str(own["label"].iloc[0]), p_t, u_t, free)
-        every = np.column_stack(
-            [_states(c, own), own["p_n"], p_t, own["u_n"], u_t, own["mu"], axis, slid],
-        )
+        every = np.column_stack([
+            own["mode"].map(STATE_OF).astype(float), own["p_n"], p_t, own["u_n"], u_t, own["mu"], axis, slid,
+            own.get("gap", zero + np.nan), own["least_impulse"], own["least_velocity"], own["determined"],
+        ])  # fmt: skip
         if c.case is None:
             found[:, place] = every
             continue
@@ -129,14 +148,9 @@ def _values(c: Comparison, rows: pd.DataFrame, steps: Array, contacts: list[int]
     return found
 
 
-def _states(c: Comparison, own: pd.DataFrame) -> Array:
-    """Open, sliding or sticking, as `STATES` has them."""
-    if c.case is None:
-        return np.where(own["closed"], np.where(own["mode"] == "sticking", STICKS, SLIDES), OPEN).astype(float)
-    p_n = own["p_n"].to_numpy()
-    speed = np.hypot(own["u_t1"], own.get("u_t2", 0.0))
-    closed = p_n > NOTHING * np.nanmax(p_n, initial=0.0)
-    return np.where(closed, np.where(speed > c.case.v_th, SLIDES, STICKS), OPEN).astype(float)
+def _estimated(c: Comparison) -> list[str]:
+    """Formulations shown that bound friction by other normal forces than those of the step itself."""
+    return list(dict.fromkeys(f.name for f in c.formulations if f.options.get("bounds") == "last"))
 
 
 def _axes(c: Comparison, label: str, p_t: Array, u_t: Array, free: Array | None) -> tuple[Array, Array]:
@@ -158,25 +172,31 @@ def _axes(c: Comparison, label: str, p_t: Array, u_t: Array, free: Array | None)
 
 def _shares(values: Array) -> Array:
     """(..., 2) friction over mu p_n, zero for open contacts, NaN without an answer."""
-    limit = values[..., 7] * values[..., 1]
-    bears = (values[..., 0] != OPEN) & (limit > 0)
-    found = values[..., 2:4] / np.where(bears, limit, 1.0)[..., None]
+    limit = _named(values, "mu") * _named(values, "p_n")
+    bears = (_named(values, "p_n") > _named(values, "least_p")) & (limit > 0)
+    found = np.stack([_named(values, "p_t1"), _named(values, "p_t2")], axis=-1) / np.where(bears, limit, 1.0)[..., None]
     found[~bears] = 0.0
-    found[np.isnan(values[..., 0])] = np.nan
+    found[np.isnan(_named(values, "state"))] = np.nan
     return found
+
+
+def _named(values: Array, name: str) -> Array:
+    return values[..., VALUES.index(name)]
 
 
 def _telling(values: NDArray[np.float32], shown: list[bool]) -> tuple[int, int]:
     """The moment and the contact where formulations that slide as the reference does rub farthest from its friction.
 
-    Where all stick, or have drifted away from the reference, just where they rub farthest from it.
+    Where all stick, or have drifted away from the reference, just where they rub farthest from it. Friction that the
+    motion leaves open tells nothing.
     """
     x = values.astype(float)[shown]
-    shares, u_t = _shares(x), x[..., 5:7]
+    shares, u_t = _shares(x), np.stack([_named(x, "u_t1"), _named(x, "u_t2")], axis=-1)
     apart = np.minimum(np.linalg.norm(shares[1:] - shares[0], axis=-1), 1.0) * shares[1:].any(axis=-1)
-    bound = np.nan_to_num(x[0, ..., 7] * x[0, ..., 1])
+    apart = apart * (_named(x[1:], "determined") * _named(x[0], "determined"))
+    bound = np.nan_to_num(_named(x[0], "mu") * _named(x[0], "p_n"))
     weight = np.minimum(bound / (0.5 * np.max(bound, initial=0.0) or 1.0), 1.0)
-    slides = x[0, ..., 0] == SLIDES
+    slides = _named(x[0], "state") == SLIDES
     speed = np.linalg.norm(u_t[0], axis=-1)
     alike = slides & (np.linalg.norm(u_t[1:] - u_t[0], axis=-1) < ALIKE * speed)
     scores = (np.nan_to_num(apart * share).mean(axis=0) * weight for share in (alike, True))
@@ -187,15 +207,15 @@ def _telling(values: NDArray[np.float32], shown: list[bool]) -> tuple[int, int]:
 
 def _pace(now: Array, shown: list[bool]) -> float:
     """The sliding speed by which others are drawn: the reference's, or the largest where that does not slide [m/s]."""
-    speed = np.hypot(now[shown, 5], now[shown, 6])
-    return float(speed[0] if now[0, 0] == SLIDES else np.nanmax(speed, initial=0.0)) or 1.0
+    speed = np.hypot(_named(now[shown], "u_t1"), _named(now[shown], "u_t2"))
+    return float(speed[0] if now[0, VALUES.index("state")] == SLIDES else np.nanmax(speed, initial=0.0)) or 1.0
 
 
 def _mark(
-    label: str, style: tuple[str, list[int]], card: dict[str, Any] | None, x: Array, shown: bool, pace: float
+    label: str, style: tuple[str, list[int]], card: dict[str, Any] | None, x: Contact, shown: bool, pace: float
 ) -> Mark:
     sections = (card[name] if card else None for name in ("section", "sliding_section"))
     section, sliding = (None if s is None else np.array(s) for s in sections)
-    closed = x[0] in (SLIDES, STICKS) and x[7] * x[1] > 0
-    point = x[2:4] / (x[7] * x[1]) if closed else np.full(2, np.nan)
-    return Mark(label, *style, section, sliding, point, x[5:7] / pace, x[8], bool(x[9] == 1), shown)
+    point = np.array([x.p_t1, x.p_t2]) / x.limit if x.bears else np.full(2, np.nan)
+    slip = np.array([x.u_t1, x.u_t2]) / pace
+    return Mark(label, *style, section, sliding, point, slip, x.axis, x.slid == 1, shown)

@@ -63,9 +63,9 @@ def _viewer(c: Comparison, m: Motion, tracks: list[Track], colours: list[str]) -
     cards = {card["label"]: card for card in c.mathematics}
     t, (faces, ground) = m.t[::stride], planes(m)
     data = {
-        "moments": len(t), "end": float(t[-1]), "begin": int(BEGIN * (len(t) - 1)),
+        "moments": len(t), "end": float(t[-1]), "begin": float(t[int(BEGIN * (len(t) - 1))]),
         "sticks": c.case.v_th if c.case else 0.0, "margin": MARGIN,
-        "decimals": int(np.clip(np.ceil(-np.log10(t[-1] / max(1, len(t) - 1)) - 1e-9), 0, 6)) if t[-1] > 0 else 0,
+        "decimals": decimals(t),
         "speed": tidy(t[-1] / SECONDS), "view": [view.azimuth, view.elevation], "square": view.square,
         "metres_per_newton": view.square / view.newton, "metres_per_speed": view.square / view.speed,
         "longest": LONGEST * view.reach, "contacts": len(tracks[0].mu), "tangents": tracks[0].slip.shape[2],
@@ -87,6 +87,16 @@ def _viewer(c: Comparison, m: Motion, tracks: list[Track], colours: list[str]) -
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     # A block of its own: none of its names meets one of another script.
     return "\n".join(["{", script("scene.js"), f"const motion = {text};", script("motion.js"), "}"])
+
+
+def moments(c: Comparison) -> Array | None:
+    """The times [s] that the viewer shows, None without a motion."""
+    return None if c.motion is None or len(c.motion.t) < 2 else c.motion.t[:: _stride(drawn_tracks(c))]
+
+
+def decimals(t: Array) -> int:
+    """How many a page needs to tell evenly spaced times [s] apart."""
+    return int(np.clip(np.ceil(-np.log10(t[-1] / max(1, len(t) - 1)) - 1e-9), 0, 6)) if t[-1] > 0 else 0
 
 
 def _name(track: Track) -> str:

@@ -284,11 +284,10 @@
 
   colours();
   stage.classList.add('moves');
-  // Until somebody chooses a time, a moment is shown at which bodies have parted.
-  let begun = false;
+  // Where nothing else on the page has chosen a time, a moment is shown at which bodies have parted.
+  if (!clock.time) clock.set(motion.begin);
   clock.listen(time => {
-    moment = !begun ? motion.begin : Math.max(0, Math.min(K - 1, Math.round(time / LAST * (K - 1)))) || 0;
-    begun = true;
+    moment = Math.max(0, Math.min(K - 1, Math.round(time / LAST * (K - 1)))) || 0;
     redraw();
   });
 })();

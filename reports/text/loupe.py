@@ -1,21 +1,74 @@
 """What Coulomb's law says of one contact at one moment, formulation by formulation; `loupe.js` says the same."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from workbench.arrays import Array
-
 OPEN, SLIDES, STICKS = 0, 1, 2
 STATES = ("open", "slides", "sticks")
-VALUES = ("state", "p_n", "p_t1", "p_t2", "u_n", "u_t1", "u_t2", "mu", "axis", "slid")
-"""Numbers of a run at a contact and a moment: its state (NaN: no answer); impulses [N s]; what the normal law is about
-[m/s]; the sliding velocity [m/s]; the friction coefficient; the angle of the first tangent axis in use, and whether the
-contact has slid before the step."""
 BEYOND, OFF, LIFTS = 0.01, 1.0, 0.01
 """What is worth a word: a share of the disc, degrees, a share of the sliding speed."""
-ROUND_OFF = 1e-6
-"""Share of mu p_n up to which a distance from the rim is none, and of the sliding speed up to which a normal one is."""
+FEW = 10.0
+"""Times the impulse that counts as none up to which differences of impulses do: the law's residual bounds each number
+of a contact no better."""
+
+
+@dataclass(frozen=True)
+class Contact:
+    """What a run does at a contact in one step: `state`, NaN without an answer; impulses p_n, p_t1, p_t2 [N s]; the
+    normal law's `slack` u_n + φ/h and the sliding velocity u_t1, u_t2 [m/s]; mu; the angle of the first tangent `axis`
+    in use [rad], and whether it `slid` before the step; the `gap` before the step [m], NaN in a file, which
+    knows neither gaps nor units; up to what impulses and velocities count as none, `least_p` and `least_u`; and
+    whether the motion has `determined` the impulses.
+    """
+
+    state: float
+    p_n: float
+    p_t1: float
+    p_t2: float
+    slack: float
+    u_t1: float
+    u_t2: float
+    mu: float
+    axis: float
+    slid: float
+    gap: float
+    least_p: float
+    least_u: float
+    determined: float
+
+    @property
+    def bears(self) -> bool:
+        return self.limit > 0 and self.p_n > self.least_p
+
+    @property
+    def limit(self) -> float:
+        return self.mu * self.p_n
+
+    @property
+    def friction(self) -> float:
+        return float(np.hypot(self.p_t1, self.p_t2))
+
+    @property
+    def speed(self) -> float:
+        return float(np.hypot(self.u_t1, self.u_t2))
+
+    @property
+    def share(self) -> float:
+        """|p_t| / (mu p_n); NaN where there is nothing to divide by."""
+        return self.friction / self.limit if self.bears else np.nan
+
+    @property
+    def angle(self) -> float:
+        """Between friction and the direction against sliding [deg]; NaN where one of them is none."""
+        if self.state != SLIDES or not self.bears or self.friction <= BEYOND * self.limit or self.speed == 0:
+            return np.nan
+        along = -(self.p_t1 * self.u_t1 + self.p_t2 * self.u_t2) / (self.friction * self.speed)
+        return float(np.degrees(np.arccos(np.clip(along, -1.0, 1.0))))
+
+
+VALUES = tuple(field.name for field in fields(Contact))
 
 
 def number(x: float) -> str:
@@ -30,78 +83,113 @@ def number(x: float) -> str:
     return f"{digits}e{int(power):+d}"
 
 
-def share(x: Array) -> float:
-    """|p_t| / (mu p_n); NaN where there is nothing to divide by."""
-    limit = x[7] * x[1]
-    return float(np.hypot(x[2], x[3]) / limit) if limit > 0 else np.nan
+def faults(x: Contact, exact: Contact) -> list[tuple[str, str]]:
+    """What a run does otherwise than Coulomb's law asks, each with the pair that it breaks: n, t, the angle or none.
 
-
-def angle(x: Array) -> float:
-    """Between friction and the direction against sliding [deg]; NaN where one of them is none."""
-    friction, speed = float(np.hypot(x[2], x[3])), float(np.hypot(x[5], x[6]))
-    if x[0] != SLIDES or friction <= BEYOND * x[7] * x[1] or speed == 0:
-        return np.nan
-    return float(np.degrees(np.arccos(np.clip(-(x[2] * x[5] + x[3] * x[6]) / (friction * speed), -1.0, 1.0))))
-
-
-def faults(x: Array, exact: Array) -> list[tuple[str, str]]:
-    """What a run (10,) does otherwise than Coulomb's law asks, each with the pair that it breaks: n, t or none."""
-    if np.isnan(x[0]):
+    Nothing is a fault that the tolerance of the run, relative to the scale of the step, leaves open.
+    """
+    if np.isnan(x.state):
         return [("", "has no answer")]
     found = []
-    if x[0] != exact[0]:
+    if x.state != exact.state:
         found.append(("", f"{_does(x)} where exact friction {_does(exact)}"))
-    if x[0] == OPEN:
-        return found
-    used, off, speed = share(x), angle(x), float(np.hypot(x[5], x[6]))
-    if used > 10:
+    few = FEW * x.least_p
+    fast = max(x.least_u, LIFTS * max(x.speed, exact.speed))
+    if not x.bears:
+        if x.friction > few:
+            found.append(("t", "rubs without pressing"))
+    elif x.slack > fast and x.p_n > few:
+        found.append(("n", f"presses while it leaves, with a slack of {_slack(x)}"))
+    if x.state != OPEN and x.slack < -fast:
+        found.append(("n", f"goes deeper than the normal law allows, with a slack of {_slack(x)}"))
+    return found + (_of_friction(x, few) if x.bears and is_determined(x, exact) else [])
+
+
+def _of_friction(x: Contact, few: float) -> list[tuple[str, str]]:
+    """Faults of size and direction."""
+    found, used = [], x.share
+    if used > 10 and x.friction - x.limit > few:
         found.append(("t", f"pushes {used:.0f} times as much as the disc allows"))
-    elif used > 1 + BEYOND:
+    elif used > 1 + BEYOND and x.friction - x.limit > few:
         found.append(("t", f"pushes {100 * (used - 1):.0f} % more than the disc allows"))
-    elif x[0] == SLIDES and used < BEYOND:
-        found.append(("t", "slides without friction"))
-    elif x[0] == SLIDES and used < 1 - BEYOND:
-        found.append(("t", f"slides with {100 * used:.0f} % of the disc's friction"))
-    if off > OFF:
-        found.append(("", f"pushes {off:.0f}° off the direction against sliding"))
-    if abs(x[4]) > LIFTS * max(speed, float(np.hypot(exact[5], exact[6]))):
-        found.append(("n", f"{'leaves' if x[4] > 0 else 'sinks in'} at {number(abs(x[4]))} m/s while it presses"))
+    elif x.state == SLIDES and used < 1 - BEYOND and x.limit - x.friction > few:
+        some = f"{100 * used:.0f} % of the disc's friction"
+        found.append(("t", "slides without friction" if used < BEYOND else f"slides with {some}"))
+    if x.angle > OFF and 2 * np.sin(np.radians(x.angle) / 2) * x.friction > few:
+        found.append(("angle", f"pushes {x.angle:.0f}° off the direction against sliding"))
     return found
 
 
-def _does(x: Array) -> str:
-    return "is open" if x[0] == OPEN else STATES[int(x[0])]
+def is_determined(x: Contact, exact: Contact) -> bool:
+    """Whether the motions of both leave no choice of the contact's friction."""
+    return bool(x.determined and exact.determined)
 
 
-def lead(t: float | None, contact: int, exact: Array, force: str, h: float) -> str:
-    """What the contact does under exact Coulomb friction; `force` is the unit, and h what makes forces of impulses."""
-    when = f"At {number(t)} s, contact" if t is not None else "Contact"
-    speed = f" at {number(float(np.hypot(exact[5], exact[6])))} m/s" if exact[0] == SLIDES else ""
-    presses = f" and presses with {number(exact[1] / h)}{force and f' {force}'}" if exact[0] != OPEN else ""
-    return f"{when} {contact} {_does(exact)}{speed} under exact Coulomb friction{presses}."
+def _does(x: Contact) -> str:
+    return "is open" if x.state == OPEN else "has no answer" if np.isnan(x.state) else STATES[int(x.state)]
 
 
-def grouped(labels: Sequence[str], values: Array, exact: Array) -> list[tuple[str, str]]:
-    """Labels that have the same to be said of them, and what that is; values (L, 10)."""
+def _slack(x: Contact) -> str:
+    """The normal law's slack, and the gap that is in it where it is one to be seen."""
+    seen = f" at a gap of {number(1e3 * x.gap)} mm" if abs(x.gap) > SEEN else ""
+    return f"{number(x.slack)}{'' if np.isnan(x.gap) else ' m/s'}{seen}"
+
+
+SEEN = 1e-6
+"""Gaps from which on they are told [m]."""
+
+
+def lead(when: str, contact: int, exact: Contact, h: float) -> str:
+    """What the contact does under exact Coulomb friction; `when` is a time or empty, h makes forces of impulses."""
+    case = not np.isnan(exact.gap)
+    speed = f" at {number(exact.speed)}{' m/s' if case else ''}" if exact.state == SLIDES else ""
+    force = f"{number(exact.p_n / h)}{' N' if case else ''}" if exact.p_n > exact.least_p else "nothing"
+    presses = f" and presses with {force}" if exact.state in (SLIDES, STICKS) else ""
+    start = f"At {when}, contact" if when else "Contact"
+    return f"{start} {contact} {_does(exact)}{speed} under exact Coulomb friction{presses}."
+
+
+def grouped(labels: Sequence[str], contacts: Sequence[Contact], exact: Contact) -> list[tuple[str, str]]:
+    """Labels that have the same to be said of them, and what that is."""
     found: dict[str, list[str]] = {}
-    for label, x in zip(labels, values, strict=True):
-        words = ", ".join(words for _, words in faults(x, exact)) or "as Coulomb's law asks"
-        found.setdefault(words, []).append(label)
+    for label, x in zip(labels, contacts, strict=True):
+        found.setdefault(in_words(x, exact), []).append(label)
     return [(", ".join(some), words) for words, some in found.items()]
 
 
-def cells(x: Array, exact: Array, h: float) -> list[tuple[str, bool]]:
-    """The cells of a row and whether each belongs to a pair that is broken: state, the two pairs, share and angle."""
-    if np.isnan(x[0]):
-        return [("no answer", True), *[("–", False)] * 6]
-    broken, bears = {pair for pair, _ in faults(x, exact)}, x[0] != OPEN
-    limit, speed, off = x[7] * x[1], float(np.hypot(x[5], x[6])), angle(x)
-    slack = limit - float(np.hypot(x[2], x[3]))
+def in_words(x: Contact, exact: Contact) -> str:
+    """What is to be said of one run."""
+    words = [words for _, words in faults(x, exact)]
+    if x.bears and not is_determined(x, exact):
+        words.append("the motion does not determine its friction")
+    return ", ".join(words) or "as Coulomb's law asks"
+
+
+def cells(x: Contact, exact: Contact, h: float) -> list[tuple[str, bool]]:
+    """The cells of a row and whether each belongs to what is broken: state, gap, the two pairs, share and angle."""
+    if np.isnan(x.state):
+        return [("no answer", True), *[("–", False)] * 7]
+    broken, known = {pair for pair, _ in faults(x, exact)}, not x.bears or is_determined(x, exact)
+    left, few = x.limit - x.friction, FEW * x.least_p
     return [
-        (STATES[int(x[0])], x[0] != exact[0]),
-        (number(x[1] / h if bears else 0.0), "n" in broken),
-        (number(x[4] if abs(x[4]) > ROUND_OFF * speed else 0.0), "n" in broken),
-        (number(slack / h if bears and abs(slack) > ROUND_OFF * limit else 0.0), "t" in broken),
-        (number(speed), "t" in broken), (number(share(x) if bears else np.nan), "t" in broken),
-        (number(0.0 if off < 0.01 else off), off > OFF),
+        (STATES[int(x.state)], x.state != exact.state),
+        (number(1e3 * x.gap if abs(x.gap) > SEEN or np.isnan(x.gap) else 0.0), False),
+        (number(x.p_n / h if x.p_n > x.least_p else 0.0), "n" in broken),
+        (number(x.slack if abs(x.slack) > x.least_u else 0.0), "n" in broken),
+        (number(left / h if abs(left) > max(few, 1e-6 * x.limit) else 0.0) if known else FREE, "t" in broken),
+        (number(x.speed if x.speed > x.least_u else 0.0), "t" in broken),
+        (number(x.share) if known else FREE, "t" in broken and x.bears),
+        (number(0.0 if x.angle < 0.01 else x.angle) if known else FREE, "angle" in broken),
     ]  # fmt: skip
+
+
+FREE = "free"
+"""In the place of what the motion leaves open."""
+
+
+def modes(contacts: Sequence[Contact], exact: Sequence[Contact]) -> list[tuple[str, bool]]:
+    """What each contact does in a run, and whether the reference does something else."""
+    return [
+        ("–" if np.isnan(x.state) else STATES[int(x.state)], x.state != y.state and not np.isnan(x.state + y.state))
+        for x, y in zip(contacts, exact, strict=True)
+    ]

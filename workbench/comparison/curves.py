@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from workbench.arrays import Array
-from workbench.comparison.measured import friction, misalignment
+from workbench.comparison.measured import friction, least, misalignment, modes
 from workbench.comparison.verdicts import sliding_minor
+from workbench.diagnostics.determinacy import determinacy
 from workbench.step.run import Run
 
 
@@ -22,7 +23,18 @@ def curves(run: Run, role: str, minor: Array | None = None, reference: Run | Non
         return pd.DataFrame()
     thin = slice(None, None, 10 if role == "reference" else 1)
     _, _, r, d = run.case.size
-    ratio, angle, judged = friction(run), misalignment(run), run.judged
+    ratio, angle, judged, mode, (impulse, velocity) = (
+        friction(run),
+        misalignment(run),
+        run.judged,
+        modes(run),
+        least(run),
+    )
+    record = run.record
+    determined = np.ones_like(mode, dtype=bool)
+    determined[thin] = determinacy(
+        *(x[thin] for x in (record.mass, record.J, record.J_b, record.friction, mode != "open"))
+    ).contacts
     with np.errstate(over="ignore", invalid="ignore"):
         energy = run.case.energy(run.states_q, run.states_v)[1:]
     centre = run.case.centre(run.states_q)[1:]
@@ -34,7 +46,8 @@ def curves(run: Run, role: str, minor: Array | None = None, reference: Run | Non
             "step": run.h, "contact": i, "t": run.t + run.h, "x": centre[:, 0], "y": centre[:, 1], "z": centre[:, 2],
             "gap": run.record.phi[:, i], "mu": run.mu[:, i],
             "p_n": run.p_n[:, i], "u_n": run.u_n[:, i], "normalised_friction": ratio[:, i],
-            "misalignment": angle[:, i], "energy": energy,
+            "misalignment": angle[:, i], "mode": mode[:, i], "determined": determined[:, i],
+            "least_impulse": impulse[:, i], "least_velocity": velocity[:, i], "energy": energy,
             "sliding_minor": sliding_minor(run) if minor is None else minor, "residual": run.residuals,
             "natural_map": judged.natural_map, "iterations": run.record.effort[:, 0],
         }  # fmt: skip

@@ -25,7 +25,7 @@ from workbench.comparison.columns import DIAGNOSTICS, PROBLEM, RUNS, TRAJECTORIE
 from workbench.comparison.failure import NOBODY, failed
 from workbench.comparison.jobs import Progress
 from workbench.comparison.limits import limited
-from workbench.comparison.measured import MeasuredProblem, closed, friction, misalignment
+from workbench.comparison.measured import MeasuredProblem, closed, friction, least, misalignment
 from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.nearest import nearest
 from workbench.comparison.posing import posed
@@ -233,11 +233,13 @@ def _contacts(
     step: ProblemStep, exact: ProblemStep, f: Formulation, role: str, solver: str, comparable: NDArray[np.bool_]
 ) -> pd.DataFrame:
     """One row per contact: impulses, velocities, what the law makes of them, and the exact solution's beside it."""
+    impulse, velocity = least(step)
     columns: dict[str, Any] = {
         "formulation": f.name, "label": f.label, "role": role, "solver": solver, "contact": range(comparable.size),
         "mu": step.problem.mu, "p_n": step.p_n[0], "u_n": step.u_n[0], "normalised_friction": friction(step)[0],
         "misalignment": misalignment(step)[0], "mode": step.modes, "exact_friction": friction(exact)[0],
         "exact_mode": exact.modes, "closed": closed(step)[0], "determined": comparable,
+        "least_impulse": impulse[0], "least_velocity": velocity[0],
     }  # fmt: skip
     for j in range(step.problem.d):
         columns[f"p_t{j + 1}"], columns[f"u_t{j + 1}"] = step.p_t[0, :, j], step.u_t[0, :, j]

@@ -31,7 +31,8 @@ PARTS = {
 class Answer(Protocol):
     """Impulses p_n (K, r), p_t (K, r, d) [N s], velocities u_n, u_t [m/s] after each of K steps, and the judge's word.
 
-    A `Run` is one, and a `ProblemStep` with K = 1. `tolerance` is the solver's, `v_th` [m/s] counts as no sliding.
+    `slack` (K, r) [m/s] is u_n, and above zero wherever the normal law itself leaves a contact open. A `Run`
+    is one, and a `ProblemStep` with K = 1. `tolerance` is the solver's, `v_th` [m/s] counts as no sliding.
     """
 
     @property
@@ -40,6 +41,8 @@ class Answer(Protocol):
     def p_t(self) -> Array: ...
     @property
     def u_n(self) -> Array: ...
+    @property
+    def slack(self) -> Array: ...
     @property
     def u_t(self) -> Array: ...
     @property
@@ -76,6 +79,22 @@ def closed(run: Answer) -> NDArray[np.bool_]:
     Without that, the friction ratio and angle of an interior-point answer's p_n = 1e-10 in flight would be random.
     """
     return run.p_n > run.tolerance * run.judged.normaliser
+
+
+def modes(run: Answer) -> NDArray[np.str_]:
+    """open, sliding or sticking (K, r): open where a contact carries nothing and leaves, faster than counts as none.
+
+    What presses while it leaves, as under the cone complementarity problem, is closed. Under Coulomb's law this is the
+    mode by velocity, which is the same for all impulses that make the same motion.
+    """
+    leaves, slides = run.slack > run.v_th, np.linalg.norm(run.u_t, axis=-1) > run.v_th
+    return np.where(leaves & ~closed(run), "open", np.where(slides, "sliding", "sticking"))
+
+
+def least(run: Answer) -> tuple[Array, Array]:
+    """Impulses [N s] and velocities [m/s], both (K, r), that count as none."""
+    impulse = run.tolerance * run.judged.normaliser
+    return impulse, np.maximum(run.v_th, impulse / run.judged.rho)
 
 
 def friction(run: Answer) -> Array:

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.diagnostics.redundancy import contact_modes
+from workbench.comparison.measured import modes
 from workbench.judge import coulomb
 from workbench.problems.friction_problem import FrictionProblem
 
@@ -53,6 +53,10 @@ class ProblemStep:
         return self._parts(self.u)[0]
 
     @property
+    def slack(self) -> Array:
+        return self.u_n
+
+    @property
     def u_t(self) -> Array:
         return self._parts(self.u)[1]
 
@@ -66,5 +70,5 @@ class ProblemStep:
 
     @cached_property
     def modes(self) -> tuple[str, ...]:
-        """open, sliding or sticking, by the velocity."""
-        return contact_modes(self.u_n[0], self.u_t[0], self.v_th)
+        """open, sliding or sticking."""
+        return tuple(map(str, modes(self)[0]))

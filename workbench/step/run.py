@@ -118,6 +118,12 @@ class Run:
         return self._law[:, : self.case.size[2]]
 
     @property
+    def slack(self) -> Array:
+        """(K, r) u_n, and phi/h where Moreau's law leaves a contact with a gap open [m/s]."""
+        gap = self.record.phi
+        return np.where((self.normal == "moreau") & (gap > 0), gap / self.h, self.u_n)
+
+    @property
     def u_t(self) -> Array:
         """(K, r, d) sliding velocity at the end of the step [m/s]."""
         _, _, r, d = self.case.size

@@ -12,16 +12,16 @@ def other_mode(m: MeasuredProblem) -> float:
     return sum(a != b for a, b in zip(m.run.modes, m.exact.modes, strict=True))
 
 
-@metric("open", unit="1", meaning="contacts that separate", heading="open", shown="count")
+@metric("open", unit="1", meaning="contacts that carry nothing and leave", heading="open", shown="count")
 def open_contacts(m: MeasuredProblem) -> float:
     return m.run.modes.count("open")
 
 
-@metric("sliding", unit="1", meaning="contacts that slide", heading="sliding", shown="count")
+@metric("sliding", unit="1", meaning="contacts that are not open and slide", heading="sliding", shown="count")
 def sliding_contacts(m: MeasuredProblem) -> float:
     return m.run.modes.count("sliding")
 
 
-@metric("sticking", unit="1", meaning="contacts at rest", heading="sticking", shown="count")
+@metric("sticking", unit="1", meaning="contacts that neither open nor slide", heading="sticking", shown="count")
 def sticking_contacts(m: MeasuredProblem) -> float:
     return m.run.modes.count("sticking")
