@@ -233,7 +233,7 @@ def test_solve_a_folder(folder, tmp_path, capsys):
     assert b["natural_map_unscaled"] < 1e-9
     assert "d.dat" in d["reason"]
     assert {p.name for p in (tmp_path / "out").iterdir()} == {
-        "results.csv", "summary.csv", "profile.csv", "provenance.json"
+        "results.csv", "summary.csv", "journal.jsonl", "profile.csv", "provenance.json"
     }  # fmt: skip
     totals = pd.read_csv(tmp_path / "out" / "summary.csv")
     assert totals[["problems", "solved", "success_rate"]].to_numpy().tolist() == [[4, 3, 0.75]]

@@ -71,7 +71,8 @@ def add_command(commands: Any) -> None:
     solve.add_argument("--json", action="store_true", help="print the rows as JSON instead of a table")
     solve.add_argument(
         "--out", metavar="OUT",
-        help="a folder for results.csv, summary.csv, profile.csv, provenance.json; or, of one problem, a file that "
+        help="a folder for results.csv, summary.csv, profile.csv, provenance.json, where each row is kept as it comes, "
+        "so that the same command goes on after an interruption; or, of one problem, a file that "
         "ends in .npz, .csv or .hdf5 (FCLIB, group solution) for the answer itself",
     )  # fmt: skip
     solve.add_argument("--start", metavar="FILE", help="begin from such an answer, with solvers that can")
@@ -126,7 +127,7 @@ def run_solve(o: argparse.Namespace) -> None:
     files = problem_files(o.files)
     tasks, seconds, answer = _asked(o, files)
     with staged(Path(o.out)) if o.out and not answer else nullcontext() as stage:
-        found = _solved(tasks, seconds, answer, not o.json)
+        found = _kept(tasks, seconds, Path(o.out), not o.json) if stage else _solved(tasks, seconds, answer, not o.json)
         totals = _test_set(found, stage) if stage or len(found) > 1 else []
         if stage:
             facts = provenance(
@@ -158,6 +159,23 @@ def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple[list[
         raise WorkbenchError(f"{word} is for one problem and one solver; several are given")
     tuning = _tuning(o, files[0][0])
     return [(path, formulation, s, not inside, tuning) for path, inside in files for s in solvers], seconds, answer
+
+
+def _kept(tasks: list["Task"], seconds: float | None, out: Path, shown: bool) -> list[dict[str, Any]]:
+    """The rows of tasks, printed where they are `shown`; those in the folder's journal are not made again."""
+    from workbench.studies.problem_files import resumed
+
+    found = []
+    with resumed(tasks, seconds, out) as (there, rows):
+        if shown and there:
+            print(f"{there} of {len(tasks)} rows were there, in '{out / 'journal.jsonl'}'.")
+        if shown:
+            print(HEADER)
+        for row in rows:
+            found.append(row)
+            if shown:
+                print(_line(row), flush=True)
+    return found
 
 
 def _solved(tasks: list["Task"], seconds: float | None, answer: Path | None, shown: bool) -> list[dict[str, Any]]:

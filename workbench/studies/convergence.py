@@ -10,7 +10,7 @@ The second counts only where an F test at 95 % says that it is better, or where 
 those of 95 % by the scatter about the fit, which needs one step more than the model has numbers; with several points of
 a study each has a C of its own in the first model. The reference has an error too, which shifts all of a point's errors
 alike: an interval holds those of the errors with the reference's uncertainty added, and taken away (formulary,
-section 7).
+section 7.11).
 """
 
 from collections.abc import Callable

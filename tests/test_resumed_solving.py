@@ -1,0 +1,143 @@
+"""`solve --out FOLDER` keeps each finished row as it comes, and goes on where it was interrupted."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.algorithms.tuning import UNTUNED, Tuning
+from workbench.cli.main import main
+from workbench.comparison import solving
+from workbench.studies.problem_files import key_of
+from workbench.verbs.find import find_formulation
+
+
+@pytest.fixture
+def problems(tmp_path, monkeypatch):
+    """Three LCPs and a file that cannot be read, in a folder beside which results are written."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "problems"
+    folder.mkdir()
+    for i in range(3):
+        np.savez(folder / f"{i}.npz", M=[[2.0, 1.0], [1.0, 2.0 + i]], q=[-5.0, -6.0])
+    (folder / "x.npz").write_text("nothing")
+    return folder
+
+
+def made(monkeypatch, fails_at=None, error=KeyboardInterrupt):
+    """The files of which rows are made from now on; at one of them an interruption comes."""
+    names, row_of = [], solving.solve_row
+
+    def counted(path, *rest, **others):
+        if path.name == fails_at:
+            raise error
+        names.append(path.name)
+        return row_of(path, *rest, **others)
+
+    monkeypatch.setattr(solving, "solve_row", counted)
+    return names
+
+
+def timeless(path):
+    return pd.read_csv(path).drop(columns=["build_time", "solve_time"])
+
+
+def test_an_interrupted_command_goes_on_and_comes_to_the_same(problems, tmp_path, monkeypatch, capsys):
+    assert main(["solve", "problems", "--out", "whole"]) == 0
+    with monkeypatch.context() as m:
+        assert made(m, "2.npz") == []
+        assert main(["solve", "problems", "--out", "part"]) != 0
+    assert [path.name for path in (tmp_path / "part").iterdir()] == ["journal.jsonl"]
+    capsys.readouterr()
+    with monkeypatch.context() as m:
+        names = made(m)
+        assert main(["solve", "problems", "--out", "part"]) == 0
+    assert names == ["2.npz", "x.npz"]
+    assert capsys.readouterr().out.startswith("2 of 4 rows were there, in 'part/journal.jsonl'.")
+    pd.testing.assert_frame_equal(timeless("part/results.csv"), timeless("whole/results.csv"), check_exact=True)
+    assert (tmp_path / "part" / "provenance.json").exists()
+    # Nothing is left to do, and rows for programs are those of the first time, times included.
+    rows = (tmp_path / "part" / "results.csv").read_bytes()
+    with monkeypatch.context() as m:
+        names = made(m)
+        capsys.readouterr()
+        assert main(["solve", "problems", "--out", "part", "--json"]) == 0
+    assert names == []
+    assert list(json.loads(capsys.readouterr().out)[0]) == list(solving.COLUMNS)
+    assert (tmp_path / "part" / "results.csv").read_bytes() == rows
+
+
+def test_rows_of_a_changed_file_another_solver_or_a_failure_are_made_again(problems, monkeypatch):
+    with monkeypatch.context() as m:
+        made(m, "1.npz", error=RuntimeError)
+        with pytest.raises(RuntimeError):
+            main(["solve", "problems", "--out", "out"])
+    names = made(monkeypatch)
+    assert main(["solve", "problems", "--out", "out"]) == 0
+    assert names == ["1.npz", "2.npz", "x.npz"]
+    np.savez(problems / "0.npz", M=[[3.0, 1.0], [1.0, 2.0]], q=[-5.0, -6.0])
+    assert main(["solve", "problems", "--out", "out"]) == 0
+    assert names[3:] == ["0.npz"]
+    assert main(["solve", "problems", "--out", "out", "--solver", "lemke"]) == 0
+    assert len(names) == 8
+    journal = (problems.parent / "out" / "journal.jsonl").read_bytes()
+    assert journal.count(b"\n") == 9
+
+
+def test_a_row_that_broke_is_made_again_and_one_without_an_answer_is_not(problems, monkeypatch):
+    solve = solving.solve_problem
+
+    def broken(problem, *rest):
+        if problem.M[1, 1] == 3.0:
+            raise MemoryError
+        return solve(problem, *rest)
+
+    with monkeypatch.context() as m:
+        m.setattr(solving, "solve_problem", broken)
+        assert main(["solve", "problems", "--out", "out"]) == 0
+    assert "FAILED" in set(pd.read_csv("out/results.csv")["claimed"])
+    names = made(monkeypatch)
+    assert main(["solve", "problems", "--out", "out"]) == 0
+    assert names == ["1.npz"]
+
+
+def test_whatever_determines_a_row_is_in_its_key(problems):
+    path, coulomb = problems / "0.npz", find_formulation("coulomb")
+    keys = [
+        key_of((path, coulomb, None, False, UNTUNED), None),
+        key_of((problems / "1.npz", coulomb, None, False, UNTUNED), None),
+        key_of((path, find_formulation("box"), None, False, UNTUNED), None),
+        key_of((path, find_formulation("box:bounds=iterated"), None, False, UNTUNED), None),
+        key_of((path, coulomb, "lemke", False, UNTUNED), None),
+        key_of((path, coulomb, None, False, UNTUNED), 1.0),
+        key_of((path, coulomb, None, False, Tuning(tolerance=1e-3)), None),
+        key_of((path, coulomb, None, False, Tuning(max_iterations=7)), None),
+        key_of((path, coulomb, None, False, Tuning(start=np.ones(2))), None),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert keys[0] == key_of((path, coulomb, None, False, UNTUNED), None)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
+def test_a_full_disk_is_a_line_and_costs_no_finished_row(problems, monkeypatch, capsys):
+    with monkeypatch.context() as m, open("/dev/full", "wb", buffering=0) as full:
+        write, count = os.write, []
+
+        def third(file, content):
+            count.append(file)
+            return write(file if len(count) < 3 else full.fileno(), content)
+
+        m.setattr("workbench.studies.journal.os.write", third)
+        assert main(["solve", "problems", "--out", "out"]) == 2
+    assert "No space left on device; what was finished is kept" in capsys.readouterr().err
+    names = made(monkeypatch)
+    assert main(["solve", "problems", "--out", "out"]) == 0
+    assert names == ["2.npz", "x.npz"]
+
+
+def test_nothing_is_left_of_a_command_that_kept_nothing(problems, monkeypatch):
+    made(monkeypatch, "0.npz")
+    assert main(["solve", "problems", "--out", "new/out"]) != 0
+    assert not (problems.parent / "new").exists()

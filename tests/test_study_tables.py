@@ -1,0 +1,150 @@
+"""What a study's rows come to: tables that other programs read, and what is claimed of rows and of orders."""
+
+import importlib.util
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as parquet
+import pytest
+
+import workbench as wb
+from workbench.comparison.columns import CASE
+from workbench.comparison.result import chosen_metrics
+from workbench.studies.convergence import order
+from workbench.studies.study import Study, is_failed
+from workbench.studies.tables import by_variant, errors_of, first_window, orders
+
+METRICS = chosen_metrics(CASE, None)
+H = 1e-3 * 0.5 ** np.arange(6)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A study of two points, and the table that it has written."""
+    folder = tmp_path_factory.mktemp("study")
+    with ThreadPoolExecutor(1) as here:
+        given = {"parameters": {"mu": [0.2, 0.3]}, "duration": 0.01, "reference_step": 5e-4, "executor": here}
+        found = wb.study("wheel", ["box", "coulomb"], workers=1, **given)
+    found.write(folder)
+    return found.rows, folder / "rows.parquet"
+
+
+def polars(path):
+    import polars
+
+    frame = polars.read_parquet(path)
+    return frame.columns, frame.filter(polars.col("label") == "box")["mu"].to_list(), frame["velocity_error"].to_list()
+
+
+def duckdb(path):
+    import duckdb
+
+    whole = duckdb.sql(f"FROM '{path}'")
+    of_box = duckdb.sql(f"SELECT mu FROM '{path}' WHERE label = 'box'").fetchall()
+    return whole.columns, [mu for (mu,) in of_box], [x for (x,) in whole.select("velocity_error").fetchall()]
+
+
+@pytest.mark.parametrize("reader", [polars, duckdb])
+def test_other_programs_read_the_rows(written, reader):
+    if importlib.util.find_spec(reader.__name__) is None:
+        pytest.skip(f"{reader.__name__} is not installed")
+    rows, path = written
+    names, mu, errors = reader(path)
+    assert list(names) == list(rows)
+    assert mu == rows.query("label == 'box'")["mu"].tolist()
+    assert [np.nan if x is None else x for x in errors] == pytest.approx(
+        rows["velocity_error"].tolist(), abs=0, nan_ok=True
+    )
+
+
+def test_units_are_in_the_schema(written):
+    rows, path = written
+    told = parquet.read_table(path).schema.pandas_metadata["attributes"]["columns"]
+    assert told == rows.attrs["columns"]
+    assert told["window_start"]["unit"] == "s"
+
+
+@pytest.mark.parametrize(
+    ("claims", "again"),
+    [
+        (["SOLVED", "SOLVED"], False), (["REFUSED", "REFUSED"], False), (["ITERATION_LIMIT"], False),
+        (["SOLVED", "FAILED"], True), (["CRASHED", "CRASHED"], True), (["SOLVED", "TIME_LIMIT"], True), ([], False),
+    ],
+)  # fmt: skip
+def test_only_what_broke_may_be_retried(claims, again):
+    assert is_failed([{"claimed": x} for x in claims]) is again
+
+
+def test_a_shard_is_every_nth_point_from_the_ith():
+    shards = [Study(tuple("abcdefg"), None, (), {}, (i, 3)).own for i in (1, 2, 3)]
+    assert [[point for _, point in own] for own in shards] == [["a", "d", "g"], ["b", "e"], ["c", "f"]]
+    assert shards[1] == [(1, "b"), (4, "e")]
+
+
+def frame(rows, names="case label solver step window point verified velocity_error solve_time"):
+    return pd.DataFrame(rows, columns=names.split())
+
+
+def test_tables_are_over_the_first_window_and_each_solver_by_itself():
+    rows = frame([
+        ("c", "a", "s", 1e-3, "early", 0, True, 0.1, 1.0), ("c", "a", "s", 1e-3, "all", 0, True, 9.0, 9.0),
+        ("c", "a", "s", 1e-3, "early", 1, True, 0.3, 3.0), ("c", "a", "t", 1e-3, "early", 1, False, 0.7, 3.0),
+        ("d", "a", "s", 1e-3, "all", 0, True, 0.4, 2.0),
+    ])  # fmt: skip
+    first = first_window(rows)
+    assert first["window"].tolist() == ["early", "early", "early", "all"]
+    table = by_variant(first, errors_of(METRICS, first))
+    assert table["velocity_error_worst"].tolist() == [0.3, 0.7, 0.4]
+    assert table["unverified"].tolist() == [0.0, 1.0, 0.0]
+    assert table["points"].tolist() == [2, 1, 1]
+
+
+def test_orders_are_those_of_verified_rows_of_the_first_solver():
+    variants = (("s", True, 1.0), ("s", False, 1e3), ("t", True, 1e-3))
+    rows = frame([
+        ("c", "a", solver, h, "all", k, verified, factor * h ** (1 if solver == "s" else 2), 1.0)
+        for h in H for k, (solver, verified, factor) in enumerate(variants)
+    ])  # fmt: skip
+    rows.loc[~rows["verified"], "velocity_error"] = 1.0
+    (column,) = errors_of(METRICS, rows)
+    ((case, label, found),) = orders(rows, column)
+    assert (case, label, found.steps) == ("c", "a", 6)
+    assert found.p == pytest.approx(1.0)
+    assert orders(rows[rows["step"] == H[0]], column) == []
+
+
+def test_a_limit_is_told_only_where_the_other_model_fits_worse():
+    # A power with scatter: the second model always leaves less, and the F test does not find it better.
+    rng = np.random.default_rng(5)
+    told = [order(H, H * np.exp(0.05 * rng.standard_normal(H.size))).falls for _ in range(60)]
+    assert told.count("limit") <= 8
+    # Of three steps the second has no freedom, and decides only where the first finds no order.
+    assert order(H[:3], 0.2 + 0.01 * H[:3] / H[0]).falls == "limit"
+    assert order(H[:3], 0.2 * H[:3]).falls == "vanishes"
+
+
+def test_intervals_of_many_points_count_the_constants_of_each():
+    # Slope and 40 constants from 80 numbers leave 39 of freedom; pairs of lines of slopes 0.9 and 1.1 scatter about 1.
+    slopes = np.tile([0.9, 1.1], 20)[:, None]
+    found = order(H[[0, 5]], 3 * H[[0, 5]] ** slopes)
+    x = np.log(H[5] / H[0])
+    # Each pair deviates from the common line by 0.1 x / 2 at both ends.
+    width = 2.0227 * np.sqrt(40 * 2 * (0.1 * x / 2) ** 2 / 39 / (40 * x**2 / 2))
+    assert (found.p_low, found.p_high) == (pytest.approx(1 - width, abs=1e-4), pytest.approx(1 + width, abs=1e-4))
+
+
+def test_round_off_has_no_order_and_the_last_error_is_that_of_the_smallest_step():
+    errors = np.where(np.arange(6) < 3, 2 * H, 1e-13)
+    found = order(H, errors)
+    assert (found.steps, found.last) == (3, pytest.approx(2 * H[2]))
+    assert found.p == pytest.approx(1.0)
+
+
+def test_the_uncertainty_of_the_reference_widens_both_ways():
+    # Of three steps the other model has no freedom, so that all three fits are of the same one.
+    h, errors = H[:3], 3.0 * H[None, :3]
+    alone, found = order(h, errors), order(h, errors, np.array([0.02 * h[-1]]))
+    assert found.p == alone.p
+    assert found.p_low < alone.p_low - 1e-4
+    assert found.p_high > alone.p_high + 1e-4

@@ -1,0 +1,68 @@
+"""Problems of files solved one after the other, each finished row kept in a journal as it comes."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from workbench.algorithms import find_solver
+from workbench.comparison.solving import COLUMNS, Task, solve_rows
+from workbench.studies.journal import Journal, kept
+from workbench.studies.sources import digest_of
+
+BROKEN = ("FAILED", "CRASHED")
+"""What rows claim that are made again: something broke, which may be mended the next time."""
+
+
+@contextmanager
+def resumed(tasks: Sequence[Task], seconds: float | None, folder: Path) -> Iterator[tuple[int, Iterator[dict]]]:
+    """How many rows of tasks the journal of a folder has, and all rows in their order, which are made where missing.
+
+    `seconds` is the time limit of each. The folder is made, and taken back where nothing was kept. Raises
+    WorkbenchError where the journal cannot be written or another process writes to it.
+    """
+    made, path = not folder.exists(), folder / "journal.jsonl"
+    folder.mkdir(exist_ok=True)
+    try:
+        with Journal(path) as journal:
+            before = kept(folder).rows
+            keys = [key_of(task, seconds) for task in tasks]
+            there = {key: before[key][0] for key in keys if key in before and before[key][0]["claimed"] not in BROKEN}
+            missing = [task for key, task in zip(keys, tasks, strict=True) if key not in there]
+            fresh = solve_rows(missing, seconds)
+
+            def rows() -> Iterator[dict[str, Any]]:
+                for key in keys:
+                    if key in there:
+                        yield dict.fromkeys(COLUMNS) | there[key]
+                    else:
+                        row, _ = next(fresh)
+                        journal.append([(key, [row])])
+                        yield row
+
+            yield len(tasks) - len(missing), rows()
+    finally:
+        if path.exists() and not path.stat().st_size:
+            path.unlink()
+        if made:
+            with suppress(OSError):
+                # Only an empty folder can be removed.
+                folder.rmdir()
+
+
+def key_of(task: Task, seconds: float | None) -> str:
+    """A digest of all that determines a row: the file's name and content, who solves it and how, sources, versions."""
+    path, formulation, solver, strict, tuning = task
+    try:
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        # The row says that it cannot be read, and is of no use once it can.
+        content = f"cannot be read: {error.strerror}"
+    own = (digest_of(type(find_solver(solver))),) if solver else ()
+    start = None if tuning.start is None else tuning.start.tolist()
+    facts = (
+        str(path), content, formulation.name, sorted(formulation.options.items()), digest_of(formulation.build),
+        solver, own, strict, start, tuning.tolerance, tuning.max_iterations, seconds,
+    )  # fmt: skip
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
