@@ -135,6 +135,8 @@ def test_a_run_that_stops_early_is_never_best_without_saying_so(wheel):
     assert "stewart-trinkle (stops at 0.2 s) and box come closest" in headline(early)[0]
     assert "runs are verified in the window, and 1 of them stops after it;" in headline(early)[-1]
     assert "Before the end, at 0.3 s, stop stewart-trinkle at 0.2 s" in summary(early)[0]
+    assert "bring hybrid to" in headline(two)[0]
+    assert "bring hybrid to" not in headline(stopped(two, "hybrid"))[0]
     both = stopped(two, "stewart-trinkle", "box")
     assert motion_view(both)["motion"]["ranked"][0] == "stewart-trinkle (stops at 0.2 s)"
 
