@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from workbench.builtin.reports.figures.comparison import undetermined
 from workbench.builtin.reports.pages.loupe import loupe
 from workbench.builtin.reports.text.loupe import STATES, VALUES, Contact, cells, faults, grouped, in_words, lead, number
+from workbench.comparison.problem_step import ProblemStep
 from workbench.problems.friction_problem import FrictionProblem
 
 
@@ -226,6 +228,72 @@ def test_formulations_and_the_unit_are_chosen(reader, page, compared):
     assert cross[4:] == pytest.approx([105 * share_of[0], -105 * share_of[1]], abs=0.01)
 
 
+@pytest.mark.parametrize(
+    "case", ["wheel", "cube", "block", "sphere", "drawer", "gripper", "particle", "rod", "v-groove"]
+)
+def test_exact_coulomb_friction_never_breaks_its_own_law(case):
+    """At any moment of the page, at any contact, and whatever it is held against has the same answer."""
+    compared = wb.compare(case, ["coulomb"], metrics=["velocity-error"]).comparison
+    assert compared.runs["verified"].all()
+    _, values = held(loupe(compared))
+    contacts = [Contact(*x) for x in values[1].reshape(-1, len(VALUES)).astype(float)]
+    answered = [x for x in contacts if not np.isnan(x.state)]
+    assert len(answered) > 0.9 * len(contacts)
+    assert {words for x in answered for _, words in faults(x, x)} == set()
+    assert any(x.p_n > x.least_p for x in answered)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_judge_the_frames_and_the_loupe_mean_the_same_by_open_sliding_and_sticking(seed):
+    """Counts, other modes and states, over contacts of which many open, slide or stick, under all formulations."""
+    rng, r = np.random.default_rng(seed), 12
+    J = rng.normal(size=(3 * r, 3 * r + 2))
+    problem = FrictionProblem(J @ J.T, rng.normal(size=3 * r), rng.uniform(0.2, 1.0, r), 2)
+    compared = wb.compare(problem, ["box", "ccp", "stewart-trinkle", "discrete-velocity"]).comparison
+    shown = loupe(compared)
+    data, values = held(shown)
+    firsts, rows = compared.runs.drop_duplicates("label").set_index("label"), compared.trajectories
+    words = {"open": "open", "slides": "sliding", "sticks": "sticking"}
+    assert len(np.unique(values[..., 0])) == 3
+    for run, modes in ((run, [text for text, _ in x["modes"]]) for run, x in enumerate(shown["runs"])):
+        states = [STATES[int(x)] for x in values[run, 0, :, 0]]
+        assert modes == states
+        if run:
+            label = data["labels"][run]
+            own = rows[(rows["label"] == label) & (rows["solver"] == firsts["solver"][label])]
+            assert list(own["mode"]) == [words[x] for x in states]
+            counts = [states.count(x) for x in words]
+            assert counts == list(firsts.loc[label, ["open", "sliding", "sticking"]])
+            assert sum(other for _, other in shown["runs"][run]["modes"]) == firsts["other_mode"][label]
+            # What presses is not open, and what neither presses nor leaves is not either.
+            for x in (Contact(*y) for y in values[run, 0].astype(float)):
+                assert (x.state == 0) == (x.p_n <= x.least_p and x.slack > x.least_u)
+        else:
+            assert [states.count(x) for x in words] == [compared.known[x] for x in words.values()]
+
+
+def test_all_parts_of_the_page_open_at_one_moment_and_step_together(reader, page, compared):
+    shown = reader.open(page)
+    data, _ = held(loupe(compared.comparison))
+
+    def times():
+        motion, own = shown.locator("#motion .words").text_content(), shown.locator("#loupe output").text_content()
+        return motion.split("Time ")[1].split(". ")[0].rstrip("."), own, shown.evaluate("clock.time")
+
+    motion, own, clock = times()
+    assert motion == own
+    assert clock == pytest.approx(data["t"][data["at"][0]])
+    for key in ("Home", "ArrowRight", "End"):
+        shown.locator("#motion [name=time]").focus()
+        shown.keyboard.press("ArrowRight")
+        motion, own, clock = times()
+        assert motion == own
+        shown.locator("#loupe [name=time]").focus()
+        shown.keyboard.press(key)
+        motion, own, clock = times()
+        assert motion == own == f"{clock:.3f} s"
+
+
 def test_it_fits_a_telephone_in_the_dark(reader, page):
     shown = reader.open(page, width=360, dark=True)
     assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -253,3 +321,19 @@ def test_many_contacts_leave_out_moments_and_the_least_loaded(compared, monkeypa
     assert values.size <= len(VALUES) * 8 * 5
     assert data["t"][0] == pytest.approx(1e-3)
     assert data["t"][-1] == pytest.approx(0.02)
+
+
+def test_captions_tell_of_friction_that_the_motion_leaves_open(compared):
+    curves = compared.trajectories[compared.trajectories["role"] == "run"]
+    assert undetermined(curves) == ""
+    half = curves.assign(determined=np.arange(len(curves)) % 2 == 0, mode="sliding")
+    assert undetermined(half).startswith("At 50 % of the moments")
+    assert undetermined(half.assign(mode="open")) == ""
+
+
+def test_what_touches_without_pressing_and_what_presses_while_it_leaves_is_not_open():
+    """Four contacts: one leaves, one touches, one presses and leaves, one presses and rests."""
+    q = np.array([1.0, 0.0, 0.5, -1.0, *[2.0, 0.0] * 3, 0.0, 0.0])
+    p = np.array([0.0, 0.0, 1.0, 1.0, *[0.0] * 8])
+    step = ProblemStep(FrictionProblem(np.eye(12), q, np.full(4, 0.5), 2), p, 1e-9, np.full(4, 1e-6))
+    assert step.modes == ("open", "sliding", "sliding", "sticking")

@@ -84,13 +84,13 @@ def _of_case(c: Comparison) -> list[Figure]:
             "friction", "Normalised friction |p_t| / (μ p_n)",
             "1 is the rim of Coulomb's cone, where a sliding contact must be. Polygon and box leave it as the sliding "
             "direction turns relative to their axes (Fig. 4 of IDETC2016-60064). Drawn where the contact carries a "
-            "tenth of its RMS normal impulse; below that the ratio means nothing.",
+            f"tenth of its RMS normal impulse; below that the ratio means nothing. {undetermined(curves)}".strip(),
             loaded(curves), "normalised_friction", "normalised friction [-]",
         ),
         *_by_contact(
             "misalignment", "Angle between friction and the direction against sliding",
             "Coulomb friction opposes sliding: 0°. Drawn where the contact slides faster than the stick threshold "
-            "(Fig. 5 c).",
+            f"(Fig. 5 c). {undetermined(curves)}".strip(),
             curves, "misalignment", "misalignment [°]",
         ),
         *_of_system(
@@ -180,6 +180,19 @@ def loaded(curves: pd.DataFrame) -> pd.DataFrame:
     mean = squares.groupby([curves[name] for name in ("label", "step", "contact")]).transform("mean")
     carries = curves["p_n"] >= SHARE * np.sqrt(mean)
     return curves.assign(normalised_friction=curves["normalised_friction"].where(carries))
+
+
+def undetermined(curves: pd.DataFrame) -> str:
+    """How much of what is drawn the motion leaves open, as a sentence; nothing where it is none."""
+    if "determined" not in curves:
+        return ""
+    share = 1.0 - curves["determined"][curves["mode"] != "open"].astype(float).mean()
+    if not share > 0:
+        return ""
+    return (
+        f"At {100 * share:.2g} % of the moments at which contacts are not open the motion does not determine their "
+        "friction: what is drawn there is one choice of many with the same motion, and no fault of the formulation."
+    )
 
 
 def _of_problem(c: Comparison) -> list[Figure]:
