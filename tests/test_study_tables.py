@@ -12,6 +12,7 @@ import workbench as wb
 from workbench.comparison.columns import CASE
 from workbench.comparison.result import chosen_metrics
 from workbench.studies.convergence import order
+from workbench.studies.journal import Journal
 from workbench.studies.study import Study, is_failed
 from workbench.studies.tables import by_variant, errors_of, first_window, orders
 
@@ -74,6 +75,22 @@ def test_units_are_in_the_schema(written):
 )  # fmt: skip
 def test_only_what_broke_may_be_retried(claims, again):
     assert is_failed([{"claimed": x} for x in claims]) is again
+
+
+def test_rows_that_failed_are_made_again_where_that_is_wanted(tmp_path):
+    told = []
+    with ThreadPoolExecutor(1) as here:
+        given = {"parameters": {"mu": [0.2]}, "duration": 0.01, "reference_step": 5e-4, "executor": here, "workers": 1}
+        given |= {"folder": tmp_path, "progress": told.append}
+        found = wb.study("wheel", ["box", "coulomb"], **given)
+        (key, *_) = found.study.points[0].keys
+        with Journal(tmp_path / "journal.jsonl") as journal:
+            journal.append([(key, [row | {"claimed": "FAILED"} for row in found.kept.rows[key]])])
+        wb.study("wheel", ["box", "coulomb"], **given)
+        assert told[-1].made == 0
+        again = wb.study("wheel", ["box", "coulomb"], retry_failed=True, **given)
+    assert (told[-1].kept, told[-1].made) == (1, 1)
+    assert again.rows["verified"].all()
 
 
 def test_a_shard_is_every_nth_point_from_the_ith():
