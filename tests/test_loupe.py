@@ -198,7 +198,7 @@ def test_other_moments_are_chosen_by_keyboard_and_by_the_clock(reader, page, com
     wanted = [[text, bool(broken)] for text, broken in cells(own, exact, data["h"][box])]
     assert shown.evaluate(CELLS)[box] == wanted
     assert said(shown)[0].startswith(f"At {data['t'][7]:.3f} s, contact 0")
-    shown.get_by_role("checkbox", name="box:axes=sliding").check()
+    shown.locator("#loupe").get_by_role("checkbox", name="box with turned axes").check()
     places, turned = shown.evaluate(PLACES), data["labels"].index("box:axes=sliding")
     cos, sin = places[turned][4][:2]
     assert np.arctan2(sin, cos) == pytest.approx(-values[turned, 7, 0, 8], rel=1e-4)
@@ -211,13 +211,13 @@ def test_other_moments_are_chosen_by_keyboard_and_by_the_clock(reader, page, com
 def test_formulations_and_the_unit_are_chosen(reader, page, compared):
     shown = reader.open(page)
     data, values = held(loupe(compared.comparison))
-    turned = shown.get_by_role("checkbox", name="box:axes=sliding")
+    turned = shown.locator("#loupe").get_by_role("checkbox", name="box with turned axes")
     group = shown.locator(f"#loupe svg [data-run='{data['labels'].index('box:axes=sliding')}']")
     assert not turned.is_checked()
     assert group.get_attribute("display") == "none"
     turned.check()
     assert group.get_attribute("display") is None
-    assert any("box:axes=sliding" in words for words in said(shown))
+    assert any("box with turned axes" in words for words in said(shown))
     shown.locator("#loupe [name=unit]").select_option("in newtons")
     k, i = data["at"]
     radius = values[0, k, i, 7] * values[0, k, i, 1] / data["h"][0]

@@ -2,10 +2,13 @@
 
 import pandas as pd
 import pytest
+from playwright.sync_api import expect
 
 import workbench as wb
-from workbench.builtin.reports.figures.comparison import figures
+from workbench.builtin.reports.figures.comparison import apart, figures
+from workbench.builtin.reports.figures.motion import drawn_tracks
 from workbench.builtin.reports.pages.comparison import render
+from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.text.names import name_of, named
 from workbench.output import provenance
 
@@ -57,3 +60,35 @@ def test_the_error_budget_has_rows_and_plots_that_say_something(compared):
     assert own["total"] == pytest.approx(100 * runs["velocity_error"]["ccp"], rel=1e-4)
     assert own["formulation"] == pytest.approx(100 * runs["velocity_formulation"]["ccp"], rel=1e-4)
     assert rows["error"].min() > 1e-6
+
+
+def test_curves_with_turned_axes_wait_to_be_singled_out(compared):
+    (figure,) = [x for x in figures(named(compared)) if x.name == "position"]
+    spec = str(figure.chart.to_dict()["layer"][0]["encoding"]["opacity"])
+    assert 'indexof(["box with turned axes"], datum.label)' in spec
+    legend = figure.chart.to_dict()["layer"][0]["encoding"]["color"]["legend"]["values"]
+    assert "box with turned axes" not in legend
+    assert {"box with fixed axes", "hybrid with turned axes", "ccp"} <= set(legend)
+    assert "box with turned axes" in {x.label for x in drawn_tracks(named(compared))}
+    assert not motion_view(named(compared))["motion"]["shown"][1].startswith("box with turned")
+
+
+def test_formulations_whose_points_coincide_share_a_plot():
+    point = {"contact": 0, "closed": True, "p_t1": 0.5, "normalised_friction": 1.0, "slip": 2.0, "u_n": 0.0}
+    rows = [{"label": x} | point for x in ("a with fixed axes", "b", "c", "d")]
+    rows[2] |= {"p_t1": 0.53}
+    rows[3] |= {"u_n": 1.0}
+    points = pd.DataFrame(rows)
+    points.attrs["of"] = 1
+    shown, alike = apart(points)
+    assert alike == "a with fixed axes and b"
+    assert list(shown["label"]) == ["a\nfixed axes\nand 1 more", "c", "d"]
+
+
+def test_the_meaning_of_a_word_goes_as_the_page_is_scrolled(compared, tmp_path, reader):
+    (tmp_path / "report.html").write_text(render(compared, provenance(case="wheel")), "utf-8")
+    page = reader.open(tmp_path / "report.html")
+    page.locator("button.term").first.click()
+    assert page.locator(".meaning:popover-open").count() == 1
+    page.evaluate("scrollBy(0, 40)")
+    expect(page.locator(".meaning:popover-open")).to_have_count(0)

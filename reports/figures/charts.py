@@ -1,6 +1,7 @@
 """What figures share, as Altair charts: one declaration serves the page and the PDF, SVG or PNG for a paper."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -49,12 +50,13 @@ def short(x: float) -> float | None:
 
 def lines(
     curves: pd.DataFrame, column: str, title: str, x: str = "t", x_title: str = "time [s]", log: bool = False,
-    zero: bool = False, within: Range | None = None,
+    zero: bool = False, within: Range | None = None, aside: Collection[str] = (),
 ) -> Chart:  # fmt: skip
     """A curve of `column` over `x` for every "label", a plot for every "step" and "contact" where there are several.
 
     A curve is broken where its value is missing. A click in the legend singles out a curve. `zero` adds the line 0 and
-    keeps it in view. What lies beyond `within` is marked at its edge.
+    keeps it in view. What lies beyond `within` is marked at its edge. Labels `aside` are in no legend, and drawn
+    when they are singled out by other means than it.
     """
     data = curves[[x, "label", *(name for name in ("step", "contact") if name in curves), column]]
     if log:
@@ -73,7 +75,9 @@ def lines(
     rank = dict(zip(order, zip(_restless(data, column, order), _inked(order), strict=True), strict=True))
     data = data.sort_values("label", key=lambda names: names.map(rank), ascending=False, kind="stable")
     width, height = (WIDTH, HEIGHT) if len(panels) <= 1 else (WIDTH // 2 - 30, 2 * HEIGHT // 3)
-    chart = _curves(data, column, title, x, x_title, order, log, zero, within).properties(width=width, height=height)
+    chart = _curves(data, column, title, x, x_title, order, log, zero, within, aside).properties(
+        width=width, height=height
+    )
     if len(panels) <= 1:
         return chart
     return chart.facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
@@ -97,24 +101,38 @@ def envelopes(curves: pd.DataFrame, column: str, title: str, within: Range) -> C
 
 def _curves(
     data: pd.DataFrame, column: str, title: str, x: str, x_title: str, order: list[str], log: bool, zero: bool,
-    within: Range | None,
+    within: Range | None, aside: Collection[str],
 ) -> alt.LayerChart | alt.FacetChart:  # fmt: skip
     pick = alt.selection_point(fields=["label"], bind="legend")
     ends: dict[str, Any] = {"domain": [short(within.low), short(within.high)], "nice": False} if within else {}
     scale = alt.Scale(type="log", **ends) if log else alt.Scale(zero=zero, **ends)
     axis = alt.Axis(format=".0e", values=_decades(data[column])) if log else alt.Axis()
-    dash = alt.StrokeDash("label:N", sort=order, scale=alt.Scale(domain=order, range=dashes(order)), title=None)
+    legend = alt.Legend(values=[x for x in order if x not in aside])
+    dash = alt.StrokeDash(
+        "label:N", sort=order, scale=alt.Scale(domain=order, range=dashes(order)), title=None, legend=legend
+    )
+    chosen, hidden = {"param": pick.name, "empty": False}, f"indexof({json.dumps(sorted(aside))}, datum.label) >= 0"
+    opacity = {
+        "condition": [
+            {"test": chosen, "value": 0.95},
+            {"test": hidden, "value": 0},
+            {"test": {"param": pick.name}, "value": 0.95},
+        ],
+        "value": 0.08,
+    }
     base = alt.Chart(data).encode(
         x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickCount=6)),
         y=alt.Y(f"{column}:Q", title=title, scale=scale, axis=axis),
-        color=alt.Color("label:N", sort=order, scale=alt.Scale(domain=order, range=palette(order)), title=None),
-        opacity=alt.condition(pick, alt.value(0.95), alt.value(0.08)),
+        color=alt.Color(
+            "label:N", sort=order, scale=alt.Scale(domain=order, range=palette(order)), title=None, legend=legend
+        ),
+        opacity=opacity,
     )
     layers = [base.mark_line(strokeWidth=1.8, clip=True).encode(strokeDash=dash).add_params(pick)]
     if zero:
         # One rule a plot, not one a row.
         plots = alt.Chart(data).transform_aggregate(rows="count()", groupby=["panel"])
-        layers.append(plots.mark_rule(color="#c33", strokeDash=[4, 4]).encode(y=alt.datum(0.0)))
+        layers.append(plots.mark_rule(color="#888", strokeWidth=1.4).encode(y=alt.datum(0.0)))
     if x == "t":
         layers.append(_now(data, "panel"))
     if within and (data[column] > within.high).any():

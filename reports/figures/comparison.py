@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Array
 from workbench.builtin.reports.figures.charts import (
     WIDTH,
     Chart,
@@ -31,8 +32,10 @@ TOLD = {"discretisation": "step size"}
 """Parts of the budget whose columns are called otherwise than people are told."""
 MOST_CONTACTS = 6
 """Contacts that have a plot of their own each; of more the range is drawn."""
-COLUMNS, SIDE = 5, 140
+COLUMNS, SIDE = 4, 170
 """Small multiples in a row, and their side [px]."""
+SEEN_AS_ONE = 0.005
+"""Share of an axis up to which points are seen as one."""
 LOW, REACH = -0.08, 1.6
 """Normalised friction between which contacts are drawn: a little below zero, so that none lies on an axis."""
 C = TypeVar("C", alt.X, alt.Y)
@@ -79,6 +82,7 @@ def _of_case(c: Comparison) -> list[Figure]:
     # What belongs to the whole system is the same for every contact.
     system = curves[curves["contact"] == curves["contact"].min()]
     known = pd.concat([system, uncertainty_of(c)])
+    known.attrs["aside"] = system.attrs["aside"]
     return [
         *_by_contact(
             "friction", "Normalised friction |p_t| / (μ p_n)",
@@ -127,8 +131,9 @@ def _of_system(
     """The figure; nothing where no value can be drawn."""
     if curves[column].isna().all() or (log and not (curves[column] > SMALLEST).any()):
         return []
-    within = range_of(curves, column, log, zero)
-    chart = lines(curves, column, axis, log=log, zero=zero, within=within)
+    aside = curves.attrs["aside"]
+    within = range_of(curves[~curves["label"].isin(aside)], column, log, zero)
+    chart = lines(curves, column, axis, log=log, zero=zero, within=within, aside=aside)
     return [Figure(name, title, f"{caption} {within.words}".strip(), chart)]
 
 
@@ -136,20 +141,16 @@ def _by_contact(name: str, title: str, caption: str, curves: pd.DataFrame, colum
     """A plot for each contact; of very many their range, at the first step size."""
     if curves["contact"].nunique() <= MOST_CONTACTS or curves[column].isna().all():
         return _of_system(name, title, caption, curves, column, axis)
-    first = curves[curves["step"] == curves["step"].iloc[0]]
+    first = curves[(curves["step"] == curves["step"].iloc[0]) & ~curves["label"].isin(curves.attrs["aside"])]
     words = f"Shaded: from the least to the greatest of {curves['contact'].nunique()} contacts; the line is the median."
     return [Figure(name, title, f"{caption} {words}", envelopes(first, column, axis, range_of(first, column)))]
 
 
 def curves_of(c: Comparison) -> pd.DataFrame:
-    """The first solver's run of each formulation and step, thinned for drawing.
-
-    A formulation that is there with fixed axes is drawn with these alone.
-    """
-    fixed = {f.name for f in c.formulations if f.axes == "fixed"}
-    turned = {f.label for f in c.formulations if f.axes == "sliding" and f.name in fixed}
+    """The first solver's run of each formulation and step, thinned for drawing; `attrs["aside"]` are those that are
+    drawn when they are singled out, `Comparison.turned`."""
     frame = c.trajectories
-    frame = frame[(frame["role"] == "run") & ~frame["label"].isin(turned)]
+    frame = frame[frame["role"] == "run"]
     parts = []
     curves = frame.groupby(["label", "step", "contact"], sort=False)
     points = min(POINTS, ROWS // max(1, len(curves)))
@@ -160,6 +161,7 @@ def curves_of(c: Comparison) -> pd.DataFrame:
         return frame
     thinned = pd.concat(parts, ignore_index=True)
     thinned["step"] = thinned["step"].map("{:g} s".format)
+    thinned.attrs["aside"] = sorted(c.turned)
     return thinned
 
 
@@ -199,10 +201,14 @@ def _of_problem(c: Comparison) -> list[Figure]:
     points = contacts_of(c)
     if points.empty:
         return []
+    points, alike = apart(points)
     beyond = int((points["normalised_friction"] > REACH).sum())
     left_out = f" {beyond} points beyond {REACH:g} are not drawn." if beyond else ""
     thin = points.attrs["of"]
-    some = f" Drawn are {points['contact'].nunique()} of {thin} contacts." if points["contact"].nunique() < thin else ""
+    some = f" Formulations whose points coincide share a plot: {alike}." if alike else ""
+    some += (
+        f" Drawn are {points['contact'].nunique()} of {thin} contacts." if points["contact"].nunique() < thin else ""
+    )
     hollow = (
         "" if points["determined"].all()
         else " Hollow: the velocity does not determine this contact's impulses, so the point is one choice of many."
@@ -258,6 +264,32 @@ def contacts_of(c: Comparison) -> pd.DataFrame:
     return points
 
 
+def apart(points: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The points of one of each lot of formulations that are seen as one, and who is in such lots, in words."""
+    numbers = [x for x in ("p_t1", "p_t2", "normalised_friction", "slip", "u_n") if x in points]
+    size = points[numbers].abs().max().replace(0.0, 1.0)
+    size[[x for x in numbers if x not in ("slip", "u_n")]] = REACH
+    seen = points[["contact", "closed"]].join((points[numbers].fillna(0.0) / size).clip(-1.1, 1.1))
+    lots: list[list[str]] = []
+    for label in dict.fromkeys(points["label"]):
+        own = seen[points["label"] == label].to_numpy(dtype=float)
+        like = (x for x in lots if _alike(seen[points["label"] == x[0]].to_numpy(dtype=float), own))
+        found = next(like, None)
+        if found is None:
+            lots.append([label])
+        else:
+            found.append(label)
+    shown = points[points["label"].isin([x[0] for x in lots])].copy()
+    shown.attrs["of"] = points.attrs["of"]
+    titles = {x[0]: "\n".join([*x[0].split(" with "), *[f"and {len(x) - 1} more"] * (len(x) > 1)]) for x in lots}
+    shown["label"] = shown["label"].map(titles)
+    return shown, "; ".join(f"{', '.join(x[:-1])} and {x[-1]}" for x in lots if len(x) > 1)
+
+
+def _alike(a: Array, b: Array) -> bool:
+    return a.shape == b.shape and bool(np.abs(a - b).max(initial=0.0) <= SEEN_AS_ONE)
+
+
 def _multiples(points: pd.DataFrame, marks: alt.Chart, frame: alt.Chart | None, side: int = SIDE) -> Chart:
     """A small chart per formulation, `frame` (with data of its own) behind its points."""
     order = list(dict.fromkeys(points["label"]))
@@ -266,7 +298,12 @@ def _multiples(points: pd.DataFrame, marks: alt.Chart, frame: alt.Chart | None, 
         alt.layer(*layers, data=points)
         .properties(width=side, height=side)
         .facet(
-            facet=alt.Facet("label:N", sort=order, title=None, header=alt.Header(labelFontSize=12, labelPadding=4)),
+            facet=alt.Facet(
+                "label:N",
+                sort=order,
+                title=None,
+                header=alt.Header(labelFontSize=12, labelPadding=4, labelExpr="split(datum.value, '\\n')"),
+            ),
             columns=COLUMNS,
         )
     )
@@ -277,7 +314,7 @@ def _marks(x: alt.X, y: alt.Y) -> alt.Chart:
     legend = alt.Legend(orient="top", title="in the exact solution")
     return (
         alt.Chart()
-        .mark_point(filled=True, size=26, strokeWidth=1, clip=True)
+        .mark_point(filled=True, size=26, strokeWidth=1)
         .encode(
             x=x, y=y, color=alt.Color("exact_mode:N", scale=scale, legend=legend),
             stroke=alt.Stroke("exact_mode:N", scale=scale, legend=legend),
@@ -294,9 +331,14 @@ def _ratio(channel: type[C], key: str, low: float, title: str | None) -> C:
     )  # fmt: skip
 
 
+def within(points: pd.DataFrame) -> pd.DataFrame:
+    """Without the points that lie beyond the axes."""
+    return points[(points["normalised_friction"] <= REACH) & (points["exact_friction"] <= REACH)]
+
+
 def scatter(points: pd.DataFrame) -> Chart:
     """Normalised friction, exact across and the formulation's up; contacts open in both are left out."""
-    shown = points[points["closed"] | (points["exact_mode"] != "open")]
+    shown = within(points[points["closed"] | (points["exact_mode"] != "open")])
     diagonal = pd.DataFrame({"x": [0.0, REACH], "y": [0.0, REACH]})
     line = alt.Chart(diagonal).mark_line(color="#bbb", strokeWidth=1).encode(x="x:Q", y="y:Q")
     x, y = _ratio(alt.X, "exact_friction", LOW, "exact"), _ratio(alt.Y, "normalised_friction", LOW, "formulation")
@@ -309,7 +351,7 @@ def cones(points: pd.DataFrame) -> Chart:
     rim = pd.DataFrame({"x": np.cos(angle).round(4), "y": np.sin(angle).round(4), "order": range(73)})
     circle = alt.Chart(rim).mark_line(color="#bbb", strokeWidth=1).encode(x="x:Q", y="y:Q", order="order:Q")
     x, y = _ratio(alt.X, "p_t1", -REACH, None), _ratio(alt.Y, "p_t2", -REACH, None)
-    return _multiples(points[points["closed"]], _marks(x, y), circle)
+    return _multiples(within(points[points["closed"]]), _marks(x, y), circle)
 
 
 def strips(points: pd.DataFrame) -> Chart:
@@ -317,14 +359,19 @@ def strips(points: pd.DataFrame) -> Chart:
     order = list(dict.fromkeys(points["label"]))
     rim = alt.Chart(pd.DataFrame({"x": [-1.0, 1.0]})).mark_rule(color="#bbb").encode(x="x:Q")
     x = _ratio(alt.X, "p_t1", -REACH, "p_t / (μ p_n)")
-    y = alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=300))
-    marks = _marks(x, y).properties(data=points[points["closed"]])
+    y = alt.Y(
+        "label:N",
+        sort=order,
+        title=None,
+        axis=alt.Axis(labelLimit=300, labelExpr="replace(datum.value, '\\n', ' with ')"),
+    )
+    marks = _marks(x, y).properties(data=within(points[points["closed"]]))
     return alt.layer(rim, marks).properties(width=WIDTH - 220, height=alt.Step(22))
 
 
 def motion(points: pd.DataFrame) -> Chart:
     """u_n over |u_t| of every contact."""
-    x = alt.X("slip:Q", title="|u_t|", axis=alt.Axis(tickCount=3, format="~g"))
-    y = alt.Y("u_n:Q", title="u_n", axis=alt.Axis(tickCount=4, format="~g"))
+    x = alt.X("slip:Q", title="|u_t|", scale=alt.Scale(padding=6), axis=alt.Axis(tickCount=3, format="~g"))
+    y = alt.Y("u_n:Q", title="u_n", scale=alt.Scale(padding=6), axis=alt.Axis(tickCount=4, format="~g"))
     marks = _marks(x, y).encode(fillOpacity=alt.value(0.75))
     return _multiples(points, marks, None)

@@ -22,6 +22,8 @@ TRAVELS = 1.5
 """Reaches of a body that a path may have before the camera follows the bodies."""
 LONGEST = 4.0
 """Reaches of a body beyond which an arrow is cut."""
+TALLEST = 1.5
+"""Reaches of a body above which a friction cone is cut, and beside its axis."""
 SIGHT = 1000.0
 """Reaches of a body beyond which nobody follows it."""
 LIGHT = np.array([-0.5, 0.9, 1.0]) / np.linalg.norm([-0.5, 0.9, 1.0])
@@ -61,9 +63,7 @@ def drawn_tracks(c: Comparison) -> list[Track]:
     if c.motion is None:
         return []
     far = SIGHT * view_of(c.motion).reach
-    fixed = {f.name for f in c.formulations if f.axes == "fixed"}
-    turned = {f.label for f in c.formulations if f.axes == "sliding" and f.name in fixed}
-    runs = [x for x in c.motion.tracks[1:] if x.step == c.settings.steps[0] and x.label not in turned]
+    runs = [x for x in c.motion.tracks[1:] if x.step == c.settings.steps[0]]
     firsts: dict[str, Track] = {}
     for run in runs:
         firsts.setdefault(run.label, run)
@@ -81,9 +81,12 @@ def colours_of(tracks: Sequence[Track]) -> list[str]:
 
 
 def farthest(c: Comparison, tracks: Sequence[Track]) -> int:
-    """Which track is on average farthest from the reference, the first of `tracks`; those without friction last."""
+    """Which track is on average farthest from the reference, the first of `tracks`.
+
+    Those without friction, and with axes that turn where there are fixed ones too, come last.
+    """
     free = {card["label"] for card in c.mathematics if card["friction"] == "none"}
-    order = [(_apart(tracks[0], x), x.label not in free) for x in tracks[1:]]
+    order = [(_apart(tracks[0], x), x.label not in free | c.turned) for x in tracks[1:]]
     if not order:
         return 0
     return 1 + max(range(len(order)), key=lambda i: (order[i][1] and order[i][0] > 0, order[i][0]))

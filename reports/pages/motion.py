@@ -11,6 +11,7 @@ from workbench.arrays import Array
 from workbench.builtin.reports.figures.motion import (
     LONGEST,
     MARGIN,
+    TALLEST,
     colours_of,
     drawn_tracks,
     farthest,
@@ -25,7 +26,7 @@ from workbench.builtin.reports.text.headline import extremes
 from workbench.comparison.motion import Motion, Track
 from workbench.comparison.result import Comparison
 
-HEAVIEST = 700_000
+HEAVIEST = 1_000_000
 """Bytes of the tracks on a page; of longer ones every other moment is left out, as often as needed."""
 SECONDS, BEGIN = 6.0, 0.4
 """About how long the motion plays, and the share of it that is shown until somebody chooses a time."""
@@ -50,9 +51,10 @@ def motion_view(c: Comparison) -> dict[str, Any]:
         "shown": [_name(tracks[i]) for i in shown],
         "colours": [colours[i] for i in shown],
         "stills": [(f"{t:.3g} s", Markup(svg)) for t, svg in pictures],
-        "view": view, "end": end, "longest": LONGEST * view.reach,
+        "view": view, "end": end, "longest": LONGEST * view.reach, "tallest": TALLEST * view.reach,
         "last": -(-len(c.motion.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
-        "runs": len(tracks) - 1, "ranked": [stopping(_name(tracks[i]), stops(c)) for i in chosen],
+        "runs": len(tracks) - 1, "contacts": len(tracks[0].mu),
+        "ranked": [stopping(_name(tracks[i]), stops(c)) for i in chosen],
     }  # fmt: skip
     return {"motion": page, "viewer": _viewer(c, c.motion, tracks, colours)}
 
@@ -68,7 +70,8 @@ def _viewer(c: Comparison, m: Motion, tracks: list[Track], colours: list[str]) -
         "decimals": decimals(t),
         "speed": tidy(t[-1] / SECONDS), "view": [view.azimuth, view.elevation], "square": view.square,
         "metres_per_newton": view.square / view.newton, "metres_per_speed": view.square / view.speed,
-        "longest": LONGEST * view.reach, "contacts": len(tracks[0].mu), "tangents": tracks[0].slip.shape[2],
+        "longest": LONGEST * view.reach, "tallest": TALLEST * view.reach,
+        "contacts": len(tracks[0].mu), "tangents": tracks[0].slip.shape[2],
         "planes": [
             {"origin": a.tolist(), "across": axes.tolist(), "size": None if sizes is None else sizes.tolist()}
             for a, axes, sizes in faces

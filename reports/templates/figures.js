@@ -1,6 +1,13 @@
 addEventListener('beforeprint', unfold);
 addEventListener('afterprint', () => unfolded.forEach(x => { x.open = false; }));
 
+// The meaning of a word is read where it stands: it goes as soon as the reader goes on.
+let opened = 0;
+const dismiss = () => document.querySelectorAll('.meaning:popover-open').forEach(x => x.hidePopover());
+addEventListener('beforetoggle', () => { opened = scrollY; }, true);
+addEventListener('scroll', () => { if (Math.abs(scrollY - opened) > 20) dismiss(); }, {passive: true});
+addEventListener('change', dismiss);
+
 // Paper cannot be unfolded. Tables of numbers that a figure shows too are printed where the reader has opened them.
 let unfolded = [];
 function unfold() {

@@ -126,7 +126,7 @@
       if (one('forces').checked && size(total) > 0.01 * reach && Number.isFinite(size(total))) arrow(p, cut(total), shafts, heads, head);
       const section = admitted(track, f.subarray(1), slip.subarray(tangents * i, tangents * (i + 1)));
       if (one('cones').checked && n > 0.01 * reach && section.length > 1) {
-        const high = Math.min(n, motion.longest), wide = high * track.mu[i], top = sum(p, own[0], high);
+        const high = Math.min(n, motion.tallest / Math.max(1, track.mu[i])), wide = high * track.mu[i], top = sum(p, own[0], high);
         const rim = section.map(s => s.reduce((q, x, j) => sum(q, own[1 + j], x * wide), top)), every = Math.ceil(rim.length / 13);
         for (let j = 0; j + 1 < rim.length; j++) {
           const [a, b] = [rim[j], rim[j + 1]], m = unit(cross(sum(a, p, -1), sum(b, p, -1)));
@@ -176,11 +176,29 @@
       here.forEach(x => drawContacts(x, moment, palette.of[tracks.indexOf(x)], SHAFT * width, head));
     });
     label(cells.length > 1 ? cells : [], columns, rows);
+    number(cells, columns, rows);
   }
 
   function label(cells, columns, rows) {
     stage.querySelector('.cells').replaceChildren(...cells.map(([x], i) => Object.assign(document.createElement('span'), {
       textContent: x.label, style: `left:${100 * (i % columns) / columns}%;top:${100 * Math.floor(i / columns) / rows}%`,
+    })));
+  }
+
+  // Numbers of the contacts, beside where each is of the first that is shown; in one picture the others are near.
+  function number(cells, columns, rows) {
+    const marks = !one('numbers')?.checked ? [] : cells.flatMap((cell, n) => {
+      const x = cell.find(track => there(track, moment)), {target, half} = framing(cell.length ? cell : tracks.slice(0, 1));
+      if (!x) return [];
+      const w = canvas.clientWidth / columns, h = canvas.clientHeight / rows, points = x.point(moment);
+      const {seen} = camera(target, half / view.zoom, view.azimuth, view.elevation, w / h);
+      return Array.from({length: contacts}, (_, i) => {
+        const p = [...at(points, i), 1], [a, b, , far] = [0, 1, 2, 3].map(j => p.reduce((s, v, k) => s + seen[4 * k + j] * v, 0));
+        return {i, left: w * (n % columns + 0.5 + a / far / 2), top: h * (Math.floor(n / columns) + 0.5 - b / far / 2), far};
+      }).filter(({left, top, far}) => far > 0 && left > 0 && top > 0 && left < canvas.clientWidth - 16 && top < canvas.clientHeight - 16);
+    });
+    stage.querySelector('.numbers').replaceChildren(...marks.map(({i, left, top}) => Object.assign(document.createElement('span'), {
+      textContent: i, style: `left:${left}px;top:${top}px`,
     })));
   }
 

@@ -72,7 +72,7 @@ def print_table(c: Comparison, wanted: Sequence[Metric] = ()) -> None:
     if c.case is None:
         say(
             "Errors against exact Coulomb friction, of velocities W p + q relative to |q| and of impulses; their parts "
-            "are on the page\nand in runs.csv. One step: there is no discretisation error.\n"
+            "are on the page\nand in runs.csv. One step: there is no error of the step size.\n"
             "ok: the problem's own residual is within the solver's tolerance."
         )
     else:
