@@ -141,6 +141,12 @@ def test_a_limit_is_told_only_where_the_other_model_fits_worse():
     assert order(H[:3], 0.2 * H[:3]).falls == "vanishes"
 
 
+def test_an_error_that_grows_as_the_step_shrinks_comes_to_no_limit():
+    for h in (H, H[:3]):
+        assert order(h, 0.1 * h**-0.5).falls == "not"
+        assert order(h, np.full(h.size, 0.2)).falls == "limit"
+
+
 def test_intervals_of_many_points_count_the_constants_of_each():
     # Slope and 40 constants from 80 numbers leave 39 of freedom; pairs of lines of slopes 0.9 and 1.1 scatter about 1.
     slopes = np.tile([0.9, 1.1], 20)[:, None]
