@@ -85,7 +85,7 @@ def test_rows_that_failed_are_made_again_where_that_is_wanted(tmp_path):
         found = wb.study("wheel", ["box", "coulomb"], **given)
         (key, *_) = found.study.points[0].keys
         with Journal(tmp_path / "journal.jsonl") as journal:
-            journal.append([(key, [row | {"claimed": "FAILED"} for row in found.kept.rows[key]])])
+            journal.append([(key, [row | {"claimed": "FAILED", "verified": False} for row in found.kept.rows[key]])])
         wb.study("wheel", ["box", "coulomb"], **given)
         assert told[-1].made == 0
         again = wb.study("wheel", ["box", "coulomb"], retry_failed=True, **given)
@@ -105,9 +105,9 @@ def frame(rows, names="case label solver step window point verified velocity_err
 
 def test_tables_are_over_the_first_window_and_each_solver_by_itself():
     rows = frame([
-        ("c", "a", "s", 1e-3, "early", 0, True, 0.1, 1.0), ("c", "a", "s", 1e-3, "all", 0, True, 9.0, 9.0),
+        ("c", "a", "s", 1e-3, "early", 0, True, 0.1, 1.0),
         ("c", "a", "s", 1e-3, "early", 1, True, 0.3, 3.0), ("c", "a", "t", 1e-3, "early", 1, False, 0.7, 3.0),
-        ("d", "a", "s", 1e-3, "all", 0, True, 0.4, 2.0),
+        ("c", "a", "s", 1e-3, "all", 0, True, 9.0, 9.0), ("d", "a", "s", 1e-3, "all", 0, True, 0.4, 2.0),
     ])  # fmt: skip
     first = first_window(rows)
     assert first["window"].tolist() == ["early", "early", "early", "all"]
@@ -127,7 +127,7 @@ def test_orders_are_those_of_verified_rows_of_the_first_solver():
     (column,) = errors_of(METRICS, rows)
     ((case, label, found),) = orders(rows, column)
     assert (case, label, found.steps) == ("c", "a", 6)
-    assert found.p == pytest.approx(1.0)
+    assert (found.p, found.limit) == (pytest.approx(1.0), 0.0)
     assert orders(rows[rows["step"] == H[0]], column) == []
 
 
@@ -139,6 +139,12 @@ def test_a_limit_is_told_only_where_the_other_model_fits_worse():
     # Of three steps the second has no freedom, and decides only where the first finds no order.
     assert order(H[:3], 0.2 + 0.01 * H[:3] / H[0]).falls == "limit"
     assert order(H[:3], 0.2 * H[:3]).falls == "vanishes"
+
+
+def test_an_error_that_grows_as_the_step_shrinks_comes_to_no_limit():
+    for h in (H, H[:3]):
+        assert order(h, 0.1 * h**-0.5).falls == "not"
+        assert order(h, np.full(h.size, 0.2)).falls == "limit"
 
 
 def test_intervals_of_many_points_count_the_constants_of_each():

@@ -104,7 +104,9 @@ def _order(h: Array, errors: Array) -> Order:
     told = freedom > 0 and (own - better) * freedom > fisher.ppf(LEVEL, 1, freedom) * max(better, ROUNDING)
     # Where the straight line finds no order, the error has come to its limit.
     flat = line.p < ORDERS[0] if freedom == 0 else line.p_low <= 0
-    return replace(limit if limit.limit > 0 and (told or flat) else line, last=last)
+    # An error that grows as the step shrinks comes to nothing that these steps tell.
+    grows = line.p_high < -LEAST
+    return replace(limit if limit.limit > 0 and not grows and (told or flat) else line, last=last)
 
 
 def _line(x: Array, y: Array) -> tuple[Order, float]:
