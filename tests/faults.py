@@ -2,10 +2,11 @@
 
 After each the rows equal those of a study that nothing has disturbed, bit for bit but for times; no finished record is
 lost; no process and no temporary file is left. The tests do a few; `python -m tests.faults --moments 50` does that many
-of each kind, some ten seconds each.
+of each kind, some five seconds each.
 """
 
 import argparse
+import io
 import os
 import random
 import re
@@ -16,12 +17,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
+from workbench.cli.main import main
 from workbench.studies.journal import kept
 
 ROOT = Path(__file__).parents[1]
@@ -39,9 +41,22 @@ PATIENCE = 300
 def undisturbed() -> pd.DataFrame:
     """The rows of the study that nothing happens to."""
     with tempfile.TemporaryDirectory() as folder:
-        run = Run(Path(folder))
-        assert run.end() == 0, run.errors
-        return run.rows()
+        assert again(Path(folder)) == (0, "")
+        return rows(Path(folder))
+
+
+def again(folder: Path, *words: str) -> tuple[int, str]:
+    """The same command in this process, which has imported everything: its status, and what it says of errors."""
+    said = io.StringIO()
+    with chdir(folder), redirect_stdout(io.StringIO()), redirect_stderr(said):
+        status = main([*STUDY, *words])
+    return status, "\n".join(line for line in said.getvalue().splitlines() if line.startswith("workbench:"))
+
+
+def rows(folder: Path) -> pd.DataFrame:
+    """The table of the study in a folder, without times."""
+    found = pd.read_parquet(folder / "study" / "rows.parquet")
+    return found.drop(columns=[name for name in found if name.endswith("_time")])
 
 
 class Run:
@@ -69,9 +84,13 @@ class Run:
         time.sleep(seconds)
 
     def end(self) -> int:
-        """The status when it has ended, and with it all processes that hold its pipes."""
+        """The status when it and all of its processes have ended; those that have not are told as errors."""
         _, self.errors = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode
+        deadline = time.monotonic() + PATIENCE
+        while (left := self.processes()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.errors += f"processes are left: {left}\n" if left else ""
+        return -1 if left else self.process.returncode
 
     def processes(self) -> list[int]:
         """All of its processes, found by their environment."""
@@ -85,11 +104,6 @@ class Run:
     def workers(self) -> list[int]:
         """The processes that make rows: those that a process of ours has forked."""
         return [pid for pid in self.processes() if _parent(pid) in set(self.processes()) - {self.process.pid}]
-
-    def rows(self) -> pd.DataFrame:
-        """The table, without times."""
-        rows = pd.read_parquet(self.study / "rows.parquet")
-        return rows.drop(columns=[name for name in rows if name.endswith("_time")])
 
 
 def _lines(journal: Path) -> int:
@@ -112,17 +126,16 @@ def resumed(folder: Path, *words: str, damaged: bool = False) -> list[str]:
     """What is wrong after the same command has gone on."""
     study = folder / "study"
     before = {key: (rows, found.written[key]) for found in [kept(study)] for key, rows in found.rows.items()}
-    run = Run(folder, *words)
-    wrong = [f"resuming ended with {run.process.returncode}: {run.errors}"] if run.end() else []
+    status, told = again(folder, *words)
+    wrong = [f"resuming ended with {status}: {told}"] if status else []
     after = kept(study)
     lost = [key for key, record in before.items() if (after.rows.get(key), after.written.get(key)) != record]
     wrong += [f"{len(lost)} of {len(before)} records are lost or were made again"] if lost else []
     wrong += [f"{len(after.rows)} runs are kept, not {RUNS}"] if len(after.rows) != RUNS else []
     with suppress(OSError):
-        wrong += [] if run.rows().equals(undisturbed()) else ["the rows differ"]
+        wrong += [] if rows(folder).equals(undisturbed()) else ["the rows differ"]
     left = {path.name for path in study.iterdir()} ^ FILES | {path.name for path in folder.glob(".*")}
     wrong += [f"files are left or missing: {sorted(left)}"] if left else []
-    wrong += [f"processes are left: {run.processes()}"] if run.processes() else []
     wrong += [f"damage is told, {after.damaged}"] if after.damaged and not damaged else []
     return wrong
 
@@ -145,10 +158,6 @@ def interrupted(number: int, folder: Path, records: int, seconds: float) -> list
         wrong += [] if len(told) == 1 and "the same command goes on" in told[0] else [run.errors]
         wrong += [f"{there} are kept: {told}"] if told and " of " in told[0] and f" {there} of " not in told[0] else []
         wrong += [run.errors] if "Traceback" in run.errors else []
-    deadline = time.monotonic() + PATIENCE
-    while run.processes() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    wrong += [f"processes are left: {run.processes()}"] if run.processes() else []
     return wrong + resumed(folder)
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from workbench.comparison.jobs import processes
 from workbench.errors import WorkbenchError
+from workbench.signals import uninterrupted
 
 AHEAD = 3
 """Units under way for each worker."""
@@ -97,7 +98,9 @@ class _Queue:
                 self.left = unit is not None
                 if self.left:
                     try:
-                        self.waiting[executor.submit(function, unit)] = unit
+                        # It may start a process, which nobody would know of half-way.
+                        with uninterrupted():
+                            self.waiting[executor.submit(function, unit)] = unit
                     except BrokenExecutor:
                         self.alone.append((unit, 0))
                         raise

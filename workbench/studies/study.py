@@ -16,6 +16,7 @@ from workbench.comparison.failure import Failed, failed
 from workbench.comparison.metric import Metric
 from workbench.language.formulation import Formulation
 from workbench.output import replaced
+from workbench.signals import uninterrupted
 from workbench.studies.executors import ATTEMPTS, Pool, done
 from workbench.studies.journal import Journal, Kept, kept
 from workbench.studies.plan import Point
@@ -96,9 +97,11 @@ class Study:
                 if isinstance(found, OtherVersionError):
                     raise found
                 records = lost(unit, _crashed(found)) if isinstance(found, Exception) else found
-                journal.append(records)
-                made += len(records)
-                report(where(unit.point))
+                # What an interrupted study says is kept is what is.
+                with uninterrupted():
+                    journal.append(records)
+                    made += len(records)
+                    report(where(unit.point))
         return kept(folder)
 
     def begin(self, folder: Path, retry_failed: bool = False) -> Kept:
