@@ -248,6 +248,22 @@ def test_settings_and_options_are_varied_too():
         study(parameters={"step": [7e-4]})
 
 
+def test_an_option_of_one_formulation_makes_no_other_run_of_another():
+    made: list = []
+    given = {"stewart-trinkle.directions": [4, 8, 16]}
+    rows = study(parameters=given, formulations=["box", "stewart-trinkle"], progress=made.append).rows
+    rows = rows[rows["window"] == "all"]
+    assert (made[-1].made, made[-1].total) == (4, 4)
+    assert rows["label"].tolist() == [
+        "box",
+        "stewart-trinkle",
+        "stewart-trinkle:directions=8",
+        "stewart-trinkle:directions=16",
+    ]
+    assert np.isnan(rows["stewart-trinkle.directions"].iloc[0])
+    assert rows["stewart-trinkle.directions"].tolist()[1:] == [4, 8, 16]
+
+
 def test_a_point_that_fails_is_rows_with_the_reason_and_can_be_made_again(tmp_path):
     found = study(parameters={"gravity": [9.81, 1e308]}, folder=tmp_path)
     rows = found.rows.set_index("gravity")

@@ -13,7 +13,7 @@ from workbench.comparison.columns import RUNS
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Settings
 from workbench.comparison.metric import Metric
-from workbench.errors import DataError, UnknownNameError
+from workbench.errors import UnknownNameError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
@@ -144,13 +144,3 @@ def _key(about: tuple[Any, ...], job: Job) -> str:
         job.solver_name, digest_of(solver), job.h,
     )  # fmt: skip
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
-
-
-def must_have_keys_of_their_own(points: Sequence[Point]) -> None:
-    """Raises DataError where two rows of a study would be the same: something is given twice."""
-    known: set[str] = set()
-    for point in points:
-        for job, key in zip(point.jobs, point.keys, strict=True):
-            if key in known:
-                raise DataError(f"the study has the same row twice: {job} at {point.given or 'the only point'}")
-            known.add(key)

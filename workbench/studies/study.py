@@ -13,8 +13,10 @@ import pandas as pd
 
 from workbench.comparison.columns import CASE, RUNS, framed
 from workbench.comparison.failure import Failed, failed
+from workbench.comparison.jobs import Job
 from workbench.comparison.metric import Metric
 from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Case
 from workbench.output import replaced
 from workbench.signals import uninterrupted
 from workbench.studies.executors import ATTEMPTS, Pool, done
@@ -78,7 +80,7 @@ class Study:
         With `retry_failed` rows that have no answer are made again. Raises WorkbenchError where nothing can be written.
         """
         before = self.begin(folder, retry_failed)
-        wanted = [key for _, point in self.own for key in point.keys]
+        wanted = {key for _, point in self.own for key in point.keys}
         there, made, start = sum(key in before.rows for key in wanted), 0, time.monotonic()
         workers = Workers(pool.workers)
 
@@ -118,26 +120,37 @@ class Study:
         return replace(self, shard=(i, n))
 
     def _units(self, before: Kept) -> Iterator[Unit]:
+        begun: set[str] = set()
         for number, point in self.own:
-            missing = frozenset(key for key in point.keys if key not in before.rows)
+            missing = frozenset(key for key in point.keys if key not in before.rows and key not in begun)
+            begun |= missing
             if missing:
                 yield Unit(number, point, self.exact, self.metrics, missing, digest_of())
 
     def plan(self) -> pd.DataFrame:
         """A row for each run of the plan: its key, and what it is."""
         rows = [
-            {"key": key, "point": number, **point.given, "case": point.case.name, "label": job.formulation.label,
-             "solver": job.solver_name, "step": job.h}
-            for number, point in enumerate(self.points) for key, job in zip(point.keys, point.jobs, strict=True)
+            {"key": key, **given, "case": case.name, "label": job.formulation.label, "solver": job.solver_name,
+             "step": job.h}
+            for key, given, case, job in self._runs()
         ]  # fmt: skip
         return pd.DataFrame(rows)
 
+    def _runs(self) -> Iterator[tuple[str, dict[str, Any], Case, Job]]:
+        """Every run once: its key, its point and what is varied there and is about it, its case and job."""
+        names, known = {job.formulation.name for point in self.points for job in point.jobs}, set[str]()
+        for number, point in enumerate(self.points):
+            for key, job in zip(point.keys, point.jobs, strict=True):
+                # Another formulation's option makes no other run.
+                others = names - {job.formulation.name}
+                given = {k: v for k, v in point.given.items() if k.partition(".")[0] not in others}
+                if key not in known:
+                    known.add(key)
+                    yield key, {"point": number, **given}, point.case, job
+
     def frame(self, found: Kept) -> pd.DataFrame:
         """The rows of the plan that are there, in its order, with the columns of what is varied in front."""
-        rows = [
-            {"point": number, **point.given, **row}
-            for number, point in enumerate(self.points) for key in point.keys for row in found.rows.get(key, ())
-        ]  # fmt: skip
+        rows = [given | row for key, given, _, _ in self._runs() for row in found.rows.get(key, ())]
         measured = [*RUNS, *(c for m in self.metrics for c in m.columns)]
         whole = framed(rows, measured, CASE)
         given = pd.DataFrame(rows, columns=["point", *self.columns])
