@@ -7,7 +7,7 @@ import pytest
 from workbench.builtin.cases.pinched_capsule import PinchedCapsule
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.builtin.reports.text import conclusions
+from workbench.builtin.reports.text import conclusions, mechanisms
 from workbench.comparison.cases import compare
 from workbench.comparison.columns import Column
 from workbench.comparison.jobs import Settings
@@ -79,14 +79,14 @@ def test_what_a_step_does_is_not_blamed_on_a_formulation():
 
 def test_reasons_are_symptoms_of_the_run():
     """The polygon's corner, the cone's lift and the bristle's creep, each where it is and nowhere else."""
-    wheel = dict(conclusions.reasons(compared(Wheel(), ["stewart-trinkle", "ccp", "coulomb"], duration=0.3)))
+    wheel = dict(mechanisms.reasons(compared(Wheel(), ["stewart-trinkle", "ccp", "coulomb"], duration=0.3)))
     polygon, cone = (next(v for k, v in wheel.items() if k.startswith(x)) for x in ("stewart-trinkle", "ccp"))
     assert any("a polygon is not round" in x for x in polygon)
     assert not any("lifted" in x or "creep" in x for x in polygon)
     assert any("contacts are lifted" in x for x in cone)
     assert not any("round" in x for x in cone)
     assert not any(k.startswith("coulomb") for k in wheel)
-    capsule = dict(conclusions.reasons(compared(PinchedCapsule(), ["mujoco", "stewart-trinkle"], duration=0.3)))
+    capsule = dict(mechanisms.reasons(compared(PinchedCapsule(), ["mujoco", "stewart-trinkle"], duration=0.3)))
     (mujoco,) = [v for k, v in capsule.items() if k.startswith("mujoco")]
     assert any("creep, at 4174 µm/s" in x for x in mujoco)
     (alike,) = [v for k, v in capsule.items() if k.startswith("stewart-trinkle")]

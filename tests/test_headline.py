@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from workbench.builtin.reports.pages.motion import motion_view
-from workbench.builtin.reports.text.conclusions import stops, summary
+from workbench.builtin.reports.text.conclusions import listed, stops, summary
 from workbench.builtin.reports.text.headline import compared, extremes, headline, ranked
 from workbench.builtin.reports.text.motion_sense import places
 from workbench.mechanics.case import Truth
@@ -181,3 +181,10 @@ def test_a_small_error_of_velocity_does_not_hide_friction(step):
     assert f"leaving it out costs the velocity {100 * bare:.3g} %" in words[1]
     assert "own residual is" in words[-1]
     assert "reference's uncertainty" not in words[-1]
+
+
+def test_what_all_names_are_with_is_said_once():
+    assert listed(["a with fixed axes", "b with fixed axes"]) == "a and b (both with fixed axes)"
+    assert listed(["a with fixed axes", "b with fixed axes", "c with fixed axes"]) == "a, b and c (all with fixed axes)"
+    assert listed(["a with fixed axes", "b"]) == "a with fixed axes and b"
+    assert listed(["a with fixed axes"]) == "a with fixed axes"

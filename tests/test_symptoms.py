@@ -12,7 +12,7 @@ from workbench.builtin.cases import CASES
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.block import fill as fill_block
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.builtin.reports.text.conclusions import reasons
+from workbench.builtin.reports.text.mechanisms import reasons
 from workbench.cli.words import find_formulation
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Job, Settings

@@ -22,10 +22,11 @@ from workbench.builtin.reports.text.comparison import (
     rows_of,
     symptom_columns,
 )
-from workbench.builtin.reports.text.conclusions import reasons, summary
+from workbench.builtin.reports.text.conclusions import summary
 from workbench.builtin.reports.text.exports import full, latex, markdown, of_runs
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import compared, headline
+from workbench.builtin.reports.text.mechanisms import reasons
 from workbench.builtin.reports.text.names import named
 from workbench.comparison import saved
 from workbench.comparison.columns import Column

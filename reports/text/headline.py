@@ -10,13 +10,13 @@ from workbench.builtin.reports.text.conclusions import (
     NEGLIGIBLE,
     by_error,
     called,
-    errs,
     listed,
     ranking,
     sentence,
     stops,
     with_equal_axes,
 )
+from workbench.builtin.reports.text.mechanisms import errs
 from workbench.builtin.reports.text.motion_sense import motion_sense
 from workbench.comparison.columns import Column
 from workbench.comparison.result import Comparison
