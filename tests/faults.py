@@ -146,8 +146,8 @@ def interrupted(number: int, folder: Path, records: int, seconds: float) -> list
     run.wait_for(records, seconds)
     run.process.send_signal(number)
     status, wrong = run.end(), []
-    if status == 0:
-        # It had ended by then.
+    if status == 0 or (status == -number != -signal.SIGKILL and (run.study / "rows.parquet").exists()):
+        # All was written by then; a signal that comes while the interpreter ends has nothing left to undo.
         return resumed(folder)
     if number == signal.SIGKILL:
         wrong += [] if status == -number else [f"status {status}"]

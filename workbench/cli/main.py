@@ -47,21 +47,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"workbench {__version__}")
     completion.add_option(top)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    for command in (
-        compare,
-        report,
-        index,
-        study,
-        slides,
-        reproduce,
-        show,
-        check,
-        trace,
-        verify,
-        files,
-        painleve,
-        listing,
-    ):
+    for command in COMMANDS:
         command.add_command(commands)
     return top
 
