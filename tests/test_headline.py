@@ -81,11 +81,12 @@ def test_both_senses_are_told_with_their_numbers(wheel):
     assert worst == "ccp"
     reversed_, agrees = moved(wheel, ccp=0.016, stewart_trinkle=0.183), moved(wheel, stewart_trinkle=0.01)
     words = headline(reversed_)[1]
-    assert words.startswith("The motion ranks otherwise: at 0.3 s ccp is nearest to the reference, 16 mm")
+    at = "at 0.3 s, of those ranked,"
+    assert words.startswith(f"The motion ranks otherwise: {at} ccp is nearest to the reference, 16 mm")
     assert "stewart-trinkle 183 mm" in words
     assert places(reversed_)["ccp"].end == pytest.approx(0.016)
     words = headline(agrees)[1]
-    assert words.startswith("The motion agrees: at 0.3 s stewart-trinkle is nearest to the reference, 10 mm")
+    assert words.startswith(f"The motion agrees: {at} stewart-trinkle is nearest to the reference, 10 mm")
     assert "ccp 5 m" in words
     words = headline(moved(wheel, box=0.05))[1]
     assert "box is nearest to the reference, 50 mm, stewart-trinkle 5 m, ccp 5 m" in words
@@ -103,10 +104,18 @@ def test_steps_that_cancel_are_a_reason_only_where_they_do(wheel):
     near = moved(wheel, ccp=0.016, stewart_trinkle=0.183)
     cancel = with_rows(near, {"wrench_error": 0.24, "local_velocity_error": 1.95}, labelled("ccp"))
     assert (
-        "since errors of its steps cancel (its impulses over 5 % of the window sum to 24 % off)" in headline(cancel)[1]
+        "the impulses of ccp over 5 % of the window sum to 24 % off, less than in single steps" in headline(cancel)[1]
     )
     not_so = with_rows(near, {"wrench_error": 1.3, "local_velocity_error": 1.95}, labelled("ccp"))
-    assert "cancel" not in headline(not_so)[1]
+    assert "less than in single steps" not in headline(not_so)[1]
+
+
+def test_whose_path_is_closest_is_told_where_another_one_ends_near(wheel):
+    near = moved(wheel, ccp=0.016, stewart_trinkle=0.183)
+    told = with_rows(near, {"position_error": 0.001}, labelled("box"))
+    assert headline(told)[1].endswith("; over all of the window the path is closest under box (0.1 %).")
+    same = with_rows(near, {"position_error": 0.001}, labelled("ccp"))
+    assert "the path is closest" not in headline(same)[1]
 
 
 def test_without_a_motion_velocities_of_runs_are_the_other_sense(wheel):

@@ -11,12 +11,15 @@ GLOSSARY = {
     "conic QP": "convex quadratic programme over friction cones, as which the CCP is solved",
     "Coulomb NCP": "nonlinear complementarity problem of exact Coulomb friction",
     "copositive": "xᵀ M x ≥ 0 for all x ≥ 0, which is enough for Lemke's method to end on a solution or a ray",
+    "judge": "the part of the workbench that holds answers against Coulomb's law and shares no code with solvers",
     "LCP": "linear complementarity problem: find z ≥ 0 with w = M z + q ≥ 0 and zᵀw = 0",
     "lead matrix": "the matrix M of the LCP or MLCP that is solved in a step",
     "local error": "of a single step, begun at a state of the exact run, so that nothing accumulates",
     "MLCP": "mixed LCP: some unknowns have two bounds or none",
+    "natural map": "p − P(p − ρ u), P the projection onto the set of impulses: zero at solutions alone",
     "P, P-matrix": "a matrix whose principal minors are all positive; its LCP has exactly one solution for every q",
     "principal minor": "the determinant of the rows and columns of one index set",
+    "proximal": "a solver of MLCPs that settles on which bounds are active and then solves for them to round-off",
     "PSD": "positive semidefinite: xᵀ M x ≥ 0 for all x",
     "r, n_d": "the number of contacts, and of friction directions in each",
     "rank": "the number of independent rows; below the order of the lead matrix multipliers are not unique",
@@ -25,11 +28,13 @@ GLOSSARY = {
     "rho, ρ": "the phantom inertia, which makes the lead matrix of friction directions regular; in residuals, the "
     "step of the natural map",
     "RMS": "root mean square",
+    "stick threshold": "v_th, the sliding speed below which a contact counts as sticking, a parameter of the case",
     "turned axes": "axes that follow the sliding direction; ranked apart, since they help any polygon or box",
     "uncertainty of the reference": "twice its distance from a run at half its step",
     "verified": "the residual of every step is within the tolerance, whatever the solver claims",
     "W": "the Delassus matrix J M⁻¹ Jᵀ, which gives the contacts' velocities that impulses make",
-    "window": "the part of a run over which errors are taken",
+    "window": "the part of a run over which errors are taken; “sliding” is what the case names so, and “all” the run",
+    "wrench": "the force and the moment of all contacts together",
 }
 """Word and meaning, in alphabetical order."""
 
@@ -53,7 +58,6 @@ THEORY = {
     "cycle",
     "margin": "how far q is from the nearest one beyond which the number of solutions is another",
     "mixed mode": "some contacts slide, others stick or open",
-    "natural map": "p − P(p − ρ u), P the projection onto the set of impulses: zero at solutions alone",
     "NCP": "nonlinear complementarity problem, such as that of exact Coulomb friction in space",
     "Painlevé paradox": "a rigid body slides under Coulomb's law, and no contact force satisfies the law, or several "
     "do",

@@ -60,7 +60,19 @@ def motion_sense(c: Comparison, rows: pd.DataFrame, best: str, worst: str) -> st
     rest = "".join(f", {x} {_told(found[x])}" for x in others)
     be = "are" if len(shown) > 1 else "is"
     near = f"{listed(shown)} {be} nearest to the reference, {_told(found[shown[0]])}"
-    return f"{verb}: {at} {near}{rest}{_since(rows, shown[0]) if best not in nearest else ''}."
+    also = _since(rows, shown[0]) if best not in nearest else ""
+    return f"{verb}: {at}, of those ranked, {near}{rest}{also}{_path(rows, shown)}."
+
+
+def _path(rows: pd.DataFrame, shown: list[str]) -> str:
+    """Whose path is closest over the window, where another one is near at the end: an end is one moment."""
+    if "position_error" not in rows or rows["position_error"].isna().all():
+        return ""
+    closest = rows.dropna(subset=["position_error"]).sort_values("position_error", kind="stable").iloc[0]
+    if closest["label"] in shown:
+        return ""
+    error = f"{100 * closest['position_error']:.3g} %"
+    return f"; over all of the window the path is closest under {closest['label']} ({error})"
 
 
 def _since(rows: pd.DataFrame, label: str) -> str:
@@ -71,7 +83,7 @@ def _since(rows: pd.DataFrame, label: str) -> str:
     if not 2 * row["wrench_error"] < row["local_velocity_error"]:
         return ""
     off = f"{100 * row['wrench_error']:.2g} %"
-    return f", since errors of its steps cancel (its impulses over {100 * SPAN:g} % of the window sum to {off} off)"
+    return f"; the impulses of {label} over {100 * SPAN:g} % of the window sum to {off} off, less than in single steps"
 
 
 def _told(x: Place) -> str:
