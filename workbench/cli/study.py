@@ -103,6 +103,8 @@ def _status(o: argparse.Namespace) -> None:
 
 def _asked(o: argparse.Namespace) -> tuple[dict[str, Any], Path]:
     """The arguments of `wb.study`, and the folder."""
+    from workbench.studies.design import side_by_side
+
     if Path(o.what[0]).suffix == ".toml":
         from workbench.studies.described import described
 
@@ -114,11 +116,7 @@ def _asked(o: argparse.Namespace) -> tuple[dict[str, Any], Path]:
     varied: dict[Any, Any] = dict(_pair(word, "--vary") for word in o.vary)
     for group in o.zip:
         together = {key: values.split(",") for key, values in (_pair(word, "--zip") for word in group)}
-        counts = {key: len(values) for key, values in together.items()}
-        if len(set(counts.values())) > 1:
-            told = ", ".join(f"{key} {count}" for key, count in counts.items())
-            raise WorkbenchError(f"--zip: quantities that go together need as many values each; there are: {told}")
-        varied[tuple(together)] = list(zip(*together.values(), strict=True))
+        varied[tuple(together)] = side_by_side(together)
     if varied:
         given["parameters"] = given.get("parameters", {}) | varied
     for key, value in (

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import UnknownNameError, WorkbenchError
+from workbench.studies.design import side_by_side
 
 KEYS = {
     "cases": (str, list), "formulations": (str, list), "solvers": (str, list), "metrics": (str, list),
@@ -36,9 +37,7 @@ def described(path: Path) -> dict[str, Any]:
         raise WorkbenchError(f'{path.name} names no cases; give cases = ["wheel"]')
     parameters: dict[Any, Any] = dict(given.pop("vary", {}))
     for table in given.pop("together", []):
-        lists = {key: list(values) if isinstance(values, list) else values for key, values in table.items()}
-        counts = {key: len(values) if isinstance(values, list) else 1 for key, values in lists.items()}
-        if len(set(counts.values())) != 1 or not all(isinstance(values, list) for values in lists.values()):
-            raise WorkbenchError(f"{path.name}: quantities that go together need lists of as many values each")
-        parameters[tuple(lists)] = list(zip(*lists.values(), strict=True))
+        if not all(isinstance(values, list) for values in table.values()):
+            raise WorkbenchError(f"{path.name}: quantities that go together need lists of values")
+        parameters[tuple(table)] = side_by_side(table)
     return given | {"parameters": parameters}

@@ -72,11 +72,16 @@ def together(values: Mapping[str, Any]) -> Axis:
         if isinstance(axis, Range):
             raise DataError(f"{name} goes together with other quantities and needs its values, not a range")
         lists[name] = [x for (x,) in axis.values]
+    return Axis(tuple(lists), tuple(side_by_side(lists)))
+
+
+def side_by_side(lists: Mapping[str, Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """The first values of all quantities, then the second ones, and so on; raises DataError where some have more."""
     counts = {name: len(found) for name, found in lists.items()}
     if len(set(counts.values())) > 1:
         told = ", ".join(f"{name} {count}" for name, count in counts.items())
         raise DataError(f"quantities that go together need as many values each; there are: {told}")
-    return Axis(tuple(lists), tuple(zip(*lists.values(), strict=True)))
+    return list(zip(*lists.values(), strict=True))
 
 
 def points(axes: Sequence[Axis], ranges: Sequence[Range], sample: Sample | None) -> list[dict[str, Any]]:
