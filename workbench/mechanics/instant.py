@@ -1,0 +1,112 @@
+"""Contact data of one instant where contacts come and go: sparse, and every contact with directions of its own."""
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.engine.lazy import sparse
+from workbench.errors import DataError
+
+KINDS = {0: "frictionless", 1: "planar", 2: "sliding", 3: "sliding and torsion", 5: "sliding, torsion and rolling"}
+"""Number of friction directions: what the contact resists."""
+
+
+@dataclass(frozen=True, eq=False)
+class Instant:
+    """Formulary section 1 with n velocities and r contacts, contact i with d_i friction directions (`KINDS`).
+
+    The rows first[i]:first[i + 1] of J (R, n), rate (R,) [m/s], eps (R,) [1/kg] and mu (R,) are those of contact i, its
+    normal first; first (r + 1,). Every direction has a friction coefficient of its own, that of torsion and rolling in
+    metres; that of a normal is 1. phi (r,) gap [m], e (r,) restitution. A limit of a joint is a contact of no
+    direction. `key` (r,) is the same number at the next step for the same two features; `heading` (r, 2) a unit tangent
+    that turns with the bodies, in the first two directions.
+
+    M (n, n) sparse SPD, v, f (n,), h [s]. Bilateral rows J_b (m, n), g, r_b, eps_b (m,). Rows of dry friction J_f
+    (k, n) with |p_f| <= limit (k,) [N s], rates r_f and compliances eps_f (k,).
+    `numbers` holds options of formulations that single contacts have for themselves, name by name, (r,) each.
+    Raises DataError naming what is wrong.
+    """
+
+    h: float
+    M: Any
+    v: Array
+    f: Array
+    first: NDArray[np.int64]
+    J: Any
+    mu: Array
+    phi: Array
+    rate: Array
+    e: Array
+    eps: Array
+    key: NDArray[np.int64]
+    heading: Array
+    J_b: Any
+    g: Array
+    r_b: Array
+    eps_b: Array
+    J_f: Any
+    limit: Array
+    r_f: Array
+    eps_f: Array
+    numbers: dict[str, Array] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n, r, R, m, k = self.v.size, self.phi.size, self.mu.size, self.g.size, self.limit.size
+        shapes = {
+            "M": (n, n), "v": (n,), "f": (n,), "first": (r + 1,), "J": (R, n), "mu": (R,), "phi": (r,), "rate": (R,),
+            "e": (r,), "eps": (R,), "key": (r,), "heading": (r, 2), "J_b": (m, n), "g": (m,), "r_b": (m,),
+            "eps_b": (m,), "J_f": (k, n), "limit": (k,), "r_f": (k,), "eps_f": (k,),
+        }  # fmt: skip
+        given = {name: getattr(self, name) for name in shapes}
+        given |= {f"numbers[{name!r}]": value for name, value in self.numbers.items()}
+        for name, value in given.items():
+            shape = shapes.get(name, (r,))
+            if value.shape != shape:
+                raise DataError(f"{name} has shape {value.shape}; {shape} is needed")
+            entries = value.data if sparse.issparse(value) else value
+            if not np.isfinite(entries).all():
+                raise DataError(f"{name} has an entry that is {entries[~np.isfinite(entries)][0]}; all must be finite")
+        if r and (self.first[0] != 0 or self.first[-1] != R or (np.diff(self.first) < 1).any()):
+            raise DataError(f"first = {self.first}; it must rise from 0 to {R}, by one at least")
+        for name in ("mu", "e", "eps", "eps_b", "limit", "eps_f"):
+            value = getattr(self, name)
+            if (value < 0).any():
+                raise DataError(f"{name} = {value.min():g} is negative; {name} >= 0 is needed")
+
+    @property
+    def contacts(self) -> int:
+        return self.phi.size
+
+    @property
+    def directions(self) -> NDArray[np.int64]:
+        """d_i (r,) of every contact."""
+        return np.diff(self.first) - 1
+
+
+def instant(h: float, M: Any, v: Any, f: Any, **given: Any) -> Instant:
+    """An `Instant` of what is given; what is left out is zero or absent, `mu` of a normal 1, and keys count up."""
+    v = np.asarray(v, dtype=float)
+    n = v.size
+    J, J_b, J_f = (sparse.csr_array(given.pop(name, np.zeros((0, n))), dtype=float) for name in ("J", "J_b", "J_f"))
+    first = np.asarray(given.pop("first", [0]), dtype=np.int64)
+    r, R, m, k = first.size - 1, J.shape[0], J_b.shape[0], J_f.shape[0]
+    sizes = {
+        "mu": R, "phi": r, "rate": R, "e": r, "eps": R, "g": m, "r_b": m, "eps_b": m, "limit": k, "r_f": k, "eps_f": k
+    }  # fmt: skip
+    values = {name: np.zeros(size) for name, size in sizes.items()}
+    values["key"], values["heading"] = np.arange(r), np.tile([1.0, 0.0], (r, 1))
+    numbers = given.pop("numbers", {})
+    strange = set(given) - set(values)
+    if strange:
+        known = ", ".join(f.name for f in fields(Instant))
+        raise DataError(f"an instant has no {sorted(strange)[0]}; it has {known}")
+    for name, value in given.items():
+        values[name] = np.array(np.broadcast_to(value, values[name].shape), dtype=values[name].dtype)
+    values["mu"][first[:-1]] = 1.0
+    return Instant(
+        h=h, M=sparse.csr_array(M, dtype=float), v=v, f=np.asarray(f, dtype=float), first=first, J=J, J_b=J_b,
+        J_f=J_f, numbers={name: np.asarray(x, dtype=float) for name, x in numbers.items()}, **values,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Scenes: systems whose contacts come and go, such as models of robots"""

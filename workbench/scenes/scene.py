@@ -1,0 +1,48 @@
+"""What a scene is: a system whose contacts come from elsewhere, instant by instant."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from workbench.arrays import Array
+from workbench.mechanics.instant import Instant
+from workbench.mechanics.solids import Solid
+
+
+class Scene(ABC):
+    """A system whose contacts come and go. States are coordinates q, velocities v (n,) [m/s, rad/s] and a time t [s]."""
+
+    name: str
+    bodies: list[str]
+    """Names of the bodies that move."""
+    step: float
+    """The step that the scene comes with [s]."""
+    v_th: float = 0.01
+    """Speed below which a contact counts as sticking [m/s]."""
+
+    @abstractmethod
+    def start(self) -> tuple[Array, Array]:
+        """q and v at t = 0."""
+
+    @abstractmethod
+    def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
+        """What acts and touches at this state, for a step of h [s]; raises DataError where the state has none."""
+
+    @abstractmethod
+    def advance(self, q: Array, v: Array, h: float) -> Array:
+        """The coordinates after h [s] with constant velocities v."""
+
+    @abstractmethod
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        """Positions (B, 3) [m] of the bodies' centres of mass and their orientations (B, 4), quaternions w first."""
+
+    def momentum(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Linear (B, 3) [N s] and angular (B, 3) momentum [N m s] about its own centre of mass of every body."""
+        raise NotImplementedError
+
+    def solids(self) -> tuple[Solid, ...]:
+        """The shapes that the motion is drawn with, (body, shape) by `Solid`."""
+        return ()
+
+    def facts(self) -> dict[str, Any]:
+        """What a report says of the scene."""
+        return {}
