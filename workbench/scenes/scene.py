@@ -9,7 +9,7 @@ from workbench.mechanics.solids import Solid
 
 
 class Scene(ABC):
-    """A system whose contacts come and go. States are coordinates q, velocities v (n,) [m/s, rad/s] and a time t [s]."""
+    """A system whose contacts come and go. A state is coordinates q, velocities v (n,) [m/s, rad/s], a time t [s]."""
 
     name: str
     bodies: list[str]
