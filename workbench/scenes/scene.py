@@ -39,6 +39,10 @@ class Scene(ABC):
         """Linear (B, 3) [N s] and angular (B, 3) momentum [N m s] about its own centre of mass of every body."""
         raise NotImplementedError
 
+    def energy(self, q: Array, v: Array) -> float:
+        """Kinetic and potential energy [J]; NaN where it is not known."""
+        return float("nan")
+
     def solids(self) -> tuple[Solid, ...]:
         """The shapes that the motion is drawn with, (body, shape) by `Solid`."""
         return ()
