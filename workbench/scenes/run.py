@@ -125,6 +125,8 @@ def perturbed(scene: Scene, size: float) -> tuple[Array, Array]:
     """
     q, v = scene.start()
     along = np.random.default_rng(16).standard_normal(v.size)
+    # A scene may have to see a state before it moves on from there.
+    scene.instant(q, v, 0.0, size)
     moved: Any = scene.advance(q, along, size)
     (here, turned), (there, turn) = scene.poses(q), scene.poses(moved)
     far = float(np.linalg.norm(there - here, axis=1).max(initial=0.0)) or float(abs(turn - turned).max(initial=0.0))

@@ -137,7 +137,8 @@ GROWTH = Column(
     SCENE, "growth",
 )  # fmt: skip
 BODIES = (
-    *(x for x in LABELS if SCENE <= x.of), Column("step", "s", "step size", of=SCENE), Column("body", "", "name of the body", of=SCENE),
+    *(x for x in LABELS if x.of >= SCENE), Column("step", "s", "step size", of=SCENE),
+    Column("body", "", "name of the body", of=SCENE),
     *(x.column for x in (*ERRORS, *SYMPTOMS)), GROWTH,
 )  # fmt: skip
 """Columns of `bodies`: a row per run and body."""
