@@ -4,6 +4,7 @@ Guarantees are those of the methods that the islands go to; the problem's own re
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,11 +25,11 @@ class BlockSolver:
     guaranteed_for: str = "islands of one kind as the methods that they go to; others: no proof, graded by the residual"
     tolerance: float = EXACT
 
-    def why_not(self, problem: ContactBlocks) -> str | None:
+    def why_not(self, problem: Any) -> str | None:
         """Contact blocks are taken, whatever their sets."""
         return None if problem.kind in self.solves else f"{self.name} solves contact blocks, not {problem.kind}"
 
-    def solve(self, problem: ContactBlocks, guess: Array | None = None) -> Solution:
+    def solve(self, problem: Any, guess: Array | None = None) -> Solution:
         """Solve one problem from a guess x (X,) or from nothing.
 
         Raises DataError where the guess has another shape.
@@ -51,7 +52,7 @@ class BlockSolver:
         reason = "" if claimed is Status.SOLVED else claimed.meaning
         return Solution(x, claimed, residual, self.tolerance, iterations, clock() - start, self.name, reason)
 
-    def solve_from(self, problem: ContactBlocks, start: Array) -> Solution:
+    def solve_from(self, problem: Any, start: Array) -> Solution:
         """As `solve`, from a start (X,)."""
         return self.solve(problem, start)
 
