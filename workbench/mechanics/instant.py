@@ -15,6 +15,20 @@ KINDS = {0: "frictionless", 1: "planar", 2: "sliding", 3: "sliding and torsion",
 
 
 @dataclass(frozen=True, eq=False)
+class Places:
+    """Where the r contacts of an instant are, for whoever draws them or adds up forces by body.
+
+    point (r, 3) [m]; pair (r, 2) numbers of the two bodies, -1 for what does not move; acts (R, 6) what a unit of
+    impulse along each row is on the second body, a force along acts[:3] and a moment acts[3:] about the point, in the
+    axes of the world, and the opposite on the first. For limits of joints pair is (-1, -1).
+    """
+
+    point: Array
+    pair: NDArray[np.int64]
+    acts: Array
+
+
+@dataclass(frozen=True, eq=False)
 class Instant:
     """Formulary section 1 with n velocities and r contacts, contact i with d_i friction directions (`KINDS`).
 
@@ -26,7 +40,8 @@ class Instant:
 
     M (n, n) sparse SPD, v, f (n,), h [s]. Bilateral rows J_b (m, n), g, r_b, eps_b (m,). Rows of dry friction J_f
     (k, n) with |p_f| <= limit (k,) [N s], rates r_f and compliances eps_f (k,).
-    `numbers` holds options of formulations that single contacts have for themselves, name by name, (r,) each.
+    `numbers` holds options of formulations that single contacts have for themselves, name by name, (r,) each; `places`
+    says where the contacts are, None where that is not known.
     Raises DataError naming what is wrong.
     """
 
@@ -52,6 +67,7 @@ class Instant:
     r_f: Array
     eps_f: Array
     numbers: dict[str, Array] = field(default_factory=dict)
+    places: Places | None = None
 
     def __post_init__(self) -> None:
         n, r, R, m, k = self.v.size, self.phi.size, self.mu.size, self.g.size, self.limit.size
@@ -62,6 +78,9 @@ class Instant:
         }  # fmt: skip
         given = {name: getattr(self, name) for name in shapes}
         given |= {f"numbers[{name!r}]": value for name, value in self.numbers.items()}
+        if self.places is not None:
+            shapes |= {"point": (r, 3), "pair": (r, 2), "acts": (R, 6)}
+            given |= vars(self.places)
         for name, value in given.items():
             shape = shapes.get(name, (r,))
             if value.shape != shape:
@@ -98,7 +117,7 @@ def instant(h: float, M: Any, v: Any, f: Any, **given: Any) -> Instant:
     }  # fmt: skip
     values = {name: np.zeros(size) for name, size in sizes.items()}
     values["key"], values["heading"] = np.arange(r), np.tile([1.0, 0.0], (r, 1))
-    numbers = given.pop("numbers", {})
+    numbers, places = given.pop("numbers", {}), given.pop("places", None)
     strange = set(given) - set(values)
     if strange:
         known = ", ".join(f.name for f in fields(Instant))
@@ -108,5 +127,5 @@ def instant(h: float, M: Any, v: Any, f: Any, **given: Any) -> Instant:
     values["mu"][first[:-1]] = 1.0
     return Instant(
         h=h, M=sparse.csr_array(M, dtype=float), v=v, f=np.asarray(f, dtype=float), first=first, J=J, J_b=J_b,
-        J_f=J_f, numbers={name: np.asarray(x, dtype=float) for name, x in numbers.items()}, **values,
+        J_f=J_f, numbers={name: np.asarray(x, dtype=float) for name, x in numbers.items()}, places=places, **values,
     )  # fmt: skip
