@@ -99,8 +99,8 @@ __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
     "complements", "declare", "distance", "equals", "export", "formulation", "formulations", "free",
-    "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report", "show",
-    "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
+    "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report",
+    "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
 ]  # fmt: skip
 
 
