@@ -98,6 +98,14 @@ def joined(a: Unilateral, b: Unilateral) -> Unilateral:
     return Unilateral(**values, places=Places(*places))
 
 
+def soft_rows(data: Any, J: Any, row: NDArray[np.int64], v: Array, h: float) -> tuple[Array, Array]:
+    """Rates and compliances with which rows of equalities and dry friction are as soft as MuJoCo makes them.
+
+    MuJoCo has (u+ - u)/h - a_ref + R f = 0 with p = h f, which is u+ + r + R p = 0 with r = -u - h a_ref.
+    """
+    return -(J[row] @ v) - h * data.efc_aref[row], data.efc_R[row].copy()
+
+
 def soft_numbers(solref: Array, solimp: Array, impratio: float) -> dict[str, Array]:
     """What the formulation `mujoco` is to take for every contact: MuJoCo's own parameters.
 
