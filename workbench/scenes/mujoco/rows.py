@@ -56,7 +56,7 @@ def contacts(model: Any, data: Any, J: Any, ahead: LookAhead, bodies: Bodies) ->
     row = c.efc_address[there, None] + np.arange(6)
     kept = (np.arange(6) < dim[:, None]) & (friction > NO_FRICTION)
     moves = np.zeros(data.nefc + 6, dtype=bool)
-    moves[: data.nefc] = abs(J).max(axis=1).toarray() > 0 if data.nefc else False
+    moves[np.repeat(np.arange(data.nefc), np.diff(J.indptr))[J.data != 0]] = True
     kept &= moves[row] | (np.arange(6) == 0)
     drift = np.zeros((there.size, 6))
     drift[:, 1:4] = c.surfacevel[there]

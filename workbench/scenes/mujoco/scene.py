@@ -115,11 +115,8 @@ class MujocoScene(Scene):
             raise DataError(f"a state at t = {t:g} s is not finite")
         d.qpos[:], d.act[:], d.qvel[:], d.time, d.ctrl[:] = *np.split(q, [m.nq]), v, t, self.controls.at(t)
         m.opt.timestep = h
-        m.opt.disableflags = self._flags | int(mj.mjtDisableBit.mjDSBL_CONSTRAINT)
-        mj.mj_fwdPosition(m, d)
-        mj.mj_fwdVelocity(m, d)
-        mj.mj_fwdActuation(m, d)
-        mj.mj_fwdAcceleration(m, d)
+        m.opt.disableflags = self._flags | int(mj.mjtDisableBit.mjDSBL_CONSTRAINT | mj.mjtDisableBit.mjDSBL_SENSOR)
+        mj.mj_forward(m, d)
         M, f, free = self._forces.step(d)
         self._activated = {q.tobytes(): d.act.copy()}
         self._ahead.raise_margins(d, free, h)
