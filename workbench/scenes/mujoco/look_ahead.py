@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.arrays import Array
+from workbench.scenes.mujoco.forces import stored
 from workbench.scenes.mujoco.package import mujoco
 
 SAFETY = 2.0
@@ -21,10 +22,10 @@ class LookAhead:
         self.file, self.copy = file, copy
         self.override = bool(file.opt.enableflags & mujoco().mjtEnableBit.mjENBL_OVERRIDE)
 
-    def raise_margins(self, data: Any, h: float) -> None:
-        """For a step of h [s] from data whose velocities and accelerations without contacts are done."""
+    def raise_margins(self, data: Any, then: Array, h: float) -> None:
+        """For a step of h [s] from data whose kinematics are done to velocities `then` (n,) without contacts."""
         m, file = self.copy, self.file
-        now, then = data.qvel.copy(), data.qvel + h * data.qacc_smooth
+        now = data.qvel.copy()
         geoms = np.maximum(self._speeds(data, then), self._speeds(data, now))
         extra = SAFETY * h * geoms
         m.geom_margin[:] = file.geom_margin + extra
@@ -37,7 +38,8 @@ class LookAhead:
             m.opt.o_margin = file.opt.o_margin + 2 * extra.max(initial=0.0)
         joint = np.abs(np.stack([now, then])).max(axis=0)
         m.jnt_margin[:] = file.jnt_margin + SAFETY * h * np.add.reduceat(joint, file.jnt_dofadr)[: file.njnt]
-        tendon = np.abs(tendon_rows(m, data) @ np.stack([now, then]).T).max(axis=1, initial=0.0)
+        tendons = stored(data.ten_J, m.ten_J_rownnz, m.ten_J_rowadr, m.ten_J_colind, m.nv)
+        tendon = np.abs(tendons @ np.stack([now, then]).T).max(axis=1, initial=0.0)
         m.tendon_margin[:] = file.tendon_margin + SAFETY * h * tendon
 
     def _speeds(self, data: Any, v: Array) -> Array:
@@ -59,12 +61,3 @@ class LookAhead:
             both = {self.file.pair_geom1[k], self.file.pair_geom2[k]}
             margin[[set(pair) == both for pair in geoms]] = self.file.pair_margin[k]
         return margin
-
-
-def tendon_rows(model: Any, data: Any) -> Array:
-    """Jacobian (ntendon, nv) of the tendons' lengths."""
-    rows = np.zeros((model.ntendon, model.nv))
-    for i in range(model.ntendon):
-        here = slice(model.ten_J_rowadr[i], model.ten_J_rowadr[i] + model.ten_J_rownnz[i])
-        rows[i, model.ten_J_colind[here]] = data.ten_J[here]
-    return rows

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.engine.lazy import sparse
 from workbench.mechanics.instant import Places
 from workbench.scenes.mujoco.bodies import Bodies
+from workbench.scenes.mujoco.forces import stored
 from workbench.scenes.mujoco.look_ahead import LookAhead
 
 EQUALITY, DRY_FRICTION, LIMIT_JOINT, LIMIT_TENDON = 0, (1, 2), 3, 4
@@ -26,9 +26,7 @@ IMPEDANCES, SMALLEST = (0.0001, 0.9999), 1e-15
 
 def jacobian(data: Any, n: int) -> Any:
     """All rows (nefc, n) that MuJoCo has set up, sparse."""
-    starts = np.append(data.efc_J_rowadr, data.efc_J_rowadr[-1:] + data.efc_J_rownnz[-1:]) if data.nefc else [0]
-    stored = (data.efc_J.copy(), data.efc_J_colind.copy(), starts)
-    return sparse.csr_array(stored, shape=(data.nefc, n))
+    return stored(data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,7 @@ class Unilateral:
 def contacts(model: Any, data: Any, J: Any, ahead: LookAhead, bodies: Bodies) -> Unilateral:
     """The contacts; directions without friction are left out, and those along which nothing can move."""
     c = data.contact
-    there = np.flatnonzero((c.efc_address >= 0) & (c.exclude == 0))
+    there = np.flatnonzero((c.efc_address >= 0) & (c.geom >= 0).all(axis=1))
     dim, geoms, frame = c.dim[there], c.geom[there], c.frame[there].reshape(-1, 3, 3)
     friction = np.concatenate([np.ones((there.size, 1)), c.friction[there]], axis=1)
     row = c.efc_address[there, None] + np.arange(6)
@@ -70,7 +68,7 @@ def contacts(model: Any, data: Any, J: Any, ahead: LookAhead, bodies: Bodies) ->
     )  # fmt: skip
 
 
-def limits(model: Any, data: Any, J: Any, file: Any) -> Unilateral:
+def limits(data: Any, J: Any, file: Any) -> Unilateral:
     """The limits of joints and tendons, as contacts of no direction."""
     row = np.flatnonzero((data.efc_type == LIMIT_JOINT) | (data.efc_type == LIMIT_TENDON))
     of, tendon, r = data.efc_id[row], data.efc_type[row] == LIMIT_TENDON, row.size
@@ -85,7 +83,7 @@ def limits(model: Any, data: Any, J: Any, file: Any) -> Unilateral:
     none = np.zeros((r, 3))
     return Unilateral(
         row, np.arange(r + 1), np.ones(r), data.efc_pos[row] - of_file("jnt_margin", "tendon_margin"), np.zeros(r),
-        -1 - (4 * of.astype(np.int64) + 2 * tendon + lower), of_file("jnt_solref", "tendon_solref_lim"),
+        _limit_keys(of.astype(np.int64), tendon, lower), of_file("jnt_solref", "tendon_solref_lim"),
         of_file("jnt_solimp", "tendon_solimp_lim"), Places(none, np.full((r, 2), -1), np.zeros((r, 6))),
     )  # fmt: skip
 
@@ -113,6 +111,17 @@ def soft_numbers(solref: Array, solimp: Array, impratio: float) -> dict[str, Arr
     width = np.maximum(solimp[:, 2], SMALLEST)
     values = (timeconst, dampratio, dmin, dmax, width, np.full(len(solref), impratio))
     return dict(zip(("timeconst", "dampratio", "dmin", "dmax", "width", "impratio"), values, strict=True))
+
+
+def _limit_keys(of: NDArray[np.int64], tendon: NDArray[np.bool_], lower: NDArray[np.bool_]) -> NDArray[np.int64]:
+    return -1 - (4 * of + 2 * tendon + lower)
+
+
+def limit_name(model: Any, key: int) -> str:
+    """Whose limit has this key."""
+    of, tendon = divmod((-1 - key) // 2, 2)
+    element = model.tendon(of) if tendon else model.joint(of)
+    return f"{'tendon' if tendon else 'joint'} '{element.name or of}'"
 
 
 def _contact_keys(geoms: NDArray[np.int64], ngeom: int) -> NDArray[np.int64]:
