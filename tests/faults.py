@@ -125,13 +125,14 @@ def _parent(pid: int) -> int:
 def resumed(folder: Path, *words: str, damaged: bool = False) -> list[str]:
     """What is wrong after the same command has gone on."""
     study = folder / "study"
-    before = {key: (rows, found.written[key]) for found in [kept(study)] for key, rows in found.rows.items()}
+    before = {key: (record.at, record.rows) for key, record in kept(study).records.items()}
     status, told = again(folder, *words)
     wrong = [f"resuming ended with {status}: {told}"] if status else []
     after = kept(study)
-    lost = [key for key, record in before.items() if (after.rows.get(key), after.written.get(key)) != record]
+    now = {key: (record.at, record.rows) for key, record in after.records.items()}
+    lost = [key for key, record in before.items() if now.get(key) != record]
     wrong += [f"{len(lost)} of {len(before)} records are lost or were made again"] if lost else []
-    wrong += [f"{len(after.rows)} runs are kept, not {RUNS}"] if len(after.rows) != RUNS else []
+    wrong += [f"{len(now)} runs are kept, not {RUNS}"] if len(now) != RUNS else []
     with suppress(OSError):
         wrong += [] if rows(folder).equals(undisturbed()) else ["the rows differ"]
     left = {path.name for path in study.iterdir()} ^ FILES | {path.name for path in folder.glob(".*")}
@@ -154,7 +155,7 @@ def interrupted(number: int, folder: Path, records: int, seconds: float) -> list
     else:
         wrong += [] if status == 128 + number else [f"status {status}: {run.errors}"]
         told = re.findall(r"^workbench: interrupted.*$", run.errors, re.MULTILINE)
-        there = len(kept(run.study).rows)
+        there = len(kept(run.study).records)
         wrong += [] if len(told) == 1 and "the same command goes on" in told[0] else [run.errors]
         wrong += [f"{there} are kept: {told}"] if told and " of " in told[0] and f" {there} of " not in told[0] else []
         wrong += [run.errors] if "Traceback" in run.errors else []
