@@ -114,7 +114,7 @@ def polish(W, q, mu, kappa_mu, multiplier, z):
 
 @kernel(FLAG(MATRIX, VECTOR, NUMBER, FLAG, VECTOR))
 def slide_by_multiplier(W, q, mu, associated, z):
-    """z (1 + d,) of a slide, mu > 0, where neither take-off nor stick holds; False where there is no such multiplier."""
+    """z (1 + d,) of a slide, mu > 0, where neither take-off nor stick holds; False where no multiplier is found."""
     n = q.shape[0]
     x, y = scratch(n - 1), scratch(n - 1)
     trace = 0.0

@@ -353,8 +353,8 @@ def one_contact(W, q, mu, associated, z):
     """Solve one contact: W (1+d, 1+d), q (1+d,), mu (1,), any d; z (1+d,) = [p_n, p_t]. Returns the residual.
 
     Modes are tried in the order take-off, stick, slide, and the first that holds to round-off is the answer; among
-    slides that of smallest impulse, where d <= 2. A residual above round-off says that no mode holds, which for a W with positive
-    definite symmetric part does not happen.
+    slides that of smallest impulse, where d <= 2. A residual above round-off says that no mode holds, which for a W
+    with positive definite symmetric part does not happen.
     """
     n = q.shape[0]
     candidate, gap = scratch(n), scratch(n)
