@@ -16,9 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
+from workbench.engine.lazy import sparse
+from workbench.errors import DataError
+from workbench.problems.classes import parts_of
+from workbench.problems.inertia import CHUNK, Inertia
 
 NO_CONE, COULOMB, ASSOCIATED = 0, 1, 2
 """What a block's set is: intervals; the friction cone under Coulomb's law; the friction cone with associated flow."""
+MOST_RESPONSES = 20_000_000
+"""Numbers of M^-1 J^T up to which it is held where the inverse of M is not: 160 MB."""
+
+Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +36,15 @@ class ContactBlocks:
     M (n, n) sparse SPD, b (n,), J (R, n) sparse; row, unknown (B + 1,): block i has the rows row[i]:row[i + 1] and the
     unknowns unknown[i]:unknown[i + 1]; L, N, R flat, k_i m_i, k_i k_i and m_i k_i numbers for block i; c, lower, upper
     (X,), s (R,); cone (B,) one of NO_CONE, COULOMB, ASSOCIATED, mu (B,) its friction coefficient, 0 without a cone. A
-    block with a cone has k_i = m_i and x_i = P_i = [p_n, p_t], u_i = [u_n, u_t].
+    block with a cone has k_i = m_i and x_i = P_i = [p_n, p_t], u_i = [u_n, u_t]; its bounds have no meaning.
+    Raises DataError for wrong shapes, data that are not finite, bounds that leave nothing, negative mu.
     """
 
     M: Any
     b: Array
     J: Any
-    row: NDArray[np.int64]
-    unknown: NDArray[np.int64]
+    row: Indices
+    unknown: Indices
     L: Array
     N: Array
     R: Array
@@ -43,16 +52,245 @@ class ContactBlocks:
     s: Array
     lower: Array
     upper: Array
-    cone: NDArray[np.int64]
+    cone: Indices
     mu: Array
     kind = "contact blocks"
+
+    def __post_init__(self) -> None:
+        for name in ("row", "unknown", "cone"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.int64))
+        for name in ("b", "L", "N", "R", "c", "s", "lower", "upper", "mu"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
+        for name in ("M", "J"):
+            object.__setattr__(self, name, sparse.csr_array(getattr(self, name), dtype=float))
+        check(self)
 
     @property
     def size(self) -> int:
         return self.c.size
 
+    @property
+    def blocks(self) -> int:
+        return self.cone.size
+
     @cached_property
-    def starts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def starts(self) -> tuple[Indices, Indices]:
         """Where the numbers of every block begin (B + 1,) in L and in R, which have as many, and in N."""
         m, k = np.diff(self.row), np.diff(self.unknown)
         return np.append(0, np.cumsum(k * m)), np.append(0, np.cumsum(k * k))
+
+    @cached_property
+    def block_of_row(self) -> Indices:
+        """(R,)"""
+        return np.repeat(np.arange(self.blocks), np.diff(self.row))
+
+    @cached_property
+    def block_of_unknown(self) -> Indices:
+        """(X,)"""
+        return np.repeat(np.arange(self.blocks), np.diff(self.unknown))
+
+    @cached_property
+    def whole(self) -> tuple[Any, Any, Any]:
+        """L (X, R), N (X, X), R (R, X) of all blocks, sparse."""
+        return (
+            block_diagonal(self.L, self.unknown, self.row),
+            block_diagonal(self.N, self.unknown, self.unknown),
+            block_diagonal(self.R, self.row, self.unknown),
+        )
+
+    @cached_property
+    def inertia(self) -> Inertia:
+        """M, factored once. Raises DataError where it is singular."""
+        try:
+            return Inertia(self.M, sparse.csr_array((self.b.size, 0)))
+        except DataError:
+            raise DataError(f"M, of {self.b.size} velocities, is singular; it must be positive definite") from None
+
+    @cached_property
+    def rows(self) -> Any:
+        """J (R, n) in the scaled velocities of `inertia`, v = scale v^."""
+        if not self.b.size:
+            return self.J
+        J = self.J @ sparse.diags_array(self.inertia.scale)
+        J.sum_duplicates()
+        return J
+
+    @cached_property
+    def responses(self) -> Any:
+        """(M^-1 J^T)^T (R, n) in scaled velocities, sparse; None where there are too many numbers."""
+        if not self.b.size:
+            return self.J
+        if self.inertia.inverse is not None:
+            found = sparse.csr_array((self.inertia.inverse @ self.rows.T).T)
+            found.sum_duplicates()
+            return found
+        if self.rows.shape[0] * self.b.size > MOST_RESPONSES:
+            return None
+        parts = [self._response(a) for a in range(0, self.rows.shape[0], CHUNK)]
+        return sparse.csr_array(sparse.vstack(parts)) if parts else sparse.csr_array(self.rows.shape)
+
+    def _response(self, first: int) -> Any:
+        """The response to CHUNK rows of J, from `first` on."""
+        return sparse.csr_array(self.inertia.response(self.rows[first : first + CHUNK].T.toarray()).T)
+
+    @cached_property
+    def own(self) -> tuple[Array, Array]:
+        """The diagonal blocks of W = J M^-1 J^T, m_i m_i numbers for block i, and those of L W R + N, as N; flat."""
+        from workbench.problems.block_kernels import own_matrices, row_products
+
+        m = np.diff(self.row)
+        W = np.zeros(int((m * m).sum()))
+        responses = self.responses
+        for first in range(0, self.s.size, CHUNK if responses is None else max(self.s.size, 1)):
+            V = self._response(first) if responses is None else responses
+            row_products(self.row, first, *_stored(self.rows), *_stored(V), self.b.size, W)
+        A = np.empty(self.N.size)
+        own_matrices(self.row, self.unknown, self.L, self.N, self.R, W, A)
+        return W, A
+
+    @cached_property
+    def free(self) -> tuple[Array, Array, Array]:
+        """v^ (n,) that M v = b + J^T s has, q (X,) of F = (L W R + N) x + q, and the sizes of what q is the sum of."""
+        n = self.b.size
+        v = self.inertia.response(self.inertia.scale * (self.b + self.J.T @ self.s)) if n else np.zeros(0)
+        L = self.whole[0]
+        return v, L @ (self.rows @ v) + self.c, abs(L) @ (abs(self.rows) @ abs(v)) + abs(self.c)
+
+    @cached_property
+    def body(self) -> Indices:
+        """(n,) which velocities M couples."""
+        return self.inertia.body if self.b.size else np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def part(self) -> Indices:
+        """(B,) the least block of the island of every one: what bodies couple directly or through others."""
+        entries = self.J.tocoo()
+        some = entries.data != 0
+        block, body = self.block_of_row[entries.row[some]], self.body[entries.col[some]]
+        count = int(self.body.max(initial=-1)) + 1
+        return parts_of(block, self.blocks + body, self.blocks + count)[: self.blocks]
+
+    def among(self, blocks: Indices) -> "ContactBlocks":
+        """The problem of some blocks, in ascending order, and of the velocities that they and M couple."""
+        kept = np.zeros(self.blocks, dtype=bool)
+        kept[blocks] = True
+        rows, unknowns = kept[self.block_of_row], kept[self.block_of_unknown]
+        J = self.J[rows]
+        bodies = np.zeros(int(self.body.max(initial=-1)) + 1, dtype=bool)
+        bodies[self.body[J.indices]] = True
+        n = bodies[self.body]
+        m, k = np.diff(self.row), np.diff(self.unknown)
+        flat, square = np.repeat(kept, m * k), np.repeat(kept, k * k)
+        return ContactBlocks(
+            self.M[n][:, n], self.b[n], J[:, n], np.append(0, np.cumsum(m[kept])), np.append(0, np.cumsum(k[kept])),
+            self.L[flat], self.N[square], self.R[flat], self.c[unknowns], self.s[rows], self.lower[unknowns],
+            self.upper[unknowns], self.cone[kept], self.mu[kept],
+        )  # fmt: skip
+
+    def moved(self, x: Array) -> Array:
+        """(L W R + N) x (X,)."""
+        L, N, R = self.whole
+        v = self.inertia.response(self.rows.T @ (R @ x)) if self.b.size else np.zeros(0)
+        return L @ (self.rows @ v) + N @ x
+
+    def impulses(self, x: Array) -> Array:
+        """P (R,) of x (X,)."""
+        return self.whole[2] @ self._asked(x) + self.s
+
+    def velocities(self, x: Array) -> Array:
+        """v+ (n,) of x (X,)."""
+        if not self.b.size:
+            return np.zeros(0)
+        given = self.rows.T @ (self.whole[2] @ self._asked(x))
+        return self.inertia.scale * (self.free[0] + self.inertia.response(given))
+
+    def residual(self, x: Array) -> float:
+        """Natural-map residual of x (X,), dimensionless, inf where x is not finite: the worst block's."""
+        return float(self.block_residuals(x).max(initial=0.0))
+
+    def block_residuals(self, x: Array) -> Array:
+        """The residual of every block (B,) at x (X,), measured as in formulary 7.5, an interval by its row."""
+        from workbench.problems.block_kernels import block_residuals, block_units
+
+        x, found, D = self._asked(x), np.full(self.blocks, np.inf), np.empty(self.size)
+        if not np.isfinite(x).all():
+            return found
+        A, q, sizes = self.own[1], self.free[1], self.free[2]
+        # Powers of two round nothing: small data are raised, so that nothing is lost to underflow.
+        largest = max(float(abs(y).max(initial=0.0)) for y in (x, q))
+        k = max(0, -int(np.frexp(largest)[1])) if largest else 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            x, q, sizes, lower, upper = (np.ldexp(y, k) for y in (x, q, sizes, self.lower, self.upper))
+            block_units(self.unknown, self.cone, A, q, x, D)
+            law = self.unknown, self.part, self.cone, self.mu, A, D, lower, upper
+            block_residuals(*law, q, sizes, self.moved(x), x, found)
+        return found
+
+    def _asked(self, x: Any) -> Array:
+        x = np.ascontiguousarray(x, dtype=float)
+        if x.shape != (self.size,):
+            raise DataError(f"x has shape {x.shape}; the problem has {self.size} unknowns")
+        return x
+
+
+def block_diagonal(values: Array, row: Indices, column: Indices) -> Any:
+    """Blocks (row[i + 1] - row[i]) x (column[i + 1] - column[i]), flat in values, as one sparse matrix."""
+    height, width = np.diff(row), np.diff(column)
+    per_row = np.repeat(width, height)
+    first = np.append(0, np.cumsum(per_row))
+    start = np.repeat(np.repeat(column[:-1], height), per_row)
+    within = np.arange(values.size) - np.repeat(first[:-1], per_row)
+    return sparse.csr_array((values, start + within, first), shape=(int(row[-1]), int(column[-1])))
+
+
+def _stored(X: Any) -> tuple[Indices, Indices, Array]:
+    """first, column, values of a sparse array, as kernels take them."""
+    return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data
+
+
+def check(p: ContactBlocks) -> None:
+    """Raises DataError naming what is wrong."""
+    n, B = p.b.size, p.cone.size
+    for name in ("row", "unknown"):
+        ends = getattr(p, name)
+        if ends.shape != (B + 1,) or ends[0] != 0 or (np.diff(ends) < 0).any():
+            raise DataError(f"{name} has shape {ends.shape}; it must rise from 0, in {B + 1} numbers for {B} blocks")
+    m, k = np.diff(p.row), np.diff(p.unknown)
+    R, X, flat = int(p.row[-1]), int(p.unknown[-1]), int((m * k).sum())
+    shapes = {
+        "M": (n, n), "b": (n,), "J": (R, n), "L": (flat,), "N": (int((k * k).sum()),), "R": (flat,), "c": (X,),
+        "s": (R,), "lower": (X,), "upper": (X,), "cone": (B,), "mu": (B,),
+    }  # fmt: skip
+    for name, shape in shapes.items():
+        value = getattr(p, name)
+        if value.shape != shape:
+            raise DataError(f"{name} has shape {value.shape}; {shape} is needed")
+        entries = value.data if name in "MJ" else value
+        bad = np.isnan(entries) if name in ("lower", "upper") else ~np.isfinite(entries)
+        if bad.any():
+            raise DataError(f"{name} has an entry that is {entries[bad][0]}; numbers are needed, finite but for bounds")
+    _check_sets(p, m, k)
+
+
+def _check_sets(p: ContactBlocks, m: Indices, k: Indices) -> None:
+    cones = p.cone != NO_CONE
+    if (strange := (p.cone < 0) | (p.cone > ASSOCIATED)).any():
+        raise DataError(f"cone[{np.argmax(strange)}] = {p.cone[strange][0]}; 0, 1 or 2 is needed")
+    if (wrong := cones & ((m != k) | (k == 0))).any():
+        i = int(np.argmax(wrong))
+        raise DataError(f"block {i} has a cone, {m[i]} rows and {k[i]} unknowns; as many of both are needed")
+    if (p.mu < 0).any():
+        raise DataError(f"mu = {p.mu.min():g} is negative; a friction coefficient is >= 0")
+    bounded = ~np.repeat(cones, k)
+    if (empty := bounded & ((p.lower > p.upper) | (p.lower == np.inf) | (p.upper == -np.inf))).any():
+        i = int(np.argmax(empty))
+        raise DataError(f"lower[{i}] = {p.lower[i]:g} and upper[{i}] = {p.upper[i]:g} leave no finite number")
+    if cones.any():
+        inside = np.repeat(cones, m * k)
+        identity = np.concatenate([np.eye(size).ravel() for size in m[cones]])
+        if (p.R[inside] != identity).any() or p.s[np.repeat(cones, m)].any():
+            raise DataError("a block with a cone has other impulses than its unknowns; R = 1 and s = 0 are needed")
+    diagonal = p.M.diagonal()
+    if (diagonal <= 0).any():
+        i = int(np.argmin(diagonal))
+        raise DataError(f"M[{i}, {i}] = {diagonal[i]:g}; M must be positive definite")

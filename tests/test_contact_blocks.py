@@ -1,0 +1,142 @@
+"""Contact blocks: their residual beside that of the dense problems that they are, and their exact solver."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tests.block_problems import FORMULATIONS, cone, intervals, polygon, pose, random_blocks, tower
+from workbench.algorithms import default_solver
+from workbench.errors import DataError
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
+from workbench.problems.dense_blocks import dense
+
+CONES = ["coulomb"], ["ccp"], ["planar"]
+INTERVALS = ["polygon"], ["limit", "dry", "bilateral", "box"], ["half planes"]
+SOLVER = default_solver("contact blocks")
+
+
+def points(rng, count=25):
+    """Random x over decades, some entries zero."""
+    for _ in range(count):
+        yield lambda size: rng.normal(size=size) * 10.0 ** rng.uniform(-3, 3) * (rng.random(size) < 0.7)
+
+
+@pytest.mark.parametrize("kinds", [*CONES, *INTERVALS])
+def test_the_residual_is_that_of_the_dense_problem(kinds):
+    """To rounding for cones; a row of intervals adds up the terms of other blocks, not their sizes."""
+    rng = np.random.default_rng(1)
+    for point in points(rng):
+        p = random_blocks(rng, kinds)
+        d, order = dense(p)
+        x = point(p.size)
+        found, expected = p.residual(x), float(d.residual(x[order]))
+        if kinds in CONES:
+            assert found == pytest.approx(expected, rel=1e-9)
+        else:
+            assert 0.2 * expected <= found <= 5 * expected
+
+
+@pytest.mark.parametrize("kinds", [["coulomb", "limit", "dry", "bilateral", "polygon"]])
+def test_the_residual_knows_no_units(kinds):
+    """Impulses and velocities in other units, and masses with them, down to where numbers end."""
+    rng = np.random.default_rng(2)
+    for point in points(rng):
+        p = random_blocks(rng, kinds)
+        x = point(p.size)
+        for size in (1e-300, 1e5):
+            data = {name: size * getattr(p, name) for name in ("b", "c", "s", "lower", "upper")}
+            assert replace(p, **data).residual(size * x) == pytest.approx(p.residual(x), rel=1e-9)
+
+
+def test_velocities_and_impulses_are_those_of_the_equations():
+    rng = np.random.default_rng(3)
+    p = random_blocks(rng, ["coulomb", "polygon", "half planes", "dry"], count=6)
+    x = rng.normal(size=p.size)
+    L, N, R = p.whole
+    P, v = p.impulses(x), p.velocities(x)
+    np.testing.assert_allclose(P, R @ x + p.s)
+    np.testing.assert_allclose(p.M @ v, p.b + p.J.T @ P, atol=1e-10)
+    np.testing.assert_allclose(L @ (p.J @ v) + N @ x + p.c, p.moved(x) + p.free[1], atol=1e-10)
+
+
+def test_the_residual_is_not_zero_where_the_answer_is_wrong():
+    """A particle on a floor, 5 % too much, whatever stands or hangs beside it; NaN and inf are infinitely wrong."""
+    for mass in (1e-6, 1.0, 1e6):
+        for height in (0.0, 1e9):
+            M = sparse.diags_array(np.r_[np.ones(3), np.full(3, mass)])
+            b = np.array([-0.1, 0.05, 0.0, 0.0, 0.0, 0.0])
+            p = pose(M, b, sparse.eye_array(6), [cone(3, 0.1), cone(3, 0.5, COULOMB, height)])
+            right = np.array([0.1, -0.01, 0, 0, 0, 0])
+            assert p.residual(right) < 1e-14
+            assert 1e-2 < p.residual(1.05 * right) < 0.1
+            assert p.residual(right * [1, 1, np.nan, 1, 1, 1]) == p.residual(right + np.inf) == np.inf
+
+
+@pytest.mark.parametrize("kinds", [*CONES, *INTERVALS])
+def test_small_islands_are_solved(kinds):
+    rng = np.random.default_rng(4)
+    for _ in range(15):
+        p = random_blocks(rng, kinds, count=3, bodies=3)
+        s = SOLVER.solve(p)
+        assert s.residual == p.residual(s.z)
+        assert s.verified, (kinds, s)
+
+
+def test_what_nothing_couples_is_an_island_and_what_nothing_touches_flies_freely():
+    one, other = (random_blocks(np.random.default_rng(k), ["polygon", "limit"], count=3, bodies=1) for k in (5, 6))
+    M = sparse.block_diag([one.M, other.M, np.eye(2)])
+    b = np.concatenate([one.b, other.b, [1.0, -2.0]])
+    J = sparse.block_diag([one.J, other.J, np.zeros((0, 2))])
+    flat = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in "LNRcs"}
+    flat |= {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in ("lower", "upper", "mu")}
+    row, unknown = (np.append(getattr(one, n), getattr(one, n)[-1] + getattr(other, n)[1:]) for n in ("row", "unknown"))
+    both = type(one)(M, b, J, row, unknown, cone=np.zeros(6, dtype=np.int64), **flat)
+    assert both.part.tolist() == [0, 0, 0, 3, 3, 3]
+    x = SOLVER.solve(both).z
+    np.testing.assert_allclose(x, np.concatenate([SOLVER.solve(one).z, SOLVER.solve(other).z]), atol=1e-12)
+    np.testing.assert_allclose(both.velocities(x)[-2:], [1.0, -2.0])
+    wrong = x.copy()
+    wrong[0] += 1.0
+    assert (both.block_residuals(wrong)[3:] == both.block_residuals(x)[3:]).all()
+    assert both.among(np.array([3, 4, 5])).residual(x[one.size :]) == both.block_residuals(x)[3:].max()
+
+
+def test_nothing_to_solve_is_solved():
+    free = pose(np.eye(2), np.ones(2), np.zeros((0, 2)), [])
+    assert SOLVER.solve(free).verified
+    np.testing.assert_allclose(free.velocities(np.zeros(0)), 1.0)
+    assert SOLVER.solve(pose(np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0)), [])).verified
+
+
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_a_short_tower_is_solved(name):
+    s = SOLVER.solve(tower(3, FORMULATIONS[name](0.5), push=1e-3))
+    assert s.verified, s
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"b": np.array([np.nan] * 6)}, "b has an entry that is nan"),
+        ({"c": np.zeros(2)}, r"c has shape \(2,\); \(9,\) is needed"),
+        ({"mu": np.full(2, -1.0)}, "mu = -1 is negative"),
+        ({"lower": np.full(9, 2.0), "upper": np.full(9, 1.0)}, r"lower\[0\] = 2 and upper\[0\] = 1 leave no finite"),
+        ({"M": sparse.diags_array([1.0, 1, 1, 0, 1, 1])}, r"M\[3, 3\] = 0; M must be positive definite"),
+        ({"row": np.array([0, 3])}, "it must rise from 0, in 3 numbers for 2 blocks"),
+        ({"cone": np.array([1, 7])}, r"cone\[1\] = 7; 0, 1 or 2 is needed"),
+        ({"cone": np.array([1, 1])}, "block 0 has a cone, 3 rows and 6 unknowns"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(change, message):
+    p = pose(np.eye(6), np.zeros(6), sparse.eye_array(6), [polygon(0.5), intervals([0.0] * 3, [1.0] * 3)])
+    assert p.cone.max() == 0
+    with pytest.raises(DataError, match=message):
+        replace(p, **change)
+
+
+def test_a_singular_inertia_is_refused():
+    p = pose(np.ones((3, 3)), np.zeros(3), sparse.eye_array(3), [cone(3, 0.5, ASSOCIATED)])
+    with pytest.raises(DataError, match="M, of 3 velocities, is singular"):
+        p.residual(np.zeros(3))
