@@ -66,9 +66,9 @@ def write_rows(first, start, column, place, value, frame, target, jump, copies, 
                     data[to + p] = x
 
 
-@kernel(types.void(INDICES, MATRIX, VECTOR, INDICES, VECTOR, VECTOR))
-def own_axes(first, frame, scale, target, P, found):
-    """Impulses (R,) in the rows of the instant, from those in the rows in use."""
+@kernel(types.void(INDICES, MATRIX, INDICES, VECTOR, VECTOR))
+def own_axes(first, frame, target, P, found):
+    """Impulses (R,) of the contacts, zero where target is negative, in the axes that `frame` (r, 2) was turned from."""
     for i in range(first.shape[0] - 1):
         for a in range(first[i], first[i + 1]):
             found[a] = P[target[i] + a - first[i]] if target[i] >= 0 else 0.0
@@ -76,17 +76,3 @@ def own_axes(first, frame, scale, target, P, found):
             a = first[i] + 1
             x, y = found[a], found[a + 1]
             found[a], found[a + 1] = frame[i, 0] * x - frame[i, 1] * y, frame[i, 1] * x + frame[i, 0] * y
-        for a in range(first[i] + 1, first[i + 1]):
-            found[a] *= scale[a]
-
-
-@kernel(types.void(INDICES, INDICES, VECTOR, VECTOR, VECTOR, VECTOR))
-def block_impulses(row, unknown, R, s, x, P):
-    """P = R x + s block by block."""
-    at = 0
-    for i in range(row.shape[0] - 1):
-        for b in range(row[i], row[i + 1]):
-            P[b] = s[b]
-            for a in range(unknown[i], unknown[i + 1]):
-                P[b] += R[at] * x[a]
-                at += 1

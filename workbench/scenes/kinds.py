@@ -11,7 +11,18 @@ from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation
 from workbench.language.hooks import given_axes
 from workbench.mechanics.core import Core
-from workbench.scenes.single import BENT, COUPLED, Given, Places, call_given, fill_cores
+from workbench.scenes.single import (
+    BENT,
+    COUPLED,
+    Given,
+    Places,
+    all_coordinates,
+    call_again,
+    call_given,
+    call_remember,
+    fill_cores,
+    find_new,
+)
 
 WRONG = {
     COUPLED: "a hook changes the momentum b, which all contacts share",
@@ -58,6 +69,13 @@ class Group:
         core, blank = self.kind.core, self.kind.blank
         blank[core.place("h")], blank[core.place("b_beyond")] = h, b_beyond
         fill_cores(self.members, data, recovery, core, core.buffer, blank, self.states)
+        self.roots = np.ascontiguousarray(self.states[:, core.place("J_n").start : core.place("J_t").stop])
+
+    def new(self, start: bool) -> Any:
+        """Which contacts have no past to estimate their normal impulse by; `start` as `estimate.is_new` has it."""
+        core, found = self.kind.core, np.empty(self.members.size)
+        find_new(self.states, self.memory, start, core, core.buffer, found)
+        return found > 0.0
 
     def give(self, p_bar: Array) -> None:
         """What the formulation does before a step, p_bar being the estimated normal impulses."""
@@ -66,6 +84,36 @@ class Group:
             hook, core = kind.block.hooks.given or given_axes, kind.core
             wrong = call_given(self.states, self.memory, self.numbers, p_bar, hook, core, core.buffer, kind.places)
             self.must_be(wrong)
+
+    def velocities(self, first: Any, u: Array) -> Array:
+        """Those of the contacts' rows u (R,), turned by nothing, in the coordinates of the cores (count, n)."""
+        x = np.empty((self.members.size, self.kind.core.v.size))
+        all_coordinates(self.roots, self.members, first, u, x)
+        return x
+
+    def asks(self, x: Array, p_n: Array, p_t: Array, largest: float) -> bool:
+        """Whether a contact wants another pass, after velocities x, impulses p_n (count, 1), p_t (count, d) of this one
+        in the axes in use; `largest` is the largest impulse of all contacts [N s]."""
+        kind, asked = self.kind, np.zeros(1, dtype=np.int64)
+        if kind.block.hooks.again is None:
+            return False
+        wrong = call_again(
+            self.states, self.memory, self.numbers, x, p_n, p_t, largest, kind.block.hooks.again, kind.core,
+            kind.core.buffer, kind.places, asked,
+        )  # fmt: skip
+        self.must_be(wrong)
+        return bool(asked[0])
+
+    def remember(self, x: Array, p_n: Array, p_t: Array) -> None:
+        """What the next step needs, p_t in the instant's own axes."""
+        kind = self.kind
+        if kind.block.hooks.remember is None:
+            self.memory[:, : p_n.shape[1] + p_t.shape[1]] = np.hstack([p_n, p_t])
+        else:
+            call_remember(
+                self.states, self.memory, self.numbers, x, p_n, p_t, kind.block.hooks.remember, kind.core,
+                kind.core.buffer,
+            )  # fmt: skip
 
     def must_be(self, wrong: int) -> None:
         """Raises ModellingError where a hook has done what it may not."""

@@ -1,5 +1,6 @@
 """Where the blocks of a step stand in its problem."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
-from workbench.scenes.blocks import block_impulses, own_axes, place_blocks, write_rows
+from workbench.scenes.blocks import own_axes, place_blocks, write_rows
 from workbench.scenes.kinds import Group
+from workbench.scenes.memory import Memory
 from workbench.scenes.rows import Rows
 
 
@@ -23,7 +25,7 @@ class Layout:
     def __init__(self, s: Instant, rows: Rows, groups: list[Group]) -> None:
         self.instant, self.rows, self.groups, self.copies, self.main = s, rows, groups, 1, 0
         r = s.contacts
-        self.frame, closed = np.tile([1.0, 0.0], (r, 1)), np.zeros(r, dtype=bool)
+        self.frame, closed = unturned(r), np.zeros(r, dtype=bool)
         k, m = np.zeros(r, dtype=np.int64), np.zeros(r, dtype=np.int64)
         for g in groups:
             self.copies, self.main = g.kind.block.copies, g.kind.block.main
@@ -101,14 +103,49 @@ class Layout:
                 at += more.nnz
         return sparse.csr_array((data, index, pointer), shape=(pointer.size - 1, copies * n))
 
-    def impulses(self, problem: ContactBlocks, x: Array) -> tuple[Array, Array, Array]:
-        """P (R,) of the contacts in the rows of the instant, p_b (m,), p_f (k,) [N s], of an answer x (X,)."""
-        s, rows = self.instant, self.rows
-        P, found = np.empty(self.row[-1]), np.empty(s.mu.size)
-        block_impulses(self.row, self.unknown, problem.R, problem.s, x, P)
-        own_axes(rows.first, self.frame, rows.scale, self.target + self.main * self.jump, P, found)
+    def impulses(self, P: Array) -> tuple[Array, Array, Array]:
+        """P (R,) of the contacts in the rows of the instant, p_b (m,), p_f (k,) [N s], of impulses in all rows."""
+        s = self.instant
         at = self.first_single + self.main * self.single + self.plain.size
+        found = self.isotropic(P, turned=False) * self.rows.scale
         return found, P[at : at + s.g.size], P[at + s.g.size : at + s.g.size + s.limit.size]
+
+    def isotropic(self, P: Array, turned: bool) -> Array:
+        """Impulses (R,) of the contacts in scaled directions, in the axes in use where `turned`, else the instant's."""
+        first, target, found = self.rows.first, self.target + self.main * self.jump, np.empty(self.instant.mu.size)
+        own_axes(first, unturned(first.size - 1) if turned else self.frame, target, P, found)
+        return found
+
+    def recalled(self, memory: Memory) -> Array:
+        """The unknowns (X,) as they were at the last step, zero where they are new."""
+        x = np.zeros(int(self.unknown[-1]))
+        for sort, keys, places in self._kept():
+            x[places] = np.nan_to_num(memory.recall(sort, keys, places.shape[1]))
+        return x
+
+    def keep(self, memory: Memory, x: Array) -> None:
+        """The unknowns x (X,) for the next step."""
+        for sort, keys, places in self._kept():
+            memory.keep(sort, keys, x[places])
+
+    def _kept(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Sorts, keys and places (count, .) of unknowns that belong together from step to step."""
+        s, first = self.instant, int(self.unknown[self.rubbing.size])
+        for g in self.groups:
+            some = g.members[self.block[g.members] >= 0]
+            if some.size:
+                places = self.unknown[self.block[some]][:, None] + np.arange(g.kind.block.k)
+                yield ("x", g.kind.d), s.key[some], places
+        at = first + self.single * np.arange(self.copies)
+        begun = 0
+        for sort, keys in ("plain", s.key[self.plain]), ("b", np.arange(s.g.size)), ("f", np.arange(s.limit.size)):
+            yield sort, keys, begun + np.arange(keys.size)[:, None] + at
+            begun += keys.size
+
+
+def unturned(r: int) -> Array:
+    """Axes (r, 2) that nothing has turned."""
+    return np.tile([1.0, 0.0], (r, 1))
 
 
 def _ends(sizes: Any) -> Any:

@@ -79,6 +79,22 @@ def coordinates(core, u, x):
         x[a] = s / pivot if pivot > 0.0 else 0.0
 
 
+@kernel(types.void(MATRIX, INDICES, INDICES, VECTOR, MATRIX))
+def all_coordinates(roots, members, first, u, x):
+    """x (count, n) of every contact's velocities u (R,) before anything turned; roots (count, n n) its J then."""
+    n = x.shape[1]
+    for j in range(members.shape[0]):
+        i = members[j]
+        for a in range(n):
+            x[j, a] = 0.0
+            if a < first[i + 1] - first[i]:
+                s, pivot = u[first[i] + a], roots[j, a * (n + 1)]
+                for b in range(a):
+                    s -= roots[j, a * n + b] * x[j, b]
+                if pivot > 0.0:
+                    x[j, a] = s / pivot
+
+
 @kernel(types.void(CORE, VECTOR, I64, I64, types.float64))
 def root(core, W, origin, rows, mass):
     """J of the core: the Cholesky factor of mass W."""
