@@ -90,8 +90,14 @@ class Recording:
         places = given.places or Places.unknown(given.contacts, given.mu.size)
         centre, u = self.states[-1][2], given.J @ x.v + given.rate
         row = by_body(len(self.scene.bodies), centre, places, given.first, x.P, u, given.phi, h)
-        self.rows.append((row, given.contacts, x.residual, x.tolerance, x.iterations))
-        self.states.append((x.q, x.v, *self.scene.poses(x.q), self.scene.energy(x.q, x.v)))
+        self.keep(x.q, x.v, row, given.contacts, x.residual, x.tolerance, x.iterations)
+
+    def keep(
+        self, q: Array, v: Array, row: Step, contacts: int, residual: float, tolerance: float, iterations: int
+    ) -> None:
+        """A finished step by its state, what touched by body, and what it took."""
+        self.rows.append((row, contacts, residual, tolerance, iterations))
+        self.states.append((q, v, *self.scene.poses(q), self.scene.energy(q, v)))
 
     def track(
         self, label: str, solver: str, h: float, wanted: int, status: Status, reason: str, seconds: float

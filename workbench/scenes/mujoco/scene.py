@@ -46,7 +46,7 @@ class MujocoScene(Scene):
         self.model, self.notes = load(self.path, sets or {})
         self.step = float(self.model.opt.timestep)
         self._bodies = Bodies(self.model)
-        self.bodies = self._bodies.names
+        self.bodies, self.body_numbers = self._bodies.names, self._bodies.number
         self.copy = _seeing(self.model)
         self._flags = int(self.copy.opt.disableflags)
         self._ahead = LookAhead(self.model, self.copy)
@@ -114,14 +114,11 @@ class MujocoScene(Scene):
         return M, f
 
     def advance(self, q: Array, v: Array, h: float) -> Array:
-        """Coordinates after h [s]; activations as the instant at q, which must be the last, has stepped them."""
+        """Coordinates after h [s]; activations as the last instant has stepped them if it was at q, else unchanged."""
         after, position = q.copy(), q[: self.copy.nq].copy()
         mujoco().mj_integratePos(self.copy, position, v, h)
         after[: self.copy.nq] = position
-        if self.copy.na:
-            if q.tobytes() not in self._activated:
-                raise DataError("activations are stepped by instant(q, ...), which must come before advance(q, ...)")
-            after[self.copy.nq :] = self._activated[q.tobytes()]
+        after[self.copy.nq :] = self._activated.get(q.tobytes(), q[self.copy.nq :])
         return after
 
     def poses(self, q: Array) -> tuple[Array, Array]:
