@@ -84,7 +84,10 @@ def rows(folder: Path, asked: argparse.Namespace) -> list[dict[str, Any]]:
             except Failed as reason:
                 row = {"outcome": "broken", "reason": str(reason)}
             kept.append({"package": package.name, "file": path.relative_to(package).as_posix(), **row})
-            print(f"{row.get('outcome', 'compared'):9} {path.relative_to(folder)}: {row.get('reason', '')}", file=sys.stderr)
+            print(
+                f"{row.get('outcome', 'compared'):9} {path.relative_to(folder)}: {row.get('reason', '')}",
+                file=sys.stderr,
+            )
     child.stop()
     return kept
 
@@ -116,8 +119,8 @@ def markdown(table: pd.DataFrame, asked: argparse.Namespace) -> str:
     if len(ran):
         ratio, step = ran["second step on"] / ran["engine"], 1e3 * ran["second step on"]
         lines += [
-            f"Models that touch something, {len(ran)}: a step takes {step.median():.2g} ms (median of models; nine of ten "
-            f"{step.quantile(0.9):.2g} or less), {ratio.median():.2g} times MuJoCo's own; the worst residual is "
+            f"Models that touch something, {len(ran)}: a step takes {step.median():.2g} ms (median of models; nine of "
+            f"ten {step.quantile(0.9):.2g} or less), {ratio.median():.2g} times MuJoCo's own; the worst residual is "
             f"{ran['residual'].max():.1e}.", "",
         ]  # fmt: skip
     for outcome in ("refused", "stopped", "slow", "broken", "no model"):

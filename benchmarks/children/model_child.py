@@ -43,11 +43,12 @@ def engine(model: Any, steps: int) -> Row:
 
 def stepped(path: str, formulation: str, steps: int, limit: float) -> Row:
     """So many steps of a formulation, or as many as `limit` seconds allow, and whether all had a verified answer."""
+    from workbench.scenes.stepper import SceneStepper
+
     from workbench.builtin.formulations import FORMULATIONS
     from workbench.problems.solution import Status
     from workbench.scenes.mujoco.scene import MujocoScene
     from workbench.scenes.run import run
-    from workbench.scenes.stepper import SceneStepper
 
     class Over(Exception):  # noqa: N818
         pass
