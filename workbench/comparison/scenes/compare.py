@@ -45,9 +45,11 @@ MakeStepper = Callable[[Any, Formulation, float], Stepper]
 class Engine(Protocol):
     """A row that is no formulation: another engine's own steps of the same scene, from its start."""
 
-    label: str
-    words: str
-    """What it is, in a sentence."""
+    @property
+    def label(self) -> str: ...
+    @property
+    def words(self) -> str:
+        """What it is, in a sentence."""
 
     def run(self, h: float, duration: float, progress: Callable[[int], None] | None = None) -> Track: ...
 
