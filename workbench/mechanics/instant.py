@@ -112,7 +112,7 @@ class Instant:
 
 def instant(h: float, M: Any, v: Any, f: Any, **given: Any) -> Instant:
     """An `Instant` of what is given; what is left out is zero or absent, `mu` of a normal 1, and keys count up."""
-    v = np.asarray(v, dtype=float)
+    v = np.array(v, dtype=float)
     n = v.size
     J, J_b, J_f = (sparse.csr_array(given.pop(name, np.zeros((0, n))), dtype=float) for name in ("J", "J_b", "J_f"))
     first = np.asarray(given.pop("first", [0]), dtype=np.int64)
@@ -131,6 +131,6 @@ def instant(h: float, M: Any, v: Any, f: Any, **given: Any) -> Instant:
         values[name] = np.array(np.broadcast_to(value, values[name].shape), dtype=values[name].dtype)
     values["mu"][first[:-1]] = 1.0
     return Instant(
-        h=h, M=sparse.csr_array(M, dtype=float), v=v, f=np.asarray(f, dtype=float), first=first, J=J, J_b=J_b,
+        h=h, M=sparse.csr_array(M, dtype=float), v=v, f=np.array(f, dtype=float), first=first, J=J, J_b=J_b,
         J_f=J_f, numbers={name: np.asarray(x, dtype=float) for name, x in numbers.items()}, places=places, **values,
     )  # fmt: skip

@@ -41,7 +41,7 @@ def take_entries(A, per, stride, first, pointer, index, data):
 
 
 def stored(*parts: tuple[Array, int, int, int]) -> Any:
-    """Dense matrices as one sparse one; every part says by (per, stride, first) which rows are its (`count_entries`)."""
+    """Dense matrices as one sparse one; (per, stride, first) tells which rows are a part's (`count_entries`)."""
     counts = np.zeros(sum(part[0].shape[0] for part in parts), dtype=np.int64)
     for part in parts:
         count_entries(*part, counts)
@@ -68,13 +68,12 @@ class CaseScene(Scene):
 
     def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
         """Raises DataError where the mechanics give what does not fit."""
-        core, (n, _, r, d) = self.core, self.case.size
+        core, (r, d) = self.core, self.case.size[2:]
         core.h, core.v = h, v
         core.eps_b[:] = core.eps_n[:] = core.eps_t[:] = 0.0
         self.case.fill(q, v, self.data, core)
-        rate, eps = (
-            np.hstack([n[:, None], t.reshape(r, d)]) for n, t in ((core.r_n, core.r_t), (core.eps_n, core.eps_t))
-        )
+        rows = (core.r_n, core.r_t), (core.eps_n, core.eps_t)
+        rate, eps = (np.hstack([n[:, None], t.reshape(r, d)]) for n, t in rows)
         mu = np.repeat(core.mu[:, None], 1 + d, axis=1)
         J = stored((core.J_n, 1, 1 + d, 0), (core.J_t, d, 1 + d, 1))
         if (core.mu_s > core.mu).any():
