@@ -1,4 +1,4 @@
-"""Commands about files: convert, export, info, solve."""
+"""Commands about files: convert, info, solve."""
 
 import argparse
 import shlex
@@ -6,42 +6,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
-from workbench.cli.words import find_case, find_formulation, number_option
+from workbench.cli.words import find_formulation, number_option
 from workbench.errors import WorkbenchError
 from workbench.output import json_text, write_json
 
 if TYPE_CHECKING:
     from workbench.comparison.solving import Task
 
+WRITTEN = (
+    "what to write, by its ending: .hdf5 (FCLIB), .npz, .mat, .dat (text as Siconos prints it), or of an LCP .mtx "
+    "(MatrixMarket: M in NAME.mtx, q in NAME_q.mtx)"
+)
+
 
 def add_command(commands: Any) -> None:
     """Add the commands to a parser's subparsers."""
     formats = "text as Siconos prints it, FCLIB's HDF5 (local or global), .npz, .mat; told by its content"
-    written = (
-        "what to write, by its ending: .hdf5 (FCLIB), .npz, .mat, .dat (text as Siconos prints it), or of an LCP .mtx "
-        "(MatrixMarket: M in NAME.mtx, q in NAME_q.mtx)"
-    )
-
     convert = command(
         commands, "convert", "rewrite a problem in another format", "convert problem.dat problem.hdf5",
         "convert problem.hdf5 problem.mat",
     )  # fmt: skip
     convert.add_argument("file", help=formats)
-    convert.add_argument("out", help=written)
+    convert.add_argument("out", help=WRITTEN)
     convert.add_argument("--local", action="store_true", help="a global friction problem as a local one: form W")
     convert.set_defaults(run=run_convert)
-
-    export = command(
-        commands, "export", "write the contact problem of one step of a case", "export cube step.hdf5 --step-number 100"
-    )
-    export.add_argument("case", help="name of a case (see: workbench list cases)")
-    export.add_argument("out", help=written)
-    export.add_argument("--step-number", type=int, default=0, metavar="K", help="which step, from 0; default 0")
-    export.add_argument("--step", default="1e-3", metavar="H", help="step size [s]; default 1e-3")
-    export.add_argument(
-        "--set", action="append", metavar="NAME=VALUE", default=[], help="a parameter of the case, repeatable"
-    )
-    export.set_defaults(run=run_export)
 
     info = command(commands, "info", "kind, sizes, rank, symmetry of the problem in a file", "info problem.hdf5")
     info.add_argument("file", help=formats)
@@ -91,16 +79,6 @@ def run_convert(o: argparse.Namespace) -> None:
             raise WorkbenchError(f"--local is for global friction problems; {Path(o.file).name} holds: {problem.kind}")
         problem = problem.local
     write_problem_file(problem, o.out)
-
-
-def run_export(o: argparse.Namespace) -> None:
-    """The step's W, q, mu under exact Coulomb friction."""
-    h = number_option(o.step, "--step", "seconds")
-    case = find_case(o.case, o.set)
-    from workbench.comparison.solving import exported_step
-    from workbench.readers.files import write_problem_file
-
-    write_problem_file(exported_step(case, find_formulation("coulomb"), h, o.step_number), o.out)
 
 
 def run_info(o: argparse.Namespace) -> None:

@@ -51,6 +51,8 @@ def load(path: Path, sets: Mapping[str, str]) -> tuple[Any, list[str]]:
         except (ValueError, mj.FatalError, RuntimeError) as reason:
             raise DataError(f"{path}: {explained(str(reason))}") from None
     _sound(path, model)
+    if path.suffix == ".urdf" and not (model.jnt_type == mj.mjtJoint.mjJNT_FREE).any():
+        said.append("the root link of a URDF is fixed to the world")
     return model, said + [" ".join(str(w.message).split()) for w in by_python]
 
 
@@ -68,8 +70,8 @@ def _compiled(path: Path, sets: Mapping[str, str]) -> Any:
         apply(other, {name: value for name, value in sets.items() if name != target})
         if np.array_equal(_bytes(model), _bytes(other.compile())):
             raise DataError(
-                f"{target} = {sets[target]} changes nothing, since something else decides: a body's mass is that of its "
-                "geoms unless it has an <inertial>, a range counts where limited is true"
+                f"{target} = {sets[target]} changes nothing, since something else decides; a body's mass, for one, is "
+                "that of its geoms unless it has an <inertial>"
             )
     return model
 
@@ -102,9 +104,8 @@ def warnings_of_mujoco() -> Iterator[list[str]]:
 
 def _sound(path: Path, model: Any) -> None:
     """Raises DataError where the model holds what cannot be stepped."""
-    held = {name: getattr(model, name) for name in FINITE} | {
-        f"option {x}": getattr(model.opt, x) for x in FINITE_OPTIONS
-    }
+    held = {name: getattr(model, name) for name in FINITE}
+    held |= {f"option {name}": getattr(model.opt, name) for name in FINITE_OPTIONS}
     for name, values in held.items():
         if not np.isfinite(values).all():
             raise DataError(f"{path}: {name} has an entry that is not finite; all must be")
