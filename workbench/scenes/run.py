@@ -1,34 +1,21 @@
 """Running a scene under a formulation, step by step, as a `Track`; what goes wrong ends the run with a reason."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from workbench.arrays import Array
 from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
-from workbench.mechanics.instant import Instant, Places
+from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
+from workbench.scenes.stepper import Stepped
 from workbench.scenes.track import Step, Track, by_body, stacked
 
 TOO_FAST = 1e6
 """Speed [m/s, rad/s] beyond which a run has exploded and ends."""
-
-
-class Stepped(NamedTuple):
-    """One step: the state after it, the impulses P (R,) [N s] in the rows of what was `given`, and what it took."""
-
-    q: Array
-    v: Array
-    P: Array
-    given: Instant
-    residual: float
-    tolerance: float
-    iterations: int
-    status: Status
-    reason: str
 
 
 class Stepper(Protocol):

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from workbench.comparison.columns import RUNS, SCENE, TRAJECTORIES, framed
+from workbench.comparison.columns import DIAGNOSTICS, RUNS, SCENE, TRAJECTORIES, framed
 from workbench.comparison.failure import NOBODY, Failed, failed
 from workbench.comparison.jobs import Progress, Settings
 from workbench.comparison.metric import Metric, evaluate
@@ -45,9 +45,11 @@ MakeStepper = Callable[[Any, Formulation, float], Stepper]
 class Engine(Protocol):
     """A row that is no formulation: another engine's own steps of the same scene, from its start."""
 
-    label: str
-    words: str
-    """What it is, in a sentence."""
+    @property
+    def label(self) -> str: ...
+    @property
+    def words(self) -> str:
+        """What it is, in a sentence."""
 
     def run(self, h: float, duration: float, progress: Callable[[int], None] | None = None) -> Track: ...
 
@@ -96,7 +98,7 @@ def compare(
     return Comparison(
         scene.name, tuple(formulations), chosen,
         framed(rows, [*RUNS, *(c for m in chosen for c in m.columns)], SCENE),
-        framed(pd.concat(steps, ignore_index=True), TRAJECTORIES, SCENE), pd.DataFrame(),
+        framed(pd.concat(steps, ignore_index=True), TRAJECTORIES, SCENE), framed([], DIAGNOSTICS, SCENE),
         mathematics(formulations, (scene.start()[1].size, 0, 1, 2)), settings=settings,
         motion=motion(scene, fine, moving, end.until), scene=_shown(scene, end, duration, engines),
         bodies=framed(bodies, BODIES, SCENE),

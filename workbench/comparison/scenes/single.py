@@ -18,8 +18,9 @@ from workbench.engine.lazy import sparse
 from workbench.errors import WorkbenchError
 from workbench.mechanics.instant import Instant
 from workbench.problems.solution import Status
-from workbench.scenes.run import Stepped, Stepper
+from workbench.scenes.run import Stepper
 from workbench.scenes.scene import Scene
+from workbench.scenes.stepper import Stepped
 from workbench.scenes.track import Track
 
 MOST = 40
