@@ -92,7 +92,11 @@ def compare(
         raise WorkbenchError(f"no row has a single step: {'; '.join(reasons)}")
     end = horizon(fine, coarse, displaced, there, scene.bodies)
     judged = _Judged(scene, stepper, exact, fine, coarse, alike, end, duration)
-    rows = [judged.row(row, found[row], chosen) for row in plan]
+    rows = []
+    for i, row in enumerate(plan):
+        if progress:
+            progress(f"single steps of {row.label}", i, len(plan))
+        rows.append(judged.row(row, found[row], chosen))
     bodies = [x for row in plan for x in judged.bodies(row, found[row])]
     moving = [x for x in found.values() if isinstance(x, Track) and x.contacts.size]
     steps = [curves(scene, fine, coarse, end.until, "reference")]
