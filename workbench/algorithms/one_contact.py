@@ -19,6 +19,7 @@ answer is known to be the only one (`has_one_answer`), the root that Newton's me
 import numpy as np
 from numba import types
 
+from workbench.algorithms.many_directions import slide_by_multiplier
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, affine, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
@@ -26,10 +27,8 @@ from workbench.problems.residual import FAR
 
 ROUND_OFF = 1e-13
 """Natural-map residual below which two candidates are equally good; the one of smaller impulse is then preferred."""
-
 NEWTON_STEPS = 20
 """At most, from a first guess of the sliding direction."""
-
 TIKHONOV = 1e-8
 """Share of tr W that regularises a singular W: the square root of round-off, so that errors of both kinds are small."""
 
@@ -349,11 +348,10 @@ def put_slide(z, p_n, mu, theta):
 
 @kernel(types.float64(MATRIX, VECTOR, VECTOR, types.boolean, VECTOR))
 def one_contact(W, q, mu, associated, z):
-    """Solve one contact: W (1+d, 1+d), q (1+d,), mu (1,), d in {1, 2}; z (1+d,) = [p_n, p_t]. Returns the residual.
+    """Solve one contact: W (1+d, 1+d), q (1+d,), mu (1,), any d; z (1+d,) = [p_n, p_t]. Returns the residual.
 
-    Modes are tried in the order take-off, stick, slide, and the first that holds to round-off is the answer; among
-    slides that of smallest impulse. A residual above round-off says that no mode holds, which for a W with positive
-    definite symmetric part does not happen.
+    The first of take-off, stick and slide that holds to round-off is the answer; among slides of d <= 2 that of least
+    impulse. A residual above round-off says that none holds; for W with positive definite symmetric part one does.
     """
     n = q.shape[0]
     candidate, gap = scratch(n), scratch(n)
@@ -380,6 +378,10 @@ def one_contact(W, q, mu, associated, z):
                 candidate[0] = -(q[0] + kappa * q[1]) / a
                 candidate[1] = mu[0] * e * candidate[0]
                 best = _better(W, q, mu, associated, candidate, gap, best, z)
+        return best
+    if n > 3:
+        if slide_by_multiplier(W, q, mu[0], associated, candidate):
+            best = _better(W, q, mu, associated, candidate, gap, best, z)
         return best
     if has_one_answer(W, mu[0], associated):
         theta = nearby_slide(W, q, mu[0], associated, np.arctan2(candidate[2], candidate[1]))

@@ -27,6 +27,11 @@ class Places:
     pair: NDArray[np.int64]
     acts: Array
 
+    @classmethod
+    def unknown(cls, r: int, R: int) -> "Places":
+        """Those of contacts of which nobody says where they are: they act on no body."""
+        return cls(np.zeros((r, 3)), np.full((r, 2), -1), np.zeros((R, 6)))
+
 
 @dataclass(frozen=True, eq=False)
 class Instant:

@@ -4,6 +4,7 @@ Contacts come and go and differ from run to run, so that runs are compared by th
 formulation or another engine, tells every step's contacts to `by_body` and stacks the rows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,8 +34,6 @@ class Step(NamedTuple):
     """(B, 3) velocity at which a body slides on what it touches [m/s], the mean by normal forces"""
     slip: Array
     """(B,) the same of the speeds [m/s]"""
-    lift: Array
-    """(B,) the same of the speeds at which contacts that carry part [m/s]"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +44,7 @@ class Track:
     """
 
     label: str
+    solver: str
     h: float
     wanted: int
     """steps that were asked for"""
@@ -64,6 +64,8 @@ class Track:
     """(K,) contacts within the look-ahead, limits among them"""
     residual: Array
     """(K,) the solved problems' own residuals; of an engine NaN"""
+    tolerance: float
+    """residual up to which a step counts; of an engine NaN"""
     iterations: NDArray[np.int64]
     """(K,)"""
     status: Status
@@ -96,29 +98,25 @@ def by_body(
     velocity[starts] = 0.0
     # Directions of torsion and rolling push nothing along: what is left are the sliding directions.
     sliding = np.add.reduceat(velocity, starts)
-    p_n, parts = np.maximum(P[starts], 0.0) / h, np.maximum(u[starts], 0.0)
-    own = [p_n[:, None] * x for x in (places.point, sliding, np.linalg.norm(sliding, axis=1)[:, None], parts[:, None])]
+    p_n = np.maximum(P[starts], 0.0) / h
     wrench, place, slide = (np.zeros((bodies, k)) for k in (6, 3, 3))
-    load, slip, lift, gap = np.zeros(bodies), np.zeros(bodies), np.zeros(bodies), np.full(bodies, np.inf)
+    load, slip, gap = np.zeros(bodies), np.zeros(bodies), np.full(bodies, np.inf)
     for side, sign in ((0, -1.0), (1, 1.0)):
         there = places.pair[:, side] >= 0
         body, force = places.pair[there, side], on_contact[there, :3]
         moment = on_contact[there, 3:] + np.cross(places.point[there] - centre[body], force)
         np.add.at(wrench, body, sign * np.concatenate([force, moment], axis=1))
         np.add.at(load, body, p_n[there])
-        np.add.at(place, body, own[0][there])
-        np.add.at(slide, body, sign * own[1][there])
-        np.add.at(slip, body, own[2][there, 0])
-        np.add.at(lift, body, own[3][there, 0])
+        np.add.at(place, body, (p_n[:, None] * places.point)[there])
+        np.add.at(slide, body, sign * (p_n[:, None] * sliding)[there])
+        np.add.at(slip, body, (p_n * np.linalg.norm(sliding, axis=1))[there])
         np.minimum.at(gap, body, phi[there])
     share = np.where(load > 0, load, 1.0)
     place = np.where(load[:, None] > 0, place / share[:, None], np.nan)
-    return Step(
-        wrench, place, load, np.where(np.isinf(gap), np.nan, gap), slide / share[:, None], slip / share, lift / share
-    )
+    return Step(wrench, place, load, np.where(np.isinf(gap), np.nan, gap), slide / share[:, None], slip / share)
 
 
-def stacked(rows: list[Step], bodies: int) -> Step:
+def stacked(rows: Sequence[Step], bodies: int) -> Step:
     """The rows of K steps as one, (K, B, ...)."""
     if rows:
         return Step(*(np.stack(x) for x in zip(*rows, strict=True)))
@@ -128,4 +126,4 @@ def stacked(rows: list[Step], bodies: int) -> Step:
 def _nothing(bodies: int) -> Step:
     """The rows of a step in which nothing touches."""
     none = np.zeros((bodies, 3))
-    return Step(np.zeros((bodies, 6)), none + np.nan, none[:, 0], none[:, 0] + np.nan, none, none[:, 0], none[:, 0])
+    return Step(np.zeros((bodies, 6)), none + np.nan, none[:, 0], none[:, 0] + np.nan, none, none[:, 0])

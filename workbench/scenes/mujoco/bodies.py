@@ -46,15 +46,15 @@ class Bodies:
         R = data.xmat[self.root].reshape(-1, 3, 3)
         return data.xpos[self.root] + (R @ self.centre[:, :, None])[:, :, 0], data.xquat[self.root].copy()
 
-    def velocities(self, model: Any, data: Any) -> tuple[Array, Array]:
-        """Velocities (B, 3) of the centres of mass and angular velocities (B, 3), of data with velocities done."""
-        spin, at_com = data.cvel[self.root, :3], data.cvel[self.root, 3:]
-        arm = self.poses(data)[0] - data.subtree_com[model.body_rootid[self.root]]
-        return at_com + np.cross(spin, arm), spin.copy()
-
     def momentum(self, model: Any, data: Any) -> tuple[Array, Array]:
         """Linear (B, 3) and angular momentum (B, 3) about the own centre of mass."""
-        velocity, spin = self.velocities(model, data)
+        velocity, spin = velocities(model, data, self.root, self.poses(data)[0])
         R = data.xmat[self.root].reshape(-1, 3, 3)
         turned = R @ self.inertia @ R.transpose(0, 2, 1)
         return self.mass[:, None] * velocity, (turned @ spin[:, :, None])[:, :, 0]
+
+
+def velocities(model: Any, data: Any, body: NDArray[np.int64], point: Array) -> tuple[Array, Array]:
+    """Velocities (k, 3) of points (k, 3) of bodies (k,) of the model, and their angular velocities (k, 3)."""
+    spin, at_com = data.cvel[body, :3], data.cvel[body, 3:]
+    return at_com + np.cross(spin, point - data.subtree_com[model.body_rootid[body]]), spin

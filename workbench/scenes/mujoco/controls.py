@@ -32,13 +32,13 @@ class Controls:
         self.step = float(model.opt.timestep)
         if given is None:
             return
+        if not model.nu:
+            raise DataError(f"the model has no actuators that could follow '{given}'")
         constant = _number(given)
         if constant is not None:
             self.rows[:] = constant
         else:
             self.times, self.rows = self._file(Path(str(given)))
-        if not model.nu:
-            raise DataError(f"the model has no actuators that could follow '{given}'")
         if not np.isfinite(self.rows).all() or not np.isfinite(self.times).all():
             row, column = np.argwhere(~np.isfinite(np.column_stack([self.times, self.rows])))[0]
             what = "the time" if column == 0 else f"'{self.names[column - 1]}'"
@@ -101,6 +101,9 @@ def _csv(path: Path) -> tuple[list[str], Array]:
     header = lines.pop(0) if lines and _number(lines[0][0]) is None else []
     if not lines:
         raise DataError(f"{path} has no row of numbers")
+    doubled = [x for i, x in enumerate(header) if x in header[:i]]
+    if doubled:
+        raise DataError(f"{path} has two columns '{doubled[0]}'; one for each input is needed")
     width = len(header or lines[0])
     for i, line in enumerate(lines):
         if len(line) != width or any(_number(x) is None for x in line):

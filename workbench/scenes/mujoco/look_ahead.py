@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.arrays import Array
+from workbench.scenes.mujoco.bodies import velocities
 from workbench.scenes.mujoco.forces import stored
 from workbench.scenes.mujoco.package import mujoco
 
@@ -47,10 +48,8 @@ class LookAhead:
         m = self.copy
         data.qvel[:] = v
         mujoco().mj_comVel(m, data)
-        velocity = data.cvel[m.geom_bodyid]
-        arm = data.geom_xpos - data.subtree_com[m.body_rootid[m.geom_bodyid]]
-        centre = velocity[:, 3:] + np.cross(velocity[:, :3], arm)
-        return np.linalg.norm(centre, axis=1) + np.linalg.norm(velocity[:, :3], axis=1) * m.geom_rbound
+        centre, spin = velocities(m, data, m.geom_bodyid, data.geom_xpos)
+        return np.linalg.norm(centre, axis=1) + np.linalg.norm(spin, axis=1) * m.geom_rbound
 
     def contact_margin(self, geoms: Array) -> Array:
         """The file's own margin (r,) of contacts between pairs of geoms (r, 2)."""

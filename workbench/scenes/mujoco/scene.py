@@ -46,7 +46,7 @@ class MujocoScene(Scene):
         self.model, self.notes = load(self.path, sets or {})
         self.step = float(self.model.opt.timestep)
         self._bodies = Bodies(self.model)
-        self.bodies = self._bodies.names
+        self.bodies, self.body_numbers = self._bodies.names, self._bodies.number
         self.copy = _seeing(self.model)
         self._flags = int(self.copy.opt.disableflags)
         self._ahead = LookAhead(self.model, self.copy)
@@ -114,14 +114,11 @@ class MujocoScene(Scene):
         return M, f
 
     def advance(self, q: Array, v: Array, h: float) -> Array:
-        """Coordinates after h [s]; activations as the instant at q, which must be the last, has stepped them."""
+        """Coordinates after h [s]; activations as the last instant has stepped them if it was at q, else unchanged."""
         after, position = q.copy(), q[: self.copy.nq].copy()
         mujoco().mj_integratePos(self.copy, position, v, h)
         after[: self.copy.nq] = position
-        if self.copy.na:
-            if q.tobytes() not in self._activated:
-                raise DataError("activations are stepped by instant(q, ...), which must come before advance(q, ...)")
-            after[self.copy.nq :] = self._activated[q.tobytes()]
+        after[self.copy.nq :] = self._activated.get(q.tobytes(), q[self.copy.nq :])
         return after
 
     def poses(self, q: Array) -> tuple[Array, Array]:
@@ -150,6 +147,21 @@ class MujocoScene(Scene):
 
     def solids(self) -> tuple[Solid | Plane, ...]:
         return shapes.solids(self.copy, self._moved(self._start[0]), self._bodies)
+
+    def contact_names(self, s: Instant) -> list[dict[str, str]]:
+        """Of every contact of an instant its name by geoms, or whose limit it is, and the bodies that it is between."""
+        assert s.places is not None
+        rows_, m = [], self.model
+        for key, pair in zip(s.key.tolist(), s.places.pair, strict=True):
+            bodies = [self.bodies[b] if b >= 0 else "" for b in pair]
+            rows_.append({"name": rows.contact_name(m, key), "first body": bodies[0], "second body": bodies[1]})
+        return rows_
+
+    def velocity_names(self) -> list[str]:
+        """(n,) the joints that the velocities belong to, with numbers where they have several."""
+        m = self.model
+        names = [m.joint(int(j)).name or f"joint {j}" for j in m.dof_jntid]
+        return [f"{x}.{i - m.jnt_dofadr[m.dof_jntid[i]]}" if names.count(x) > 1 else x for i, x in enumerate(names)]
 
     def facts(self) -> dict[str, Any]:
         m = self.model

@@ -21,14 +21,22 @@ ENUMS = {"cone": "mjtCone", "integrator": "mjtIntegrator", "solver": "mjtSolver"
 NOT_VALUES = "parent", "signature", "id", "info", "alt", "compiler", "frame", "plugin", "userdata", "default"
 
 
-def apply(spec: Any, sets: Mapping[str, str]) -> None:
-    """Sets every value; raises DataError or UnknownNameError naming what is not there, with near names."""
+def apply(spec: Any, sets: Mapping[str, str]) -> list[str]:
+    """Sets every value; which of them are others than before.
+
+    Raises DataError or UnknownNameError naming what is not there, with near names.
+    """
+    changed = []
     for target, text in sets.items():
         element, dot, attribute = target.rpartition(".")
         if not dot or not element:
             raise DataError(f"'{target}' names no value; kind/name.attribute is needed, such as geom/foot.friction")
         for owner, name in _owners(spec, element, attribute):
+            before = np.copy(getattr(owner, name))
             _assign(owner, name, target, text)
+            if target not in changed and not np.array_equal(before, getattr(owner, name)):
+                changed.append(target)
+    return changed
 
 
 def _owners(spec: Any, element: str, attribute: str) -> list[tuple[Any, str]]:

@@ -1,0 +1,108 @@
+"""A few contacts in one go: contacts of different numbers of directions, redundant ones, warm starts."""
+
+import numpy as np
+import pytest
+
+from workbench.algorithms.coulomb_exact import CCP
+from workbench.algorithms.small_cones import ENOUGH, solve_small, sweep_contacts
+from workbench.problems.classes import ConicQP, CoulombNCP
+from workbench.problems.friction_problem import normals_first
+
+BOTH = pytest.mark.parametrize("associated", [False, True])
+
+
+def faces(rng, count, bodies=3):
+    """`count` contacts of redundant corners between bodies with six velocities: W (3 count, 3 count) of lower rank."""
+    J = np.zeros((3 * count, 6 * bodies))
+    for i in range(count):
+        corner = np.array([i & 1, (i >> 1) & 1, 0.0]) - [0.5, 0.5, 0.5]
+        body = (i // 4) % bodies
+        arm = np.cross(np.eye(3)[[2, 0, 1]], -corner)
+        J[3 * i : 3 * i + 3, 6 * body : 6 * body + 6] = np.column_stack([np.eye(3)[[2, 0, 1]], arm])
+        if body:
+            J[3 * i : 3 * i + 3, 6 * body - 6 : 6 * body] = -J[3 * i : 3 * i + 3, 6 * body : 6 * body + 6]
+    inertia = 10.0 ** rng.uniform(-1, 1, 6 * bodies)
+    return (J / inertia) @ J.T, J @ rng.normal(size=6 * bodies) - np.tile([0.3, 0, 0], count)
+
+
+def solved(W, q, mu, first, associated, start=None):
+    z, info = np.full(q.size, np.nan), np.zeros(1, dtype=np.int64)
+    start = np.zeros(q.size) if start is None else start
+    return z, solve_small(W, q, mu, first, associated, start, z, info), int(info[0])
+
+
+def uniform(W, q, mu, d, associated):
+    """The same problem as the classes have it, all normals first, and the order of its unknowns."""
+    order = normals_first(mu.size, d)
+    return (ConicQP if associated else CoulombNCP)(W[np.ix_(order, order)], q[order], mu, d), order
+
+
+@BOTH
+def test_redundant_corners_are_solved_to_the_problems_own_residual(associated):
+    rng = np.random.default_rng(3)
+    for count in (1, 4, 8, 12):
+        for _ in range(5):
+            W, q = faces(rng, count)
+            assert count == 1 or np.linalg.matrix_rank(W) < q.size
+            mu = rng.choice([0.0, 0.1, 0.5, 1.0], count)
+            z, residual, _ = solved(W, q, mu, 3 * np.arange(count + 1), associated)
+            problem, order = uniform(W, q, mu, 2, associated)
+            assert residual <= 10 * ENOUGH
+            assert problem.residual(z[order]) <= 1e-9
+            if associated:
+                # Impulses of redundant contacts are not unique, velocities of a convex problem are.
+                u = W @ CCP.solve(problem).z[np.argsort(order)] + q
+                np.testing.assert_allclose(W @ z + q, u, atol=1e-7 * abs(q).max())
+
+
+@BOTH
+def test_a_contact_with_fewer_directions_is_one_that_does_not_move_along_the_others(associated):
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        W, q = faces(rng, 6)
+        directions = rng.integers(0, 3, 6)
+        kept = np.array([a <= directions[i] for i in range(6) for a in range(3)])
+        still = np.where(kept, 1.0, 0.0)
+        mu = rng.uniform(0.1, 1, 6)
+        first = np.append(0, np.cumsum(1 + directions))
+        z, residual, _ = solved(W[np.ix_(kept, kept)], q[kept], np.where(directions > 0, mu, 0.0), first, associated)
+        assert residual <= 10 * ENOUGH
+        problem, order = uniform(W * still * still[:, None], q * still, mu, 2, associated)
+        padded = np.zeros(18)
+        padded[kept] = z
+        assert problem.residual(padded[order]) <= 1e-9
+
+
+@BOTH
+def test_a_start_at_the_solution_needs_no_step_and_units_do_not_count(associated):
+    rng = np.random.default_rng(5)
+    W, q = faces(rng, 8)
+    mu, first = np.full(8, 0.4), 3 * np.arange(9)
+    z, _, steps = solved(W, q, mu, first, associated)
+    assert steps > 0
+    again, _, none = solved(W, q, mu, first, associated, z)
+    assert none == 0
+    np.testing.assert_allclose(again, z, rtol=1e-14)
+    # Impulses in other units: 2^k changes no rounding.
+    other, _, _ = solved(4.0 * W, 2.0 * q, mu, first, associated)
+    np.testing.assert_array_equal(2.0 * other, z)
+
+
+def test_data_that_are_not_finite_have_no_residual():
+    W, q = faces(np.random.default_rng(6), 4)
+    for k, value in ((0, np.nan), (5, np.inf)):
+        bad = q.copy()
+        bad[k] = value
+        assert solved(W, bad, np.full(4, 0.5), 3 * np.arange(5), False)[1] == np.inf
+
+
+@BOTH
+def test_a_sweep_holds_every_contact_to_its_law_beside_those_before_it(associated):
+    rng = np.random.default_rng(7)
+    W, q = faces(rng, 8)
+    W, mu, first = W + np.eye(24), np.full(8, 0.5), 3 * np.arange(9)
+    z = rng.normal(size=24)
+    sweep_contacts(W, q, mu, first, associated, 3, z)
+    # The last contact was solved with all others as they are now.
+    one, _ = uniform(W[21:, 21:], (W @ z + q - W[:, 21:] @ z[21:])[21:], mu[7:], 2, associated)
+    assert one.residual(z[21:]) <= 1e-12

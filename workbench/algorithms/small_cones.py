@@ -1,0 +1,290 @@
+"""Some contacts in one go: Coulomb's law or the CCP over a small dense W, contacts of different numbers of directions.
+
+Vectors go contact by contact, normal first; contact i has the rows first[i] : first[i + 1]. Every contact is measured
+in units of its own, rho_i = m_i / tr W_ii, and the whole in units of the largest free velocity. Stages, each from the
+best iterate so far: block Gauss-Seidel sweeps from the start, each contact solved exactly; undamped Newton steps on
+`sparse_contacts`' equations; the proximal point method (Rockafellar 1976), which solves the problem of W + eps I,
+u = W z + q + eps (z - centre) for the next centre by such steps. Redundant contacts make W singular, and contacts that
+do not quite fit together (one corner of four stands off by a rounding) make it matter: impulses then go far along a
+direction in which nothing moves, until a contact opens. eps bounds how far in one step, falls where a subproblem is
+solved, and rises where not.
+
+No method is proven to find a solution of Coulomb's problem; the residual says how far this one came. Cost: O(n^2) a
+sweep, O(n^3) a Newton step. Sources: Jourdan, Alart & Jean 1998; Alart & Curnier 1991; Acary, Bremond & Huber 2018.
+"""
+
+import numpy as np
+from numba import types
+
+from workbench.algorithms.one_contact import one_contact
+from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
+from workbench.problems.residual import FAINT, FAR
+
+ENOUGH = 1e-10
+"""Residual at which the stages end: a digit below what counts as verified."""
+SWEEPS, UNDAMPED, STEPS, ROUNDS = 5, 8, 6, 150
+"""Sweeps at the start, Newton steps before the proximal method and in one of its subproblems, proximal steps."""
+FLOOR = 1e-9
+"""Added to the diagonal of the scaled W, about 1, in the undamped steps."""
+LARGEST_EPS, LEAST_EPS = 0.1, 1e-12
+SHARE, FEWER, MORE = 0.1, 0.2, 5.0
+"""Error of a subproblem, beside its first one, at which it is solved; what eps is multiplied by then, or else."""
+LOST = 1e6
+"""Growth of the error at which the steps on a subproblem end."""
+
+FLAG, NUMBER, COUNT = types.boolean, types.float64, types.int64
+
+
+@kernel(NUMBER(MATRIX, VECTOR, INDICES, VECTOR, MATRIX, VECTOR))
+def in_units(W, q, first, D, W_D, q_D):
+    """D (n,) = sqrt(rho) of every row, W_D = D W D, q_D = D q over its largest entry; returns that entry, or 1."""
+    n, largest = q.shape[0], 0.0
+    for i in range(first.shape[0] - 1):
+        trace = 0.0
+        for k in range(first[i], first[i + 1]):
+            trace += W[k, k]
+        unit = np.sqrt((first[i + 1] - first[i]) / trace) if trace > 0.0 else 1.0
+        for k in range(first[i], first[i + 1]):
+            D[k] = unit
+            largest = max(largest, abs(unit * q[k]))
+    largest = largest if 0.0 < largest < np.inf else 1.0
+    for i in range(n):
+        q_D[i] = D[i] * q[i] / largest
+        for j in range(n):
+            W_D[i, j] = D[i] * W[i, j] * D[j]
+    return largest
+
+
+@kernel(NUMBER(VECTOR, VECTOR, VECTOR, INDICES, FLAG, VECTOR))
+def worst_contact(u, q, mu, first, associated, z):
+    """The residual of one part, as `problems.residual.cone_residual`, in the units of `in_units`; u = W z + q."""
+    motion, largest = 0.0, 0.0
+    for i in range(mu.shape[0]):
+        size = ahead = free = moved = 0.0
+        for k in range(first[i], first[i + 1]):
+            size, ahead, free, moved = size + z[k] ** 2, ahead + u[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
+        # An idle contact may move without limit, and may be far from where anything moves.
+        motion = max(motion, max(ahead, free) if size > 0.0 else min(moved, free))
+        largest = max(largest, size)
+    motion, largest, found = np.sqrt(motion), np.sqrt(largest), 0.0
+    for i in range(mu.shape[0]):
+        n = first[i]
+        size, free, moved, slip, radius = z[n] ** 2, q[n] ** 2, (u[n] - q[n]) ** 2, 0.0, 0.0
+        for k in range(n + 1, first[i + 1]):
+            size, free, moved = size + z[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
+            slip, radius = slip + u[k] ** 2, radius + (z[k] - u[k]) ** 2
+        size, radius = np.sqrt(size), np.sqrt(radius)
+        w = u[n] if associated else u[n] + mu[i] * np.sqrt(slip)
+        if mu[i] * radius <= w - z[n]:
+            gap = size
+        else:
+            outside = max(0.0, radius - mu[i] * (z[n] - w)) / (1.0 + mu[i] ** 2)
+            gap = (w - mu[i] * outside) ** 2
+            for k in range(n + 1, first[i + 1]):
+                along = outside * (z[k] - u[k]) / radius if radius > 0.0 else 0.0
+                gap += (u[k] + along) ** 2 if mu[i] > 0.0 else z[k] ** 2
+            gap = np.sqrt(gap)
+        scale = max(np.sqrt(moved), max(-q[n], FAINT * np.sqrt(free)))
+        scale = max(scale, min(max(size, FAINT * largest), FAR * motion))
+        if not np.isfinite(gap + scale):
+            return np.inf
+        if gap > 0.0:
+            found = max(found, gap / scale if scale > 0.0 else np.inf)
+    return found
+
+
+@kernel(types.void(MATRIX, VECTOR, VECTOR, INDICES, FLAG, COUNT, VECTOR))
+def sweep_contacts(W, q, mu, first, associated, widest, z):
+    """One block Gauss-Seidel sweep: z (n,), every contact, of at most `widest` rows, solved with the others held."""
+    blocks, frees, owns = scratch(widest * widest), scratch(widest), scratch(widest)
+    for i in range(mu.shape[0]):
+        top, m = first[i], first[i + 1] - first[i]
+        block, free, own = blocks[: m * m].reshape(m, m), frees[:m], owns[:m]
+        for a in range(m):
+            row, s = W[top + a], q[top + a]
+            for j in range(q.shape[0]):
+                s += row[j] * z[j]
+            for b in range(m):
+                block[a, b] = row[top + b]
+                s -= row[top + b] * z[top + b]
+            free[a] = s
+        one_contact(block, free, mu[i : i + 1], associated, own)
+        for a in range(m):
+            z[top + a] = own[a]
+
+
+@kernel(NUMBER(VECTOR, VECTOR, VECTOR, INDICES, FLAG, COUNT, VECTOR, MATRIX, MATRIX))
+def linearise(z, u, mu, first, associated, widest, gap, C, B):
+    """gap (n,) of the equations at z, u and its norm; row i of C and B (r, widest^2) holds contact i's derivatives."""
+    total = 0.0
+    for i in range(mu.shape[0]):
+        a, b = first[i], first[i + 1]
+        m = b - a
+        C_i, B_i = C[i, : m * m].reshape(m, m), B[i, : m * m].reshape(m, m)
+        if associated:
+            natural_blocks(z[a:b], u[a:b], mu[i], 1.0, gap[a:b], C_i, B_i)
+        else:
+            alart_curnier(z[a:b], u[a:b], mu[i], 1.0, gap[a:b], C_i, B_i)
+        for k in range(a, b):
+            total += gap[k] ** 2
+    return np.sqrt(total)
+
+
+@kernel(FLAG(MATRIX, INDICES, VECTOR, MATRIX, MATRIX, NUMBER, VECTOR, VECTOR), **FAST)
+def newton_step(W, first, gap, C, B, eps, space, step):
+    """step = -(C + B (W + eps I))^-1 gap, with room for n^2 numbers in space; False where there is none.
+
+    Impulses that the law gives outright, such as those of open contacts, are eliminated first.
+    """
+    n = gap.shape[0]
+    kept, rhs, x, pivots = scratch_indices(n), scratch(n), scratch(n), scratch_indices(n)
+    count = 0
+    for i in range(first.shape[0] - 1):
+        m = first[i + 1] - first[i]
+        for a in range(m):
+            given = True
+            for b in range(m):
+                given &= B[i, a * m + b] == 0.0 and C[i, a * m + b] == (1.0 if a == b else 0.0)
+            step[first[i] + a] = -gap[first[i] + a] if given else 0.0
+            if not given:
+                kept[count] = first[i] + a
+                count += 1
+    A = space[: count * count].reshape(count, count)
+    at = 0
+    for i in range(first.shape[0] - 1):
+        top, m = first[i], first[i + 1] - first[i]
+        start = at
+        while at < count and kept[at] < first[i + 1]:
+            a, row = kept[at] - top, A[at]
+            for j in range(count):
+                row[j] = 0.0
+            rhs[at] = -gap[kept[at]]
+            for b in range(m):
+                share, given = B[i, a * m + b], W[top + b]
+                if share != 0.0:
+                    moved = eps * step[top + b]
+                    for j in range(n):
+                        moved += given[j] * step[j]
+                    rhs[at] -= share * moved
+                    for j in range(count):
+                        row[j] += share * given[kept[j]]
+                rhs[at] -= C[i, a * m + b] * step[top + b]
+            for j in range(start, count):
+                if kept[j] >= first[i + 1]:
+                    break
+                b = kept[j] - top
+                row[j] += C[i, a * m + b] + eps * B[i, a * m + b]
+            at += 1
+    if lu_factor(A, pivots) != 0:
+        return False
+    lu_solve(A, pivots, rhs[:count], x[:count])
+    for j in range(count):
+        step[kept[j]] = x[j]
+    return True
+
+
+@kernel(NUMBER(MATRIX, VECTOR, VECTOR, INDICES, FLAG, COUNT, NUMBER, VECTOR, INDICES))
+def active_set(W, q, mu, first, associated, widest, best, z, info):
+    """Undamped Newton steps from z, of residual `best`; z takes the best iterate, whose residual is returned."""
+    n, r = q.shape[0], mu.shape[0]
+    C, B, space = scratch_matrix(r, widest * widest), scratch_matrix(r, widest * widest), scratch(n * n)
+    trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n)
+    copy(z, trial)
+    affine(W, q, trial, u)
+    for _ in range(UNDAMPED):
+        linearise(trial, u, mu, first, associated, widest, gap, C, B)
+        if best <= ENOUGH or not newton_step(W, first, gap, C, B, FLOOR, space, step):
+            break
+        info[0] += 1
+        for k in range(n):
+            trial[k] += step[k]
+        affine(W, q, trial, u)
+        residual = worst_contact(u, q, mu, first, associated, trial)
+        if residual < best:
+            best = residual
+            copy(trial, z)
+        if residual == np.inf:
+            break
+    return best
+
+
+@kernel(NUMBER(MATRIX, VECTOR, VECTOR, INDICES, FLAG, COUNT, NUMBER, VECTOR, INDICES))
+def proximal(W, q, mu, first, associated, widest, best, z, info):
+    """The proximal point method from z, of residual `best`; z takes the best iterate, whose residual is returned."""
+    n, r = q.shape[0], mu.shape[0]
+    C, B, space = scratch_matrix(r, widest * widest), scratch_matrix(r, widest * widest), scratch(n * n)
+    centre, trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
+    copy(z, centre)
+    eps = min(LARGEST_EPS, best)
+    for _ in range(ROUNDS):
+        if best <= ENOUGH:
+            break
+        copy(centre, trial)
+        affine(W, q, trial, u)
+        begun = error = linearise(trial, u, mu, first, associated, widest, gap, C, B)
+        for _ in range(STEPS):
+            if error <= SHARE * begun or not error < LOST * begun:
+                break
+            if not newton_step(W, first, gap, C, B, eps, space, step):
+                error = np.inf
+                break
+            info[0] += 1
+            for k in range(n):
+                trial[k] += step[k]
+            affine(W, q, trial, u)
+            residual = worst_contact(u, q, mu, first, associated, trial)
+            if residual < best:
+                best = residual
+                copy(trial, z)
+            for k in range(n):
+                u[k] += eps * (trial[k] - centre[k])
+            error = linearise(trial, u, mu, first, associated, widest, gap, C, B)
+        if error <= SHARE * begun:
+            eps = max(LEAST_EPS, FEWER * eps)
+            copy(trial, centre)
+        else:
+            eps = min(1.0, MORE * eps)
+    return best
+
+
+@kernel(NUMBER(MATRIX, VECTOR, VECTOR, INDICES, FLAG, VECTOR, VECTOR, INDICES))
+def solve_small(W, q, mu, first, associated, start, z, info):
+    """Coulomb's law, or the CCP where `associated`, over W (n, n); z (n,) takes the best iterate.
+
+    q, start (n,), mu (r,), first (r + 1,) from 0 to n: contact i has the normal first[i] and the friction directions
+    after it. Rows without friction are contacts of one row. `start` may be zero, or z. Returns the residual, in the
+    measure of `ContactBlocks` with all contacts coupled, inf where the data are not finite; `info[0]` becomes the
+    number of sweeps and Newton steps.
+    """
+    n, widest = q.shape[0], 1
+    for i in range(mu.shape[0]):
+        widest = max(widest, first[i + 1] - first[i])
+    D, q_D, u, trial, best_z = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
+    W_D = scratch_matrix(n, n)
+    unit = in_units(W, q, first, D, W_D, q_D)
+    for k in range(n):
+        trial[k] = start[k] / D[k] / unit
+    info[0] = 0
+    affine(W_D, q_D, trial, u)
+    best = worst_contact(u, q_D, mu, first, associated, trial)
+    copy(trial, best_z)
+    for _ in range(SWEEPS):
+        if best <= ENOUGH or best == np.inf:
+            break
+        sweep_contacts(W_D, q_D, mu, first, associated, widest, trial)
+        info[0] += 1
+        affine(W_D, q_D, trial, u)
+        residual = worst_contact(u, q_D, mu, first, associated, trial)
+        if residual < best:
+            best = residual
+            copy(trial, best_z)
+    if ENOUGH < best < np.inf:
+        best = active_set(W_D, q_D, mu, first, associated, widest, best, best_z, info)
+    if ENOUGH < best < np.inf:
+        best = proximal(W_D, q_D, mu, first, associated, widest, best, best_z, info)
+    for k in range(n):
+        z[k] = D[k] * best_z[k] * unit
+    return best
