@@ -1,4 +1,4 @@
-"""The cases, one file each. Adding one is a file and a line in `CASES`."""
+"""The cases, one file each. Adding one is a file and a line in `CASES`, or in `SCENES` where contacts come and go."""
 
 from inspect import isabstract
 from typing import Any
@@ -11,6 +11,13 @@ def _is_case(thing: Any) -> bool:
 
     kind = thing if isinstance(thing, type) else type(thing)
     return issubclass(kind, Case) and not isabstract(kind)
+
+
+def _is_scene(thing: Any) -> bool:
+    from workbench.scenes.case import SceneCase
+
+    kind = thing if isinstance(thing, type) else type(thing)
+    return issubclass(kind, SceneCase) and not isabstract(kind)
 
 
 CASES = Registry("case", "workbench.builtin.cases", {
@@ -38,3 +45,11 @@ CASES = Registry("case", "workbench.builtin.cases", {
     "wedged-box": "wedged_box.WedgedBox",
 }, _is_case, lambda case: case.description, "workbench.cases")  # fmt: skip
 """Name of the case: module and class below this package. In this order they are listed."""
+
+SCENES = Registry("scene", "workbench.builtin.cases", {
+    "packing": "packing.Packing",
+    "column-collapse": "column_collapse.ColumnCollapse",
+    "hopper": "hopper.Hopper",
+    "rotating-drum": "rotating_drum.RotatingDrum",
+}, _is_scene, lambda case: case.description, "workbench.scenes")  # fmt: skip
+"""Scenes of any number of bodies, by name: `workbench.scenes.case.SceneCase`."""

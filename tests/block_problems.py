@@ -1,5 +1,7 @@
 """Contact blocks for tests: random ones of any sets, and towers of boxes under several formulations."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 
@@ -120,4 +122,16 @@ def random_blocks(rng, kinds, count=None, bodies=None, spread=0.0, n=6):
         rows.append(block)
     M = sparse.block_diag([k * (lambda X: X @ X.T + np.eye(n))(rng.normal(size=(n, n))) for k in size])
     b = np.concatenate([k * rng.normal(size=n) for k in size])
-    return pose(M, b, sparse.csr_array(np.vstack(rows)), contacts)
+    return feasible(rng, pose(M, b, sparse.csr_array(np.vstack(rows)), contacts))
+
+
+def feasible(rng, p):
+    """The problem with c for which some velocities open all contacts, slide at none and hold the bilateral rows.
+
+    It has a solution then: under Coulomb's law by Acary, Cadoux, Lemaréchal and Malick's criterion (2011).
+    """
+    L = p.whole[0]
+    c = -(L @ (p.J @ rng.normal(size=p.b.size)))
+    normal = np.zeros(p.size, dtype=bool)
+    normal[p.unknown[:-1]] = (p.cone > 0) | (p.lower[p.unknown[:-1]] == 0)
+    return replace(p, c=c + np.where(normal, rng.uniform(0.0, 2.0, p.size), 0.0))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.block_problems import FORMULATIONS, cone, intervals, polygon, pose, random_blocks, tower
+from tests.block_problems import FORMULATIONS, KINDS, cone, intervals, polygon, pose, random_blocks, tower
 from workbench.algorithms import default_solver
 from workbench.errors import DataError
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
@@ -84,6 +84,17 @@ def test_small_islands_are_solved(kinds):
         assert s.verified, (kinds, s)
 
 
+@pytest.mark.parametrize("spread", [0.0, 1.5, 3.0])
+def test_blocks_of_all_kinds_are_solved_together(spread):
+    """Masses over up to six decades, redundant rows, mu = 0 among them; by Newton's method over bodies."""
+    rng = np.random.default_rng(int(spread))
+    for _ in range(40):
+        p = random_blocks(rng, list(KINDS), count=int(rng.integers(2, 12)), spread=spread)
+        s = SOLVER.solve(p)
+        assert s.residual == p.residual(s.z)
+        assert s.verified, s
+
+
 def test_what_nothing_couples_is_an_island_and_what_nothing_touches_flies_freely():
     one, other = (random_blocks(np.random.default_rng(k), ["polygon", "limit"], count=3, bodies=1) for k in (5, 6))
     M = sparse.block_diag([one.M, other.M, np.eye(2)])
@@ -111,9 +122,16 @@ def test_nothing_to_solve_is_solved():
 
 
 @pytest.mark.parametrize("name", FORMULATIONS)
-def test_a_short_tower_is_solved(name):
-    s = SOLVER.solve(tower(3, FORMULATIONS[name](0.5), push=1e-3))
+@pytest.mark.parametrize("state", [{}, {"push": 0.02}, {"shake": 0.05}, {"push": 0.02, "heavy": 1e3}])
+def test_towers_of_redundant_contacts_are_solved(name, state):
+    """At rest, pushed, falling apart, and with the heaviest box on top of the lightest."""
+    p = tower(30, FORMULATIONS[name](0.5), **state)
+    s = SOLVER.solve(p)
     assert s.verified, s
+    assert s.residual < 1e-10
+    again = SOLVER.solve(p, s.z)
+    assert again.residual <= s.residual
+    assert again.iterations <= max(s.iterations // 2, 10)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `friction_cone`, `equals`, `complements`, `declare`, over the
 symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data: `ContactSystem`,
 `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter. Lists: `formulations`,
-`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `report`, `study`, `check`, `vary`, `trace`, `painleve`,
-`sweep`, `show`, `verify`.
+`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `report`, `study`, `check`, `vary`, `trace`,
+`painleve`, `sweep`, `show`, `export`, `verify`.
 """
 
 from importlib import import_module
@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     from workbench.sliding.system import SlidingSystem
     from workbench.verbs.check import check
     from workbench.verbs.compare import compare
+    from workbench.verbs.export import export
     from workbench.verbs.painleve import painleve
     from workbench.verbs.read import read
     from workbench.verbs.report import report
+    from workbench.verbs.scene import scene
     from workbench.verbs.show import show
     from workbench.verbs.solve import solve
     from workbench.verbs.study import study
@@ -52,7 +54,10 @@ if TYPE_CHECKING:
     from workbench.verbs.vary import vary
     from workbench.verbs.verify import verify
 
-VERBS = "check", "compare", "painleve", "read", "show", "solve", "study", "sweep", "trace", "vary", "verify"
+VERBS = (
+    "check", "compare", "export", "painleve", "read", "scene", "show", "solve", "study", "sweep", "trace", "vary",
+    "verify",
+)  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
 _PLACES = {
@@ -74,9 +79,11 @@ _PLACES = {
         for verb in (
             "check",
             "compare",
+            "export",
             "painleve",
             "read",
             "report",
+            "scene",
             "show",
             "solve",
             "study",
@@ -95,10 +102,10 @@ _FOUND = {
 
 __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
-    "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare", "complements",
-    "declare", "distance", "equals", "formulation", "formulations", "free", "friction_cone", "kernel", "metric",
-    "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report", "show", "solve", "solvers", "study",
-    "sweep", "trace", "vary", "verify",
+    "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
+    "complements", "declare", "distance", "equals", "export", "formulation", "formulations", "free",
+    "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report",
+    "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
 ]  # fmt: skip
 
 

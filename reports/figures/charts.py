@@ -50,13 +50,14 @@ def short(x: float) -> float | None:
 
 def lines(
     curves: pd.DataFrame, column: str, title: str, x: str = "t", x_title: str = "time [s]", log: bool = False,
-    zero: bool = False, within: Range | None = None, aside: Collection[str] = (),
+    zero: bool = False, within: Range | None = None, aside: Collection[str] = (), ends: float | None = None,
 ) -> Chart:  # fmt: skip
     """A curve of `column` over `x` for every "label", a plot for every "step" and "contact" where there are several.
 
     A curve is broken where its value is missing. A click in the legend singles out a curve. `zero` adds the line 0 and
     keeps it in view. What lies beyond `within` is marked at its edge. Labels `aside` are in no legend, and drawn
-    when they are singled out by other means than it.
+    when they are singled out by other means than it. `ends` is where a dashed rule stands, beyond which nothing is
+    compared.
     """
     data = curves[[x, "label", *(name for name in ("step", "contact") if name in curves), column]]
     if log:
@@ -75,7 +76,7 @@ def lines(
     rank = dict(zip(order, zip(_restless(data, column, order), _inked(order), strict=True), strict=True))
     data = data.sort_values("label", key=lambda names: names.map(rank), ascending=False, kind="stable")
     width, height = (WIDTH, HEIGHT) if len(panels) <= 1 else (WIDTH // 2 - 30, 2 * HEIGHT // 3)
-    chart = _curves(data, column, title, x, x_title, order, log, zero, within, aside).properties(
+    chart = _curves(data, column, title, x, x_title, order, log, zero, within, aside, ends).properties(
         width=width, height=height
     )
     if len(panels) <= 1:
@@ -101,7 +102,7 @@ def envelopes(curves: pd.DataFrame, column: str, title: str, within: Range) -> C
 
 def _curves(
     data: pd.DataFrame, column: str, title: str, x: str, x_title: str, order: list[str], log: bool, zero: bool,
-    within: Range | None, aside: Collection[str],
+    within: Range | None, aside: Collection[str], stop: float | None = None,
 ) -> alt.LayerChart | alt.FacetChart:  # fmt: skip
     pick = alt.selection_point(fields=["label"], bind="legend")
     ends: dict[str, Any] = {"domain": [short(within.low), short(within.high)], "nice": False} if within else {}
@@ -135,6 +136,9 @@ def _curves(
         layers.append(plots.mark_rule(color="#888", strokeWidth=1.4).encode(y=alt.datum(0.0)))
     if x == "t":
         layers.append(_now(data, "panel"))
+    if stop is not None:
+        plots = alt.Chart(data).transform_aggregate(rows="count()", groupby=["panel"])
+        layers.append(plots.mark_rule(color=INK, strokeDash=[5, 4]).encode(x=alt.datum(stop)))
     if within and (data[column] > within.high).any():
         above = base.transform_filter(alt.datum[column] > within.high).mark_point(shape="triangle-up", size=22)
         layers.append(above.encode(y=alt.value(4)))

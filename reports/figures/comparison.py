@@ -18,6 +18,7 @@ from workbench.builtin.reports.figures.charts import (
 )
 from workbench.builtin.reports.figures.ranges import SMALLEST, range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
+from workbench.builtin.reports.figures.scenes import figures as figures_of_scene
 from workbench.comparison.metrics.normalised_friction import SHARE
 from workbench.comparison.problem_step import MODES
 from workbench.comparison.result import Comparison
@@ -45,6 +46,8 @@ MODE_COLOURS = ["#b0b0b0", "#c8553d", "#4c6a92"]
 
 def figures(c: Comparison) -> list[Figure]:
     """All figures of a comparison, in the order of the page."""
+    if c.scene:
+        return figures_of_scene(c)
     return ranking_figure(c) + (_of_problem(c) if c.case is None else _of_case(c))
 
 

@@ -11,25 +11,25 @@ from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.pages.cards import cards
 from workbench.builtin.reports.pages.loupe import loupe
 from workbench.builtin.reports.pages.motion import motion_view
-from workbench.builtin.reports.pages.page import data_link, environment, links, script, scripts
+from workbench.builtin.reports.pages.page import environment, script, scripts
+from workbench.builtin.reports.pages.scene import render as render_scene
+from workbench.builtin.reports.pages.scene import tables as tables_of_scene
+from workbench.builtin.reports.pages.tables import budgets, table
 from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import (
-    budget_columns,
     error_columns,
     facts_in_words,
     judged_columns,
     known_in_words,
-    rows_of,
     symptom_columns,
 )
 from workbench.builtin.reports.text.conclusions import summary
-from workbench.builtin.reports.text.exports import full, latex, markdown, of_runs
+from workbench.builtin.reports.text.exports import latex, markdown, of_runs
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.headline import compared, headline
 from workbench.builtin.reports.text.mechanisms import reasons
 from workbench.builtin.reports.text.names import named
 from workbench.comparison import saved
-from workbench.comparison.columns import Column
 from workbench.comparison.files import SLOW
 from workbench.comparison.result import Comparison
 from workbench.output import write_json
@@ -53,7 +53,6 @@ FACTS: list[tuple[str, str, str]] = [
     ("hardness", "hardness (1 + d) n_c / n_v", "{:.3g}"),
 ]
 """Key of `problem_facts`, words, format; a fact that does not apply is left out."""
-PARQUET = "application/vnd.apache.parquet"
 
 
 def save(
@@ -67,6 +66,8 @@ def save(
     c.runs.to_csv(folder / "runs.csv", index=False)
     if c.case is not None:
         c.diagnostics.to_csv(folder / "diagnostics.csv", index=False)
+    if c.scene is not None:
+        c.bodies.to_csv(folder / "bodies.csv", index=False)
     write_json(folder / "provenance.json", provenance)
     (folder / "report.html").write_text(render(c, provenance), "utf-8")
     told = named(c)
@@ -80,7 +81,8 @@ def save(
 def remove_others(c: Comparison, folder: Path) -> None:
     """Take away what an earlier comparison has left in the folder and this one does not have."""
     for name, missing in (
-        ("diagnostics.csv", c.case is None), ("motion.npz", c.motion is None), ("problem.npz", c.problem is None)
+        ("diagnostics.csv", c.case is None), ("motion.npz", c.motion is None), ("problem.npz", c.problem is None),
+        ("bodies.csv", c.scene is None), ("bodies.parquet", c.scene is None),
     ):  # fmt: skip
         if missing:
             (folder / name).unlink(missing_ok=True)
@@ -89,9 +91,11 @@ def remove_others(c: Comparison, folder: Path) -> None:
 def render(c: Comparison, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
     c = named(c)
+    if c.scene:
+        return render_scene(c, provenance)
     shown, moving, known = figures(c), motion_view(c), {}
-    tables, budgets = _tables(c), _budgets(c)
-    columns = {x.name: (x.title, x.meaning) for t in (*tables, *budgets) for x in t["columns"]}
+    tables, parts = _tables(c), budgets(c)
+    columns = {x.name: (x.title, x.meaning) for t in (*tables, *parts) for x in t["columns"]}
     if c.case is None:
         facts = [(words, form.format(c.facts[key])) for key, words, form in FACTS if c.facts.get(key) is not None]
         known = {"facts": facts, "words": facts_in_words(c), "known": known_in_words(c), "slow": SLOW}
@@ -112,7 +116,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             summary=summary(c),
             reasons=reasons(c),
             cards=cards(c),
-            budgets=budgets,
+            budgets=parts,
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             **known,
             loupe=loupe(c),
@@ -130,40 +134,24 @@ def _tables(c: Comparison) -> list[dict[str, Any]]:
 
     Cross-checks of sampled steps have no motion; they are in the last table and in those of the budget.
     """
+    if c.scene:
+        return tables_of_scene(c)
     errors, judged, symptoms = error_columns(c), judged_columns(c), symptom_columns(c)
     last = "Held against Coulomb's law by the judge"
     if c.case is None:
-        return [_table("Distance from the exact solution", c.runs, [*errors, *symptoms]), _table(last, c.runs, judged)]
+        return [table("Distance from the exact solution", c.runs, [*errors, *symptoms]), table(last, c.runs, judged)]
     windows: dict[tuple[float, float], tuple[str, pd.DataFrame]] = {}
     for name, runs in c.windows.items():
         start, end = runs[["window_start", "window_end"]].iloc[0]
         windows.setdefault((start, end), (f"window “{name}”", runs[~runs["sampled"]]))
     tables = [
-        _table(f"{name[0].upper()}{name[1:]}: {start:g} s ≤ t < {end:g} s", runs, errors)
+        table(f"{name[0].upper()}{name[1:]}: {start:g} s ≤ t < {end:g} s", runs, errors)
         | {"clipped": runs["clipped"].any()}
         for (start, end), (name, runs) in windows.items()
     ]
-    tables += [_table(f"Symptoms, {name}", runs, symptoms) for name, runs in windows.values() if symptoms]
+    tables += [table(f"Symptoms, {name}", runs, symptoms) for name, runs in windows.values() if symptoms]
     name, runs = list(c.windows.items())[-1]
-    return [*tables, _table(f"{last}, window “{name}”", runs, judged)]
-
-
-def _budgets(c: Comparison) -> list[dict[str, Any]]:
-    """The parts of every error in the first window."""
-    window, runs = next(iter(c.windows.items()))
-    where = f", window “{window}”" if window else ""
-    return [_table(f"{columns[0].heading}{where}", runs, columns) for columns in budget_columns(c)]
-
-
-def _table(title: str, runs: pd.DataFrame, columns: list[Column]) -> dict[str, Any]:
-    """A table and the files it is saved as: CSV and Parquet in full numbers, Markdown and LaTeX as it stands."""
-    table = {"title": title, "rows": rows_of(runs, columns), "columns": columns, "clipped": False}
-    shown, numbers = of_runs(table), full(runs, columns)
-    of_numbers = [
-        ("CSV", f"{shown.file}.csv", data_link(numbers.to_csv(index=False), "text/csv")),
-        ("Parquet", f"{shown.file}.parquet", data_link(numbers.to_parquet(index=False), PARQUET)),
-    ]
-    return table | {"saved": of_numbers + links(shown)[1:]}
+    return [*tables, table(f"{last}, window “{name}”", runs, judged)]
 
 
 def _verdicts(diagnostics: pd.DataFrame) -> list[dict[str, Any]]:

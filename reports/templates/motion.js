@@ -125,7 +125,7 @@
       const total = own.reduce((s, a, j) => sum(s, a, f[j] * motion.metres_per_newton), [0, 0, 0]);
       if (one('forces').checked && size(total) > 0.01 * reach && Number.isFinite(size(total))) arrow(p, cut(total), shafts, heads, head);
       const section = admitted(track, f.subarray(1), slip.subarray(tangents * i, tangents * (i + 1)));
-      if (one('cones').checked && n > 0.01 * reach && section.length > 1) {
+      if (one('cones')?.checked && n > 0.01 * reach && section.length > 1) {
         const high = Math.min(n, motion.tallest / Math.max(1, track.mu[i])), wide = high * track.mu[i], top = sum(p, own[0], high);
         const rim = section.map(s => s.reduce((q, x, j) => sum(q, own[1 + j], x * wide), top)), every = Math.ceil(rim.length / 13);
         for (let j = 0; j + 1 < rim.length; j++) {
@@ -137,7 +137,7 @@
         if (tangents === 1) ribs.push(...p, ...rim[1]);
       }
       const v = own.slice(1).reduce((s, a, j) => sum(s, a, slip[tangents * i + j] * motion.metres_per_speed), [0, 0, 0]);
-      if (one('slides').checked && size(v) > 0.02 * reach) arrow(p, cut(v), slides, slides.heads ||= [], 0.6 * head);
+      if (one('slides')?.checked && size(v) > 0.02 * reach) arrow(p, cut(v), slides, slides.heads ||= [], 0.6 * head);
     }
     draws.faces(cones, [...colour, 0.13], {ghost: true, front: true});
     draws.lines(ribs, [...colour, 0.4], 0.4 * width, {front: true});

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from workbench.comparison.columns import BOTH, CASE, DIAGNOSTICS, RUNS, TRAJECTORIES, Column
+from workbench.comparison.columns import DIAGNOSTICS, RUNS, TRAJECTORIES, Column
 from workbench.comparison.metrics import METRICS
+from workbench.comparison.scenes.bodies import BODIES
 
 INTRODUCTION = """# Columns
 
@@ -11,9 +12,9 @@ What the frames of a comparison hold; definitions are in the [formulary](formula
 `frame.attrs["columns"]` has the same, and so has a Parquet file. This page is written by
 `python -m workbench.builtin.reports.text.columns > docs/columns.md`.
 
-Columns of a *case* are not those of a *problem* from a file, where the table says so. NaN means "not defined": a column
-is defined where it says and everywhere if it says nothing, and a metric needs an answer besides, of a case one for the
-whole window.
+Columns of a *case* are not those of a *problem* from a file, nor of a *scene*, where the table says so. NaN means "not
+defined": a column is defined where it says and everywhere if it says nothing, and a metric needs an answer besides, of
+a case or a scene one for the whole window.
 """
 
 
@@ -21,10 +22,11 @@ def markdown() -> str:
     """The whole page."""
     metrics = [c for m in METRICS for c in m.columns]
     parts = (
-        ("`runs`: a row per formulation and solver, of a case also per step size and window", RUNS),
+        ("`runs`: a row per formulation and solver, of a case or scene also per step size and window", RUNS),
         ("`runs`: the metrics, one file each in `workbench/comparison/metrics`", metrics),
-        ("`trajectories`: a row per run, step and contact", TRAJECTORIES),
+        ("`trajectories`: a row per run, step and contact; of scenes per run, moment and body", TRAJECTORIES),
         ("`diagnostics`: a row per formulation, step size and quantity, of cases", DIAGNOSTICS),
+        ("`bodies`: a row per run and body, of scenes", BODIES),
     )
     return "\n".join([INTRODUCTION, *(f"## {title}\n\n{_table(columns)}" for title, columns in parts)])
 
@@ -32,7 +34,7 @@ def markdown() -> str:
 def _table(columns: Sequence[Column]) -> str:
     lines = ["| column | unit | of | meaning | defined |", "|---|---|---|---|---|"]
     for c in columns:
-        about = "case, problem" if c.of == BOTH else "case" if c.of == CASE else "problem"
+        about = ", ".join(x for x in ("case", "problem", "scene") if x in c.of)
         # A bar would end the cell.
         meaning = c.meaning.replace("|", "&#124;")
         lines.append(f"| `{c.name}` | {c.unit} | {about} | {meaning} | {c.defined} |")

@@ -28,6 +28,8 @@ def error_columns(c: Comparison) -> list[Column]:
 
     Of those that redundant contacts leave open everywhere the first says so, for all.
     """
+    if c.scene:
+        return _defined(c, [m.column for m in c.metrics if m.parts or m.column.shown == "percent"])
     own = [m.column for m in c.metrics if m.column.shown in ("percent", "degrees", "milliseconds")]
     own = [x for x in own if x.name not in OF_ANSWERS]
     opened = [x for x in own if not c.runs[x.name].notna().any() and _free(c.runs, x).any()]
@@ -36,6 +38,8 @@ def error_columns(c: Comparison) -> list[Column]:
 
 def symptom_columns(c: Comparison) -> list[Column]:
     """What a user sees of it, in SI units, and the metrics of somebody's own that have one."""
+    if c.scene:
+        return _defined(c, [m.column for m in c.metrics if not m.parts and m.column.shown != "percent"])
     return _defined(c, [m.column for m in c.metrics if m.column.shown == "number"])
 
 

@@ -22,8 +22,10 @@ RANKED = (
 """Errors that the summary ranks, and what it calls them."""
 OF_PROBLEM = {"velocity_error": "In the velocity"}
 """What it calls them where a single step is solved and nothing runs."""
+OF_SCENE = {"body_position_error": "In the motion"}
+"""What it ranks where bodies of a scene are compared."""
 NEGLIGIBLE = 1e-6
-"""Errors up to this share have no reason worth a sentence."""
+"""Errors up to this share, or number of metres, have no reason worth a sentence."""
 CLEAR = 1.2
 """Errors closer than this factor are not told apart in a ranking."""
 
@@ -128,7 +130,7 @@ def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
 
 def called(c: Comparison) -> dict[str, str]:
     """What the errors of `RANKED` are called."""
-    return dict(RANKED) | (OF_PROBLEM if c.case is None else {})
+    return OF_SCENE if c.scene else dict(RANKED) | ({} if c.stepped else OF_PROBLEM)
 
 
 def with_equal_axes(rows: pd.DataFrame) -> pd.DataFrame:

@@ -98,7 +98,7 @@ def ranked(c: Comparison) -> Ranked | None:
 
 def _rows(c: Comparison) -> pd.DataFrame:
     rows = next(iter(c.windows.values()))
-    return rows if c.case is None else rows[rows["step"] == c.settings.steps[0]]
+    return rows[rows["step"] == c.settings.steps[0]] if c.stepped else rows
 
 
 def _others(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """Tables for a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
+from workbench.builtin.reports.text import scenes
 from workbench.builtin.reports.text.comparison import (
     RESIDUAL,
     error_columns,
@@ -40,23 +41,13 @@ def print_table(c: Comparison, wanted: Sequence[Metric] = ()) -> None:
     asked = [m.column for m in wanted]
     usual = [*error_columns(c), *symptom_columns(c)]
     columns = [*asked, *(x for x in usual if x not in asked), RESIDUAL]
-    window, runs = next(iter(c.windows.items()))
-    rows = rows_of(runs, columns)
+    rows = rows_of(next(iter(c.windows.values())), columns)
 
     def say(text: str) -> None:
         console.print(text, markup=False, highlight=False)
 
-    if c.case is None:
-        for sentence in (f"{c.name}: {facts_in_words(c)}", *known_in_words(c)):
-            say(sentence)
-    else:
-        clipped = ", clipped to the run" if rows[0]["clipped"] else ""
-        say(
-            f"{c.name}, window '{window}': {rows[0]['window_start']:g} to {rows[0]['window_end']:g} s{clipped}; "
-            f"step {', '.join(f'{1e3 * h:g}' for h in c.settings.steps)} ms; "
-            f"{'explicit' if c.settings.explicit else 'symplectic'} update, {c.settings.normal} normal law, "
-            f"relaxation {c.settings.relaxation}"
-        )
+    for sentence in _before(c, rows):
+        say(sentence)
     table, left_out = _table_that_fits(console, rows, columns, len(asked))
     console.print(table)
     if left_out:
@@ -69,19 +60,46 @@ def print_table(c: Comparison, wanted: Sequence[Metric] = ()) -> None:
             lines.setdefault(r["notes"], []).append(who(r))
     for what, runs_of_it in lines.items():
         say(f"{', '.join(runs_of_it)}: {what}")
+    for sentence in _after(c):
+        say(sentence)
+
+
+def _before(c: Comparison, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What stands above the table."""
+    if c.scene:
+        return [f"{c.name}: {scenes.compared(c)}", *scenes.headline(c)]
     if c.case is None:
-        say(
+        return [f"{c.name}: {facts_in_words(c)}", *known_in_words(c)]
+    clipped = ", clipped to the run" if rows[0]["clipped"] else ""
+    return [
+        f"{c.name}, window '{rows[0]['window']}': {rows[0]['window_start']:g} to {rows[0]['window_end']:g} s{clipped}; "
+        f"step {', '.join(f'{1e3 * h:g}' for h in c.settings.steps)} ms; "
+        f"{'explicit' if c.settings.explicit else 'symplectic'} update, {c.settings.normal} normal law, "
+        f"relaxation {c.settings.relaxation}"
+    ]
+
+
+def _after(c: Comparison) -> list[str]:
+    """What stands below it."""
+    if c.scene:
+        left_out = [f"Not taken over of {c.name}: {x}." for x in c.scene.left_out]
+        return [
+            *left_out,
+            "Errors against exact Coulomb friction, of the body that is farthest; body by body on the page and in "
+            "bodies.csv.\nok: every step's own residual is within the solver's tolerance; an engine came to the end.",
+        ]
+    if c.case is None:
+        return [
             "Errors against exact Coulomb friction, of velocities W p + q relative to |q| and of impulses; their parts "
             "are on the page\nand in runs.csv. One step: there is no error of the step size.\n"
             "ok: the problem's own residual is within the solver's tolerance."
-        )
-    else:
-        say(
-            f"Errors against exact Coulomb friction at {1e3 * c.settings.reference_step:g} ms; their parts (step size, "
-            "formulation, compliance, solver)\nare on the page and in runs.csv. “k free”: k directions of the impulses "
-            "are not determined.\n"
-            "ok: every step's own residual is within the solver's tolerance."
-        )
+        ]
+    return [
+        f"Errors against exact Coulomb friction at {1e3 * c.settings.reference_step:g} ms; their parts (step size, "
+        "formulation, compliance, solver)\nare on the page and in runs.csv. “k free”: k directions of the impulses "
+        "are not determined.\n"
+        "ok: every step's own residual is within the solver's tolerance."
+    ]
 
 
 def _console() -> Console:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from workbench.algorithms.block_newton import BlockNewton
 from workbench.algorithms.coulomb_exact import ccp_kernel, coulomb_kernel
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.algorithms.proximal import proximal_kernel
@@ -21,6 +22,8 @@ from workbench.problems.contact_blocks import COULOMB, NO_CONE, ContactBlocks
 
 MOST_INTERVALS, MOST_CONES = 600, 100
 """Unknowns up to which an island of intervals, and one of cones, goes to the dense methods."""
+SWEEPS_OF_ONE = 2
+"""Sweeps over blocks that are islands: the second one refines."""
 
 Indices = NDArray[np.int64]
 
@@ -82,3 +85,13 @@ def solve_dense(p: ContactBlocks, some: list[Island], x: Array) -> int:
             x[u] = z
         iterations, first = iterations + int(info[0]), first + u.size
     return iterations
+
+
+def solve_single(p: ContactBlocks, blocks: Indices, x: Array) -> None:
+    """The answers of blocks that are islands by themselves into x (X,): a sweep solves them exactly."""
+    blocks = np.sort(blocks)
+    part = BlockNewton(p.among(blocks))
+    unknowns = ranges(p.unknown, blocks)
+    z = part.begin(x[unknowns])
+    if part.sweep(SWEEPS_OF_ONE, z):
+        x[unknowns] = part.x

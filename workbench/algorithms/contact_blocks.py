@@ -1,13 +1,19 @@
-"""Contact blocks of any sets to round-off: islands that nothing couples are solved apart, small ones as dense problems.
+"""Contact blocks of any sets to round-off, island by island.
 
-Guarantees are those of the methods that the islands go to; the problem's own residual grades the answer.
+What nothing couples is solved apart: single blocks by themselves (`block_sweeps`), small islands of one kind by the
+dense methods (`block_islands`), all others, and those where these fail, by Newton's method over bodies
+(`block_newton`). A guess that solves an island is its answer, and a start elsewhere; where Newton's method finds no
+solution from it, it begins from zero. Guarantees are those of the methods; the problem's own residual grades every
+island and the whole.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from workbench.algorithms import best
 from workbench.algorithms.base import EXACT, refusal
 from workbench.arrays import Array
 from workbench.engine.timing import clock
@@ -15,11 +21,57 @@ from workbench.errors import DataError
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Solution, Status
 
+ENOUGH = 1e-11
+"""Residual at which nothing more is done, if not adjusted."""
+
+
+Indices = NDArray[np.int64]
+
+
+@dataclass
+class Progress:
+    """The best answers x (X,) of all islands so far, the residuals of blocks (B,), iterations, what stages came to."""
+
+    problem: ContactBlocks
+    x: Array
+    residuals: Array
+    iterations: int = 0
+    stages: list[str] = field(default_factory=list)
+
+    def offer(self, x: Array) -> None:
+        """Take of x, another answer to all islands, what is better, island by island."""
+        p = self.problem
+        found = p.block_residuals(x)
+        worst, worst_found = (self.by_island(some) for some in (self.residuals, found))
+        better = worst_found < worst
+        self.residuals = np.where(better, found, self.residuals)
+        self.x = np.where(better[p.block_of_unknown], x, self.x)
+        self.show()
+
+    def put(self, blocks: Indices, unknowns: Indices, x: Array, residuals: Array) -> None:
+        """Take another answer to one island, with the residuals of its blocks, if it is better."""
+        if residuals.max() < self.residuals[blocks].max():
+            self.x[unknowns], self.residuals[blocks] = x, residuals
+            self.show()
+
+    def show(self) -> None:
+        """To whoever watches."""
+        if best.watched(self.problem.size):
+            best.offer(self.x)
+
+    def by_island(self, residuals: Array) -> Array:
+        """(B,) the largest of the island of every block."""
+        largest = np.zeros(self.problem.blocks)
+        np.maximum.at(largest, self.problem.part, residuals)
+        return largest[self.problem.part]
+
 
 @dataclass(frozen=True)
 class BlockSolver:
-    """See the module."""
+    """See the module. `enough` is the residual at which it stops, `most` the number of Newton steps on an island."""
 
+    enough: float = ENOUGH
+    most: int = 5000
     name: str = "blocks-exact"
     solves: frozenset[str] = frozenset({ContactBlocks.kind})
     guaranteed_for: str = "islands of one kind as the methods that they go to; others: no proof, graded by the residual"
@@ -29,32 +81,63 @@ class BlockSolver:
         """Contact blocks are taken, whatever their sets."""
         return None if problem.kind in self.solves else f"{self.name} solves contact blocks, not {problem.kind}"
 
+    def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "BlockSolver":
+        """Another residual at which it stops, and another number of Newton steps at most on an island."""
+        return replace(self, enough=tolerance or self.enough, most=max_iterations or self.most)
+
     def solve(self, problem: Any, guess: Array | None = None) -> Solution:
         """Solve one problem from a guess x (X,) or from nothing.
 
         Raises DataError where the guess has another shape.
         """
-        # Lazy, since SciPy's graphs take longer to import than small problems to solve.
-        from workbench.algorithms.block_islands import islands, solve_dense
-
         if reason := self.why_not(problem):
             return refusal(self, problem, reason)
         start = clock()
-        x = np.zeros(problem.size)
+        p: ContactBlocks = problem
+        x = np.zeros(p.size)
         if guess is not None:
             if np.shape(guess) != x.shape:
                 raise DataError(f"the guess has shape {np.shape(guess)}; the problem's unknowns have {x.shape}")
             x[:] = np.where(np.isfinite(guess), guess, 0.0)
-        some = [island for island in islands(problem) if island.method is not None]
-        iterations = solve_dense(problem, some, x) if some else 0
-        residual = problem.residual(x)
+        progress = Progress(p, x, p.block_residuals(x))
+        if progress.residuals.max(initial=0.0) > self.enough:
+            self.all_islands(progress)
+        residual = p.residual(progress.x)
         claimed = Status.SOLVED if residual <= self.tolerance else Status.INACCURATE
         reason = "" if claimed is Status.SOLVED else claimed.meaning
-        return Solution(x, claimed, residual, self.tolerance, iterations, clock() - start, self.name, reason)
+        return Solution(
+            progress.x, claimed, residual, self.tolerance, progress.iterations, clock() - start, self.name, reason,
+            tuple(progress.stages),
+        )  # fmt: skip
 
     def solve_from(self, problem: Any, start: Array) -> Solution:
         """As `solve`, from a start (X,)."""
         return self.solve(problem, start)
+
+    def all_islands(self, progress: Progress) -> None:
+        """Every island that is not solved yet, by the ways that the module names."""
+        # Lazy, since SciPy's graphs take longer to import than small problems to solve.
+        from workbench.algorithms.block_islands import islands, solve_dense, solve_single
+        from workbench.algorithms.block_newton import solve_island
+
+        p = progress.problem
+        left = [some for some in islands(p) if progress.residuals[some.blocks].max() > self.enough]
+        x = progress.x.copy()
+        if single := [some for some in left if some.blocks.size == 1]:
+            solve_single(p, np.concatenate([some.blocks for some in single]), x)
+            progress.stages.append(f"{len(single)} islands of one block")
+        if dense := [some for some in left if some.blocks.size > 1 and some.method is not None]:
+            progress.iterations += solve_dense(p, dense, x)
+            progress.stages.append(f"{len(dense)} small islands of one kind")
+        if single or dense:
+            progress.offer(x)
+        for some in left:
+            if progress.residuals[some.blocks].max() > self.enough:
+                part, unknowns = p.among(some.blocks), np.sort(some.unknowns)
+                x_k, iterations, stages = solve_island(part, progress.x[unknowns], self.enough, self.most)
+                progress.put(some.blocks, unknowns, x_k, part.block_residuals(x_k))
+                progress.iterations += iterations
+                progress.stages += [f"{some.blocks.size} blocks, {stage}" for stage in stages]
 
 
 SOLVER = BlockSolver()

@@ -317,8 +317,8 @@ def _searched(problem: Cones, start: Array | None = None) -> Staged:
     from workbench.algorithms.coulomb_bodies import in_blocks
     from workbench.algorithms.coulomb_newton import solve_blocks
 
-    search = solve_blocks(in_blocks(problem), start)
-    p = search.problem
+    p = in_blocks(problem)
+    search = solve_blocks(p, start)
     return p.plain(search.z), search.residual, p.swept + p.factors, tuple(search.report)
 
 

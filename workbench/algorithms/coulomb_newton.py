@@ -83,55 +83,53 @@ def by_columns(blocks: sparse.bsr_array) -> tuple[sparse.csc_array, NDArray[np.i
     return matrix, place.reshape(blocks.data.shape)
 
 
-class NewtonProblem:
-    """A cone problem contact by contact, as the stages need it; how W is held is up to those derived from this.
+class Stages:
+    """What the stages ask of a problem, whose unknowns z are impulses; how these are held is up to those derived.
 
-    rows (r, m), m = 1 + d: where the unknowns of every contact stand in vectors ordered [n (r), t (d r)] as in
-    `problems`; q (n,), mu (r,) and the diagonal of W (n,) are ordered so. Elsewhere z, u (r, m), normal first.
+    `unit` is what eps, added to the mobilities, is a share of. Those derived keep in `gap` what `start` has found.
     """
 
     floors = FLOORS
+    unit = 1.0
 
-    def __init__(self, rows: NDArray[np.int64], q: Array, mu: Array, diagonal: Array, associated: bool):
-        r, m = rows.shape
-        self.rows, self.associated = rows, associated
-        self.q, self.mu = q[rows], mu[rows[:, 0]]
-        trace = float(diagonal.sum())
-        self.law = (np.array(diagonal), np.array(q), np.array(mu), m - 1, associated)
-        self.unit = trace / (r * m) if trace > 0 else 1.0
-        own = diagonal[rows].sum(axis=1)
-        self.rho = m / np.where(own > 0, own, m * self.unit)
-        self.u, self.gap = np.empty((r, m)), np.empty((r, m))
-        self.C, self.B = np.empty((r, m, m)), np.empty((r, m, m))
+    def __init__(self) -> None:
         self.swept, self.factors = 0, 0
 
-    def velocity(self, z: Array) -> Array:
-        """u = W z + q."""
+    @property
+    def enough(self) -> float:
+        """The residual at which the stages end."""
+        return ENOUGH
+
+    def begin(self, start: Array | None) -> Array:
+        """The z of a start that somebody gives, or zero."""
+        raise NotImplementedError
+
+    def size(self, z: Array) -> float:
+        """The unit of errors: a norm of z, or of the impulses that free velocities ask for."""
+        raise NotImplementedError
+
+    def residual(self, z: Array) -> float:
+        """What the stages bring down."""
+        raise NotImplementedError
+
+    def tidy(self, z: Array) -> None:
+        """What z cannot be in any solution is set right before it is judged."""
+
+    def show(self, z: Array) -> None:
+        """To whoever watches: z is the best iterate."""
         raise NotImplementedError
 
     def sweep(self, count: int, z: Array) -> bool:
-        """Block Gauss-Seidel sweeps over z, in place; False where W is held in a way that does not allow them."""
+        """Block Gauss-Seidel sweeps over z, in place; False where the problem is held in a way that forbids them."""
         raise NotImplementedError
 
     def newton_step(self, eps: float) -> Array | None:
         """- (C + B (W + eps I))^-1 gap; None where there is none."""
         raise NotImplementedError
 
-    def residual(self, z: Array) -> float:
-        """The relative size of the natural map (`natural_map`), which the stages bring down."""
-        return natural_gap(*self.law, self.plain(z), self.plain(self.velocity(z)))
-
-    def plain(self, z: Array) -> Array:
-        """z (r, m) as (n,), ordered [n, t]."""
-        x = np.empty(z.size)
-        x[self.rows] = z
-        return x
-
     def start(self, z: Array, centre: Array, eps: float) -> float:
-        """The error at z of the proximal problem, u = W z + q + eps (z - centre); u, gap, C and B follow z."""
-        self.u = self.velocity(z)
-        self.u += eps * (z - centre)
-        return all_contacts(self.mu, self.rho, self.associated, z, self.u, self.gap, self.C, self.B)
+        """The error at z of the proximal problem, u = W z + q + eps (z - centre); the gap and its slopes follow z."""
+        raise NotImplementedError
 
     def move(self, z: Array, step: Array, centre: Array, eps: float, ceiling: float, halvings: int) -> float:
         """z += length step, length halved until the error falls below `ceiling`; inf if it never does."""
@@ -176,6 +174,60 @@ class NewtonProblem:
         return best
 
 
+class NewtonProblem(Stages):
+    """A cone problem contact by contact, as the stages need it; how W is held is up to those derived from this.
+
+    rows (r, m), m = 1 + d: where the unknowns of every contact stand in vectors ordered [n (r), t (d r)] as in
+    `problems`; q (n,), mu (r,) and the diagonal of W (n,) are ordered so. Elsewhere z, u (r, m), normal first.
+    """
+
+    def __init__(self, rows: NDArray[np.int64], q: Array, mu: Array, diagonal: Array, associated: bool):
+        super().__init__()
+        r, m = rows.shape
+        self.rows, self.associated = rows, associated
+        self.q, self.mu = q[rows], mu[rows[:, 0]]
+        trace = float(diagonal.sum())
+        self.law = (np.array(diagonal), np.array(q), np.array(mu), m - 1, associated)
+        self.unit = trace / (r * m) if trace > 0 else 1.0
+        own = diagonal[rows].sum(axis=1)
+        self.rho = m / np.where(own > 0, own, m * self.unit)
+        self.u, self.gap = np.empty((r, m)), np.empty((r, m))
+        self.C, self.B = np.empty((r, m, m)), np.empty((r, m, m))
+
+    def velocity(self, z: Array) -> Array:
+        """u = W z + q."""
+        raise NotImplementedError
+
+    def begin(self, start: Array | None) -> Array:
+        return np.zeros(self.q.shape) if start is None else start[self.rows]
+
+    def size(self, z: Array) -> float:
+        return max(float(np.linalg.norm(z)), float(np.linalg.norm(self.rho[:, None] * self.q)))
+
+    def residual(self, z: Array) -> float:
+        """The relative size of the natural map (`natural_map`), which the stages bring down."""
+        return natural_gap(*self.law, self.plain(z), self.plain(self.velocity(z)))
+
+    def plain(self, z: Array) -> Array:
+        """z (r, m) as (n,), ordered [n, t]."""
+        x = np.empty(z.size)
+        x[self.rows] = z
+        return x
+
+    def tidy(self, z: Array) -> None:
+        """Contacts without friction have no tangential impulses."""
+        z[self.mu == 0, 1:] = 0.0
+
+    def show(self, z: Array) -> None:
+        if best.watched(z.size):
+            best.offer(self.plain(z))
+
+    def start(self, z: Array, centre: Array, eps: float) -> float:
+        self.u = self.velocity(z)
+        self.u += eps * (z - centre)
+        return all_contacts(self.mu, self.rho, self.associated, z, self.u, self.gap, self.C, self.B)
+
+
 class BlockProblem(NewtonProblem):
     """Over W (n, n) dense or sparse, in blocks; the pattern of Newton's matrix is worked out once."""
 
@@ -213,21 +265,20 @@ class BlockProblem(NewtonProblem):
 
 @dataclass
 class Search:
-    """The best iterate z (r, 1 + d) and its residual, as the stages go; `report` has a line for every stage."""
+    """The best iterate z and its residual, as the stages go; `report` has a line for every stage."""
 
-    problem: NewtonProblem
+    problem: Stages
     z: Array
     residual: float
     report: list[str] = field(default_factory=list)
 
     def offer(self, z: Array) -> float:
         """The residual of z, which is kept if it is the best."""
-        z[self.problem.mu == 0, 1:] = 0.0
+        self.problem.tidy(z)
         residual = self.problem.residual(z)
         if residual < self.residual:
             self.residual, self.z = residual, z.copy()
-            if best.watched(z.size):
-                best.offer(self.problem.plain(z))
+            self.problem.show(z)
         return residual
 
     def burst(self, number: int, size: float) -> None:
@@ -238,19 +289,19 @@ class Search:
         self.offer(z)
 
 
-def solve_blocks(p: NewtonProblem, start: Array | None = None) -> Search:
+def solve_blocks(p: Stages, start: Array | None = None) -> Search:
     """All stages, from zero or from a start (n,); the residual says how far they came."""
-    z = np.zeros(p.q.shape) if start is None else start[p.rows]
+    z = p.begin(start)
     search = Search(p, z, p.residual(z))
     swept = p.sweep(SWEEPS, z)
     search.offer(z)
-    size = max(float(np.linalg.norm(z)), float(np.linalg.norm(p.rho[:, None] * p.q)))
+    size = p.size(z)
     sweeping = f"{SWEEPS} sweeps" if swept else "no sweeps, since too many velocities are coupled"
     search.report.append(f"{sweeping}: {search.residual:.1e}")
-    if search.residual > ENOUGH:
+    if search.residual > p.enough:
         search.burst(0, size)
         search.report.append(f"{p.factors} Newton steps: {search.residual:.1e}")
-    if search.residual > ENOUGH:
+    if search.residual > p.enough:
         rounds = proximal(search, size)
         search.report.append(f"{rounds} proximal steps, {p.factors} Newton steps: {search.residual:.1e}")
     return search
@@ -262,7 +313,7 @@ def proximal(search: Search, size: float) -> int:
     centre, at_centre = search.z.copy(), search.residual
     eps, streak = p.unit * min(search.residual, 0.1), 0
     for k in range(ROUNDS):
-        if search.residual <= ENOUGH:
+        if search.residual <= p.enough:
             return k
         if k % EVERY == EVERY - 1:
             before = search.residual

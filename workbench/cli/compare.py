@@ -3,6 +3,7 @@
 import argparse
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,25 @@ SECONDS, LEAST_SECONDS = 90.0, 5.0
 """Time that the formulations of a file's comparison share, each of its rows; and what each row gets at least."""
 OF_CASES = ("step", "duration", "reference_step", "position_update", "normal", "relax", "set")
 OF_FILES = ("time_limit",)
-"""Options that make no sense for a file, and for a case."""
+OF_SCENES = ("key", "ctrl")
+OPTIONS = {
+    "case": ("the name of a case", {*OF_FILES, *OF_SCENES}),
+    "file": ("a file, which holds a single step", {*OF_CASES, *OF_SCENES}),
+    "scene": ("a scene", {*OF_FILES, "position_update", "normal", "relax", "solver"}),
+}
+"""What is compared, in words, and the options that make no sense for it."""
 
 
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     compare = command(
-        commands, "compare", "compare formulations on a case or on a friction problem in a file; write a report",
+        commands, "compare",
+        "compare formulations on a case, a scene, a robot's model or a friction problem in a file; write a report",
         "compare wheel", "compare wheel -f stewart-trinkle:directions=8 -f ccp --step 1e-3 5e-4",
         "compare cube --relax rigid",
-        "compare problem.hdf5", "compare ./mine.py:Incline -f ./mine.py:elliptic",
+        "compare problem.hdf5", "compare robot.xml --key home --ctrl gait.csv --duration 1",
+        "compare robot.xml -f box -f engine:mujoco,timeconst=0.004 --set geom/foot.friction=0.4",
+        "compare ./mine.py:Incline -f ./mine.py:elliptic",
     )  # fmt: skip
     add_options(compare)
     compare.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-comparison, FILE-comparison")
@@ -36,13 +46,18 @@ def add_command(commands: Any) -> None:
 
 def add_options(compare: argparse.ArgumentParser) -> None:
     """What says which comparison is made."""
-    compare.add_argument("case", help="name of a case (see: workbench list cases), or a file (see: workbench info)")
+    compare.add_argument(
+        "case",
+        help="name of a case or scene (see: workbench list cases), or a file with a problem (see: workbench info) or a "
+        "model: .xml, .mjcf, .urdf",
+    )
     compare.add_argument(
         "-f",
         "--formulation",
         action="append",
         metavar="NAME[:OPTION=VALUE,...]",
-        help="repeatable; default: all, with fixed tangent axes and once more with axes that turn with sliding",
+        help="repeatable; default: all, with fixed tangent axes and once more with axes that turn with sliding; of a "
+        "model also engine:mujoco[,timeconst=S][,cone=KIND], MuJoCo's own steps",
     )
     compare.add_argument(
         "--solver",
@@ -56,9 +71,15 @@ def add_options(compare: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds for each row of a file; default: 90 over the number of formulations",
     )
-    compare.add_argument("--step", action="append", metavar="H[,H...]", help="step sizes [s]; default 1e-3")
-    compare.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
-    compare.add_argument("--reference-step", metavar="H", help="step of the reference run [s]; default 1e-4")
+    compare.add_argument(
+        "--step", action="append", metavar="H[,H...]", help="step sizes [s]; default 1e-3, of a scene its own"
+    )
+    compare.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's, 0.5 of a model")
+    compare.add_argument(
+        "--reference-step",
+        metavar="H",
+        help="step of the reference run [s]; default 1e-4, of scenes a tenth of --step",
+    )
     compare.add_argument(
         "--position-update",
         choices=("symplectic", "explicit"),
@@ -74,7 +95,14 @@ def add_options(compare: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE[,...]",
         help="compliance k_n, b_n, k_t, b_t, k_b, b_b, lateral of all constraint rows, or rigid; default: the case's",
     )
-    compare.add_argument("--set", action="append", metavar="NAME=VALUE", help="a parameter of the case, repeatable")
+    compare.add_argument(
+        "--set", action="append", metavar="NAME=VALUE",
+        help="a parameter of the case, or a value of the model such as geom/foot.friction=0.4; repeatable",
+    )  # fmt: skip
+    compare.add_argument("--key", metavar="NAME", help="the model's keyframe to start from")
+    compare.add_argument(
+        "--ctrl", metavar="FILE", help="what the model's actuators are told: a number, or a table of time and actuators"
+    )
 
 
 def run_compare(o: argparse.Namespace) -> None:
@@ -85,15 +113,19 @@ def run_compare(o: argparse.Namespace) -> None:
 def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """What is compared, and the arguments of `wb.compare` beside it."""
     from workbench.verbs.compare import is_file
+    from workbench.verbs.scene import is_scene
 
-    file = is_file(o.case)
-    for option in OF_CASES if file else OF_FILES:
-        if getattr(o, option):
-            word, name = option.replace("_", "-"), Path(o.case).name
+    kind = "scene" if is_scene(o.case) else "file" if is_file(o.case) else "case"
+    words, refused = OPTIONS[kind]
+    for option in (*OF_CASES, *OF_FILES, *OF_SCENES, "solver"):
+        if getattr(o, option) and option in refused:
+            own = next(x for x, (_, others) in OPTIONS.items() if option not in others)
             raise WorkbenchError(
-                f"--{word} is for cases, and {name} is a file, which holds a single step" if file
-                else f"--{word} is for files, and {o.case} is the name of a case"
-            )  # fmt: skip
+                f"--{option.replace('_', '-')} is for {own}s, and {Path(o.case).name if kind != 'case' else o.case} is "
+                f"{words}"
+            )
+    if kind == "scene":
+        return _of_scene(o)
     # Everything that can be mistyped is looked up before any work is done.
     from workbench.algorithms import find_solver
     from workbench.comparison.metrics import METRICS
@@ -105,7 +137,9 @@ def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         "metrics": None if o.metric is None else [METRICS.find(x) for x in o.metric],
     }  # fmt: skip
     rows = len(given["formulations"] or along_axes(2))
-    what, settings = (o.case, _of_file(o, rows)) if file else (find_case(o.case, o.set or []), _of_case(o))
+    if kind == "file":
+        return o.case, given | _of_file(o, rows)
+    what, settings = find_case(o.case, o.set or []), _of_case(o)
     return what, given | settings
 
 
@@ -118,12 +152,50 @@ def _of_case(o: argparse.Namespace) -> dict[str, Any]:
     from workbench.verbs.find import find_relaxation
 
     return {
-        "steps": tuple(number_option(h, "--step", "seconds") for part in o.step or ["1e-3"] for h in part.split(",")),
+        "steps": _steps(o.step or ["1e-3"]),
         "reference_step": number_option(o.reference_step or "1e-4", "--reference-step", "seconds"),
         "duration": None if o.duration is None else number_option(o.duration, "--duration", "seconds"),
         "explicit": o.position_update == "explicit", "normal": o.normal, "workers": os.cpu_count() or 1,
         "relaxation": find_relaxation(o.relax),
     }  # fmt: skip
+
+
+def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """The scene, and the arguments of `wb.compare` beside it."""
+    from workbench.comparison.metrics import METRICS
+    from workbench.verbs.find import find_formulations
+    from workbench.verbs.scene import apart, duration_of, find_engine, scene
+
+    formulations, engines = apart(o.formulation or [])
+    chosen = find_formulations(formulations)
+    metrics = None if o.metric is None else [METRICS.find(x) for x in o.metric]
+    values = {}
+    for setting in o.set or []:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise WorkbenchError(f"--set {setting[:60]}: give NAME=VALUE, such as geom/foot.friction=0.4")
+        values[name] = value
+    found = scene(o.case, values, o.key, _ctrl(o.ctrl))
+    for x in engines:
+        find_engine(x, found)
+    return found, {
+        "formulations": [*chosen, *engines] if o.formulation else None, "metrics": metrics,
+        "steps": _steps(o.step) if o.step else None,
+        "duration": number_option(o.duration, "--duration", "seconds") if o.duration else duration_of(o.case),
+        "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,
+    }  # fmt: skip
+
+
+def _ctrl(given: str | None) -> str | float | None:
+    """What the actuators are told: a number for all of them, or a file."""
+    try:
+        return None if given is None else float(given)
+    except ValueError:
+        return given
+
+
+def _steps(given: Sequence[str]) -> tuple[float, ...]:
+    return tuple(number_option(h, "--step", "seconds") for part in given for h in part.split(","))
 
 
 def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
@@ -132,13 +204,15 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     from workbench.builtin.reports.text.terminal import print_table
     from workbench.output import json_rows, staged
     from workbench.verbs.compare import compare
+    from workbench.verbs.scene import is_model
 
     # With the ending of a file: a case, or another file, may have the same name.
-    out = Path(o.out or f"{Path(what).name if isinstance(what, str) else what.name}-comparison")
+    name = Path(what).name if isinstance(what, str) else what.name
+    out = Path(o.out or f"{Path(o.case).name if is_model(o.case) else name}-comparison")
     with staged(out) as stage, Progress(o.quiet) as progress:
         found = compare(what, progress=progress, **given)
         c = found.comparison
-        if not any(card["compiled"] for card in c.mathematics):
+        if c.mathematics and not any(card["compiled"] for card in c.mathematics):
             raise WorkbenchError("; ".join(dict.fromkeys(card["failure"].reason for card in c.mathematics)))
         found.write(stage, o.figures, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
     remove_figures(out / "figures", keep=o.figures)

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-CASE, PROBLEM = frozenset({"case"}), frozenset({"problem"})
+CASE, PROBLEM, SCENE = frozenset({"case"}), frozenset({"problem"}), frozenset({"scene"})
 BOTH = CASE | PROBLEM
+STEPPED, ALL = CASE | SCENE, BOTH | SCENE
 SHOWN = {
     "percent": (100.0, "{:.3g}", "%"), "degrees": (1.0, "{:.3g}", "°"), "milliseconds": (1e3, "{:.4g}", "ms"),
+    "millimetres": (1e3, "{:.3g}", "mm"), "radians": (180.0 / np.pi, "{:.3g}", "°"),
     "number": (1.0, "{:.4g}", ""), "small": (1.0, "{:.0e}", ""), "count": (1.0, "{:.0f}", ""),
 }  # fmt: skip
 """How tables show a column: factor, format, and the unit in the heading. The size of `small` numbers is what counts."""
@@ -42,61 +45,67 @@ class Column:
 LABELS = (
     Column("case", "", "name of the case", of=CASE),
     Column("file", "", "name of the problem", of=PROBLEM),
-    Column("formulation", "", "name of the formulation"),
-    Column("label", "", "the formulation with the options that differ from their defaults"),
+    Column("scene", "", "name of the scene", of=SCENE),
+    Column("formulation", "", "name of the formulation", of=ALL),
+    Column("label", "", "the formulation with the options that differ from their defaults", of=ALL),
 )
 ANSWERED = "where there is an answer"
 WHOLE = "where the window is complete"
 RUNS = (
     *LABELS,
-    Column("options", "", "all options of the formulation"),
+    Column("options", "", "all options of the formulation", of=ALL),
     Column("axes", "", "tangent axes of its friction in space: fixed, body, sliding; empty where it has none"),
-    Column("solver", "", "name of the solver"),
-    Column("problem_class", "", "class of the problem that was solved"),
-    Column("step", "s", "step size", of=CASE),
-    Column("window", "", "name of the window", of=CASE),
-    Column("window_start", "s", "start of the window", of=CASE),
-    Column("window_end", "s", "end of the window, which the run may clip", of=CASE),
-    Column("clipped", "", "whether the window ends with the run, before its own end", of=CASE),
-    Column("steps", "1", "finished steps in the window, or those of the sample", of=CASE),
+    Column("solver", "", "name of the solver", of=ALL),
+    Column("problem_class", "", "class of the problem that was solved", of=ALL),
+    Column("step", "s", "step size", of=STEPPED),
+    Column("window", "", "name of the window", of=STEPPED),
+    Column("window_start", "s", "start of the window", of=STEPPED),
+    Column("window_end", "s", "end of the window, which the run may clip", of=STEPPED),
+    Column("clipped", "", "whether the window ends with the run, before its own end", of=STEPPED),
+    Column("steps", "1", "finished steps in the window, or those of the sample", of=STEPPED),
     Column(
-        "sampled", "", "whether a sample of the steps was solved, each from a state of the run to round-off", of=CASE
+        "sampled", "", "whether a sample of the steps was solved, each from a state of the run to round-off",
+        of=STEPPED,
     ),
     Column("size", "1", "order of the reduced problem", ANSWERED),
     Column("rank", "1", "rank of the reduced lead matrix in the first step", ANSWERED, CASE),
     Column("rank_min", "1", "least rank of the reduced lead matrix in the window", ANSWERED, CASE),
     Column("rank_tolerance", "of M", "singular values of the first step that count are above it", ANSWERED, CASE),
-    Column("claimed", "", "what the solver says, or why there is no answer: REFUSED, FAILED, TIME_LIMIT, CRASHED"),
-    Column("verified", "", "whether the window is complete and the residual within the tolerance"),
     Column(
-        "residual", "1", "the solved problem's own residual, largest over the window", WHOLE,
+        "claimed", "", "what the solver says, or why there is no answer: REFUSED, FAILED, TIME_LIMIT, CRASHED", of=ALL
+    ),
+    Column("verified", "", "whether the window is complete and the residual within the tolerance", of=ALL),
+    Column(
+        "residual", "1", "the solved problem's own residual, largest over the window", WHOLE, ALL,
         heading="residual", shown="small",
     ),
-    Column("tolerance", "1", "residual up to which an answer of this solver is verified", ANSWERED),
-    Column("reason", "", "why there is no verified answer"),
+    Column("tolerance", "1", "residual up to which an answer of this solver is verified", ANSWERED, ALL),
+    Column("reason", "", "why there is no verified answer", of=ALL),
     Column(
-        "iterations", "1", "iterations of the solver over the window; of a problem, in the last pass", ANSWERED,
+        "iterations", "1", "iterations of the solver over the window; of a problem, in the last pass", ANSWERED, ALL,
         heading="iter.", shown="count",
     ),
     Column("passes_max", "1", "most passes of a step in which data that depend on the answer settled", of=CASE),
     Column("build_time", "s", "time of compiling the declaration; of a problem, of posing it", ANSWERED),
     Column(
-        "solve_time", "s", "time of all steps; of a problem, of the solver in the last pass", ANSWERED,
+        "solve_time", "s", "time of all steps; of a problem, of the solver in the last pass", ANSWERED, ALL,
         heading="time", shown="milliseconds",
     ),
-    Column("notes", "", "metrics that could not be had, with the reason"),
+    Column("notes", "", "metrics that could not be had, with the reason", of=ALL),
 )  # fmt: skip
 """Columns of `runs`; those of the metrics follow."""
 
 TRAJECTORIES = (
     *LABELS,
-    Column("role", "", '"run", or "reference" for exact Coulomb friction, of a case every tenth step'),
-    Column("solver", "", "name of the solver"),
-    Column("step", "s", "step size", of=CASE),
+    Column("role", "", '"run", or "reference" for exact Coulomb friction, of a case every tenth step', of=ALL),
+    Column("solver", "", "name of the solver", of=ALL),
+    Column("step", "s", "step size", of=STEPPED),
+    Column("body", "", "name of the body", of=SCENE),
     Column("contact", "1", "number of the contact, from 0"),
-    Column("t", "s", "end of the step, at which positions, velocities and energy are", of=CASE),
-    *(Column(x, "m", f"{x} of the centre of mass after the step", of=CASE) for x in "xyz"),
-    Column("gap", "m", "gap phi at the start of the step", of=CASE),
+    Column("t", "s", "end of the step, at which positions, velocities and energy are", of=STEPPED),
+    *(Column(x, "m", f"{x} of the centre of mass after the step", of=STEPPED) for x in "xyz"),
+    Column("gap", "m", "gap phi at the start of the step; of a body the smallest of its contacts", of=STEPPED),
+    Column("load", "N", "sum of the normal forces on the body", of=SCENE),
     Column("mu", "1", "friction coefficient in force"),
     Column("p_n", "N s", "normal impulse"),
     Column("u_n", "m/s", "what the normal law is about: normal velocity with gap, restitution and compliance"),
@@ -109,14 +118,14 @@ TRAJECTORIES = (
     Column("determined", "", "whether the motion determines the impulses of the contact"),
     Column("least_impulse", "N s", "impulse up to which the contact carries nothing: tolerance times normaliser"),
     Column("least_velocity", "m/s", "velocity of the contact up to which it counts as none"),
-    Column("energy", "J", "mechanical energy after the step", of=CASE),
+    Column("energy", "J", "mechanical energy after the step", of=STEPPED),
     Column(
         "sliding_minor", "1/kg^k", "smallest principal minor, of order k, of the sliding matrix",
         "where a contact slides, up to eight contacts", CASE,
     ),
-    Column("residual", "1", "the solved problem's own residual", of=CASE),
+    Column("residual", "1", "the solved problem's own residual", of=STEPPED),
     Column("natural_map", "1", "residual of Coulomb's law, all of it at once", of=CASE),
-    Column("iterations", "1", "iterations of the solver", of=CASE),
+    Column("iterations", "1", "iterations of the solver", of=STEPPED),
     *(
         column for j in (1, 2) for column in (
             Column(f"p_t{j}", "N s", f"component {j} of the friction impulse", "in space" * (j == 2)),
@@ -126,14 +135,18 @@ TRAJECTORIES = (
     ),
     Column(
         "position_error", "m", "distance of the centre of mass from the reference; of the reference its uncertainty",
-        of=CASE,
+        of=STEPPED,
+    ),
+    Column(
+        "orientation_error", "rad",
+        "angle from the body's orientation in the reference; of the reference its uncertainty", of=SCENE,
     ),
     Column(
         "energy_error", "J", "difference of mechanical energy from the reference; of the reference its uncertainty",
-        of=CASE,
+        of=STEPPED,
     ),
 )  # fmt: skip
-"""Columns of `trajectories`: a row per run, step and contact."""
+"""Columns of `trajectories`: a row per run, step and contact; of scenes a row per run, moment and body."""
 
 DIAGNOSTICS = (
     *LABELS,

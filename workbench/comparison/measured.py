@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.comparison.columns import BOTH, CASE, PROBLEM
+from workbench.comparison.columns import ALL, CASE, PROBLEM, STEPPED
 from workbench.diagnostics.determinacy import Determinacy, determinacy
 from workbench.judge import coulomb
 
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from workbench.step.run import Run
 
 PARTS = {
-    "reference": ("(reference)", "the reference against half its step, doubled: its own uncertainty", CASE),
-    "discretisation": ("(step size)", "exact Coulomb at this step against the reference", CASE),
-    "formulation": ("(formulation)", "the formulation to round-off against exact Coulomb at this step", BOTH),
+    "reference": (
+        "(reference)",
+        "the reference against half its step, doubled, of scenes against twice its step: its own uncertainty", STEPPED,
+    ),
+    "discretisation": ("(step size)", "exact Coulomb at this step against the reference", STEPPED),
+    "formulation": ("(formulation)", "the formulation to round-off against exact Coulomb at this step", ALL),
     "compliance": ("(compliance)", "the formulation with the run's tangential compliance against without it", CASE),
-    "solver": ("(solver)", "this solver's answer against the formulation to round-off", BOTH),
-}
+    "solver": ("(solver)", "this solver's answer against the formulation to round-off", ALL),
+}  # fmt: skip
 """Parts of an error budget (formulary, section 7): heading, the two answers whose distance it is, what has it."""
 
 

@@ -45,6 +45,8 @@ def merged(several: Sequence[Saved]) -> Comparison:
     Raises DataError, which names what differs, where they are not of one system, reference, metrics and versions.
     """
     first, *others = several
+    if others and any(s.comparison.scene for s in several):
+        raise DataError("comparisons of scenes make no page together yet; give one folder, or compare all at once")
     for other in others:
         if differs := difference(first, other):
             raise DataError(

@@ -8,7 +8,7 @@
 
 A distance compares any two answers: this row's with the reference, and the pairs that make its error budget (`PARTS`),
 each in a column of its own. The annotation of `m` says what a metric is about: `MeasuredRun` cases, `MeasuredProblem`
-problems from files, `Measured` or nothing both. NaN means "not defined".
+problems from files, `Measured` or nothing both, `MeasuredScene` scenes. NaN means "not defined".
 """
 
 import inspect
@@ -20,12 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.comparison.columns import BOTH, CASE, PROBLEM, RUNS, SHOWN, Column
+from workbench.comparison.columns import BOTH, RUNS, SHOWN, Column
 from workbench.comparison.failure import failed
-from workbench.comparison.measured import PARTS, Measured, MeasuredProblem, MeasuredRun
+from workbench.comparison.measured import PARTS, Measured
 from workbench.errors import DataError
-
-ABOUT = {MeasuredRun: CASE, MeasuredProblem: PROBLEM}
 
 
 @dataclass(frozen=True)
@@ -63,9 +61,10 @@ def metric(
 
     `unit` is that of the number, "1" for a pure one; `meaning` a sentence without its full stop; `defined` tells where
     it is no NaN; `heading` stands above it in tables. `shown` says how tables show the number, whose unit stays `unit`
-    in frames: "number" as it is, "percent" times 100, "degrees" of degrees, "milliseconds" of seconds, "small" by its
-    order of magnitude, "count" without a fraction. "small" and "count" are on the page and not in the terminal's table,
-    unless they are asked for by name. Raises DataError for a name that `runs` has already, or an unknown `shown`.
+    in frames: "number" as it is, "percent" times 100, "degrees" of degrees, "radians" as degrees, "milliseconds" of
+    seconds, "millimetres" of metres, "small" by its order of magnitude, "count" without a fraction. "small" and "count"
+    are on the page and not in the terminal's table, unless they are asked for by name. Raises DataError for a name that
+    `runs` has already, or an unknown `shown`.
     """
 
     _must_be_free(name, shown)
@@ -109,7 +108,7 @@ def _column(
     name: str, function: Callable[..., float], unit: str, meaning: str, defined: str, heading: str, shown: str
 ) -> Column:
     first = next(iter(inspect.signature(function).parameters), "")
-    about = ABOUT.get(typing.get_type_hints(function).get(first, Measured), BOTH)
+    about = getattr(typing.get_type_hints(function).get(first), "about", BOTH)
     return Column(name.replace("-", "_"), unit, meaning, defined, about, heading or name, shown)
 
 

@@ -108,13 +108,13 @@ def motion(case: Case, reference: Run, runs: Sequence[Run]) -> Motion | None:
     solids = [x for x in shapes if isinstance(x, Solid)]
     bodies = [joined([x for x in solids if x.body == k]) for k in range(first.position.shape[1])]
     rest = [x for x in solids if x.body == GROUND]
-    low, high = _reach(first, bodies, rest)
+    low, high = reach(first, bodies, rest)
     ground = [*rest, *slabs([x for x in shapes if isinstance(x, Plane)], low, high)]
     t = every * reference.h * np.arange(K, dtype=float)
     return Motion(t, tuple(bodies), tuple(ground), (first, *tracks))
 
 
-def _reach(track: Track, bodies: Sequence[Solid], rest: Sequence[Solid]) -> tuple[Array, Array]:
+def reach(track: Track, bodies: Sequence[Solid], rest: Sequence[Solid]) -> tuple[Array, Array]:
     """Corners (3,) of a box about all that the bodies come to, and about the solids of the ground."""
     sizes = np.array([np.linalg.norm(x.vertices, axis=1).max() for x in bodies])[:, None]
     corners = [track.position - sizes, track.position + sizes, *(x.vertices for x in rest)]

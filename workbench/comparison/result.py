@@ -7,13 +7,13 @@ from typing import Any
 import pandas as pd
 
 from workbench.assemble.find import compiled
-from workbench.comparison.columns import PROBLEM
+from workbench.comparison.columns import CASE, PROBLEM, SCENE
 from workbench.comparison.failure import failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.motion import Motion
-from workbench.comparison.shown import SavedCase, SavedFormulation
+from workbench.comparison.shown import SavedCase, SavedFormulation, SceneShown
 from workbench.diagnostics.friction_section import friction_section, section_axes
 from workbench.diagnostics.lead_matrix import theory_of
 from workbench.errors import DataError
@@ -22,6 +22,7 @@ from workbench.language.notation import glossary, latex_blocks, relation, sets
 from workbench.mechanics.case import Case, Truth
 from workbench.problems.friction_problem import FrictionProblem
 
+ABOUT = {CASE: "cases", PROBLEM: "problems from files", SCENE: "scenes"}
 GENERIC_SOLVER = "cvxpy:CLARABEL"
 """Shown beside the round-off solver where a formulation is also a convex (conic) QP."""
 
@@ -33,13 +34,15 @@ class Comparison:
     runs            a row per formulation and solver, of a case also per step size and window
     trajectories    per run, step and contact; the exact solution's with role "reference"
     diagnostics     of a case: formulation, step, quantity, value, verdict, witness
+    bodies          of a scene: a row per run and body, the columns of `scenes.bodies.BODIES`
     mathematics     each formulation's relations, block matrix and source, printed from its declaration
 
     A `case` was stepped with `settings`, its `truths` were found on the reference, and `remarks` are sentences on what
     Coulomb's law leaves open. A `problem` is a single step
     without bodies: `facts` are those of `problem_facts`; `known` tells of its exact solution whether impulses and
     velocity are determined, and what the `nearest` W of bodies changes where the given one is none (`Nearest.facts`);
-    `seconds` is the time that each of its rows was given, None for any. `motion` is what a case with shapes moves like.
+    `seconds` is the time that each of its rows was given, None for any. A `scene` was stepped as a case is, and tells
+    up to when it is compared and what is left out of it. `motion` is what a case or scene with shapes moves like.
     A comparison that comes from files (`saved`) holds what pages show of the case and of formulations, and no problem.
     """
 
@@ -59,6 +62,13 @@ class Comparison:
     known: dict[str, Any] = field(default_factory=dict)
     seconds: float | None = None
     motion: Motion | None = None
+    scene: SceneShown | None = None
+    bodies: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @property
+    def stepped(self) -> bool:
+        """Whether it is of a case or a scene, which move, and not of a single problem."""
+        return self.case is not None or self.scene is not None
 
     @property
     def turned(self) -> frozenset[str]:
@@ -70,16 +80,16 @@ class Comparison:
     @property
     def windows(self) -> dict[str, pd.DataFrame]:
         """The rows of `runs`, window by window; those of a problem under the name ""."""
-        if self.case is None:
+        if not self.stepped:
             return {"": self.runs}
         return {str(name): rows for name, rows in self.runs.groupby("window", sort=False)}
 
 
 def chosen_metrics(about: frozenset[str], given: Iterable[Metric | str] | None) -> tuple[Metric, ...]:
-    """The metrics given, by name or themselves, or all of `METRICS`; of all of these, those about a case or a problem.
+    """The metrics given, by name or themselves, or all of `METRICS`; of all of these, those `about` what is compared.
 
     Raises UnknownNameError for an unknown name, DataError for what is no metric, comes twice, or is asked for by itself
-    and about the other.
+    and about something else.
     """
     found = [METRICS.find(x) if isinstance(x, str) else x for x in (METRICS if given is None else given)]
     everything = {x.name for x in found if isinstance(x, Metric)} >= set(METRICS.names)
@@ -89,8 +99,8 @@ def chosen_metrics(about: frozenset[str], given: Iterable[Metric | str] | None) 
         if x.name in [y.name for y in found[:i]]:
             raise DataError(f"the metric {x.name} is given twice; each makes a column of its own")
         if not about <= x.column.of and not (x.name in METRICS and everything):
-            here, there = ("cases", "problems from files") if about == PROBLEM else ("problems from files", "cases")
-            raise DataError(f"the metric {x.name} is about {here}, not about {there}; leave it out here")
+            own = " and ".join(words for kind, words in ABOUT.items() if kind <= x.column.of)
+            raise DataError(f"the metric {x.name} is about {own}, not about {ABOUT[about]}; leave it out here")
     return tuple(x for x in found if about <= x.column.of)
 
 

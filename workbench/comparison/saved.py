@@ -12,14 +12,25 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
-from workbench.comparison.columns import CASE, DIAGNOSTICS, PROBLEM, RUNS, SHOWN, TRAJECTORIES, Column, framed
+from workbench.comparison.columns import (
+    CASE,
+    DIAGNOSTICS,
+    PROBLEM,
+    RUNS,
+    SCENE,
+    SHOWN,
+    TRAJECTORIES,
+    Column,
+    framed,
+)
 from workbench.comparison.failure import Failed
 from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric
 from workbench.comparison.motion import Motion
 from workbench.comparison.plain_data import built, checked, parsed, written
 from workbench.comparison.result import Comparison
-from workbench.comparison.shown import SavedCase, SavedFormulation
+from workbench.comparison.scenes.bodies import BODIES
+from workbench.comparison.shown import SavedCase, SavedFormulation, SceneShown
 from workbench.errors import DataError
 from workbench.mechanics.case import Truth
 from workbench.output import write_json
@@ -54,7 +65,7 @@ class SavedMetric:
 class Content:
     """comparison.json but for its format: what a comparison holds besides frames and motion, which may be there or not.
 
-    `case` is None for a file.
+    `case` is None for a file and for a scene.
     """
 
     name: str
@@ -69,17 +80,19 @@ class Content:
     known: dict[str, Any]
     seconds: float | None
     motion: bool
+    scene: SceneShown | None
 
 
 def save(c: Comparison, folder: Path) -> None:
     """Write comparison.json and the frames, whose columns carry units and meanings, into a folder that is there."""
-    for name in FRAMES:
+    for name in (*FRAMES, *["bodies"] * (c.scene is not None)):
         getattr(c, name).to_parquet(folder / f"{name}.parquet", index=False)
     content = Content(
         c.name, None if c.case is None else SavedCase.of(c.case),
         tuple(SavedFormulation(f.name, f.label, f.friction, dict(f.options), f.axes) for f in c.formulations),
         tuple(SavedMetric(m.name, m.column, m.parts) for m in c.metrics),
         c.mathematics, c.settings, c.truths, c.remarks, c.facts, c.known, c.seconds, c.motion is not None,
+        c.scene,
     )  # fmt: skip
     write_json(folder / "comparison.json", {"format": FORMAT, "version": VERSION, **written(content)})
     if c.motion is not None:
@@ -96,13 +109,15 @@ def load(folder: Path) -> Comparison:
         raise DataError(f"'{place}' is no saved comparison; give folders that workbench compare wrote")
     if (version := given.pop("version", None)) != VERSION:
         raise DataError(f"'{place}' has format {version!r}, and this workbench reads {VERSION}; compare once more")
-    found = built(Content, given, f"'{place}'")
+    # Comparisons older than scenes say nothing of one.
+    found = built(Content, {"scene": None} | given, f"'{place}'")
     metrics = tuple(Metric(m.name, _not_kept, m.column, m.parts) for m in found.metrics)
     columns = [x for m in metrics for x in m.columns]
     for x in columns:
         if x.shown not in SHOWN:
             raise DataError(f"'{place}': column {x.name} is shown as {x.shown!r}; it can be {', '.join(SHOWN)}")
-    about, labels = PROBLEM if found.case is None else CASE, [f.label for f in found.formulations]
+    about = SCENE if found.scene else PROBLEM if found.case is None else CASE
+    labels = [f.label for f in found.formulations]
     if found.case is not None:
         found.case.sketch()
     cards = tuple(_card(card, f"'{place}': mathematics") for card in found.mathematics)
@@ -113,12 +128,13 @@ def load(folder: Path) -> Comparison:
     _must_fit(folder, found, [card["label"] for card in cards] == labels, runs, labels)
     # What an earlier comparison has left in the folder is not this one's.
     motion = _read(Motion.load, folder / "motion.npz") if found.motion else None
-    problem = None if found.case else _read(read_problem_file, folder / "problem.npz")
+    problem = None if found.case or found.scene else _read(read_problem_file, folder / "problem.npz")
     if problem is not None and not isinstance(problem, FrictionProblem):
         raise DataError(f"'{folder / 'problem.npz'}' holds no friction problem over W; compare once more")
     return Comparison(
         found.name, found.formulations, metrics, runs, trajectories, diagnostics, cards, found.case, found.settings,
-        found.truths, found.remarks, problem, found.facts, found.known, found.seconds, motion,
+        found.truths, found.remarks, problem, found.facts, found.known, found.seconds, motion, found.scene,
+        _frame(folder / "bodies.parquet", BODIES, SCENE, needed=True) if found.scene else pd.DataFrame(),
     )  # fmt: skip
 
 
@@ -188,6 +204,9 @@ def _frame(place: Path, columns: Any, about: frozenset[str], needed: bool) -> pd
 def _must_fit(folder: Path, found: Content, cards: bool, runs: pd.DataFrame, labels: list[str]) -> None:
     """Raises DataError where frames and comparison.json are not of the same comparison."""
     settings = found.settings
-    steps = found.case is not None and (set(runs["step"]) - set(settings.steps) or None in vars(settings).values())
-    if runs.empty or not cards or steps or set(runs["label"]) - set(labels):
+    stepped = found.case is not None or found.scene is not None
+    steps = stepped and bool(set(runs["step"]) - set(settings.steps))
+    steps |= found.case is not None and None in vars(settings).values()
+    known = {*labels, *(found.scene.engines if found.scene else ())}
+    if runs.empty or not cards or steps or set(runs["label"]) - known:
         raise DataError(f"'{folder}': runs.parquet and comparison.json are of different comparisons")

@@ -39,6 +39,28 @@ class SavedCase:
 
 
 @dataclass(frozen=True)
+class SceneShown:
+    """What a page shows of a scene; growth and uncertainty [m] by body, at the end of what is compared.
+
+    `until` [s] is when the comparison stops, and `why` is a sentence where that is before the end. `facts` are words
+    with what they are, `left_out` what of the model is not taken over, `engines` rows that are no formulations.
+    """
+
+    name: str
+    bodies: tuple[str, ...]
+    v_th: float
+    velocities: int
+    duration: float
+    until: float
+    why: str
+    growth: tuple[float, ...]
+    uncertainty: tuple[float, ...]
+    facts: dict[str, str]
+    left_out: tuple[str, ...]
+    engines: dict[str, str]
+
+
+@dataclass(frozen=True)
 class SavedFormulation:
     """What is said of a formulation: `axes` None where it has none."""
 

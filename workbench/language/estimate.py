@@ -52,7 +52,7 @@ def frictionless_impulses(core, lcp, p_n):
 @kernel(types.float64(CORE))
 def momentum(core):
     """Largest entry of M v + h f [N s, N m s]."""
-    largest = 0.0
+    largest = core.b_beyond
     for j in range(core.b.shape[0]):
         largest = max(largest, abs(core.b[j]))
     return largest
@@ -99,6 +99,8 @@ def normal_estimate(core, memory, start, lcp):
 def has_settled(core, change, size, settled):
     """Whether impulses of which the largest is `size` [N s] and that change by `change` from one pass to the next stay.
 
+    Where the contacts are some of many, the largest impulse is that of all (`Core.p_beyond`).
+
     They do within the share `settled` of the largest, or within what rounding makes of them. Redundant contacts with a
     compliance share a load by W + eps, in which eps keeps eps_ii / W_ii of its digits; W = J_n M^-1 J_n^T is taken with
     the diagonal of M.
@@ -110,4 +112,4 @@ def has_settled(core, change, size, settled):
             for j in range(core.v.shape[0]):
                 W += core.J_n[i, j] ** 2 / core.M[j, j]
             lost = max(lost, W / core.eps_n[i])
-    return change <= max(settled, UNIT_ROUND_OFF * lost) * size
+    return change <= max(settled, UNIT_ROUND_OFF * lost) * max(size, core.p_beyond)

@@ -1,4 +1,10 @@
-"""Polygons in place of the friction disc, for the declarations that use them."""
+"""Polygons in place of the friction disc, for the declarations that use them.
+
+In the plane (d = 1) the pair +-1 is the whole of friction. Where a contact resists torsion or rolling (d = 3, 5) the
+ball of dimension d has in the polygon's place the polytopes that need fewest directions: inscribed the cross-polytope,
+with the 2 d vertices +-e_i, circumscribed the cube, with an interval for each of the d axes. The option `directions`
+says something in space (d = 2) alone.
+"""
 
 from __future__ import annotations
 
@@ -14,37 +20,40 @@ Directions = Annotated[int, "friction directions of a contact, an even number fr
 
 
 def polygon(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constant]:
-    """A (d r, n_d r), directions spaced by 2 pi / n_d, and E (n_d r, r), ones: p_t = A beta, sum of beta = E^T beta.
-
-    In the plane (d = 1) the pair +-1 is the whole of friction, whatever `directions` says.
-    """
-    if directions < 4 or directions % 2:
-        raise ModellingError(f"directions={directions}; an even number from 4 on is needed")
-    if d == 1:
-        block = np.array([[1.0, -1.0]])
+    """A (d r, n_d r), directions spaced by 2 pi / n_d, and E (n_d r, r), ones: p_t = A beta, sum of beta = E^T beta."""
+    _must_be_even(directions)
+    if d == 2:
+        block = _spread(2 * np.pi * np.arange(directions) / directions)
     else:
-        angle = 2 * np.pi * np.arange(directions) / directions
-        block = _clean(np.array([np.cos(angle), np.sin(angle)]))
-    return cp.Constant(np.kron(np.eye(r), block), name="A"), cp.Constant(
-        np.kron(np.eye(r), np.ones((block.shape[1], 1))), name="E"
-    )
+        # Each axis both ways: [1, -1] in the plane.
+        block = np.kron(np.eye(d), [[1.0, -1.0]])
+    return _for_all(block, r, "A", "E")
 
 
 def half_plane(directions: int, r: int, d: int) -> tuple[cp.Constant, cp.Constant]:
     """E (d r, k r), k = directions / 2 axes spaced by pi / k, and S (k r, r) that repeats a contact's entry k times."""
+    _must_be_even(directions)
+    k = directions // 2
+    block = _spread(np.pi * np.arange(k) / k) if d == 2 else np.eye(d)
+    return _for_all(block, r, "E", "S")
+
+
+def _must_be_even(directions: int) -> None:
     if directions < 4 or directions % 2:
         raise ModellingError(f"directions={directions}; an even number from 4 on is needed")
-    if d == 1:
-        block = np.array([[1.0]])
-    else:
-        k = directions // 2
-        angle = np.pi * np.arange(k) / k
-        block = _clean(np.array([np.cos(angle), np.sin(angle)]))
-    return cp.Constant(np.kron(np.eye(r), block), name="E"), cp.Constant(
-        np.kron(np.eye(r), np.ones((block.shape[1], 1))), name="S"
-    )
 
 
-def _clean(x: np.ndarray) -> np.ndarray:
+def _spread(angle: np.ndarray) -> np.ndarray:
+    """Unit vectors (2, .) at these angles."""
+    x = np.array([np.cos(angle), np.sin(angle)])
     # cos(pi/2) is 6e-17 in floating point: an axis that should not see the other one must not.
     return np.where(np.abs(x) < 1e-15, 0.0, x)
+
+
+def _for_all(block: np.ndarray, r: int, vectors: str, ones: str) -> tuple[cp.Constant, cp.Constant]:
+    """The directions of one contact (d, k) for r of them, and what sums or repeats a contact's k entries."""
+    every = np.eye(r)
+    return (
+        cp.Constant(np.kron(every, block), name=vectors),
+        cp.Constant(np.kron(every, np.ones((block.shape[1], 1))), name=ones),
+    )

@@ -2,15 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.engine.travel import Travelling, found_elsewhere
 from workbench.errors import DataError, UnknownNameError
+from workbench.mechanics.parameters import Parameters, quantity
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.mechanics.sketch import Annotation, Shape, drawn, view
 from workbench.mechanics.solids import GROUND, Plane, Point, Solid, rotated
@@ -19,11 +19,6 @@ FILLED = ("M", "f", "J_b", "g", "r_b", "J_n", "phi", "r_n", "J_t", "r_t", "mu", 
 """What the mechanics of a case may give."""
 NEEDED = "M", "f", "J_n", "J_t", "phi", "mu"
 """What they must give."""
-
-
-def quantity(default: float, unit: str, meaning: str, sign: Literal["any", "nonnegative", "positive"] = "any") -> Any:
-    """A parameter of a case: a number with a unit, a meaning and the sign it must have."""
-    return field(default=default, metadata={"unit": unit, "meaning": meaning, "sign": sign})
 
 
 def simplest(x: float) -> Fraction:
@@ -50,13 +45,6 @@ def touching(points: Array, axes: Any) -> tuple[Array, Array]:
     return points, np.broadcast_to(axes, (*points.shape[:-1], *axes.shape[-2:]))
 
 
-def _restored(kind: type, values: dict[str, Any]) -> "Case":
-    """A case from another process."""
-    case: Case = object.__new__(kind)
-    vars(case).update(values)
-    return case
-
-
 @dataclass(frozen=True)
 class Truth:
     """One analytic truth: what the run gave, what theory says, and how far apart they may be.
@@ -79,7 +67,7 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Case(ABC):
+class Case(Parameters, ABC):
     """A mechanical system with contacts. Subclasses are frozen dataclasses whose fields are `quantity`s.
 
     Three class variables are needed: `name`; `size`, (n velocities, m bilateral rows, r contacts, d tangential
@@ -99,7 +87,6 @@ class Case(ABC):
     rational numbers, `exact_sliding(given)`, None for a state that has none (see `cases.rod`).
     """
 
-    name: ClassVar[str]
     description: ClassVar[str] = ""
     source: ClassVar[str] = ""
     size: ClassVar[tuple[int, int, int, int]]
@@ -107,7 +94,6 @@ class Case(ABC):
     windows: ClassVar[dict[str, tuple[float, float]]] = {}
     elastic: ClassVar[bool] = False
     normal: ClassVar[str] = "gap"
-    aliases: ClassVar[Mapping[str, str]] = {}
 
     v_th: float = quantity(0.01, "m/s", "speed below which a contact counts as sticking", "positive")
 
@@ -116,45 +102,12 @@ class Case(ABC):
         for wanted, example in (("name", '"slope"'), ("size", "(3, 0, 1, 2)"), ("duration", "1.0")):
             if not hasattr(own, wanted):
                 raise DataError(f"{own.__name__} has no {wanted}; give it as {wanted}: ClassVar = {example}")
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if "sign" not in f.metadata:
-                raise DataError(
-                    f"{own.__name__}: {f.name} is no parameter; write {f.name}: float = quantity(default, unit, "
-                    "meaning), or ClassVar for what is the same for all"
-                )
-            sign = f.metadata["sign"]
-            wrong = (sign == "positive" and value <= 0) or (sign == "nonnegative" and value < 0)
-            if wrong or not np.isfinite(value):
-                kind = "finite" if sign == "any" else sign
-                raise DataError(f"{self.name}: {f.name} = {value:g}; a {kind} number [{f.metadata['unit']}] is needed")
-
-    def __reduce__(self) -> tuple:
-        kind = type(self)
-        return _restored, (kind if found_elsewhere(kind) is kind else Travelling(kind), dict(vars(self)))
-
-    def with_parameters(self, **values: float) -> "Case":
-        """The same case with other parameters; raises UnknownNameError for a parameter it does not have."""
-        values = {self.aliases.get(key, key): value for key, value in values.items()}
-        known = {f.name: f for f in fields(self)}
-        for key in values:
-            if key not in known:
-                raise UnknownNameError(f"parameter of {self.name}", key, list(known))
-        return replace(self, **values)
+        super().__post_init__()
 
     def rationals(self, given: Mapping[str, Fraction]) -> dict[str, Fraction]:
         """The parameters as given, under their own names, and the others as the simplest rational of their double."""
         own = {f.name: simplest(float(getattr(self, f.name))) for f in fields(self)}
         return own | {self.aliases.get(key, key): value for key, value in given.items()}
-
-    @classmethod
-    def parameter_table(cls) -> list[tuple[str, float, str, str]]:
-        """(name, default, unit, meaning) of every parameter."""
-        return [
-            (f.name, f.default, f.metadata["unit"], f.metadata["meaning"])
-            for f in fields(cls)
-            if f.default is not MISSING
-        ]
 
     @classmethod
     def places(cls, *names: str) -> Any:

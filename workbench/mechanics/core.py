@@ -23,7 +23,8 @@ class Core(Packed):
     r_n, J_t, r_t, mu, mu_s, e, heading; what it leaves out of r_b, r_n, r_t, mu_s, e, heading stays as it is (zero at
     first, heading (1, 0)). `stepping.discretise` derives b, b_b, b_n, b_t, `relaxation.relax` the compliances; `turn`
     rotates a contact's tangent axes and notes it in `frame`. Declarations are stamped from `theta`: what they share,
-    the formulation's own parameters, and constants.
+    the formulation's own parameters, and constants. Where the core is a part of a larger system, one contact of a
+    scene, b_beyond and p_beyond tell what counts as little there; they are zero where it is the whole.
     """
 
     sizes = ("n", "m", "r", "t", "n_own", "n_rest")
@@ -31,6 +32,8 @@ class Core(Packed):
         "h": (),  # step [s]
         "law": (),  # normal law, one of `NORMAL_LAWS`
         "v_th": (),  # stick threshold [m/s]
+        "b_beyond": (),  # largest entry of M v + h f beyond these velocities [N s]
+        "p_beyond": (),  # largest impulse at contacts beyond these, after a pass [N s]
         "f": ("n",),  # applied minus Coriolis forces
         "g": ("m",),  # position error of the bilateral constraints
         "r_b": ("m",),  # prescribed rate dg/dt at fixed configuration
@@ -85,8 +88,9 @@ def advance_by_rates(q, v, h, data, q_next):
 
 @kernel(types.void(CORE, types.int64, types.float64, types.float64))
 def turn(core, i, c, s):
-    """Turn the tangent axes of contact i by the angle with cosine c and sine s (space: d = 2)."""
-    a, b = 2 * i, 2 * i + 1
+    """Turn the tangent axes of contact i, its first two directions, by the angle with cosine c and sine s (d >= 2)."""
+    a = i * (core.J_t.shape[0] // core.mu.shape[0])
+    b = a + 1
     for j in range(core.J_t.shape[1]):
         x, y = core.J_t[a, j], core.J_t[b, j]
         core.J_t[a, j], core.J_t[b, j] = c * x + s * y, c * y - s * x
@@ -120,12 +124,14 @@ def approach(core, i):
 @kernel(types.float64(CORE, types.int64, VECTOR), linked=True)
 def in_axes(core, row, given):
     """Entry of a row of the axes in use, for tangent vectors `given` (t,) in the case's own axes."""
-    if core.J_t.shape[0] == core.mu.shape[0]:
+    d = core.J_t.shape[0] // core.mu.shape[0]
+    i = row // d
+    # What comes after the first two directions, torsion and rolling, does not turn.
+    if d == 1 or row > d * i + 1:
         return given[row]
-    i = row // 2
-    x, y = given[2 * i], given[2 * i + 1]
+    x, y = given[d * i], given[d * i + 1]
     c, s = core.frame[i, 0], core.frame[i, 1]
-    return c * x + s * y if row == 2 * i else c * y - s * x
+    return c * x + s * y if row == d * i else c * y - s * x
 
 
 @kernel(types.float64(CORE, types.int64), linked=True)
@@ -137,8 +143,9 @@ def rate(core, row):
 @kernel(types.void(CORE, types.int64, types.float64), linked=True)
 def across_row(core, i, eps):
     """The row across the sliding direction of contact i, axes turned to it, becomes viscous: compliance eps [1/kg]."""
-    core.eps_t[2 * i + 1] = eps
-    core.b_t[2 * i + 1] = rate(core, 2 * i + 1)
+    row = i * (core.J_t.shape[0] // core.mu.shape[0]) + 1
+    core.eps_t[row] = eps
+    core.b_t[row] = rate(core, row)
 
 
 @kernel(types.float64(CORE, types.int64), linked=True)
@@ -155,7 +162,8 @@ def turn_to_sliding(core, i):
     """Turn contact i to the direction in which it slid before the step; its speed [m/s], axes kept where it sticks."""
     if core.J_t.shape[0] == core.mu.shape[0]:
         return abs(sliding(core, i))
-    x, y = sliding(core, 2 * i), sliding(core, 2 * i + 1)
+    row = i * (core.J_t.shape[0] // core.mu.shape[0])
+    x, y = sliding(core, row), sliding(core, row + 1)
     speed = math.sqrt(x * x + y * y)
     if speed > core.v_th:
         turn(core, i, x / speed, y / speed)

@@ -15,6 +15,25 @@ KINDS = {0: "frictionless", 1: "planar", 2: "sliding", 3: "sliding and torsion",
 
 
 @dataclass(frozen=True, eq=False)
+class Places:
+    """Where the r contacts of an instant are, for whoever draws them or adds up forces by body.
+
+    point (r, 3) [m]; pair (r, 2) numbers of the two bodies, -1 for what does not move; acts (R, 6) what a unit of
+    impulse along each row is on the second body, a force along acts[:3] and a moment acts[3:] about the point, in the
+    axes of the world, and the opposite on the first. For limits of joints pair is (-1, -1).
+    """
+
+    point: Array
+    pair: NDArray[np.int64]
+    acts: Array
+
+    @classmethod
+    def unknown(cls, r: int, R: int) -> "Places":
+        """Those of contacts of which nobody says where they are: they act on no body."""
+        return cls(np.zeros((r, 3)), np.full((r, 2), -1), np.zeros((R, 6)))
+
+
+@dataclass(frozen=True, eq=False)
 class Instant:
     """Formulary section 1 with n velocities and r contacts, contact i with d_i friction directions (`KINDS`).
 
@@ -26,7 +45,8 @@ class Instant:
 
     M (n, n) sparse SPD, v, f (n,), h [s]. Bilateral rows J_b (m, n), g, r_b, eps_b (m,). Rows of dry friction J_f
     (k, n) with |p_f| <= limit (k,) [N s], rates r_f and compliances eps_f (k,).
-    `numbers` holds options of formulations that single contacts have for themselves, name by name, (r,) each.
+    `numbers` holds options of formulations that single contacts have for themselves, name by name, (r,) each; `places`
+    says where the contacts are, None where that is not known.
     Raises DataError naming what is wrong.
     """
 
@@ -52,6 +72,7 @@ class Instant:
     r_f: Array
     eps_f: Array
     numbers: dict[str, Array] = field(default_factory=dict)
+    places: Places | None = None
 
     def __post_init__(self) -> None:
         n, r, R, m, k = self.v.size, self.phi.size, self.mu.size, self.g.size, self.limit.size
@@ -62,6 +83,9 @@ class Instant:
         }  # fmt: skip
         given = {name: getattr(self, name) for name in shapes}
         given |= {f"numbers[{name!r}]": value for name, value in self.numbers.items()}
+        if self.places is not None:
+            shapes |= {"point": (r, 3), "pair": (r, 2), "acts": (R, 6)}
+            given |= vars(self.places)
         for name, value in given.items():
             shape = shapes.get(name, (r,))
             if value.shape != shape:
@@ -88,7 +112,7 @@ class Instant:
 
 def instant(h: float, M: Any, v: Any, f: Any, **given: Any) -> Instant:
     """An `Instant` of what is given; what is left out is zero or absent, `mu` of a normal 1, and keys count up."""
-    v = np.asarray(v, dtype=float)
+    v = np.array(v, dtype=float)
     n = v.size
     J, J_b, J_f = (sparse.csr_array(given.pop(name, np.zeros((0, n))), dtype=float) for name in ("J", "J_b", "J_f"))
     first = np.asarray(given.pop("first", [0]), dtype=np.int64)
@@ -98,7 +122,7 @@ def instant(h: float, M: Any, v: Any, f: Any, **given: Any) -> Instant:
     }  # fmt: skip
     values = {name: np.zeros(size) for name, size in sizes.items()}
     values["key"], values["heading"] = np.arange(r), np.tile([1.0, 0.0], (r, 1))
-    numbers = given.pop("numbers", {})
+    numbers, places = given.pop("numbers", {}), given.pop("places", None)
     strange = set(given) - set(values)
     if strange:
         known = ", ".join(f.name for f in fields(Instant))
@@ -107,6 +131,6 @@ def instant(h: float, M: Any, v: Any, f: Any, **given: Any) -> Instant:
         values[name] = np.array(np.broadcast_to(value, values[name].shape), dtype=values[name].dtype)
     values["mu"][first[:-1]] = 1.0
     return Instant(
-        h=h, M=sparse.csr_array(M, dtype=float), v=v, f=np.asarray(f, dtype=float), first=first, J=J, J_b=J_b,
-        J_f=J_f, numbers={name: np.asarray(x, dtype=float) for name, x in numbers.items()}, **values,
+        h=h, M=sparse.csr_array(M, dtype=float), v=v, f=np.array(f, dtype=float), first=first, J=J, J_b=J_b,
+        J_f=J_f, numbers={name: np.asarray(x, dtype=float) for name, x in numbers.items()}, places=places, **values,
     )  # fmt: skip

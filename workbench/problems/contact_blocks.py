@@ -172,6 +172,8 @@ class ContactBlocks:
 
     def among(self, blocks: Indices) -> "ContactBlocks":
         """The problem of some blocks, in ascending order, and of the velocities that they and M couple."""
+        if len(blocks) == self.blocks:
+            return self
         kept = np.zeros(self.blocks, dtype=bool)
         kept[blocks] = True
         rows, unknowns = kept[self.block_of_row], kept[self.block_of_unknown]

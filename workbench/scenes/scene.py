@@ -5,7 +5,7 @@ from typing import Any
 
 from workbench.arrays import Array
 from workbench.mechanics.instant import Instant
-from workbench.mechanics.solids import Solid
+from workbench.mechanics.solids import Plane, Solid
 
 
 class Scene(ABC):
@@ -18,6 +18,8 @@ class Scene(ABC):
     """The step that the scene comes with [s]."""
     v_th: float = 0.01
     """Speed below which a contact counts as sticking [m/s]."""
+    recovery: float = float("inf")
+    """The largest speed at which overlaps and errors of bilateral rows are undone [m/s, rad/s]."""
 
     @abstractmethod
     def start(self) -> tuple[Array, Array]:
@@ -39,7 +41,11 @@ class Scene(ABC):
         """Linear (B, 3) [N s] and angular (B, 3) momentum [N m s] about its own centre of mass of every body."""
         raise NotImplementedError
 
-    def solids(self) -> tuple[Solid, ...]:
+    def energy(self, q: Array, v: Array) -> float:
+        """Kinetic and potential energy [J]; NaN where it is not known."""
+        return float("nan")
+
+    def solids(self) -> tuple[Solid | Plane, ...]:
         """The shapes that the motion is drawn with, (body, shape) by `Solid`."""
         return ()
 

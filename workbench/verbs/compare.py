@@ -13,6 +13,7 @@ from workbench.comparison.cases import compare as compare_case
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Progress, Settings
 from workbench.comparison.result import Comparison
+from workbench.comparison.scenes.compare import compare as compare_scene
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -23,6 +24,7 @@ from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionP
 from workbench.readers.files import ENDINGS, read_problem_file
 from workbench.verbs.find import along_axes, find_case, find_formulation, find_formulations, find_relaxation
 from workbench.verbs.results import Result
+from workbench.verbs.scene import apart, duration_of, engines_of, find_engine, is_scene, scene
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Compared(Result):
-    """A comparison: `runs`, `trajectories` and `diagnostics` are tidy frames; `comparison` holds all that is known."""
+    """A comparison: `runs`, `trajectories`, `diagnostics`, of a scene `bodies`, are tidy frames; `comparison` holds all
+    that is known."""
 
     comparison: Comparison = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
@@ -56,14 +59,21 @@ class Compared(Result):
         return self.comparison.diagnostics
 
     @property
-    def words(self) -> Sequence[str]:
-        from workbench.builtin.reports.text.conclusions import summary
+    def bodies(self) -> pd.DataFrame:
+        """Of a scene: a row per run and body."""
+        return self.comparison.bodies
 
-        return summary(self.comparison)
+    @property
+    def words(self) -> Sequence[str]:
+        from workbench.builtin.reports.text import conclusions, scenes
+
+        c = self.comparison
+        return [*scenes.headline(c), *scenes.summary(c)] if c.scene else conclusions.summary(c)
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
-        return {"runs": self.runs, "trajectories": self.trajectories, "diagnostics": self.diagnostics}
+        last = {"bodies": self.bodies} if self.comparison.scene else {"diagnostics": self.diagnostics}
+        return {"runs": self.runs, "trajectories": self.trajectories, **last}
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -94,20 +104,24 @@ class Compared(Result):
 
 
 def compare(
-    what: Any, formulations: Any = None, *, solvers: Any = (), metrics: Any = None, steps: Any = (1e-3,),
-    duration: float | None = None, reference_step: float = 1e-4, explicit: bool = False, normal: str | None = None,
-    relaxation: Relaxation | str | None = None, seconds: float | None = None,
+    what: Any, formulations: Any = None, *, solvers: Any = (), metrics: Any = None, steps: Any = None,
+    duration: float | None = None, reference_step: float | None = None, explicit: bool = False,
+    normal: str | None = None, relaxation: Relaxation | str | None = None, seconds: float | None = None,
     progress: Progress | None = None, workers: int = 1,
 ) -> Compared:  # fmt: skip
-    """Step a case, or solve a friction problem, under formulations, and judge them against exact Coulomb friction.
+    """Step a case or scene, or solve a friction problem, under formulations, and judge them against exact Coulomb
+    friction.
 
-    `what` is a case or its name, a friction problem or the path of a file with one. `formulations`, `solvers` and
+    `what` is a case or its name, a friction problem or the path of a file with one, a scene (`wb.scene`), its name or
+    the path of a model, .xml or .urdf. `formulations`, `solvers` and
     `metrics` are names, places in your own code, or the things themselves; the defaults are all formulations that come
     with the workbench, under equal tangent axes and once more with turning ones (`along_axes`), the solver that takes
-    each to round-off, and all metrics. For a case: `steps` and
-    `reference_step` [s], `duration` [s], `explicit` (position update), `normal` (normal law) and `relaxation`, whose
-    None is the case's own; `relaxation` may be "rigid". For a problem: `seconds` for each row, which is then
-    made in another process. `workers` processes share the runs whose solvers are not compiled.
+    each to round-off, and all metrics. For a case: `steps` [s],
+    1e-3 if none is given, `reference_step`, 1e-4, `duration` [s], `explicit` (position update), `normal` (normal law)
+    and `relaxation`, whose None is the case's own; `relaxation` may be "rigid". For a scene: `steps`, its own if none
+    is given, `reference_step`, a tenth of the least, `duration`, and among `formulations` also "engine:mujoco", the
+    engine's own steps, with options as in "engine:mujoco,timeconst=0.002". For a problem: `seconds` for each row, which
+    is then made in another process. `workers` processes share the runs whose solvers are not compiled.
     A script that asks for other processes begins with `if __name__ == "__main__":`. Raises WorkbenchError for unusable
     settings or a reference that is not verified; a formulation, solver or metric that fails is a row or a cell with its
     reason.
@@ -119,6 +133,13 @@ def compare(
     >>> found.runs.attrs["columns"]["position_error"]["unit"]
     '1'
     """
+    if is_scene(what):
+        refused = {"solvers": several(solvers), "explicit": explicit, "normal": normal, "relaxation": relaxation,
+                   "seconds": seconds}  # fmt: skip
+        for name, value in refused.items():
+            if value:
+                raise WorkbenchError(f"{name} is for {'files' if name == 'seconds' else 'cases'}; leave it out here")
+        return _scene(what, formulations, metrics, steps, duration, reference_step, progress)
     chosen, coulomb = None if formulations is None else find_formulations(formulations), find_formulation("coulomb")
     if chosen is not None and not chosen:
         raise WorkbenchError("no formulation is given; name at least one, or leave the argument out for all")
@@ -141,10 +162,41 @@ def compare(
                             "known": c.known, "settings": own})  # fmt: skip
     case = find_case(what)
     compliance = find_relaxation(relaxation)
-    settings = Settings(tuple(several(steps)), reference_step, duration, explicit, normal, compliance).of_case(case)
+    own_steps = (1e-3,) if steps is None else tuple(several(steps))
+    settings = Settings(
+        own_steps, 1e-4 if reference_step is None else reference_step, duration, explicit, normal, compliance
+    ).of_case(case)
     c = compare_case(case, chosen or along_axes(case.size[3]), coulomb, solvers, settings, progress, workers, metrics)
     own = vars(settings) | {"relaxation": str(settings.relaxation)}
     return Compared(c, {"case": case.name, "parameters": vars(case), "settings": own})
+
+
+def _scene(
+    what: Any, formulations: Any, metrics: Any, steps: Any, duration: float | None, reference_step: float | None,
+    progress: Progress | None,
+) -> Compared:  # fmt: skip
+    """The comparison of a scene; without formulations all that come with the workbench, and its engines."""
+    from workbench.scenes.stepper import SceneStepper
+
+    found = scene(what)
+    if formulations is None:
+        chosen, engines = find_formulations(None), engines_of(found)
+    else:
+        wanted, named = apart(several(formulations))
+        chosen, engines = find_formulations(wanted), tuple(find_engine(x, found) for x in named)
+    if not chosen and not engines:
+        raise WorkbenchError("no formulation is given; name at least one, or leave the argument out for all")
+    must_differ(chosen)
+    sizes = tuple(several(found.step if steps is None else steps))
+    finest = min(sizes) / 10 if reference_step is None else reference_step
+    settings = Settings(sizes, finest, duration_of(what) if duration is None else duration)
+    measured = None if metrics is None else several(metrics)
+    c = compare_scene(
+        found, chosen, find_formulation("coulomb"), SceneStepper, settings, engines, progress, measured
+    )  # fmt: skip
+    own = {"steps": sizes, "reference_step": finest, "duration": settings.duration}
+    return Compared(c, {"scene": str(what) if isinstance(what, str | Path) else found.name, "settings": own,
+                        "rows": [x.label for x in engines]})  # fmt: skip
 
 
 def several(given: Any) -> list[Any]:

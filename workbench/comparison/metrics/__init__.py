@@ -49,6 +49,17 @@ METRICS = Registry("metric", "workbench.comparison.metrics", {
     "open": "modes.open_contacts",
     "sliding": "modes.sliding_contacts",
     "sticking": "modes.sticking_contacts",
+    "body-position-error": "bodies.position_error",
+    "body-orientation-error": "bodies.orientation_error",
+    "body-force-error": "bodies.force_error",
+    "body-moment-error": "bodies.moment_error",
+    "scene-energy-error": "bodies.energy_error",
+    "one-step-error": "bodies.one_step_error",
+    "body-creep": "bodies.creep",
+    "body-drift": "bodies.drift",
+    "body-slip": "bodies.slip",
+    "body-lift": "bodies.lift",
+    "body-penetration": "bodies.penetration",
 }, _is_metric, _line, "workbench.metrics")  # fmt: skip
 """Name of the metric: module and object below this package. In this order they are columns; a narrow terminal leaves
 out the last ones."""

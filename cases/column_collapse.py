@@ -1,0 +1,69 @@
+"""A column of grains on rough ground, without support from one moment on: how far it runs, and how steep it rests.
+
+Round columns of height H and radius r_0 run out to r_0 (1 + 1.24 H/r_0) below H/r_0 = 1.7 and to r_0 (1 + 1.6
+(H/r_0)^1/2) above it, whatever the grains (Lube, Huppert, Sparks & Hallworth 2004, J. Fluid Mech. 508, eq. 4.3, 4.4).
+The ground is a layer of fixed grains: a sphere on a smooth plane would roll on for ever.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.mechanics.case import Truth
+from workbench.mechanics.parameters import quantity
+from workbench.scenes.case import SceneCase
+from workbench.scenes.grains.placing import SPACE, layers, radii
+from workbench.scenes.grains.scene import Grains
+from workbench.scenes.grains.truths import balances
+from workbench.scenes.grains.walls import Flat
+from workbench.scenes.track import Track
+
+
+@dataclass(frozen=True)
+class ColumnCollapse(SceneCase):
+    """A round column of close hexagonal layers, which falls apart."""
+
+    name: ClassVar[str] = "column-collapse"
+    description: ClassVar[str] = "a column of N grains falls apart on rough ground, and comes to rest as a heap"
+    source: ClassVar[str] = "after Lube, Huppert, Sparks & Hallworth 2004, J. Fluid Mech. 508"
+    duration: ClassVar[float] = 0.5
+
+    N: float = quantity(300, "-", "number of grains", "count")
+    radius: float = quantity(0.005, "m", "mean radius", "positive")
+    spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
+    slender: float = quantity(1.5, "-", "height of the column beside its radius", "positive")
+    mu: float = quantity(0.5, "-", "friction coefficient", "nonnegative")
+    density: float = quantity(2500.0, "kg/m3", "density of the grains", "positive")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
+    seed: float = quantity(0, "-", "of the random numbers", "nonnegative")
+
+    @property
+    def foot(self) -> float:
+        """Radius [m] of the column: N cells of the layers fill it up to its height."""
+        a = 2 * self.radius * (1 + self.spread) * (1 + SPACE)
+        return float(np.cbrt(self.N * np.sqrt(0.5) * a**3 / (np.pi * self.slender)) + 0.25 * a)
+
+    def scene(self) -> Grains:
+        N, rng = int(self.N), np.random.default_rng(int(self.seed))
+        radius, foot = radii(N, self.radius, self.spread, rng), self.foot
+        largest = self.radius * (1 + self.spread)
+        room = foot * (2 + 1.6 * max(self.slender, np.sqrt(self.slender)))
+        ground = layers_of_ground(room, self.radius)
+        x = layers(N, largest, self.radius, foot + largest, lambda x: np.hypot(x[:, 0], x[:, 1]) <= foot)
+        return Grains(
+            radius, x, walls=[Flat(self.mu, (0.0, 0.0, -self.radius), (0.0, 0.0, 1.0))], mu=self.mu,
+            fixed=(ground, np.full(len(ground), self.radius)), density=self.density,
+            gravity=(0.0, 0.0, -self.gravity), name=self.name,
+        )  # fmt: skip
+
+    def truths(self, track: Track) -> list[Truth]:
+        return balances(self.scene(), track)
+
+
+def layers_of_ground(room: float, radius: float) -> np.ndarray:
+    """Centres of the fixed grains: one layer at z = 0 out to `room` [m], side by side."""
+    k = np.arange(-int(room / radius) - 1, int(room / radius) + 2)
+    i, j = np.meshgrid(k, k)
+    x = 2 * radius * np.column_stack([(i + 0.5 * j).ravel(), (np.sqrt(0.75) * j).ravel(), 0.0 * i.ravel()])
+    return x[np.hypot(x[:, 0], x[:, 1]) <= room]

@@ -1,0 +1,69 @@
+"""A bin with a round hole in its flat floor, over a bin that catches: an hourglass of grains.
+
+The discharge does not depend on the height of the filling, but on the opening D and the grains' diameter d:
+
+    W = C rho_b g^1/2 (D - k d)^5/2,   C = 0.58, k = 1.5 for spheres (Beverloo, Leniger & van de Velde 1961)
+
+with rho_b the bulk density. The hole opens once the grains have settled.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.errors import DataError
+from workbench.mechanics.case import Truth
+from workbench.mechanics.parameters import quantity
+from workbench.scenes.case import SceneCase
+from workbench.scenes.grains.placing import layers, radii
+from workbench.scenes.grains.scene import Grains
+from workbench.scenes.grains.truths import balances
+from workbench.scenes.grains.walls import Flat, Sieve, Tube
+from workbench.scenes.track import Track
+
+
+@dataclass(frozen=True)
+class Hopper(SceneCase):
+    """A round bin; its floor z = 0 has a hole from the time `opens` on."""
+
+    name: ClassVar[str] = "hopper"
+    description: ClassVar[str] = "N grains run out of a bin through a round hole in its floor"
+    source: ClassVar[str] = "after Beverloo, Leniger & van de Velde 1961, Chem. Eng. Sci. 15"
+    duration: ClassVar[float] = 1.0
+
+    N: float = quantity(300, "-", "number of grains", "count")
+    radius: float = quantity(0.005, "m", "mean radius", "positive")
+    spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
+    opening: float = quantity(0.05, "m", "diameter of the hole", "positive")
+    bin: float = quantity(0.12, "m", "diameter of the bin", "positive")
+    opens: float = quantity(0.1, "s", "time at which the hole opens", "nonnegative")
+    mu: float = quantity(0.5, "-", "friction coefficient, walls included", "nonnegative")
+    density: float = quantity(2500.0, "kg/m3", "density of the grains", "positive")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
+    seed: float = quantity(0, "-", "of the random numbers", "nonnegative")
+
+    def scene(self) -> Grains:
+        if self.opening >= self.bin:
+            raise DataError(f"{self.name}: opening = {self.opening:g} m; less than the bin's {self.bin:g} m is needed")
+        N, rng = int(self.N), np.random.default_rng(int(self.seed))
+        radius, largest = radii(N, self.radius, self.spread, rng), self.radius * (1 + self.spread)
+        room = 0.5 * self.bin - largest
+        x = layers(N, largest, 0.0, 0.5 * self.bin, lambda x: np.hypot(x[:, 0], x[:, 1]) <= room)
+        # All that falls has room below, and as much again for the heap's top.
+        floor = -2 * float(x[:, 2].max()) - self.opening
+        walls = [
+            Tube(self.mu, 0.5 * self.bin, axis=2), Sieve(self.mu, self.opening, self.opens),
+            Flat(self.mu, (0.0, 0.0, floor), (0.0, 0.0, 1.0)),
+        ]  # fmt: skip
+        return Grains(
+            radius, x, walls=walls, mu=self.mu, density=self.density, gravity=(0.0, 0.0, -self.gravity), name=self.name
+        )
+
+    def beverloo(self, bulk: float) -> float:
+        """The discharge [kg/s] of grains of a bulk density [kg/m^3], with C = 0.58 and k = 1.5; 0 where none passes."""
+        free = max(self.opening - 3.0 * self.radius, 0.0)
+        return float(0.58 * bulk * np.sqrt(self.gravity) * free**2.5)
+
+    def truths(self, track: Track) -> list[Truth]:
+        return balances(self.scene(), track)

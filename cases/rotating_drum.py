@@ -1,0 +1,67 @@
+"""Grains in a drum that turns about its level axis: their surface keeps a slope, the dynamic angle of repose.
+
+Spheres that roll freely have an angle that rises with their friction coefficient and levels off: 5.8 degrees without
+friction (Peyneau & Roux 2008, Phys. Rev. E 78, 011307), some 20 to 30 from mu = 0.3 on.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.mechanics.case import Truth
+from workbench.mechanics.parameters import quantity
+from workbench.scenes.case import SceneCase
+from workbench.scenes.grains.placing import SPACE, layers, radii
+from workbench.scenes.grains.scene import Grains
+from workbench.scenes.grains.truths import balances
+from workbench.scenes.grains.walls import Flat, Tube
+from workbench.scenes.track import Track
+
+
+@dataclass(frozen=True)
+class RotatingDrum(SceneCase):
+    """The axis of the drum is y; its ends are smooth, its inside is as rough as the grains."""
+
+    name: ClassVar[str] = "rotating-drum"
+    description: ClassVar[str] = "N grains in a drum that turns: the slope that their surface keeps"
+    duration: ClassVar[float] = 2.0
+
+    N: float = quantity(300, "-", "number of grains", "count")
+    radius: float = quantity(0.005, "m", "mean radius", "positive")
+    spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
+    drum: float = quantity(0.14, "m", "diameter of the drum", "positive")
+    filling: float = quantity(
+        0.4, "-", "share of the drum that the grains fill; the drum is as long as that takes", "positive"
+    )
+    turning: float = quantity(1.0, "rad/s", "angular velocity of the drum")
+    mu: float = quantity(0.5, "-", "friction coefficient, the drum's inside included", "nonnegative")
+    density: float = quantity(2500.0, "kg/m3", "density of the grains", "positive")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
+    seed: float = quantity(0, "-", "of the random numbers", "nonnegative")
+
+    @property
+    def length(self) -> float:
+        """Inner length [m] of the drum."""
+        cell = np.sqrt(0.5) * (2 * self.radius * (1 + self.spread) * (1 + SPACE)) ** 3
+        return float(self.N * cell / (self.filling * 0.25 * np.pi * self.drum**2) + 4 * self.radius * (1 + self.spread))
+
+    def scene(self) -> Grains:
+        N, rng = int(self.N), np.random.default_rng(int(self.seed))
+        radius, largest = radii(N, self.radius, self.spread, rng), self.radius * (1 + self.spread)
+        R, half = 0.5 * self.drum, 0.5 * self.length
+
+        def inside(x: np.ndarray) -> np.ndarray:
+            return (np.hypot(x[:, 0], x[:, 2]) <= R - largest) & (np.abs(x[:, 1]) <= half - largest)
+
+        x = layers(N, largest, -R, max(R, half), inside, R)
+        walls = [
+            Tube(self.mu, R, axis=1, turning=self.turning), Flat(0.0, (0.0, -half, 0.0), (0.0, 1.0, 0.0)),
+            Flat(0.0, (0.0, half, 0.0), (0.0, -1.0, 0.0)),
+        ]  # fmt: skip
+        return Grains(
+            radius, x, walls=walls, mu=self.mu, density=self.density, gravity=(0.0, 0.0, -self.gravity), name=self.name
+        )
+
+    def truths(self, track: Track) -> list[Truth]:
+        return balances(self.scene(), track)

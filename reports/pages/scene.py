@@ -1,0 +1,80 @@
+"""The page of a comparison of a scene: whose motion is closest to Coulomb's law, body by body."""
+
+from typing import Any
+
+import pandas as pd
+
+from workbench.builtin.reports.figures.scenes import figures
+from workbench.builtin.reports.pages.cards import cards
+from workbench.builtin.reports.pages.motion import motion_view
+from workbench.builtin.reports.pages.page import environment, scripts
+from workbench.builtin.reports.pages.tables import budgets, table
+from workbench.builtin.reports.pages.terms import meanings
+from workbench.builtin.reports.text.comparison import cell, error_columns, judged_columns, symptom_columns
+from workbench.builtin.reports.text.glossary import GLOSSARY
+from workbench.builtin.reports.text.scenes import compared, headline, shown, summary
+from workbench.comparison.result import Comparison
+from workbench.comparison.scenes.bodies import BODIES, GROWTH
+from workbench.comparison.scenes.horizon import MOST_GROWTH
+
+MOST = 60
+"""Bodies of which the page has a row; bodies.csv has all."""
+
+
+def render(c: Comparison, provenance: dict[str, Any]) -> str:
+    """The whole page as text."""
+    drawn, moving, every, parts = figures(c), motion_view(c), tables(c), budgets(c)
+    columns = {x.name: (x.title, x.meaning) for t in (*every, *parts) for x in t["columns"]}
+    return (
+        environment()
+        .get_template("scene.html.j2")
+        .render(
+            c=c,
+            scene=shown(c),
+            several=len(c.settings.steps) > 1,
+            provenance=provenance,
+            ranking=[f for f in drawn if f.name == "ranking"],
+            figures=[f for f in drawn if f.name != "ranking"],
+            compared=compared(c),
+            headline=headline(c),
+            summary=summary(c),
+            tables=every,
+            budgets=parts,
+            bodies=by_body(c),
+            most_growth=f"{MOST_GROWTH:g}",
+            cards=cards(c),
+            glossary=GLOSSARY,
+            motion=moving["motion"],
+            meanings=meanings(columns),
+            **scripts(drawn, moving["viewer"]),
+        )
+    )
+
+
+def tables(c: Comparison) -> list[dict[str, Any]]:
+    """Errors, symptoms and what the answers cost."""
+    found = [table("Distance from Coulomb's law, of the body that is farthest", c.runs, error_columns(c))]
+    if symptoms := symptom_columns(c):
+        found.append(table("Symptoms, of the body that has most", c.runs, symptoms))
+    return [*found, table("What the answers cost", c.runs, judged_columns(c))]
+
+
+def by_body(c: Comparison) -> dict[str, Any]:
+    """A row for every body: how far it is off in every row of the first step size, and how a displacement grew."""
+    bodies = c.bodies[c.bodies["step"] == c.settings.steps[0]]
+    if bodies.empty:
+        return {}
+    column = {x.name: x for x in BODIES}["position_error"]
+    table = bodies.pivot_table(index="body", columns="label", values="position_error", sort=False, dropna=False)
+    labels = [x for x in dict.fromkeys(c.runs["label"]) if x in table]
+    known = dict(zip(shown(c).bodies, zip(shown(c).uncertainty, shown(c).growth, strict=True), strict=True))
+    largest = table[labels].max(axis=1).sort_values(ascending=False, kind="stable").index
+    rows = [
+        (body, [cell(table.loc[body, x], column) for x in labels], cell(known[body][0], column), _grown(known[body][1]))
+        for body in largest[:MOST]
+    ]
+    return {"labels": labels, "rows": rows, "left": max(0, len(table) - MOST), "growth": GROWTH.meaning}
+
+
+def _grown(x: float) -> str:
+    return "–" if pd.isna(x) else f"{x:.3g}"

@@ -1,0 +1,31 @@
+"""Tables of a comparison's runs as its page has them, with the files that each is saved as."""
+
+from typing import Any
+
+import pandas as pd
+
+from workbench.builtin.reports.pages.page import data_link, links
+from workbench.builtin.reports.text.comparison import budget_columns, rows_of
+from workbench.builtin.reports.text.exports import full, of_runs
+from workbench.comparison.columns import Column
+from workbench.comparison.result import Comparison
+
+PARQUET = "application/vnd.apache.parquet"
+
+
+def table(title: str, runs: pd.DataFrame, columns: list[Column]) -> dict[str, Any]:
+    """A table and the files it is saved as: CSV and Parquet in full numbers, Markdown and LaTeX as it stands."""
+    found = {"title": title, "rows": rows_of(runs, columns), "columns": columns, "clipped": False}
+    shown, numbers = of_runs(found), full(runs, columns)
+    of_numbers = [
+        ("CSV", f"{shown.file}.csv", data_link(numbers.to_csv(index=False), "text/csv")),
+        ("Parquet", f"{shown.file}.parquet", data_link(numbers.to_parquet(index=False), PARQUET)),
+    ]
+    return found | {"saved": of_numbers + links(shown)[1:]}
+
+
+def budgets(c: Comparison) -> list[dict[str, Any]]:
+    """The parts of every error in the first window."""
+    window, runs = next(iter(c.windows.items()))
+    where = f", window “{window}”" if window else ""
+    return [table(f"{columns[0].heading}{where}", runs, columns) for columns in budget_columns(c)]

@@ -1,0 +1,199 @@
+"""What a comparison of a scene says, in sentences: whose motion is closest, by which symptoms, how sure that is."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.builtin.reports.text.comparison import cell, why_not
+from workbench.builtin.reports.text.conclusions import by_error, listed, ranking, sentence
+from workbench.builtin.reports.text.headline import Ranked, ranked
+from workbench.comparison.columns import Column
+from workbench.comparison.result import Comparison
+from workbench.comparison.scenes.bodies import SYMPTOMS
+from workbench.comparison.shown import SceneShown
+
+STILL = 1e-6
+"""Distances up to which nobody sees a difference [m]."""
+SHARED = "one_step_error", "body_orientation_error", "body_force_error"
+"""Further errors that are ranked in a sentence each."""
+SENSES = {
+    "one_step_error": "In single steps", "body_orientation_error": "In how bodies turn",
+    "body_force_error": "In the contact force on a body",
+}  # fmt: skip
+LEAST = {"penetration": 1e-4, "lift": 1e-4, "creep": 1e-4, "drift": 1e-4}
+"""Symptoms from which on they are told [m, m/s]."""
+VERBS = {
+    "penetration": "goes in by {:.2g} mm", "lift": "is lifted by {:.2g} mm", "creep": "creeps at {:.2g} mm/s",
+    "drift": "drifts by {:.2g} mm",
+}  # fmt: skip
+
+
+def compared(c: Comparison) -> str:
+    """What is compared with what, up to when."""
+    s = shown(c)
+    steps = " and ".join(f"{1e3 * h:g}" for h in c.settings.steps)
+    engines = " and ".join(s.engines)
+    beside = f", and {engines} beside them," if engines else ""
+    return (
+        f"Formulations at {steps} ms a step{beside} against exact Coulomb friction at "
+        f"{1e3 * c.settings.reference_step:g} ms, {until_words(s)}. Distances are those of the body that is farthest "
+        "from where it is in the reference, the mean over that time."
+    )
+
+
+def shown(c: Comparison) -> SceneShown:
+    """What is told of the scene."""
+    assert c.scene
+    return c.scene
+
+
+def until_words(s: SceneShown) -> str:
+    """From when to when."""
+    return f"from 0 to {s.until:.4g} s" + (f" of {s.duration:.4g} s" if s.until < s.duration - 1e-9 else "")
+
+
+def headline(c: Comparison) -> list[str]:
+    """Whose motion is closest and by how much; what the engine does; where the comparison stops; how sure that is."""
+    found, rows = ranked(c), first_rows(c)
+    parts = [_first(c, found, rows), _engines(c, rows), _yardsticks(c, rows), _symptoms(c, rows, found), _stop(c)]
+    return [words for words in [*parts, _sure(c, rows)] if words]
+
+
+def first_rows(c: Comparison) -> pd.DataFrame:
+    """The rows of the first step size."""
+    return c.runs[c.runs["step"] == c.settings.steps[0]]
+
+
+def _column(c: Comparison, name: str) -> Column | None:
+    return next((x for m in c.metrics for x in m.columns if x.name == name), None)
+
+
+def farthest_body(c: Comparison, label: str) -> str:
+    """The body of a row that is farthest from the reference, at the first step size."""
+    own = c.bodies[(c.bodies["label"] == label) & (c.bodies["step"] == c.settings.steps[0])]
+    return str(own["body"].iloc[int(np.nanargmax(own["position_error"]))]) if len(own) else ""
+
+
+def _first(c: Comparison, found: Ranked | None, rows: pd.DataFrame) -> str:
+    if found is None:
+        own = rows[rows["verified"]]
+        if "body_position_error" in own and own["body_position_error"].max() <= STILL:
+            return "All rows move as under Coulomb's law, but for less than a micrometre."
+        return ""
+    label = found.order[0][0]
+    words = sentence(found.column, f"Over {shown(c).until:.3g} s of motion", found.order, found.rows)
+    several = len(shown(c).bodies) > 1
+    where = [farthest_body(c, x) for x in dict.fromkeys((label, found.order[-1][-1]))]
+    told = f" (the farthest body is {' and '.join(dict.fromkeys(where))})" if several and all(where) else ""
+    return f"{words[0].upper()}{words[1:-1]}{told}."
+
+
+def _engines(c: Comparison, rows: pd.DataFrame) -> str:
+    """Every engine's place among the formulations."""
+    column = _column(c, "body_position_error")
+    if column is None:
+        return ""
+    errors = by_error(rows[rows["verified"] & (rows["formulation"] != "coulomb")].drop_duplicates("label"), column)
+    parts = []
+    for label in shown(c).engines:
+        if label in errors.index:
+            place = 1 + list(errors.index).index(label)
+            body = f" ({farthest_body(c, label)})" if len(shown(c).bodies) > 1 else ""
+            parts.append(f"{label} is {_far(errors[label])} off{body}, place {place} of {len(errors)}")
+        else:
+            reason = next((why_not(r) for r in rows[rows["label"] == label].to_dict("records")), "")
+            parts.append(f"{label} is not compared ({reason})")
+    return f"{_sentence('; '.join(parts))}." if parts else ""
+
+
+def _yardsticks(c: Comparison, rows: pd.DataFrame) -> str:
+    """How far Coulomb's law itself is off at this step, and how far it is without any friction."""
+    if "body_position_discretisation" not in rows:
+        return ""
+    own = rows["body_position_discretisation"].dropna()
+    free = {f.label for f in c.formulations if f.friction == "none"}
+    bare = rows[rows["label"].isin(free) & rows["verified"]]["body_position_error"].dropna()
+    words = f"Exact Coulomb friction at the same step is itself {_far(own.iloc[0])} off" if len(own) else ""
+    without = f"without friction it would be {_far(bare.iloc[0])}" if len(bare) else ""
+    both = ", and ".join(filter(None, [words, without]))
+    return f"{_sentence(both)}." if both else ""
+
+
+def _symptoms(c: Comparison, rows: pd.DataFrame, found: Ranked | None) -> str:
+    """What of the engines, of the closest and of the farthest can be seen with the eye."""
+    ends = [] if found is None else [found.order[0][0], found.order[-1][-1]]
+    parts = []
+    for label in dict.fromkeys((*shown(c).engines, *ends)):
+        words = symptoms_of(c, label)
+        if words:
+            parts.append(f"under {label} {', '.join(words)}")
+    return f"What shows: {'; '.join(parts)}." if parts else ""
+
+
+def symptoms_of(c: Comparison, label: str) -> list[str]:
+    """What a row's worst bodies do beyond what exact Coulomb friction does at the same step."""
+    own = c.bodies[(c.bodies["label"] == label) & (c.bodies["step"] == c.settings.steps[0])]
+    exact = c.bodies[(c.bodies["formulation"] == "coulomb") & (c.bodies["step"] == c.settings.steps[0])]
+    words = []
+    for x in SYMPTOMS:
+        name = x.column.name
+        values = own[name].to_numpy(dtype=float) if len(own) else np.zeros(0)
+        if name not in VERBS or not np.isfinite(values).any():
+            continue
+        beyond = 1.2 * exact[name].max() if len(exact) and exact[name].notna().any() else 0.0
+        if np.nanmax(values) > max(LEAST[name], beyond):
+            words.append(f"{own['body'].iloc[int(np.nanargmax(values))]} {VERBS[name].format(1e3 * np.nanmax(values))}")
+    return words
+
+
+def _stop(c: Comparison) -> str:
+    """Why the comparison stops before the end."""
+    s = shown(c)
+    return f"The comparison stops at {s.until:.3g} s: {s.why}." if s.why else ""
+
+
+def _sure(c: Comparison, rows: pd.DataFrame) -> str:
+    s, parts = shown(c), [f"{rows['verified'].sum()} of {len(rows)} rows come to the end of what is compared"]
+    parts.append(f"the reference is known to {_far(max(s.uncertainty))} (what twice its step changes)")
+    grown = int(np.argmax(s.growth))
+    parts.append(
+        f"a displacement of the start by 1e-7 m grows {s.growth[grown]:.2g} times at most (at {s.bodies[grown]})"
+    )
+    return f"How sure: {'; '.join(parts)}."
+
+
+def summary(c: Comparison) -> list[str]:
+    """Further sentences: errors in other senses, symptoms of every row, what is not verified."""
+    rows = first_rows(c)
+    others = rows[rows["verified"] & (rows["formulation"] != "coulomb")].drop_duplicates("label")
+    said = []
+    for name in SHARED:
+        column = _column(c, name)
+        order = ranking(others, column) if column is not None and name in others else []
+        if column is not None and order:
+            said.append(_sentence(sentence(column, SENSES[name], order, others)))
+    symptoms: dict[tuple[str, ...], list[str]] = {}
+    for label in others["label"]:
+        symptoms.setdefault(tuple(symptoms_of(c, label)), []).append(str(label))
+    said += [f"{_sentence(listed(labels))}: {', '.join(words)}." for words, labels in symptoms.items() if words]
+    if () in symptoms:
+        said.append(f"Nothing beyond what exact Coulomb friction does at this step shows under {listed(symptoms[()])}.")
+    said += [f"{_sentence(r['label'])} is not compared: {why_not(r)}." for r in _records(rows[~rows["verified"]])]
+    return [*said, *c.remarks]
+
+
+def _records(rows: pd.DataFrame) -> Sequence[dict[Any, Any]]:
+    return rows.to_dict("records")
+
+
+def _far(metres: float) -> str:
+    return f"{cell(metres, MILLIMETRES)} mm" if metres < 1 else f"{metres:.3g} m"
+
+
+MILLIMETRES = Column("distance", "m", "distance", shown="millimetres")
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,230 @@
+"""Comparing on scenes: runs by body, where the comparison stops, symptoms, growth."""
+
+import numpy as np
+import pytest
+
+from tests.scenes import Balls, DenseStepper
+from workbench.comparison.jobs import Settings
+from workbench.comparison.scenes.compare import compare
+from workbench.comparison.scenes.measured import angles
+from workbench.errors import DataError, WorkbenchError
+from workbench.mechanics.instant import Places
+from workbench.scenes.run import run
+from workbench.scenes.track import by_body
+from workbench.verbs.find import find_formulation
+
+SLIDES = dict(positions=[[0, 0, 0.1], [0, 0.5, 0.11]], velocities=[[1, 0.3, 0], [0.5, 0, 0]])
+H, FINE, DURATION = 2.4e-3, 4e-4, 0.048
+SETTINGS = Settings((H,), FINE, DURATION)
+COULOMB = find_formulation("coulomb")
+
+
+def compared(scene, *formulations, settings=SETTINGS, **given):
+    found = [find_formulation(x) for x in formulations]
+    return compare(scene, found, COULOMB, DenseStepper, settings, **given)
+
+
+@pytest.fixture(scope="module")
+def sliding():
+    return compared(Balls(**SLIDES), "coulomb", "ccp", "mujoco")
+
+
+def test_forces_by_body_are_those_of_newton():
+    """The net wrench of every body is the rate of its momentum but for gravity."""
+    scene = Balls(**SLIDES)
+    track = run(scene, DenseStepper(scene, COULOMB, H), 30)
+    assert track.finished
+    v = track.v.reshape(-1, 2, 6)
+    rate = np.diff(v, axis=0) / H * scene.inertia.reshape(2, 6)
+    rate[..., 2] += 9.81
+    np.testing.assert_allclose(track.steps.wrench, rate, atol=1e-7)
+    assert track.steps.load.max() > 9
+
+
+def test_forces_between_two_bodies_cancel():
+    """A contact pushes its bodies apart with opposite forces, whose moments about one point cancel too."""
+    random = np.random.default_rng(3)
+    acts = random.standard_normal((3, 6))
+    places = Places(random.standard_normal((1, 3)), np.array([[0, 1]]), acts)
+    centre, P = random.standard_normal((2, 3)), random.standard_normal(3)
+    step = by_body(2, centre, places, np.array([0, 3]), P, np.zeros(3), np.zeros(1), 0.5)
+    np.testing.assert_allclose(step.wrench[1, :3], P @ acts[:, :3] / 0.5)
+    about_zero = step.wrench[:, 3:] + np.cross(centre, step.wrench[:, :3])
+    np.testing.assert_allclose(step.wrench[:, :3].sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(about_zero.sum(axis=0), 0, atol=1e-12)
+
+
+def test_symptoms_are_in_the_axes_of_the_contact():
+    """What slides along a tangent slips, whatever torsion and rolling there are besides."""
+    acts = np.zeros((4, 6))
+    acts[[0, 1, 2], [2, 0, 1]] = 1.0
+    acts[3, 5] = 1.0
+    places = Places(np.zeros((1, 3)), np.array([[-1, 0]]), acts)
+    step = by_body(1, np.zeros((1, 3)), places, np.array([0, 4]), np.full(4, 2.0), np.array([9, 3, 4, 7.0]),
+                   np.array([-1e-3]), 0.1)  # fmt: skip
+    assert step.slip == [5.0]
+    assert step.slide.tolist() == [[3.0, 4.0, 0.0]]
+    assert (step.load, step.gap) == (20.0, -1e-3)
+
+
+def test_without_friction_rigid_formulations_agree():
+    names = "coulomb", "box", "ccp"
+    c = compared(Balls(**SLIDES, mu=0.0), *names)
+    assert c.runs["verified"].all()
+    for part in ("position", "orientation", "force", "moment"):
+        np.testing.assert_allclose(c.runs[f"body_{part}_formulation"], 0, atol=1e-7)
+    assert (c.runs["one_step_error"] < 1e-6).all()
+
+
+def test_what_is_the_same_has_no_difference(sliding):
+    own = sliding.runs.set_index("label").loc["coulomb"]
+    assert own["body_position_formulation"] == own["one_step_error"] == 0
+    assert own["body_position_error"] == own["body_position_discretisation"] > 0
+    other = sliding.runs.set_index("label").loc["ccp"]
+    assert other["body_position_formulation"] > 5 * own["body_position_error"]
+
+
+def test_the_error_of_the_step_is_of_first_order(sliding):
+    """Half the step, half the error; the reference's uncertainty is the error of its own step."""
+    half = compared(Balls(**SLIDES), "coulomb", settings=Settings((H / 2,), FINE / 2, DURATION)).runs.iloc[0]
+    own = sliding.runs.iloc[0]
+    for name in ("body_position_error", "body_position_reference"):
+        assert half[name] == pytest.approx(own[name] / 2, rel=0.1)
+
+
+def test_a_yaw_of_the_scene_changes_nothing_for_coulomb():
+    errors = [compared(Balls(**SLIDES, yaw=yaw), "coulomb", "ccp").bodies for yaw in (0.0, 0.7)]
+    for name in ("position_error", "orientation_error", "force_error", "slip", "growth"):
+        np.testing.assert_allclose(errors[1][name], errors[0][name], rtol=2e-4, atol=1e-8)
+
+
+def test_the_worst_body_is_in_the_row(sliding):
+    for name in ("position_error", "moment_error", "creep", "slip", "penetration"):
+        worst = sliding.bodies.groupby("label", sort=False)[name].max()
+        assert sliding.runs[f"body_{name}"].tolist() == worst.tolist()
+
+
+def test_a_soft_formulation_sinks_and_creeps(sliding):
+    """What rests on a spring sinks; a rigid one does neither."""
+    rows = sliding.bodies[sliding.bodies["body"] == "ball 1"].set_index("label")
+    assert rows["penetration"]["mujoco"] > 1e-5 > 1e-9 > rows["penetration"]["coulomb"]
+    pushed = compared(Balls([[0, 0, 0.1]], [[0, 0, 0]], drive=(0.5, 0, 0)), "coulomb", "mujoco")
+    creep = pushed.bodies.set_index("label")["creep"]
+    assert creep["mujoco"] > 1e-4 > 1e-9 > creep["coulomb"]
+
+
+def test_growth_of_a_stable_scene_is_about_one():
+    c = compared(Balls([[0, 0, 0.1], [0.4, 0, 0.1]], [[0, 0, 0], [0, 0, 0]]), "coulomb")
+    assert c.scene.why == ""
+    assert max(c.scene.growth) == pytest.approx(1, rel=0.2)
+
+
+def test_the_comparison_stops_where_the_motion_is_chaotic():
+    """A ball on the top of another: what it is off by grows without end, and the page says when that is too much."""
+    scene = Balls([[1e-5, 0, 0.3]], [[0, 0, 0]], fixed=[[0, 0, 0.1]], drive=(0, 0, -90))
+    c = compared(scene, "coulomb", "ccp", settings=Settings((1e-2,), 1e-3, 0.8))
+    assert 0.1 < c.scene.until < 0.79
+    assert "s: " in c.scene.why
+    assert c.runs["clipped"].all()
+    assert (c.runs["window_end"] == c.scene.until).all()
+    assert c.trajectories["t"].max() <= c.scene.until + 1e-9
+    assert max(c.scene.growth) > 100
+
+
+class Ending(DenseStepper):
+    """Steps that have no verified answer from a time on."""
+
+    def step(self, q, v, t):
+        found = super().step(q, v, t)
+        return found._replace(residual=1.0) if t > 0.65 * DURATION else found
+
+
+def test_a_run_without_an_answer_is_a_row_with_its_reason():
+    def stepper(scene, f, h):
+        return (Ending if f.name == "ccp" else DenseStepper)(scene, f, h)
+
+    scene = Balls(**SLIDES)
+    c = compare(scene, [COULOMB, find_formulation("ccp")], COULOMB, stepper, SETTINGS)
+    row = c.runs.set_index("label").loc["ccp"]
+    assert not row["verified"]
+    assert row["claimed"] == "INACCURATE"
+    assert "at 0.0336 s: residual 1.0e+00" in row["reason"]
+    assert np.isnan(row["body_position_error"])
+    assert c.scene.until == DURATION
+    assert set(c.bodies["label"]) == {"coulomb"}
+
+
+def test_where_the_reference_ends_the_comparison_does():
+    scene = Balls(**SLIDES)
+    c = compare(scene, [find_formulation("ccp")], COULOMB, Ending, SETTINGS)
+    assert c.scene.until == pytest.approx(0.0312)
+    assert "no verified step" in c.scene.why
+    assert c.runs["verified"].all()
+
+
+class Refused(DenseStepper):
+    def __init__(self, scene, f, h):
+        if f.name == "box":
+            raise DataError("boxes are not for balls")
+        super().__init__(scene, f, h)
+
+
+def test_a_formulation_that_is_refused_is_a_row():
+    c = compare(Balls(**SLIDES), [find_formulation("box"), COULOMB], COULOMB, Refused, SETTINGS)
+    assert c.runs["reason"].tolist() == ["boxes are not for balls", ""]
+    assert c.runs["claimed"].tolist() == ["REFUSED", "SOLVED"]
+
+
+class Shifted:
+    """An engine that moves as the reference does, a millimetre aside."""
+
+    label, words = "engine:shifted", "A millimetre aside"
+
+    def run(self, h, duration, progress=None):
+        scene = Balls(**SLIDES)
+        track = run(scene, DenseStepper(scene, COULOMB, FINE), round(duration / FINE))
+        every = round(h / FINE)
+        kept = vars(track) | {"h": h, "label": self.label}
+        for name in ("q", "v", "position", "orientation", "energy"):
+            kept[name] = kept[name][::every]
+        for name in ("contacts", "residual", "iterations"):
+            kept[name] = kept[name][::every]
+        kept["steps"] = type(track.steps)(*(x[::every] for x in track.steps))
+        kept["position"] = kept["position"] + [1e-3, 0, 0]
+        return type(track)(**kept)
+
+
+def test_an_engine_is_a_row_beside_the_formulations():
+    c = compared(Balls(**SLIDES), "coulomb", engines=[Shifted()])
+    row = c.runs.set_index("label").loc["engine:shifted"]
+    assert row["body_position_error"] == pytest.approx(1e-3, abs=1e-12)
+    assert row["body_orientation_error"] < 1e-7
+    assert c.scene.engines == {"engine:shifted": "A millimetre aside"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (Settings((3 * FINE,), FINE, DURATION), "an even multiple is needed"),
+        (Settings((H,), FINE, H / 2), "at least one step"),
+        (Settings((H, H), FINE, DURATION), "given twice"),
+        (Settings((np.nan,), FINE, DURATION), "positive number of seconds"),
+    ],
+)
+def test_unusable_settings_are_one_line(settings, words):
+    with pytest.raises(DataError, match=words):
+        compared(Balls(**SLIDES), "coulomb", settings=settings)
+
+
+def test_a_start_that_explodes_is_one_line():
+    scene = Balls(SLIDES["positions"], [[1e8, 0, 0], [0, 0, 0]])
+    with pytest.raises(WorkbenchError, match="explodes"):
+        compared(scene, "coulomb")
+
+
+def test_angles_are_those_of_the_rotation_between():
+    half = np.array([0.1, 1.4])
+    turned = np.stack([np.cos(half), np.sin(half), 0 * half, 0 * half], axis=-1)
+    none = np.array([1.0, 0, 0, 0])
+    np.testing.assert_allclose(angles(turned, none), 2 * half)
+    np.testing.assert_allclose(angles(-turned, none), 2 * half)

@@ -1,0 +1,256 @@
+"""Newton's method over contact blocks of any sets: the stages of `coulomb_newton` in the blocks' scaled impulses.
+
+Every block's law is an equation between its impulses P = R x and velocities u (`block_laws`), with C dP + B du = - gap,
+and the bodies' is M dv = J^T dP. Blocks are eliminated, and what is factored is
+
+    M + J^T D J,   D = (C + eps B)^-1 B,
+
+as in `coulomb_bodies`, with refinement on the equations before.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from workbench.algorithms import best
+from workbench.algorithms.base import EXACT
+from workbench.algorithms.block_laws import FREE, FROM_LOWER, FROM_UPPER, TWO_SIDED, Laws, Metric, all_laws, lay
+from workbench.algorithms.block_sweeps import add_blocks, block_inverses, block_sweeps, times
+from workbench.algorithms.coulomb_bodies import FLOORS, REFINEMENTS, pairs, with_pairs
+from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, Stages, minimum_degree, solve_blocks
+from workbench.arrays import Array
+from workbench.problems.block_kernels import own_matrices
+from workbench.problems.contact_blocks import NO_CONE, ContactBlocks, block_diagonal
+
+STILL = 1e-12
+"""Share of the largest mobility of a row below which it counts as none."""
+MANY = 100
+"""Newton steps after which a tenth of the accuracy that is asked for is enough."""
+
+Indices = NDArray[np.int64]
+
+
+def offsets(sizes: Indices) -> Indices:
+    return np.append(0, np.cumsum(sizes))
+
+
+def mobilities(p: ContactBlocks) -> Array:
+    """(R,) the diagonal of W; its mean over the rows of a cone; the mean of all where nothing moves."""
+    W, m = p.own[0], np.diff(p.row)
+    starts = offsets(m * m)[:-1]
+    within = np.arange(p.s.size) - p.row[:-1][p.block_of_row]
+    w = W[starts[p.block_of_row] + within * (m[p.block_of_row] + 1)]
+    mean = np.bincount(p.block_of_row, w, minlength=p.blocks) / np.maximum(m, 1)
+    w = np.where(p.cone[p.block_of_row] != NO_CONE, mean[p.block_of_row], w)
+    moving = w > STILL * w.max(initial=0.0)
+    return np.where(moving, w, w[moving].mean() if moving.any() else 1.0)
+
+
+def scaled_laws(p: ContactBlocks, w: Array) -> tuple[Laws, Array]:
+    """The laws of all blocks in rows scaled by the mobilities w (R,), and x (X,) per unknown of these."""
+    m, k = np.diff(p.row), np.diff(p.unknown)
+    root, cones = np.sqrt(w), p.cone != NO_CONE
+    # A cone's unknowns are scaled with its rows.
+    unit = np.ones(p.size)
+    unit[cones[p.block_of_unknown]] = root[cones[p.block_of_row]]
+    L, N, R = (X.copy() for X in p.whole)
+    of_L, of_N, of_R = (np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)) for X in (L, N, R))
+    L.data *= root[L.indices] / unit[of_L]
+    N.data /= unit[of_N] * unit[N.indices]
+    R.data *= root[of_R] / unit[R.indices]
+    low, high = np.isfinite(p.lower), np.isfinite(p.upper)
+    role = np.select([low & high, low, high], [TWO_SIDED, FROM_LOWER, FROM_UPPER], FREE)
+    role = np.where(cones[p.block_of_unknown], FREE, role).astype(np.int64)
+    own = np.choose(role, [1, 1, 2, 0])
+    K = np.bincount(p.block_of_unknown, own, minlength=p.blocks).astype(np.int64)
+    most = int(K.max(initial=0))
+    return Laws(
+        p.row, p.unknown, offsets(m * k), offsets(k * k), offsets(m * m), p.cone, p.mu, L.data, N.data, R.data,
+        p.c / unit, p.lower, p.upper, role, offsets(K), offsets(K * K), np.zeros(most), np.full(most, np.inf),
+    ), 1.0 / unit  # fmt: skip
+
+
+def scaled_blocks(p: ContactBlocks, w: Array) -> Array:
+    """The diagonal blocks of W in scaled rows, flat."""
+    m = np.diff(p.row)
+    row, width = np.repeat(p.row[:-1], m * m), np.repeat(m, m * m)
+    within = np.arange(row.size) - np.repeat(offsets(m * m)[:-1], m * m)
+    return p.own[0] / np.sqrt(w[row + within // width] * w[row + within % width])
+
+
+def stored(X: Any) -> tuple[Indices, Indices, Array]:
+    """first, column, values of a sparse array, as kernels take them."""
+    return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data
+
+
+def metric(laws: Laws, Z: Array) -> Metric:
+    """Of mobilities Z, flat."""
+    A = np.empty(laws.N.size)
+    own_matrices(laws.row, laws.unknown, laws.L, laws.N, laws.R, Z, A)
+    B = laws.cone.size
+    found = Metric(
+        A, np.zeros(A.size), np.zeros(laws.at_M[-1]), np.zeros(B, dtype=np.int64), np.zeros(laws.place[-1])
+    )  # fmt: skip
+    lay(laws, found)
+    return found
+
+
+class BlockNewton(Stages):
+    """Contact blocks in scaled rows: impulses z (R,) of these, velocities u (R,); `x` (X,) is the best answer."""
+
+    floors = FLOORS
+
+    def __init__(self, problem: ContactBlocks, enough: float = 0.0, most: int = 0):
+        super().__init__()
+        self.asked, self.most = enough, most
+        p = self.problem = problem
+        w = mobilities(p)
+        self.laws, self.unit_of_x = scaled_laws(p, w)
+        size = sparse.diags_array(1.0 / np.sqrt(w))
+        self.J = sparse.csr_array(size @ p.rows)
+        self.W = scaled_blocks(p, w)
+        within = np.arange(self.W.size) - np.repeat(self.laws.at_W[:-1], np.diff(self.laws.at_W))
+        m = np.repeat(np.diff(p.row), np.diff(self.laws.at_W))
+        self.metric = metric(self.laws, (within // m == within % m).astype(float))
+        self.free = self.J @ p.free[0]
+        self.R = block_diagonal(self.laws.R, p.row, p.unknown)
+        self.gap, self.now = np.empty(p.s.size), np.zeros(p.size)
+        self.C, self.B, self.D, self.inverse = (np.empty(self.W.size) for _ in range(4))
+        self.least, self.x = np.inf, np.zeros(p.size)
+
+    @property
+    def enough(self) -> float:
+        """The residual that is asked for, less of it after many steps, and any after as many as are allowed."""
+        return self.asked * 10.0 ** min(self.factors // MANY, 2) if self.factors < self.most else np.inf
+
+    @cached_property
+    def responses(self) -> Any:
+        """V (R, n) and the metric of sweeps; None where the responses to impulses are too many numbers."""
+        V = self.problem.responses
+        if V is None:
+            return None
+        size = sparse.diags_array(1.0 / np.sqrt(mobilities(self.problem)))
+        V = sparse.csr_array(size @ V)
+        return V, metric(self.laws, self.W)
+
+    @cached_property
+    def matrix(self) -> "NewtonMatrix":
+        """Newton's matrix; its pattern is worked out once."""
+        return NewtonMatrix(self.problem, self.J)
+
+    def begin(self, start: Array | None) -> Array:
+        return np.zeros(self.gap.size) if start is None else self.R @ (start / self.unit_of_x)
+
+    def size(self, z: Array) -> float:
+        return max(float(np.linalg.norm(z)), float(np.linalg.norm(self.free)))
+
+    def start(self, z: Array, centre: Array, eps: float) -> float:
+        u = self.free + self.J @ self.problem.inertia.response(self.J.T @ z)
+        u += eps * (z - centre)
+        return all_laws(self.laws, self.metric, z, u, self.now, self.gap, self.C, self.B)
+
+    def residual(self, z: Array) -> float:
+        """The problem's own, of the answer x to z."""
+        self.start(z, z, 0.0)
+        return self.judged()
+
+    def judged(self) -> float:
+        """The residual of the answer x now, which is kept if it is the best."""
+        x = self.now * self.unit_of_x
+        residual = self.problem.residual(x)
+        if residual < self.least:
+            self.least, self.x = residual, x
+        return residual
+
+    def show(self, z: Array) -> None:
+        if best.watched(self.problem.size):
+            best.offer(self.x)
+
+    def sweep(self, count: int, z: Array) -> bool:
+        if self.responses is None:
+            return False
+        V, own = self.responses
+        v = V.T @ z
+        block_sweeps(self.laws, own, *stored(self.J), *stored(V), self.W, self.free, count, v, z, self.now)
+        self.judged()
+        self.swept += count
+        return True
+
+    def newton_step(self, eps: float) -> Array | None:
+        eps = max(eps, FLOORS[0])
+        if self.factors >= self.most or not block_inverses(self.laws, self.C, self.B, eps, self.inverse, self.D):
+            return None
+        factors = self.matrix.factored(self.laws, self.D)
+        if factors is None:
+            return None
+        self.factors += 1
+        K, J = self.matrix.K, self.matrix.J
+        v, z = np.zeros(K.shape[0]), np.zeros_like(self.gap)
+        for _ in range(1 + REFINEMENTS):
+            left = -self.gap - self._each(self.C, z) - self._each(self.B, J @ v + eps * z)
+            dz = self._each(self.inverse, left)
+            dv = factors.solve(self.matrix.J_T @ (z + dz) - K @ v)
+            dz -= self._each(self.D, J @ dv)
+            v += dv
+            z += dz
+        return z if np.isfinite(z).all() else None
+
+    def _each(self, blocks: Array, z: Array) -> Array:
+        """blocks[i] z[i] for every block i."""
+        found = np.empty_like(z)
+        times(self.laws, blocks, z, found)
+        return found
+
+
+def solve_island(p: ContactBlocks, guess: Array, enough: float, most: int) -> tuple[Array, int, tuple[str, ...]]:
+    """The best x (X,) of all stages from a guess, and from zero where that is no solution; iterations, stages."""
+    found, least, iterations = guess, np.inf, 0
+    stages: tuple[str, ...] = ()
+    for start in [guess, None] if guess.any() else [None]:
+        blocks = BlockNewton(p, enough, most)
+        search = solve_blocks(blocks, start)
+        iterations, stages = iterations + blocks.swept + blocks.factors, (*stages, *search.report)
+        if blocks.least < least:
+            found, least = blocks.x, blocks.least
+        if least <= max(enough, EXACT):
+            break
+    return found, iterations, stages
+
+
+class NewtonMatrix:
+    """M + J^T D J over velocities in an order of minimum degree; K, J, J_T are M, J and J^T in that order."""
+
+    def __init__(self, problem: ContactBlocks, J: Any):
+        p, n, m = problem, problem.b.size, np.diff(problem.row)
+        entries = J.tocoo()
+        block = p.block_of_row[entries.row]
+        key, place = np.unique(block * n + entries.col, return_inverse=True)
+        of_block, velocity = key // n, key % n
+        self.first = np.searchsorted(of_block, np.arange(p.blocks + 1))
+        self.start = offsets(np.diff(self.first) * m)
+        at = self.start[of_block] + (np.arange(key.size) - self.first[of_block]) * m[of_block]
+        self.H = np.zeros(self.start[-1])
+        self.H[at[place] + entries.row - p.row[block]] = entries.data
+        i, j = pairs(self.first, velocity)
+        inside = p.inertia.K.tocoo()
+        order = minimum_degree(np.concatenate([inside.row, i]), np.concatenate([inside.col, j]), n)
+        new = np.empty(n, dtype=np.int64)
+        new[order] = np.arange(n)
+        self.K = sparse.csc_array(p.inertia.K[order][:, order])
+        self.J = sparse.csr_array(J[:, order])
+        self.J_T = sparse.csr_array(self.J.T)
+        self.values, self.place = with_pairs(self.K, new[i], new[j])
+        self.base = self.values.data.copy()
+
+    def factored(self, laws: Laws, D: Array) -> Any:
+        """Factors with the blocks D; None where the matrix is singular."""
+        np.copyto(self.values.data, self.base)
+        add_blocks(laws, self.first, self.start, self.H, D, self.place, self.values.data)
+        try:
+            return splu(self.values, permc_spec="NATURAL", diag_pivot_thresh=PIVOTING, options=SYMMETRIC)
+        except RuntimeError:
+            return None

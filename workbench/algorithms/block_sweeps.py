@@ -1,0 +1,167 @@
+"""Kernels over contact blocks and bodies: Gauss-Seidel sweeps, and the matrix of Newton's method.
+
+As `sparse_bodies`, for blocks of any sizes and laws (`block_laws`); vectors are flat.
+"""
+
+import numpy as np
+from numba import types
+
+from workbench.algorithms.block_laws import ASSOCIATED, LAWS, METRIC, answer
+from workbench.algorithms.one_contact import one_contact
+from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve
+
+I64, F64 = types.int64, types.float64
+STORED = (INDICES, INDICES, VECTOR)
+LOCAL_STEPS = 15
+"""Newton steps on a cone of more directions than are solved in closed form."""
+
+
+@kernel(types.void(MATRIX, VECTOR, F64, types.boolean, VECTOR))
+def local_cone(A, q, mu, associated, x):
+    """Newton steps on one cone of any number of directions, F = A x + q, from x (m,); the best of them stays in x."""
+    m = q.shape[0]
+    trace, best = 0.0, np.inf
+    F, gap, step, trial = np.empty(m), np.empty(m), np.empty(m), x.copy()
+    C, B, LU, pivots = np.empty((m, m)), np.empty((m, m)), np.empty((m, m)), np.empty(m, dtype=np.int64)
+    for a in range(m):
+        trace += A[a, a]
+    rho = m / trace if trace > 0.0 else 1.0
+    for _ in range(LOCAL_STEPS):
+        for a in range(m):
+            F[a] = q[a]
+            for b in range(m):
+                F[a] += A[a, b] * trial[b]
+        if associated:
+            natural_blocks(trial, F, mu, rho, gap, C, B)
+        else:
+            alart_curnier(trial, F, mu, rho, gap, C, B)
+        error = 0.0
+        for a in range(m):
+            error += gap[a] ** 2
+        if error < best:
+            best = error
+            for a in range(m):
+                x[a] = trial[a]
+        if not error > 0.0:
+            return
+        for a in range(m):
+            for b in range(m):
+                LU[a, b] = C[a, b]
+                for c in range(m):
+                    LU[a, b] += B[a, c] * A[c, b]
+        if lu_factor(LU, pivots) == 0:
+            lu_solve(LU, pivots, gap, step)
+            for a in range(m):
+                trial[a] -= step[a]
+        else:
+            for a in range(m):
+                trial[a] -= gap[a]
+
+
+@kernel(types.void(LAWS, METRIC, I64, VECTOR, VECTOR))
+def cone_answer(laws, metric, i, q, x):
+    """x (X,) at the cone of block i, where F = A x + q; q (m,)."""
+    m, first, mu = q.shape[0], laws.unknown[i], laws.mu[i : i + 1]
+    A = metric.A[laws.at_A[i] : laws.at_A[i + 1]].reshape(m, m)
+    if m == 1:
+        x[first] = max(0.0, -q[0] / A[0, 0]) if A[0, 0] > 0.0 else 0.0
+    elif m <= 3:
+        one_contact(A, q, mu, laws.cone[i] == ASSOCIATED, x[first : first + m])
+    else:
+        local_cone(A, q, mu[0], laws.cone[i] == ASSOCIATED, x[first : first + m])
+
+
+@kernel(types.void(LAWS, METRIC, *STORED, *STORED, VECTOR, VECTOR, I64, VECTOR, VECTOR, VECTOR))
+def block_sweeps(laws, metric, J_first, J_column, J, V_first, V_column, V, W, free, count, v, P, x):
+    """`count` Gauss-Seidel sweeps over P (R,), every block solved with the others held; x (X,) are its answers.
+
+    V = (K^-1 J^T)^T stands like J (R, n); W, flat, holds the diagonal blocks of J V^T; v (n,) = V^T P follows P.
+    """
+    for _ in range(count):
+        for i in range(laws.cone.shape[0]):
+            a0, m, at = laws.row[i], laws.row[i + 1] - laws.row[i], laws.at_W[i]
+            first, k, at_L = laws.unknown[i], laws.unknown[i + 1] - laws.unknown[i], laws.at_L[i]
+            u, q = np.empty(m), np.empty(k)
+            for a in range(m):
+                u[a] = free[a0 + a]
+                for b in range(m):
+                    u[a] -= W[at + a * m + b] * P[a0 + b]
+                for p in range(J_first[a0 + a], J_first[a0 + a + 1]):
+                    u[a] += J[p] * v[J_column[p]]
+            for p in range(k):
+                q[p] = laws.c[first + p]
+                for a in range(m):
+                    q[p] += laws.L[at_L + p * m + a] * u[a]
+            if laws.cone[i] == 0:
+                answer(laws, metric, i, q, x)
+            else:
+                cone_answer(laws, metric, i, q, x)
+            for a in range(m):
+                now = 0.0
+                for p in range(k):
+                    now += laws.R[at_L + a * k + p] * x[first + p]
+                change = now - P[a0 + a]
+                P[a0 + a] = now
+                if change != 0.0:
+                    for p in range(V_first[a0 + a], V_first[a0 + a + 1]):
+                        v[V_column[p]] += V[p] * change
+
+
+@kernel(types.boolean(LAWS, VECTOR, VECTOR, F64, VECTOR, VECTOR))
+def block_inverses(laws, C, B, eps, inverse, D):
+    """inverse = (C + eps B)^-1 and D = inverse B of every block, flat; False where there is none."""
+    for i in range(laws.cone.shape[0]):
+        m, at = laws.row[i + 1] - laws.row[i], laws.at_W[i]
+        A, right, x, pivots = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(m, dtype=np.int64)
+        for a in range(m):
+            for b in range(m):
+                A[a, b] = C[at + a * m + b] + eps * B[at + a * m + b]
+        if lu_factor(A, pivots) != 0:
+            return False
+        for b in range(m):
+            for a in range(m):
+                right[a] = 1.0 if a == b else 0.0
+            lu_solve(A, pivots, right, x)
+            for a in range(m):
+                inverse[at + a * m + b] = x[a]
+                right[a] = B[at + a * m + b]
+            lu_solve(A, pivots, right, x)
+            for a in range(m):
+                D[at + a * m + b] = x[a]
+    return True
+
+
+@kernel(types.void(LAWS, VECTOR, VECTOR, VECTOR))
+def times(laws, blocks, P, found):
+    """found (R,) = blocks P, block by block."""
+    for i in range(laws.cone.shape[0]):
+        first, m, at = laws.row[i], laws.row[i + 1] - laws.row[i], laws.at_W[i]
+        for a in range(m):
+            found[first + a] = 0.0
+            for b in range(m):
+                found[first + a] += blocks[at + a * m + b] * P[first + b]
+
+
+@kernel(types.void(LAWS, INDICES, INDICES, VECTOR, VECTOR, INDICES, VECTOR))
+def add_blocks(laws, first, start, H, D, place, values):
+    """values += the entries of H_i D_i H_i^T, block by block, row by row, in the order of their places.
+
+    The velocities that block i moves are first[i] : first[i + 1]; H_i has m numbers for each, from start[i] on.
+    """
+    at = 0
+    for i in range(laws.cone.shape[0]):
+        m, count, own = laws.row[i + 1] - laws.row[i], first[i + 1] - first[i], laws.at_W[i]
+        left = np.empty(m)
+        for p in range(count):
+            for b in range(m):
+                left[b] = 0.0
+                for a in range(m):
+                    left[b] += H[start[i] + p * m + a] * D[own + a * m + b]
+            for k in range(count):
+                total = 0.0
+                for b in range(m):
+                    total += left[b] * H[start[i] + k * m + b]
+                values[place[at]] += total
+                at += 1

@@ -1,0 +1,187 @@
+"""A formulation compiled once: the block of one contact, from which any number of contacts is posed.
+
+A declaration is a sum over contacts and holds relations contact by contact. It is compiled for one contact with
+n = 1 + d velocities and without bilateral rows; where the Jacobian's rows are those of the identity, its velocity is
+the contact's own u = (u_n, u_t), and what remains are the numbers of `problems.contact_blocks`,
+
+    P = R x + s,     F = L u + N x + c,     F complementary to x,
+
+x being all unknowns but the velocity. Each is linear in data of the contact alone, theta = [b_n, b_t, eps_n, eps_t,
+mu, the formulation's own parameters, constants, 1], as the declaration at one contact has them. That the block says
+at any number of contacts what the declaration says is compared at random data (`locality`).
+
+A formulation with several velocities, such as staggered projections, is posed over as many copies of the system: the
+rows of a contact are then those in one copy after those in the other.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numba import types
+
+from workbench.assemble.assembly import stamp
+from workbench.assemble.find import compiled
+from workbench.assemble.locality import CONTACT, Claim, Velocity, must_be_local, not_local
+from workbench.assemble.plan import Compiled
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR
+from workbench.errors import ModellingError
+from workbench.language.formulation import ContactSymbols, Formulation
+from workbench.language.modelling import Hooks
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE
+
+
+@dataclass(frozen=True, eq=False)
+class LocalBlock:
+    """The block of one contact with d friction directions: m = copies (1 + d) rows and k unknowns.
+
+    What it holds lies in one matrix B with the rows [F (k) | P (m) | lower (k) | upper (k) | mu (1)] and the columns
+    [u (m) | x (k) | 1]: B is `constant` plus val theta[par] at the places `at` (`stamp_blocks`). `main` is the copy of
+    the system whose velocity is v+.
+    """
+
+    formulation: Formulation
+    d: int
+    k: int
+    copies: int
+    main: int
+    cone: int
+    constant: np.ndarray
+    at: np.ndarray
+    par: np.ndarray
+    val: np.ndarray
+    theta: np.ndarray
+    hooks: Hooks
+    own: slice
+    """The formulation's own parameters in theta."""
+
+    @property
+    def m(self) -> int:
+        return self.copies * (1 + self.d)
+
+    @property
+    def rest(self) -> int:
+        """How many constants follow the own parameters in theta."""
+        return self.theta.size - self.own.stop
+
+    def at_data(self, theta: np.ndarray) -> np.ndarray:
+        """B (3 k + m + 1, m + k + 1) of one contact with its data theta."""
+        B = np.empty((1, self.constant.size))
+        stamp_blocks(theta[None, :], self.constant, self.at, self.par, self.val, B)
+        return B.reshape(self.constant.shape)
+
+
+@kernel(types.void(MATRIX, MATRIX, INDICES, INDICES, VECTOR, MATRIX))
+def stamp_blocks(theta, constant, at, par, val, B):
+    """B (r, rows columns) of r contacts, whose data are the rows of theta."""
+    flat = constant.reshape(-1)
+    for i in range(theta.shape[0]):
+        for j in range(flat.shape[0]):
+            B[i, j] = flat[j]
+        for j in range(at.shape[0]):
+            B[i, at[j]] += val[j] * theta[i, par[j]]
+
+
+@lru_cache(maxsize=256)
+def local_block(formulation: Formulation, d: int) -> LocalBlock:
+    """The block of one contact with d = 1, 2, 3 or 5 friction directions; raises ModellingError where there is none."""
+    if formulation.symbols is not ContactSymbols:
+        raise ModellingError(f"{formulation.name} is about {formulation.symbols.about}; a time step is needed")
+    c = compiled(formulation, 1 + d, 0, 1, d)
+    reader = Reader(c)
+    velocities = reader.velocities()
+    block = _block(reader, velocities)
+    must_be_local(Claim(formulation, d, velocities, block.main, block.own, block.theta, block.at_data))
+    if block.cone != NO_CONE:
+        _must_be_plain(block)
+    return block
+
+
+def _must_be_plain(block: LocalBlock) -> None:
+    """Raises ModellingError where what lies in the friction cone is not the contact's own impulses and velocities."""
+    k, m = block.k, block.m
+    L, R = block.constant[:k, :m], block.constant[k : k + m, m : m + k]
+    if not (block.copies == 1 and np.array_equal(L, np.eye(k)) and np.array_equal(R, np.eye(k))):
+        raise ModellingError(
+            f"{block.formulation.name} has in its friction cone other unknowns than a contact's impulses, or opposite "
+            "to it other rows than the normal and tangent rows; scenes take a cone for these alone"
+        )
+
+
+class Reader:
+    """The rows of a declaration at one contact, as linear functions of its data."""
+
+    def __init__(self, c: Compiled) -> None:
+        self.c, self.work = c, c.workspace()
+        self.n, self.unknowns = c.size[0], c.constant.shape[1] - 1
+        self.still = self.rows(np.zeros(c.theta.size))
+
+    def rows(self, theta: np.ndarray) -> np.ndarray:
+        """All rows at these data."""
+        stamp(theta, self.work)
+        return self.work.A.copy()
+
+    def of(self, name: str, *place: int) -> np.ndarray:
+        """What one datum is multiplied by."""
+        theta = np.zeros(self.c.theta.size)
+        self.c.views(theta)[name][place] = 1.0
+        return self.rows(theta) - self.still
+
+    def velocities(self) -> list[Velocity]:
+        """Those that M multiplies."""
+        M = self.of("M", 0, 0)
+        found = [Velocity(int(i), int(j), float(M[i, j])) for i, j in np.argwhere(M)]
+        if not found:
+            raise not_local(self.c.formulation, "no relation holds a balance M v+ = b + J^T p")
+        n_f = self.c.plan.n_free - self.n
+        if any(i > n_f or j > n_f or abs(value) != 1.0 for i, j, value in found):
+            raise not_local(self.c.formulation, "M multiplies something other than a velocity")
+        return found
+
+    def answer(self, velocities: list[Velocity]) -> int:
+        """Which of the velocities is v+."""
+        rows = self.still[self.unknowns : self.unknowns + self.n]
+        for i, (_, first, _) in enumerate(velocities):
+            if np.array_equal(rows, np.eye(self.n, rows.shape[1], first)):
+                return i
+        raise not_local(self.c.formulation, "the v+ that it recovers is not the velocity of a balance")
+
+
+def _block(reader: Reader, velocities: list[Velocity]) -> LocalBlock:
+    """The rows of a declaration at one contact, in the order of a block."""
+    c, n, X = reader.c, reader.n, reader.unknowns
+    n_c = c.plan.lower.size
+    balance = np.concatenate([first + np.arange(n) for first, _, _ in velocities])
+    speeds = np.concatenate([first + np.arange(n) for _, first, _ in velocities])
+    sign = np.repeat([-value for *_, value in velocities], n)[:, None]
+    others, ours = np.setdiff1d(np.arange(X), balance), np.setdiff1d(np.arange(X), speeds)
+    columns, k, bounds = np.concatenate([speeds, ours, [X]]), ours.size, X + 2 * n
+
+    def block(A: np.ndarray) -> np.ndarray:
+        """Bounds stand beside the partners, which follow the free unknowns."""
+        free = np.zeros((k - n_c, X + 1))
+        sides = [np.concatenate([free, A[first : first + n_c]]) for first in (bounds, bounds + n_c)]
+        mu = A[bounds + 2 * n_c :][:1] if c.plan.n_cone else np.zeros((1, X + 1))
+        return np.ascontiguousarray(np.concatenate([A[others], sign * A[balance], *sides, mu])[:, columns])
+
+    theta = np.zeros(c.theta.size)
+    core, tail = c.views(theta), sum(x.size for name, x in c.views(theta).items() if name not in CONTACT)
+    core["J_n"][0, 0], core["J_t"][:, 1:], theta[-1] = 1.0, np.eye(c.size[3]), 1.0
+    constant = block(reader.rows(theta))
+    for side, given, beyond in ((0, c.plan.lower, -np.inf), (1, c.plan.upper, np.inf)):
+        first = k + n * len(velocities) + side * k
+        constant[first : first + k - n_c, -1] = beyond
+        constant[first + k - n_c : first + k, -1] += np.where(np.isnan(given), 0.0, given)
+    entries: list[tuple[int, int, float]] = []
+    for j in range(tail, theta.size - 1):
+        one = np.zeros(theta.size)
+        one[j] = 1.0
+        B = block(reader.rows(one) - reader.still)
+        entries += [(int(place), j - tail, B.flat[place]) for place in np.flatnonzero(B)]
+    at, par, val = map(np.array, zip(*entries, strict=True))
+    cone = NO_CONE if not c.plan.n_cone else COULOMB if c.kind == "Coulomb NCP" else ASSOCIATED
+    return LocalBlock(
+        c.formulation, c.size[3], k, len(velocities), reader.answer(velocities), cone, constant, at, par, val,
+        c.theta[tail:], c.hooks,  slice(c.own.start - tail, c.own.stop - tail),
+    )  # fmt: skip

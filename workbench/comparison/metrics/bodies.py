@@ -1,0 +1,31 @@
+"""What is measured of the bodies of a scene, of the one that has most; energy; single steps."""
+
+import numpy as np
+
+from workbench.comparison.metric import distance, metric
+from workbench.comparison.scenes import bodies
+from workbench.comparison.scenes.measured import MeasuredScene
+from workbench.scenes.track import Track
+
+position_error, orientation_error, force_error, moment_error = (x.of_worst() for x in bodies.ERRORS)
+creep, drift, slip, lift, penetration = (x.of_worst() for x in bodies.SYMPTOMS)
+
+
+@distance(
+    "scene-energy-error", unit="J", shown="number", heading="energy",
+    meaning="difference of the mechanical energy from the reference's, the mean over the times that are compared",
+    defined="where the scene knows its energy",
+)  # fmt: skip
+def energy_error(m: MeasuredScene, a: Track, b: Track) -> float:
+    return float(np.abs(a.energy[m.ends(a)] - b.energy[m.ends(b)]).mean())
+
+
+@metric(
+    "one-step-error", unit="1", shown="percent", heading="one step",
+    meaning="RMS over a sample of the steps of the distance between the velocity after one step and after exact "
+    "Coulomb's from the same state, over the mean of the RMS of what the contacts do to it under both, in the kinetic "
+    "norm; from states of exact Coulomb friction, of soft formulations and engines from their own",
+    defined="where a contact acts",
+)  # fmt: skip
+def one_step_error(m: MeasuredScene) -> float:
+    return m.one_step

@@ -1,0 +1,99 @@
+"""Up to which time runs of a scene can be compared: as long as the reference itself is known, and no chaos rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.comparison.scenes.measured import distances
+from workbench.errors import WorkbenchError
+from workbench.scenes.track import Track
+
+PERTURBATION = 1e-7
+"""How far the start is displaced to see what becomes of it [m]."""
+SHARE = 1.0 / 3.0
+"""Share of the differences shown up to which the reference's own uncertainty is accepted."""
+LEAST = 1e-6
+"""Uncertainty that never ends a comparison [m]: nothing so small is shown."""
+MOST_GROWTH = 1e4
+"""Growth from which on a motion depends on what nobody knows: a tenth of a micrometre has become a millimetre."""
+
+
+@dataclass(frozen=True, eq=False)
+class Horizon:
+    """`until` [s], a whole number of the largest steps compared; `why` in a sentence, empty at the end of all runs."""
+
+    until: float
+    why: str
+    growth: Array
+    """(B,) the most that a displacement of the start has grown by then"""
+    uncertainty: Array
+    """(B,) the largest difference of the reference at its step and at twice that by then [m]"""
+
+
+def horizon(reference: Track, coarse: Track, displaced: Track, rows: Sequence[Track], bodies: Sequence[str]) -> Horizon:
+    """Where the comparison of `rows` with a reference stops.
+
+    `coarse` is the reference at twice its step, `displaced` the same from a start that is displaced by `PERTURBATION`.
+    It stops where the reference does; where the difference of reference and `coarse` exceeds `SHARE` of the median of
+    the rows' differences, all of them the largest so far of any body; and where the displacement has grown
+    `MOST_GROWTH` times; all of this at whole numbers of the rows' largest step. Raises WorkbenchError where that is
+    before the first of them.
+    """
+    largest = max(x.h for x in rows)
+    runs = (reference, coarse, displaced)
+    steps = min(int(x.t[-1] / largest + 1e-6) for x in runs)
+    t = largest * np.arange(steps + 1, dtype=float)
+    position, twice, moved = (x.position[_at(x, t)] for x in runs)
+    own = np.maximum.accumulate(distances(twice, position))
+    grown = np.maximum.accumulate(distances(moved, twice)) / PERTURBATION
+    shown = np.median([_shown(x, reference, t) for x in rows], axis=0)
+    ends = [_ended(x, t[-1], largest) for x in runs]
+    unknown = own.max(axis=1) > np.maximum(LEAST, SHARE * shown)
+    beyond = np.flatnonzero(unknown | (grown.max(axis=1) > MOST_GROWTH))
+    why = next(filter(None, ends), "")
+    if beyond.size:
+        k = int(beyond[0])
+        steps = k - 1
+        why = _unknown(own, shown, k, t, bodies) if unknown[k] else _wild(grown, k, t, bodies)
+    if steps < 1:
+        raise WorkbenchError(f"nothing can be compared: {why or 'there is no step'}; a smaller step may help")
+    return Horizon(round(float(t[steps]), 12), why, grown[steps], own[steps])
+
+
+def _at(x: Track, t: Array) -> NDArray[np.int64]:
+    """The states of a track at times t, or the last before; after its end the last."""
+    return np.clip((t / x.h + 1e-6).astype(np.int64), 0, len(x.q) - 1)
+
+
+def _shown(x: Track, reference: Track, t: Array) -> Array:
+    """(T,) the largest difference so far of any body from the reference, at times t."""
+    stride, k = round(x.h / reference.h), _at(x, t)
+    k = np.minimum(k, (len(reference.q) - 1) // stride)
+    apart = distances(x.position[k], reference.position[k * stride]).max(axis=1)
+    return np.maximum.accumulate(apart)
+
+
+def _ended(x: Track, last: float, largest: float) -> str:
+    """Why the comparison ends with a run of the reference that is not complete."""
+    if x.finished or last < x.t[-1] - largest:
+        return ""
+    return f"exact Coulomb friction at {1e3 * x.h:g} ms has no verified step {x.reason}"
+
+
+def _unknown(own: Array, shown: Array, k: int, t: Array, bodies: Sequence[str]) -> str:
+    body = int(own[k].argmax())
+    return (
+        f"the reference itself is not known any more at {t[k]:.3g} s: at its step and at twice that {bodies[body]} is "
+        f"{1e3 * own[k, body]:.2g} mm apart, more than a third of the {1e3 * shown[k]:.2g} mm that runs differ from it"
+    )
+
+
+def _wild(grown: Array, k: int, t: Array, bodies: Sequence[str]) -> str:
+    body = int(grown[k].argmax())
+    return (
+        f"the motion is chaotic at {t[k]:.3g} s: a displacement of the start by 1e-7 m has grown {grown[k, body]:.2g} "
+        f"times at {bodies[body]}"
+    )

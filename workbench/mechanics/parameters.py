@@ -1,0 +1,74 @@
+"""Parameters of cases and scenes: numbers with a unit, a meaning and the sign they must have."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from workbench.engine.travel import Travelling, found_elsewhere
+from workbench.errors import DataError, UnknownNameError
+
+Sign = Literal["any", "nonnegative", "positive", "count"]
+"""Which numbers a parameter may be; a count is a whole number from 1 on."""
+
+
+def quantity(default: float, unit: str, meaning: str, sign: Sign = "any") -> Any:
+    """A parameter of a case: a number with a unit, a meaning and the sign it must have."""
+    return field(default=default, metadata={"unit": unit, "meaning": meaning, "sign": sign})
+
+
+def _restored(kind: type, values: dict[str, Any]) -> "Parameters":
+    """A case from another process."""
+    case: Parameters = object.__new__(kind)
+    vars(case).update(values)
+    return case
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What has parameters: a frozen dataclass whose fields are `quantity`s. `aliases` maps other names to their own.
+
+    Raises DataError for a value that a parameter cannot have.
+    """
+
+    name: ClassVar[str]
+    aliases: ClassVar[Mapping[str, str]] = {}
+
+    def __post_init__(self) -> None:
+        own = type(self)
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if "sign" not in f.metadata:
+                raise DataError(
+                    f"{own.__name__}: {f.name} is no parameter; write {f.name}: float = quantity(default, unit, "
+                    "meaning), or ClassVar for what is the same for all"
+                )
+            sign = f.metadata["sign"]
+            wrong = (sign == "positive" and value <= 0) or (sign == "nonnegative" and value < 0)
+            wrong |= sign == "count" and (value < 1 or value != np.round(value))
+            if wrong or not np.isfinite(value):
+                kind = {"any": "finite", "count": "whole positive"}.get(sign, sign)
+                raise DataError(f"{self.name}: {f.name} = {value:g}; a {kind} number [{f.metadata['unit']}] is needed")
+
+    def __reduce__(self) -> tuple:
+        kind = type(self)
+        return _restored, (kind if found_elsewhere(kind) is kind else Travelling(kind), dict(vars(self)))
+
+    def with_parameters(self, **values: float) -> Self:
+        """The same with other parameters; raises UnknownNameError for a parameter that it does not have."""
+        values = {self.aliases.get(key, key): value for key, value in values.items()}
+        known = {f.name: f for f in fields(self)}
+        for key in values:
+            if key not in known:
+                raise UnknownNameError(f"parameter of {self.name}", key, list(known))
+        return replace(self, **values)
+
+    @classmethod
+    def parameter_table(cls) -> list[tuple[str, float, str, str]]:
+        """(name, default, unit, meaning) of every parameter."""
+        return [
+            (f.name, f.default, f.metadata["unit"], f.metadata["meaning"])
+            for f in fields(cls)
+            if f.default is not MISSING
+        ]

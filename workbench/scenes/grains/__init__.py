@@ -1,0 +1,1 @@
+"""Grains: spheres of any sizes between walls"""

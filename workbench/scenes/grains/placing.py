@@ -1,0 +1,43 @@
+"""Where grains are at the start: layers in which they just do not touch, and radii."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.errors import DataError
+
+SPACE = 1e-3
+"""Between neighbours of the largest radius, beside their diameter."""
+
+
+def radii(N: int, mean: float, spread: float, rng: np.random.Generator) -> Array:
+    """N radii [m], uniform in mean (1 -+ spread)."""
+    return rng.uniform(mean * (1 - spread), mean * (1 + spread), N)
+
+
+def layers(
+    N: int, largest: float, bottom: float, half: float, inside: Callable[[Array], NDArray[np.bool_]],
+    highest: float = np.inf,
+) -> Array:  # fmt: skip
+    """Centres (N, 3) in close hexagonal layers for spheres up to a radius, from the bottom upwards, where they fit.
+
+    Layers reach `half` in x and y to either side; `inside` says of points (k, 3) whether a sphere of that radius has
+    room there. Raises DataError where fewer than N fit below the `highest` centre.
+    """
+    a = 2 * largest * (1 + SPACE)
+    k = int(np.ceil(half / a)) + 1
+    i, j = np.meshgrid(np.arange(-2 * k, 2 * k + 1), np.arange(-2 * k, 2 * k + 1))
+    flat = a * np.stack([(i + 0.5 * j).ravel(), (np.sqrt(0.75) * j).ravel()], axis=-1)
+    found, count, layer = [], 0, 0
+    while count < N:
+        z = bottom + largest + layer * a * np.sqrt(2 / 3)
+        x = np.column_stack([flat + (layer % 2) * a * np.array([0.5, np.sqrt(1 / 12)]), np.full(len(flat), z)])
+        x = x[(np.abs(x[:, :2]) <= half - largest).all(axis=1)]
+        x = x[inside(x)]
+        if z > highest or (not len(x) and layer > 4 * k):
+            raise DataError(f"{count} grains of radius {largest:g} m have room at the start; {N} do not")
+        found.append(x)
+        count, layer = count + len(x), layer + 1
+    return np.concatenate(found)[:N]

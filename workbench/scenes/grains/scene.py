@@ -1,0 +1,187 @@
+"""Spheres between walls as a scene: who is close, what a step may close, and the contact data of it."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.engine.lazy import sparse
+from workbench.errors import DataError
+from workbench.mechanics.instant import Instant, Places, instant
+from workbench.mechanics.solids import Solid
+from workbench.scenes.grains import contacts
+from workbench.scenes.grains.neighbours import close_pairs
+from workbench.scenes.grains.walls import Wall
+from workbench.scenes.scene import Scene
+
+MOST = 200_000
+"""Grains of a scene: one step of them takes gigabytes."""
+AHEAD = 0.05
+"""Gap, beside the smaller radius, within which a contact is always taken along: a push travels through neighbours."""
+OVERLAP = 1e-3
+"""The same that grains may overlap by at the start, where overlaps are pushed apart."""
+
+
+class Touching(NamedTuple):
+    """r contacts: bodies a, b (a = -1 for what does not move), friction, gap, normal and arms; see `contacts`."""
+
+    a: NDArray[np.int64]
+    b: NDArray[np.int64]
+    key: NDArray[np.int64]
+    mu: Array
+    phi: Array
+    normal: Array
+    arm_a: Array
+    arm_b: Array
+    moved: Array
+
+    def where(self, chosen: NDArray[np.bool_]) -> "Touching":
+        parts: Any = (x[chosen] for x in self)
+        return Touching(*parts)
+
+
+class Grains(Scene):
+    """N spheres of radius (N,) [m] at x (N, 3) with velocities v (N, 6), linear and angular [m/s, rad/s], world axes.
+
+    Fixed spheres, (F, 3) and (F,), are never moved. `mu` is the friction coefficient between spheres, walls have their
+    own; density [kg/m^3], gravity (3,) [m/s^2]. Coordinates are seven a grain, centre and quaternion, w first.
+    `recovery` [m/s] is the speed at which overlaps are pushed apart. Raises DataError for data that are none, and for
+    grains that overlap by more than `OVERLAP` at the start where that would throw them apart.
+    """
+
+    def __init__(
+        self, radius: Any, x: Any, v: Any = None, *, walls: Sequence[Wall] = (), fixed: tuple[Any, Any] = ((), ()),
+        mu: float = 0.5, density: float = 1000.0, gravity: Any = (0.0, 0.0, -9.81), recovery: float = np.inf,
+        step: float = 1e-3, name: str = "grains",
+    ) -> None:  # fmt: skip
+        N = np.size(radius)
+        if not 1 <= N <= MOST:
+            raise DataError(f"{name}: {N} grains; 1 to {MOST} are possible")
+        self.name, self.step, self.mu, self.recovery, self.walls = name, step, mu, recovery, tuple(walls)
+        self.gravity = _checked(name, "gravity", gravity, (3,))
+        F = np.size(fixed[1])
+        self.radius = np.append(_checked(name, "radius", radius, (N,)), _checked(name, "fixed radius", fixed[1], (F,)))
+        if self.radius.min() <= 0:
+            raise DataError(f"{name}: radius[{self.radius.argmin()}] = {self.radius.min():g} m; it must be positive")
+        x = _checked(name, "x", x, (N, 3))
+        self.fixed = _checked(name, "fixed", np.reshape(fixed[0], (-1, 3)), (F, 3))
+        self.v = _checked(name, "v", np.zeros((N, 6)) if v is None else v, (N, 6))
+        self.q = np.column_stack([x, np.tile([1.0, 0.0, 0.0, 0.0], (N, 1))])
+        own = self.radius[:N]
+        self.mass = 4 / 3 * np.pi * density * own**3
+        self.inertia = 0.4 * self.mass * own**2
+        diagonal = np.repeat(np.stack([self.mass, self.inertia], axis=-1), 3, axis=1).ravel()
+        self.M: Any = sparse.diags_array(diagonal, format="csr")
+        self.weight = np.zeros((N, 6))
+        self.weight[:, :3] = self.mass[:, None] * self.gravity
+        self.bodies = [f"grain {i + 1}" for i in range(N)]
+        self._must_not_overlap()
+
+    def _must_not_overlap(self) -> None:
+        t = self._touching(self.q[:, :3], self.v, 0.0, 0.0)
+        if not np.isinf(self.recovery) or not t.phi.size:
+            return
+        depth = -t.phi / self.radius[t.b]
+        worst = int(depth.argmax())
+        if depth[worst] > OVERLAP:
+            other = f"grains {t.a[worst] + 1} and" if t.a[worst] >= 0 else "a wall or a fixed grain and grain"
+            raise DataError(
+                f"{self.name}: {other} {t.b[worst] + 1} overlap by {-t.phi[worst]:g} m at the start, which a step "
+                f"would undo; up to {OVERLAP:g} of the radius, {self.radius[t.b[worst]]:g} m, is possible"
+            )
+
+    def start(self) -> tuple[Array, Array]:
+        return self.q.ravel().copy(), self.v.ravel().copy()
+
+    def _candidates(self, x: Array, v: Array, t: float, h: float) -> Touching:
+        """Every pair of spheres, and of sphere and wall, whose reaches meet; a grain that is fixed comes first."""
+        N, P = len(x), len(self.radius)
+        within = h * np.sqrt(1 + max([self.mu, *(wall.mu for wall in self.walls)]) ** 2)
+        reach = (1 + 0.5 * AHEAD) * self.radius + within * h * np.linalg.norm(self.gravity)
+        reach[:N] += within * (np.linalg.norm(v[:, :3], axis=1) + self.radius[:N] * np.linalg.norm(v[:, 3:], axis=1))
+        i, j = close_pairs(np.concatenate([x, self.fixed]), reach)
+        i, j = (np.ascontiguousarray(k[i < N]) for k in (i, j))
+        phi, normal = np.empty(i.size), np.empty((i.size, 3))
+        contacts.gaps(np.concatenate([x, self.fixed]), self.radius, i, j, phi, normal)
+        still = j >= N
+        arm_i, arm_j = (self.radius[k] + 0.5 * phi for k in (i, j))
+        a, b = np.where(still, -1, i), np.where(still, i, j)
+        normal[still] *= -1.0
+        pairs = Touching(
+            a, b, i * (P + len(self.walls)) + j, np.full(i.size, self.mu), phi, normal, np.where(still, arm_j, arm_i),
+            np.where(still, arm_i, arm_j), np.zeros((i.size, 3)),
+        )  # fmt: skip
+        found = [pairs, *(self._at_wall(k, x, reach, t, within) for k in range(len(self.walls)))]
+        return Touching(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+    def _at_wall(self, k: int, x: Array, reach: Array, t: float, within: float) -> Touching:
+        wall, P = self.walls[k], len(self.radius)
+        distance, normal = wall.facing(x, t)
+        moved = wall.velocity(x - distance[:, None] * normal, t)
+        b = np.flatnonzero(distance <= reach[: len(x)] + within * np.linalg.norm(moved, axis=1))
+        far, n = distance[b], normal[b]
+        return Touching(
+            np.full(b.size, -1), b, b * (P + len(self.walls)) + P + k, np.full(b.size, wall.mu), far - self.radius[b],
+            n, np.zeros(b.size), far, moved[b],
+        )  # fmt: skip
+
+    def _touching(self, x: Array, v: Array, t: float, h: float) -> Touching:
+        """Contacts that a step of h may close, or that friction with associated flow may push at: h |u| (1 + mu^2)^1/2.
+
+        u is the relative velocity at the contact before the step, to which gravity may add h |g|.
+        """
+        near, gained = self._candidates(x, v, t, h), h * float(np.linalg.norm(self.gravity))
+        speed = np.empty(near.b.size)
+        contacts.sliding_speeds(near.a, near.b, near.normal, near.arm_a, near.arm_b, near.moved, v, speed)
+        smaller = np.minimum(self.radius[near.b], np.where(near.a >= 0, self.radius[near.a], np.inf))
+        return near.where(near.phi <= AHEAD * smaller + h * np.sqrt(1 + near.mu**2) * (speed + gained))
+
+    def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
+        given = self._touching(q.reshape(-1, 7)[:, :3], v.reshape(-1, 6), t, h)
+        first = np.append(0, np.cumsum(np.where(given.mu > 0, 3, 1)))
+        R, entries = int(first[-1]), 6 * (first[1:] - first[:-1]) @ np.where(given.a >= 0, 2, 1)
+        values, columns, starts = np.empty(entries), np.empty(entries, dtype=np.int32), np.empty(R + 1, dtype=np.int32)
+        acts, rate = np.empty((R, 6)), np.empty(R)
+        contacts.rows(
+            given.a, given.b, given.normal, given.arm_a, given.arm_b, given.moved, first, values, columns, starts, acts,
+            rate,
+        )  # fmt: skip
+        x = q.reshape(-1, 7)[:, :3]
+        places = Places(x[given.b] - given.arm_b[:, None] * given.normal, np.stack([given.a, given.b], axis=-1), acts)
+        return instant(
+            h, self.M, v, self.weight.ravel(), J=sparse.csr_array((values, columns, starts), shape=(R, v.size)),
+            first=first, mu=np.repeat(given.mu, np.diff(first)), phi=given.phi, rate=rate, key=given.key, places=places,
+        )  # fmt: skip
+
+    def advance(self, q: Array, v: Array, h: float) -> Array:
+        q_next = np.empty_like(q)
+        contacts.advance(q, v, h, q_next)
+        return q_next
+
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        state = q.reshape(-1, 7)
+        return state[:, :3].copy(), state[:, 3:].copy()
+
+    def momentum(self, q: Array, v: Array) -> tuple[Array, Array]:
+        v = v.reshape(-1, 6)
+        return self.mass[:, None] * v[:, :3], self.inertia[:, None] * v[:, 3:]
+
+    def energy(self, q: Array, v: Array) -> float:
+        v, x = v.reshape(-1, 6), q.reshape(-1, 7)[:, :3]
+        kinetic = 0.5 * (self.mass @ (v[:, :3] ** 2).sum(axis=1) + self.inertia @ (v[:, 3:] ** 2).sum(axis=1))
+        return float(kinetic - self.mass @ (x @ self.gravity))
+
+    def solids(self) -> tuple[Solid, ...]:
+        return ()
+
+
+def _checked(scene: str, name: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """Data as an array of that shape, finite throughout."""
+    value = np.array(value, dtype=float)
+    if value.shape != shape:
+        raise DataError(f"{scene}: {name} has shape {value.shape}; {shape} is needed")
+    if not np.isfinite(value).all():
+        raise DataError(f"{scene}: {name} has an entry that is {value[~np.isfinite(value)][0]}; all must be finite")
+    return value

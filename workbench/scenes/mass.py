@@ -1,0 +1,193 @@
+"""The mass matrix of an instant, factored body by body, and how a contact moves under its own impulses.
+
+Velocities that M couples, directly or through others, make a group: a free body, or the whole tree of a robot. Each
+has a dense Cholesky factor, one after the other in one array.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, VECTOR
+from workbench.engine.scratch import scratch_indices
+from workbench.errors import DataError
+from workbench.scenes.rows import Rows
+
+I64 = types.int64
+
+
+class Mass(NamedTuple):
+    """group (n,) of every velocity; those of group g are member[begin[g] : begin[g + 1]], `within` (n,) where in it;
+    L_g stands at at[g] : at[g + 1], row by row."""
+
+    group: Any
+    begin: Any
+    member: Any
+    within: Any
+    at: Any
+    factor: Any
+
+
+@kernel(I64(INDICES, INDICES, INDICES, INDICES, INDICES, INDICES, INDICES))
+def find_groups(pointer, index, group, begin, member, within, at):
+    """The groups of a symmetric pattern, in the order of their first velocities; how many there are."""
+    n = group.shape[0]
+    root = scratch_indices(n)
+    for i in range(n):
+        root[i] = i
+    for i in range(n):
+        for k in range(pointer[i], pointer[i + 1]):
+            a, b = i, index[k]
+            while root[a] != a:
+                a = root[a]
+            while root[b] != b:
+                b = root[b]
+            # The least index is the root, so that roots come in the order of groups.
+            if a < b:
+                root[b] = a
+            elif b < a:
+                root[a] = b
+    count = 0
+    for i in range(n):
+        if root[i] == i:
+            group[i] = count
+            count += 1
+        else:
+            # Its root comes before it.
+            a = root[i]
+            while root[a] != a:
+                a = root[a]
+            group[i] = group[a]
+    for g in range(count + 1):
+        begin[g] = 0
+    for i in range(n):
+        within[i] = begin[group[i] + 1]
+        begin[group[i] + 1] += 1
+    at[0] = 0
+    for g in range(count):
+        size = begin[g + 1]
+        begin[g + 1] += begin[g]
+        at[g + 1] = at[g] + size * size
+    for i in range(n):
+        member[begin[group[i]] + within[i]] = i
+    return count
+
+
+@kernel(I64(INDICES, INDICES, VECTOR, INDICES, INDICES, INDICES, INDICES, VECTOR))
+def factorise(pointer, index, data, group, begin, within, at, factor):
+    """Cholesky of every group; 0, or 1 + the first velocity whose pivot is not positive."""
+    for k in range(factor.shape[0]):
+        factor[k] = 0.0
+    for i in range(group.shape[0]):
+        g = group[i]
+        size = begin[g + 1] - begin[g]
+        for k in range(pointer[i], pointer[i + 1]):
+            factor[at[g] + within[i] * size + within[index[k]]] += data[k]
+    for g in range(begin.shape[0] - 1):
+        size, first = begin[g + 1] - begin[g], at[g]
+        for i in range(size):
+            row = first + i * size
+            for j in range(i + 1):
+                other, s = first + j * size, factor[row + j]
+                for k in range(j):
+                    s -= factor[row + k] * factor[other + k]
+                if j < i:
+                    factor[row + j] = s / factor[other + j]
+                elif s > 0.0:
+                    factor[row + j] = np.sqrt(s)
+                else:
+                    return 1 + begin[g] + i
+    return 0
+
+
+@kernel(types.void(INDICES, INDICES, INDICES, VECTOR, VECTOR, VECTOR))
+def solve_mass(begin, member, at, factor, x, y):
+    """x (n,) becomes M^-1 x; y (n,) is scratch."""
+    for g in range(begin.shape[0] - 1):
+        size, first, a = begin[g + 1] - begin[g], at[g], begin[g]
+        for i in range(size):
+            s = x[member[a + i]]
+            for k in range(i):
+                s -= factor[first + i * size + k] * y[a + k]
+            y[a + i] = s / factor[first + i * size + i]
+        for i in range(size - 1, -1, -1):
+            s = y[a + i]
+            for k in range(i + 1, size):
+                s -= factor[first + k * size + i] * y[a + k]
+            y[a + i] = s / factor[first + i * size + i]
+            x[member[a + i]] = y[a + i]
+
+
+@kernel(
+    types.void(
+        INDICES, INDICES, INDICES, INDICES, VECTOR, INDICES, INDICES, INDICES, INDICES, VECTOR, VECTOR, INDICES, VECTOR
+    )
+)
+def own_products(first, start, column, place, value, group, begin, within, at, factor, y, origin, W):
+    """W_ii = J_i M^-1 J_i^T of every contact, flat; y (largest contact's rows times n) and origin (n,) are scratch."""
+    n, begun = group.shape[0], 0
+    for i in range(first.shape[0] - 1):
+        rows, width = first[i + 1] - first[i], start[i + 1] - start[i]
+        for a in range(rows):
+            for b in range(a + 1):
+                W[begun + a * rows + b] = 0.0
+        # The groups that it touches, one at a time: columns ascend, but those of a group need not be neighbours.
+        touched = 0
+        for p in range(width):
+            g, known = group[column[start[i] + p]], False
+            for t in range(touched):
+                known = known or origin[t] == g
+            if not known:
+                origin[touched] = g
+                touched += 1
+        for t in range(touched):
+            g = origin[t]
+            size, front = begin[g + 1] - begin[g], at[g]
+            for a in range(rows):
+                for j in range(size):
+                    y[a * n + j] = 0.0
+                for p in range(width):
+                    j = column[start[i] + p]
+                    if group[j] == g:
+                        y[a * n + within[j]] = value[place[i] + a * width + p]
+                for j in range(size):
+                    s = y[a * n + j]
+                    for k in range(j):
+                        s -= factor[front + j * size + k] * y[a * n + k]
+                    y[a * n + j] = s / factor[front + j * size + j]
+                for b in range(a + 1):
+                    s = 0.0
+                    for j in range(size):
+                        s += y[a * n + j] * y[b * n + j]
+                    W[begun + a * rows + b] += s
+        for a in range(rows):
+            for b in range(a):
+                W[begun + b * rows + a] = W[begun + a * rows + b]
+        begun += rows * rows
+
+
+def mass_of(M: Any) -> Mass:
+    """The factors of a sparse mass matrix; raises DataError where it is not positive definite."""
+    n = M.shape[0]
+    pointer, index = M.indptr.astype(np.int64), M.indices.astype(np.int64)
+    group, member, within = (np.empty(n, dtype=np.int64) for _ in range(3))
+    begin, at = (np.empty(n + 1, dtype=np.int64) for _ in range(2))
+    count = find_groups(pointer, index, group, begin, member, within, at)
+    begin, at = begin[: count + 1], at[: count + 1]
+    factor = np.empty(at[-1])
+    wrong = factorise(pointer, index, M.data, group, begin, within, at, factor)
+    if wrong:
+        j = int(member[wrong - 1])
+        raise DataError(f"the mass matrix M is not positive definite: velocity {j} has no inertia of its own")
+    return Mass(group, begin, member, within, at, factor)
+
+
+def contact_products(rows: Rows, mass: Mass) -> np.ndarray:
+    """W_ii of every contact, (1 + d_i)^2 numbers each, flat."""
+    sizes, n = np.diff(rows.first), mass.group.size
+    W = np.empty(int((sizes * sizes).sum()))
+    y, origin = np.empty(int(sizes.max(initial=1)) * n), np.empty(n, dtype=np.int64)
+    own_products(*rows[:5], mass.group, mass.begin, mass.within, mass.at, mass.factor, y, origin, W)
+    return W

@@ -1,0 +1,94 @@
+"""Inertia and forces of a step without contacts: what is implicit in the step is in the inertia, once.
+
+A step from v to v+ that takes damping D and stiffness K at its end solves
+
+    (M + h D + h^2 K) (v+ - v) = h (f(q, v) - h K v) + J^T P
+
+with M with armatures. Which terms are implicit is the choice of the file's integrator, as in MuJoCo: damping of joints
+(Euler; RK4 is taken for Euler), of tendons, actuators and fluid as well (implicit, implicitfast), and stiffness too
+(discrete). Derivatives of Coriolis and gyroscopic forces, which make the matrix unsymmetric, stay explicit.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.engine.lazy import sparse
+from workbench.scenes.mujoco.package import mujoco
+
+Indices = NDArray[np.int32]
+
+
+class Forces:
+    """Inertia and forces of a model's data, for the integrator that the model names."""
+
+    def __init__(self, model: Any) -> None:
+        mj = mujoco()
+        self.model = model
+        self.kind = mj.mjtIntegrator(model.opt.integrator).name.removeprefix("mjINT_").lower()
+        if self.kind == "implicit":
+            model.opt.integrator = mj.mjtIntegrator.mjINT_IMPLICITFAST
+        elif self.kind == "rk4":
+            model.opt.integrator = mj.mjtIntegrator.mjINT_EULER
+        off = mj.mjtDisableBit.mjDSBL_DAMPER | mj.mjtDisableBit.mjDSBL_EULERDAMP
+        self.damped = self.kind in ("euler", "rk4") and not model.opt.disableflags & off
+
+    def step(self, data: Any) -> tuple[Any, Array, Array]:
+        """Inertia (n, n), forces (n,) and velocities (n,) after the step without contacts; activations step too.
+
+        `data` must be done up to accelerations, without constraints; its coordinates and time are those of the start
+        afterwards, its activations those of the end.
+        """
+        mj, m = mujoco(), self.model
+        q, v, t, f = data.qpos.copy(), data.qvel.copy(), data.time, data.qfrc_smooth.copy()
+        M = self._symmetric(data.M, m.M_rownnz, m.M_rowadr, m.M_colind)
+        data.qacc[:], data.qfrc_constraint[:] = data.qacc_smooth, 0.0
+        if self.kind.startswith("implicit"):
+            mj.mj_implicit(m, data)
+            D = stored(data.qDeriv, m.D_rownnz, m.D_rowadr, m.D_colind, m.nv)
+            M = M - 0.5 * m.opt.timestep * (D + D.T)
+        else:
+            mj.mj_Euler(m, data)
+        if self.damped:
+            M = M + sparse.diags_array(m.opt.timestep * self._joint_damping(v))
+        elif self.kind == "discrete" and data.efm_active:
+            M, f = self._discrete(data, M, f)
+        free = data.qvel.copy()
+        data.qpos[:], data.qvel[:], data.time = q, v, t
+        return sparse.csr_array(M), f, free
+
+    def _symmetric(self, values: Array, lengths: Indices, starts: Indices, columns: Indices) -> Any:
+        lower = stored(values, lengths, starts, columns, self.model.nv)
+        return lower + lower.T - sparse.diags_array(lower.diagonal())
+
+    def _joint_damping(self, v: Array) -> Array:
+        """(n,) derivatives of the joints' damping forces a v + b v |v| + c v^3, their actuators' included."""
+        m = self.model
+        a, poly = m.dof_damping.copy(), m.dof_dampingpoly.copy()
+        for joint in np.flatnonzero(m.jnt_actuatorid >= 0):
+            dof, actuator = m.jnt_dofadr[joint], m.jnt_actuatorid[joint]
+            a[dof] += m.actuator_damping[actuator]
+            poly[dof] += m.actuator_dampingpoly[actuator]
+        return a + 2 * poly[:, 0] * np.abs(v) + 3 * poly[:, 1] * v**2
+
+    def _discrete(self, data: Any, M: Any, f: Array) -> tuple[Any, Array]:
+        """MuJoCo's effective metric and its shift of the forces by -h K v."""
+        m = self.model
+        tendons, actuators = data.efm_tid[: data.nefmT], data.efm_aid[: data.nefmA]
+        outputs = m.actuator_outadr[actuators]
+        J = sparse.vstack([
+            stored(data.ten_J, m.ten_J_rownnz, m.ten_J_rowadr, m.ten_J_colind, m.nv)[tendons],
+            stored(data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind, m.nv)[outputs],
+        ])  # fmt: skip
+        scale = np.append(data.efm_ts[: tendons.size], data.efm_as[: actuators.size])
+        M = M + sparse.diags_array(data.efm_diag) + J.T @ sparse.diags_array(scale) @ J
+        return M + self._symmetric(data.efm_fluid, m.M_rownnz, m.M_rowadr, m.M_colind), f + data.efm_c + data.efm_ca
+
+
+def stored(values: Array, lengths: Indices, starts: Indices, columns: Indices, n: int) -> Any:
+    """A matrix (rows, n) of which MuJoCo keeps so many entries of every row from a start on."""
+    ends = np.append(0, np.cumsum(lengths))
+    at = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)
+    return sparse.csr_array((values[at], columns[at], ends), shape=(len(lengths), n))

@@ -1,0 +1,179 @@
+"""A model of MuJoCo as a scene."""
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.errors import DataError
+from workbench.mechanics.instant import Instant, instant
+from workbench.mechanics.solids import Plane, Solid
+from workbench.scenes.mujoco import rows, shapes
+from workbench.scenes.mujoco.bodies import Bodies
+from workbench.scenes.mujoco.controls import Controls
+from workbench.scenes.mujoco.forces import Forces
+from workbench.scenes.mujoco.left_out import left_out, overlaps
+from workbench.scenes.mujoco.look_ahead import LookAhead
+from workbench.scenes.mujoco.model import load, warnings_of_mujoco
+from workbench.scenes.mujoco.package import mujoco
+from workbench.scenes.scene import Scene
+
+
+class MujocoScene(Scene):
+    """The model of an MJCF, URDF or MJB file, from its start or from a keyframe.
+
+    Coordinates are MuJoCo's qpos and, behind it, the activations of its actuators; velocities are its qvel. Contacts
+    and limits that may close within a step are seen (`look_ahead`); limits are contacts of no direction. `sets` sets
+    values of the model (`settings`), `ctrl` is what the actuators are told (`controls`); `left_out` says what of the
+    model is not taken over. Raises DataError naming what is wrong with any of them.
+    """
+
+    recovery = 1.0
+
+    def __init__(
+        self,
+        path: str | Path,
+        sets: Mapping[str, str] | None = None,
+        key: str | None = None,
+        ctrl: str | float | None = None,
+    ) -> None:
+        mj = mujoco()
+        self.path, self.given = Path(path), (str(path), dict(sets or {}), key, ctrl)
+        self.name = self.path.stem
+        self.model, self.notes = load(self.path, sets or {})
+        self.step = float(self.model.opt.timestep)
+        self._bodies = Bodies(self.model)
+        self.bodies, self.body_numbers = self._bodies.names, self._bodies.number
+        self.copy = _seeing(self.model)
+        self._flags = int(self.copy.opt.disableflags)
+        self._ahead = LookAhead(self.model, self.copy)
+        self._forces = Forces(self.copy)
+        self._data = mj.MjData(self.copy)
+        self._activated: dict[bytes, Array] = {}
+        self.reset(self._data)
+        self.controls = Controls(self.model, ctrl, self._data.ctrl)
+        self._start = np.append(self._data.qpos, self._data.act), self._data.qvel.copy()
+        self.left_out = left_out(self.model)
+        first = self.instant(*self.start(), 0.0, self.step)
+        self.left_out += overlaps(self.model, self.bodies, first, self.recovery)
+
+    def __reduce__(self) -> tuple:
+        return MujocoScene, self.given
+
+    def reset(self, data: Any) -> None:
+        """Puts data of the model to the start; raises DataError for a keyframe that the model does not have."""
+        mj, key = mujoco(), self.given[2]
+        if key is None:
+            mj.mj_resetData(self.model, data)
+            return
+        names = [self.model.key(i).name for i in range(self.model.nkey)]
+        if key not in names:
+            known = ", ".join(x or "(without a name)" for x in names) or "none"
+            raise DataError(f"{self.path} has no keyframe '{key}'; it has {known}")
+        mj.mj_resetDataKeyframe(self.model, data, names.index(key))
+
+    def start(self) -> tuple[Array, Array]:
+        return self._start[0].copy(), self._start[1].copy()
+
+    def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
+        mj, m, d = mujoco(), self.copy, self._data
+        with warnings_of_mujoco():
+            M, f = self._without_contacts(q, v, t, h)
+            mj.mj_collision(m, d)
+            mj.mj_makeConstraint(m, d)
+        J = rows.jacobian(d, m.nv)
+        touching = rows.joined(rows.contacts(m, d, J, self._ahead, self._bodies), rows.limits(d, J, self.model))
+        bilateral = np.flatnonzero(d.efc_type == rows.EQUALITY)
+        dry = np.flatnonzero(np.isin(d.efc_type, rows.DRY_FRICTION))
+        return instant(
+            h, M, v, f, first=touching.first, J=J[touching.row], mu=touching.mu, phi=touching.phi, rate=touching.rate,
+            key=touching.key, J_b=J[bilateral], g=d.efc_pos[bilateral], J_f=J[dry],
+            limit=h * d.efc_frictionloss[dry], places=touching.places,
+            numbers=rows.soft_numbers(touching.solref, touching.solimp, m.opt.impratio),
+        )  # fmt: skip
+
+    def _without_contacts(self, q: Array, v: Array, t: float, h: float) -> tuple[Any, Array]:
+        """Inertia and forces, with kinematics, controls and raised margins in the data; activations are stepped."""
+        mj, m, d = mujoco(), self.copy, self._data
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            raise DataError(f"a state at t = {t:g} s is not finite")
+        d.qpos[:], d.act[:], d.qvel[:], d.time, d.ctrl[:] = *np.split(q, [m.nq]), v, t, self.controls.at(t)
+        m.opt.timestep = h
+        m.opt.disableflags = self._flags | int(mj.mjtDisableBit.mjDSBL_CONSTRAINT)
+        mj.mj_fwdPosition(m, d)
+        mj.mj_fwdVelocity(m, d)
+        mj.mj_fwdActuation(m, d)
+        mj.mj_fwdAcceleration(m, d)
+        M, f, free = self._forces.step(d)
+        self._activated = {q.tobytes(): d.act.copy()}
+        self._ahead.raise_margins(d, free, h)
+        m.opt.disableflags = self._flags
+        return M, f
+
+    def advance(self, q: Array, v: Array, h: float) -> Array:
+        """Coordinates after h [s]; activations as the last instant has stepped them if it was at q, else unchanged."""
+        after, position = q.copy(), q[: self.copy.nq].copy()
+        mujoco().mj_integratePos(self.copy, position, v, h)
+        after[: self.copy.nq] = position
+        after[self.copy.nq :] = self._activated.get(q.tobytes(), q[self.copy.nq :])
+        return after
+
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        return self._bodies.poses(self._moved(q))
+
+    def momentum(self, q: Array, v: Array) -> tuple[Array, Array]:
+        return self._bodies.momentum(self.copy, self._moved(q, v))
+
+    def energy(self, q: Array, v: Array) -> float:
+        """Kinetic energy and those of gravity and springs [J]."""
+        data = self._moved(q, v)
+        mujoco().mj_energyPos(self.copy, data)
+        mujoco().mj_energyVel(self.copy, data)
+        return float(data.energy.sum())
+
+    def _moved(self, q: Array, v: Array | None = None) -> Any:
+        """Data with coordinates q, and velocities v where they matter."""
+        mj, m, d = mujoco(), self.copy, self._data
+        d.qpos[:] = q[: m.nq]
+        mj.mj_fwdKinematics(m, d)
+        if v is not None:
+            d.qvel[:] = v
+            mj.mj_makeM(m, d)
+            mj.mj_comVel(m, d)
+        return d
+
+    def solids(self) -> tuple[Solid | Plane, ...]:
+        return shapes.solids(self.copy, self._moved(self._start[0]), self._bodies)
+
+    def contact_names(self, s: Instant) -> list[dict[str, str]]:
+        """Of every contact of an instant its name by geoms, or whose limit it is, and the bodies that it is between."""
+        assert s.places is not None
+        rows_, m = [], self.model
+        for key, pair in zip(s.key.tolist(), s.places.pair, strict=True):
+            bodies = [self.bodies[b] if b >= 0 else "" for b in pair]
+            rows_.append({"name": rows.contact_name(m, key), "first body": bodies[0], "second body": bodies[1]})
+        return rows_
+
+    def velocity_names(self) -> list[str]:
+        """(n,) the joints that the velocities belong to, with numbers where they have several."""
+        m = self.model
+        names = [m.joint(int(j)).name or f"joint {j}" for j in m.dof_jntid]
+        return [f"{x}.{i - m.jnt_dofadr[m.dof_jntid[i]]}" if names.count(x) > 1 else x for i, x in enumerate(names)]
+
+    def facts(self) -> dict[str, Any]:
+        m = self.model
+        words = {"velocities": m.nv, "joints": m.njnt, "tendons": m.ntendon, "actuators": m.nactuator}
+        return {"left_out": self.left_out, "note": self.notes, **{what: int(n) for what, n in words.items()}}
+
+
+def _seeing(model: Any) -> Any:
+    """A copy that sets up rows of constraints as the scene reads them, and only from where the bodies are."""
+    mj = mujoco()
+    m = copy.copy(model)
+    m.opt.cone, m.opt.jacobian = mj.mjtCone.mjCONE_ELLIPTIC, mj.mjtJacobian.mjJAC_SPARSE
+    for flag in (mj.mjtEnableBit.mjENBL_SLEEP, mj.mjtEnableBit.mjENBL_SPECULATIVE, mj.mjtEnableBit.mjENBL_IPC):
+        m.opt.enableflags &= ~int(flag)
+    return m

@@ -1,0 +1,116 @@
+"""Contact rows as compiled code takes them: every contact a dense block over the velocities that it touches.
+
+The rows of contact i are [normal, directions], its columns column[start[i] : start[i + 1]], and its numbers stand at
+place[i] : place[i + 1], row by row. A direction with a friction coefficient of its own is scaled by it, mu_a / mu, so
+that the contact is isotropic with the one coefficient mu: u'_a = s_a u_a and p_a = s_a p'_a, by which |p'_t| <= mu p_n
+is the ellipsoid of the coefficients and the flow that of largest dissipation.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from workbench.arrays import Array
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, VECTOR
+from workbench.mechanics.instant import Instant
+
+I64 = types.int64
+
+
+class Rows(NamedTuple):
+    """The contact rows of an instant: see the module; scale (R,), mu (r,)."""
+
+    first: Any
+    start: Any
+    column: Any
+    place: Any
+    value: Array
+    scale: Array
+    mu: Array
+
+
+@kernel(types.void(INDICES, INDICES, INDICES, INDICES, INDICES, INDICES))
+def count_columns(first, pointer, index, start, place, seen):
+    """start, place (r + 1,); seen (n,) is scratch."""
+    for j in range(seen.shape[0]):
+        seen[j] = -1
+    start[0] = place[0] = 0
+    for i in range(first.shape[0] - 1):
+        count = 0
+        for k in range(pointer[first[i]], pointer[first[i + 1]]):
+            if seen[index[k]] != i:
+                seen[index[k]] = i
+                count += 1
+        start[i + 1] = start[i] + count
+        place[i + 1] = place[i] + count * (first[i + 1] - first[i])
+
+
+@kernel(types.void(INDICES, VECTOR, VECTOR, VECTOR))
+def isotropic(first, mu, scale, reference):
+    """scale (R,) of rows, and the coefficient (r,) that a contact then has: its first direction's, unless that is 0."""
+    for i in range(first.shape[0] - 1):
+        a, b = first[i], first[i + 1]
+        one = 0.0
+        if b > a + 1:
+            one = mu[a + 1]
+            if one == 0.0:
+                for k in range(a + 1, b):
+                    one = max(one, mu[k])
+        reference[i] = one
+        scale[a] = 1.0
+        for k in range(a + 1, b):
+            scale[k] = mu[k] / one if one > 0.0 else 1.0
+
+
+@kernel(types.void(INDICES, INDICES, INDICES, VECTOR, VECTOR, INDICES, INDICES, INDICES, INDICES, VECTOR))
+def fill_rows(first, pointer, index, data, scale, start, place, at, column, value):
+    """The columns of every contact in ascending order, and its numbers; at (n,) is scratch."""
+    for i in range(first.shape[0] - 1):
+        begin, width = start[i], 0
+        for k in range(pointer[first[i]], pointer[first[i + 1]]):
+            # Sorted as they come: contacts touch few velocities, and rows are sorted mostly.
+            j, p = index[k], width
+            while p > 0 and column[begin + p - 1] > j:
+                p -= 1
+            if p > 0 and column[begin + p - 1] == j:
+                continue
+            for s in range(width, p, -1):
+                column[begin + s] = column[begin + s - 1]
+            column[begin + p] = j
+            width += 1
+        for p in range(width):
+            at[column[begin + p]] = p
+        for a in range(first[i], first[i + 1]):
+            row = place[i] + (a - first[i]) * width
+            for p in range(width):
+                value[row + p] = 0.0
+            for k in range(pointer[a], pointer[a + 1]):
+                value[row + at[index[k]]] += scale[a] * data[k]
+
+
+@kernel(types.void(INDICES, INDICES, INDICES, INDICES, VECTOR, VECTOR, VECTOR))
+def moved(first, start, column, place, value, v, u):
+    """u (R,): the rows times v (n,)."""
+    for i in range(first.shape[0] - 1):
+        width = start[i + 1] - start[i]
+        for a in range(first[i], first[i + 1]):
+            row, s = place[i] + (a - first[i]) * width, 0.0
+            for p in range(width):
+                s += value[row + p] * v[column[start[i] + p]]
+            u[a] = s
+
+
+def contact_rows(s: Instant) -> Rows:
+    """The contact rows of an instant."""
+    first = s.first
+    r, n = s.contacts, s.v.size
+    pointer, index = s.J.indptr.astype(np.int64), s.J.indices.astype(np.int64)
+    start, place, scratch = (np.empty(size, dtype=np.int64) for size in (r + 1, r + 1, n))
+    count_columns(first, pointer, index, start, place, scratch)
+    scale, mu = np.empty(s.mu.size), np.empty(r)
+    isotropic(first, s.mu, scale, mu)
+    column, value = np.empty(start[-1], dtype=np.int64), np.empty(place[-1])
+    fill_rows(first, pointer, index, s.J.data, scale, start, place, scratch, column, value)
+    return Rows(first, start, column, place, value, scale, mu)

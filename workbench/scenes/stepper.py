@@ -1,0 +1,96 @@
+"""Stepping a scene: at every state its contacts are posed anew, solved, checked, and remembered by their keys."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms.base import Solver
+from workbench.arrays import Array
+from workbench.errors import DataError
+from workbench.language.formulation import Formulation
+from workbench.mechanics.instant import Instant
+from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.solution import Solution, Status
+from workbench.scenes.memory import Memory
+from workbench.scenes.posing import Posed, Poser
+from workbench.scenes.scene import Scene
+from workbench.step.stepping import PASSES
+
+
+class Stepped(NamedTuple):
+    """One step: the state after it, and the impulses [N s] that took what was `given` there.
+
+    P (R,) of the contacts in the rows of `given`, p_b of its bilateral rows, p_f of its dry friction. The residual is
+    the problem's own of the last pass; `iterations` are those of all passes.
+    """
+
+    q: Array
+    v: Array
+    P: Array
+    p_b: Array
+    p_f: Array
+    given: Instant
+    residual: float
+    tolerance: float
+    iterations: int
+    passes: int
+    status: Status
+    reason: str
+
+
+class SceneStepper:
+    """A scene under a formulation, with a solver for contact blocks, at a step h [s].
+
+    `normal` is the normal law (`core.NORMAL_LAWS`), `passes` how many a fixed point may take. Raises UnknownNameError,
+    DataError or ModellingError.
+    """
+
+    def __init__(
+        self, scene: Scene, formulation: Formulation, h: float | None = None, solver: str | Solver | None = None,
+        normal: str = "gap", passes: int = PASSES,
+    ) -> None:  # fmt: skip
+        self.scene, self.formulation, self.h = scene, formulation, scene.step if h is None else h
+        if not (np.isfinite(self.h) and self.h > 0):
+            raise DataError(f"step = {self.h:g} s; a positive number is needed")
+        if not (isinstance(passes, int | np.integer) and passes >= 1):
+            raise DataError(f"passes = {passes}; a whole number from 1 on is needed")
+        self.method = default_solver(ContactBlocks.kind) if solver is None else find_solver(solver)
+        if ContactBlocks.kind not in self.method.solves:
+            solves = ", ".join(sorted(self.method.solves))
+            raise DataError(f"{self.method.name} solves {solves}; scenes need a solver for {ContactBlocks.kind}")
+        self.label, self.solver, self.passes = formulation.label, self.method.name, passes
+        self.poser = Poser(formulation, normal, scene.v_th, scene.recovery)
+        self.memory = Memory()
+
+    def step(self, q: Array, v: Array, t: float) -> Stepped:
+        """From the state (q, v) at the time t; raises DataError where the scene has no contacts data for it."""
+        given = self.scene.instant(q, v, t, self.h)
+        posed = self.poser.pose(given, self.memory, self.method)
+        solution, iterations, passes, settled = self._solve(posed)
+        v_next, (P, p_b, p_f) = posed.velocity(solution.z), posed.impulses(solution.z)
+        posed.remember(solution.z)
+        status, reason = solution.claimed, solution.reason
+        if not settled:
+            status = Status.NO_FIXED_POINT
+            reason = f"the state-dependent data did not settle within {passes} passes; passes=N allows more"
+        q_next = self.scene.advance(q, v_next, self.h)
+        return Stepped(
+            q_next, v_next, P, p_b, p_f, given, solution.residual, solution.tolerance, iterations, passes, status,
+            reason,
+        )  # fmt: skip
+
+    def _solve(self, posed: Posed) -> tuple[Solution, int, int, bool]:
+        """Pass after pass: the last solution, all iterations, the passes, and whether no other was asked for."""
+        iterations, x = 0, None
+        for passes in range(1, self.passes + 1):
+            problem = posed.problem()
+            solution = self._solved(problem, posed.guess() if x is None else x)
+            iterations, x = iterations + solution.iterations, solution.z
+            if solution.claimed not in (Status.SOLVED, Status.INACCURATE) or not posed.again(x):
+                return solution, iterations, passes, True
+        return solution, iterations, self.passes, False
+
+    def _solved(self, problem: Any, guess: Array) -> Solution:
+        start = getattr(self.method, "solve_from", None)
+        return self.method.solve(problem) if start is None else start(problem, guess)

@@ -1,0 +1,110 @@
+"""`scene`: a system whose contacts come and go, from a model's file or by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench.builtin.cases import SCENES
+from workbench.comparison.scenes.compare import Engine
+from workbench.errors import UnknownNameError, WorkbenchError
+from workbench.scenes.case import SceneCase
+from workbench.scenes.scene import Scene
+
+MODELS = (".xml", ".mjcf", ".urdf", ".mjb")
+"""Endings of files that hold models of MuJoCo or URDF."""
+ENGINE = "engine:mujoco"
+DURATION = 0.5
+"""Seconds of a model that are compared unless somebody chooses: the file says nothing of it."""
+
+
+def scene(
+    what: str | Path | Scene | SceneCase, values: Mapping[str, Any] | None = None, key: str | None = None,
+    ctrl: str | float | None = None,
+) -> Scene:  # fmt: skip
+    """A scene from an MJCF, URDF or MJB file, or of this name.
+
+    Of a model `values` are set, {"geom/foot.friction": 0.4}, it starts from the keyframe `key`, and its actuators are
+    told `ctrl`: a number, or a file whose columns are time [s] and the actuators. Of a scene by name `values` are its
+    parameters. Raises WorkbenchError in one line.
+
+    >>> import workbench as wb
+    >>> hopper = wb.scene("hopper", {"N": 20})
+    >>> len(hopper.bodies)
+    20
+    """
+    if isinstance(what, Scene):
+        if values or key is not None or ctrl is not None:
+            raise WorkbenchError(f"{what.name} is a scene already; values, key and ctrl are for a file or a name")
+        return what
+    if is_model(what):
+        from workbench.scenes.mujoco.scene import MujocoScene
+
+        return MujocoScene(Path(what), {name: str(x) for name, x in (values or {}).items()}, key, ctrl)  # type: ignore[arg-type]
+    found = SCENES.find(what) if isinstance(what, str) else what
+    case = found() if isinstance(found, type) else found
+    if not isinstance(case, SceneCase):
+        raise WorkbenchError(f"a scene, its name or the file of a model is needed; {type(what).__name__} was given")
+    if key is not None or ctrl is not None:
+        raise WorkbenchError(f"{case.name} has no keyframes and no actuators; key and ctrl are for files of models")
+    return case.with_parameters(**{name: float(x) for name, x in (values or {}).items()}).scene()
+
+
+def is_model(what: Any) -> bool:
+    """Whether it is the path of a model's file, by its ending."""
+    return isinstance(what, str | Path) and Path(what).suffix.lower() in MODELS
+
+
+def is_scene(what: Any) -> bool:
+    """Whether it is a scene, the name of one, or the path of a model's file."""
+    own = isinstance(what, Scene | SceneCase) or (isinstance(what, type) and issubclass(what, SceneCase))
+    return own or is_model(what) or (isinstance(what, str) and what in SCENES)
+
+
+def duration_of(what: Any) -> float:
+    """How long a scene is compared unless somebody chooses [s]."""
+    case = SCENES.find(what) if isinstance(what, str) and what in SCENES else what
+    return float(getattr(case, "duration", DURATION))
+
+
+def find_engine(wanted: str, found: Scene) -> Engine:
+    """The engine engine:mujoco, or engine:mujoco,timeconst=0.002,cone=elliptic, on a scene from a model's file.
+
+    Raises WorkbenchError for another name or option, or a scene that is no model of MuJoCo.
+    """
+    name, *options = wanted.split(",")
+    if name != ENGINE:
+        raise UnknownNameError("engine", name, [ENGINE])
+    from workbench.scenes.mujoco.engine import MujocoEngine
+    from workbench.scenes.mujoco.scene import MujocoScene
+
+    if not isinstance(found, MujocoScene):
+        raise WorkbenchError(f"{ENGINE} steps models from files; {found.name} is none")
+    given: dict[str, Any] = {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals or key not in ("timeconst", "cone"):
+            raise WorkbenchError(f"'{wanted}': '{option}' is no option; {ENGINE} has timeconst=SECONDS and cone=KIND")
+        given[key] = value if key == "cone" else _seconds(value, wanted)
+    return MujocoEngine(found, **given)
+
+
+def engines_of(found: Scene) -> tuple[Engine, ...]:
+    """The engines that a scene comes with."""
+    from workbench.scenes.mujoco.scene import MujocoScene
+
+    return (find_engine(ENGINE, found),) if isinstance(found, MujocoScene) else ()
+
+
+def apart(wanted: Sequence[Any]) -> tuple[list[Any], list[str]]:
+    """Formulations, and names of engines."""
+    engines = [x for x in wanted if isinstance(x, str) and x.startswith("engine:")]
+    return [x for x in wanted if x not in engines], engines
+
+
+def _seconds(text: str, wanted: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise WorkbenchError(f"'{wanted}': timeconst={text[:40]} is no number of seconds") from None
