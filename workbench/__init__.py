@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from workbench.verbs.verify import verify
 
 VERBS = (
-    "check", "compare", "export", "painleve", "read", "scene", "show", "solve", "study", "sweep", "trace", "vary", "verify"
+    "check", "compare", "export", "painleve", "read", "scene", "show", "solve", "study", "sweep", "trace", "vary",
+    "verify",
 )  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
+from workbench.cli.progress import goes_on
 from workbench.cli.words import find_formulation, number_option
 from workbench.errors import WorkbenchError
 from workbench.output import json_text, write_json
@@ -97,22 +98,19 @@ def run_info(o: argparse.Namespace) -> None:
 
 def run_solve(o: argparse.Namespace) -> None:
     """A row for every file and solver, as they come; then the summary of a test set."""
-    from contextlib import nullcontext
-
-    from workbench.output import provenance, staged
     from workbench.readers.files import problem_files
 
     files = problem_files(o.files)
     tasks, seconds, answer = _asked(o, files)
-    with staged(Path(o.out)) if o.out and not answer else nullcontext() as stage:
-        found = _kept(tasks, seconds, Path(o.out), not o.json) if stage else _solved(tasks, seconds, answer, not o.json)
-        totals = _test_set(found, stage) if stage or len(found) > 1 else []
-        if stage:
-            facts = provenance(
-                command=f"workbench {shlex.join(o.words)}", formulation=tasks[0][1].label,
-                solvers=o.solver or ["default"], files=[str(path) for path, _ in files],
-            )  # fmt: skip
-            write_json(stage / "provenance.json", facts)
+    if o.out and not answer:
+        facts = {
+            "command": f"workbench {shlex.join(o.words)}", "formulation": tasks[0][1].label,
+            "solvers": o.solver or ["default"], "files": [str(path) for path, _ in files],
+        }  # fmt: skip
+        found, totals = _in_folder(tasks, seconds, Path(o.out), facts, not o.json)
+    else:
+        found = _solved(tasks, seconds, answer, not o.json)
+        totals = _test_set(found, None) if len(found) > 1 else []
     if o.json:
         print(json_text(found))
     elif len(found) > 1:
@@ -139,14 +137,32 @@ def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple[list[
     return [(path, formulation, s, not inside, tuning) for path, inside in files for s in solvers], seconds, answer
 
 
+def _in_folder(
+    tasks: list["Task"], seconds: float | None, out: Path, facts: dict[str, Any], shown: bool
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of tasks, each kept in the folder as it comes, and their summary; then all tables are written there."""
+    from workbench.output import provenance, staged
+    from workbench.studies.problem_files import JOURNAL
+
+    journal = out / JOURNAL
+    with (
+        goes_on(lambda: f"finished rows are kept in '{journal}'" if journal.exists() else ""),
+        staged(out) as stage,
+    ):
+        found = _kept(tasks, seconds, out, shown)
+        totals = _test_set(found, stage)
+        write_json(stage / "provenance.json", provenance(**facts))
+    return found, totals
+
+
 def _kept(tasks: list["Task"], seconds: float | None, out: Path, shown: bool) -> list[dict[str, Any]]:
     """The rows of tasks, printed where they are `shown`; those in the folder's journal are not made again."""
-    from workbench.studies.problem_files import resumed
+    from workbench.studies.problem_files import JOURNAL, resumed
 
     found = []
     with resumed(tasks, seconds, out) as (there, rows):
         if shown and there:
-            print(f"{there} of {len(tasks)} rows were there, in '{out / 'journal.jsonl'}'.")
+            print(f"{there} of {len(tasks)} rows were there, in '{out / JOURNAL}'.")
         if shown:
             print(HEADER)
         for row in rows:
