@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from tests.scenes import Balls, DenseStepper
+from tests.scenes import Balls
 from workbench.comparison.jobs import Settings
 from workbench.comparison.scenes.compare import compare
 from workbench.comparison.scenes.measured import angles
 from workbench.errors import DataError, WorkbenchError
 from workbench.mechanics.instant import Places
 from workbench.scenes.run import run
+from workbench.scenes.stepper import SceneStepper
 from workbench.scenes.track import by_body
 from workbench.verbs.find import find_formulation
 
@@ -21,7 +22,7 @@ COULOMB = find_formulation("coulomb")
 
 def compared(scene, *formulations, settings=SETTINGS, **given):
     found = [find_formulation(x) for x in formulations]
-    return compare(scene, found, COULOMB, DenseStepper, settings, **given)
+    return compare(scene, found, COULOMB, SceneStepper, settings, **given)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def sliding():
 def test_forces_by_body_are_those_of_newton():
     """The net wrench of every body is the rate of its momentum but for gravity."""
     scene = Balls(**SLIDES)
-    track = run(scene, DenseStepper(scene, COULOMB, H), 30)
+    track = run(scene, SceneStepper(scene, COULOMB, H), 30)
     assert track.finished
     v = track.v.reshape(-1, 2, 6)
     rate = np.diff(v, axis=0) / H * scene.inertia.reshape(2, 6)
@@ -131,7 +132,7 @@ def test_the_comparison_stops_where_the_motion_is_chaotic():
     assert max(c.scene.growth) > 100
 
 
-class Ending(DenseStepper):
+class Ending(SceneStepper):
     """Steps that have no verified answer from a time on."""
 
     def step(self, q, v, t):
@@ -141,7 +142,7 @@ class Ending(DenseStepper):
 
 def test_a_run_without_an_answer_is_a_row_with_its_reason():
     def stepper(scene, f, h):
-        return (Ending if f.name == "ccp" else DenseStepper)(scene, f, h)
+        return (Ending if f.name == "ccp" else SceneStepper)(scene, f, h)
 
     scene = Balls(**SLIDES)
     c = compare(scene, [COULOMB, find_formulation("ccp")], COULOMB, stepper, SETTINGS)
@@ -162,7 +163,7 @@ def test_where_the_reference_ends_the_comparison_does():
     assert c.runs["verified"].all()
 
 
-class Refused(DenseStepper):
+class Refused(SceneStepper):
     def __init__(self, scene, f, h):
         if f.name == "box":
             raise DataError("boxes are not for balls")
@@ -182,7 +183,7 @@ class Shifted:
 
     def run(self, h, duration, progress=None):
         scene = Balls(**SLIDES)
-        track = run(scene, DenseStepper(scene, COULOMB, FINE), round(duration / FINE))
+        track = run(scene, SceneStepper(scene, COULOMB, FINE), round(duration / FINE))
         every = round(h / FINE)
         kept = vars(track) | {"h": h, "label": self.label}
         for name in ("q", "v", "position", "orientation", "energy"):

@@ -1,31 +1,18 @@
 """Contacts posed one by one: the laws of every formulation, the steps of the cases, contacts that come and go."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from tests.test_formulations import LAWS, VARIANTS, obeys_the_laws, rebound, solve
 from workbench.algorithms import default_solver
-from workbench.assemble.find import compiled
-from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.engine.compiling import kernel
-from workbench.errors import DataError, ModellingError
 from workbench.language.formulation import ContactSymbols
-from workbench.language.hooks import GIVEN
-from workbench.language.modelling import Hooks
 from workbench.mechanics.contact import ContactSolution
 from workbench.mechanics.instant import instant
-from workbench.mechanics.relaxation import RIGID
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Status
-from workbench.scenes.case_scene import CaseScene
 from workbench.scenes.memory import Memory
 from workbench.scenes.posing import Poser
-from workbench.scenes.scene import Scene
-from workbench.scenes.stepper import SceneStepper
-from workbench.step.simulation import simulate
 
 NAMED = {f.name: f for f in FORMULATIONS}
 STEPS = [f for f in FORMULATIONS if f.symbols is ContactSymbols]

@@ -25,8 +25,8 @@ SENSES = {
 LEAST = {"penetration": 1e-4, "lift": 1e-4, "creep": 1e-4, "drift": 1e-4}
 """Symptoms from which on they are told [m, m/s]."""
 VERBS = {
-    "penetration": "goes in by {:.2g} mm", "lift": "is lifted by {:.2g} mm", "creep": "creeps at {:.2g} mm/s",
-    "drift": "drifts by {:.2g} mm",
+    "penetration": "goes in by {} mm", "lift": "is lifted by {} mm", "creep": "creeps at {} mm/s",
+    "drift": "drifts by {} mm",
 }  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def _yardsticks(c: Comparison, rows: pd.DataFrame) -> str:
     if "body_position_discretisation" not in rows:
         return ""
     own = rows["body_position_discretisation"].dropna()
-    free = {f.label for f in c.formulations if f.friction == "none"}
+    free = without_friction(c)
     bare = rows[rows["label"].isin(free) & rows["verified"]]["body_position_error"].dropna()
     words = f"Exact Coulomb friction at the same step is itself {_far(own.iloc[0])} off" if len(own) else ""
     without = f"without friction it would be {_far(bare.iloc[0])}" if len(bare) else ""
@@ -121,11 +121,16 @@ def _yardsticks(c: Comparison, rows: pd.DataFrame) -> str:
     return f"{_sentence(both)}." if both else ""
 
 
+def without_friction(c: Comparison) -> set[str]:
+    """Labels of formulations that leave friction out."""
+    return {f.label for f in c.formulations if f.friction == "none"}
+
+
 def _symptoms(c: Comparison, rows: pd.DataFrame, found: Ranked | None) -> str:
     """What of the engines, of the closest and of the farthest can be seen with the eye."""
     ends = [] if found is None else [found.order[0][0], found.order[-1][-1]]
     parts = []
-    for label in dict.fromkeys((*shown(c).engines, *ends)):
+    for label in dict.fromkeys(x for x in (*shown(c).engines, *ends) if x not in without_friction(c)):
         words = symptoms_of(c, label)
         if words:
             parts.append(f"under {label} {', '.join(words)}")
@@ -144,7 +149,8 @@ def symptoms_of(c: Comparison, label: str) -> list[str]:
             continue
         beyond = 1.2 * exact[name].max() if len(exact) and exact[name].notna().any() else 0.0
         if np.nanmax(values) > max(LEAST[name], beyond):
-            words.append(f"{own['body'].iloc[int(np.nanargmax(values))]} {VERBS[name].format(1e3 * np.nanmax(values))}")
+            most = cell(float(np.nanmax(values)), MILLIMETRES)
+            words.append(f"{own['body'].iloc[int(np.nanargmax(values))]} {VERBS[name].format(most)}")
     return words
 
 
@@ -156,11 +162,9 @@ def _stop(c: Comparison) -> str:
 
 def _sure(c: Comparison, rows: pd.DataFrame) -> str:
     s, parts = shown(c), [f"{rows['verified'].sum()} of {len(rows)} rows come to the end of what is compared"]
-    parts.append(f"the reference is known to {_far(max(s.uncertainty))} (what twice its step changes)")
+    parts.append(f"the reference is known to {_far(max(s.uncertainty))} on average (what twice its step changes)")
     grown = int(np.argmax(s.growth))
-    parts.append(
-        f"a displacement of the start by 1e-7 m grows {s.growth[grown]:.2g} times at most (at {s.bodies[grown]})"
-    )
+    parts.append(f"a displacement of the start by 1e-7 m has grown {times(s.growth[grown])} (at {s.bodies[grown]})")
     return f"How sure: {'; '.join(parts)}."
 
 
@@ -175,7 +179,7 @@ def summary(c: Comparison) -> list[str]:
         if column is not None and order:
             said.append(_sentence(sentence(column, SENSES[name], order, others)))
     symptoms: dict[tuple[str, ...], list[str]] = {}
-    for label in others["label"]:
+    for label in (x for x in others["label"] if x not in without_friction(c)):
         symptoms.setdefault(tuple(symptoms_of(c, label)), []).append(str(label))
     said += [f"{_sentence(listed(labels))}: {', '.join(words)}." for words, labels in symptoms.items() if words]
     if () in symptoms:
@@ -193,6 +197,11 @@ def _far(metres: float) -> str:
 
 
 MILLIMETRES = Column("distance", "m", "distance", shown="millimetres")
+
+
+def times(x: float) -> str:
+    """How many times, in two digits without an exponent."""
+    return f"{float(f'{x:.2g}'):g} times" if x < 1e4 else "more than 10000 times"
 
 
 def _sentence(text: str) -> str:
