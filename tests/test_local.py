@@ -10,7 +10,7 @@ from workbench.assemble.local import local_block
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
-from workbench.language.modelling import complements, declare, equals, free, friction_cone, nonneg
+from workbench.language.modelling import box, complements, declare, equals, free, friction_cone, nonneg
 from workbench.language.polygon import half_plane, polygon
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE
 
@@ -94,6 +94,23 @@ def test_what_is_not_local_to_its_contacts_is_told(what):
     with pytest.raises(ModellingError) as told:
         local_block(own(change), 1)
     assert str(told.value) == f"mine is not local to its contacts: {why}"
+
+
+def test_bounds_and_coefficients_of_other_contacts_are_told():
+    def bounded(s, v, _):
+        # A contact that bears at most what all coefficients together allow.
+        p_n = box("p_n", s.r, 0.0, np.ones((s.r, s.r)) @ s.mu)
+        return plain(s, v, p_n)[0], dict(p_n=p_n)
+
+    def shared(s, v, _):
+        p = friction_cone(np.ones((s.r, s.r)) @ s.mu, s.r, s.d)
+        F = complements((s.un(v, p.n), s.ut(v, p.t)), p)
+        return (equals(s.balance(v, p.n, p.t)), *s.bilateral(v), F), dict(p_n=p.n, p_t=p.t)
+
+    for change, why in ((bounded, "bounds of 'p_n' differ"), (shared, "friction coefficients of its cone differ")):
+        with pytest.raises(ModellingError) as told:
+            local_block(own(change), 1)
+        assert str(told.value) == f"mine is not local to its contacts: {why}"
 
 
 def test_an_adhesion_is_local():
