@@ -154,7 +154,7 @@ def newton(step, p, factor):
 
 
 def proximal(step, p):
-    """Proximal points: the problem of W + eps I about the last answer, whose impulses cannot go far, and less of eps."""
+    """p and its residual, the best found: sweeps, Newton's method at several scales, proximal points, damped steps."""
     size, best = np.trace(step.W) / step.q.size, p
     for eps in size * 10.0 ** -np.arange(1.0, 13.0):
         near = replace(step, W=step.W + eps * np.eye(p.size), q=step.q - eps * p)
