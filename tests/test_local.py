@@ -20,7 +20,7 @@ OTHERS = [
     NAMED["box"].with_options(bounds="coupled"), NAMED["stewart-trinkle"].with_options(directions=8, axes="sliding"),
     NAMED["phantom-inertia"].with_options(directions=8, lateral="regularised"),
 ]  # fmt: skip
-ALL = [(f, d) for f in STEPS for d in (1, 2, 3, 5)] + [*product(OTHERS, (1, 2))]
+ALL = [(f, d) for f in STEPS for d in (1, 2, 3, 5)] + [*product(OTHERS, (1, 2, 4))]
 
 
 @pytest.mark.parametrize(("f", "d"), ALL, ids=lambda x: getattr(x, "label", x))
@@ -136,7 +136,13 @@ def test_poisson_restitution_is_refused():
         local_block(NAMED["anitescu-potra"].with_options(restitution="poisson"), 2)
 
 
-@pytest.mark.parametrize("d", [1, 3, 5])
+@pytest.mark.parametrize("d", [0, 6])
+def test_other_numbers_of_directions_are_refused(d):
+    with pytest.raises(ModellingError, match=f"d = {d} friction directions; 1 in the plane, 2 in space, up to 5"):
+        local_block(NAMED["coulomb"], d)
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 5])
 def test_beyond_the_plane_polygons_are_the_cross_polytope_and_the_cube(d):
     (A, E), (axes, S) = polygon(8, 2, d), half_plane(8, 2, d)
     assert A.shape == (2 * d, 4 * d)
