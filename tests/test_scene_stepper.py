@@ -73,9 +73,7 @@ LOCAL = [f for f in VARIANTS if f.symbols is ContactSymbols and f.options.get("r
 @pytest.mark.parametrize("f", LOCAL, ids=lambda f: f.label)
 def test_a_step_obeys_the_dynamics_and_its_own_contact_laws(systems, f):
     for seed, (shape, past) in enumerate([("two contacts, one constraint", False), ("three contacts", True)]):
-        system = systems.random_system(
-            seed, normal=LAWS[seed], mu=(0.05, 0.5), **systems.SHAPES[shape], **rebound(f)
-        )
+        system = systems.random_system(seed, normal=LAWS[seed], mu=(0.05, 0.5), **systems.SHAPES[shape], **rebound(f))
         *_, r, d = system.size
         estimate, last = solve(NAMED["frictionless"], system).p_n, None
         if past:
