@@ -34,7 +34,7 @@ ROOTS = {"mujoco", "robot"}
 """Outermost elements of MJCF and of URDF."""
 ALIKE = re.compile(r"random_urdfs/\d*[1-9]/|random_urdfs/\d*[1-9]0/")
 """Of a thousand shapes of pybullet, alike but for their form, those whose number ends in 00 are tried."""
-SECONDS = 20.0
+SECONDS = 10.0
 """A model may be stepped, and 60 more until it has to answer."""
 
 

@@ -1,8 +1,9 @@
-"""Studies that are killed, interrupted, starved of disk and damaged, at moments out of a fixed seed, and then resumed.
+"""Studies, and `solve` with many files, that are killed, interrupted, starved of disk and damaged, at moments out of a
+fixed seed, and then resumed.
 
-After each the rows equal those of a study that nothing has disturbed, bit for bit but for times; no finished record is
-lost; no process and no temporary file is left. The tests do a few; `python -m tests.faults --moments 50` does that many
-of each kind, some five seconds each.
+After each the rows equal those of a command that nothing has disturbed, bit for bit but for times; no finished record
+is lost; no process and no temporary file is left. The tests do a few; `python -m tests.faults --moments 50` does that
+many of each kind, some five seconds each.
 """
 
 import argparse
@@ -16,58 +17,87 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
-from functools import cache
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from workbench.cli.main import main
 from workbench.studies.journal import kept
 
 ROOT = Path(__file__).parents[1]
-POINTS = 24
-STUDY = [
-    "study", "wheel", "--vary", f"mu=0.1:0.9:{POINTS}", "-f", "box", "-f", "coulomb", "--duration", "0.01",
-    "--reference-step", "5e-4", "--workers", "2", "--out", "study",
-]  # fmt: skip
-RUNS = 2 * POINTS
-FILES = {"journal.jsonl", "plan.parquet", "provenance.json", "report.html", "rows.csv", "rows.parquet"}
+RUNS = 48
 PATIENCE = 300
 
 
-@cache
-def undisturbed() -> pd.DataFrame:
-    """The rows of the study that nothing happens to."""
-    with tempfile.TemporaryDirectory() as folder:
-        assert again(Path(folder)) == (0, "")
-        return rows(Path(folder))
+@dataclass(frozen=True)
+class Command:
+    """A command that keeps `RUNS` records in the folder "out": its words, files and table; `prepare` comes before."""
+
+    words: Sequence[str]
+    files: frozenset[str]
+    table: Callable[[Path], pd.DataFrame]
+    prepare: Callable[[Path], object] = lambda folder: None
+
+    @cached_property
+    def undisturbed(self) -> pd.DataFrame:
+        """The rows of the command that nothing happens to."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.prepare(Path(folder))
+            assert self.again(Path(folder)) == (0, "")
+            return self.rows(Path(folder))
+
+    def again(self, folder: Path, *words: str) -> tuple[int, str]:
+        """The same command in this process, which has imported everything: its status, and what it says of errors."""
+        said = io.StringIO()
+        with chdir(folder), redirect_stdout(io.StringIO()), redirect_stderr(said):
+            status = main([*self.words, *words])
+        return status, "\n".join(line for line in said.getvalue().splitlines() if line.startswith("workbench:"))
+
+    def rows(self, folder: Path) -> pd.DataFrame:
+        """The table in the folder, without times."""
+        found = self.table(folder / "out")
+        return found.drop(columns=[name for name in found if name.endswith("_time")])
 
 
-def again(folder: Path, *words: str) -> tuple[int, str]:
-    """The same command in this process, which has imported everything: its status, and what it says of errors."""
-    said = io.StringIO()
-    with chdir(folder), redirect_stdout(io.StringIO()), redirect_stderr(said):
-        status = main([*STUDY, *words])
-    return status, "\n".join(line for line in said.getvalue().splitlines() if line.startswith("workbench:"))
+def problems(folder: Path) -> None:
+    """LCPs that take some milliseconds each."""
+    rng = np.random.default_rng(0)
+    (folder / "problems").mkdir()
+    for i in range(RUNS):
+        half = rng.standard_normal((60, 40))
+        np.savez(folder / "problems" / f"{i:02}.npz", M=half @ half.T + 0.1 * np.eye(60), q=rng.standard_normal(60))
 
 
-def rows(folder: Path) -> pd.DataFrame:
-    """The table of the study in a folder, without times."""
-    found = pd.read_parquet(folder / "study" / "rows.parquet")
-    return found.drop(columns=[name for name in found if name.endswith("_time")])
+STUDY = Command(
+    [
+        "study", "wheel", "--vary", f"mu=0.1:0.9:{RUNS // 2}", "-f", "box", "-f", "coulomb", "--duration", "0.01",
+        "--reference-step", "5e-4", "--workers", "2", "--out", "out",
+    ],
+    frozenset({"journal.jsonl", "plan.parquet", "provenance.json", "report.html", "rows.csv", "rows.parquet"}),
+    lambda out: pd.read_parquet(out / "rows.parquet"),
+)  # fmt: skip
+SOLVE = Command(
+    ["solve", "problems", "--out", "out"],
+    frozenset({"journal.jsonl", "profile.csv", "provenance.json", "results.csv", "summary.csv"}),
+    lambda out: pd.read_csv(out / "results.csv"), problems,
+)  # fmt: skip
 
 
 class Run:
-    """The study's command at work in a folder; `environment` leads its processes to be found."""
+    """A command at work in a folder; an entry of their environment leads its processes to be found."""
 
-    def __init__(self, folder: Path, *words: str, limit: int | None = None) -> None:
-        self.folder, self.study = folder, folder / "study"
+    def __init__(self, folder: Path, *words: str, command: Command = STUDY, limit: int | None = None) -> None:
+        self.out = folder / "out"
+        command.prepare(folder)
         self.mark = f"FAULTS={folder}"
         # What a shell starts in the background ignores Ctrl-C, and so would this.
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "workbench", *STUDY, *words], cwd=folder,
+            [sys.executable, "-m", "workbench", *command.words, *words], cwd=folder,
             env=os.environ | {"PYTHONPATH": str(ROOT), "FAULTS": str(folder)},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             preexec_fn=lambda: _prepared(limit), restore_signals=False,
@@ -75,10 +105,10 @@ class Run:
         self.errors = ""
 
     def wait_for(self, records: int, seconds: float) -> None:
-        """So many seconds after so many records are there, and the study's folder."""
-        journal = self.study / "journal.jsonl"
+        """So many seconds after so many records are there, and their folder."""
+        journal = self.out / "journal.jsonl"
         while self.process.poll() is None:
-            if self.study.exists() and (not records or _lines(journal) >= records):
+            if self.out.exists() and (not records or _lines(journal) >= records):
                 break
             time.sleep(0.002)
         time.sleep(seconds)
@@ -122,43 +152,45 @@ def _parent(pid: int) -> int:
     return 0
 
 
-def resumed(folder: Path, *words: str, damaged: bool = False) -> list[str]:
+def resumed(folder: Path, *words: str, command: Command = STUDY, damaged: bool = False) -> list[str]:
     """What is wrong after the same command has gone on."""
-    study = folder / "study"
-    before = {key: (rows, found.written[key]) for found in [kept(study)] for key, rows in found.rows.items()}
-    status, told = again(folder, *words)
+    out = folder / "out"
+    before = {key: (record.at, record.rows) for key, record in kept(out).records.items()}
+    status, told = command.again(folder, *words)
     wrong = [f"resuming ended with {status}: {told}"] if status else []
-    after = kept(study)
-    lost = [key for key, record in before.items() if (after.rows.get(key), after.written.get(key)) != record]
+    after = kept(out)
+    now = {key: (record.at, record.rows) for key, record in after.records.items()}
+    lost = [key for key, record in before.items() if now.get(key) != record]
     wrong += [f"{len(lost)} of {len(before)} records are lost or were made again"] if lost else []
-    wrong += [f"{len(after.rows)} runs are kept, not {RUNS}"] if len(after.rows) != RUNS else []
+    wrong += [f"{len(now)} runs are kept, not {RUNS}"] if len(now) != RUNS else []
     with suppress(OSError):
-        wrong += [] if rows(folder).equals(undisturbed()) else ["the rows differ"]
-    left = {path.name for path in study.iterdir()} ^ FILES | {path.name for path in folder.glob(".*")}
+        wrong += [] if command.rows(folder).equals(command.undisturbed) else ["the rows differ"]
+    left = {path.name for path in out.iterdir()} ^ command.files | {path.name for path in folder.glob(".*")}
     wrong += [f"files are left or missing: {sorted(left)}"] if left else []
     wrong += [f"damage is told, {after.damaged}"] if after.damaged and not damaged else []
     return wrong
 
 
-def interrupted(number: int, folder: Path, records: int, seconds: float) -> list[str]:
+def interrupted(number: int, folder: Path, records: int, seconds: float, command: Command = STUDY) -> list[str]:
     """What is wrong after a signal for the main process, and after going on."""
-    run = Run(folder)
+    run = Run(folder, command=command)
     run.wait_for(records, seconds)
     run.process.send_signal(number)
     status, wrong = run.end(), []
-    if status == 0 or (status == -number != -signal.SIGKILL and (run.study / "rows.parquet").exists()):
+    if status == 0 or (status == -number != -signal.SIGKILL and (run.out / "provenance.json").exists()):
         # All was written by then; a signal that comes while the interpreter ends has nothing left to undo.
-        return resumed(folder)
+        return resumed(folder, command=command)
     if number == signal.SIGKILL:
         wrong += [] if status == -number else [f"status {status}"]
     else:
         wrong += [] if status == 128 + number else [f"status {status}: {run.errors}"]
         told = re.findall(r"^workbench: interrupted.*$", run.errors, re.MULTILINE)
-        there = len(kept(run.study).rows)
-        wrong += [] if len(told) == 1 and "the same command goes on" in told[0] else [run.errors]
+        there = len(kept(run.out).records)
+        said = "the same command goes on" if there or command is STUDY else "nothing was written"
+        wrong += [] if len(told) == 1 and said in told[0] else [run.errors]
         wrong += [f"{there} are kept: {told}"] if told and " of " in told[0] and f" {there} of " not in told[0] else []
         wrong += [run.errors] if "Traceback" in run.errors else []
-    return wrong + resumed(folder)
+    return wrong + resumed(folder, command=command)
 
 
 def main_killed(folder: Path, records: int, seconds: float) -> list[str]:
@@ -174,6 +206,16 @@ def main_terminated(folder: Path, records: int, seconds: float) -> list[str]:
 def main_interrupted(folder: Path, records: int, seconds: float) -> list[str]:
     """SIGINT for the main process."""
     return interrupted(signal.SIGINT, folder, records, seconds)
+
+
+def solving_killed(folder: Path, records: int, seconds: float) -> list[str]:
+    """kill -9 of `solve` with a folder of problems."""
+    return interrupted(signal.SIGKILL, folder, records, seconds, SOLVE)
+
+
+def solving_interrupted(folder: Path, records: int, seconds: float) -> list[str]:
+    """SIGINT for `solve` with a folder of problems."""
+    return interrupted(signal.SIGINT, folder, records, seconds, SOLVE)
 
 
 def worker_killed(folder: Path, records: int, seconds: float) -> list[str]:
@@ -218,7 +260,7 @@ def journal_damaged(folder: Path, records: int, seconds: float) -> list[str]:
     run.wait_for(max(records, 1), seconds)
     run.process.kill()
     run.end()
-    rng, journal = random.Random(f"{records} {seconds}"), run.study / "journal.jsonl"
+    rng, journal = random.Random(f"{records} {seconds}"), run.out / "journal.jsonl"
     content = bytearray(journal.read_bytes())
     for _ in range(3):
         at = rng.randrange(len(content))
@@ -235,6 +277,7 @@ def journal_damaged(folder: Path, records: int, seconds: float) -> list[str]:
 
 FAULTS = (
     main_killed, worker_killed, main_terminated, main_interrupted, dask_worker_killed, disk_full, journal_damaged,
+    solving_killed, solving_interrupted,
 )  # fmt: skip
 
 

@@ -1,17 +1,73 @@
-"""JSON that programs can read, and rows that say why they are not verified."""
+"""Folders that are written whole, JSON that programs can read, and rows that say why they are not verified."""
 
+import errno
 import json
+import os
+import platform
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from workbench.algorithms.base import EXACT
 from workbench.comparison.files import compare_problem
-from workbench.output import json_rows, json_text, write_json
+from workbench.output import json_rows, json_text, staged, write_json
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.problems.solution import Solution, Status
 from workbench.verbs.find import find_formulation
 from workbench.verbs.solve import solve
+
+
+def test_staging_replaces_whole_files_or_nothing(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "kept.txt").write_text("old")
+
+    def interrupted():
+        with staged(out) as stage:
+            (stage / "kept.txt").write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        interrupted()
+    assert (out / "kept.txt").read_text() == "old"
+    with staged(out) as stage:
+        (stage / "kept.txt").write_text("new")
+        (stage / "sub").mkdir()
+        (stage / "sub" / "more.txt").write_text("x")
+    assert (out / "kept.txt").read_text() == "new"
+    assert (out / "sub" / "more.txt").exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+
+
+def test_a_folder_may_be_a_disk_of_its_own(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    out.mkdir()
+    replace = os.replace
+
+    def across(source, target):
+        if out not in Path(source).parents or out not in Path(target).parents:
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", across)
+    with staged(out) as stage:
+        (stage / "sub").mkdir()
+        (stage / "sub" / "more.txt").write_text("x")
+    assert [p.name for p in out.iterdir()] == ["sub"]
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_what_killed_processes_have_left_goes(tmp_path):
+    out, node = tmp_path / "out", platform.node()
+    dead, alive = f".out-{node}-99999999-0", f".out-{node}-{os.getpid()}-0"
+    for name in (dead, alive, f"out/{dead}", f"out/{alive}", f"out/.other-{node}-99999999-0"):
+        (tmp_path / name).mkdir(parents=True)
+    with staged(out) as stage:
+        (stage / "x").write_text("")
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["out", alive])
+    assert sorted(p.name for p in out.iterdir()) == sorted(["x", alive, f".other-{node}-99999999-0"])
 
 
 def parsed(text):

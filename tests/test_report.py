@@ -24,7 +24,7 @@ from workbench.builtin.reports.text.comparison import budget_columns, error_colu
 from workbench.builtin.reports.text.terminal import print_table
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
-from workbench.output import provenance, staged
+from workbench.output import provenance
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 
@@ -218,28 +218,6 @@ def test_the_table_fits_the_terminal(result, width, capsys, monkeypatch):
     rows = [line for line in table if "ms" in line and ("lemke" in line or "judice-pires" in line)]
     assert all(len(line) <= width for line in table)
     assert any("phantom-inertia" in line and "lemke" in line for line in rows), "names must not be cut off"
-
-
-def test_staging_replaces_whole_files_or_nothing(tmp_path):
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "kept.txt").write_text("old")
-
-    def interrupted():
-        with staged(out) as stage:
-            (stage / "kept.txt").write_text("half")
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        interrupted()
-    assert (out / "kept.txt").read_text() == "old"
-    with staged(out) as stage:
-        (stage / "kept.txt").write_text("new")
-        (stage / "sub").mkdir()
-        (stage / "sub" / "more.txt").write_text("x")
-    assert (out / "kept.txt").read_text() == "new"
-    assert (out / "sub" / "more.txt").exists()
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
 
 
 def test_a_comparison_of_many_contacts_can_be_drawn():

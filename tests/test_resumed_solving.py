@@ -47,10 +47,13 @@ def timeless(path):
 def test_an_interrupted_command_goes_on_and_comes_to_the_same(problems, tmp_path, monkeypatch, capsys):
     assert main(["solve", "problems", "--out", "whole"]) == 0
     with monkeypatch.context() as m:
-        assert made(m, "2.npz") == []
-        assert main(["solve", "problems", "--out", "part"]) != 0
+        made(m, "2.npz")
+        with pytest.raises(SystemExit) as end:
+            main(["solve", "problems", "--out", "part"])
+    assert end.value.code == 130
+    told = "workbench: interrupted; finished rows are kept in 'part/journal.jsonl', the same command goes on\n"
+    assert capsys.readouterr().err == told
     assert [path.name for path in (tmp_path / "part").iterdir()] == ["journal.jsonl"]
-    capsys.readouterr()
     with monkeypatch.context() as m:
         names = made(m)
         assert main(["solve", "problems", "--out", "part"]) == 0
@@ -137,7 +140,8 @@ def test_a_full_disk_is_a_line_and_costs_no_finished_row(problems, monkeypatch, 
     assert names == ["2.npz", "x.npz"]
 
 
-def test_nothing_is_left_of_a_command_that_kept_nothing(problems, monkeypatch):
+def test_nothing_is_left_of_a_command_that_kept_nothing(problems, monkeypatch, capsys):
     made(monkeypatch, "0.npz")
-    assert main(["solve", "problems", "--out", "new/out"]) != 0
+    assert main(["solve", "problems", "--out", "new/out"]) == 130
+    assert capsys.readouterr().err == "workbench: interrupted, nothing was written\n"
     assert not (problems.parent / "new").exists()

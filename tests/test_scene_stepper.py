@@ -87,3 +87,225 @@ def test_a_step_obeys_the_dynamics_and_its_own_contact_laws(systems, f):
             assert f.options.get("bounds") == "iterated" or f.name == "staggered"
             continue
         obeys_the_laws(systems, f, system, answer, estimate, last)
+
+
+def case_of(name):
+    found = next(c for c in CASES if c.name == name)
+    return found() if isinstance(found, type) else found
+
+
+RUNS = [("wheel", f.name) for f in STEPS] + [
+    (name, f)
+    for name, some in {
+        "drawer": "box hybrid staggered coulomb", "gripper": "stewart-trinkle hybrid coulomb",
+        "off-axis": "ccp phantom-inertia", "table": "hybrid", "stacked-cubes": "mujoco",
+    }.items()
+    for f in some.split()
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "f"), RUNS)
+def test_the_scene_of_a_case_takes_the_steps_of_the_case(name, f):
+    case, h, steps = case_of(name), 1e-3, 12
+    formulation = NAMED[f]
+    run = simulate(
+        case, formulation, default_solver(compiled(formulation, *case.size).kind), h, steps * h, relaxation=RIGID
+    )
+    assert run.steps == steps
+    scene = CaseScene(case, h)
+    stepper, (q, v) = SceneStepper(scene, formulation, normal=case.normal), scene.start()
+    for k in range(steps):
+        x = stepper.step(q, v, k * h)
+        assert x.status is Status.SOLVED
+        np.testing.assert_allclose(x.v, run.v_after[k], rtol=0, atol=1e-9 * max(1e-3, np.abs(run.v_after).max()))
+        if name in ("wheel", "drawer", "gripper"):
+            P = x.P.reshape(case.size[2], -1)
+            np.testing.assert_allclose(P[:, 0], run.p_n[k], rtol=0, atol=1e-9 * run.p_n.max())
+            np.testing.assert_allclose(P[:, 1:], run.p_t[k], rtol=0, atol=1e-9 * run.p_n.max())
+        q, v = x.q, x.v
+
+
+class Shuffled(CaseScene):
+    """A case whose contacts come in another order at every step, and under new keys where `forgetful`."""
+
+    forgetful = False
+
+    def instant(self, q, v, t, h):
+        s, step = super().instant(q, v, t, h), round(t / h)
+        order = np.random.default_rng(step).permutation(s.contacts)
+        rows = (s.first[order][:, None] + np.arange(1 + self.case.size[3])).ravel()
+        return replace(
+            s, J=s.J[rows], mu=s.mu[rows], rate=s.rate[rows], eps=s.eps[rows], phi=s.phi[order], e=s.e[order],
+            heading=s.heading[order], key=s.key[order] + 100 * step * self.forgetful,
+        )  # fmt: skip
+
+
+def test_contacts_are_remembered_by_their_keys():
+    # The hybrid keeps impulses of single contacts; the table's four legs differ.
+    case, h, f = case_of("table"), 1e-3, NAMED["hybrid"]
+    ends = {}
+    for forgetful in (None, False, True):
+        scene = CaseScene(case, h) if forgetful is None else Shuffled(case, h)
+        scene.forgetful = forgetful
+        stepper, (q, v) = SceneStepper(scene, f, normal=case.normal), scene.start()
+        for k in range(6):
+            x = stepper.step(q, v, k * h)
+            q, v = x.q, x.v
+        ends[forgetful] = np.concatenate([q, v])
+    np.testing.assert_allclose(ends[False], ends[None], rtol=0, atol=1e-12)
+    assert np.abs(ends[True] - ends[None]).max() > 1e-9
+
+
+def test_memory_forgets_contacts_that_are_gone():
+    memory, keys = Memory(), np.array([7, -3, 12])
+    memory.keep("x", keys, np.array([[7.0], [-3.0], [12.0]]))
+    np.testing.assert_array_equal(memory.recall("x", np.array([12, 5, -3]), 1)[:, 0], [12.0, np.nan, -3.0])
+    memory.keep("x", keys[:1], np.array([[8.0]]))
+    np.testing.assert_array_equal(memory.recall("x", keys, 1)[:, 0], [8.0, np.nan, np.nan])
+    # Another number of unknowns is another formulation's.
+    assert np.isnan(memory.recall("x", keys, 2)).all()
+
+
+BALL = np.diag([2.0, 2.0, 2.0, 0.1, 0.1, 0.1])
+"""A ball that rests on the ground: x, y, z and the angular velocities; its weight presses 2 N s in a step of 0.1 s."""
+DIRECTIONS = np.eye(6)[[2, 0, 1, 5, 3, 4]]
+"""Normal; sliding along x and y; torsion about z; rolling about x and y."""
+
+
+def ball(d, mu, v=(0.0,) * 6, **given):
+    f = np.array([0, 0, -20.0, 0, 0, 0])
+    given = dict(J=DIRECTIONS[: 1 + d], first=[0, 1 + d], mu=[1.0, *mu]) | given
+    return instant(0.1, BALL, v, f, **given)
+
+
+def step_of(f, s, **options):
+    posed = Poser(f, **options).pose(s)
+    solution = SOLVER.solve(posed.problem())
+    assert solution.claimed is Status.SOLVED
+    return posed.velocity(solution.z), *posed.impulses(solution.z)
+
+
+@pytest.mark.parametrize("f", ["coulomb", "box"])
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_directions_have_friction_of_their_own(f, d):
+    mu, v = np.array([0.5, 0.2, 0.01, 0.02, 0.03])[:d], np.array([3.0, -2.0, 0.0, 1.0, -4.0, 5.0])
+    v_next, P, _, _ = step_of(NAMED[f], ball(d, mu, v))
+    u = DIRECTIONS[1 : 1 + d] @ v_next
+    assert P[0] == pytest.approx(2.0)
+    # On the ellipsoid (the box) of the coefficients, where it takes the most out of the motion.
+    scaled = mu * u / np.linalg.norm(mu * u) if f == "coulomb" else np.sign(u)
+    np.testing.assert_allclose(P[1:], -2.0 * mu * scaled, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(BALL @ (v_next - v), [0, 0, -2, 0, 0, 0] + DIRECTIONS[: 1 + d].T @ P, rtol=0, atol=1e-12)
+
+
+def test_a_direction_without_friction_scales_by_the_largest():
+    v = np.array([3.0, -2.0, 0.0, 0.0, 0.0, 0.0])
+    P = step_of(NAMED["coulomb"], ball(2, [0.0, 0.2], v))[1]
+    np.testing.assert_allclose(P, [2.0, 0.0, 0.4], rtol=0, atol=1e-12)
+
+
+def test_compliances_are_those_of_the_directions_as_they_are():
+    v, eps = np.array([0.01, 0.02, 0.0, 0.0, 0.0, 0.03]), np.array([0.0, 1.0, 2.0, 3.0])
+    v_next, P, _, _ = step_of(NAMED["coulomb"], ball(3, [0.5, 0.2, 0.1], v, eps=eps))
+    # It sticks: u + eps p = 0.
+    np.testing.assert_allclose(DIRECTIONS[:4] @ v_next + eps * P, 0.0, rtol=0, atol=1e-12)
+    assert np.abs(P[1:]).min() > 1e-3
+
+
+@pytest.mark.parametrize("f", STEPS, ids=lambda f: f.name)
+def test_a_contact_without_directions_is_frictionless_under_every_formulation(f):
+    v = np.array([3.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+    v_next, P, _, _ = step_of(f, ball(0, [], v))
+    assert v_next[0] == 3.0
+    # MuJoCo's contact is soft.
+    assert P[0] == pytest.approx(4.0) if f.name != "mujoco" else 0.0 < P[0] < 4.0
+
+
+@pytest.mark.parametrize("f", STEPS, ids=lambda f: f.name)
+def test_joints_have_bilateral_rows_and_dry_friction(f):
+    x, y = np.eye(6)[:1], np.eye(6)[1:2]
+    s = ball(0, [], [3.0, 4.0, 1.0, 0, 0, 0], J_b=x, g=0.01, r_b=0.3, eps_b=0.25, J_f=y, limit=2.0, r_f=-1.0)
+    v_next, _, p_b, p_f = step_of(f, s)
+    # x + 0.3 + 0.1 + eps p_b = 0 with 2 x = 6 + p_b; the dry friction slides.
+    assert p_b == pytest.approx([-3.4 / 0.75])
+    assert v_next[0] == pytest.approx(3.0 - 3.4 / 1.5)
+    assert p_f == pytest.approx([-2.0])
+    assert v_next[1] == pytest.approx(3.0)
+
+
+def test_overlaps_are_undone_at_the_speed_of_recovery_at_most():
+    deep = ball(1, [0.5], phi=-0.5, J_b=np.eye(6)[3:4], g=-1.0)
+    assert step_of(NAMED["coulomb"], deep)[0][2] == pytest.approx(5.0)
+    v_next = step_of(NAMED["coulomb"], deep, recovery=2.0)[0]
+    assert v_next[[2, 3]] == pytest.approx([2.0, 2.0])
+    # What overlaps less is undone in one step.
+    assert step_of(NAMED["coulomb"], ball(1, [0.5], phi=-0.1), recovery=2.0)[0][2] == pytest.approx(1.0)
+
+
+def test_contacts_have_numbers_of_their_own():
+    def impulses(f, *own, name="timeconst"):
+        mu = [0.5, 0.5, 1.0, 0.5, 0.5]
+        numbers = {name: np.array(own)} if own else {}
+        two = ball(2, mu, first=[0, 3, 6], J=np.vstack([DIRECTIONS[:3]] * 2), phi=-1e-4, numbers=numbers)
+        return step_of(f, two)[1]
+
+    f = NAMED["mujoco"]
+    for x in (0.3, 0.6):
+        np.testing.assert_allclose(impulses(f, x, x), impulses(f.with_options(timeconst=x)), rtol=0, atol=1e-12)
+    unlike = impulses(f, 0.3, 0.6)
+    assert unlike[0] != pytest.approx(unlike[3], rel=1e-6)
+    # What the formulation was given counts for all; what is no option of it belongs to others.
+    chosen = f.with_options(timeconst=0.3)
+    np.testing.assert_array_equal(impulses(chosen, 0.6, 0.6), impulses(chosen))
+    np.testing.assert_array_equal(impulses(NAMED["coulomb"], 0.6, 0.6), impulses(NAMED["coulomb"]))
+    with pytest.raises(ModellingError, match="hybrid cannot take k_t from single contacts"):
+        impulses(NAMED["hybrid"], 1e3, 1e3, name="k_t")
+
+
+@kernel(GIVEN)
+def push(core, memory, own, numbers):
+    """Adds to the momentum, which all contacts share."""
+    core.b[0] += 1.0
+
+
+@kernel(GIVEN)
+def bend(core, memory, own, numbers):
+    """Doubles a tangent row."""
+    for j in range(core.v.shape[0]):
+        core.J_t[0, j] *= 2.0
+
+
+@pytest.mark.parametrize(("hook", "why"), [(push, "changes the momentum b"), (bend, "changes rows of J other than by")])
+def test_hooks_that_are_not_local_are_told(hook, why):
+    f = NAMED["ccp"]
+    bad = replace(f, name=f"bad-{why[:9]}", build=lambda s: replace(f.build(s), hooks=Hooks(hook)))
+    with pytest.raises(ModellingError, match=f"is not local to its contacts: a hook {why}"):
+        step_of(bad, ball(2, [0.5, 0.5]))
+
+
+def test_what_a_scene_cannot_be_stepped_with_is_refused():
+    scene = CaseScene(case_of("wheel"))
+    for given, why in (
+        (dict(h=0.0), "step = 0 s; a positive number is needed"),
+        (dict(passes=0), "passes = 0; a whole number from 1 on is needed"),
+        (dict(solver="lemke"), "lemke solves LCP.*; scenes need a solver for contact blocks"),
+    ):
+        with pytest.raises(DataError, match=why):
+            SceneStepper(scene, NAMED["coulomb"], **given)
+    assert isinstance(scene, Scene)
+
+
+def test_a_mass_matrix_that_is_not_definite_is_told():
+    M = BALL.copy()
+    M[0, 1] = M[1, 0] = 3.0
+    s = instant(0.1, M, np.zeros(6), np.zeros(6), J=DIRECTIONS[:3], first=[0, 3], mu=0.5)
+    with pytest.raises(DataError, match="the mass matrix M is not positive definite: velocity 1 has no inertia"):
+        Poser(NAMED["mujoco"]).pose(s)
+
+
+def test_passes_that_do_not_settle_are_told():
+    case = case_of("table")
+    scene = CaseScene(case)
+    x = SceneStepper(scene, NAMED["box"].with_options(bounds="iterated"), passes=1).step(*scene.start(), 0.0)
+    assert x.status is Status.NO_FIXED_POINT
+    assert x.reason == "the state-dependent data did not settle within 1 passes; passes=N allows more"

@@ -1,6 +1,7 @@
 """What a study's rows come to: tables that other programs read, and what is claimed of rows and of orders."""
 
 import importlib.util
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,9 +12,11 @@ import pytest
 import workbench as wb
 from workbench.comparison.columns import CASE
 from workbench.comparison.result import chosen_metrics
+from workbench.errors import WorkbenchError
+from workbench.studies import long_table
 from workbench.studies.convergence import order
-from workbench.studies.journal import Journal
-from workbench.studies.study import Study, is_failed
+from workbench.studies.journal import Journal, is_failed, kept
+from workbench.studies.study import Study
 from workbench.studies.tables import by_variant, errors_of, first_window, orders
 
 METRICS = chosen_metrics(CASE, None)
@@ -64,6 +67,82 @@ def test_units_are_in_the_schema(written):
     told = parquet.read_table(path).schema.pandas_metadata["attributes"]["columns"]
     assert told == rows.attrs["columns"]
     assert told["window_start"]["unit"] == "s"
+
+
+class Row(dict):
+    """A row that counts those that there are."""
+
+    alive, most = 0, 0
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        Row.alive += 1
+        Row.most = max(Row.most, Row.alive)
+
+    def __del__(self):
+        Row.alive -= 1
+
+
+NAN = float("nan")
+KINDS = {
+    "whole": [1, 2], "holed": [3, None, NAN], "sum": [0.1 + 0.2, 5e-324, -1 / 3], "mixed": [2, 0.5, float("inf")],
+    "word": ["", "a,b", 'µ"\n', None, NAN], "sure": [True, False], "unsure": [True, False, None, NAN],
+    "nothing": [None],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [1, 6, 7, 40])
+def test_a_long_table_is_that_of_pandas_and_holds_a_batch_at_once(count, tmp_path, monkeypatch):
+    monkeypatch.setattr(long_table, "BATCH", 7)
+
+    def rows(kind=dict):
+        rng = np.random.default_rng(count)
+        for _ in range(count):
+            row = {name: values[rng.integers(len(values))] for name, values in KINDS.items()}
+            yield kind({name: x for name, x in row.items() if x is not None or rng.integers(2)})
+
+    # What is None has no type to pandas.
+    present = [{name: x for name, x in row.items() if x is not None} for row in rows()]
+    whole = pd.DataFrame(present, columns=list(KINDS))
+    whole.attrs["columns"] = {name: {"unit": name} for name in KINDS}
+    whole.to_parquet(tmp_path / "whole.parquet", index=False)
+    whole.to_csv(tmp_path / "whole.csv", index=False)
+    table = long_table.LongTable(lambda: rows(Row), whole.attrs["columns"])
+    Row.most = 0
+    table.write(tmp_path / "rows.parquet", tmp_path / "rows.csv")
+    assert Row.most <= 8
+    found, wanted = (parquet.read_table(tmp_path / f"{name}.parquet") for name in ("rows", "whole"))
+    assert found.equals(wanted)
+    assert pd.read_parquet(tmp_path / "rows.parquet").attrs == whole.attrs
+    assert (tmp_path / "rows.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    some = table.frame(["sum", "word"])
+    pd.testing.assert_frame_equal(some, pd.read_parquet(tmp_path / "whole.parquet")[["sum", "word"]], check_exact=True)
+    assert some.attrs["columns"] == {"sum": {"unit": "sum"}, "word": {"unit": "word"}}
+
+
+def test_values_of_several_kinds_are_text_and_no_rows_a_table():
+    table = long_table.LongTable(lambda: iter([{"a": 4}, {"a": "auto"}, {}, {"a": True}]), {"a": {}})
+    assert table.frame()["a"].tolist()[:2] == ["4", "auto"]
+    assert table.frame()["a"].isna().tolist() == [False, False, True, False]
+    assert long_table.LongTable(lambda: iter(()), {"a": {}}).frame().shape == (0, 1)
+
+
+def test_a_journal_that_is_read_leaves_its_rows_in_the_file(tmp_path):
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        for i in range(300):
+            journal.append([(str(i), [{"a": float(i), "words": f"{i}" * 5000}])])
+    tracemalloc.start()
+    found = kept(tmp_path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 500_000 < (tmp_path / "journal.jsonl").stat().st_size
+    assert [found.records[str(i)].rows[0]["a"] for i in (299, 0, 7)] == [299.0, 0.0, 7.0]
+    (tmp_path / "journal.jsonl").write_bytes(b"x" * 100)
+    with pytest.raises(WorkbenchError, match="has been damaged since it was read"):
+        _ = found.records["0"].rows
+    (tmp_path / "journal.jsonl").unlink()
+    with pytest.raises(WorkbenchError, match="cannot be read"):
+        _ = found.records["0"].rows
 
 
 @pytest.mark.parametrize(

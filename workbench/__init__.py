@@ -8,7 +8,7 @@ The language: `formulation`, `free`, `nonneg`, `box`, `friction_cone`, `equals`,
 symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data: `ContactSystem`,
 `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter. Lists: `formulations`,
 `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `report`, `study`, `check`, `vary`, `trace`,
-`painleve`, `sweep`, `show`, `verify`.
+`painleve`, `sweep`, `show`, `export`, `verify`.
 """
 
 from importlib import import_module
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from workbench.sliding.system import SlidingSystem
     from workbench.verbs.check import check
     from workbench.verbs.compare import compare
+    from workbench.verbs.export import export
     from workbench.verbs.painleve import painleve
     from workbench.verbs.read import read
     from workbench.verbs.report import report
@@ -53,7 +54,10 @@ if TYPE_CHECKING:
     from workbench.verbs.vary import vary
     from workbench.verbs.verify import verify
 
-VERBS = "check", "compare", "painleve", "read", "scene", "show", "solve", "study", "sweep", "trace", "vary", "verify"
+VERBS = (
+    "check", "compare", "export", "painleve", "read", "scene", "show", "solve", "study", "sweep", "trace", "vary",
+    "verify",
+)  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
 _PLACES = {
@@ -75,6 +79,7 @@ _PLACES = {
         for verb in (
             "check",
             "compare",
+            "export",
             "painleve",
             "read",
             "report",
@@ -97,10 +102,10 @@ _FOUND = {
 
 __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
-    "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare", "complements",
-    "declare", "distance", "equals", "formulation", "formulations", "free", "friction_cone", "kernel", "metric",
-    "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report", "scene", "show", "solve", "solvers",
-    "study", "sweep", "trace", "vary", "verify",
+    "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
+    "complements", "declare", "distance", "equals", "export", "formulation", "formulations", "free",
+    "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report",
+    "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
 ]  # fmt: skip
 
 

@@ -5,7 +5,6 @@ import json
 import os
 import platform
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -31,23 +30,23 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextmanager
 def staged(out: Path) -> Iterator[Path]:
-    """A temporary folder beside `out` whose files replace those of `out` when the block ends without an error.
+    """A temporary folder whose files replace those of `out` when the block ends without an error.
 
-    Raises WorkbenchError at once when `out` cannot be written, before any work is done; folders made on the way are
-    taken back when nothing comes of it.
+    It lies in `out`, which may be a disk of its own, or beside it where there is no such folder yet. Raises
+    WorkbenchError at once when `out` cannot be written, before any work is done; folders made on the way are taken back
+    when nothing comes of it.
     """
     out = out.absolute()
     if out.exists() and not out.is_dir():
         raise WorkbenchError(f"cannot write to '{out}': it is a file; --out needs a folder")
     missing = [p for p in (out.parent, *out.parent.parents) if not p.exists()]
-    stage = _stage(out)
+    for folder in (out.parent, out):
+        _clear(folder, out.name)
+    stage = _stage(out if out.exists() else out.parent, out.name)
     # The folder is made within the block that removes it: a signal may come right after.
     try:
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
-            if out.exists():
-                # Renaming into it is what will be done later; ask now.
-                tempfile.TemporaryFile(dir=out).close()
             stage.mkdir(mode=0o700)
         except OSError as error:
             words = f"cannot write to '{out}': {error.strerror}; choose another folder with --out"
@@ -74,7 +73,8 @@ def replaced(path: str | Path) -> Iterator[Path]:
     path = Path(path).absolute()
     if path.is_dir():
         raise WorkbenchError(f"cannot write to '{path}': it is a folder; give a file")
-    stage = _stage(path)
+    _clear(path.parent, path.name)
+    stage = _stage(path.parent, path.name)
     try:
         try:
             stage.touch(mode=0o600, exist_ok=False)
@@ -94,14 +94,21 @@ def replaced(path: str | Path) -> Iterator[Path]:
             stage.unlink()
 
 
-def _stage(out: Path) -> Path:
-    """A new hidden name beside `out`; what killed processes of this machine have left under such names goes."""
-    mine = f".{out.name}-{platform.node()}-"
+def _stage(folder: Path, name: str) -> Path:
+    """A new hidden place in a folder for what is to have this name."""
+    return folder / f"{_mine(name)}{os.getpid()}-{token_hex(4)}"
+
+
+def _clear(folder: Path, name: str) -> None:
+    """Remove what killed processes of this machine have left in such places."""
     with suppress(OSError):
-        for left in [path for path in out.parent.iterdir() if path.name.startswith(mine)]:
-            if not _lives(left.name.removeprefix(mine).partition("-")[0]):
+        for left in [path for path in folder.iterdir() if path.name.startswith(_mine(name))]:
+            if not _lives(left.name.removeprefix(_mine(name)).partition("-")[0]):
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
-    return out.parent / f"{mine}{os.getpid()}-{token_hex(4)}"
+
+
+def _mine(name: str) -> str:
+    return f".{name}-{platform.node()}-"
 
 
 def _lives(process: str) -> bool:

@@ -43,12 +43,11 @@ def engine(model: Any, steps: int) -> Row:
 
 def stepped(path: str, formulation: str, steps: int, limit: float) -> Row:
     """So many steps of a formulation, or as many as `limit` seconds allow, and whether all had a verified answer."""
-    from workbench.scenes.stepper import SceneStepper
-
     from workbench.builtin.formulations import FORMULATIONS
     from workbench.problems.solution import Status
     from workbench.scenes.mujoco.scene import MujocoScene
     from workbench.scenes.run import run
+    from workbench.scenes.stepper import SceneStepper
 
     class Over(Exception):  # noqa: N818
         pass
@@ -78,6 +77,17 @@ def stepped(path: str, formulation: str, steps: int, limit: float) -> Row:
     }  # fmt: skip
 
 
+def refusal(path: str) -> str:
+    """What the workbench says of a file that MuJoCo does not take."""
+    from workbench.scenes.mujoco.scene import MujocoScene
+
+    try:
+        MujocoScene(path)
+    except WorkbenchError as said:
+        return str(said).removeprefix(f"{path}: ")
+    return ""
+
+
 def compared(path: str, duration: float) -> Row:
     """A comparison from the command's own verb."""
     import workbench as wb
@@ -93,7 +103,7 @@ def answer(words: Row, _: Row) -> tuple[Row, Row]:
     try:
         model = mujoco.MjModel.from_xml_path(path)
     except ValueError as reason:
-        return {"outcome": "no model", "reason": " ".join(str(reason).split())}, {}
+        return {"outcome": "no model", "reason": refusal(path) or " ".join(str(reason).split())}, {}
     row = features(model)
     try:
         if words["duration"]:

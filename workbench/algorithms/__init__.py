@@ -29,6 +29,8 @@ SOLVERS = Registry("solver", "workbench.algorithms", {
     "enumerate": "enumeration.SOLVER",
     "coulomb-exact": "coulomb_exact.COULOMB",
     "ccp-exact": "coulomb_exact.CCP",
+    "nsgs": "nsgs.SOLVER",
+    "apgd": "apgd.SOLVER",
     "clarabel": "clarabel_direct.SOLVER",
     "elimination": "elimination.SOLVER",
     "blocks-exact": "contact_blocks.SOLVER",

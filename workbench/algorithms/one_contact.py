@@ -27,10 +27,8 @@ from workbench.problems.residual import FAR
 
 ROUND_OFF = 1e-13
 """Natural-map residual below which two candidates are equally good; the one of smaller impulse is then preferred."""
-
 NEWTON_STEPS = 20
 """At most, from a first guess of the sliding direction."""
-
 TIKHONOV = 1e-8
 """Share of tr W that regularises a singular W: the square root of round-off, so that errors of both kinds are small."""
 
@@ -352,9 +350,8 @@ def put_slide(z, p_n, mu, theta):
 def one_contact(W, q, mu, associated, z):
     """Solve one contact: W (1+d, 1+d), q (1+d,), mu (1,), any d; z (1+d,) = [p_n, p_t]. Returns the residual.
 
-    Modes are tried in the order take-off, stick, slide, and the first that holds to round-off is the answer; among
-    slides that of smallest impulse, where d <= 2. A residual above round-off says that no mode holds, which for a W
-    with positive definite symmetric part does not happen.
+    The first of take-off, stick and slide that holds to round-off is the answer; among slides of d <= 2 that of least
+    impulse. A residual above round-off says that none holds; for W with positive definite symmetric part one does.
     """
     n = q.shape[0]
     candidate, gap = scratch(n), scratch(n)

@@ -29,7 +29,7 @@ def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     compare = command(
         commands, "compare",
-        "compare formulations on a case, on a scene or model of a robot, or on a friction problem in a file; write a report",
+        "compare formulations on a case, a scene, a robot's model or a friction problem in a file; write a report",
         "compare wheel", "compare wheel -f stewart-trinkle:directions=8 -f ccp --step 1e-3 5e-4",
         "compare cube --relax rigid",
         "compare problem.hdf5", "compare robot.xml --key home --ctrl gait.csv --duration 1",
@@ -78,7 +78,7 @@ def add_options(compare: argparse.ArgumentParser) -> None:
     compare.add_argument(
         "--reference-step",
         metavar="H",
-        help="step of the reference run [s]; default 1e-4, of scenes a tenth of the step",
+        help="step of the reference run [s]; default 1e-4, of scenes a tenth of --step",
     )
     compare.add_argument(
         "--position-update",

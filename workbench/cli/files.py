@@ -1,4 +1,4 @@
-"""Commands about files: convert, export, info, solve."""
+"""Commands about files: convert, info, solve."""
 
 import argparse
 import shlex
@@ -6,42 +6,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
-from workbench.cli.words import find_case, find_formulation, number_option
+from workbench.cli.progress import goes_on
+from workbench.cli.words import find_formulation, number_option
 from workbench.errors import WorkbenchError
 from workbench.output import json_text, write_json
 
 if TYPE_CHECKING:
     from workbench.comparison.solving import Task
 
+WRITTEN = (
+    "what to write, by its ending: .hdf5 (FCLIB), .npz, .mat, .dat (text as Siconos prints it), or of an LCP .mtx "
+    "(MatrixMarket: M in NAME.mtx, q in NAME_q.mtx)"
+)
+
 
 def add_command(commands: Any) -> None:
     """Add the commands to a parser's subparsers."""
     formats = "text as Siconos prints it, FCLIB's HDF5 (local or global), .npz, .mat; told by its content"
-    written = (
-        "what to write, by its ending: .hdf5 (FCLIB), .npz, .mat, .dat (text as Siconos prints it), or of an LCP .mtx "
-        "(MatrixMarket: M in NAME.mtx, q in NAME_q.mtx)"
-    )
-
     convert = command(
         commands, "convert", "rewrite a problem in another format", "convert problem.dat problem.hdf5",
         "convert problem.hdf5 problem.mat",
     )  # fmt: skip
     convert.add_argument("file", help=formats)
-    convert.add_argument("out", help=written)
+    convert.add_argument("out", help=WRITTEN)
     convert.add_argument("--local", action="store_true", help="a global friction problem as a local one: form W")
     convert.set_defaults(run=run_convert)
-
-    export = command(
-        commands, "export", "write the contact problem of one step of a case", "export cube step.hdf5 --step-number 100"
-    )
-    export.add_argument("case", help="name of a case (see: workbench list cases)")
-    export.add_argument("out", help=written)
-    export.add_argument("--step-number", type=int, default=0, metavar="K", help="which step, from 0; default 0")
-    export.add_argument("--step", default="1e-3", metavar="H", help="step size [s]; default 1e-3")
-    export.add_argument(
-        "--set", action="append", metavar="NAME=VALUE", default=[], help="a parameter of the case, repeatable"
-    )
-    export.set_defaults(run=run_export)
 
     info = command(commands, "info", "kind, sizes, rank, symmetry of the problem in a file", "info problem.hdf5")
     info.add_argument("file", help=formats)
@@ -93,16 +82,6 @@ def run_convert(o: argparse.Namespace) -> None:
     write_problem_file(problem, o.out)
 
 
-def run_export(o: argparse.Namespace) -> None:
-    """The step's W, q, mu under exact Coulomb friction."""
-    h = number_option(o.step, "--step", "seconds")
-    case = find_case(o.case, o.set)
-    from workbench.comparison.solving import exported_step
-    from workbench.readers.files import write_problem_file
-
-    write_problem_file(exported_step(case, find_formulation("coulomb"), h, o.step_number), o.out)
-
-
 def run_info(o: argparse.Namespace) -> None:
     """Facts, one a line."""
     from workbench.diagnostics.problem_facts import problem_facts
@@ -119,22 +98,19 @@ def run_info(o: argparse.Namespace) -> None:
 
 def run_solve(o: argparse.Namespace) -> None:
     """A row for every file and solver, as they come; then the summary of a test set."""
-    from contextlib import nullcontext
-
-    from workbench.output import provenance, staged
     from workbench.readers.files import problem_files
 
     files = problem_files(o.files)
     tasks, seconds, answer = _asked(o, files)
-    with staged(Path(o.out)) if o.out and not answer else nullcontext() as stage:
-        found = _kept(tasks, seconds, Path(o.out), not o.json) if stage else _solved(tasks, seconds, answer, not o.json)
-        totals = _test_set(found, stage) if stage or len(found) > 1 else []
-        if stage:
-            facts = provenance(
-                command=f"workbench {shlex.join(o.words)}", formulation=tasks[0][1].label,
-                solvers=o.solver or ["default"], files=[str(path) for path, _ in files],
-            )  # fmt: skip
-            write_json(stage / "provenance.json", facts)
+    if o.out and not answer:
+        facts = {
+            "command": f"workbench {shlex.join(o.words)}", "formulation": tasks[0][1].label,
+            "solvers": o.solver or ["default"], "files": [str(path) for path, _ in files],
+        }  # fmt: skip
+        found, totals = _in_folder(tasks, seconds, Path(o.out), facts, not o.json)
+    else:
+        found = _solved(tasks, seconds, answer, not o.json)
+        totals = _test_set(found, None) if len(found) > 1 else []
     if o.json:
         print(json_text(found))
     elif len(found) > 1:
@@ -161,14 +137,32 @@ def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple[list[
     return [(path, formulation, s, not inside, tuning) for path, inside in files for s in solvers], seconds, answer
 
 
+def _in_folder(
+    tasks: list["Task"], seconds: float | None, out: Path, facts: dict[str, Any], shown: bool
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of tasks, each kept in the folder as it comes, and their summary; then all tables are written there."""
+    from workbench.output import provenance, staged
+    from workbench.studies.problem_files import JOURNAL
+
+    journal = out / JOURNAL
+    with (
+        goes_on(lambda: f"finished rows are kept in '{journal}'" if journal.exists() else ""),
+        staged(out) as stage,
+    ):
+        found = _kept(tasks, seconds, out, shown)
+        totals = _test_set(found, stage)
+        write_json(stage / "provenance.json", provenance(**facts))
+    return found, totals
+
+
 def _kept(tasks: list["Task"], seconds: float | None, out: Path, shown: bool) -> list[dict[str, Any]]:
     """The rows of tasks, printed where they are `shown`; those in the folder's journal are not made again."""
-    from workbench.studies.problem_files import resumed
+    from workbench.studies.problem_files import JOURNAL, resumed
 
     found = []
     with resumed(tasks, seconds, out) as (there, rows):
         if shown and there:
-            print(f"{there} of {len(tasks)} rows were there, in '{out / 'journal.jsonl'}'.")
+            print(f"{there} of {len(tasks)} rows were there, in '{out / JOURNAL}'.")
         if shown:
             print(HEADER)
         for row in rows:

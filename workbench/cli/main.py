@@ -14,6 +14,7 @@ from workbench.cli import (
     check,
     compare,
     completion,
+    export,
     files,
     index,
     listing,
@@ -31,7 +32,7 @@ from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
 
 COMMANDS = (
-    compare, study, report, index, slides, reproduce, show, check, trace, verify, files, painleve, listing,
+    compare, study, report, index, slides, reproduce, show, check, trace, verify, files, export, painleve, listing,
 )  # fmt: skip
 """In the order in which the help lists them."""
 NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit", "--at", "--slip")

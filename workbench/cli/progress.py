@@ -1,8 +1,12 @@
-"""A progress bar for the commands that take long."""
+"""A progress bar for the commands that take long, and what is said of one that a signal ends."""
 
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from signal import SIGINT
 from typing import Any
+
+from workbench.signals import EndedBySignal
 
 
 class Progress:
@@ -37,3 +41,20 @@ class Progress:
             # The terminal may be gone, which is what SIGHUP says.
             with suppress(OSError):
                 self.bar.stop()
+
+
+@contextmanager
+def goes_on(kept: Callable[[], str]) -> Iterator[None]:
+    """Where a signal ends the block, say what is kept and that the same command goes on from there.
+
+    What `kept` returns is a clause; where it is empty, nothing is said here.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, EndedBySignal) as end:
+        words = kept()
+        if not words:
+            raise
+        with suppress(OSError):
+            print(f"workbench: interrupted; {words}, the same command goes on", file=sys.stderr)
+        raise EndedBySignal(128 + SIGINT if isinstance(end, KeyboardInterrupt) else end.code) from None

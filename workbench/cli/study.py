@@ -6,13 +6,12 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from signal import SIGINT
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
+from workbench.cli.progress import goes_on
 from workbench.cli.words import number_option
 from workbench.errors import WorkbenchError
-from workbench.signals import EndedBySignal
 
 if TYPE_CHECKING:
     from workbench.studies.study import Progress
@@ -77,16 +76,12 @@ def run_study(o: argparse.Namespace) -> None:
 
     given, out = _asked(o)
     log = _Log(o.quiet)
-    try:
+    with goes_on(log.kept):
         with log:
             found = study(**given, folder=out, progress=log)
         if found.whole:
             with staged(out) as stage:
                 found.write(stage, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
-    except (KeyboardInterrupt, EndedBySignal) as end:
-        with suppress(OSError):
-            print(f"workbench: {log.kept()}", file=sys.stderr)
-        raise EndedBySignal(128 + SIGINT if isinstance(end, KeyboardInterrupt) else end.code) from None
     if not o.quiet:
         print("\n".join(found.words))
         print(f"report: {out / 'report.html'}" if found.whole else f"rows of other shards are missing in '{out}'")
@@ -189,8 +184,7 @@ class _Log:
     def kept(self) -> str:
         """What is to be said where the study is interrupted."""
         p = self.told
-        found = f"{p.kept + p.made} of {p.total} runs are kept" if p else "what was finished is kept"
-        return f"interrupted; {found}, the same command goes on"
+        return f"{p.kept + p.made} of {p.total} runs are kept" if p else "what was finished is kept"
 
     def __exit__(self, *_: object) -> None:
         if self.live:

@@ -25,31 +25,84 @@ DIGITS = 16
 PATTERN = "journal*.jsonl"
 
 
+Rows = list[dict[str, Any]]
+"""The rows of one run, one for each window."""
+BROKEN = ("FAILED", "CRASHED", "TIME_LIMIT")
+"""What a row claims that has no answer for a reason that may be gone the next time: no refusal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Where the rows of a run stand, when they were written [s since 1970], and how they ended.
+
+    `failed` is a run with a row of `BROKEN`, `verified` one whose rows all are.
+    """
+
+    path: Path
+    start: int
+    at: float
+    failed: bool
+    verified: bool
+
+    @property
+    def rows(self) -> Rows:
+        """Read from the file; raises WorkbenchError where they do not stand there any more."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self.start)
+                record = _read(file.readline())
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
+        if record is None:
+            raise WorkbenchError(f"'{self.path}' has been damaged since it was read; the same command goes on")
+        return record["rows"]
+
+
 @dataclass
 class Kept:
-    """What the journals of a folder hold: the latest rows of each key, the times, and damaged lines by file."""
+    """What the journals of a folder hold: the latest record of each key, and damaged lines by file."""
 
-    rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    written: dict[str, float] = field(default_factory=dict)
+    records: dict[str, Record] = field(default_factory=dict)
     damaged: dict[str, int] = field(default_factory=dict)
+
+    def done(self, retry_failed: bool) -> set[str]:
+        """Keys of runs that need not be made, all of them or all that have not failed."""
+        return {key for key, record in self.records.items() if not (retry_failed and record.failed)}
+
+    @property
+    def rows(self) -> dict[str, Rows]:
+        """The rows of all keys at once."""
+        return {key: record.rows for key, record in self.records.items()}
 
 
 def kept(folder: Path) -> Kept:
     """What is in the journals of a folder; raises WorkbenchError where one cannot be read."""
     found = Kept()
-    for path in sorted(folder.glob(PATTERN)):
+    for path in sorted(folder.absolute().glob(PATTERN)):
         try:
             with path.open("rb") as file:
+                start = 0
                 for line in file:
                     record = _read(line)
                     if record is None:
                         found.damaged[path.name] = found.damaged.get(path.name, 0) + 1
                     else:
-                        found.rows[record["key"]] = record["rows"]
-                        found.written[record["key"]] = record["at"]
+                        rows = record["rows"]
+                        verified = all(row.get("verified") for row in rows)
+                        found.records[record["key"]] = Record(path, start, record["at"], is_failed(rows), verified)
+                    start += len(line)
         except OSError as error:
-            raise WorkbenchError(f"'{path}' cannot be read: {error.strerror}") from error
+            raise _unreadable(path, error) from error
     return found
+
+
+def is_failed(rows: Rows) -> bool:
+    """Whether a run has no answer in some window for a reason that may be gone the next time."""
+    return any(row.get("claimed") in BROKEN for row in rows)
+
+
+def _unreadable(path: Path, error: OSError) -> WorkbenchError:
+    return WorkbenchError(f"'{path}' cannot be read: {error.strerror}")
 
 
 def in_use(folder: Path) -> list[str]:
@@ -91,7 +144,7 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         os.close(self.file)
 
-    def append(self, records: Iterable[tuple[str, list[dict[str, Any]]]]) -> None:
+    def append(self, records: Iterable[tuple[str, Rows]]) -> None:
         """Add the rows of these keys; raises WorkbenchError where there is no room, and takes back what was half
         written."""
         content = b"".join(_line(key, rows) for key, rows in records)
@@ -122,7 +175,7 @@ def _lock(file: int) -> None:
         flock(file, LOCK_EX | LOCK_NB)
 
 
-def _line(key: str, rows: list[dict[str, Any]]) -> bytes:
+def _line(key: str, rows: Rows) -> bytes:
     record = {"key": key, "at": round(time.time(), 3), "rows": [_plain(row) for row in rows]}
     content = json.dumps(record, separators=(",", ":")).encode()
     return b"%s %s\n" % (_digest(content), content)

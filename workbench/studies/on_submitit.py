@@ -61,14 +61,14 @@ def run_in_jobs(
             f"jobs are at work on '{folder}' ({', '.join(names)}); how far they are: workbench study status {folder}"
         )
     folder = folder.absolute()
-    before = study.begin(folder, retry_failed)
-    wanted = [key for _, point in study.own for key in point.keys]
-    there, start = sum(key in before.rows for key in wanted), time.monotonic()
+    before = study.begin(folder)
+    wanted = {key for _, point in study.own for key in point.keys}
+    there, start = len(wanted & before.done(retry_failed)), time.monotonic()
 
     def report() -> None:
         if progress:
-            seconds, found = time.monotonic() - start, kept(folder)
-            made = sum(found.written.get(key) != before.written.get(key) for key in wanted)
+            seconds, found = time.monotonic() - start, kept(folder).records
+            made = sum(key in found and found[key] != before.records.get(key) for key in wanted)
             progress(Progress(there, made, len(wanted), seconds, f"{len(running)} of {jobs} jobs are left"))
 
     running: list[Any] = []

@@ -11,6 +11,7 @@ from workbench.comparison.solving import COLUMNS, Task, solve_rows
 from workbench.studies.journal import Journal, kept
 from workbench.studies.sources import digest_of
 
+JOURNAL = "journal.jsonl"
 BROKEN = ("FAILED", "CRASHED")
 """What rows claim that are made again: something broke, which may be mended the next time."""
 
@@ -22,7 +23,7 @@ def resumed(tasks: Sequence[Task], seconds: float | None, folder: Path) -> Itera
     `seconds` is the time limit of each. The folder is made, and taken back where nothing was kept. Raises
     WorkbenchError where the journal cannot be written or another process writes to it.
     """
-    made, path = not folder.exists(), folder / "journal.jsonl"
+    made, path = not folder.exists(), folder / JOURNAL
     folder.mkdir(exist_ok=True)
     try:
         with Journal(path) as journal:

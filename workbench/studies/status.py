@@ -8,7 +8,7 @@ import pandas as pd
 
 from workbench.errors import WorkbenchError
 from workbench.studies.journal import in_use, kept
-from workbench.studies.study import PLAN, is_failed
+from workbench.studies.study import PLAN
 
 RECENT = 300.0
 """Seconds over which the rate is told."""
@@ -22,14 +22,14 @@ def status(folder: Path) -> list[str]:
     except (OSError, ValueError) as error:
         raise WorkbenchError(f"'{folder}' holds no study: {PLAN} cannot be read ({error})") from error
     found = kept(folder)
-    there = {key: found.rows[key] for key in wanted if key in found.rows}
+    there = [found.records[key] for key in wanted if key in found.records]
     at_work, now = in_use(folder), time.time()
     words = [f"{len(there)} of {len(wanted)} runs are there.", _at_work(at_work)]
-    recent = [found.written[key] for key in there if now - found.written[key] < RECENT]
+    recent = [record.at for record in there if now - record.at < RECENT]
     if at_work and recent:
         rate = len(recent) / max(now - min(recent), 1.0)
         words.append(f"{rate:.3g} a second lately; {round((len(wanted) - len(there)) / rate)} s are left at this rate.")
-    reasons = Counter(row.get("reason", "") for rows in there.values() if is_failed(rows) for row in rows[:1])
+    reasons = Counter(row.get("reason", "") for record in there if record.failed for row in record.rows[:1])
     words += [f"{count} failed: {reason}" for reason, count in reasons.most_common(MOST_REASONS)]
     words += [
         f"{count} damaged lines in {name}; what stood there is made again." for name, count in found.damaged.items()

@@ -2,14 +2,12 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from workbench.comparison.columns import CASE, RUNS, framed
 from workbench.comparison.failure import Failed, failed
@@ -21,6 +19,7 @@ from workbench.output import replaced
 from workbench.signals import uninterrupted
 from workbench.studies.executors import ATTEMPTS, Pool, done
 from workbench.studies.journal import Journal, Kept, kept
+from workbench.studies.long_table import LongTable
 from workbench.studies.plan import Point
 from workbench.studies.sources import digest_of
 from workbench.studies.work import OtherVersionError, Unit, lost, packed, rows_of
@@ -79,9 +78,9 @@ class Study:
 
         With `retry_failed` rows that have no answer are made again. Raises WorkbenchError where nothing can be written.
         """
-        before = self.begin(folder, retry_failed)
+        before = self.begin(folder).done(retry_failed)
         wanted = {key for _, point in self.own for key in point.keys}
-        there, made, start = sum(key in before.rows for key in wanted), 0, time.monotonic()
+        there, made, start = len(wanted & before), 0, time.monotonic()
         workers = Workers(pool.workers)
 
         def report(where: str = "") -> None:
@@ -106,35 +105,33 @@ class Study:
                     report(where(unit.point))
         return kept(folder)
 
-    def begin(self, folder: Path, retry_failed: bool = False) -> Kept:
-        """Write down what is wanted; what the journals have, without rows that failed if these are to be retried."""
+    def begin(self, folder: Path) -> Kept:
+        """Write down what is wanted; what the journals have."""
         with replaced(folder / PLAN) as stage:
-            self.plan().to_parquet(stage, index=False)
-        before = kept(folder)
-        if retry_failed:
-            before.rows = {key: rows for key, rows in before.rows.items() if not is_failed(rows)}
-        return before
+            self.plan().write(stage)
+        return kept(folder)
 
     def part(self, i: int, n: int) -> "Study":
         """The i-th of n shards of the same study, counted from 1."""
         return replace(self, shard=(i, n))
 
-    def _units(self, before: Kept) -> Iterator[Unit]:
-        begun: set[str] = set()
+    def _units(self, before: set[str]) -> Iterator[Unit]:
+        begun = before.copy()
         for number, point in self.own:
-            missing = frozenset(key for key in point.keys if key not in before.rows and key not in begun)
+            missing = frozenset(point.keys) - begun
             begun |= missing
             if missing:
                 yield Unit(number, point, self.exact, self.metrics, missing, digest_of())
 
-    def plan(self) -> pd.DataFrame:
+    def plan(self) -> LongTable:
         """A row for each run of the plan: its key, and what it is."""
-        rows = [
-            {"key": key, **given, "case": case.name, "label": job.formulation.label, "solver": job.solver_name,
-             "step": job.h}
-            for key, given, case, job in self._runs()
-        ]  # fmt: skip
-        return pd.DataFrame(rows)
+        columns = ["key", "point", *self.columns, "case", "label", "solver", "step"]
+        return LongTable(self._planned, {name: {} for name in columns})
+
+    def _planned(self) -> Iterator[dict[str, Any]]:
+        for key, given, case, job in self._runs():
+            about = {"case": case.name, "label": job.formulation.label, "solver": job.solver_name, "step": job.h}
+            yield {"key": key, **given, **about}
 
     def _runs(self) -> Iterator[tuple[str, dict[str, Any], Case, Job]]:
         """Every run once: its key, its point and what is varied there and is about it, its case and job."""
@@ -148,16 +145,16 @@ class Study:
                     known.add(key)
                     yield key, {"point": number, **given}, point.case, job
 
-    def frame(self, found: Kept) -> pd.DataFrame:
+    def table(self, found: Kept) -> LongTable:
         """The rows of the plan that are there, in its order, with the columns of what is varied in front."""
-        rows = [given | row for key, given, _, _ in self._runs() for row in found.rows.get(key, ())]
-        measured = [*RUNS, *(c for m in self.metrics for c in m.columns)]
-        whole = framed(rows, measured, CASE)
-        given = pd.DataFrame(rows, columns=["point", *self.columns])
-        frame = pd.concat([given, whole], axis=1)
+        measured = framed([], [*RUNS, *(c for m in self.metrics for c in m.columns)], CASE).attrs["columns"]
         told = {"point": {"unit": "1", "meaning": "number of the point of the study, from 0", "defined": ""}}
-        frame.attrs["columns"] = told | self.columns | whole.attrs["columns"]
-        return frame
+        return LongTable(lambda: self._rows(found), told | self.columns | measured)
+
+    def _rows(self, found: Kept) -> Iterator[dict[str, Any]]:
+        for key, given, _, _ in self._runs():
+            if key in found.records:
+                yield from (given | row for row in found.records[key].rows)
 
 
 class Workers:
@@ -200,8 +197,3 @@ def _crashed(error: Exception) -> Failed:
     if isinstance(error, BrokenExecutor):
         return Failed("CRASHED", f"the process that was to make it has died, {ATTEMPTS} times")
     return failed(error)
-
-
-def is_failed(rows: Sequence[dict[str, Any]]) -> bool:
-    """Whether a run has no answer in some window for a reason that may be gone the next time: no refusal."""
-    return any(row.get("claimed") in ("FAILED", "CRASHED", "TIME_LIMIT") for row in rows)

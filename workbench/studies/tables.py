@@ -1,5 +1,7 @@
 """What a study comes to: errors by formulation and step, and orders of convergence."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 
 from workbench.comparison.columns import Column
@@ -8,6 +10,16 @@ from workbench.studies.convergence import Order, order
 
 RANKED = ("velocity_error", "local_velocity_error", "position_error", "friction_error")
 """Errors that a study's page is about, the first of those that are there in its figures."""
+
+IDENTIFYING = ("case", "formulation", "label", "solver", "step", "window", "verified", "solve_time")
+
+
+def shown_columns(names: Iterable[str]) -> list[str]:
+    """The columns of a study's table that its page is made from: what is varied, which comes first, and errors."""
+    names = list(names)
+    references = {f"{name.removesuffix('_error')}_reference" for name in RANKED}
+    measured = {*IDENTIFYING, *RANKED, *references}
+    return names[: names.index("case")] + [name for name in names[names.index("case") :] if name in measured]
 
 
 def errors_of(metrics: tuple[Metric, ...], rows: pd.DataFrame) -> list[Column]:

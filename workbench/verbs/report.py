@@ -10,7 +10,7 @@ from workbench.comparison.merging import Saved, merged
 from workbench.errors import DataError, WorkbenchError
 from workbench.verbs.compare import Compared, several
 
-OF_ALL = ("python", "platform", "versions", "case", "parameters", "file", "problem", "known")
+OF_ALL = ("python", "platform", "versions", "case", "scene", "rows", "parameters", "file", "problem", "known")
 """What of the first run's provenance is that of all."""
 
 
@@ -47,5 +47,5 @@ def report(runs: str | Path | Sequence[str | Path]) -> Reported:
     first = found[0].provenance
     of_all = {name: first[name] for name in OF_ALL if name in first}
     made = [f"{s.folder} of {s.provenance['created']}: {s.provenance.get('command', 'made in Python')}" for s in found]
-    settings = {} if c.case is None else {"settings": vars(c.settings) | {"relaxation": str(c.settings.relaxation)}}
+    settings = {"settings": vars(c.settings) | {"relaxation": str(c.settings.relaxation)}} if c.stepped else {}
     return Reported(c, of_all | settings | {"runs": made})

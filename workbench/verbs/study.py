@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +21,11 @@ from workbench.output import provenance, write_json
 from workbench.studies.design import Axis, Range, Sample, points, together, varied
 from workbench.studies.executors import pool_of
 from workbench.studies.journal import Kept
+from workbench.studies.long_table import LongTable
 from workbench.studies.on_submitit import is_submitit, run_in_jobs, submitter_of
 from workbench.studies.plan import columns_of, plan
 from workbench.studies.study import Progress, Study
+from workbench.studies.tables import shown_columns
 from workbench.verbs.compare import must_differ, several
 from workbench.verbs.find import find_case, find_formulation, find_formulations, find_relaxation, find_solver
 from workbench.verbs.results import Result
@@ -45,7 +50,12 @@ class Studied(Result):
     @property
     def rows(self) -> pd.DataFrame:
         """What is varied, then the columns of a comparison's `runs`; units and meanings in `attrs["columns"]`."""
-        return self.study.frame(self.kept)
+        return self.table.frame()
+
+    @cached_property
+    def table(self) -> LongTable:
+        """`rows`, without having all of them in memory."""
+        return self.study.table(self.kept)
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
@@ -54,15 +64,15 @@ class Studied(Result):
     @property
     def whole(self) -> bool:
         """Whether all rows are there, those of other shards too."""
-        return all(key in self.kept.rows for point in self.study.points for key in point.keys)
+        return all(key in self.kept.records for point in self.study.points for key in point.keys)
 
     @property
     def words(self) -> Sequence[str]:
         wanted = {key for point in self.study.points for key in point.keys}
-        there = [rows for key, rows in self.kept.rows.items() if key in wanted]
-        verified = sum(all(row.get("verified") for row in rows) for rows in there)
+        there = [record for key, record in self.kept.records.items() if key in wanted]
+        verified = sum(record.verified for record in there)
         words = [f"{len(there)} of {len(wanted)} runs are there, {verified} of them verified in every window."]
-        if others := len(self.kept.rows) - len(there):
+        if others := len(self.kept.records) - len(there):
             words.append(f"{others} runs of other parameters, settings or versions are kept, and not used here.")
         for name, count in self.kept.damaged.items():
             words.append(f"{count} damaged record{'s' * (count > 1)} in {name}: what stood there was made again.")
@@ -73,18 +83,23 @@ class Studied(Result):
         return provenance(**self.settings)
 
     def html(self, facts: dict[str, Any] | None = None) -> str:
-        from workbench.builtin.reports.pages.study import render
-
-        return render(self.title, self.words, self.rows, self.study.metrics, facts or self.facts)
+        return self._page(self.table.frame(shown_columns(self.table.columns)), facts or self.facts)
 
     def write(self, folder: Path, facts: dict[str, Any] | None = None) -> None:
         """rows.parquet, rows.csv, the page and provenance.json into a folder that is there."""
-        rows = self.rows
-        rows.to_parquet(folder / "rows.parquet", index=False)
-        rows.to_csv(folder / "rows.csv", index=False)
-        facts = facts or self.facts
-        (folder / "report.html").write_text(self.html(facts), "utf-8")
+        import pandas as pd
+
+        path, facts = folder / "rows.parquet", facts or self.facts
+        self.table.write(path, folder / "rows.csv")
+        # Columns of the file are read in less time than lines of the journal.
+        rows = pd.read_parquet(path, columns=shown_columns(self.table.columns))
+        (folder / "report.html").write_text(self._page(rows, facts), "utf-8")
         write_json(folder / "provenance.json", facts)
+
+    def _page(self, rows: pd.DataFrame, facts: dict[str, Any]) -> str:
+        from workbench.builtin.reports.pages.study import render
+
+        return render(self.title, self.words, rows, self.study.metrics, facts)
 
 
 def study(
@@ -140,8 +155,12 @@ def study(
     pool = pool_of(executor, workers)
     if folder is not None:
         return Studied(what, what.run(_made(Path(folder)), pool, retry_failed, progress), own)
-    with tempfile.TemporaryDirectory(prefix="workbench-") as place:
-        return Studied(what, what.run(Path(place), pool, retry_failed, progress), own)
+    with ExitStack() as stack:
+        place = stack.enter_context(tempfile.TemporaryDirectory(prefix="workbench-"))
+        result = Studied(what, what.run(Path(place), pool, retry_failed, progress), own)
+        # Its rows are read from there.
+        weakref.finalize(result, stack.pop_all().close)
+    return result
 
 
 def _varied(parameters: Mapping[Any, Any], steps: list[Any]) -> tuple[list[Axis], list[Range], list[float]]:

@@ -65,13 +65,29 @@ class MujocoEngine:
                 ref[ref[:, 0] > 0, 0] = self.timeconst
         return m
 
+    def state(self, h: float, t: float) -> tuple[Array, Array]:
+        """Coordinates and velocities after steps of h [s] up to a time t [s]; raises DataError where MuJoCo fails."""
+        m = self._model(h)
+        d = self._begun(m)
+        with warnings_of_mujoco():
+            for k in range(round(t / h)):
+                d.ctrl[:] = self.scene.controls.at(k * h)
+                mujoco().mj_step(m, d)
+                if reason := _broken(d):
+                    raise DataError(f"at {k * h:g} s: {reason}")
+        return np.append(d.qpos, d.act), d.qvel.copy()
+
+    def _begun(self, m: Any) -> Any:
+        d = mujoco().MjData(m)
+        self.scene.reset(d)
+        d.time = 0.0
+        return d
+
     def run(self, h: float, duration: float, progress: Callable[[int], None] | None = None) -> Track:
         """Steps of h [s] from the scene's start, controlled as the scene is, as far as MuJoCo goes."""
         mj, scene, m = mujoco(), self.scene, self._model(h)
-        d, steps, seconds = mj.MjData(m), round(duration / h), 0.0
+        d, steps, seconds = self._begun(m), round(duration / h), 0.0
         kept, status, reason = Recording(scene, *scene.start()), Status.SOLVED, ""
-        scene.reset(d)
-        d.time = 0.0
         with warnings_of_mujoco():
             while kept.steps < steps:
                 d.ctrl[:] = scene.controls.at(kept.steps * h)

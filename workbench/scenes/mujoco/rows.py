@@ -18,6 +18,8 @@ from workbench.scenes.mujoco.look_ahead import LookAhead
 
 EQUALITY, DRY_FRICTION, LIMIT_JOINT, LIMIT_TENDON = 0, (1, 2), 3, 4
 """MuJoCo's mjtConstraint."""
+MOST = 64
+"""Contacts of a pair of geoms that keys have numbers for; MuJoCo makes 50 at most."""
 NO_FRICTION = 1e-5
 """MuJoCo's mjMINMU, to which it raises coefficients of zero."""
 IMPEDANCES, SMALLEST = (0.0001, 0.9999), 1e-15
@@ -117,6 +119,15 @@ def _limit_keys(of: NDArray[np.int64], tendon: NDArray[np.bool_], lower: NDArray
     return -1 - (4 * of + 2 * tendon + lower)
 
 
+def contact_name(model: Any, key: int) -> str:
+    """A contact by its geoms and which of their contacts it is, or whose limit it is."""
+    if key < 0:
+        return f"limit of {limit_name(model, key)}"
+    pair, occurrence = divmod(key, MOST)
+    geoms = (model.geom(g).name or f"geom {g}" for g in divmod(pair, model.ngeom))
+    return f"{' / '.join(geoms)} {occurrence}"
+
+
 def limit_name(model: Any, key: int) -> str:
     """Whose limit has this key."""
     of, tendon = divmod((-1 - key) // 2, 2)
@@ -131,4 +142,4 @@ def _contact_keys(geoms: NDArray[np.int64], ngeom: int) -> NDArray[np.int64]:
     seen: dict[int, int] = {}
     for i, p in enumerate(pair.tolist()):
         occurrence[i] = seen[p] = seen.get(p, -1) + 1
-    return 64 * pair + occurrence
+    return MOST * pair + occurrence

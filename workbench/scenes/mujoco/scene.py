@@ -148,6 +148,21 @@ class MujocoScene(Scene):
     def solids(self) -> tuple[Solid | Plane, ...]:
         return shapes.solids(self.copy, self._moved(self._start[0]), self._bodies)
 
+    def contact_names(self, s: Instant) -> list[dict[str, str]]:
+        """Of every contact of an instant its name by geoms, or whose limit it is, and the bodies that it is between."""
+        assert s.places is not None
+        rows_, m = [], self.model
+        for key, pair in zip(s.key.tolist(), s.places.pair, strict=True):
+            bodies = [self.bodies[b] if b >= 0 else "" for b in pair]
+            rows_.append({"name": rows.contact_name(m, key), "first body": bodies[0], "second body": bodies[1]})
+        return rows_
+
+    def velocity_names(self) -> list[str]:
+        """(n,) the joints that the velocities belong to, with numbers where they have several."""
+        m = self.model
+        names = [m.joint(int(j)).name or f"joint {j}" for j in m.dof_jntid]
+        return [f"{x}.{i - m.jnt_dofadr[m.dof_jntid[i]]}" if names.count(x) > 1 else x for i, x in enumerate(names)]
+
     def facts(self) -> dict[str, Any]:
         m = self.model
         words = {"velocities": m.nv, "joints": m.njnt, "tendons": m.ntendon, "actuators": m.nactuator}

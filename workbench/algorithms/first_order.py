@@ -1,0 +1,311 @@
+"""What first-order methods share: blocks of cones and intervals over bodies, W never formed, and the loop around them.
+
+    v = V^T x,   u = J v + q,   u complementary to x in its set, block by block
+
+with the rows of J (X, n) and of V = J M^-1 stored; a compliance is a velocity of its own. A problem over W has J = W
+and V = 1. Blocks are friction cones, normal first, or intervals. Every block has units of its own, those of the
+residual: rho_i = m_i / tr W_ii for a cone, 1 / W_ii for an interval; methods see D W D with D = sqrt(rho).
+
+A method has x (X,), the last iterate, and `advance(count)`. After every few iterations the iterate is measured, the
+best one kept and shown to who watches, until it is as small as asked for.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+from scipy import sparse
+
+from workbench.algorithms import best
+from workbench.algorithms.base import GENERIC, refusal
+from workbench.arrays import Array
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, VECTOR
+from workbench.engine.timing import clock
+from workbench.problems.classes import ConeProblem
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
+from workbench.problems.global_problem import GlobalConeProblem
+from workbench.problems.residual import FAINT, FAR
+from workbench.problems.solution import Solution, Status
+
+STOP = 1e-7
+"""Residual at which a method stops if nothing else is asked for."""
+
+Indices = NDArray[np.int64]
+NUMBER, COUNT, FLAG = types.float64, types.int64, types.boolean
+STORED = (INDICES, INDICES, VECTOR)
+"""first, column, values of a sparse matrix."""
+SETS = (INDICES, INDICES, VECTOR, VECTOR, VECTOR)
+"""first (B + 1,), cone (B,), mu (B,), lower, upper (X,)."""
+
+
+@kernel(types.void(*STORED, VECTOR, VECTOR))
+def scatter(first, column, V, x, v):
+    """v = V^T x."""
+    for j in range(v.shape[0]):
+        v[j] = 0.0
+    for i in range(x.shape[0]):
+        if x[i] != 0.0:
+            for p in range(first[i], first[i + 1]):
+                v[column[p]] += V[p] * x[i]
+
+
+@kernel(types.void(*STORED, VECTOR, VECTOR, VECTOR))
+def gather(first, column, J, v, q, u):
+    """u = J v + q."""
+    for i in range(q.shape[0]):
+        moved = 0.0
+        for p in range(first[i], first[i + 1]):
+            moved += J[p] * v[column[p]]
+        u[i] = moved + q[i]
+
+
+@kernel(types.void(*SETS, VECTOR))
+def project_blocks(first, cone, mu, lower, upper, y):
+    """y (X,) becomes the nearest point of the sets."""
+    for i in range(cone.shape[0]):
+        n, end = first[i], first[i + 1]
+        if cone[i] == NO_CONE:
+            for k in range(n, end):
+                y[k] = min(max(y[k], lower[k]), upper[k])
+            continue
+        radius = 0.0
+        for k in range(n + 1, end):
+            radius += y[k] ** 2
+        radius = np.sqrt(radius)
+        outside = radius - mu[i] * y[n]
+        if mu[i] * radius <= -y[n]:
+            for k in range(n, end):
+                y[k] = 0.0
+        elif outside > 0.0:
+            p_n = y[n] + mu[i] * outside / (1.0 + mu[i] ** 2)
+            for k in range(n + 1, end):
+                y[k] *= mu[i] * p_n / radius
+            y[n] = p_n
+
+
+@kernel(NUMBER(*SETS, VECTOR, VECTOR, VECTOR, VECTOR))
+def worst_block(first, cone, mu, lower, upper, q, u, x, w):
+    """The residual at x with u = W x + q, all blocks one part; w (X,) is lost.
+
+    A cone's scale is that of `problems.residual.cone_residual`; an interval's is made likewise, of what its free
+    velocity asks of it.
+    """
+    motion = largest = 0.0
+    for i in range(cone.shape[0]):
+        size = ahead = free = moved = slip = 0.0
+        for k in range(first[i], first[i + 1]):
+            size, ahead, free, moved = size + x[k] ** 2, ahead + u[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
+            slip += u[k] ** 2 if k > first[i] else 0.0
+            w[k] = x[k] - u[k]
+        if cone[i] == COULOMB:
+            w[first[i]] -= mu[i] * np.sqrt(slip)
+        motion = max(motion, max(ahead, free) if size > 0.0 else min(moved, free))
+        largest = max(largest, size)
+    motion, largest, found = np.sqrt(motion), np.sqrt(largest), 0.0
+    project_blocks(first, cone, mu, lower, upper, w)
+    for i in range(cone.shape[0]):
+        size = free = moved = gap = asked = 0.0
+        for k in range(first[i], first[i + 1]):
+            size, free, moved = size + x[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
+            gap += (x[k] - w[k]) ** 2
+            if cone[i] == NO_CONE:
+                asked = max(asked, max(min(-q[k], max(upper[k], 0.0)), min(q[k], max(-lower[k], 0.0))))
+            elif k == first[i]:
+                asked = -q[k]
+        size, gap = np.sqrt(size), np.sqrt(gap)
+        scale = max(np.sqrt(moved), max(asked, FAINT * np.sqrt(free)))
+        scale = max(scale, min(max(size, FAINT * largest), FAR * motion))
+        if not np.isfinite(gap + scale):
+            return np.inf
+        if gap > 0.0:
+            found = max(found, gap / scale if scale > 0.0 else np.inf)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A problem as the methods take it, in units; `order` (X,) says where its unknowns stand in those of the problem.
+
+    J, V: first, column, values of sparse rows over `velocities` of them; own: the diagonal blocks of W, k_i k_i numbers
+    for block i; sets: first (B + 1,), cone, mu (B,), lower, upper (X,).
+    """
+
+    J: tuple[Indices, Indices, Array]
+    V: tuple[Indices, Indices, Array]
+    velocities: int
+    own: Array
+    q: Array
+    sets: tuple[Indices, Indices, Array, Array, Array]
+    order: Indices
+    D: Array
+
+    @property
+    def size(self) -> int:
+        return self.q.size
+
+    def velocity(self, x: Array, v: Array, u: Array) -> None:
+        """v = V^T x and u = J v + q."""
+        scatter(*self.V, x, v)
+        gather(*self.J, v, self.q, u)
+
+    def measure(self, x: Array) -> float:
+        """The residual of x (X,)."""
+        v, u = np.empty(self.velocities), np.empty(self.size)
+        self.velocity(x, v, u)
+        return float(worst_block(*self.sets, self.q, u, x, np.empty(self.size)))
+
+    def plain(self, x: Array) -> Array:
+        """x (X,) as unknowns of the problem."""
+        z = np.empty(self.size)
+        z[self.order] = self.D * x
+        return z
+
+    def scaled(self, z: Array) -> Array:
+        """The inverse of `plain`."""
+        return z[self.order] / self.D
+
+
+def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, order: Indices) -> Blocks:
+    """`Blocks` of data without units."""
+    first, cone, mu, lower, upper = sets
+    k = np.diff(first)
+    block = np.repeat(np.arange(cone.size), k)
+    at = np.repeat(np.append(0, np.cumsum(k * k))[:-1], k)
+    diagonal = own[at + (np.arange(q.size) - first[block]) * (k[block] + 1)]
+    mean = np.bincount(block, diagonal, cone.size)[block] / k[block]
+    diagonal = np.where(cone[block] == NO_CONE, diagonal, mean)
+    D = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    scale = sparse.diags_array(D)
+    J, V = sparse.csr_array(scale @ J), sparse.csr_array(scale @ V)
+    row, column = _places(first)
+    sets = first, cone, mu, lower / D, upper / D
+    return Blocks(_stored(J), _stored(V), J.shape[1], own * D[row] * D[column], D * q, sets, order, D)
+
+
+def _stored(X: Any) -> tuple[Indices, Indices, Array]:
+    """first, column, values."""
+    return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data
+
+
+def _places(first: Indices) -> tuple[Indices, Indices]:
+    """Row and column of every number of blocks stored row by row."""
+    k = np.diff(first)
+    block = np.repeat(np.arange(k.size), k * k)
+    a, b = np.divmod(np.arange(block.size) - np.repeat(np.cumsum(k * k) - k * k, k * k), np.maximum(k[block], 1))
+    return first[block] + a, first[block] + b
+
+
+def blocks_of(problem: Any) -> Blocks:
+    """The blocks of a problem that `objection` has nothing against."""
+    if isinstance(problem, ContactBlocks):
+        sets = problem.unknown, problem.cone, problem.mu, problem.lower, problem.upper
+        N, none = problem.whole[1], sparse.csr_array((problem.size, 0))
+        soft = np.flatnonzero(np.diff(N.indptr)) if N.nnz and N.data.any() else np.zeros(0, dtype=np.int64)
+        one = sparse.eye_array(problem.size, format="csr")[:, soft]
+        J = sparse.hstack([problem.rows, one if soft.size else none], format="csr")
+        V = sparse.hstack([problem.responses, N[soft].T if soft.size else none], format="csr")
+        return in_units(J, V, problem.own[1], problem.free[1], sets, np.arange(problem.size))
+    r, d = problem.mu.size, problem.d
+    order = np.column_stack([np.arange(r), r + d * np.arange(r)[:, None] + np.arange(d)]).ravel()
+    cone = np.full(r, ASSOCIATED if problem.associated else COULOMB)
+    no_bounds = np.full(order.size, -np.inf), np.full(order.size, np.inf)
+    sets = (1 + d) * np.arange(r + 1), cone, np.array(problem.mu), *no_bounds
+    if isinstance(problem, GlobalConeProblem):
+        H = problem.H[:, order]
+        J, V = H.T.tocsr(), sparse.csr_array(problem.data.inertia.inverse @ H).T.tocsr()
+    else:
+        J = sparse.csr_array(problem.M)[order][:, order]
+        V = sparse.eye_array(order.size, format="csr")
+    rows = np.arange(order.size)
+    own = np.empty((r, 1 + d, 1 + d))
+    for a in range(1 + d):
+        for b in range(1 + d):
+            own[:, a, b] = (J[rows[a :: 1 + d]] * V[rows[b :: 1 + d]]).sum(axis=1)
+    return in_units(J, V, own.ravel(), np.array(problem.q)[order], sets, order)
+
+
+def objection(problem: Any, laws: frozenset[int]) -> str | None:
+    """Why a problem cannot be taken by a method for these laws; None where it can."""
+    if isinstance(problem, GlobalConeProblem) and problem.data.inertia.inverse is None:
+        return "too many velocities are coupled by M and bilateral constraints to hold their inverse"
+    if not isinstance(problem, ContactBlocks):
+        if not isinstance(problem, ConeProblem | GlobalConeProblem):
+            return f"friction cones are needed, not {problem.kind}"
+        return None if np.ndim(problem.q) == 1 else "one problem at a time is needed, not a batch"
+    if COULOMB not in laws and (problem.cone == COULOMB).any():
+        return "a cone under Coulomb's law has no energy that it minimises; associated flow has"
+    k = np.diff(problem.unknown)
+    if (np.diff(problem.row) == k).all() and k.size:
+        row, column = _places(problem.unknown)
+        one = np.where(row == column, 1.0, 0.0)
+        if np.array_equal(problem.L, one) and np.array_equal(problem.R, one):
+            return None if problem.responses is not None else "too many velocities are coupled by M"
+    return "blocks are needed whose rows are their own unknowns, L = R = 1"
+
+
+class Method(Protocol):
+    """A first-order method on its way."""
+
+    x: Array
+
+    def advance(self, count: int) -> None:
+        """That many iterations."""
+        ...
+
+
+@dataclass(frozen=True)
+class FirstOrder:
+    """A first-order method, dressed as a Solver. `stop` is the residual at which it stops, `most` its iterations."""
+
+    name: str
+    solves: frozenset[str]
+    guaranteed_for: str
+    source: str
+    laws: frozenset[int]
+    begin: Callable[[Blocks, Array], Method]
+    at_once: int
+    most: int
+    stop: float = STOP
+    tolerance: float = GENERIC
+
+    def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "FirstOrder":
+        """Another residual at which it stops, and another number of iterations at most."""
+        return replace(self, stop=tolerance or self.stop, most=max_iterations or self.most)
+
+    def why_not(self, problem: Any) -> str | None:
+        """The reason, in words, why it cannot take the problem; None when it can."""
+        if problem.kind not in self.solves:
+            return f"{self.name} solves {', '.join(sorted(self.solves))}, not {problem.kind}"
+        found = objection(problem, self.laws)
+        return found and f"{self.name}: {found}"
+
+    def solve(self, problem: Any) -> Solution:
+        """From zero."""
+        return self.solve_from(problem, np.zeros(problem.size))
+
+    def solve_from(self, problem: Any, start: Array) -> Solution:
+        """From a start (n,); a solution that stops at the limit is the best iterate."""
+        if reason := self.why_not(problem):
+            return refusal(self, problem, reason)
+        begun = clock()
+        blocks = blocks_of(problem)
+        x = blocks.scaled(np.array(start, dtype=float))
+        method, residual, iterations = self.begin(blocks, x.copy()), blocks.measure(x), 0
+        while residual > self.stop and iterations < self.most:
+            count = min(self.at_once, self.most - iterations)
+            method.advance(count)
+            iterations += count
+            reached = blocks.measure(method.x)
+            if reached < residual:
+                residual, x = reached, method.x.copy()
+                if best.watched(x.size):
+                    best.offer(blocks.plain(x))
+        z = blocks.plain(x)
+        status = Status.SOLVED if residual <= self.stop else Status.ITERATION_LIMIT
+        reason = "" if status is Status.SOLVED else status.meaning
+        own, elapsed = float(problem.residual(z)), clock() - begun
+        return Solution(z, status, own, self.tolerance, iterations, elapsed, self.name, reason)

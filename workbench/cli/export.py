@@ -1,0 +1,71 @@
+"""The command `workbench export`: the contact problem of one step of a case, or of a model of MuJoCo."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from workbench.cli.files import WRITTEN
+from workbench.cli.parsing import command
+from workbench.cli.words import find_case, find_formulation, number_option
+from workbench.errors import WorkbenchError
+
+MODELS = ".xml", ".urdf", ".mjb"
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    export = command(
+        commands, "export", "write the contact problem of one step of a case, or of a model of MuJoCo",
+        "export cube step.hdf5 --step-number 100", "export scene.xml step.hdf5 --at 0.5",
+        "export robot.xml step.npz --at 1 --key home --ctrl gait.csv --set geom/foot.friction=0.4",
+    )  # fmt: skip
+    export.add_argument("case", help="name of a case (see: workbench list cases), or a model's .xml, .urdf, .mjb")
+    export.add_argument("out", help=f"{WRITTEN}; of a model also NAME.names.json, what its rows are in the model")
+    export.add_argument("--step-number", type=int, metavar="K", help="of a case: which step, from 0; default 0")
+    export.add_argument("--step", metavar="H", help="step size [s]; default 1e-3, of a model its own")
+    export.add_argument(
+        "--set", action="append", metavar="NAME=VALUE", default=[],
+        help="a parameter of the case, or a value of the model such as geom/foot.friction=0.4; repeatable",
+    )  # fmt: skip
+    export.add_argument("--at", metavar="T", help="of a model: the time [s], to which MuJoCo's own engine steps it")
+    export.add_argument("--key", metavar="NAME", help="of a model: the keyframe to start from")
+    export.add_argument("--ctrl", metavar="FILE", help="of a model: its controls, a number or a .csv or .npy over time")
+    export.add_argument("--local", action="store_true", help="of a model: W, q, mu instead of M, H, f, w, mu")
+    export.set_defaults(run=run_export)
+
+
+def run_export(o: argparse.Namespace) -> None:
+    """The step's problem under exact Coulomb friction; of a model what was changed and left out is said."""
+    model = Path(o.case).suffix.lower() in MODELS
+    wrong = ("step_number",) if model else ("at", "key", "ctrl", "local")
+    for name in wrong:
+        if getattr(o, name):
+            what = "cases of the workbench" if model else "models of MuJoCo"
+            raise WorkbenchError(f"--{name.replace('_', '-')} is for {what}")
+    if model:
+        _of_model(o)
+        return
+    h = number_option(o.step or "1e-3", "--step", "seconds")
+    case = find_case(o.case, o.set)
+    from workbench.comparison.solving import exported_step
+    from workbench.readers.files import write_problem_file
+
+    write_problem_file(exported_step(case, find_formulation("coulomb"), h, o.step_number or 0), o.out)
+
+
+def _of_model(o: argparse.Namespace) -> None:
+    from workbench.verbs.export import export
+
+    sets = dict(_set(text) for text in o.set)
+    step = number_option(o.step, "--step", "seconds") if o.step else None
+    at = number_option(o.at, "--at", "seconds") if o.at else 0.0
+    found = export(o.case, at, step, o.local, sets, o.key, o.ctrl)
+    found.problem_file(o.out)
+    print(found)
+
+
+def _set(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise WorkbenchError(f"--set {text}; NAME=VALUE is needed, such as geom/foot.friction=0.4")
+    return name, value

@@ -1,0 +1,75 @@
+"""The contact problem of an instant in the form that files hold, FCLIB's: Coulomb's law at every contact over M and H.
+
+    M v+ = H p + G p_b + f,   u = H^T v+ + w,   G^T v+ + b = 0      f = M v + h f,  w_n = rate + phi/h,  b = r_b + g/h
+
+What the form has no place for is converted, or left out, and said.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.engine.lazy import sparse
+from workbench.errors import DataError
+from workbench.mechanics.instant import Instant
+from workbench.problems.friction_problem import GlobalFrictionProblem
+
+
+class Exported(NamedTuple):
+    """The problem of an instant's contacts, contact by contact in its order, and what is otherwise in it, in words."""
+
+    problem: GlobalFrictionProblem
+    changes: list[str]
+
+
+def exported(s: Instant, recovery: float = np.inf) -> Exported:
+    """The problem with d = 1 direction where no contact slides in two, else 2; overlaps undone at `recovery` at most.
+
+    Raises DataError without contacts, and where contacts have a compliance or a restitution.
+    """
+    if not s.contacts:
+        raise DataError("nothing touches or is about to, and no joint is at its limit; choose another time")
+    if s.eps.any() or s.eps_b.any() or s.e.any():
+        raise DataError("compliance and restitution have no place in a friction problem's file")
+    contact = np.repeat(np.arange(s.contacts), s.directions + 1)
+    normal = np.zeros(s.mu.size, dtype=bool)
+    normal[s.first[:-1]] = True
+    along: NDArray[np.bool_] = ~normal if s.places is None else ~normal & s.places.acts[:, :3].any(axis=1)
+    place = np.cumsum(along) - np.concatenate([[0], np.cumsum(np.bincount(contact, along)).astype(int)])[contact]
+    d = max(1, int(place[along].max(initial=1)))
+    if d > 2:
+        raise DataError("the instant does not say which of its directions slide; its places are needed")
+    mu = np.zeros(s.contacts)
+    mu[contact[along & (place == 1)]] = s.mu[along & (place == 1)]
+    scale = np.where(along, s.mu / np.where(mu > 0, mu, 1.0)[contact], 1.0)
+    row = np.flatnonzero(normal | along)
+    position = ((1 + d) * contact + np.where(normal, 0, place))[row]
+    put = sparse.csr_array((scale[row], (position, row)), shape=((1 + d) * s.contacts, s.mu.size))
+    constant = s.rate.copy()
+    constant[normal] += np.maximum(s.phi / s.h, -recovery)
+    error = s.r_b + np.clip(s.g / s.h, -recovery, recovery)
+    problem = GlobalFrictionProblem.from_contacts(
+        s.M, (put @ s.J).T, s.M @ s.v + s.h * s.f, put @ constant, mu, d, s.J_b.T, error
+    )
+    return Exported(problem, _changes(s, contact, along, scale, mu, recovery))
+
+
+def _changes(
+    s: Instant, contact: NDArray[np.int64], along: NDArray[np.bool_], scale: Array, mu: Array, recovery: float
+) -> list[str]:
+    """What is otherwise in the file, and at how many contacts."""
+    turning = ~along
+    turning[s.first[:-1]] = False
+    off = (s.phi / s.h < -recovery).sum() + (np.abs(s.g) / s.h > recovery).sum()
+    counts = {
+        "torsional and rolling friction is left out of {} contacts": np.unique(contact[turning]).size,
+        "{} contacts with two friction coefficients have the second direction scaled by their ratio": int(
+            np.unique(contact[along & (np.abs(scale - 1) > 1e-12)]).size
+        ),
+        "{} contacts and limits without friction have mu = 0 and tangent columns of zeros": int((mu == 0).sum()),
+        "dry friction of {} joints and tendons is left out": s.limit.size,
+        f"{{}} overlaps and errors are undone at {recovery:g} m/s instead of in one step": int(off),
+    }
+    return [words.format(count) for words, count in counts.items() if count]
