@@ -31,9 +31,11 @@ SOLVERS = Registry("solver", "workbench.algorithms", {
     "ccp-exact": "coulomb_exact.CCP",
     "nsgs": "nsgs.SOLVER",
     "apgd": "apgd.SOLVER",
+    "admm": "admm.SOLVER",
     "clarabel": "clarabel_direct.SOLVER",
     "elimination": "elimination.SOLVER",
     "blocks-exact": "contact_blocks.SOLVER",
+    "spheres": "spheres.SOLVER",
 }, _is_solver, _line, "workbench.solvers")  # fmt: skip
 """Name of the solver: module and object below this package. `cvxpy:NAME` stands for any installed CVXPY solver."""
 
