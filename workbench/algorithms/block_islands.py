@@ -1,7 +1,7 @@
 """Islands of contact blocks that are small: each as the dense problem F = A x + q that it is, A = L W R + N.
 
-Those of intervals go to Lemke's method, or with other bounds to that for MLCPs; those of friction cones of one law and
-one number of directions to the exact solvers of friction problems.
+Those of unknowns that are not negative go to Lemke's method, symmetric ones with other bounds to that for MLCPs, and
+those of friction cones of one law and one number of directions to the exact solvers of friction problems.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ from workbench.algorithms.proximal import proximal_kernel
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import COULOMB, NO_CONE, ContactBlocks
 
-MOST_INTERVALS, MOST_CONES = 600, 100
+MOST_INTERVALS, MOST_CONES = 1200, 60
 """Unknowns up to which an island of intervals, and one of cones, goes to the dense methods."""
 SWEEPS_OF_ONE = 2
 """Sweeps over blocks that are islands: the second one refines."""
@@ -52,14 +52,20 @@ def islands(p: ContactBlocks) -> Iterator[Island]:
     first = np.flatnonzero(np.diff(p.part[order], prepend=-1))
     k = np.diff(p.unknown)
     ordered, at = ranges(p.unknown, order), np.append(0, np.cumsum(k[order]))
-    other = np.ones(p.blocks, dtype=bool)
-    other[p.block_of_unknown[(p.lower != 0) | (p.upper != np.inf)]] = False
+    plain, symmetric = np.ones(p.blocks, dtype=bool), np.ones(p.blocks, dtype=bool)
+    plain[p.block_of_unknown[(p.lower != 0) | (p.upper != np.inf)]] = False
+    L, N, R = p.whole
+    for apart in (L - R.T, N - N.T):
+        symmetric[p.block_of_unknown[apart.tocoo().row[apart.data != 0]]] = False
     for a, b in pairwise([*first.tolist(), order.size]):
         blocks, unknowns = order[a:b], ordered[at[a] : at[b]]
         laws, sizes = set(p.cone[blocks].tolist()), set(k[blocks].tolist())
         method: Any = None
         if laws == {NO_CONE} and unknowns.size <= MOST_INTERVALS:
-            method = lemke_kernel if other[blocks].all() else proximal_kernel
+            if plain[blocks].all():
+                method = lemke_kernel
+            elif symmetric[blocks].all():
+                method = proximal_kernel
         elif NO_CONE not in laws and len(laws) == len(sizes) == 1 and sizes <= {2, 3} and unknowns.size <= MOST_CONES:
             method = coulomb_kernel if laws == {COULOMB} else ccp_kernel
             grouped = unknowns.reshape(blocks.size, -1)
