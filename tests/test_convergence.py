@@ -53,6 +53,18 @@ def test_errors_that_do_not_fall_are_told():
     assert order(H, 0.1 * H**0.1).falls == "hardly"
 
 
+def test_an_order_that_may_be_any_is_not_told():
+    # 1.0 with an interval from below zero: neither that it falls nor that it does not.
+    found = order(H[:3], np.array([1.0, 0.3, 0.25]))
+    assert found.p == pytest.approx(1.0)
+    assert found.p_low < 0
+    assert found.falls == "unknown"
+    # About 0.1, surely below 0.5, with zero in the interval.
+    found = order(H[:2], 0.2 * H[:2] ** np.array([[0.0], [0.1], [0.2]]))
+    assert found.p_low < 0 < found.p_high < 0.5
+    assert found.falls == "not"
+
+
 def test_few_steps_tell_no_interval_and_none_tells_nothing():
     assert order(H[:1], H[:1]).falls == "unknown"
     two = order(H[:2], H[:2])
@@ -74,3 +86,39 @@ def test_a_reference_with_a_step_of_its_own_does_not_change_what_is_told():
     found = order(H, errors, np.array([3.0 * own]))
     assert found.p_low <= 1.0 <= found.p_high
     assert found.p == alone.p
+
+
+def slope(e, h=H):
+    """Of two errors."""
+    return np.log(e[0] / e[1]) / np.log(h[0] / h[1])
+
+
+def test_the_reference_shifts_errors_up_and_down():
+    # Two points alike leave no scatter, so that the interval is what the shifts make of the order.
+    e, u = np.array([0.08, 0.03]), 0.01
+    found = order(H[:2], np.stack([e, e]), np.array([u, u]))
+    assert found.p == pytest.approx(slope(e))
+    assert (found.p_low, found.p_high) == (pytest.approx(slope(e + u)), pytest.approx(slope(e - u)))
+    # A point whose uncertainty is not known is taken as it is.
+    found = order(H[:2], np.stack([e, e]), np.array([np.nan, np.nan]))
+    assert (found.p_low, found.p_high) == (pytest.approx(slope(e)), pytest.approx(slope(e)))
+    # One point and two steps have no interval, and the reference makes none.
+    assert np.isnan(order(H[:2], e, np.array([u])).p_low)
+
+
+def test_errors_below_the_uncertainty_of_the_reference_tell_nothing():
+    found = order(H, 3 * H, np.array([3 * H[1]]))
+    assert found.falls == "unknown"
+    assert found.last == pytest.approx(3 * H[-1])
+    assert order(H, 3 * H, np.array([1.5 * H[-1]])).falls == "vanishes"
+
+
+def test_a_limit_within_the_uncertainty_of_the_reference_may_be_none():
+    e, u = 3 * H + 2 * H[-1], 2 * H[-1]
+    alone, found = order(H, e), order(H, e, np.array([u]))
+    assert alone.limit_low > 0
+    assert (found.falls, found.limit) == ("limit", alone.limit)
+    assert found.limit_low == 0 < alone.limit < alone.limit + 0.9 * u < found.limit_high
+    # Of three steps no interval of the limit is told, whatever the reference.
+    flat = np.full(3, 0.2)
+    assert np.isnan(order(H[:3], flat, np.array([0.1])).limit_high)

@@ -16,7 +16,7 @@ from workbench.problems.friction_problem import GlobalFrictionProblem, normals_f
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.solution import Status
 
-NAMES = ["apgd", "nsgs"]
+NAMES = ["apgd", "nsgs", "admm"]
 METHODS = pytest.mark.parametrize("name", NAMES)
 BOTH = pytest.mark.parametrize("law", [COULOMB, ASSOCIATED])
 
@@ -106,9 +106,17 @@ def test_at_a_limit_the_best_iterate_is_kept_and_more_iterations_make_it_no_wors
 
 
 def test_momentum_makes_gradients_fast():
-    # Without it this takes more than 20,000 iterations.
+    # Without it this takes 1500 iterations, with it 210.
     p = tower(3, lambda load: cone(3, 0.5, ASSOCIATED), push=2.0, shake=0.2)
-    assert find_solver("apgd").adjusted(1e-7, 3000).solve(p).claimed is Status.SOLVED
+    assert find_solver("apgd").adjusted(1e-5, 500).solve(p).claimed is Status.SOLVED
+
+
+def test_multipliers_carry_a_tower_of_light_boxes_under_heavy_ones():
+    # One hundred iterations; with a fixed rho more than 10,000, with steps of g a tenth as long 500.
+    p = tower(10, lambda load: cone(3, 0.5, ASSOCIATED), heavy=1e4)
+    found = find_solver("admm").adjusted(1e-7, 200).solve(p)
+    assert found.claimed is Status.SOLVED
+    assert found.residual <= 1e-6
 
 
 @METHODS

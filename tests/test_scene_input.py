@@ -5,6 +5,7 @@ import pytest
 
 pytest.importorskip("mujoco")
 
+import workbench as wb
 from workbench.errors import WorkbenchError
 from workbench.scenes.mujoco.scene import MujocoScene
 
@@ -94,6 +95,26 @@ def test_an_overlap_at_the_start_is_told_by_body_and_size(tmp_path):
     (said,) = MujocoScene(tmp_path / "deep.xml").left_out
     assert "0.4" in said
     assert "crate" in said
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"duration": 0.0}, "duration"),
+        ({"duration": -1.0}, "duration"),
+        ({"duration": float("nan")}, "duration"),
+        ({"duration": 1e-4}, "at least one step of 0.01 s"),
+        ({"duration": 1e9}, "at most 2 GB"),
+        ({"steps": [0.0]}, "step"),
+        ({"steps": [1e-12]}, "at most 2 GB"),
+        ({"steps": [0.01], "reference_step": 1.0}, "reference step"),
+        ({"formulations": ["engine:mujocoo"]}, "did you mean 'engine:mujoco'"),
+    ],
+    ids=str,
+)
+def test_a_comparison_that_cannot_be_made_of_a_model_is_refused_before_it_runs(asked, said, tmp_path):
+    (tmp_path / "box.xml").write_text(BOX)
+    assert said in refused(lambda: wb.compare(tmp_path / "box.xml", **{"formulations": ["box"], **asked}))
 
 
 CONTROLS = [

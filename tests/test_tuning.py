@@ -44,7 +44,7 @@ def test_solvers_with_a_tolerance_and_a_limit_keep_to_them(name):
 @pytest.mark.parametrize("name", ["lemke", "murty", "proximal", "keller", "coulomb-exact", "enumerate"])
 def test_solvers_without_refuse(name):
     for asked in (Tuning(tolerance=1e-4), Tuning(max_iterations=7)):
-        with pytest.raises(WorkbenchError, match=f"{name} goes on until .*pgs, clarabel"):
+        with pytest.raises(WorkbenchError, match=f"{name} goes on until .*pgs, nsgs, apgd, admm, clarabel"):
             asked.of(find_solver(name))
 
 

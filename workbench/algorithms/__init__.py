@@ -31,6 +31,7 @@ SOLVERS = Registry("solver", "workbench.algorithms", {
     "ccp-exact": "coulomb_exact.CCP",
     "nsgs": "nsgs.SOLVER",
     "apgd": "apgd.SOLVER",
+    "admm": "admm.SOLVER",
     "clarabel": "clarabel_direct.SOLVER",
     "elimination": "elimination.SOLVER",
     "blocks-exact": "contact_blocks.SOLVER",

@@ -42,7 +42,7 @@ class Tuning:
         if not hasattr(solver, "adjusted"):
             raise WorkbenchError(
                 f"{solver.name} goes on until it has a solution to round-off or cannot go on, and takes no tolerance "
-                "or number of iterations; pgs, clarabel and cvxpy:NAME do"
+                "or number of iterations; pgs, nsgs, apgd, admm, clarabel and cvxpy:NAME do"
             )
         return solver.adjusted(self.tolerance, self.max_iterations)
 
@@ -53,7 +53,8 @@ class Tuning:
             return solved_by(method, problem)
         if not hasattr(method, "solve_from"):
             raise WorkbenchError(
-                f"{method.name} always starts from nothing; coulomb-exact, ccp-exact, lemke and pgs take a start"
+                f"{method.name} always starts from nothing; coulomb-exact, ccp-exact, lemke, pgs, nsgs, apgd and admm "
+                "take a start"
             )
         start = np.array(self.start, dtype=float)
         if start.shape != (problem.size,) or not np.isfinite(start).all():

@@ -62,7 +62,10 @@ class ContactBlocks:
         for name in ("b", "L", "N", "R", "c", "s", "lower", "upper", "mu"):
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
         for name in ("M", "J"):
-            object.__setattr__(self, name, sparse.csr_array(getattr(self, name), dtype=float))
+            given = getattr(self, name)
+            # Scipy takes longer to make a matrix of a matrix than to pose a robot's contacts.
+            if not (isinstance(given, sparse.csr_array) and given.dtype == float):
+                object.__setattr__(self, name, sparse.csr_array(given, dtype=float))
         check(self)
 
     @property
@@ -289,8 +292,10 @@ def _check_sets(p: ContactBlocks, m: Indices, k: Indices) -> None:
         raise DataError(f"lower[{i}] = {p.lower[i]:g} and upper[{i}] = {p.upper[i]:g} leave no finite number")
     if cones.any():
         inside = np.repeat(cones, m * k)
-        identity = np.concatenate([np.eye(size).ravel() for size in m[cones]])
-        if (p.R[inside] != identity).any() or p.s[np.repeat(cones, m)].any():
+        own = m[cones]
+        count = own * own
+        place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        if (p.R[inside] != (place % np.repeat(own + 1, count) == 0)).any() or p.s[np.repeat(cones, m)].any():
             raise DataError("a block with a cone has other impulses than its unknowns; R = 1 and s = 0 are needed")
     diagonal = p.M.diagonal()
     if (diagonal <= 0).any():

@@ -6,14 +6,13 @@ their digits:
     e = C h^p              a straight line in logarithms, p its slope
     e = e_0 + C h^p        what is left at the limit of small steps is the formulation's own error e_0
 
-The second counts only where an F test at 95 % says that it is better, or where the first finds no order. Intervals are
-those of 95 % by the scatter about the fit, which needs one step more than the model has numbers; with several points of
-a study each has a C of its own in the first model. The reference has an error too, which shifts all of a point's errors
-alike: an interval holds those of the errors with the reference's uncertainty added, and taken away (formulary,
-section 7.11).
+The second counts only where an F test at 95 % says that it is better, or where the first finds that the error does
+not fall. Intervals are those of 95 % by the scatter about the fit, which needs one step more than the model has
+numbers; with several points of a study each has a C of its own in the first model. The reference has an error too,
+which shifts all of a point's errors alike: an interval holds those of the errors with the reference's uncertainty
+added, and taken away (formulary, section 7.11).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,7 +58,9 @@ class Order:
         if self.limit > 0:
             return "limit"
         low, high = (self.p if np.isnan(x) else x for x in (self.p_low, self.p_high))
-        return "not" if low <= 0 else "hardly" if high < LEAST_ORDER else "vanishes"
+        if high < LEAST_ORDER:
+            return "not" if low <= 0 else "hardly"
+        return "vanishes" if low > 0 else "unknown"
 
 
 UNKNOWN = Order(0, np.nan, np.nan, np.nan)
@@ -68,22 +69,26 @@ UNKNOWN = Order(0, np.nan, np.nan, np.nan)
 def order(h: Array, errors: Array, uncertainty: Array | None = None) -> Order:
     """The order of errors (points, steps) at steps h [s]; NaN is left out, and two steps at least are needed.
 
-    `uncertainty` (points,) is how well the reference is known, in the unit of the errors.
+    `uncertainty` (points,) is how well the reference is known, in the unit of the errors; NaN is none. Errors that do
+    not exceed it tell no order.
     """
-    errors = np.atleast_2d(np.asarray(errors, dtype=float))
-    found = _order(np.asarray(h, dtype=float), errors)
+    h, errors = np.asarray(h, dtype=float), np.atleast_2d(np.asarray(errors, dtype=float))
+    found = _order(h, errors)
     if uncertainty is None or np.isnan(found.p):
         return found
     shift = np.nan_to_num(np.asarray(uncertainty, dtype=float))[:, None]
-    others = [_order(np.asarray(h, dtype=float), errors + sign * shift) for sign in (1.0, -1.0)]
-    alike = [x for x in (found, *others) if x.falls != "unknown" and (x.limit > 0) == (found.limit > 0)]
+    fits = [found, _order(h, errors + shift), _order(h, errors - shift)]
+    if any(np.isnan(fit.p) for fit in fits):
+        return replace(UNKNOWN, steps=found.steps, last=found.last)
 
-    def reach(name: str, pick: Callable[..., float]) -> float:
-        return float(pick([getattr(x, name) for x in alike]))
+    def reach(name: str, pick: np.ufunc) -> float:
+        # What these errors themselves do not tell, no shift does.
+        own = getattr(found, name)
+        return own if np.isnan(own) else float(pick.reduce([getattr(fit, name) for fit in fits]))
 
     return replace(
-        found, p_low=reach("p_low", min), p_high=reach("p_high", max), limit_low=reach("limit_low", min),
-        limit_high=reach("limit_high", max),
+        found, p_low=reach("p_low", np.fmin), p_high=reach("p_high", np.fmax),
+        limit_low=reach("limit_low", np.fmin), limit_high=reach("limit_high", np.fmax),
     )  # fmt: skip
 
 
@@ -102,8 +107,8 @@ def _order(h: Array, errors: Array) -> Order:
     own = _line(np.log(steps), np.log(middle)[None])[1]
     freedom = len(steps) - 3
     told = freedom > 0 and (own - better) * freedom > fisher.ppf(LEVEL, 1, freedom) * max(better, ROUNDING)
-    # Where the straight line finds no order, the error has come to its limit.
-    flat = line.p < ORDERS[0] if freedom == 0 else line.p_low <= 0
+    # Where the straight line finds that it does not fall, the error has come to its limit.
+    flat = line.falls == "not"
     # An error that grows as the step shrinks comes to nothing that these steps tell.
     grows = line.p_high < -LEAST
     return replace(limit if limit.limit > 0 and not grows and (told or flat) else line, last=last)

@@ -38,6 +38,8 @@ from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
 from workbench.step.simulation import whole_steps
 
+FINER = 6
+"""Times that the reference's step is smaller at least: the error of its own step is then a fifth of theirs."""
 MakeStepper = Callable[[Any, Formulation, float], Stepper]
 """What steps a scene under a formulation at a step [s]; raises WorkbenchError where it cannot."""
 
@@ -72,7 +74,7 @@ def compare(
 ) -> Comparison:  # fmt: skip
     """Run every formulation and engine at every step size, and hold them against `exact`, exact Coulomb friction.
 
-    Of `settings` the steps, each an even multiple of the reference's, and the duration count. A run that fails is a row
+    Of `settings` the steps, see `must_fit`, and the duration count. A run that fails is a row
     with its reason; where the reference ends, the comparison does. Raises WorkbenchError for unusable settings, or
     where nothing can be compared.
     """
@@ -90,7 +92,11 @@ def compare(
         raise WorkbenchError(f"no row has a single step: {'; '.join(reasons)}")
     end = horizon(fine, coarse, displaced, there, scene.bodies)
     judged = _Judged(scene, stepper, exact, fine, coarse, alike, end, duration)
-    rows = [judged.row(row, found[row], chosen) for row in plan]
+    rows = []
+    for i, row in enumerate(plan):
+        if progress:
+            progress(f"single steps of {row.label}", i, len(plan))
+        rows.append(judged.row(row, found[row], chosen))
     bodies = [x for row in plan for x in judged.bodies(row, found[row])]
     moving = [x for x in found.values() if isinstance(x, Track) and x.contacts.size]
     steps = [curves(scene, fine, coarse, end.until, "reference")]
@@ -106,14 +112,15 @@ def compare(
 
 
 def must_fit(settings: Settings) -> None:
-    """Raises DataError where a step is no even multiple of the reference's, or longer than the duration."""
+    """Raises DataError where a step is no even multiple of the reference's, of `FINER` at least, or longer than the
+    duration."""
     settings.must_fit()
     for h in settings.steps:
-        if round(h / settings.reference_step) % 2:
+        times = round(h / settings.reference_step)
+        if times % 2 or times < FINER:
             raise DataError(
-                f"step {h:g} s is {h / settings.reference_step:.4g} times the reference step "
-                f"{settings.reference_step:g} s; an even multiple is needed, since the reference is run at twice its "
-                "step too"
+                f"step {h:g} s is {times} times the reference step {settings.reference_step:g} s; an even number of "
+                f"times, {FINER} at least, is needed, since the reference is held against a run at twice its step"
             )
         if not (settings.duration and settings.duration >= h):
             raise DataError(f"duration {settings.duration or 0:g} s; at least one step of {h:g} s is needed")

@@ -1,0 +1,105 @@
+"""The alternating direction method of multipliers (ADMM) for friction cones and intervals, over bodies.
+
+For min 1/2 x.W x + (q + s).x over the sets: with a copy z of x that is held in them, and multipliers g of x = z,
+
+    (W + (rho + eta) I) x = rho z + eta x_before - q - s - g
+    z = P(x + g / rho),   g <- g + rho (x - z)
+
+with x over-relaxed in the second line. At the end -g is u + s. Coulomb's law is the same with De Saxce's shift
+s = mu |g_t| n, taken anew in every iteration. rho falls or rises where the dual or the primal residual is the larger
+one; only then a matrix is factored, that of the velocities, rho + eta + V^T J, since W may be large and dense.
+
+Source: Carpentier, Montaut & Le Lidec 2024, algorithm 3 (Boyd et al. 2011). Guarantee: for associated flow with W
+symmetric PSD and a problem that has an answer ADMM converges for every rho, linearly at best; with the shift there is
+no proof.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.linalg import norm
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from workbench.algorithms.first_order import Blocks, FirstOrder, gather, project_blocks, scatter
+from workbench.arrays import Array
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
+
+AT_ONCE, MOST = 10, 5000
+NEAR = 1e-6
+"""eta, in units in which W has about ones on its diagonal: it makes W + eta I regular."""
+RELAXED = 1.6
+"""How far beyond the last copy the next one is sought, in steps from it to x: over-relaxation."""
+APART, FACTOR, PATIENCE = 2.0, 10.0, 20
+"""Ratio of the two residuals, each beside what it is the change of, from which rho changes; by how much at most; and
+iterations between two changes."""
+RANGE = (1e-9, 1e9)
+"""Of rho, where W has about ones on its diagonal."""
+
+
+class Alternating:
+    """The method on its way; x is the copy that is held in the sets."""
+
+    def __init__(self, blocks: Blocks, x: Array):
+        self.blocks, self.x, self.free = blocks, x, x.copy()
+        first, cone, self.mu, *_ = blocks.sets
+        shifted = cone == COULOMB
+        self.block = np.repeat(np.arange(cone.size), np.diff(first))
+        self.normals, self.shifted = first[:-1][shifted], shifted
+        self.v, u = np.empty(blocks.velocities), np.empty(blocks.size)
+        blocks.velocity(x, self.v, u)
+        self.g = -u
+        self.g[self.normals] -= self.shift()
+        shape = x.size, self.v.size
+        J, V = (sparse.csr_array((values, column, first), shape) for first, column, values in (blocks.J, blocks.V))
+        self.coupled = sparse.csc_array(V.T @ J)
+        self.iterations, self.rho = 0, 1.0
+        self.factor()
+
+    def factor(self) -> None:
+        """The factors for rho as it is."""
+        one = sparse.eye_array(self.v.size, format="csc")
+        matrix = sparse.csc_array(self.coupled + (self.rho + NEAR) * one)
+        self.factors: Any = splu(
+            matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=1e-3, options={"SymmetricMode": True}
+        )
+
+    def shift(self) -> Array:
+        """mu |g_t| of every cone under Coulomb's law."""
+        square = self.g**2
+        square[self.normals] = 0.0
+        return (self.mu * np.sqrt(np.bincount(self.block, square, self.mu.size)))[self.shifted]
+
+    def advance(self, count: int) -> None:
+        b = self.blocks
+        for _ in range(count):
+            right = self.rho * self.x + NEAR * self.free - b.q - self.g
+            right[self.normals] -= self.shift()
+            # (W + c I)^-1 = (I - J (c I + V^T J)^-1 V^T) / c, W = J V^T.
+            scatter(*b.V, right, self.v)
+            free = np.empty_like(right)
+            gather(*b.J, -self.factors.solve(self.v), right, free)
+            free /= self.rho + NEAR
+            ahead = RELAXED * free + (1.0 - RELAXED) * self.x
+            x = ahead + self.g / self.rho
+            project_blocks(*b.sets, x)
+            self.g += self.rho * (ahead - x)
+            primal, dual = norm(free - x) * norm(self.g), self.rho * norm(x - self.x) * norm(x)
+            self.x, self.free = x, free
+            self.iterations += 1
+            if self.iterations % PATIENCE == 0 and not dual <= APART * primal <= APART**2 * dual:
+                change = np.sqrt(primal / dual) if dual else FACTOR
+                self.rho = float(np.clip(self.rho * np.clip(change, 1.0 / FACTOR, FACTOR), *RANGE))
+                self.factor()
+
+
+SOLVER = FirstOrder(
+    name="admm",
+    solves=frozenset({"conic QP", "global conic QP", "Coulomb NCP", "global Coulomb NCP", "contact blocks"}),
+    guaranteed_for="associated flow and intervals with W symmetric PSD, in the limit; Coulomb's law: no proof",
+    source="Carpentier, Montaut & Le Lidec 2024",
+    laws=frozenset({COULOMB, ASSOCIATED}),
+    begin=Alternating,
+    at_once=AT_ONCE,
+    most=MOST,
+)
