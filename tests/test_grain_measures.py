@@ -156,7 +156,7 @@ def test_a_run_that_fails_is_a_row_with_its_reason(monkeypatch):
     row = found.rows.iloc[0]
     assert (row["finished"], row["steps"]) == (False, 0)
     assert row["reason"] in found.words[0]
-    with pytest.raises(DataError, match="opening = 0.5 m"):
+    with pytest.raises(DataError, match=r"opening = 0.5 m"):
         wb.flow("hopper", values={"opening": 0.5})
 
 
