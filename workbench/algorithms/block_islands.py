@@ -1,7 +1,8 @@
 """Islands of contact blocks that are small: each as the dense problem F = A x + q that it is, A = L W R + N.
 
-Those of intervals go to Lemke's method, or with other bounds to that for MLCPs; those with friction cones, and rows of
-limits, boxes or bilateral constraints beside them, to the solver of some contacts in one go.
+Those of unknowns that are not negative go to Lemke's method, symmetric ones with other bounds to that for MLCPs; those
+with friction cones, and rows of limits, boxes or bilateral constraints beside them, to the solver of some contacts in
+one go.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from workbench.algorithms.small_cones import solve_small
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
 
-MOST_INTERVALS, MOST_CONES = 600, 150
+MOST_INTERVALS, MOST_CONES = 1200, 150
 """Unknowns up to which an island of intervals, and one with cones, goes to the dense methods."""
 SWEEPS_OF_ONE = 2
 """Sweeps over blocks that are islands: the second one refines."""
@@ -52,15 +53,18 @@ def islands(p: ContactBlocks) -> Iterator[Island]:
     first = np.flatnonzero(np.diff(p.part[order], prepend=-1))
     k = np.diff(p.unknown)
     ordered, at = ranges(p.unknown, order), np.append(0, np.cumsum(k[order]))
-    other = np.ones(p.blocks, dtype=bool)
-    other[p.block_of_unknown[(p.lower != 0) | (p.upper != np.inf)]] = False
+    plain, symmetric = np.ones(p.blocks, dtype=bool), np.ones(p.blocks, dtype=bool)
+    plain[p.block_of_unknown[(p.lower != 0) | (p.upper != np.inf)]] = False
+    L, N, R = p.whole
+    for apart in (L - R.T, N - N.T):
+        symmetric[p.block_of_unknown[apart.tocoo().row[apart.data != 0]]] = False
     for a, b in pairwise([*first.tolist(), order.size]):
         blocks, unknowns = order[a:b], ordered[at[a] : at[b]]
         method: Any = None
         if (p.cone[blocks] != NO_CONE).any():
             method = solve_small if unknowns.size <= MOST_CONES else None
         elif unknowns.size <= MOST_INTERVALS:
-            method = lemke_kernel if other[blocks].all() else proximal_kernel
+            method = lemke_kernel if plain[blocks].all() else proximal_kernel if symmetric[blocks].all() else None
         yield Island(blocks, unknowns, method)
 
 
