@@ -238,7 +238,7 @@ def test_a_moving_surface_is_a_prescribed_rate(scene):
 
 def test_the_formulation_mujoco_makes_the_steps_of_the_engine(scene):
     """Contacts of all kinds, limits, an equality, dry friction and a belt, from the engine's own states."""
-    s = scene(ALL).softened()
+    s = scene(ALL)
     mujoco_formulation = next(f for f in FORMULATIONS if f.name == "mujoco")
     stepper = SceneStepper(s, mujoco_formulation, s.step)
     d = data_at(s, *shaken(s, speed=0.1))

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from tests.block_problems import random_blocks
 from workbench.algorithms.coulomb_exact import CCP
-from workbench.algorithms.small_cones import ENOUGH, solve_small, sweep_contacts
+from workbench.algorithms.small_cones import VERIFIED, solve_small, sweep_contacts
 from workbench.problems.classes import ConicQP, CoulombNCP
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
 from workbench.problems.friction_problem import normals_first
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
@@ -28,7 +30,13 @@ def faces(rng, count, bodies=3):
 def solved(W, q, mu, first, associated, start=None):
     z, info = np.full(q.size, np.nan), np.zeros(1, dtype=np.int64)
     start = np.zeros(q.size) if start is None else start
-    return z, solve_small(W, q, mu, first, associated, start, z, info), int(info[0])
+    return z, solve_small(W, q, *sets(mu, first, associated), start, z, info), int(info[0])
+
+
+def sets(mu, first, associated):
+    cone = np.full(mu.size, ASSOCIATED if associated else COULOMB)
+    free = np.full(int(first[-1]), np.inf)
+    return first, cone, mu, -free, free
 
 
 def uniform(W, q, mu, d, associated):
@@ -47,7 +55,7 @@ def test_redundant_corners_are_solved_to_the_problems_own_residual(associated):
             mu = rng.choice([0.0, 0.1, 0.5, 1.0], count)
             z, residual, _ = solved(W, q, mu, 3 * np.arange(count + 1), associated)
             problem, order = uniform(W, q, mu, 2, associated)
-            assert residual <= 10 * ENOUGH
+            assert residual <= 10 * VERIFIED
             assert problem.residual(z[order]) <= 1e-9
             if associated:
                 # Impulses of redundant contacts are not unique, velocities of a convex problem are.
@@ -66,7 +74,7 @@ def test_a_contact_with_fewer_directions_is_one_that_does_not_move_along_the_oth
         mu = rng.uniform(0.1, 1, 6)
         first = np.append(0, np.cumsum(1 + directions))
         z, residual, _ = solved(W[np.ix_(kept, kept)], q[kept], np.where(directions > 0, mu, 0.0), first, associated)
-        assert residual <= 10 * ENOUGH
+        assert residual <= 10 * VERIFIED
         problem, order = uniform(W * still * still[:, None], q * still, mu, 2, associated)
         padded = np.zeros(18)
         padded[kept] = z
@@ -102,7 +110,18 @@ def test_a_sweep_holds_every_contact_to_its_law_beside_those_before_it(associate
     W, q = faces(rng, 8)
     W, mu, first = W + np.eye(24), np.full(8, 0.5), 3 * np.arange(9)
     z = rng.normal(size=24)
-    sweep_contacts(W, q, mu, first, associated, 3, z)
+    sweep_contacts(W, q, *sets(mu, first, associated), 3, z)
     # The last contact was solved with all others as they are now.
     one, _ = uniform(W[21:, 21:], (W @ z + q - W[:, 21:] @ z[21:])[21:], mu[7:], 2, associated)
     assert one.residual(z[21:]) <= 1e-12
+
+
+def test_limits_boxes_and_bilateral_rows_beside_cones_of_both_laws():
+    rng = np.random.default_rng(8)
+    for _ in range(30):
+        p = random_blocks(rng, ["coulomb", "ccp", "planar", "rolling", "limit", "dry", "bilateral"], count=5, bodies=4)
+        W = np.column_stack([p.moved(e) for e in np.eye(p.size)])
+        z, info = np.zeros(p.size), np.zeros(1, dtype=np.int64)
+        residual = solve_small(W, p.free[1], p.unknown, p.cone, p.mu, p.lower, p.upper, z, z, info)
+        assert residual <= 10 * VERIFIED
+        assert p.residual(z) <= 1e-9

@@ -8,6 +8,7 @@ import pytest
 from workbench.algorithms.spheres import SOLVER, Packed
 from workbench.builtin.cases import SCENES
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.problems.classes import LCP
 from workbench.problems.solution import Status
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.walls import Flat
@@ -87,6 +88,8 @@ def test_other_problems_are_refused_with_a_reason():
     assert "three unknowns or one" in SOLVER.why_not(posed("box"))
     assert SOLVER.solve(posed("box")).claimed is Status.REFUSED
     assert SOLVER.why_not(posed("coulomb")) is None
+    lcp = LCP(np.eye(2), np.ones(2))
+    assert SOLVER.why_not(lcp) == SOLVER.solve(lcp).reason == "spheres solves contact blocks, not LCP"
 
 
 def edited(p, name, change):

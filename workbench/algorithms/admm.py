@@ -21,7 +21,8 @@ from numpy.linalg import norm
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from workbench.algorithms.first_order import Blocks, FirstOrder, gather, project_blocks, scatter
+from workbench.algorithms.block_sets import project_blocks
+from workbench.algorithms.first_order import Blocks, FirstOrder, gather, scatter
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
 

@@ -10,7 +10,8 @@ answer the energy converges like 1 / k^2 between restarts. Cost of an iteration:
 import numpy as np
 from numba import types
 
-from workbench.algorithms.first_order import COUNT, SETS, STORED, Blocks, FirstOrder, gather, project_blocks, scatter
+from workbench.algorithms.block_sets import SETS, project_blocks
+from workbench.algorithms.first_order import STORED, Blocks, FirstOrder, gather, scatter
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
@@ -23,7 +24,7 @@ LONGER = 0.9
 """What L is multiplied by after every iteration: lengths may grow again."""
 
 
-@kernel(types.void(*STORED, *STORED, VECTOR, *SETS, COUNT, *(VECTOR,) * 8))
+@kernel(types.void(*STORED, *STORED, VECTOR, *SETS, types.int64, *(VECTOR,) * 8))
 def accelerated(
     J_first, J_column, J, V_first, V_column, V, q, first, cone, mu, lower, upper, count, x, u_x, y, u_y, v, new, u, pace
 ):  # fmt: skip

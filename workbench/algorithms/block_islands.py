@@ -1,7 +1,8 @@
 """Islands of contact blocks that are small: each as the dense problem F = A x + q that it is, A = L W R + N.
 
-Those of intervals go to Lemke's method, or with other bounds to that for MLCPs; those of friction cones of one law and
-one number of directions to the exact solvers of friction problems.
+Those of unknowns that are not negative go to Lemke's method, symmetric ones with other bounds to that for MLCPs; those
+with friction cones, and rows of limits, boxes or bilateral constraints beside them, to the solver of some contacts in
+one go.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,14 +15,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from workbench.algorithms.block_newton import BlockNewton
-from workbench.algorithms.coulomb_exact import ccp_kernel, coulomb_kernel
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.algorithms.proximal import proximal_kernel
+from workbench.algorithms.small_cones import solve_small
 from workbench.arrays import Array
-from workbench.problems.contact_blocks import COULOMB, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
 
-MOST_INTERVALS, MOST_CONES = 600, 100
-"""Unknowns up to which an island of intervals, and one of cones, goes to the dense methods."""
+MOST_INTERVALS, MOST_CONES = 1200, 150
+"""Unknowns up to which an island of intervals, and one with cones, goes to the dense methods."""
 SWEEPS_OF_ONE = 2
 """Sweeps over blocks that are islands: the second one refines."""
 
@@ -32,7 +33,7 @@ Indices = NDArray[np.int64]
 class Island:
     """Blocks in ascending order, their unknowns, and the compiled method that takes the island; None where none does.
 
-    A method for cones has its unknowns in the order [n (r), t (d r)].
+    The method is a `kernels.SOLVE` for intervals, `solve_small` with cones among them.
     """
 
     blocks: Indices
@@ -52,18 +53,18 @@ def islands(p: ContactBlocks) -> Iterator[Island]:
     first = np.flatnonzero(np.diff(p.part[order], prepend=-1))
     k = np.diff(p.unknown)
     ordered, at = ranges(p.unknown, order), np.append(0, np.cumsum(k[order]))
-    other = np.ones(p.blocks, dtype=bool)
-    other[p.block_of_unknown[(p.lower != 0) | (p.upper != np.inf)]] = False
+    plain, symmetric = np.ones(p.blocks, dtype=bool), np.ones(p.blocks, dtype=bool)
+    plain[p.block_of_unknown[(p.lower != 0) | (p.upper != np.inf)]] = False
+    L, N, R = p.whole
+    for apart in (L - R.T, N - N.T):
+        symmetric[p.block_of_unknown[apart.tocoo().row[apart.data != 0]]] = False
     for a, b in pairwise([*first.tolist(), order.size]):
         blocks, unknowns = order[a:b], ordered[at[a] : at[b]]
-        laws, sizes = set(p.cone[blocks].tolist()), set(k[blocks].tolist())
         method: Any = None
-        if laws == {NO_CONE} and unknowns.size <= MOST_INTERVALS:
-            method = lemke_kernel if other[blocks].all() else proximal_kernel
-        elif NO_CONE not in laws and len(laws) == len(sizes) == 1 and sizes <= {2, 3} and unknowns.size <= MOST_CONES:
-            method = coulomb_kernel if laws == {COULOMB} else ccp_kernel
-            grouped = unknowns.reshape(blocks.size, -1)
-            unknowns = np.concatenate([grouped[:, 0], grouped[:, 1:].ravel()])
+        if (p.cone[blocks] != NO_CONE).any():
+            method = solve_small if unknowns.size <= MOST_CONES else None
+        elif unknowns.size <= MOST_INTERVALS:
+            method = lemke_kernel if plain[blocks].all() else proximal_kernel if symmetric[blocks].all() else None
         yield Island(blocks, unknowns, method)
 
 
@@ -76,11 +77,17 @@ def solve_dense(p: ContactBlocks, some: list[Island], x: Array) -> int:
     A = sparse.csr_array(L[unknowns][:, rows] @ (J @ V.T) @ R[rows][:, unknowns] + N[unknowns][:, unknowns])
     q, info, iterations, first = p.free[1], np.zeros(1, dtype=np.int64), 0, 0
     for island in some:
-        u, r = island.unknowns, island.blocks.size
+        u, blocks = island.unknowns, island.blocks
         own = A[first : first + u.size, first : first + u.size].toarray()
         z = x[u]
-        assert island.method is not None
-        island.method(own, q[u], p.lower[u], p.upper[u], p.mu[island.blocks], u.size // r - 1, z, info)
+        method = island.method
+        assert method is not None
+        if method is solve_small:
+            ends = np.append(0, np.cumsum(np.diff(p.unknown)[blocks]))
+            sets = ends, p.cone[blocks], p.mu[blocks], p.lower[u], p.upper[u]
+            solve_small(own, q[u], *sets, z, z, info)
+        else:
+            method(own, q[u], p.lower[u], p.upper[u], p.mu[blocks], 0, z, info)
         if np.isfinite(z).all():
             x[u] = z
         iterations, first = iterations + int(info[0]), first + u.size

@@ -71,7 +71,7 @@ class BlockSolver:
     """See the module. `enough` is the residual at which it stops, `most` the number of Newton steps on an island."""
 
     enough: float = ENOUGH
-    most: int = 5000
+    most: int = 2000
     name: str = "blocks-exact"
     solves: frozenset[str] = frozenset({ContactBlocks.kind})
     guaranteed_for: str = "islands of one kind as the methods that they go to; others: no proof, graded by the residual"

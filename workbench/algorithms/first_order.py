@@ -21,6 +21,7 @@ from scipy import sparse
 
 from workbench.algorithms import best
 from workbench.algorithms.base import GENERIC, refusal
+from workbench.algorithms.block_sets import worst_block
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
@@ -28,18 +29,14 @@ from workbench.engine.timing import clock
 from workbench.problems.classes import ConeProblem
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
 from workbench.problems.global_problem import GlobalConeProblem
-from workbench.problems.residual import FAINT, FAR
 from workbench.problems.solution import Solution, Status
 
 STOP = 1e-7
 """Residual at which a method stops if nothing else is asked for."""
 
 Indices = NDArray[np.int64]
-NUMBER, COUNT, FLAG = types.float64, types.int64, types.boolean
 STORED = (INDICES, INDICES, VECTOR)
 """first, column, values of a sparse matrix."""
-SETS = (INDICES, INDICES, VECTOR, VECTOR, VECTOR)
-"""first (B + 1,), cone (B,), mu (B,), lower, upper (X,)."""
 
 
 @kernel(types.void(*STORED, VECTOR, VECTOR))
@@ -61,69 +58,6 @@ def gather(first, column, J, v, q, u):
         for p in range(first[i], first[i + 1]):
             moved += J[p] * v[column[p]]
         u[i] = moved + q[i]
-
-
-@kernel(types.void(*SETS, VECTOR))
-def project_blocks(first, cone, mu, lower, upper, y):
-    """y (X,) becomes the nearest point of the sets."""
-    for i in range(cone.shape[0]):
-        n, end = first[i], first[i + 1]
-        if cone[i] == NO_CONE:
-            for k in range(n, end):
-                y[k] = min(max(y[k], lower[k]), upper[k])
-            continue
-        radius = 0.0
-        for k in range(n + 1, end):
-            radius += y[k] ** 2
-        radius = np.sqrt(radius)
-        outside = radius - mu[i] * y[n]
-        if mu[i] * radius <= -y[n]:
-            for k in range(n, end):
-                y[k] = 0.0
-        elif outside > 0.0:
-            p_n = y[n] + mu[i] * outside / (1.0 + mu[i] ** 2)
-            for k in range(n + 1, end):
-                y[k] *= mu[i] * p_n / radius
-            y[n] = p_n
-
-
-@kernel(NUMBER(*SETS, VECTOR, VECTOR, VECTOR, VECTOR))
-def worst_block(first, cone, mu, lower, upper, q, u, x, w):
-    """The residual at x with u = W x + q, all blocks one part; w (X,) is lost.
-
-    A cone's scale is that of `problems.residual.cone_residual`; an interval's is made likewise, of what its free
-    velocity asks of it.
-    """
-    motion = largest = 0.0
-    for i in range(cone.shape[0]):
-        size = ahead = free = moved = slip = 0.0
-        for k in range(first[i], first[i + 1]):
-            size, ahead, free, moved = size + x[k] ** 2, ahead + u[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
-            slip += u[k] ** 2 if k > first[i] else 0.0
-            w[k] = x[k] - u[k]
-        if cone[i] == COULOMB:
-            w[first[i]] -= mu[i] * np.sqrt(slip)
-        motion = max(motion, max(ahead, free) if size > 0.0 else min(moved, free))
-        largest = max(largest, size)
-    motion, largest, found = np.sqrt(motion), np.sqrt(largest), 0.0
-    project_blocks(first, cone, mu, lower, upper, w)
-    for i in range(cone.shape[0]):
-        size = free = moved = gap = asked = 0.0
-        for k in range(first[i], first[i + 1]):
-            size, free, moved = size + x[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
-            gap += (x[k] - w[k]) ** 2
-            if cone[i] == NO_CONE:
-                asked = max(asked, max(min(-q[k], max(upper[k], 0.0)), min(q[k], max(-lower[k], 0.0))))
-            elif k == first[i]:
-                asked = -q[k]
-        size, gap = np.sqrt(size), np.sqrt(gap)
-        scale = max(np.sqrt(moved), max(asked, FAINT * np.sqrt(free)))
-        scale = max(scale, min(max(size, FAINT * largest), FAR * motion))
-        if not np.isfinite(gap + scale):
-            return np.inf
-        if gap > 0.0:
-            found = max(found, gap / scale if scale > 0.0 else np.inf)
-    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,8 @@ the number of contacts that stand on one another. For Coulomb's law there is no 
 import numpy as np
 from numba import types
 
-from workbench.algorithms.first_order import COUNT, SETS, STORED, Blocks, FirstOrder
+from workbench.algorithms.block_sets import SETS
+from workbench.algorithms.first_order import STORED, Blocks, FirstOrder
 from workbench.algorithms.one_contact import one_contact
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
@@ -20,7 +21,7 @@ from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE
 AT_ONCE, MOST = 5, 10_000
 
 
-@kernel(types.void(*STORED, *STORED, VECTOR, VECTOR, *SETS, COUNT, VECTOR, VECTOR))
+@kernel(types.void(*STORED, *STORED, VECTOR, VECTOR, *SETS, types.int64, VECTOR, VECTOR))
 def sweep_blocks(J_first, J_column, J, V_first, V_column, V, own, q, first, cone, mu, lower, upper, count, v, x):
     """`count` sweeps over x (X,); v (n,) = V^T x follows it. Arguments as `first_order.Blocks` has them."""
     widest = 1

@@ -1,7 +1,8 @@
-"""Some contacts in one go: Coulomb's law or the CCP over a small dense W, contacts of different numbers of directions.
+"""Some contacts in one go: friction cones of any number of directions, and intervals, over a small dense W.
 
-Vectors go contact by contact, normal first; contact i has the rows first[i] : first[i + 1]. Every contact is measured
-in units of its own, rho_i = m_i / tr W_ii, and the whole in units of the largest free velocity. Stages, each from the
+Vectors go block by block, contacts with their normals first; block i has the rows first[i] : first[i + 1]. A contact is
+measured in units of its own, rho_i = m_i / tr W_ii, a row of an interval in 1 / W_kk, and the whole in units of the
+largest free velocity. Stages, each from the
 best iterate so far: block Gauss-Seidel sweeps from the start, each contact solved exactly; undamped Newton steps on
 `sparse_contacts`' equations; the proximal point method (Rockafellar 1976), which solves the problem of W + eps I,
 u = W z + q + eps (z - centre) for the next centre by such steps. Redundant contacts make W singular, and contacts that
@@ -16,15 +17,16 @@ sweep, O(n^3) a Newton step. Sources: Jourdan, Alart & Jean 1998; Alart & Curnie
 import numpy as np
 from numba import types
 
+from workbench.algorithms.block_sets import SETS, worst_block
 from workbench.algorithms.one_contact import one_contact
 from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
-from workbench.problems.residual import FAINT, FAR
+from workbench.problems.contact_blocks import ASSOCIATED, NO_CONE
 
-ENOUGH = 1e-10
-"""Residual at which the stages end: a digit below what counts as verified."""
+ENOUGH, VERIFIED = 1e-12, 1e-10
+"""Residual at which nothing more is done, and at which nothing but Newton steps that still gain a digit each."""
 SWEEPS, UNDAMPED, STEPS, ROUNDS = 5, 8, 6, 150
 """Sweeps at the start, Newton steps before the proximal method and in one of its subproblems, proximal steps."""
 FLOOR = 1e-9
@@ -38,18 +40,18 @@ LOST = 1e6
 FLAG, NUMBER, COUNT = types.boolean, types.float64, types.int64
 
 
-@kernel(NUMBER(MATRIX, VECTOR, INDICES, VECTOR, MATRIX, VECTOR))
-def in_units(W, q, first, D, W_D, q_D):
+@kernel(NUMBER(MATRIX, VECTOR, INDICES, INDICES, VECTOR, MATRIX, VECTOR))
+def in_units(W, q, first, cone, D, W_D, q_D):
     """D (n,) = sqrt(rho) of every row, W_D = D W D, q_D = D q over its largest entry; returns that entry, or 1."""
     n, largest = q.shape[0], 0.0
-    for i in range(first.shape[0] - 1):
+    for i in range(cone.shape[0]):
         trace = 0.0
         for k in range(first[i], first[i + 1]):
             trace += W[k, k]
-        unit = np.sqrt((first[i + 1] - first[i]) / trace) if trace > 0.0 else 1.0
         for k in range(first[i], first[i + 1]):
-            D[k] = unit
-            largest = max(largest, abs(unit * q[k]))
+            mobility = W[k, k] if cone[i] == NO_CONE else trace / (first[i + 1] - first[i])
+            D[k] = 1.0 / np.sqrt(mobility) if mobility > 0.0 else 1.0
+            largest = max(largest, abs(D[k] * q[k]))
     largest = largest if 0.0 < largest < np.inf else 1.0
     for i in range(n):
         q_D[i] = D[i] * q[i] / largest
@@ -58,50 +60,20 @@ def in_units(W, q, first, D, W_D, q_D):
     return largest
 
 
-@kernel(NUMBER(VECTOR, VECTOR, VECTOR, INDICES, FLAG, VECTOR))
-def worst_contact(u, q, mu, first, associated, z):
-    """The residual of one part, as `problems.residual.cone_residual`, in the units of `in_units`; u = W z + q."""
-    motion, largest = 0.0, 0.0
-    for i in range(mu.shape[0]):
-        size = ahead = free = moved = 0.0
-        for k in range(first[i], first[i + 1]):
-            size, ahead, free, moved = size + z[k] ** 2, ahead + u[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
-        # An idle contact may move without limit, and may be far from where anything moves.
-        motion = max(motion, max(ahead, free) if size > 0.0 else min(moved, free))
-        largest = max(largest, size)
-    motion, largest, found = np.sqrt(motion), np.sqrt(largest), 0.0
-    for i in range(mu.shape[0]):
-        n = first[i]
-        size, free, moved, slip, radius = z[n] ** 2, q[n] ** 2, (u[n] - q[n]) ** 2, 0.0, 0.0
-        for k in range(n + 1, first[i + 1]):
-            size, free, moved = size + z[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
-            slip, radius = slip + u[k] ** 2, radius + (z[k] - u[k]) ** 2
-        size, radius = np.sqrt(size), np.sqrt(radius)
-        w = u[n] if associated else u[n] + mu[i] * np.sqrt(slip)
-        if mu[i] * radius <= w - z[n]:
-            gap = size
-        else:
-            outside = max(0.0, radius - mu[i] * (z[n] - w)) / (1.0 + mu[i] ** 2)
-            gap = (w - mu[i] * outside) ** 2
-            for k in range(n + 1, first[i + 1]):
-                along = outside * (z[k] - u[k]) / radius if radius > 0.0 else 0.0
-                gap += (u[k] + along) ** 2 if mu[i] > 0.0 else z[k] ** 2
-            gap = np.sqrt(gap)
-        scale = max(np.sqrt(moved), max(-q[n], FAINT * np.sqrt(free)))
-        scale = max(scale, min(max(size, FAINT * largest), FAR * motion))
-        if not np.isfinite(gap + scale):
-            return np.inf
-        if gap > 0.0:
-            found = max(found, gap / scale if scale > 0.0 else np.inf)
-    return found
-
-
-@kernel(types.void(MATRIX, VECTOR, VECTOR, INDICES, FLAG, COUNT, VECTOR))
-def sweep_contacts(W, q, mu, first, associated, widest, z):
+@kernel(types.void(MATRIX, VECTOR, *SETS, COUNT, VECTOR))
+def sweep_contacts(W, q, first, cone, mu, lower, upper, widest, z):
     """One block Gauss-Seidel sweep: z (n,), every contact, of at most `widest` rows, solved with the others held."""
     blocks, frees, owns = scratch(widest * widest), scratch(widest), scratch(widest)
     for i in range(mu.shape[0]):
         top, m = first[i], first[i + 1] - first[i]
+        if cone[i] == NO_CONE:
+            for k in range(top, top + m):
+                u, row = q[k], W[k]
+                for j in range(q.shape[0]):
+                    u += row[j] * z[j]
+                step = u / row[k] if row[k] > 0.0 else 0.0
+                z[k] = min(max(z[k] - step, lower[k]), upper[k])
+            continue
         block, free, own = blocks[: m * m].reshape(m, m), frees[:m], owns[:m]
         for a in range(m):
             row, s = W[top + a], q[top + a]
@@ -111,20 +83,34 @@ def sweep_contacts(W, q, mu, first, associated, widest, z):
                 block[a, b] = row[top + b]
                 s -= row[top + b] * z[top + b]
             free[a] = s
-        one_contact(block, free, mu[i : i + 1], associated, own)
+        one_contact(block, free, mu[i : i + 1], cone[i] == ASSOCIATED, own)
         for a in range(m):
             z[top + a] = own[a]
 
 
-@kernel(NUMBER(VECTOR, VECTOR, VECTOR, INDICES, FLAG, COUNT, VECTOR, MATRIX, MATRIX))
-def linearise(z, u, mu, first, associated, widest, gap, C, B):
-    """gap (n,) of the equations at z, u and its norm; row i of C and B (r, widest^2) holds contact i's derivatives."""
+@kernel(types.void(COUNT, COUNT, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX))
+def interval_blocks(a, b, z, u, lower, upper, gap, C, B):
+    """The rows a : b of intervals: gap z - P(z - u), and C, B (m, m) with d gap = C dz + B du."""
+    for k in range(a, b):
+        nearest = min(max(z[k] - u[k], lower[k]), upper[k])
+        inside = nearest == z[k] - u[k]
+        gap[k] = u[k] if inside else z[k] - nearest
+        for j in range(b - a):
+            C[k - a, j] = 1.0 if j == k - a and not inside else 0.0
+            B[k - a, j] = 1.0 if j == k - a and inside else 0.0
+
+
+@kernel(NUMBER(VECTOR, VECTOR, *SETS, COUNT, VECTOR, MATRIX, MATRIX))
+def linearise(z, u, first, cone, mu, lower, upper, widest, gap, C, B):
+    """gap (n,) of the equations at z, u and its norm; row i of C and B (r, widest^2) holds block i's derivatives."""
     total = 0.0
     for i in range(mu.shape[0]):
         a, b = first[i], first[i + 1]
         m = b - a
         C_i, B_i = C[i, : m * m].reshape(m, m), B[i, : m * m].reshape(m, m)
-        if associated:
+        if cone[i] == NO_CONE:
+            interval_blocks(a, b, z, u, lower, upper, gap, C_i, B_i)
+        elif cone[i] == ASSOCIATED:
             natural_blocks(z[a:b], u[a:b], mu[i], 1.0, gap[a:b], C_i, B_i)
         else:
             alart_curnier(z[a:b], u[a:b], mu[i], 1.0, gap[a:b], C_i, B_i)
@@ -186,45 +172,47 @@ def newton_step(W, first, gap, C, B, eps, space, step):
     return True
 
 
-@kernel(NUMBER(MATRIX, VECTOR, VECTOR, INDICES, FLAG, COUNT, NUMBER, VECTOR, INDICES))
-def active_set(W, q, mu, first, associated, widest, best, z, info):
+@kernel(NUMBER(MATRIX, VECTOR, *SETS, COUNT, NUMBER, VECTOR, INDICES))
+def active_set(W, q, first, cone, mu, lower, upper, widest, best, z, info):
     """Undamped Newton steps from z, of residual `best`; z takes the best iterate, whose residual is returned."""
     n, r = q.shape[0], mu.shape[0]
     C, B, space = scratch_matrix(r, widest * widest), scratch_matrix(r, widest * widest), scratch(n * n)
-    trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n)
+    trial, u, gap, step, w = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
     copy(z, trial)
     affine(W, q, trial, u)
     for _ in range(UNDAMPED):
-        linearise(trial, u, mu, first, associated, widest, gap, C, B)
+        linearise(trial, u, first, cone, mu, lower, upper, widest, gap, C, B)
         if best <= ENOUGH or not newton_step(W, first, gap, C, B, FLOOR, space, step):
             break
         info[0] += 1
         for k in range(n):
             trial[k] += step[k]
         affine(W, q, trial, u)
-        residual = worst_contact(u, q, mu, first, associated, trial)
+        residual = worst_block(first, cone, mu, lower, upper, q, u, trial, w)
+        gained = residual < 0.1 * best
         if residual < best:
             best = residual
             copy(trial, z)
-        if residual == np.inf:
+        if residual == np.inf or (best <= VERIFIED and not gained):
             break
     return best
 
 
-@kernel(NUMBER(MATRIX, VECTOR, VECTOR, INDICES, FLAG, COUNT, NUMBER, VECTOR, INDICES))
-def proximal(W, q, mu, first, associated, widest, best, z, info):
+@kernel(NUMBER(MATRIX, VECTOR, *SETS, COUNT, NUMBER, VECTOR, INDICES))
+def proximal(W, q, first, cone, mu, lower, upper, widest, best, z, info):
     """The proximal point method from z, of residual `best`; z takes the best iterate, whose residual is returned."""
     n, r = q.shape[0], mu.shape[0]
     C, B, space = scratch_matrix(r, widest * widest), scratch_matrix(r, widest * widest), scratch(n * n)
-    centre, trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
+    trial, u, gap, step, w = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
+    centre = scratch(n)
     copy(z, centre)
     eps = min(LARGEST_EPS, best)
     for _ in range(ROUNDS):
-        if best <= ENOUGH:
+        if best <= VERIFIED:
             break
         copy(centre, trial)
         affine(W, q, trial, u)
-        begun = error = linearise(trial, u, mu, first, associated, widest, gap, C, B)
+        begun = error = linearise(trial, u, first, cone, mu, lower, upper, widest, gap, C, B)
         for _ in range(STEPS):
             if error <= SHARE * begun or not error < LOST * begun:
                 break
@@ -235,13 +223,13 @@ def proximal(W, q, mu, first, associated, widest, best, z, info):
             for k in range(n):
                 trial[k] += step[k]
             affine(W, q, trial, u)
-            residual = worst_contact(u, q, mu, first, associated, trial)
+            residual = worst_block(first, cone, mu, lower, upper, q, u, trial, w)
             if residual < best:
                 best = residual
                 copy(trial, z)
             for k in range(n):
                 u[k] += eps * (trial[k] - centre[k])
-            error = linearise(trial, u, mu, first, associated, widest, gap, C, B)
+            error = linearise(trial, u, first, cone, mu, lower, upper, widest, gap, C, B)
         if error <= SHARE * begun:
             eps = max(LEAST_EPS, FEWER * eps)
             copy(trial, centre)
@@ -250,41 +238,40 @@ def proximal(W, q, mu, first, associated, widest, best, z, info):
     return best
 
 
-@kernel(NUMBER(MATRIX, VECTOR, VECTOR, INDICES, FLAG, VECTOR, VECTOR, INDICES))
-def solve_small(W, q, mu, first, associated, start, z, info):
-    """Coulomb's law, or the CCP where `associated`, over W (n, n); z (n,) takes the best iterate.
+@kernel(NUMBER(MATRIX, VECTOR, *SETS, VECTOR, VECTOR, INDICES))
+def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
+    """Blocks of friction cones and intervals over W (n, n); z (n,) takes the best iterate.
 
-    q, start (n,), mu (r,), first (r + 1,) from 0 to n: contact i has the normal first[i] and the friction directions
-    after it. Rows without friction are contacts of one row. `start` may be zero, or z. Returns the residual, in the
-    measure of `ContactBlocks` with all contacts coupled, inf where the data are not finite; `info[0]` becomes the
-    number of sweeps and Newton steps.
+    q, start, lower, upper (n,), first (r + 1,) from 0 to n, cone (r,) as in `ContactBlocks`, mu (r,): a cone has the
+    normal first[i] and the friction directions after it, and no bounds. `start` may be zero, or z. Returns the residual
+    (`worst_block`), inf where the data are not finite; `info[0]` becomes the number of sweeps and Newton steps.
     """
     n, widest = q.shape[0], 1
     for i in range(mu.shape[0]):
         widest = max(widest, first[i + 1] - first[i])
-    D, q_D, u, trial, best_z = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
-    W_D = scratch_matrix(n, n)
-    unit = in_units(W, q, first, D, W_D, q_D)
+    D, q_D, u, trial, best_z, w = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
+    low, high, W_D = scratch(n), scratch(n), scratch_matrix(n, n)
+    unit = in_units(W, q, first, cone, D, W_D, q_D)
     for k in range(n):
-        trial[k] = start[k] / D[k] / unit
+        trial[k], low[k], high[k] = start[k] / D[k] / unit, lower[k] / D[k] / unit, upper[k] / D[k] / unit
     info[0] = 0
     affine(W_D, q_D, trial, u)
-    best = worst_contact(u, q_D, mu, first, associated, trial)
+    best = worst_block(first, cone, mu, low, high, q_D, u, trial, w)
     copy(trial, best_z)
     for _ in range(SWEEPS):
         if best <= ENOUGH or best == np.inf:
             break
-        sweep_contacts(W_D, q_D, mu, first, associated, widest, trial)
+        sweep_contacts(W_D, q_D, first, cone, mu, low, high, widest, trial)
         info[0] += 1
         affine(W_D, q_D, trial, u)
-        residual = worst_contact(u, q_D, mu, first, associated, trial)
+        residual = worst_block(first, cone, mu, low, high, q_D, u, trial, w)
         if residual < best:
             best = residual
             copy(trial, best_z)
     if ENOUGH < best < np.inf:
-        best = active_set(W_D, q_D, mu, first, associated, widest, best, best_z, info)
-    if ENOUGH < best < np.inf:
-        best = proximal(W_D, q_D, mu, first, associated, widest, best, best_z, info)
+        best = active_set(W_D, q_D, first, cone, mu, low, high, widest, best, best_z, info)
+    if VERIFIED < best < np.inf:
+        best = proximal(W_D, q_D, first, cone, mu, low, high, widest, best, best_z, info)
     for k in range(n):
         z[k] = D[k] * best_z[k] * unit
     return best

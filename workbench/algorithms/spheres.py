@@ -231,13 +231,17 @@ class SphereSweeps:
 
     def why_not(self, problem: Any) -> str | None:
         """Contact blocks of spheres are taken."""
+        found = self._packed(problem)
+        return found if isinstance(found, str) else None
+
+    def _packed(self, problem: Any) -> "Packed | str":
+        """The problem as the sweeps take it, or why they do not."""
         if problem.kind not in self.solves:
             return f"{self.name} solves contact blocks, not {problem.kind}"
         try:
-            Packed(problem)
+            return Packed(problem)
         except ValueError as error:
             return f"{self.name}: {error}"
-        return None
 
     def solve(self, problem: Any) -> Solution:
         """From zero."""
@@ -246,10 +250,9 @@ class SphereSweeps:
     def solve_from(self, problem: Any, start: Array) -> Solution:
         """From a start (X,); what stops at the limit is the best iterate."""
         begun = clock()
-        try:
-            packed = Packed(problem)
-        except ValueError as error:
-            return refusal(self, problem, f"{self.name}: {error}")
+        packed = self._packed(problem)
+        if isinstance(packed, str):
+            return refusal(self, problem, packed)
         z = packed.spread(np.where(np.isfinite(start), start, 0.0))
         found, x, sweeps = problem.residual(z[packed.there]), z[packed.there], 0
         accelerated = Acceleration(packed, z) if packed.associated.all() else None

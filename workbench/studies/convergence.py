@@ -16,6 +16,7 @@ added, and taken away (formulary, section 7.11).
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import nnls
 from scipy.stats import f as fisher
 from scipy.stats import t as student
 
@@ -98,13 +99,13 @@ def _order(h: Array, errors: Array) -> Order:
     used = np.isfinite(errors).any(axis=0)
     if used.sum() < 2:
         return replace(UNKNOWN, last=0.0) if np.nanmax(all_of, initial=0.0) <= LEAST < all_of.size else UNKNOWN
-    line, _ = _line(np.log(h), np.log(errors))
+    line = _line(np.log(h), np.log(errors))
     steps, middle = h[used], np.nanmedian(errors[:, used], axis=0)
     last = float(middle[np.argmin(steps)])
     if len(steps) < 3:
         return replace(line, last=last)
     limit, better = _limit(steps, middle)
-    own = _line(np.log(steps), np.log(middle)[None])[1]
+    own = _left_of_power(steps, middle, _line(np.log(steps), np.log(middle)[None]).p)
     freedom = len(steps) - 3
     told = freedom > 0 and (own - better) * freedom > fisher.ppf(LEVEL, 1, freedom) * max(better, ROUNDING)
     # Where the straight line finds that it does not fall, the error has come to its limit.
@@ -114,8 +115,8 @@ def _order(h: Array, errors: Array) -> Order:
     return replace(limit if limit.limit > 0 and not grows and (told or flat) else line, last=last)
 
 
-def _line(x: Array, y: Array) -> tuple[Order, float]:
-    """The common slope of lines (points, steps) that each have a constant of their own, and the sum of squares left."""
+def _line(x: Array, y: Array) -> Order:
+    """The common slope of lines (points, steps) that each have a constant of their own."""
     known = np.isfinite(y)
     n, points = int(known.sum()), int(known.any(axis=1).sum())
     count = np.maximum(known.sum(axis=1, keepdims=True), 1)
@@ -125,7 +126,13 @@ def _line(x: Array, y: Array) -> tuple[Order, float]:
     left = float(((dy - slope * dx) ** 2).sum())
     freedom = n - points - 1
     width = student.ppf(0.5 + LEVEL / 2, freedom) * np.sqrt(left / freedom / (dx * dx).sum()) if freedom > 0 else np.nan
-    return Order(int(known.any(axis=0).sum()), slope, slope - width, slope + width), left
+    return Order(int(known.any(axis=0).sum()), slope, slope - width, slope + width)
+
+
+def _left_of_power(h: Array, e: Array, p: float) -> float:
+    """The sum of squares of relative deviations of the best C h^p, by the measure of the other model."""
+    power = h**p / e
+    return float(((power * power.sum() / (power @ power) - 1) ** 2).sum())
 
 
 def _limit(h: Array, e: Array) -> tuple[Order, float]:
@@ -136,7 +143,7 @@ def _limit(h: Array, e: Array) -> tuple[Order, float]:
     if freedom <= 0:
         return Order(len(h), p, np.nan, np.nan, limit, np.nan, np.nan), left
     # All that an F test does not tell from the best.
-    most = max(left, ROUNDING) * (1 + fisher.ppf(LEVEL, 1, freedom) / freedom)
+    most = left * (1 + fisher.ppf(LEVEL, 1, freedom) / freedom)
     near = [(q, c) for q, c, x in fits if x <= most]
     orders, limits = ([fit[i] for fit in near] for i in (0, 1))
     return Order(len(h), p, min(orders), max(orders), limit, min(limits), max(limits)), left
@@ -144,18 +151,5 @@ def _limit(h: Array, e: Array) -> tuple[Order, float]:
 
 def _at_order(h: Array, e: Array, p: float) -> tuple[float, float]:
     """The limit e_0 >= 0 and the sum of squares of relative deviations, at a given order."""
-    A = np.stack([1 / e, h**p / e], axis=1)
-    (limit, _), left = _nonnegative(A)
-    return limit, left
-
-
-def _nonnegative(A: Array) -> tuple[Array, float]:
-    """min |A x - 1| over x >= 0 with two columns."""
-    best = np.zeros(2), float(len(A))
-    for columns in ([0, 1], [0], [1]):
-        x = np.zeros(2)
-        x[columns] = np.linalg.lstsq(A[:, columns], np.ones(len(A)), rcond=None)[0]
-        left = float(((A @ x - 1) ** 2).sum())
-        if (x >= 0).all() and left < best[1]:
-            best = x, left
-    return best
+    (limit, _), left = nnls(np.stack([1 / e, (h / h.max()) ** p / e], axis=1), np.ones(len(e)))
+    return float(limit), float(left**2)

@@ -65,8 +65,12 @@ class MujocoScene(Scene):
     def __reduce__(self) -> tuple:
         return _again, (self.given, self.soft)
 
+    def under(self, formulation: str) -> "MujocoScene":
+        """With equalities and dry friction as soft as MuJoCo has them, for the formulation `mujoco`."""
+        return self.softened() if formulation == "mujoco" else self
+
     def softened(self) -> "MujocoScene":
-        """The same with equalities and dry friction as soft as MuJoCo has them, for the formulation `mujoco`."""
+        """The same with equalities and dry friction as soft as MuJoCo has them, instead of rigid."""
         other = object.__new__(MujocoScene)
         other.__dict__ |= vars(self) | {"soft": True}
         return other
