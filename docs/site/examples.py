@@ -1,8 +1,9 @@
 """The code blocks of the documentation are run, page by page and in their order, in a folder of their own.
 
-A block whose first line is `# NAME.ending`, or `<!-- NAME.ending -->`, is a file. Other Python blocks share their names; those with `>>>` are
-doctests. In a console block `$` leads in a command, and where lines follow it, they are what it prints; `...` stands
-for whatever is left out. Other blocks of `sh`, `toml`, `text`, `latex` and `xml` are only shown.
+A block whose first line is `# NAME.ending`, or `<!-- NAME.ending -->`, is a file. Other Python blocks share their
+names; those with `>>>` are doctests. In a console block `$` leads in a command, and where lines follow it, they are
+what it prints; `...` stands for whatever is left out. Other blocks of `sh`, `toml`, `text`, `latex` and `xml` are only
+shown.
 """
 
 import contextlib

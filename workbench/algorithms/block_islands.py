@@ -64,10 +64,7 @@ def islands(p: ContactBlocks) -> Iterator[Island]:
         if (p.cone[blocks] != NO_CONE).any():
             method = solve_small if unknowns.size <= MOST_CONES else None
         elif unknowns.size <= MOST_INTERVALS:
-            if plain[blocks].all():
-                method = lemke_kernel
-            elif symmetric[blocks].all():
-                method = proximal_kernel
+            method = lemke_kernel if plain[blocks].all() else proximal_kernel if symmetric[blocks].all() else None
         yield Island(blocks, unknowns, method)
 
 

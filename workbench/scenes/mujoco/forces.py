@@ -35,6 +35,7 @@ class Forces:
         lower = stored(np.arange(1.0, model.nC + 1), model.M_rownnz, model.M_rowadr, model.M_colind, model.nv)
         both = sparse.csr_array(lower + lower.T - sparse.diags_array(lower.diagonal()))
         self.taken, self.places = both.data.astype(int) - 1, (both.indices, both.indptr)
+        self.diagonal = np.flatnonzero(both.indices == np.repeat(np.arange(model.nv), np.diff(both.indptr)))
         off = mj.mjtDisableBit.mjDSBL_DAMPER | mj.mjtDisableBit.mjDSBL_EULERDAMP
         self.damped = self.kind in ("euler", "rk4") and not model.opt.disableflags & off
 
@@ -56,7 +57,7 @@ class Forces:
         else:
             mj.mj_Euler(m, data)
         if self.damped:
-            M = M + sparse.diags_array(m.opt.timestep * self._joint_damping(v))
+            M.data[self.diagonal] += m.opt.timestep * self._joint_damping(v)
         free = data.qvel.copy()
         data.qpos[:], data.qvel[:], data.time = q, v, t
         return sparse.csr_array(M), f, free
