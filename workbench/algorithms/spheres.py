@@ -184,7 +184,7 @@ class Acceleration:
     def advance(self) -> None:
         """One acceleration, or the plain sweeps where that makes nothing smaller."""
         answer, change = self._look(self._guess())
-        if self.known and np.linalg.norm(change) > np.linalg.norm(self.change):
+        if self.known and _square(change) > _square(self.change):
             self.known = self.next = 0
             answer, change = self._look(self.answer)
         else:
@@ -192,7 +192,7 @@ class Acceleration:
             np.subtract(change, self.change, out=self.changes[k])
             np.subtract(answer.ravel(), self.answer.ravel(), out=self.answers[k])
             self.known, self.next = max(self.known, k + 1), (k + 1) % MEMORY
-            self.gram[k, : self.known] = self.gram[: self.known, k] = self.changes[: self.known] @ self.changes[k]
+            self.gram[k, : self.known] = self.gram[: self.known, k] = self._along(self.changes[k])
         self.answer, self.change = answer, change
 
     def _guess(self) -> Array:
@@ -201,8 +201,16 @@ class Acceleration:
         A = self.gram[:m, :m] + SMALL * np.trace(self.gram[:m, :m]) * np.eye(m)
         if not A.any():
             return self.answer
-        share = np.linalg.solve(A, self.changes[:m] @ self.change)
-        return self.answer - (share @ self.answers[:m]).reshape(self.answer.shape)
+        share = np.linalg.solve(A, self._along(self.change))
+        return self.answer - np.einsum("k,kx->x", share, self.answers[:m]).reshape(self.answer.shape)
+
+    def _along(self, change: Array) -> Array:
+        """Products of the differences kept with a change. The threads of `@` wait for longer than this takes."""
+        return np.einsum("kx,x->k", self.changes[: self.known], change)
+
+
+def _square(x: Array) -> float:
+    return float(np.einsum("x,x->", x, x))
 
 
 @dataclass(frozen=True)
