@@ -15,7 +15,7 @@ from workbench.mechanics.parameters import quantity
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.placing import SPACE, layers, radii
 from workbench.scenes.grains.scene import Grains
-from workbench.scenes.grains.truths import balances
+from workbench.scenes.grains.truths import balances, weight_carried
 from workbench.scenes.grains.walls import Flat
 from workbench.scenes.track import Track
 
@@ -28,6 +28,10 @@ class ColumnCollapse(SceneCase):
     description: ClassVar[str] = "a column of N grains falls apart on rough ground, and comes to rest as a heap"
     source: ClassVar[str] = "after Lube, Huppert, Sparks & Hallworth 2004, J. Fluid Mech. 508"
     duration: ClassVar[float] = 0.5
+    measures: ClassVar[dict[str, tuple[str, str]]] = {
+        "runout": ("1", "how much farther from the axis than the column's foot nine tenths of the grains end, in feet"),
+        "height": ("m", "height of the grains' common centre at the end"),
+    }
 
     N: float = quantity(300, "-", "number of grains", "count")
     radius: float = quantity(0.005, "m", "mean radius", "positive")
@@ -57,8 +61,22 @@ class ColumnCollapse(SceneCase):
             gravity=(0.0, 0.0, -self.gravity), name=self.name,
         )  # fmt: skip
 
+    def measured(self, track: Track) -> dict[str, float]:
+        x = track.position[-1]
+        far = float(np.quantile(np.hypot(x[:, 0], x[:, 1]), 0.9))
+        return {"runout": far / self.foot - 1.0, "height": float(x[:, 2].mean())}
+
     def truths(self, track: Track) -> list[Truth]:
-        return balances(self.scene(), track)
+        """The balances; and that the ground carries the weight, but for what the grains still gain or lose in speed."""
+        scene, last = self.scene(), len(track.contacts) // 5
+        found = balances(scene, track)
+        if last and self.gravity:
+            v = track.v.reshape(len(track.v), -1, 6)[:, :, 2] @ scene.mass / scene.mass.sum()
+            theory = 1.0 + (v[-1] - v[-1 - last]) / (self.gravity * track.h * last)
+            carried = float(weight_carried(scene, track)[-last:].mean())
+            source = "mean of the last fifth, by the change of momentum"
+            found.append(Truth("weight on the ground", carried, float(theory), 1e-9, "1", source))
+        return found
 
 
 def layers_of_ground(room: float, radius: float) -> np.ndarray:

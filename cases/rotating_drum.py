@@ -26,6 +26,9 @@ class RotatingDrum(SceneCase):
     name: ClassVar[str] = "rotating-drum"
     description: ClassVar[str] = "N grains in a drum that turns: the slope that their surface keeps"
     duration: ClassVar[float] = 2.0
+    measures: ClassVar[dict[str, tuple[str, str]]] = {
+        "slope": ("deg", "by which the grains' centre is away from below the axis, the mean of the run's second half"),
+    }
 
     N: float = quantity(300, "-", "number of grains", "count")
     radius: float = quantity(0.005, "m", "mean radius", "positive")
@@ -62,6 +65,12 @@ class RotatingDrum(SceneCase):
         return Grains(
             radius, x, walls=walls, mu=self.mu, density=self.density, gravity=(0.0, 0.0, -self.gravity), name=self.name
         )
+
+    def measured(self, track: Track) -> dict[str, float]:
+        """A segment with a plane surface has its centre on the line through the axis that is normal to the surface."""
+        x = track.position[len(track.position) // 2 :].mean(axis=1)
+        # A drum that turns about y from z to x lifts the grains towards -x below the axis.
+        return {"slope": float(np.degrees(np.arctan2(-x[:, 0], -x[:, 2])).mean() * np.sign(self.turning or 1.0))}
 
     def truths(self, track: Track) -> list[Truth]:
         return balances(self.scene(), track)

@@ -5,7 +5,7 @@ are |p_t| <= p_n; a single contact is solved by bisection along its sliding spee
 leaves is finished by Newton's method on the augmented Lagrangian function of Alart and Curnier (1991).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -138,9 +138,9 @@ def residual(step, p):
 
 
 def newton(step, p, factor):
-    """The best p on the way of 60 undamped steps, each the least change that zeroes the linearised function."""
+    """The best p on the way of 30 undamped steps, each the least change that zeroes the linearised function."""
     rho, best, error = factor * scales(step), p, residual(step, p)
-    for _ in range(60):
+    for _ in range(30):
         F, H = alart_curnier(step, p, rho)
         p = p - np.linalg.lstsq(H, F, rcond=1e-13)[0]
         found = residual(step, p)
@@ -149,6 +149,22 @@ def newton(step, p, factor):
         if found < error:
             best, error = p, found
         if error < TOLERANCE:
+            break
+    return best
+
+
+def proximal(step, p):
+    """p and its residual, the best found: sweeps, Newton's method at several scales, proximal points, damped steps."""
+    size, best = np.trace(step.W) / step.q.size, p
+    for eps in size * 10.0 ** -np.arange(1.0, 13.0):
+        near = replace(step, W=step.W + eps * np.eye(p.size), q=step.q - eps * p)
+        for factor in (1.0, 10.0, 0.1):
+            found = newton(near, p, factor)
+            if residual(near, found) < 1e-10:
+                break
+        p = found
+        best = min(best, p, key=lambda x: residual(step, x))
+        if residual(step, best) < TOLERANCE:
             break
     return best
 
@@ -177,12 +193,12 @@ def levenberg(step, p):
 
 
 def solve(step, tolerance=1e-10):
-    """p and its residual, the best found: sweeps, Newton's method at several scales, damped steps, and again."""
+    """p and its residual, the best found: sweeps, Newton's method at several scales, proximal points, damped steps."""
     best = p = np.zeros(step.q.size)
     for count in (20, 60, 240):
         p = sweeps(step, p, count)
-        candidates = (lambda f=f, p=p: newton(step, p, f) for f in (1.0, 10.0, 0.1, 100.0))
-        for candidate in (*candidates, lambda p=p: newton(step, levenberg(step, p), 1.0)):
+        candidates = (lambda f=f, p=p: newton(step, p, f) for f in (1.0, 10.0, 0.1))
+        for candidate in (*candidates, lambda p=p: proximal(step, p), lambda p=p: levenberg(step, p)):
             best = min(best, candidate(), key=lambda x: residual(step, x))
             if residual(step, best) <= tolerance:
                 return best, residual(step, best)

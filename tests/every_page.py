@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 import workbench as wb
+from tests.scenes import Balls
 from workbench.builtin.reports.reproductions.page import Page, make_page, render_index, silent
 from workbench.output import provenance
 from workbench.problems.friction_problem import FrictionProblem
@@ -20,6 +21,11 @@ def four_contacts() -> FrictionProblem:
     rng = np.random.default_rng(0)
     J = rng.normal(size=(12, 6))
     return FrictionProblem(J @ J.T, J @ rng.normal(size=6), np.array([0.3, 0.5, 0.5, 0.8]), 2)
+
+
+def rolling() -> Balls:
+    """A ball that slides, one that falls beside it, and one that falls onto the first."""
+    return Balls([[0, 0, 0.1], [0, 0.5, 0.11], [0.02, 0, 0.31]], [[1, 0.3, 0], [0.5, 0, 0], [0, 0, 0]])
 
 
 def regimes_of_the_rod(count: int) -> str:
@@ -47,6 +53,7 @@ def reproduction() -> Page:
 PAGES: dict[str, Callable[[], str]] = {
     "compare-wheel": lambda: wb.compare("wheel", FEW, duration=0.1, reference_step=5e-4).html(),
     "compare-cube": lambda: wb.compare("cube", FEW, duration=0.03, reference_step=5e-4).html(),
+    "compare-scene": lambda: wb.compare(rolling(), FEW, duration=0.1, steps=2e-3).html(),
     "compare-file": lambda: wb.compare(four_contacts(), FEW).html(),
     "check-matrix": lambda: wb.check([[2, 1, 0], [-1, 1, 3], [0, 1, 2]], rhs=[-1, -2, 1]).html(),
     "check-friction": lambda: wb.check(four_contacts()).html(),
@@ -58,6 +65,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "trace-murty": lambda: wb.trace(MURTY, rhs=[-4, -5, -1], solver="murty").html(),
     "show-box": lambda: wb.show("box").html(),
     "study-wheel": study,
+    "flow-drum": lambda: wb.flow("rotating-drum", values={"N": 25}, steps=[4e-3, 2e-3], duration=0.08).html(),
     "reproduction": lambda: reproduction().html,
     "reproductions": lambda: render_index([reproduction()], provenance()),
 }

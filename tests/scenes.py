@@ -1,18 +1,11 @@
-"""Balls on a level ground and on each other, as a scene, and a stepper that poses its contacts densely."""
+"""Balls on a level ground and on each other, as a scene."""
 
 import numpy as np
 
-from workbench.algorithms import default_solver
 from workbench.arrays import Array
-from workbench.assemble.find import compiled
-from workbench.language.formulation import Formulation
-from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.instant import Instant, Places, instant
 from workbench.mechanics.solids import Plane, ball
-from workbench.problems.solution import Status
-from workbench.scenes.run import Stepped
 from workbench.scenes.scene import Scene
-from workbench.step.one_step import solve_system
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
@@ -98,29 +91,3 @@ class Balls(Scene):
             key=[1000 * a + b for a, b in pairs],
             places=Places(np.reshape(points, (-1, 3)), np.reshape(pairs, (-1, 2)).astype(np.int64), acts),
         )  # fmt: skip
-
-
-class DenseStepper:
-    """Steps of a scene whose contacts all slide in two directions, each posed as a `ContactSystem`."""
-
-    def __init__(self, scene: Scene, formulation: Formulation, h: float) -> None:
-        self.scene, self.formulation, self.h = scene, formulation, h
-        self.label, self.solver = formulation.label, "dense"
-
-    def step(self, q: Array, v: Array, t: float) -> Stepped:
-        x = self.scene.instant(q, v, t, self.h)
-        M, J, r = x.M.toarray(), x.J.toarray(), x.contacts
-        if not r:
-            after = v + self.h * np.linalg.solve(M, x.f)
-            return Stepped(self.scene.advance(q, after, self.h), after, np.zeros(0), x, 0.0, 1.0, 0, Status.SOLVED, "")
-        normal = np.zeros(3 * r, dtype=bool)
-        normal[x.first[:-1]] = True
-        system = ContactSystem(
-            M, v, x.f, self.h, J[normal], J[~normal], x.mu[x.first[:-1] + 1], x.phi, v_th=self.scene.v_th, normal="gap"
-        )
-        solver = default_solver(compiled(self.formulation, *system.size).kind)
-        answer, s = solve_system(self.formulation, system, solver)
-        P = np.zeros(3 * r)
-        P[normal], P[~normal] = answer.p_n, answer.p_t
-        after = self.scene.advance(q, answer.v, self.h)
-        return Stepped(after, answer.v, P, x, s.residual, s.tolerance, s.iterations, s.claimed, s.why_not)

@@ -37,6 +37,29 @@ def test_intervals_hold_the_truth_nineteen_times_in_twenty():
     assert 0.86 * 400 < hits < 0.98 * 400
 
 
+def test_intervals_of_limits_hold_the_truth():
+    rng = np.random.default_rng(3)
+    found = [order(H, 0.02 * (1 + 3 * H / H[0]) * np.exp(0.03 * rng.standard_normal(H.size))) for _ in range(25)]
+    assert sum(x.limit_low < 0.02 < x.limit_high for x in found) >= 21
+    assert all(x.limit_high < 0.1 for x in found)
+
+
+def test_wild_errors_have_no_limit():
+    rng = np.random.default_rng(1)
+    wild = H * np.exp(2 * rng.standard_normal((20, H.size)))
+    found = [order(H, e) for e in wild]
+    assert sum(x.falls == "limit" for x in found) <= 2
+    slopes = np.polyfit(np.log(H), np.log(wild).T, 1)[0]
+    assert all(x.limit > 0 or x.p == pytest.approx(p) for x, p in zip(found, slopes, strict=True))
+
+
+def test_a_limit_is_no_larger_than_what_it_is_the_limit_of():
+    e = np.array([0.1, 0.101, 0.102, 0.1005, 0.103, 0.102])
+    found = order(H, e)
+    assert found.falls == "limit"
+    assert found.limit == pytest.approx(np.sum(1 / e) / np.sum(1 / e**2))
+
+
 def test_points_have_constants_of_their_own():
     rng = np.random.default_rng(1)
     C = 10.0 ** rng.uniform(-3, 3, (40, 1))
@@ -51,6 +74,18 @@ def test_errors_that_do_not_fall_are_told():
     assert found.falls in ("not", "limit")
     assert found.last == pytest.approx(0.1, rel=0.3)
     assert order(H, 0.1 * H**0.1).falls == "hardly"
+
+
+def test_an_order_that_may_be_any_is_not_told():
+    # 1.0 with an interval from below zero: neither that it falls nor that it does not.
+    found = order(H[:3], np.array([1.0, 0.3, 0.25]))
+    assert found.p == pytest.approx(1.0)
+    assert found.p_low < 0
+    assert found.falls == "unknown"
+    # About 0.1, surely below 0.5, with zero in the interval.
+    found = order(H[:2], 0.2 * H[:2] ** np.array([[0.0], [0.1], [0.2]]))
+    assert found.p_low < 0 < found.p_high < 0.5
+    assert found.falls == "not"
 
 
 def test_few_steps_tell_no_interval_and_none_tells_nothing():
@@ -74,3 +109,50 @@ def test_a_reference_with_a_step_of_its_own_does_not_change_what_is_told():
     found = order(H, errors, np.array([3.0 * own]))
     assert found.p_low <= 1.0 <= found.p_high
     assert found.p == alone.p
+
+
+def test_a_point_with_one_error_takes_no_part_and_medians_are_what_has_a_limit():
+    alone = np.full(H.size, np.nan)
+    alone[-1] = 100.0
+    found = order(H, np.stack([H, alone]))
+    assert (found.falls, found.last) == ("vanishes", H[-1])
+    stays = 0.2 + H / H[0]
+    found = order(H, np.stack([stays, stays, 1e3 * stays]))
+    assert found.limit == pytest.approx(0.2, rel=0.02)
+
+
+def slope(e, h=H):
+    """Of two errors."""
+    return np.log(e[0] / e[1]) / np.log(h[0] / h[1])
+
+
+def test_the_reference_shifts_errors_up_and_down():
+    # Two points alike leave no scatter, so that the interval is what the shifts make of the order.
+    e, u = np.array([0.08, 0.03]), 0.01
+    found = order(H[:2], np.stack([e, e]), np.array([u, u]))
+    assert found.p == pytest.approx(slope(e))
+    assert (found.p_low, found.p_high) == (pytest.approx(slope(e + u)), pytest.approx(slope(e - u)))
+    # A point whose uncertainty is not known is taken as it is.
+    found = order(H[:2], np.stack([e, e]), np.array([np.nan, np.nan]))
+    assert (found.p_low, found.p_high) == (pytest.approx(slope(e)), pytest.approx(slope(e)))
+    # One point and two steps have no interval, and the reference makes none.
+    assert np.isnan(order(H[:2], e, np.array([u])).p_low)
+
+
+def test_errors_below_the_uncertainty_of_the_reference_tell_nothing():
+    found = order(H, 3 * H, np.array([3 * H[1]]))
+    assert found.falls == "unknown"
+    assert found.last == pytest.approx(3 * H[-1])
+    assert order(H, 3 * H, np.array([1.5 * H[-1]])).falls == "vanishes"
+
+
+def test_a_limit_within_the_uncertainty_of_the_reference_may_be_none():
+    e, u = 3 * H + 2 * H[-1], 2 * H[-1]
+    alone, found = order(H, e), order(H, e, np.array([u]))
+    assert alone.limit_low > 0
+    assert (found.falls, found.limit) == ("limit", alone.limit)
+    assert found.limit_low == 0 < alone.limit < alone.limit + 0.9 * u < found.limit_high
+    # Of three steps no interval of the limit is told, whatever the reference.
+    found = order(H[:3], 0.2 + 0.01 * H[:3] / H[0], np.array([0.195]))
+    assert found.falls == "limit"
+    assert np.isnan(found.limit_high)

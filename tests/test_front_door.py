@@ -17,7 +17,7 @@ from workbench.sliding import sweep as sliding_sweep
 from workbench.step import sweep as step_sweep
 from workbench.verbs.sweep import GIVEN
 
-VERBS = ("check", "compare", "painleve", "read", "show", "solve", "sweep", "trace", "vary")
+VERBS = ("check", "compare", "painleve", "read", "scene", "show", "solve", "sweep", "trace", "vary")
 
 
 def python(code: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

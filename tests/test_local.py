@@ -10,7 +10,7 @@ from workbench.assemble.local import local_block
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
-from workbench.language.modelling import complements, declare, equals, free, friction_cone, nonneg
+from workbench.language.modelling import box, complements, declare, equals, free, friction_cone, nonneg
 from workbench.language.polygon import half_plane, polygon
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE
 
@@ -20,7 +20,7 @@ OTHERS = [
     NAMED["box"].with_options(bounds="coupled"), NAMED["stewart-trinkle"].with_options(directions=8, axes="sliding"),
     NAMED["phantom-inertia"].with_options(directions=8, lateral="regularised"),
 ]  # fmt: skip
-ALL = [(f, d) for f in STEPS for d in (1, 2, 3, 5)] + [*product(OTHERS, (1, 2))]
+ALL = [(f, d) for f in STEPS for d in (1, 2, 3, 5)] + [*product(OTHERS, (1, 2, 4))]
 
 
 @pytest.mark.parametrize(("f", "d"), ALL, ids=lambda x: getattr(x, "label", x))
@@ -96,6 +96,23 @@ def test_what_is_not_local_to_its_contacts_is_told(what):
     assert str(told.value) == f"mine is not local to its contacts: {why}"
 
 
+def test_bounds_and_coefficients_of_other_contacts_are_told():
+    def bounded(s, v, _):
+        # A contact that bears at most what all coefficients together allow.
+        p_n = box("p_n", s.r, 0.0, np.ones((s.r, s.r)) @ s.mu)
+        return plain(s, v, p_n)[0], dict(p_n=p_n)
+
+    def shared(s, v, _):
+        p = friction_cone(np.ones((s.r, s.r)) @ s.mu, s.r, s.d)
+        F = complements((s.un(v, p.n), s.ut(v, p.t)), p)
+        return (equals(s.balance(v, p.n, p.t)), *s.bilateral(v), F), dict(p_n=p.n, p_t=p.t)
+
+    for change, why in ((bounded, "bounds of 'p_n' differ"), (shared, "friction coefficients of its cone differ")):
+        with pytest.raises(ModellingError) as told:
+            local_block(own(change), 1)
+        assert str(told.value) == f"mine is not local to its contacts: {why}"
+
+
 def test_an_adhesion_is_local():
     block = local_block(own(lambda s, v, p_n: plain(s, v, p_n, 0.25)), 2)
     assert block.at_data(np.r_[1.0, np.zeros(6), 1.0])[0, -1] == 1.25
@@ -119,7 +136,13 @@ def test_poisson_restitution_is_refused():
         local_block(NAMED["anitescu-potra"].with_options(restitution="poisson"), 2)
 
 
-@pytest.mark.parametrize("d", [1, 3, 5])
+@pytest.mark.parametrize("d", [0, 6])
+def test_other_numbers_of_directions_are_refused(d):
+    with pytest.raises(ModellingError, match=f"d = {d} friction directions; 1 in the plane, 2 in space, up to 5"):
+        local_block(NAMED["coulomb"], d)
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 5])
 def test_beyond_the_plane_polygons_are_the_cross_polytope_and_the_cube(d):
     (A, E), (axes, S) = polygon(8, 2, d), half_plane(8, 2, d)
     assert A.shape == (2 * d, 4 * d)

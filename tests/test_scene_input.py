@@ -5,6 +5,7 @@ import pytest
 
 pytest.importorskip("mujoco")
 
+import workbench as wb
 from workbench.errors import WorkbenchError
 from workbench.scenes.mujoco.scene import MujocoScene
 
@@ -96,6 +97,26 @@ def test_an_overlap_at_the_start_is_told_by_body_and_size(tmp_path):
     assert "crate" in said
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"duration": 0.0}, "duration"),
+        ({"duration": -1.0}, "duration"),
+        ({"duration": float("nan")}, "duration"),
+        ({"duration": 1e-4}, "at least one step of 0.01 s"),
+        ({"duration": 1e9}, "at most 2 GB"),
+        ({"steps": [0.0]}, "step"),
+        ({"steps": [1e-12]}, "at most 2 GB"),
+        ({"steps": [0.01], "reference_step": 1.0}, "reference step"),
+        ({"formulations": ["engine:mujocoo"]}, "did you mean 'engine:mujoco'"),
+    ],
+    ids=str,
+)
+def test_a_comparison_that_cannot_be_made_of_a_model_is_refused_before_it_runs(asked, said, tmp_path):
+    (tmp_path / "box.xml").write_text(BOX)
+    assert said in refused(lambda: wb.compare(tmp_path / "box.xml", **{"formulations": ["box"], **asked}))
+
+
 CONTROLS = [
     ("nan.csv", "time,pull,push\n0,nan,1\n", "'pull' of row 1 is not finite"),
     ("inf.csv", "time,pull,push\n0,1,1\n1,0,-inf\n", "'push' of row 2 is not finite"),
@@ -161,3 +182,9 @@ def test_a_keyframe_that_does_not_exist_is_refused_with_those_that_do(key, tmp_p
     (tmp_path / "box.xml").write_text(BOX)
     assert "it has home" in refused(lambda: MujocoScene(tmp_path / "arm.xml", key=key))
     assert "it has none" in refused(lambda: MujocoScene(tmp_path / "box.xml", key=key))
+
+
+def test_a_motion_that_touches_nothing_is_told_too(tmp_path):
+    (tmp_path / "fall.xml").write_text(crate("0 0 0.5", "0 0 5"))
+    found = wb.compare(tmp_path / "fall.xml", ["box", "engine:mujoco"], duration=0.02)
+    assert "box and engine:mujoco cannot be told from exact Coulomb friction" in str(found)

@@ -7,7 +7,7 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `friction_cone`, `equals`, `complements`, `declare`, over the
 symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data: `ContactSystem`,
 `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter. Lists: `formulations`,
-`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `report`, `study`, `check`, `vary`, `trace`,
+`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `report`, `study`, `check`, `vary`, `trace`,
 `painleve`, `sweep`, `show`, `export`, `verify`.
 """
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from workbench.verbs.check import check
     from workbench.verbs.compare import compare
     from workbench.verbs.export import export
+    from workbench.verbs.flow import flow
     from workbench.verbs.painleve import painleve
     from workbench.verbs.read import read
     from workbench.verbs.report import report
@@ -55,8 +56,8 @@ if TYPE_CHECKING:
     from workbench.verbs.verify import verify
 
 VERBS = (
-    "check", "compare", "export", "painleve", "read", "scene", "show", "solve", "study", "sweep", "trace", "vary",
-    "verify",
+    "check", "compare", "export", "flow", "painleve", "read", "scene", "show", "solve", "study", "sweep", "trace",
+    "vary", "verify",
 )  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
@@ -80,6 +81,7 @@ _PLACES = {
             "check",
             "compare",
             "export",
+            "flow",
             "painleve",
             "read",
             "report",
@@ -103,7 +105,7 @@ _FOUND = {
 __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
-    "complements", "declare", "distance", "equals", "export", "formulation", "formulations", "free",
+    "complements", "declare", "distance", "equals", "export", "flow", "formulation", "formulations", "free",
     "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report",
     "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
 ]  # fmt: skip

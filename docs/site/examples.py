@@ -1,8 +1,9 @@
 """The code blocks of the documentation are run, page by page and in their order, in a folder of their own.
 
-A block whose first line is `# NAME.ending` is a file. Other Python blocks share their names; those with `>>>` are
-doctests. In a console block `$` leads in a command, and where lines follow it, they are what it prints; `...` stands
-for whatever is left out. Blocks of `sh`, `toml`, `text` and `latex` are only shown.
+A block whose first line is `# NAME.ending`, or `<!-- NAME.ending -->`, is a file. Other Python blocks share their
+names; those with `>>>` are doctests. In a console block `$` leads in a command, and where lines follow it, they are
+what it prints; `...` stands for whatever is left out. Other blocks of `sh`, `toml`, `text`, `latex` and `xml` are only
+shown.
 """
 
 import contextlib
@@ -22,8 +23,8 @@ from workbench.cli.main import main
 
 DOCS = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"# (\S+\.\w+)\n")
-SHOWN = {"sh", "toml", "text", "latex"}
+FILE = re.compile(r"(?:#|<!--) (\S+\.\w+)(?: -->)?\n")
+SHOWN = {"sh", "toml", "text", "latex", "xml"}
 COMPARING = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

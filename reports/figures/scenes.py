@@ -16,7 +16,8 @@ PANELS = ("body_position_error", "body_orientation_error", "body_force_error", "
 """Errors that have a panel each."""
 LEAST = 1e-9
 """Errors below this, in SI units, are round-off, and said to be 0."""
-WIDTH, ROW = 830, 20
+WIDTH, ROW = 760, 20
+"""Of all panels together, of a row [px]."""
 UNCERTAIN = "uncertainty of the reference"
 
 
@@ -51,18 +52,25 @@ def _ranking(c: Comparison) -> list[Figure]:
         "size's."
     )
     charts = [
-        _panel(cells[cells["panel"] == columns[x].title], columns[x].title, order, list(runs["label"]), i == 0)
+        _panel(
+            cells[cells["panel"] == columns[x].title],
+            columns[x].title,
+            order,
+            list(runs["label"]),
+            WIDTH // len(shown),
+            i == 0,
+        )
         for i, x in enumerate(shown)
     ]
     chart = alt.hconcat(*charts, spacing=14)
     return [Figure("ranking", "Who is how far from Coulomb's law", caption, chart)]
 
 
-def _panel(cells: pd.DataFrame, title: str, order: list[str], labels: list[str], first: bool) -> Chart:
+def _panel(cells: pd.DataFrame, title: str, order: list[str], labels: list[str], width: int, first: bool) -> Chart:
     values = cells["value"][cells["state"] != "words"].astype(float)
     low, high = int(np.floor(np.log10(values.min()))), int(np.ceil(np.log10(values.max())))
     ends = [10.0**low, 10.0 ** max(high, low + 1)]
-    decades = [10.0**k for k in range(low, max(high, low + 1) + 1, max(1, (high - low) // 3))]
+    decades = [10.0**k for k in range(low, max(high, low + 1) + 1, max(1, -(-(high - low) // 3)))]
     axis = alt.Axis(format="~g", values=decades, grid=True)
     x = alt.X("value:Q", title=title, scale=alt.Scale(type="log", domain=ends, nice=False), axis=axis)
     of_rows = alt.Axis(labelLimit=230, grid=True) if first else alt.Axis(labels=False, ticks=False, grid=True)
@@ -76,7 +84,7 @@ def _panel(cells: pd.DataFrame, title: str, order: list[str], labels: list[str],
         base.transform_filter("datum.state == 'words'").mark_text(align="left", fontSize=11, color=INK)
         .encode(x=alt.value(4), y=y, text="words:N"),
     ]  # fmt: skip
-    return alt.layer(*layers).properties(width=WIDTH // 4 - 60, height=alt.Step(ROW))
+    return alt.layer(*layers).properties(width=width, height=alt.Step(ROW))
 
 
 def _over_time(c: Comparison) -> list[Figure]:

@@ -77,4 +77,4 @@ def by_body(c: Comparison) -> dict[str, Any]:
 
 
 def _grown(x: float) -> str:
-    return "–" if pd.isna(x) else f"{x:.3g}"
+    return "–" if pd.isna(x) else f"{float(f'{x:.2g}'):g}"

@@ -25,8 +25,8 @@ SENSES = {
 LEAST = {"penetration": 1e-4, "lift": 1e-4, "creep": 1e-4, "drift": 1e-4}
 """Symptoms from which on they are told [m, m/s]."""
 VERBS = {
-    "penetration": "goes in by {:.2g} mm", "lift": "is lifted by {:.2g} mm", "creep": "creeps at {:.2g} mm/s",
-    "drift": "drifts by {:.2g} mm",
+    "penetration": "goes in by {} mm", "lift": "is lifted by {} mm", "creep": "creeps at {} mm/s",
+    "drift": "drifts by {} mm",
 }  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def until_words(s: SceneShown) -> str:
 def headline(c: Comparison) -> list[str]:
     """Whose motion is closest and by how much; what the engine does; where the comparison stops; how sure that is."""
     found, rows = ranked(c), first_rows(c)
-    parts = [_first(c, found, rows), _engines(c, rows), _yardsticks(c, rows), _symptoms(c, rows, found), _stop(c)]
+    parts = [_first(c, found, rows), _engines(c, rows), _yardsticks(c, rows), _symptoms(c, found), _stop(c)]
     return [words for words in [*parts, _sure(c, rows)] if words]
 
 
@@ -82,12 +82,43 @@ def _first(c: Comparison, found: Ranked | None, rows: pd.DataFrame) -> str:
         if "body_position_error" in own and own["body_position_error"].max() <= STILL:
             return "All rows move as under Coulomb's law, but for less than a micrometre."
         return ""
+    alike = [x for group in found.order for x in group if x in as_coulomb(c, rows)]
+    if alike:
+        return _alike(c, found, rows, alike)
     label = found.order[0][0]
     words = sentence(found.column, f"Over {shown(c).until:.3g} s of motion", found.order, found.rows)
     several = len(shown(c).bodies) > 1
     where = [farthest_body(c, x) for x in dict.fromkeys((label, found.order[-1][-1]))]
     told = f" (the farthest body is {' and '.join(dict.fromkeys(where))})" if several and all(where) else ""
     return f"{words[0].upper()}{words[1:-1]}{told}."
+
+
+def as_coulomb(c: Comparison, rows: pd.DataFrame) -> list[str]:
+    """Labels of rows that cannot be told from exact Coulomb friction at the same step: that makes no more difference
+    than is known of the reference, or a twentieth of what the step itself makes."""
+    needed = [f"body_position_{part}" for part in ("formulation", "reference", "discretisation")]
+    if not set(needed) <= set(rows):
+        return []
+    others = rows[rows["verified"] & (rows["formulation"] != "coulomb")]
+    apart, known, step = (others[name] for name in needed)
+    return list(others["label"][apart <= np.maximum(np.maximum(known, 0.05 * step), STILL)])
+
+
+def _alike(c: Comparison, found: Ranked, rows: pd.DataFrame, alike: list[str]) -> str:
+    """The first sentence where rows move as exact Coulomb friction does at their step."""
+    free = [x for x in alike if x in without_friction(c)]
+    named = [x for x in alike if x not in free]
+    own = rows["body_position_discretisation"].dropna()
+    told = f"{listed(named)} cannot be told from exact Coulomb friction" if named else ""
+    step = f", which at this step is itself {_far(own.iloc[0])} off" if len(own) and named else ""
+    rest = [x for x in found.order[-1] if x not in alike]
+    far = ""
+    if rest:
+        move = "moves" if len(rest) == 1 else "move"
+        far = f"{listed(rest)} {move} farthest from it ({_far(found.errors[rest[-1]])})"
+    bare = "friction plays no part so far: without it bodies move alike" if free else ""
+    parts = [x for x in (told + step, far, bare) if x]
+    return f"Over {shown(c).until:.3g} s of motion {'; '.join(parts)}."
 
 
 def _engines(c: Comparison, rows: pd.DataFrame) -> str:
@@ -109,11 +140,11 @@ def _engines(c: Comparison, rows: pd.DataFrame) -> str:
 
 
 def _yardsticks(c: Comparison, rows: pd.DataFrame) -> str:
-    """How far Coulomb's law itself is off at this step, and how far it is without any friction."""
-    if "body_position_discretisation" not in rows:
+    """How far Coulomb's law itself is off at this step, and how far it is without any friction; if not said yet."""
+    if "body_position_discretisation" not in rows or as_coulomb(c, rows):
         return ""
     own = rows["body_position_discretisation"].dropna()
-    free = {f.label for f in c.formulations if f.friction == "none"}
+    free = without_friction(c)
     bare = rows[rows["label"].isin(free) & rows["verified"]]["body_position_error"].dropna()
     words = f"Exact Coulomb friction at the same step is itself {_far(own.iloc[0])} off" if len(own) else ""
     without = f"without friction it would be {_far(bare.iloc[0])}" if len(bare) else ""
@@ -121,15 +152,24 @@ def _yardsticks(c: Comparison, rows: pd.DataFrame) -> str:
     return f"{_sentence(both)}." if both else ""
 
 
-def _symptoms(c: Comparison, rows: pd.DataFrame, found: Ranked | None) -> str:
+def without_friction(c: Comparison) -> set[str]:
+    """Labels of formulations that leave friction out."""
+    return {f.label for f in c.formulations if f.friction == "none"}
+
+
+def _symptoms(c: Comparison, found: Ranked | None) -> str:
     """What of the engines, of the closest and of the farthest can be seen with the eye."""
-    ends = [] if found is None else [found.order[0][0], found.order[-1][-1]]
     parts = []
-    for label in dict.fromkeys((*shown(c).engines, *ends)):
+    for label in dict.fromkeys(x for x in _ends(c, found) if x not in without_friction(c)):
         words = symptoms_of(c, label)
         if words:
             parts.append(f"under {label} {', '.join(words)}")
     return f"What shows: {'; '.join(parts)}." if parts else ""
+
+
+def _ends(c: Comparison, found: Ranked | None) -> list[str]:
+    """Labels of the engines, of the closest and of the farthest."""
+    return [*shown(c).engines, *([] if found is None else [found.order[0][0], found.order[-1][-1]])]
 
 
 def symptoms_of(c: Comparison, label: str) -> list[str]:
@@ -144,7 +184,8 @@ def symptoms_of(c: Comparison, label: str) -> list[str]:
             continue
         beyond = 1.2 * exact[name].max() if len(exact) and exact[name].notna().any() else 0.0
         if np.nanmax(values) > max(LEAST[name], beyond):
-            words.append(f"{own['body'].iloc[int(np.nanargmax(values))]} {VERBS[name].format(1e3 * np.nanmax(values))}")
+            most = cell(float(np.nanmax(values)), MILLIMETRES)
+            words.append(f"{own['body'].iloc[int(np.nanargmax(values))]} {VERBS[name].format(most)}")
     return words
 
 
@@ -156,11 +197,9 @@ def _stop(c: Comparison) -> str:
 
 def _sure(c: Comparison, rows: pd.DataFrame) -> str:
     s, parts = shown(c), [f"{rows['verified'].sum()} of {len(rows)} rows come to the end of what is compared"]
-    parts.append(f"the reference is known to {_far(max(s.uncertainty))} (what twice its step changes)")
+    parts.append(f"the reference is known to {_far(max(s.uncertainty))} on average (what twice its step changes)")
     grown = int(np.argmax(s.growth))
-    parts.append(
-        f"a displacement of the start by 1e-7 m grows {s.growth[grown]:.2g} times at most (at {s.bodies[grown]})"
-    )
+    parts.append(f"a displacement of the start by 1e-7 m has grown {times(s.growth[grown])} (at {s.bodies[grown]})")
     return f"How sure: {'; '.join(parts)}."
 
 
@@ -168,6 +207,7 @@ def summary(c: Comparison) -> list[str]:
     """Further sentences: errors in other senses, symptoms of every row, what is not verified."""
     rows = first_rows(c)
     others = rows[rows["verified"] & (rows["formulation"] != "coulomb")].drop_duplicates("label")
+    others, alike = others[~others["label"].isin(as_coulomb(c, rows))], as_coulomb(c, rows)
     said = []
     for name in SHARED:
         column = _column(c, name)
@@ -175,11 +215,11 @@ def summary(c: Comparison) -> list[str]:
         if column is not None and order:
             said.append(_sentence(sentence(column, SENSES[name], order, others)))
     symptoms: dict[tuple[str, ...], list[str]] = {}
-    for label in others["label"]:
+    for label in (x for x in others["label"] if x not in {*without_friction(c), *_ends(c, ranked(c))}):
         symptoms.setdefault(tuple(symptoms_of(c, label)), []).append(str(label))
     said += [f"{_sentence(listed(labels))}: {', '.join(words)}." for words, labels in symptoms.items() if words]
-    if () in symptoms:
-        said.append(f"Nothing beyond what exact Coulomb friction does at this step shows under {listed(symptoms[()])}.")
+    if plain := [*alike, *symptoms.get((), ())]:
+        said.append(f"Nothing beyond what exact Coulomb friction does at this step shows under {listed(plain)}.")
     said += [f"{_sentence(r['label'])} is not compared: {why_not(r)}." for r in _records(rows[~rows["verified"]])]
     return [*said, *c.remarks]
 
@@ -193,6 +233,11 @@ def _far(metres: float) -> str:
 
 
 MILLIMETRES = Column("distance", "m", "distance", shown="millimetres")
+
+
+def times(x: float) -> str:
+    """How many times, in two digits without an exponent."""
+    return f"{float(f'{x:.2g}'):g} times" if x < 1e4 else "more than 10000 times"
 
 
 def _sentence(text: str) -> str:

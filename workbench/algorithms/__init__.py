@@ -35,6 +35,7 @@ SOLVERS = Registry("solver", "workbench.algorithms", {
     "clarabel": "clarabel_direct.SOLVER",
     "elimination": "elimination.SOLVER",
     "blocks-exact": "contact_blocks.SOLVER",
+    "spheres": "spheres.SOLVER",
 }, _is_solver, _line, "workbench.solvers")  # fmt: skip
 """Name of the solver: module and object below this package. `cvxpy:NAME` stands for any installed CVXPY solver."""
 

@@ -19,9 +19,10 @@ from scipy.sparse.linalg import splu
 from workbench.algorithms import best
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.block_laws import FREE, FROM_LOWER, FROM_UPPER, TWO_SIDED, Laws, Metric, all_laws, lay
+from workbench.algorithms.block_stages import solve_in_stages
 from workbench.algorithms.block_sweeps import add_blocks, block_inverses, block_sweeps, times
 from workbench.algorithms.coulomb_bodies import FLOORS, REFINEMENTS, pairs, with_pairs
-from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, Stages, minimum_degree, solve_blocks
+from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, Stages, minimum_degree
 from workbench.arrays import Array
 from workbench.problems.block_kernels import own_matrices
 from workbench.problems.contact_blocks import NO_CONE, ContactBlocks, block_diagonal
@@ -30,6 +31,11 @@ STILL = 1e-12
 """Share of the largest mobility of a row below which it counts as none."""
 MANY = 100
 """Newton steps after which a tenth of the accuracy that is asked for is enough."""
+
+RAY = 1e6
+"""Impulses in units of the free velocities beyond which they are on a ray, along which nothing moves."""
+FEW = 40
+"""Newton steps without which nothing is given up."""
 
 Indices = NDArray[np.int64]
 
@@ -103,10 +109,11 @@ class BlockNewton(Stages):
     """Contact blocks in scaled rows: impulses z (R,) of these, velocities u (R,); `x` (X,) is the best answer."""
 
     floors = FLOORS
+    patience = 30
 
     def __init__(self, problem: ContactBlocks, enough: float = 0.0, most: int = 0):
         super().__init__()
-        self.asked, self.most = enough, most
+        self.asked, self.most, self.on_ray = enough, most, False
         p = self.problem = problem
         w = mobilities(p)
         self.laws, self.unit_of_x = scaled_laws(p, w)
@@ -124,8 +131,9 @@ class BlockNewton(Stages):
 
     @property
     def enough(self) -> float:
-        """The residual that is asked for, less of it after many steps, and any after as many as are allowed."""
-        return self.asked * 10.0 ** min(self.factors // MANY, 2) if self.factors < self.most else np.inf
+        """The residual asked for, less of it after many steps; any after as many as are allowed, or on a ray."""
+        over = self.factors >= self.most or (self.on_ray and self.factors >= FEW)
+        return np.inf if over else self.asked * 10.0 ** min(self.factors // MANY, 2)
 
     @cached_property
     def responses(self) -> Any:
@@ -167,6 +175,8 @@ class BlockNewton(Stages):
         return residual
 
     def show(self, z: Array) -> None:
+        # Where residuals fall because impulses grow without limit, no solution is at hand.
+        self.on_ray = bool(np.linalg.norm(z) > RAY * np.linalg.norm(self.free))
         if best.watched(self.problem.size):
             best.offer(self.x)
 
@@ -211,8 +221,9 @@ def solve_island(p: ContactBlocks, guess: Array, enough: float, most: int) -> tu
     found, least, iterations = guess, np.inf, 0
     stages: tuple[str, ...] = ()
     for start in [guess, None] if guess.any() else [None]:
-        blocks = BlockNewton(p, enough, most)
-        search = solve_blocks(blocks, start)
+        # A start that helps does so soon.
+        blocks = BlockNewton(p, enough, most if start is None else -(-most // 4))
+        search = solve_in_stages(blocks, start)
         iterations, stages = iterations + blocks.swept + blocks.factors, (*stages, *search.report)
         if blocks.least < least:
             found, least = blocks.x, blocks.least

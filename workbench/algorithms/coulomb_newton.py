@@ -86,11 +86,14 @@ def by_columns(blocks: sparse.bsr_array) -> tuple[sparse.csc_array, NDArray[np.i
 class Stages:
     """What the stages ask of a problem, whose unknowns z are impulses; how these are held is up to those derived.
 
-    `unit` is what eps, added to the mobilities, is a share of. Those derived keep in `gap` what `start` has found.
+    `unit` is what eps, added to the mobilities, is a share of. `gap` is what `start` has found.
     """
 
     floors = FLOORS
     unit = 1.0
+    gap: Array
+    patience = ROUNDS
+    """Proximal steps in a row that are solved without halving the residual, after which there is no solution."""
 
     def __init__(self) -> None:
         self.swept, self.factors = 0, 0
@@ -311,9 +314,9 @@ def proximal(search: Search, size: float) -> int:
     """The proximal stage, in place; returns the number of its steps."""
     p = search.problem
     centre, at_centre = search.z.copy(), search.residual
-    eps, streak = p.unit * min(search.residual, 0.1), 0
+    eps, streak, idle, before_idle = p.unit * min(search.residual, 0.1), 0, 0, search.residual
     for k in range(ROUNDS):
-        if search.residual <= p.enough:
+        if search.residual <= p.enough or idle == p.patience:
             return k
         if k % EVERY == EVERY - 1:
             before = search.residual
@@ -334,4 +337,7 @@ def proximal(search: Search, size: float) -> int:
             eps = min(3.0 * eps, p.unit)
         if error <= goal or residual < at_centre:
             centre, at_centre = z, residual
+        idle = idle + 1 if error <= goal else 0
+        if search.residual < 0.5 * before_idle:
+            idle, before_idle = 0, search.residual
     return ROUNDS

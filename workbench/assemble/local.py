@@ -85,7 +85,7 @@ def stamp_blocks(theta, constant, at, par, val, B):
 
 @lru_cache(maxsize=256)
 def local_block(formulation: Formulation, d: int) -> LocalBlock:
-    """The block of one contact with d = 1, 2, 3 or 5 friction directions; raises ModellingError where there is none."""
+    """The block of one contact with d = 1 to 5 friction directions; raises ModellingError where there is none."""
     if formulation.symbols is not ContactSymbols:
         raise ModellingError(f"{formulation.name} is about {formulation.symbols.about}; a time step is needed")
     c = compiled(formulation, 1 + d, 0, 1, d)

@@ -1,15 +1,12 @@
 """The command `workbench export`: the contact problem of one step of a case, or of a model of MuJoCo."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from workbench.cli.files import WRITTEN
 from workbench.cli.parsing import command
 from workbench.cli.words import find_case, find_formulation, number_option
 from workbench.errors import WorkbenchError
-
-MODELS = ".xml", ".urdf", ".mjb"
 
 
 def add_command(commands: Any) -> None:
@@ -36,7 +33,9 @@ def add_command(commands: Any) -> None:
 
 def run_export(o: argparse.Namespace) -> None:
     """The step's problem under exact Coulomb friction; of a model what was changed and left out is said."""
-    model = Path(o.case).suffix.lower() in MODELS
+    from workbench.verbs.scene import is_model
+
+    model = is_model(o.case)
     wrong = ("step_number",) if model else ("at", "key", "ctrl", "local")
     for name in wrong:
         if getattr(o, name):

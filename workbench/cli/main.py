@@ -16,6 +16,7 @@ from workbench.cli import (
     completion,
     export,
     files,
+    flow,
     index,
     listing,
     painleve,
@@ -32,7 +33,8 @@ from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
 
 COMMANDS = (
-    compare, study, report, index, slides, reproduce, show, check, trace, verify, files, export, painleve, listing,
+    compare, study, flow, report, index, slides, reproduce, show, check, trace, verify, files, export, painleve,
+    listing,
 )  # fmt: skip
 """In the order in which the help lists them."""
 NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit", "--at", "--slip")

@@ -5,16 +5,17 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.words import number_option
+from workbench.errors import WorkbenchError
 
 
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     show = command(
-        commands, "show", "print the mathematics and the options of a formulation from its declaration",
+        commands, "show", "print the mathematics and the options of a formulation, or what is in a scene",
         "show phantom-inertia", "show stewart-trinkle:directions=8 --latex", "show box --numbers --case cube",
-        "show ./mine.py:elliptic",
+        "show ./mine.py:elliptic", "show robot.xml",
     )  # fmt: skip
-    show.add_argument("formulation", metavar="NAME[:OPTION=VALUE,...]")
+    show.add_argument("formulation", metavar="NAME[:OPTION=VALUE,...]", help="or a model, .xml, .mjcf, .urdf")
     show.add_argument("--case", help="size and numbers of this case; default: wheel")
     show.add_argument("--latex", action="store_true", help="a LaTeX document instead of text")
     show.add_argument("--numbers", action="store_true", help="also the assembled numbers at the case's first step")
@@ -24,9 +25,16 @@ def add_command(commands: Any) -> None:
 
 def run_show(o: argparse.Namespace) -> None:
     """Relations, sets, class, block matrix and options of a declaration; with --numbers the assembled problem."""
+    from workbench.verbs.scene import is_scene
     from workbench.verbs.show import show
 
-    shown = show(o.formulation, o.case)
+    if is_scene(o.formulation):
+        for option in ("case", "latex", "numbers"):
+            if getattr(o, option):
+                raise WorkbenchError(f"--{option} is for formulations, and {o.formulation} is a scene")
+        print(show(o.formulation).text)
+        return
+    shown: Any = show(o.formulation, o.case)
     print(shown.latex if o.latex else shown.text)
     if o.numbers:
         comment = "% " if o.latex else ""

@@ -71,7 +71,7 @@ class Symbols(ABC):
 class ContactSymbols(Symbols):
     """The symbols of formulary section 1 for n velocities, m bilateral rows, r contacts, d friction directions.
 
-    d is 1 in the plane, 2 in space, 3 with torsion about the normal, 5 with rolling too.
+    d is 1 in the plane, 2 in space, 3 with torsion about the normal, 5 with rolling too; less where some do not rub.
 
     b = M v + h f; b_n, b_t, b_b are the constants of the constraint rows (prescribed rates, and the gap term or
     restitution where the run's normal law has them); eps_* are constraint relaxations, zero for rigid contact.
@@ -85,10 +85,8 @@ class ContactSymbols(Symbols):
     needed = frozenset({"v", "p_n"})
 
     def __post_init__(self) -> None:
-        if self.d not in (1, 2, 3, 5):
-            raise ModellingError(
-                f"d = {self.d} friction directions; 1 in the plane, 2 in space, 3 with torsion or 5 with rolling needed"
-            )
+        if not 1 <= self.d <= 5:
+            raise ModellingError(f"d = {self.d} friction directions; 1 in the plane, 2 in space, up to 5 are needed")
         if self.r < 1:
             raise ModellingError(f"{self.r} contacts; a formulation needs at least one")
 

@@ -1,6 +1,6 @@
 """Polygons in place of the friction disc, for the declarations that use them.
 
-In the plane (d = 1) the pair +-1 is the whole of friction. Where a contact resists torsion or rolling (d = 3, 5) the
+In the plane (d = 1) the pair +-1 is the whole of friction. Where a contact resists torsion or rolling (d > 2) the
 ball of dimension d has in the polygon's place the polytopes that need fewest directions: inscribed the cross-polytope,
 with the 2 d vertices +-e_i, circumscribed the cube, with an interval for each of the d axes. The option `directions`
 says something in space (d = 2) alone.

@@ -93,8 +93,7 @@ class Instant:
             entries = value.data if sparse.issparse(value) else value
             if not np.isfinite(entries).all():
                 raise DataError(f"{name} has an entry that is {entries[~np.isfinite(entries)][0]}; all must be finite")
-        if r and (self.first[0] != 0 or self.first[-1] != R or (np.diff(self.first) < 1).any()):
-            raise DataError(f"first = {self.first}; it must rise from 0 to {R}, by one at least")
+        _must_rise(self.first, R)
         for name in ("mu", "e", "eps", "eps_b", "limit", "eps_f"):
             value = getattr(self, name)
             if (value < 0).any():
@@ -110,13 +109,24 @@ class Instant:
         return np.diff(self.first) - 1
 
 
+def _must_rise(first: NDArray[np.int64], R: int) -> None:
+    if not first.size or first[0] != 0 or first[-1] != R or (np.diff(first) < 1).any():
+        raise DataError(f"first = {first}; it must rise from 0 to {R}, by one at least")
+
+
+def _sparse(X: Any) -> Any:
+    """A matrix, or one of a shape without entries; what is in order stays, since a copy takes longer than a contact."""
+    return X if isinstance(X, sparse.csr_array) and X.dtype == float else sparse.csr_array(X, dtype=float)
+
+
 def instant(h: float, M: Any, v: Any, f: Any, **given: Any) -> Instant:
     """An `Instant` of what is given; what is left out is zero or absent, `mu` of a normal 1, and keys count up."""
     v = np.array(v, dtype=float)
     n = v.size
-    J, J_b, J_f = (sparse.csr_array(given.pop(name, np.zeros((0, n))), dtype=float) for name in ("J", "J_b", "J_f"))
+    J, J_b, J_f = (_sparse(given.pop(name, (0, n))) for name in ("J", "J_b", "J_f"))
     first = np.asarray(given.pop("first", [0]), dtype=np.int64)
     r, R, m, k = first.size - 1, J.shape[0], J_b.shape[0], J_f.shape[0]
+    _must_rise(first, R)
     sizes = {
         "mu": R, "phi": r, "rate": R, "e": r, "eps": R, "g": m, "r_b": m, "eps_b": m, "limit": k, "r_f": k, "eps_f": k
     }  # fmt: skip
@@ -128,9 +138,11 @@ def instant(h: float, M: Any, v: Any, f: Any, **given: Any) -> Instant:
         known = ", ".join(f.name for f in fields(Instant))
         raise DataError(f"an instant has no {sorted(strange)[0]}; it has {known}")
     for name, value in given.items():
+        if np.ndim(value) and np.shape(value) != values[name].shape:
+            raise DataError(f"{name} has shape {np.shape(value)}; {values[name].shape} is needed")
         values[name] = np.array(np.broadcast_to(value, values[name].shape), dtype=values[name].dtype)
     values["mu"][first[:-1]] = 1.0
     return Instant(
-        h=h, M=sparse.csr_array(M, dtype=float), v=v, f=np.array(f, dtype=float), first=first, J=J, J_b=J_b,
+        h=h, M=_sparse(M), v=v, f=np.array(f, dtype=float), first=first, J=J, J_b=J_b,
         J_f=J_f, numbers={name: np.asarray(x, dtype=float) for name, x in numbers.items()}, places=places, **values,
     )  # fmt: skip

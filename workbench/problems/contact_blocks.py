@@ -62,7 +62,10 @@ class ContactBlocks:
         for name in ("b", "L", "N", "R", "c", "s", "lower", "upper", "mu"):
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
         for name in ("M", "J"):
-            object.__setattr__(self, name, sparse.csr_array(getattr(self, name), dtype=float))
+            given = getattr(self, name)
+            # Scipy takes longer to make a matrix of a matrix than to pose a robot's contacts.
+            if not (isinstance(given, sparse.csr_array) and given.dtype == float):
+                object.__setattr__(self, name, sparse.csr_array(given, dtype=float))
         check(self)
 
     @property
@@ -97,6 +100,18 @@ class ContactBlocks:
             block_diagonal(self.N, self.unknown, self.unknown),
             block_diagonal(self.R, self.row, self.unknown),
         )
+
+    @cached_property
+    def small(self) -> Any:
+        """`small_blocks.SmallBlocks` where the blocks are few, else None."""
+        from workbench.problems.small_blocks import MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES, SmallBlocks
+
+        few = self.s.size <= MOST_ROWS and self.size <= MOST_UNKNOWNS and 0 < self.b.size <= MOST_VELOCITIES
+        try:
+            return SmallBlocks(self) if few else None
+        except DataError:
+            # Where that is due to rounding, another factorisation may do.
+            return None
 
     @cached_property
     def inertia(self) -> Inertia:
@@ -138,6 +153,8 @@ class ContactBlocks:
         """The diagonal blocks of W = J M^-1 J^T, m_i m_i numbers for block i, and those of L W R + N, as N; flat."""
         from workbench.problems.block_kernels import own_matrices, row_products
 
+        if self.small:
+            return self.small.own
         m = np.diff(self.row)
         W = np.zeros(int((m * m).sum()))
         responses = self.responses
@@ -152,6 +169,8 @@ class ContactBlocks:
     def free(self) -> tuple[Array, Array, Array]:
         """v^ (n,) that M v = b + J^T s has, q (X,) of F = (L W R + N) x + q, and the sizes of what q is the sum of."""
         n = self.b.size
+        if self.small:
+            return self.small.free_velocity * np.sqrt(self.M.diagonal()), self.small.q, self.small.sizes
         v = self.inertia.response(self.inertia.scale * (self.b + self.J.T @ self.s)) if n else np.zeros(0)
         L = self.whole[0]
         return v, L @ (self.rows @ v) + self.c, abs(L) @ (abs(self.rows) @ abs(v)) + abs(self.c)
@@ -159,11 +178,15 @@ class ContactBlocks:
     @cached_property
     def body(self) -> Indices:
         """(n,) which velocities M couples."""
+        if self.small:
+            return self.small.mass.group
         return self.inertia.body if self.b.size else np.zeros(0, dtype=np.int64)
 
     @cached_property
     def part(self) -> Indices:
         """(B,) the least block of the island of every one: what bodies couple directly or through others."""
+        if self.small:
+            return self.small.part
         entries = self.J.tocoo()
         some = entries.data != 0
         block, body = self.block_of_row[entries.row[some]], self.body[entries.col[some]]
@@ -191,19 +214,25 @@ class ContactBlocks:
 
     def moved(self, x: Array) -> Array:
         """(L W R + N) x (X,)."""
+        if self.small:
+            return self.small.A @ x
         L, N, R = self.whole
         v = self.inertia.response(self.rows.T @ (R @ x)) if self.b.size else np.zeros(0)
         return L @ (self.rows @ v) + N @ x
 
     def impulses(self, x: Array) -> Array:
         """P (R,) of x (X,)."""
-        return self.whole[2] @ self._asked(x) + self.s
+        x = self._asked(x)
+        return self.small.impulses(x) if self.small else self.whole[2] @ x + self.s
 
     def velocities(self, x: Array) -> Array:
         """v+ (n,) of x (X,)."""
         if not self.b.size:
             return np.zeros(0)
-        given = self.rows.T @ (self.whole[2] @ self._asked(x))
+        x = self._asked(x)
+        if self.small:
+            return self.small.velocities(x)
+        given = self.rows.T @ (self.whole[2] @ x)
         return self.inertia.scale * (self.free[0] + self.inertia.response(given))
 
     def residual(self, x: Array) -> float:
@@ -289,8 +318,10 @@ def _check_sets(p: ContactBlocks, m: Indices, k: Indices) -> None:
         raise DataError(f"lower[{i}] = {p.lower[i]:g} and upper[{i}] = {p.upper[i]:g} leave no finite number")
     if cones.any():
         inside = np.repeat(cones, m * k)
-        identity = np.concatenate([np.eye(size).ravel() for size in m[cones]])
-        if (p.R[inside] != identity).any() or p.s[np.repeat(cones, m)].any():
+        own = m[cones]
+        count = own * own
+        place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        if (p.R[inside] != (place % np.repeat(own + 1, count) == 0)).any() or p.s[np.repeat(cones, m)].any():
             raise DataError("a block with a cone has other impulses than its unknowns; R = 1 and s = 0 are needed")
     diagonal = p.M.diagonal()
     if (diagonal <= 0).any():

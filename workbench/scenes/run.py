@@ -7,13 +7,16 @@ import numpy as np
 
 from workbench.arrays import Array
 from workbench.engine.timing import clock
-from workbench.errors import WorkbenchError
+from workbench.errors import DataError, WorkbenchError
 from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import Stepped
 from workbench.scenes.track import Step, Track, by_body, stacked
+from workbench.step.record import MEMORY
 
+NUMBERS = 22
+"""Kept of every body at every step: its pose, and the columns of `Step`."""
 TOO_FAST = 1e6
 """Speed [m/s, rad/s] beyond which a run has exploded and ends."""
 
@@ -35,9 +38,15 @@ def run(
     """So many steps of a scene from its start, or from other q and v, as far as every step is verified.
 
     A step without a verified answer, a state that has none (`DataError`) and a motion that explodes end the run, with
-    status and reason. `progress` is called with the number of finished steps.
+    status and reason. `progress` is called with the number of finished steps. Raises DataError where the record of so
+    many steps is larger than `record.MEMORY`.
     """
     q, v = scene.start() if start is None else start
+    size = 8 * steps * (q.size + v.size + NUMBERS * len(scene.bodies))
+    if size > MEMORY:
+        raise DataError(
+            f"{steps} steps need {size / 1e9:.3g} GB for their record; at most {MEMORY / 1e9:g} GB are used"
+        )
     kept, seconds = Recording(scene, q, v), 0.0
     status, reason = Status.SOLVED, ""
     while kept.steps < steps:

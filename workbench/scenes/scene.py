@@ -29,6 +29,10 @@ class Scene(ABC):
     def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
         """What acts and touches at this state, for a step of h [s]; raises DataError where the state has none."""
 
+    def under(self, formulation: str) -> "Scene":
+        """The scene as the formulation of this name has it: itself, unless it knows how soft that one is."""
+        return self
+
     @abstractmethod
     def advance(self, q: Array, v: Array, h: float) -> Array:
         """The coordinates after h [s] with constant velocities v."""

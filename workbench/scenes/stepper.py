@@ -50,7 +50,8 @@ class SceneStepper:
         self, scene: Scene, formulation: Formulation, h: float | None = None, solver: str | Solver | None = None,
         normal: str = "gap", passes: int = PASSES,
     ) -> None:  # fmt: skip
-        self.scene, self.formulation, self.h = scene, formulation, scene.step if h is None else h
+        self.scene, self.formulation = scene.under(formulation.name), formulation
+        self.h = scene.step if h is None else h
         if not (np.isfinite(self.h) and self.h > 0):
             raise DataError(f"step = {self.h:g} s; a positive number is needed")
         if not (isinstance(passes, int | np.integer) and passes >= 1):

@@ -6,17 +6,17 @@ their digits:
     e = C h^p              a straight line in logarithms, p its slope
     e = e_0 + C h^p        what is left at the limit of small steps is the formulation's own error e_0
 
-The second counts only where an F test at 95 % says that it is better, or where the first finds no order. Intervals are
-those of 95 % by the scatter about the fit, which needs one step more than the model has numbers; with several points of
-a study each has a C of its own in the first model. The reference has an error too, which shifts all of a point's errors
-alike: an interval holds those of the errors with the reference's uncertainty added, and taken away (formulary,
-section 7.11).
+The second counts only where an F test at 95 % says that it is better, or where the first finds that the error does
+not fall. Intervals are those of 95 % by the scatter about the fit, which needs one step more than the model has
+numbers; with several points of a study each has a C of its own in the first model. The reference has an error too,
+which shifts all of a point's errors alike: an interval holds those of the errors with the reference's uncertainty
+added, and taken away (formulary, section 7.11).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import nnls
 from scipy.stats import f as fisher
 from scipy.stats import t as student
 
@@ -59,7 +59,9 @@ class Order:
         if self.limit > 0:
             return "limit"
         low, high = (self.p if np.isnan(x) else x for x in (self.p_low, self.p_high))
-        return "not" if low <= 0 else "hardly" if high < LEAST_ORDER else "vanishes"
+        if high < LEAST_ORDER:
+            return "not" if low <= 0 else "hardly"
+        return "vanishes" if low > 0 else "unknown"
 
 
 UNKNOWN = Order(0, np.nan, np.nan, np.nan)
@@ -68,22 +70,26 @@ UNKNOWN = Order(0, np.nan, np.nan, np.nan)
 def order(h: Array, errors: Array, uncertainty: Array | None = None) -> Order:
     """The order of errors (points, steps) at steps h [s]; NaN is left out, and two steps at least are needed.
 
-    `uncertainty` (points,) is how well the reference is known, in the unit of the errors.
+    `uncertainty` (points,) is how well the reference is known, in the unit of the errors; NaN is none. Errors that do
+    not exceed it tell no order.
     """
-    errors = np.atleast_2d(np.asarray(errors, dtype=float))
-    found = _order(np.asarray(h, dtype=float), errors)
+    h, errors = np.asarray(h, dtype=float), np.atleast_2d(np.asarray(errors, dtype=float))
+    found = _order(h, errors)
     if uncertainty is None or np.isnan(found.p):
         return found
     shift = np.nan_to_num(np.asarray(uncertainty, dtype=float))[:, None]
-    others = [_order(np.asarray(h, dtype=float), errors + sign * shift) for sign in (1.0, -1.0)]
-    alike = [x for x in (found, *others) if x.falls != "unknown" and (x.limit > 0) == (found.limit > 0)]
+    fits = [found, _order(h, errors + shift), _order(h, errors - shift)]
+    if any(np.isnan(fit.p) for fit in fits):
+        return replace(UNKNOWN, steps=found.steps, last=found.last)
 
-    def reach(name: str, pick: Callable[..., float]) -> float:
-        return float(pick([getattr(x, name) for x in alike]))
+    def reach(name: str, pick: np.ufunc) -> float:
+        # What these errors themselves do not tell, no shift does.
+        own = getattr(found, name)
+        return own if np.isnan(own) else float(pick.reduce([getattr(fit, name) for fit in fits]))
 
     return replace(
-        found, p_low=reach("p_low", min), p_high=reach("p_high", max), limit_low=reach("limit_low", min),
-        limit_high=reach("limit_high", max),
+        found, p_low=reach("p_low", np.fmin), p_high=reach("p_high", np.fmax),
+        limit_low=reach("limit_low", np.fmin), limit_high=reach("limit_high", np.fmax),
     )  # fmt: skip
 
 
@@ -93,24 +99,24 @@ def _order(h: Array, errors: Array) -> Order:
     used = np.isfinite(errors).any(axis=0)
     if used.sum() < 2:
         return replace(UNKNOWN, last=0.0) if np.nanmax(all_of, initial=0.0) <= LEAST < all_of.size else UNKNOWN
-    line, _ = _line(np.log(h), np.log(errors))
+    line = _line(np.log(h), np.log(errors))
     steps, middle = h[used], np.nanmedian(errors[:, used], axis=0)
     last = float(middle[np.argmin(steps)])
     if len(steps) < 3:
         return replace(line, last=last)
     limit, better = _limit(steps, middle)
-    own = _line(np.log(steps), np.log(middle)[None])[1]
+    own = _left_of_power(steps, middle, _line(np.log(steps), np.log(middle)[None]).p)
     freedom = len(steps) - 3
     told = freedom > 0 and (own - better) * freedom > fisher.ppf(LEVEL, 1, freedom) * max(better, ROUNDING)
-    # Where the straight line finds no order, the error has come to its limit.
-    flat = line.p < ORDERS[0] if freedom == 0 else line.p_low <= 0
+    # Where the straight line finds that it does not fall, the error has come to its limit.
+    flat = line.falls == "not"
     # An error that grows as the step shrinks comes to nothing that these steps tell.
     grows = line.p_high < -LEAST
     return replace(limit if limit.limit > 0 and not grows and (told or flat) else line, last=last)
 
 
-def _line(x: Array, y: Array) -> tuple[Order, float]:
-    """The common slope of lines (points, steps) that each have a constant of their own, and the sum of squares left."""
+def _line(x: Array, y: Array) -> Order:
+    """The common slope of lines (points, steps) that each have a constant of their own."""
     known = np.isfinite(y)
     n, points = int(known.sum()), int(known.any(axis=1).sum())
     count = np.maximum(known.sum(axis=1, keepdims=True), 1)
@@ -120,7 +126,13 @@ def _line(x: Array, y: Array) -> tuple[Order, float]:
     left = float(((dy - slope * dx) ** 2).sum())
     freedom = n - points - 1
     width = student.ppf(0.5 + LEVEL / 2, freedom) * np.sqrt(left / freedom / (dx * dx).sum()) if freedom > 0 else np.nan
-    return Order(int(known.any(axis=0).sum()), slope, slope - width, slope + width), left
+    return Order(int(known.any(axis=0).sum()), slope, slope - width, slope + width)
+
+
+def _left_of_power(h: Array, e: Array, p: float) -> float:
+    """The sum of squares of relative deviations of the best C h^p, by the measure of the other model."""
+    power = h**p / e
+    return float(((power * power.sum() / (power @ power) - 1) ** 2).sum())
 
 
 def _limit(h: Array, e: Array) -> tuple[Order, float]:
@@ -131,7 +143,7 @@ def _limit(h: Array, e: Array) -> tuple[Order, float]:
     if freedom <= 0:
         return Order(len(h), p, np.nan, np.nan, limit, np.nan, np.nan), left
     # All that an F test does not tell from the best.
-    most = max(left, ROUNDING) * (1 + fisher.ppf(LEVEL, 1, freedom) / freedom)
+    most = left * (1 + fisher.ppf(LEVEL, 1, freedom) / freedom)
     near = [(q, c) for q, c, x in fits if x <= most]
     orders, limits = ([fit[i] for fit in near] for i in (0, 1))
     return Order(len(h), p, min(orders), max(orders), limit, min(limits), max(limits)), left
@@ -139,18 +151,5 @@ def _limit(h: Array, e: Array) -> tuple[Order, float]:
 
 def _at_order(h: Array, e: Array, p: float) -> tuple[float, float]:
     """The limit e_0 >= 0 and the sum of squares of relative deviations, at a given order."""
-    A = np.stack([1 / e, h**p / e], axis=1)
-    (limit, _), left = _nonnegative(A)
-    return limit, left
-
-
-def _nonnegative(A: Array) -> tuple[Array, float]:
-    """min |A x - 1| over x >= 0 with two columns."""
-    best = np.zeros(2), float(len(A))
-    for columns in ([0, 1], [0], [1]):
-        x = np.zeros(2)
-        x[columns] = np.linalg.lstsq(A[:, columns], np.ones(len(A)), rcond=None)[0]
-        left = float(((A @ x - 1) ** 2).sum())
-        if (x >= 0).all() and left < best[1]:
-            best = x, left
-    return best
+    (limit, _), left = nnls(np.stack([1 / e, (h / h.max()) ** p / e], axis=1), np.ones(len(e)))
+    return float(limit), float(left**2)

@@ -18,6 +18,8 @@ from workbench.sliding.system import SlidingSystem, pose_sliding
 from workbench.step.one_step import first_problem
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.results import Result
+from workbench.verbs.scene import is_scene, scene
+from workbench.verbs.show_scene import ShownScene
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,8 +94,9 @@ class Shown(Result):
         return {"options": self.frame}
 
 
-def show(formulation: str | Formulation, case: str | Case | None = None) -> Shown:
-    """Relations, sets, problem class, block matrix and options of a formulation, for the size of a case.
+def show(formulation: Any, case: str | Case | None = None) -> Shown | ShownScene:
+    """Relations, sets, problem class, block matrix and options of a formulation, for the size of a case; of a scene, or
+    of a model's file, what is in it.
 
     The default case is the wheel, for sliding formulations the rod in its guide. Raises WorkbenchError.
 
@@ -101,6 +104,8 @@ def show(formulation: str | Formulation, case: str | Case | None = None) -> Show
     >>> print(wb.show("frictionless").text.split("\\n")[0])
     frictionless: none
     """
+    if is_scene(formulation):
+        return ShownScene.of(scene(formulation))
     f = find_formulation(formulation)
     steps = f.symbols is ContactSymbols
     found = find_case(case or ("wheel" if steps else "rod-in-guide"))

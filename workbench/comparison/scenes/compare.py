@@ -38,6 +38,10 @@ from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
 from workbench.step.simulation import whole_steps
 
+FINER = 6
+"""Times that the reference's step is smaller at least: the error of its own step is then a fifth of theirs."""
+NUMBERS, MEMORY = 22, 4e9
+"""What is kept of a body in a step, and bytes that all runs may take."""
 MakeStepper = Callable[[Any, Formulation, float], Stepper]
 """What steps a scene under a formulation at a step [s]; raises WorkbenchError where it cannot."""
 
@@ -72,11 +76,12 @@ def compare(
 ) -> Comparison:  # fmt: skip
     """Run every formulation and engine at every step size, and hold them against `exact`, exact Coulomb friction.
 
-    Of `settings` the steps, each an even multiple of the reference's, and the duration count. A run that fails is a row
+    Of `settings` the steps, see `must_fit`, and the duration count. A run that fails is a row
     with its reason; where the reference ends, the comparison does. Raises WorkbenchError for unusable settings, or
     where nothing can be compared.
     """
     must_fit(settings)
+    must_be_kept(settings, len(formulations) + len(engines), len(scene.bodies), scene.start()[1].size)
     chosen, duration = chosen_metrics(SCENE, metrics), float(settings.duration or 0.0)
     runs = _Runs(scene, stepper, duration, progress, settings, len(formulations) + len(engines))
     fine, coarse = (runs.needed(exact, m * settings.reference_step) for m in (1, 2))
@@ -90,7 +95,11 @@ def compare(
         raise WorkbenchError(f"no row has a single step: {'; '.join(reasons)}")
     end = horizon(fine, coarse, displaced, there, scene.bodies)
     judged = _Judged(scene, stepper, exact, fine, coarse, alike, end, duration)
-    rows = [judged.row(row, found[row], chosen) for row in plan]
+    rows = []
+    for i, row in enumerate(plan):
+        if progress:
+            progress(f"single steps of {row.label}", i, len(plan))
+        rows.append(judged.row(row, found[row], chosen))
     bodies = [x for row in plan for x in judged.bodies(row, found[row])]
     moving = [x for x in found.values() if isinstance(x, Track) and x.contacts.size]
     steps = [curves(scene, fine, coarse, end.until, "reference")]
@@ -106,19 +115,31 @@ def compare(
 
 
 def must_fit(settings: Settings) -> None:
-    """Raises DataError where a step is no even multiple of the reference's, or longer than the duration."""
+    """Raises DataError where a step is no even multiple of the reference's, of `FINER` at least, or longer than the
+    duration."""
     settings.must_fit()
     for h in settings.steps:
-        if round(h / settings.reference_step) % 2:
+        times = round(h / settings.reference_step)
+        if times % 2 or times < FINER:
             raise DataError(
-                f"step {h:g} s is {h / settings.reference_step:.4g} times the reference step "
-                f"{settings.reference_step:g} s; an even multiple is needed, since the reference is run at twice its "
-                "step too"
+                f"step {h:g} s is {times} times the reference step {settings.reference_step:g} s; an even number of "
+                f"times, {FINER} at least, is needed, since the reference is held against a run at twice its step"
             )
         if not (settings.duration and settings.duration >= h):
             raise DataError(f"duration {settings.duration or 0:g} s; at least one step of {h:g} s is needed")
     if len(set(settings.steps)) < len(settings.steps):
         raise DataError("a step is given twice; each step makes rows of its own")
+
+
+def must_be_kept(settings: Settings, rows: int, bodies: int, velocities: int) -> None:
+    """Raises DataError where the runs, which are kept, take more than `MEMORY`."""
+    steps = [2 / settings.reference_step, *((rows + 1) / h for h in settings.steps)]
+    size = 8 * (NUMBERS * bodies + 3 * velocities) * float(settings.duration or 0.0) * sum(steps)
+    if size > MEMORY:
+        raise DataError(
+            f"the runs of {bodies} bodies take {size / 1e9:.3g} GB, more than {MEMORY / 1e9:g}; give a larger "
+            "--step, a shorter --duration or fewer formulations"
+        )
 
 
 class _Runs:

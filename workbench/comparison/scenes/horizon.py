@@ -30,7 +30,7 @@ class Horizon:
     growth: Array
     """(B,) the most that a displacement of the start has grown by then"""
     uncertainty: Array
-    """(B,) the largest difference of the reference at its step and at twice that by then [m]"""
+    """(B,) the mean difference of the reference at its step and at twice that up to then [m]"""
 
 
 def horizon(reference: Track, coarse: Track, displaced: Track, rows: Sequence[Track], bodies: Sequence[str]) -> Horizon:
@@ -47,7 +47,8 @@ def horizon(reference: Track, coarse: Track, displaced: Track, rows: Sequence[Tr
     steps = min(int(x.t[-1] / largest + 1e-6) for x in runs)
     t = largest * np.arange(steps + 1, dtype=float)
     position, twice, moved = (x.position[_at(x, t)] for x in runs)
-    own = np.maximum.accumulate(distances(twice, position))
+    apart = distances(twice, position)
+    own = np.maximum.accumulate(apart)
     grown = np.maximum.accumulate(distances(moved, twice)) / PERTURBATION
     shown = np.median([_shown(x, reference, t) for x in rows], axis=0)
     ends = [_ended(x, t[-1], largest) for x in runs]
@@ -60,7 +61,7 @@ def horizon(reference: Track, coarse: Track, displaced: Track, rows: Sequence[Tr
         why = _unknown(own, shown, k, t, bodies) if unknown[k] else _wild(grown, k, t, bodies)
     if steps < 1:
         raise WorkbenchError(f"nothing can be compared: {why or 'there is no step'}; a smaller step may help")
-    return Horizon(round(float(t[steps]), 12), why, grown[steps], own[steps])
+    return Horizon(round(float(t[steps]), 12), why, grown[steps], apart[1 : steps + 1].mean(axis=0))
 
 
 def _at(x: Track, t: Array) -> NDArray[np.int64]:

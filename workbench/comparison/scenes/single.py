@@ -36,6 +36,9 @@ class Touching:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.scene, name)
 
+    def under(self, formulation: str) -> "Touching":
+        return Touching(self.scene.under(formulation))
+
     def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
         given = self.scene.instant(q, v, t, h)
         return replace(given, phi=np.maximum(given.phi, 0.0), g=np.zeros_like(given.g))

@@ -32,6 +32,10 @@ class Forces:
             model.opt.integrator = mj.mjtIntegrator.mjINT_IMPLICITFAST
         elif self.kind == "rk4":
             model.opt.integrator = mj.mjtIntegrator.mjINT_EULER
+        lower = stored(np.arange(1.0, model.nC + 1), model.M_rownnz, model.M_rowadr, model.M_colind, model.nv)
+        both = sparse.csr_array(lower + lower.T - sparse.diags_array(lower.diagonal()))
+        self.taken, self.places = both.data.astype(int) - 1, (both.indices, both.indptr)
+        self.diagonal = np.flatnonzero(both.indices == np.repeat(np.arange(model.nv), np.diff(both.indptr)))
         off = mj.mjtDisableBit.mjDSBL_DAMPER | mj.mjtDisableBit.mjDSBL_EULERDAMP
         self.damped = self.kind in ("euler", "rk4") and not model.opt.disableflags & off
 
@@ -43,8 +47,9 @@ class Forces:
         """
         mj, m = mujoco(), self.model
         q, v, t, f = data.qpos.copy(), data.qvel.copy(), data.time, data.qfrc_smooth.copy()
-        M = self._symmetric(data.M, m.M_rownnz, m.M_rowadr, m.M_colind)
-        data.qacc[:], data.qfrc_constraint[:] = data.qacc_smooth, 0.0
+        M = self._symmetric(data.M)
+        if self.kind == "discrete" and data.efm_active:
+            M, f = self._discrete(data, M, f)
         if self.kind.startswith("implicit"):
             mj.mj_implicit(m, data)
             D = stored(data.qDeriv, m.D_rownnz, m.D_rowadr, m.D_colind, m.nv)
@@ -52,16 +57,14 @@ class Forces:
         else:
             mj.mj_Euler(m, data)
         if self.damped:
-            M = M + sparse.diags_array(m.opt.timestep * self._joint_damping(v))
-        elif self.kind == "discrete" and data.efm_active:
-            M, f = self._discrete(data, M, f)
+            M.data[self.diagonal] += m.opt.timestep * self._joint_damping(v)
         free = data.qvel.copy()
         data.qpos[:], data.qvel[:], data.time = q, v, t
         return sparse.csr_array(M), f, free
 
-    def _symmetric(self, values: Array, lengths: Indices, starts: Indices, columns: Indices) -> Any:
-        lower = stored(values, lengths, starts, columns, self.model.nv)
-        return lower + lower.T - sparse.diags_array(lower.diagonal())
+    def _symmetric(self, values: Array) -> Any:
+        """A matrix (n, n) of which MuJoCo keeps the lower triangle, in the places of M."""
+        return sparse.csr_array((values[self.taken], *self.places), shape=(self.model.nv, self.model.nv))
 
     def _joint_damping(self, v: Array) -> Array:
         """(n,) derivatives of the joints' damping forces a v + b v |v| + c v^3, their actuators' included."""
@@ -84,7 +87,7 @@ class Forces:
         ])  # fmt: skip
         scale = np.append(data.efm_ts[: tendons.size], data.efm_as[: actuators.size])
         M = M + sparse.diags_array(data.efm_diag) + J.T @ sparse.diags_array(scale) @ J
-        return M + self._symmetric(data.efm_fluid, m.M_rownnz, m.M_rowadr, m.M_colind), f + data.efm_c + data.efm_ca
+        return M + self._symmetric(data.efm_fluid), f + data.efm_c + data.efm_ca
 
 
 def stored(values: Array, lengths: Indices, starts: Indices, columns: Indices, n: int) -> Any:

@@ -56,7 +56,7 @@ def contacts(model: Any, data: Any, J: Any, ahead: LookAhead, bodies: Bodies) ->
     row = c.efc_address[there, None] + np.arange(6)
     kept = (np.arange(6) < dim[:, None]) & (friction > NO_FRICTION)
     moves = np.zeros(data.nefc + 6, dtype=bool)
-    moves[: data.nefc] = abs(J).max(axis=1).toarray() > 0 if data.nefc else False
+    moves[np.repeat(np.arange(data.nefc), np.diff(J.indptr))[J.data != 0]] = True
     kept &= moves[row] | (np.arange(6) == 0)
     drift = np.zeros((there.size, 6))
     drift[:, 1:4] = c.surfacevel[there]
@@ -96,6 +96,14 @@ def joined(a: Unilateral, b: Unilateral) -> Unilateral:
     values["first"] = np.append(a.first, a.first[-1] + b.first[1:])
     places = [np.concatenate([getattr(x.places, k) for x in (a, b)]) for k in ("point", "pair", "acts")]
     return Unilateral(**values, places=Places(*places))
+
+
+def soft_rows(data: Any, J: Any, row: NDArray[np.int64], v: Array, h: float) -> tuple[Array, Array]:
+    """Rates and compliances with which rows of equalities and dry friction are as soft as MuJoCo makes them.
+
+    MuJoCo has (u+ - u)/h - a_ref + R f = 0 with p = h f, which is u+ + r + R p = 0 with r = -u - h a_ref.
+    """
+    return -(J[row] @ v) - h * data.efc_aref[row], data.efc_R[row].copy()
 
 
 def soft_numbers(solref: Array, solimp: Array, impratio: float) -> dict[str, Array]:

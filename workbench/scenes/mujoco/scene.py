@@ -31,7 +31,10 @@ class MujocoScene(Scene):
     model is not taken over. Raises DataError naming what is wrong with any of them.
     """
 
-    recovery = 1.0
+    recovery = 0.1
+    """[m/s, rad/s]: what overlaps is thrown up at that speed at most, which is half a millimetre high."""
+    soft = False
+    """Whether equalities and dry friction are as soft as MuJoCo has them, instead of rigid."""
 
     def __init__(
         self,
@@ -61,7 +64,17 @@ class MujocoScene(Scene):
         self.left_out += overlaps(self.model, self.bodies, first, self.recovery)
 
     def __reduce__(self) -> tuple:
-        return MujocoScene, self.given
+        return _again, (self.given, self.soft)
+
+    def under(self, formulation: str) -> "MujocoScene":
+        """With equalities and dry friction as soft as MuJoCo has them, for the formulation `mujoco`."""
+        return self.softened() if formulation == "mujoco" else self
+
+    def softened(self) -> "MujocoScene":
+        """The same with equalities and dry friction as soft as MuJoCo has them, instead of rigid."""
+        other = object.__new__(MujocoScene)
+        other.__dict__ |= vars(self) | {"soft": True}
+        return other
 
     def reset(self, data: Any) -> None:
         """Puts data of the model to the start; raises DataError for a keyframe that the model does not have."""
@@ -88,11 +101,16 @@ class MujocoScene(Scene):
         touching = rows.joined(rows.contacts(m, d, J, self._ahead, self._bodies), rows.limits(d, J, self.model))
         bilateral = np.flatnonzero(d.efc_type == rows.EQUALITY)
         dry = np.flatnonzero(np.isin(d.efc_type, rows.DRY_FRICTION))
+        given = dict(g=d.efc_pos[bilateral])
+        if self.soft:
+            mj.mj_projectConstraint(m, d)
+            mj.mj_referenceConstraint(m, d)
+            (r_b, eps_b), (r_f, eps_f) = (rows.soft_rows(d, J, x, v, h) for x in (bilateral, dry))
+            given = dict(r_b=r_b, eps_b=eps_b, r_f=r_f, eps_f=eps_f)
         return instant(
             h, M, v, f, first=touching.first, J=J[touching.row], mu=touching.mu, phi=touching.phi, rate=touching.rate,
-            key=touching.key, J_b=J[bilateral], g=d.efc_pos[bilateral], J_f=J[dry],
-            limit=h * d.efc_frictionloss[dry], places=touching.places,
-            numbers=rows.soft_numbers(touching.solref, touching.solimp, m.opt.impratio),
+            key=touching.key, J_b=J[bilateral], J_f=J[dry], limit=h * d.efc_frictionloss[dry], places=touching.places,
+            numbers=rows.soft_numbers(touching.solref, touching.solimp, m.opt.impratio), **given,
         )  # fmt: skip
 
     def _without_contacts(self, q: Array, v: Array, t: float, h: float) -> tuple[Any, Array]:
@@ -102,11 +120,8 @@ class MujocoScene(Scene):
             raise DataError(f"a state at t = {t:g} s is not finite")
         d.qpos[:], d.act[:], d.qvel[:], d.time, d.ctrl[:] = *np.split(q, [m.nq]), v, t, self.controls.at(t)
         m.opt.timestep = h
-        m.opt.disableflags = self._flags | int(mj.mjtDisableBit.mjDSBL_CONSTRAINT)
-        mj.mj_fwdPosition(m, d)
-        mj.mj_fwdVelocity(m, d)
-        mj.mj_fwdActuation(m, d)
-        mj.mj_fwdAcceleration(m, d)
+        m.opt.disableflags = self._flags | int(mj.mjtDisableBit.mjDSBL_CONSTRAINT | mj.mjtDisableBit.mjDSBL_SENSOR)
+        mj.mj_forward(m, d)
         M, f, free = self._forces.step(d)
         self._activated = {q.tobytes(): d.act.copy()}
         self._ahead.raise_margins(d, free, h)
@@ -167,6 +182,11 @@ class MujocoScene(Scene):
         m = self.model
         words = {"velocities": m.nv, "joints": m.njnt, "tendons": m.ntendon, "actuators": m.nactuator}
         return {"left_out": self.left_out, "note": self.notes, **{what: int(n) for what, n in words.items()}}
+
+
+def _again(given: tuple, soft: bool) -> MujocoScene:
+    scene = MujocoScene(*given)
+    return scene.softened() if soft else scene
 
 
 def _seeing(model: Any) -> Any:

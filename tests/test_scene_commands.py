@@ -1,0 +1,133 @@
+"""Scenes on the command line and on disk: a model's file in, tables and a page out, errors in one line."""
+
+import json
+
+import pytest
+
+import workbench as wb
+from tests.scenes import Balls
+from workbench.cli.main import main
+from workbench.errors import DataError, WorkbenchError
+
+pytest.importorskip("mujoco")
+BOX = """<mujoco model="box">
+  <option timestep="0.004"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 .1" friction="0.1"/>
+    <body name="crate" pos="0 0 .1"><freejoint/><geom name="foot" type="box" size=".1 .1 .1" friction="0.3"/></body>
+  </worldbody>
+  <keyframe><key name="thrown" qpos="0 0 .1 1 0 0 0" qvel="1 0 0 0 0 0"/></keyframe>
+</mujoco>"""
+
+
+@pytest.fixture
+def box(tmp_path):
+    path = tmp_path / "box.xml"
+    path.write_text(BOX)
+    return path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A comparison by the command line: its folder and what was printed."""
+    folder = tmp_path_factory.mktemp("scene")
+    (folder / "box.xml").write_text(BOX)
+    out = folder / "out"
+    words = ["--key", "thrown", "--duration", "0.024", "--reference-step", "5e-4", "--out", str(out), "--json"]
+    rows = ["-f", "coulomb", "-f", "ccp", "-f", "engine:mujoco"]
+    with pytest.MonkeyPatch.context() as patch:
+        printed = []
+        patch.setattr("builtins.print", lambda *x, **_: printed.append(" ".join(map(str, x))))
+        assert main(["compare", str(folder / "box.xml"), *rows, *words]) == 0
+    return out, "\n".join(printed)
+
+
+def test_a_model_is_compared_with_the_engine(made):
+    out, printed = made
+    rows = {row["label"]: row for row in json.loads(printed)}
+    assert list(rows) == ["coulomb", "ccp", "engine:mujoco"]
+    assert all(row["verified"] for row in rows.values())
+    assert {row["step"] for row in rows.values()} == {0.004}
+    # A sliding box is lifted under the cone problem, and goes in under MuJoCo's springs.
+    assert rows["ccp"]["body_position_error"] > rows["coulomb"]["body_position_error"]
+    assert rows["engine:mujoco"]["body_penetration"] > 1e-5 > rows["coulomb"]["body_penetration"]
+    page = (out / "report.html").read_text("utf-8")
+    for words in ("Body by body", "engine:mujoco", "crate", "mj_step of MuJoCo"):
+        assert words in page
+    for name in ("bodies.csv", "bodies.parquet", "runs.csv", "motion.npz", "provenance.json"):
+        assert (out / name).is_file()
+
+
+def test_a_saved_comparison_is_reported_again(made):
+    out, _ = made
+    found = wb.report(out)
+    assert found.comparison.scene.bodies == ("crate",)
+    assert found.frames["bodies"].attrs["columns"]["growth"]["unit"] == "1"
+    assert "crate" in found.html()
+    with pytest.raises(DataError, match="no page together yet"):
+        wb.report([out, out])
+
+
+def test_damaged_bodies_are_one_line(made, tmp_path):
+    out, _ = made
+    for path in out.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "bodies.parquet").write_bytes(b"PAR1")
+    with pytest.raises(DataError, match=r"bodies\.parquet"):
+        wb.report(tmp_path)
+
+
+def test_values_of_the_model_are_set(box):
+    found = wb.scene(box, {"geom/foot.friction": 0.4}, key="thrown")
+    q, v = found.start()
+    assert v[0] == 1
+    assert found.instant(q, v, 0.0, 1e-3).mu.tolist() == [1.0, 0.4, 0.4] * 4
+
+
+def test_a_scene_is_shown(box, capsys):
+    assert main(["show", str(box)]) == 0
+    told = capsys.readouterr().out
+    assert "1 body that moves" in told
+    assert "4 of sliding" in told
+    assert "crate" in told
+    frame = wb.show(box).frame
+    assert frame["against"].tolist() == ["the ground"] * 4
+    assert frame["mu"].tolist() == [0.3] * 4
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["compare", "BOX", "--relax", "rigid"], "--relax is for cases, and box.xml is a scene"),
+        (["compare", "BOX", "--time-limit", "3"], "--time-limit is for files"),
+        (["compare", "wheel", "--key", "home"], "--key is for scenes, and wheel is the name of a case"),
+        (["compare", "BOX", "--key", "home"], "no keyframe 'home'; it has thrown"),
+        (["compare", "BOX", "--set", "geom/foot.friction"], "give NAME=VALUE"),
+        (["compare", "BOX", "-f", "engine:bullet"], "unknown engine 'engine:bullet'"),
+        (["compare", "BOX", "-f", "engine:mujoco,stiff=1"], "'stiff=1' is no option"),
+        (["compare", "BOX", "-f", "engine:mujoco,timeconst=fast"], "timeconst=fast is no number"),
+        (["compare", "BOX", "--step", "4e-3", "--reference-step", "3e-3"], "no whole multiple"),
+        (["compare", "BOX", "--duration", "1e-4"], "at least one step"),
+        (["compare", "nothing.xml"], "nothing.xml is no file"),
+        (["compare", "hopper", "--key", "home"], "no keyframes"),
+        (["compare", "hopper", "--set", "N=100000"], "GB, more than 4"),
+        (["slides", "BOX"], "which has no slides yet"),
+        (["show", "BOX", "--latex"], "--latex is for formulations"),
+    ],
+)
+def test_bad_options_are_one_line(words, message, box, tmp_path, capsys):
+    out = ["--out", str(tmp_path / "out")] if words[0] == "compare" else []
+    assert main([str(box) if x == "BOX" else x for x in words] + out) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_for_cases_is_refused_in_python():
+    with pytest.raises(WorkbenchError, match="normal is for cases"):
+        wb.compare(Balls([[0, 0, 0.1]], [[0, 0, 0]]), normal="moreau")
+    with pytest.raises(WorkbenchError, match="is a scene already"):
+        wb.scene(Balls([[0, 0, 0.1]], [[0, 0, 0]]), key="home")
+    with pytest.raises(WorkbenchError, match="steps models from files"):
+        wb.compare(Balls([[0, 0, 0.1]], [[0, 0, 0]]), "engine:mujoco")

@@ -1,0 +1,76 @@
+"""The command `workbench flow SCENE`."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from workbench.cli.parsing import command
+from workbench.cli.progress import Progress
+from workbench.cli.words import number_option, numbers
+from workbench.errors import WorkbenchError
+from workbench.output import json_text
+from workbench.readers.numbers import parse_entry
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    p = command(
+        commands, "flow", "what formulations do to a flow of grains, over friction coefficient and step",
+        "flow hopper", "flow hopper --set N=1000 --mu 0.1,0.3,0.5 --step 2e-3,1e-3,5e-4 --duration 1",
+        "flow rotating-drum -f coulomb -f ccp -f frictionless --roughness 1e-4",
+    )  # fmt: skip
+    p.add_argument("scene", help="name of a scene of grains: packing, column-collapse, hopper, rotating-drum")
+    p.add_argument(
+        "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
+        help="repeatable; default: coulomb and ccp",
+    )  # fmt: skip
+    p.add_argument(
+        "--mu", metavar="MU[,MU...]", default="0.1,0.3,0.5", help="friction coefficients; default 0.1,0.3,0.5"
+    )
+    p.add_argument(
+        "--step", metavar="H[,H...]", default="4e-3,2e-3,1e-3", help="step sizes [s]; default 4e-3,2e-3,1e-3"
+    )
+    p.add_argument("--duration", metavar="T", help="simulated time [s]; default: the scene's")
+    p.add_argument(
+        "--set", action="append", metavar="NAME=VALUE", default=[], help="a parameter of the scene, repeatable"
+    )
+    p.add_argument("--roughness", metavar="R", help="of a grain, beside its radius; default 1e-3")
+    p.add_argument("--tolerance", metavar="EPS", help="residual that every step is solved to; default 1e-3")
+    p.add_argument("--out", metavar="FOLDER", help="where to write; default: SCENE-flow")
+    p.add_argument("--json", action="store_true", help="print the rows as JSON instead of sentences")
+    p.add_argument("--quiet", action="store_true", help="no progress bar, no sentences")
+    p.set_defaults(run=run_flow)
+
+
+def run_flow(o: argparse.Namespace) -> None:
+    """Make all runs, write rows and page, print what they say."""
+    from workbench.output import staged
+    from workbench.verbs.flow import flow
+
+    values = dict(_setting(text) for text in o.set)
+    given: dict[str, Any] = {
+        name: number_option(getattr(o, name), f"--{name}", unit)
+        for name, unit in (("duration", "seconds"), ("roughness", "radii"), ("tolerance", "1"))
+        if getattr(o, name) is not None
+    }
+    steps, mu = numbers(o.step, "--step"), numbers(o.mu, "--mu")
+    folder = Path(o.out or f"{o.scene}-flow")
+    with staged(folder) as stage:
+        with Progress(o.quiet) as progress:
+            found = flow(
+                o.scene, o.formulation or ("coulomb", "ccp"), values=values, mu=mu, steps=steps, **given,
+                progress=progress,
+            )  # fmt: skip
+        found.write(stage)
+    if o.json:
+        print(json_text(found.rows.to_dict("records")))
+    elif not o.quiet:
+        print("\n".join(found.words))
+        print(f"report: {folder}/report.html")
+
+
+def _setting(text: str) -> tuple[str, float]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise WorkbenchError(f"--set {text[:60]}: give NAME=NUMBER")
+    return name, parse_entry(value.strip(), f"--set {text[:60]}")

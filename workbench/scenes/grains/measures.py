@@ -1,0 +1,123 @@
+"""What is measured of grains: of single contacts while a run is made (`Watched`), of where the grains are, afterwards.
+
+A contact presses where its normal impulse is more than `PRESSES` of a grain's weight in the step. Associated flow
+holds a contact that slides open by phi + h u_n = mu h |u_t|: that gap is what `float_gap` measures, and `slip` says at
+which step it would be as small as asked for.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from workbench.arrays import Array
+from workbench.errors import DataError
+from workbench.scenes.grains.scene import Grains
+from workbench.scenes.run import Stepped, Stepper
+
+PRESSES = 1e-6
+"""Impulse, beside the mean grain's weight times the step, from which on a contact presses."""
+POINTS, NEAREST = 10_000, 8
+"""Points of the box that a solid fraction is counted in, half a per cent; spheres that are asked of each."""
+INNER = (0.2, 0.8)
+"""Quantiles of the centres between which the box of a solid fraction lies."""
+FLOW = (0.1, 0.9)
+"""Shares of all that passes between which its rate is taken."""
+
+
+class Measure(NamedTuple):
+    """Unit and meaning of a number."""
+
+    unit: str
+    meaning: str
+
+
+MEASURES = {
+    "coordination": Measure("1", "contacts that press on a grain, the mean over the grains that something presses on"),
+    "strong": Measure("1", "share of the contacts that press with more than twice the mean force"),
+    "float_gap": Measure("m", "gap at which contacts that press stand after a step, the mean by their forces"),
+    "slip": Measure("m/s", "speed at which contacts that press slide, the mean by their forces"),
+    "solid_fraction": Measure("1", "share of the space amid the grains that is within them"),
+    "overlap": Measure("m", "deepest overlap of two grains, or of a grain and a wall"),
+}
+"""Of every scene of grains; means over the second half of a run."""
+
+
+class Watched:
+    """A stepper that notes what its contacts do from a time `since` [s] on."""
+
+    def __init__(self, stepper: Stepper, scene: Grains, since: float):
+        self.stepper, self.scene, self.since = stepper, scene, since
+        self.label, self.solver, self.h = stepper.label, stepper.solver, stepper.h
+        self.noted: list[Array] = []
+        self.forces: list[Array] = []
+        self.deepest = 0.0
+
+    def step(self, q: Array, v: Array, t: float) -> Stepped:
+        x = self.stepper.step(q, v, t)
+        if t >= self.since:
+            self._note(x)
+        return x
+
+    def _note(self, x: Stepped) -> None:
+        given, first = x.given, x.given.first[:-1]
+        least = PRESSES * self.h * float(np.linalg.norm(self.scene.weight, axis=1).mean())
+        pressing = x.P[first] > least
+        self.deepest = max(self.deepest, -float(given.phi.min(initial=0.0)))
+        if not pressing.any():
+            return
+        u = given.J @ x.v + given.rate
+        tangents = np.ones(u.size, dtype=bool)
+        tangents[first] = False
+        slip = np.sqrt(np.add.reduceat(np.where(tangents, u, 0.0) ** 2, first))
+        p = x.P[first][pressing]
+        assert given.places is not None
+        ends = given.places.pair[pressing]
+        ends = ends[ends >= 0]
+        gap = (given.phi + self.h * u[first])[pressing]
+        share = p / p.sum()
+        self.noted.append(np.array([ends.size / np.unique(ends).size, share @ gap, share @ slip[pressing]]))
+        self.forces.append(p / p.mean())
+
+    def measured(self) -> dict[str, float]:
+        """The first measures of `MEASURES` by name; NaN where nothing presses."""
+        if not self.noted:
+            return dict.fromkeys(("coordination", "strong", "float_gap", "slip"), np.nan) | {"overlap": self.deepest}
+        coordination, gap, slip = np.mean(self.noted, axis=0)
+        return {
+            "coordination": float(coordination), "strong": float((np.concatenate(self.forces) > 2.0).mean()),
+            "float_gap": float(gap), "slip": float(slip), "overlap": self.deepest,
+        }  # fmt: skip
+
+
+def force_distribution(forces: Array, bins: Array) -> Array:
+    """P(f) (k,), the density of forces f beside their mean in bins (k + 1,), normed over all forces."""
+    if not len(forces):
+        return np.full(len(bins) - 1, np.nan)
+    return np.histogram(forces, bins)[0] / (len(forces) * np.diff(bins))
+
+
+def solid_fraction(x: Array, radius: Array, quantiles: tuple[float, float] = INNER) -> float:
+    """Share of a box amid the centres x (N, 3) that is within the spheres, counted at `POINTS` points.
+
+    Raises DataError where there are fewer than two spheres.
+    """
+    if len(x) < 2:
+        raise DataError(f"{len(x)} spheres have no solid fraction; two at least are needed")
+    low, high = np.quantile(x, quantiles, axis=0)
+    points = low + (high - low) * np.random.default_rng(0).uniform(size=(POINTS, 3))
+    distance, nearest = cKDTree(x).query(points, k=min(NEAREST, len(x)))
+    return float((distance <= radius[nearest]).any(axis=1).mean())
+
+
+def passing_rate(z: Array, t: Array, mass: Array, level: float = 0.0) -> float:
+    """Rate [kg/s] at which what is at heights z (K, N) [m] passes a level downwards, by least squares over `FLOW`.
+
+    NaN where fewer than ten pass in that time.
+    """
+    below = (z < level) @ mass
+    count = (z < level).sum(axis=1)
+    some = (count >= FLOW[0] * count[-1]) & (count <= FLOW[1] * count[-1])
+    if not some.any() or np.ptp(count[some]) < 10:
+        return float("nan")
+    return float(np.polyfit(t[some], below[some], 1)[0])
