@@ -112,9 +112,12 @@ def _alike(c: Comparison, found: Ranked, rows: pd.DataFrame, alike: list[str]) -
     told = f"{listed(named)} cannot be told from exact Coulomb friction" if named else ""
     step = f", which at this step is itself {_far(own.iloc[0])} off" if len(own) and named else ""
     rest = [x for x in found.order[-1] if x not in alike]
-    far = f"{listed(rest)} {'moves' if len(rest) == 1 else 'move'} farthest from it ({_far(found.errors[rest[-1]])})"
+    far = ""
+    if rest:
+        move = "moves" if len(rest) == 1 else "move"
+        far = f"{listed(rest)} {move} farthest from it ({_far(found.errors[rest[-1]])})"
     bare = "friction plays no part so far: without it bodies move alike" if free else ""
-    parts = [x for x in (told + step, far if rest else "", bare) if x]
+    parts = [x for x in (told + step, far, bare) if x]
     return f"Over {shown(c).until:.3g} s of motion {'; '.join(parts)}."
 
 
