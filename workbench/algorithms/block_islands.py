@@ -68,17 +68,24 @@ def islands(p: ContactBlocks) -> Iterator[Island]:
         yield Island(blocks, unknowns, method)
 
 
-def solve_dense(p: ContactBlocks, some: list[Island], x: Array) -> int:
-    """The answers of islands with a method into x (X,), guesses at first; returns the iterations."""
+def _matrix(p: ContactBlocks, some: list[Island]) -> Any:
+    """L W R + N of all these islands, sparse; None where the problem has the matrix of all blocks."""
+    if p.small:
+        return None
     unknowns = np.concatenate([island.unknowns for island in some])
     rows = ranges(p.row, np.concatenate([island.blocks for island in some]))
     L, N, R = p.whole
     J, V = p.rows[rows], p.responses[rows]
-    A = sparse.csr_array(L[unknowns][:, rows] @ (J @ V.T) @ R[rows][:, unknowns] + N[unknowns][:, unknowns])
+    return sparse.csr_array(L[unknowns][:, rows] @ (J @ V.T) @ R[rows][:, unknowns] + N[unknowns][:, unknowns])
+
+
+def solve_dense(p: ContactBlocks, some: list[Island], x: Array) -> int:
+    """The answers of islands with a method into x (X,), guesses at first; returns the iterations."""
+    A = _matrix(p, some)
     q, info, iterations, first = p.free[1], np.zeros(1, dtype=np.int64), 0, 0
     for island in some:
         u, blocks = island.unknowns, island.blocks
-        own = A[first : first + u.size, first : first + u.size].toarray()
+        own = p.small.A[np.ix_(u, u)] if A is None else A[first : first + u.size, first : first + u.size].toarray()
         z = x[u]
         method = island.method
         assert method is not None
