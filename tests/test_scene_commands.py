@@ -110,6 +110,8 @@ def test_a_scene_is_shown(box, capsys):
         (["compare", "BOX", "--duration", "1e-4"], "at least one step"),
         (["compare", "nothing.xml"], "nothing.xml is no file"),
         (["compare", "hopper", "--key", "home"], "no keyframes"),
+        (["compare", "hopper", "--set", "N=100000"], "GB, more than 4"),
+        (["slides", "BOX"], "which has no slides yet"),
         (["show", "BOX", "--latex"], "--latex is for formulations"),
     ],
 )

@@ -105,6 +105,17 @@ def test_the_worst_body_is_in_the_row(sliding):
         np.testing.assert_array_equal(sliding.runs[f"body_{name}"], worst)
 
 
+def test_the_numbers_of_bodies_are_those_of_their_curves(sliding):
+    """Fewer moments than are drawn: means and extremes over the curves are the numbers themselves."""
+    runs = sliding.trajectories[sliding.trajectories["role"] == "run"]
+    curves = runs.groupby(["label", "body"], sort=False)
+    for name in ("position_error", "orientation_error"):
+        np.testing.assert_allclose(curves[name].mean(), sliding.bodies[name], rtol=1e-12)
+    deepest = np.maximum(-curves["gap"].min(), 0.0)
+    np.testing.assert_allclose(deepest, sliding.bodies["penetration"], atol=1e-15)
+    assert deepest.max() > 1e-5
+
+
 def test_a_soft_formulation_sinks_and_creeps(sliding):
     """What rests on a spring sinks; a rigid one does neither."""
     rows = sliding.bodies[sliding.bodies["body"] == "ball 1"].set_index("label")

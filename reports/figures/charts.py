@@ -27,7 +27,18 @@ PARTS = {
 LEAST = 1e-6
 """Parts of an error budget up to this have no mark [%]."""
 
-NAMES = ("ranking", "friction", "misalignment", "position", "energy", "budget", "painleve", "cones", "motion")
+NAMES = (
+    "ranking",
+    "friction",
+    "misalignment",
+    "position",
+    "orientation",
+    "energy",
+    "budget",
+    "painleve",
+    "cones",
+    "motion",
+)
 """File names of the figures, without ending."""
 
 Chart = alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart | alt.Chart

@@ -40,6 +40,8 @@ from workbench.step.simulation import whole_steps
 
 FINER = 6
 """Times that the reference's step is smaller at least: the error of its own step is then a fifth of theirs."""
+NUMBERS, MEMORY = 22, 4e9
+"""What is kept of a body in a step, and bytes that all runs may take."""
 MakeStepper = Callable[[Any, Formulation, float], Stepper]
 """What steps a scene under a formulation at a step [s]; raises WorkbenchError where it cannot."""
 
@@ -79,6 +81,7 @@ def compare(
     where nothing can be compared.
     """
     must_fit(settings)
+    must_be_kept(settings, len(formulations) + len(engines), len(scene.bodies), scene.start()[1].size)
     chosen, duration = chosen_metrics(SCENE, metrics), float(settings.duration or 0.0)
     runs = _Runs(scene, stepper, duration, progress, settings, len(formulations) + len(engines))
     fine, coarse = (runs.needed(exact, m * settings.reference_step) for m in (1, 2))
@@ -126,6 +129,17 @@ def must_fit(settings: Settings) -> None:
             raise DataError(f"duration {settings.duration or 0:g} s; at least one step of {h:g} s is needed")
     if len(set(settings.steps)) < len(settings.steps):
         raise DataError("a step is given twice; each step makes rows of its own")
+
+
+def must_be_kept(settings: Settings, rows: int, bodies: int, velocities: int) -> None:
+    """Raises DataError where the runs, which are kept, take more than `MEMORY`."""
+    steps = [2 / settings.reference_step, *((rows + 1) / h for h in settings.steps)]
+    size = 8 * (NUMBERS * bodies + 3 * velocities) * float(settings.duration or 0.0) * sum(steps)
+    if size > MEMORY:
+        raise DataError(
+            f"the runs of {bodies} bodies take {size / 1e9:.3g} GB, more than {MEMORY / 1e9:g}; give a larger "
+            "--step, a shorter --duration or fewer formulations"
+        )
 
 
 class _Runs:
