@@ -45,7 +45,7 @@ class InTurn:
         for solver in self.solvers:
             found = solver.solve_from(problem, start if best is None else np.nan_to_num(best.z))
             iterations += found.iterations
-            if best is None or found.residual < best.residual or best.claimed is Status.REFUSED:
+            if best is None or found.residual < best.residual:
                 best = found
             if best.residual <= self.tolerance:
                 break
