@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 import pandas as pd
 
 from benchmarks.__main__ import OUT
-from benchmarks.harness import Failed
+from benchmarks.harness import Failed, say
 from benchmarks.peers.child import Child
 from benchmarks.provenance import one_line, provenance
 
@@ -65,8 +65,8 @@ def root(path: Path) -> str:
         return ""
 
 
-def rows(folder: Path, asked: argparse.Namespace) -> list[dict[str, Any]]:
-    """A row for every model, and a line on standard error while they are made."""
+def try_all(folder: Path, asked: argparse.Namespace, kept: list[dict[str, Any]]) -> None:
+    """A row for every model into `kept`, and a line on standard error while they are made."""
     child = Child([sys.executable, "-m", "benchmarks.children.model_child"], SECONDS + 60.0, Path(__file__).parents[1])
     words = {
         "formulation": asked.formulation,
@@ -74,7 +74,6 @@ def rows(folder: Path, asked: argparse.Namespace) -> list[dict[str, Any]]:
         "limit": SECONDS,
         "duration": asked.compare,
     }
-    kept = []
     for package in unpacked(folder):
         for path in models(package):
             if asked.only not in path.as_posix():
@@ -89,7 +88,6 @@ def rows(folder: Path, asked: argparse.Namespace) -> list[dict[str, Any]]:
                 file=sys.stderr,
             )
     child.stop()
-    return kept
 
 
 def reasons(table: pd.DataFrame, outcome: str, most: int = 12) -> list[str]:
@@ -137,7 +135,12 @@ def main() -> None:
     parser.add_argument("--only", default="", help="files whose path has this in it")
     parser.add_argument("--compare", type=float, default=0.0, help="compare for so long [s], in place of steps")
     asked = parser.parse_args()
-    table = pd.DataFrame(rows(asked.folder.resolve(), asked))
+    kept: list[dict[str, Any]] = []
+    try:
+        try_all(asked.folder.resolve(), asked, kept)
+    except KeyboardInterrupt:
+        say("broken off; the table has what there is")
+    table = pd.DataFrame(kept)
     OUT.mkdir(parents=True, exist_ok=True)
     table.to_csv(OUT / "models.csv", index=False)
     text = markdown(table, asked)

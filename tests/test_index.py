@@ -1,6 +1,7 @@
 """The index of a folder: every page of the workbench that it holds, and nothing else."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from markupsafe import escape
@@ -54,6 +55,8 @@ def test_an_index_links_the_pages_of_a_folder_and_no_others(folder, capsys):
     # It is made anew from the pages, of which it is none.
     assert main(["index", str(folder)]) == 0
     assert "3 pages" in capsys.readouterr().out
+    assert main(["index", str(folder), "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
 
 
 def test_a_page_says_what_it_is(folder):
@@ -64,11 +67,16 @@ def test_a_page_says_what_it_is(folder):
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", own.made)
 
 
+def a_study():
+    with ThreadPoolExecutor(1) as here:
+        return wb.study("wheel", ["box", "ccp"], duration=0.005, reference_step=5e-4, executor=here, workers=1)
+
+
 @pytest.mark.parametrize(
     ("make", "kind"),
     [
         (lambda: wb.trace([[-1]], rhs=[-1]), "trace"), (lambda: wb.show("box"), "result"),
-        (lambda: wb.vary("rod", along=("mu", 0, 2)), "vary"),
+        (lambda: wb.vary("rod", along=("mu", 0, 2)), "vary"), (a_study, "study"),
     ],
 )  # fmt: skip
 def test_every_kind_of_page_has_a_summary(tmp_path, make, kind):

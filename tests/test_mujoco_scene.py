@@ -50,7 +50,8 @@ ALL = """<mujoco>
 </worldbody>
 <tendon><fixed name="cord" range="-0.1 0.05" limited="true" frictionloss="0.02"><joint joint="hinge" coef="1"/>
 <joint joint="knee" coef="-0.5"/></fixed></tendon>
-<equality><connect body1="two" body2="hung" anchor=".2 0 0"/></equality></mujoco>"""
+<equality><connect body1="two" body2="hung" anchor=".2 0 0"/></equality>
+<contact><exclude body1="two" body2="hung"/></contact></mujoco>"""
 
 
 @pytest.fixture

@@ -182,3 +182,9 @@ def test_a_keyframe_that_does_not_exist_is_refused_with_those_that_do(key, tmp_p
     (tmp_path / "box.xml").write_text(BOX)
     assert "it has home" in refused(lambda: MujocoScene(tmp_path / "arm.xml", key=key))
     assert "it has none" in refused(lambda: MujocoScene(tmp_path / "box.xml", key=key))
+
+
+def test_a_motion_that_touches_nothing_is_told_too(tmp_path):
+    (tmp_path / "fall.xml").write_text(crate("0 0 0.5", "0 0 5"))
+    found = wb.compare(tmp_path / "fall.xml", ["box", "engine:mujoco"], duration=0.02)
+    assert "box and engine:mujoco cannot be told from exact Coulomb friction" in str(found)

@@ -1,6 +1,7 @@
 """Contacts posed one by one: the laws of every formulation, the steps of the cases, contacts that come and go."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,8 @@ from workbench.step.simulation import simulate
 
 NAMED = {f.name: f for f in FORMULATIONS}
 STEPS = [f for f in FORMULATIONS if f.symbols is ContactSymbols]
-SOLVER = default_solver(ContactBlocks.kind)
+SOLVER: Any = default_solver(ContactBlocks.kind).adjusted(1e-14, 50)
+"""What is tested here is how problems are posed, so it goes on as long as it gets better."""
 
 
 def interleaved(normal, tangent):
@@ -243,7 +245,7 @@ def test_compliances_are_those_of_the_directions_as_they_are():
 def test_a_contact_without_directions_is_frictionless_under_every_formulation(f):
     v = np.array([3.0, 0.0, -1.0, 0.0, 0.0, 0.0])
     v_next, P, _, _ = step_of(f, ball(0, [], v))
-    assert v_next[0] == 3.0
+    assert v_next[0] == pytest.approx(3.0, rel=1e-15, abs=0)
     # MuJoCo's contact is soft.
     assert P[0] == pytest.approx(4.0) if f.name != "mujoco" else 0.0 < P[0] < 4.0
 

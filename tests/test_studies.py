@@ -316,7 +316,8 @@ def test_the_command_line_makes_the_same_as_a_description(tmp_path, monkeypatch,
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["status", "nowhere"], "holds no study"), (["status"], "needs the folder"),
+        (["status", "nowhere"], "'nowhere' holds no study: there is no plan.parquet in it\n"),
+        (["status"], "needs the folder"),
         (["wheel", "--vary", "mu"], "NAME=VALUES"),
         (["wheel", "--vary", "mu=0.1:0.9"], "mu is a range"), (["wheel", "--sample", "sobol"], "give a method"),
         (["wheel", "--shard", "3/2"], "counts from 1"), (["none.toml"], "cannot be read"),

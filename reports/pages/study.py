@@ -24,9 +24,9 @@ def render(
     window = first_window(rows)
     errors = errors_of(metrics, window)
     drawn = figures(window, errors, varied, {name: told[name]["unit"] for name in varied})
-    table = by_variant(window, errors)
+    table, said = by_variant(window, errors), sentences(window, errors, varied)
     return environment().get_template("study.html.j2").render(
-        title=title, words=[*words, *sentences(window, errors, varied)], figures=drawn, errors=errors,
+        title=title, words=[*words, *said], description=" ".join(said or words), figures=drawn, errors=errors,
         given=[(name, told[name], _range(rows[name])) for name in given],
         orders=[_order(window, column) for column in errors if window["step"].nunique() > 1],
         table=[_line(row, errors) for row in table.to_dict("records")], several=rows["case"].nunique() > 1,

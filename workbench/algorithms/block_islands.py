@@ -15,14 +15,22 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from workbench.algorithms.block_newton import BlockNewton
+from workbench.algorithms.coulomb_exact import CCP as CCP_EXACT
+from workbench.algorithms.coulomb_exact import COULOMB as COULOMB_EXACT
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.algorithms.proximal import proximal_kernel
 from workbench.algorithms.small_cones import solve_small
 from workbench.arrays import Array
-from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import COULOMB, NO_CONE, ContactBlocks
+from workbench.problems.dense_blocks import normals_first
+from workbench.problems.friction_problem import GlobalFrictionProblem
+from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 
 MOST_INTERVALS, MOST_CONES = 1200, 150
 """Unknowns up to which an island of intervals, and one with cones, goes to the dense methods."""
+MOST_FALLBACK = 300
+"""Blocks up to which an island of cones that is left unsolved goes to the solvers of friction problems, whose time on
+what is hard for both is without limit."""
 SWEEPS_OF_ONE = 2
 """Sweeps over blocks that are islands: the second one refines."""
 
@@ -68,17 +76,24 @@ def islands(p: ContactBlocks) -> Iterator[Island]:
         yield Island(blocks, unknowns, method)
 
 
-def solve_dense(p: ContactBlocks, some: list[Island], x: Array) -> int:
-    """The answers of islands with a method into x (X,), guesses at first; returns the iterations."""
+def _matrix(p: ContactBlocks, some: list[Island]) -> Any:
+    """L W R + N of all these islands, sparse; None where the problem has the matrix of all blocks."""
+    if p.small:
+        return None
     unknowns = np.concatenate([island.unknowns for island in some])
     rows = ranges(p.row, np.concatenate([island.blocks for island in some]))
     L, N, R = p.whole
     J, V = p.rows[rows], p.responses[rows]
-    A = sparse.csr_array(L[unknowns][:, rows] @ (J @ V.T) @ R[rows][:, unknowns] + N[unknowns][:, unknowns])
+    return sparse.csr_array(L[unknowns][:, rows] @ (J @ V.T) @ R[rows][:, unknowns] + N[unknowns][:, unknowns])
+
+
+def solve_dense(p: ContactBlocks, some: list[Island], x: Array) -> int:
+    """The answers of islands with a method into x (X,), guesses at first; returns the iterations."""
+    A = _matrix(p, some)
     q, info, iterations, first = p.free[1], np.zeros(1, dtype=np.int64), 0, 0
     for island in some:
         u, blocks = island.unknowns, island.blocks
-        own = A[first : first + u.size, first : first + u.size].toarray()
+        own = p.small.A[np.ix_(u, u)] if A is None else A[first : first + u.size, first : first + u.size].toarray()
         z = x[u]
         method = island.method
         assert method is not None
@@ -92,6 +107,25 @@ def solve_dense(p: ContactBlocks, some: list[Island], x: Array) -> int:
             x[u] = z
         iterations, first = iterations + int(info[0]), first + u.size
     return iterations
+
+
+def solve_cones(p: ContactBlocks) -> Array | None:
+    """x (X,) of an island of plain cones, by the exact solvers of friction problems over bodies; None of others."""
+    if p.blocks > MOST_FALLBACK:
+        return None
+    laws, d = set(p.cone.tolist()), p.size // p.blocks - 1
+    one_size = bool((np.diff(p.unknown) == 1 + d).all())
+    if NO_CONE in laws or len(laws) > 1 or not one_size or d not in (1, 2) or p.N.any():
+        return None
+    if (p.whole[0] != sparse.eye_array(p.size)).nnz:
+        return None
+    order = normals_first(p)
+    data = GlobalFrictionProblem(p.M, p.J.T[:, order], p.b, p.c[order], p.mu, d=d)
+    problem: Any = GlobalCoulombNCP(data) if laws == {COULOMB} else GlobalConicQP(data)
+    found = (COULOMB_EXACT if laws == {COULOMB} else CCP_EXACT).solve(problem)
+    x = np.empty(p.size)
+    x[order] = found.z
+    return x
 
 
 def solve_single(p: ContactBlocks, blocks: Indices, x: Array) -> None:

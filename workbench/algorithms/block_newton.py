@@ -221,7 +221,8 @@ def solve_island(p: ContactBlocks, guess: Array, enough: float, most: int) -> tu
     found, least, iterations = guess, np.inf, 0
     stages: tuple[str, ...] = ()
     for start in [guess, None] if guess.any() else [None]:
-        blocks = BlockNewton(p, enough, most)
+        # A start that helps does so soon.
+        blocks = BlockNewton(p, enough, most if start is None else -(-most // 4))
         search = solve_in_stages(blocks, start)
         iterations, stages = iterations + blocks.swept + blocks.factors, (*stages, *search.report)
         if blocks.least < least:

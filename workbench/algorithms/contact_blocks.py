@@ -2,9 +2,9 @@
 
 What nothing couples is solved apart: single blocks by themselves (`block_sweeps`), small islands of one kind by the
 dense methods (`block_islands`), all others, and those where these fail, by Newton's method over bodies
-(`block_newton`). A guess that solves an island is its answer, and a start elsewhere; where Newton's method finds no
-solution from it, it begins from zero. Guarantees are those of the methods; the problem's own residual grades every
-island and the whole.
+(`block_newton`); cones that it leaves unsolved by the solvers of friction problems. A guess that solves an island is
+its answer, and a start elsewhere; where Newton's method finds no solution from it, it begins from zero. Guarantees are
+those of the methods; the problem's own residual grades every island and the whole.
 """
 
 from dataclasses import dataclass, field, replace
@@ -23,6 +23,8 @@ from workbench.problems.solution import Solution, Status
 
 ENOUGH = 1e-11
 """Residual at which nothing more is done, if not adjusted."""
+MOST = 1000
+"""Newton steps on an island from one start, if not adjusted; fewer leave no time for other methods after them."""
 
 
 Indices = NDArray[np.int64]
@@ -71,7 +73,7 @@ class BlockSolver:
     """See the module. `enough` is the residual at which it stops, `most` the number of Newton steps on an island."""
 
     enough: float = ENOUGH
-    most: int = 2000
+    most: int = MOST
     name: str = "blocks-exact"
     solves: frozenset[str] = frozenset({ContactBlocks.kind})
     guaranteed_for: str = "islands of one kind as the methods that they go to; others: no proof, graded by the residual"
@@ -138,6 +140,18 @@ class BlockSolver:
                 progress.put(some.blocks, unknowns, x_k, part.block_residuals(x_k))
                 progress.iterations += iterations
                 progress.stages += [f"{some.blocks.size} blocks, {stage}" for stage in stages]
+                self.once_more(progress, some.blocks, unknowns, part)
+
+    def once_more(self, progress: Progress, blocks: Indices, unknowns: Indices, part: ContactBlocks) -> None:
+        """An island that Newton's method over blocks leaves unsolved, by the solvers of friction problems."""
+        from workbench.algorithms.block_islands import solve_cones
+
+        if self.most < MOST or progress.residuals[blocks].max() <= max(self.enough, self.tolerance):
+            return
+        x = solve_cones(part)
+        if x is not None:
+            progress.put(blocks, unknowns, x, part.block_residuals(x))
+            progress.stages.append(f"as a friction problem: {progress.residuals[blocks].max():.1e}")
 
 
 SOLVER = BlockSolver()

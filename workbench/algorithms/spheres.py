@@ -13,7 +13,6 @@ Sweeps: Jourdan, Alart & Jean 1998. Guarantee: for associated flow the energy fa
 acceleration that does not make the sweeps' changes smaller is taken back. For Coulomb's law there is no proof.
 """
 
-from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +35,8 @@ OVER = 1.3
 """Over-relaxation under Coulomb's law: 1 takes several times as many sweeps, from 1.5 on packings at rest stall."""
 INNER, MEMORY = 4, 10
 """Sweeps between accelerations, and differences that an acceleration takes into account."""
+SMALL = 1e-12
+"""Added to the normal equations of an acceleration, beside their trace."""
 FIRST_LOOK, LAST_LOOK = 20, 400
 """Sweeps between measurements, at first and later."""
 STOP, MOST = 1e-7, 20_000
@@ -167,49 +168,49 @@ class Packed:
 
 
 class Acceleration:
-    """Anderson's acceleration of z+ = G(z), G some sweeps, on its way; z the last point that was taken."""
+    """Anderson's acceleration of z+ = G(z), G some sweeps, on its way; `answer` is the last G(z) that was taken."""
 
     def __init__(self, packed: Packed, z: Array):
-        self.packed, self.z = packed, z
-        self.weight = np.sqrt(packed.own[:, [0, 1, 1]])
-        self.changes: deque[Array] = deque(maxlen=MEMORY + 1)
-        self.answers: deque[Array] = deque(maxlen=MEMORY + 1)
-        self.size = np.inf
+        self.packed, self.weight = packed, np.sqrt(packed.own[:, [0, 1, 1]])
+        self.changes, self.answers = (np.empty((MEMORY, z.size)) for _ in range(2))
+        self.gram, self.known, self.next = np.empty((MEMORY, MEMORY)), 0, 0
+        self.answer, self.change = self._look(z)
 
-    def _look(self, z: Array) -> tuple[Array, Array, float]:
+    def _look(self, z: Array) -> tuple[Array, Array]:
+        """G(z), and G(z) - z in units of impulses, flat."""
         answer = self.packed.swept(z, INNER)
-        change = (self.weight * (answer - z)).ravel()
-        return answer, change, float(np.linalg.norm(change))
+        return answer, (self.weight * (answer - z)).ravel()
 
     def advance(self) -> None:
         """One acceleration, or the plain sweeps where that makes nothing smaller."""
-        if not self.answers:
-            self._take(self.z, *self._look(self.z))
-        guess = self._guess()
-        found = self._look(guess)
-        if len(self.answers) > 1 and found[2] > self.size:
-            guess = self.answers[-1]
-            self.changes.clear()
-            self.answers.clear()
-            found = self._look(guess)
-        self._take(guess, *found)
-
-    def _take(self, z: Array, answer: Array, change: Array, size: float) -> None:
-        self.z, self.size = z, size
-        self.answers.append(answer)
-        self.changes.append(change)
+        answer, change = self._look(self._guess())
+        if self.known and _square(change) > _square(self.change):
+            self.known = self.next = 0
+            answer, change = self._look(self.answer)
+        else:
+            k = self.next
+            np.subtract(change, self.change, out=self.changes[k])
+            np.subtract(answer.ravel(), self.answer.ravel(), out=self.answers[k])
+            self.known, self.next = max(self.known, k + 1), (k + 1) % MEMORY
+            self.gram[k, : self.known] = self.gram[: self.known, k] = self._along(self.changes[k])
+        self.answer, self.change = answer, change
 
     def _guess(self) -> Array:
         """Where the changes would vanish if they were linear, by least squares."""
-        if len(self.answers) < 2:
-            return self.answers[-1]
-        f, g = np.array(self.changes), np.array(self.answers)
-        D = np.diff(f, axis=0)
-        A = D @ D.T
-        A[np.diag_indices(len(A))] += 1e-12 * np.trace(A)
+        m = self.known
+        A = self.gram[:m, :m] + SMALL * np.trace(self.gram[:m, :m]) * np.eye(m)
         if not A.any():
-            return self.answers[-1]
-        return g[-1] - np.tensordot(np.linalg.solve(A, D @ f[-1]), np.diff(g, axis=0), 1)
+            return self.answer
+        share = np.linalg.solve(A, self._along(self.change))
+        return self.answer - np.einsum("k,kx->x", share, self.answers[:m]).reshape(self.answer.shape)
+
+    def _along(self, change: Array) -> Array:
+        """Products of the differences kept with a change. The threads of `@` wait for longer than this takes."""
+        return np.einsum("kx,x->k", self.changes[: self.known], change)
+
+
+def _square(x: Array) -> float:
+    return float(np.einsum("x,x->", x, x))
 
 
 @dataclass(frozen=True)
@@ -264,7 +265,7 @@ class SphereSweeps:
             else:
                 for _ in range(max(look // INNER, 1)):
                     accelerated.advance()
-                z = accelerated.answers[-1]
+                z = accelerated.answer
             sweeps, look = sweeps + look, min(2 * look, LAST_LOOK)
             residual = problem.residual(z[packed.there])
             if residual < found:

@@ -12,10 +12,12 @@ from workbench.errors import WorkbenchError
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     index = command(
-        commands, "index", "a page that links the pages in a folder: comparisons, checks, maps, traces, reproductions",
+        commands, "index",
+        "a page that links the pages in a folder: comparisons, studies, checks, maps, traces, reproductions",
         "index .", "index results",
     )  # fmt: skip
     index.add_argument("folder", help="with pages of the workbench, in folders within it too; gets an index.html")
+    index.add_argument("--quiet", action="store_true", help="say nothing")
     index.set_defaults(run=run_index)
 
 
@@ -34,4 +36,5 @@ def run_index(o: argparse.Namespace) -> None:
     with replaced(out) as page:
         facts = provenance(command=f"workbench {shlex.join(o.words)}")
         page.write_text(render(folder.absolute().name, found, facts), "utf-8")
-    print(f"{len(found)} page{'s' * (len(found) > 1)}: {out}")
+    if not o.quiet:
+        print(f"{len(found)} page{'s' * (len(found) > 1)}: {out}")

@@ -102,6 +102,18 @@ class ContactBlocks:
         )
 
     @cached_property
+    def small(self) -> Any:
+        """`small_blocks.SmallBlocks` where the blocks are few, else None."""
+        from workbench.problems.small_blocks import MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES, SmallBlocks
+
+        few = self.s.size <= MOST_ROWS and self.size <= MOST_UNKNOWNS and 0 < self.b.size <= MOST_VELOCITIES
+        try:
+            return SmallBlocks(self) if few else None
+        except DataError:
+            # Where that is due to rounding, another factorisation may do.
+            return None
+
+    @cached_property
     def inertia(self) -> Inertia:
         """M, factored once. Raises DataError where it is singular."""
         try:
@@ -141,6 +153,8 @@ class ContactBlocks:
         """The diagonal blocks of W = J M^-1 J^T, m_i m_i numbers for block i, and those of L W R + N, as N; flat."""
         from workbench.problems.block_kernels import own_matrices, row_products
 
+        if self.small:
+            return self.small.own
         m = np.diff(self.row)
         W = np.zeros(int((m * m).sum()))
         responses = self.responses
@@ -155,6 +169,8 @@ class ContactBlocks:
     def free(self) -> tuple[Array, Array, Array]:
         """v^ (n,) that M v = b + J^T s has, q (X,) of F = (L W R + N) x + q, and the sizes of what q is the sum of."""
         n = self.b.size
+        if self.small:
+            return self.small.free_velocity * np.sqrt(self.M.diagonal()), self.small.q, self.small.sizes
         v = self.inertia.response(self.inertia.scale * (self.b + self.J.T @ self.s)) if n else np.zeros(0)
         L = self.whole[0]
         return v, L @ (self.rows @ v) + self.c, abs(L) @ (abs(self.rows) @ abs(v)) + abs(self.c)
@@ -162,11 +178,15 @@ class ContactBlocks:
     @cached_property
     def body(self) -> Indices:
         """(n,) which velocities M couples."""
+        if self.small:
+            return self.small.mass.group
         return self.inertia.body if self.b.size else np.zeros(0, dtype=np.int64)
 
     @cached_property
     def part(self) -> Indices:
         """(B,) the least block of the island of every one: what bodies couple directly or through others."""
+        if self.small:
+            return self.small.part
         entries = self.J.tocoo()
         some = entries.data != 0
         block, body = self.block_of_row[entries.row[some]], self.body[entries.col[some]]
@@ -194,19 +214,25 @@ class ContactBlocks:
 
     def moved(self, x: Array) -> Array:
         """(L W R + N) x (X,)."""
+        if self.small:
+            return self.small.A @ x
         L, N, R = self.whole
         v = self.inertia.response(self.rows.T @ (R @ x)) if self.b.size else np.zeros(0)
         return L @ (self.rows @ v) + N @ x
 
     def impulses(self, x: Array) -> Array:
         """P (R,) of x (X,)."""
-        return self.whole[2] @ self._asked(x) + self.s
+        x = self._asked(x)
+        return self.small.impulses(x) if self.small else self.whole[2] @ x + self.s
 
     def velocities(self, x: Array) -> Array:
         """v+ (n,) of x (X,)."""
         if not self.b.size:
             return np.zeros(0)
-        given = self.rows.T @ (self.whole[2] @ self._asked(x))
+        x = self._asked(x)
+        if self.small:
+            return self.small.velocities(x)
+        given = self.rows.T @ (self.whole[2] @ x)
         return self.inertia.scale * (self.free[0] + self.inertia.response(given))
 
     def residual(self, x: Array) -> float:

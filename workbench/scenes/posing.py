@@ -15,13 +15,13 @@ from workbench.arrays import Array
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.mass import mass_of, solve_mass
 from workbench.problems.solution import Status
 from workbench.scenes.kinds import Group, Kind
 from workbench.scenes.layout import Layout
-from workbench.scenes.mass import contact_products, mass_of, solve_mass
 from workbench.scenes.memory import Memory
 from workbench.scenes.numbers import own_numbers
-from workbench.scenes.rows import contact_rows, moved
+from workbench.scenes.rows import contact_products, contact_rows, moved
 from workbench.scenes.single import Given
 from workbench.step.stepper import normal_law
 

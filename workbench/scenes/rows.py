@@ -15,6 +15,7 @@ from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
 from workbench.mechanics.instant import Instant
+from workbench.problems.mass import Mass, own_products
 
 I64 = types.int64
 
@@ -114,3 +115,12 @@ def contact_rows(s: Instant) -> Rows:
     column, value = np.empty(start[-1], dtype=np.int64), np.empty(place[-1])
     fill_rows(first, pointer, index, s.J.data, scale, start, place, scratch, column, value)
     return Rows(first, start, column, place, value, scale, mu)
+
+
+def contact_products(rows: Rows, mass: Mass) -> np.ndarray:
+    """W_ii of every contact, (1 + d_i)^2 numbers each, flat."""
+    sizes, n = np.diff(rows.first), mass.group.size
+    W = np.empty(int((sizes * sizes).sum()))
+    y, origin = np.empty(int(sizes.max(initial=1)) * n), np.empty(n, dtype=np.int64)
+    own_products(*rows[:5], mass.group, mass.begin, mass.within, mass.at, mass.factor, y, origin, W)
+    return W

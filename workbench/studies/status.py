@@ -19,8 +19,10 @@ def status(folder: Path) -> list[str]:
     """Sentences; raises WorkbenchError where the folder holds no study."""
     try:
         wanted = pd.read_parquet(folder / PLAN, columns=["key"])["key"]
+    except FileNotFoundError as error:
+        raise WorkbenchError(f"'{folder}' holds no study: there is no {PLAN} in it") from error
     except (OSError, ValueError) as error:
-        raise WorkbenchError(f"'{folder}' holds no study: {PLAN} cannot be read ({error})") from error
+        raise WorkbenchError(f"'{folder}' holds no study: its {PLAN} cannot be read ({error})") from error
     found = kept(folder)
     there = [found.records[key] for key in wanted if key in found.records]
     at_work, now = in_use(folder), time.time()

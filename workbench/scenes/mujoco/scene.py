@@ -31,7 +31,8 @@ class MujocoScene(Scene):
     model is not taken over. Raises DataError naming what is wrong with any of them.
     """
 
-    recovery = 1.0
+    recovery = 0.1
+    """[m/s, rad/s]: what overlaps is thrown up at that speed at most, which is half a millimetre high."""
     soft = False
     """Whether equalities and dry friction are as soft as MuJoCo has them, instead of rigid."""
 

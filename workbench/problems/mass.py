@@ -13,7 +13,6 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
 from workbench.engine.scratch import scratch_indices
 from workbench.errors import DataError
-from workbench.scenes.rows import Rows
 
 I64 = types.int64
 
@@ -182,12 +181,3 @@ def mass_of(M: Any) -> Mass:
         j = int(member[wrong - 1])
         raise DataError(f"the mass matrix M is not positive definite: velocity {j} has no inertia of its own")
     return Mass(group, begin, member, within, at, factor)
-
-
-def contact_products(rows: Rows, mass: Mass) -> np.ndarray:
-    """W_ii of every contact, (1 + d_i)^2 numbers each, flat."""
-    sizes, n = np.diff(rows.first), mass.group.size
-    W = np.empty(int((sizes * sizes).sum()))
-    y, origin = np.empty(int(sizes.max(initial=1)) * n), np.empty(n, dtype=np.int64)
-    own_products(*rows[:5], mass.group, mass.begin, mass.within, mass.at, mass.factor, y, origin, W)
-    return W

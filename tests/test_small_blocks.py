@@ -1,0 +1,45 @@
+"""Few contact blocks, dense and compiled: the numbers of the sparse way."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tests.block_problems import KINDS, random_blocks
+from workbench.errors import DataError
+
+
+def both_ways(p):
+    """The problem as it is, and once more as one of many blocks."""
+    sparsely = replace(p)
+    vars(sparsely)["small"] = None
+    assert p.small is not None
+    return p, sparsely
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_few_blocks_have_the_numbers_of_the_sparse_way(seed):
+    rng = np.random.default_rng(seed)
+    one, other = both_ways(random_blocks(rng, sorted(KINDS), count=6, bodies=3, spread=0.5))
+    x = rng.standard_normal(one.size)
+    (v, *free), (v_other, *free_other) = one.free, other.free
+    pairs = [
+        *zip(one.own, other.own, strict=True), *zip(free, free_other, strict=True), (v, v_other),
+        (one.moved(x), other.moved(x)), (one.velocities(x), other.velocities(x)), (one.impulses(x), other.impulses(x)),
+    ]  # fmt: skip
+    for a, b in pairs:
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-11 * max(1.0, np.abs(b).max(initial=0.0)))
+    np.testing.assert_array_equal(one.part, other.part)
+    same = one.body[:, None] == one.body
+    np.testing.assert_array_equal(same, other.body[:, None] == other.body)
+    np.testing.assert_allclose(one.block_residuals(x), other.block_residuals(x), rtol=1e-9)
+
+
+def test_a_singular_mass_matrix_is_told_as_ever():
+    p = random_blocks(np.random.default_rng(0), sorted(KINDS), count=3, bodies=2)
+    M = p.M.toarray()
+    M[0, 1] = M[1, 0] = np.sqrt(M[0, 0] * M[1, 1])
+    M[0, 2:] = M[2:, 0] = M[1, 2:] = M[2:, 1] = 0.0
+    with pytest.raises(DataError, match="is singular; it must be positive definite"):
+        replace(p, M=sparse.csr_array(M)).velocities(np.zeros(p.size))
