@@ -8,9 +8,17 @@ from scipy import sparse
 
 from tests.block_problems import FORMULATIONS, KINDS, cone, intervals, polygon, pose, random_blocks, tower
 from workbench.algorithms import default_solver
+from workbench.algorithms.best import HEAD, kept, show, watch
+from workbench.algorithms.block_islands import MOST_INTERVALS
+from workbench.algorithms.block_newton import solve_island
+from workbench.algorithms.coulomb_exact import CCP as CCP_EXACT
+from workbench.algorithms.coulomb_exact import COULOMB as COULOMB_EXACT
 from workbench.errors import DataError
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
-from workbench.problems.dense_blocks import dense
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, ContactBlocks
+from workbench.problems.dense_blocks import dense, normals_first
+from workbench.problems.friction_problem import GlobalFrictionProblem
+from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
+from workbench.problems.solution import Status
 
 CONES = ["coulomb"], ["ccp"], ["planar"]
 INTERVALS = ["polygon"], ["limit", "dry", "bilateral", "box"], ["half planes"]
@@ -50,6 +58,13 @@ def test_the_residual_knows_no_units(kinds):
             assert replace(p, **data).residual(size * x) == pytest.approx(p.residual(x), rel=1e-9)
 
 
+def test_no_motion_is_lost_to_underflow():
+    """A tiny impulse on a huge mass moves it by less than the smallest number, and is no solution where none is due."""
+    p = pose(1e150 * np.eye(1), np.zeros(1), np.eye(1), [intervals([0.0], [np.inf])])
+    assert p.residual(np.array([1e-200])) > 0.1
+    assert p.residual(np.zeros(1)) == 0.0
+
+
 def test_velocities_and_impulses_are_those_of_the_equations():
     rng = np.random.default_rng(3)
     p = random_blocks(rng, ["coulomb", "polygon", "half planes", "dry"], count=6)
@@ -82,6 +97,7 @@ def test_small_islands_are_solved(kinds):
         s = SOLVER.solve(p)
         assert s.residual == p.residual(s.z)
         assert s.verified, (kinds, s)
+        assert kinds == ["half planes"] or not any("Newton" in stage for stage in s.stages)
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.5, 3.0])
@@ -93,6 +109,92 @@ def test_blocks_of_all_kinds_are_solved_together(spread):
         s = SOLVER.solve(p)
         assert s.residual == p.residual(s.z)
         assert s.verified, s
+
+
+@pytest.mark.parametrize(("law", "solver"), [("coulomb", COULOMB_EXACT), ("ccp", CCP_EXACT)])
+def test_many_cones_move_as_the_friction_problem_over_bodies_says(law, solver):
+    """Impulses of redundant contacts differ; velocities, which are unique here, do not."""
+    p = tower(20, FORMULATIONS[law](0.3), push=0.01)
+    order = normals_first(p)
+    data = GlobalFrictionProblem(p.M, p.J.T[:, order], p.b, p.c[order], p.mu)
+    expected, x = np.empty(p.size), SOLVER.solve(p).z
+    expected[order] = solver.solve((GlobalCoulombNCP if law == "coulomb" else GlobalConicQP)(data)).z
+    assert p.residual(expected) < 1e-10
+    np.testing.assert_allclose(p.velocities(x), p.velocities(expected), atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ["polygon", "box"])
+def test_newtons_method_moves_bodies_as_pivoting_does(name):
+    p = tower(6, FORMULATIONS[name](0.5), push=0.02)
+    assert p.size <= MOST_INTERVALS
+    x, _, stages = solve_island(p, np.zeros(p.size), 1e-11, 500)
+    assert "Newton" in stages[-1]
+    assert p.residual(x) < 1e-10
+    np.testing.assert_allclose(p.velocities(x), p.velocities(SOLVER.solve(p).z), atol=1e-10)
+
+
+def test_the_answer_before_is_a_good_start():
+    p = tower(40, FORMULATIONS["coulomb"](0.5), push=0.02)
+    x = SOLVER.solve(p).z
+    stronger = replace(p, b=1.0001 * p.b)
+    warm, cold = SOLVER.solve(stronger, x), SOLVER.solve(stronger)
+    assert warm.verified
+    assert warm.iterations < 0.6 * cold.iterations
+
+
+def test_a_start_that_misleads_is_left():
+    """The answer to a guess of rubbish, and of nan, is that to none."""
+    p = tower(12, FORMULATIONS["coulomb"](0.5), push=0.02)
+    for guess in (np.full(p.size, 1e6), np.full(p.size, np.nan), -np.ones(p.size)):
+        assert SOLVER.solve(p, guess).verified
+    with pytest.raises(DataError, match="the guess has shape"):
+        SOLVER.solve(p, np.zeros(3))
+
+
+def test_the_best_iterate_and_a_limit_of_steps_are_kept():
+    p = tower(30, FORMULATIONS["coulomb"](0.5), shake=0.05)
+    short = SOLVER.adjusted(None, 3).solve(p)
+    assert not short.verified
+    assert short.claimed is Status.INACCURATE
+    assert short.residual == p.residual(short.z) < p.residual(np.zeros(p.size))
+    rough = SOLVER.adjusted(1e-3, None).solve(p)
+    assert 1e-11 < rough.residual <= 1e-3
+    assert rough.iterations < SOLVER.solve(p).iterations
+    for floors in (30, 3):
+        p = tower(floors, FORMULATIONS["coulomb"](0.5), shake=0.05)
+        place = np.zeros(HEAD + p.size)
+        show(place)
+        with watch(p.size):
+            found = SOLVER.solve(p)
+            assert (kept(place) == found.z).all()
+    show(np.zeros(HEAD))
+
+
+def test_what_has_no_solution_ends_and_is_not_called_solved():
+    """Two bilateral rows that contradict each other, beside a contact that can be solved."""
+    J = np.zeros((5, 6))
+    J[0, 0] = J[1, 0] = J[2, 5] = J[3, 3] = J[4, 4] = 1.0
+    rows = [intervals([-np.inf], [np.inf]), intervals([-np.inf], [np.inf], 1.0), cone(3, 0.5)]
+    p = pose(np.eye(6), -np.ones(6), sparse.csr_array(J), rows)
+    s = SOLVER.solve(p)
+    assert s.claimed is Status.INACCURATE
+    assert s.residual > 1e-6
+    assert s.iterations < 1500
+    assert p.block_residuals(s.z)[2] < 1e-12
+
+
+def test_a_hundred_thousand_particles_are_solved_one_by_one():
+    rng = np.random.default_rng(8)
+    B = 100_000
+    m, v = 10.0 ** rng.uniform(-3, 3, B), rng.normal(size=B)
+    ends, one, none = np.arange(B + 1), np.ones(B), np.zeros(B)
+    p = ContactBlocks(
+        sparse.diags_array(m), m * v, sparse.eye_array(B), ends, ends, one, none, one, none, none, none, none + np.inf,
+        np.zeros(B, dtype=np.int64), none,
+    )  # fmt: skip
+    s = SOLVER.solve(p)
+    assert s.verified
+    np.testing.assert_allclose(s.z, m * np.maximum(-v, 0.0), rtol=1e-12)
 
 
 def test_what_nothing_couples_is_an_island_and_what_nothing_touches_flies_freely():

@@ -239,9 +239,9 @@ def test_what_a_problem_file_has_no_place_for_is_said(path):
     given = s.instant(*s.start(), 0.0, s.step)
     problem, changes = exported(given)
     assert changes == [
-        "torsional and rolling friction is left out of 4 contacts",
-        "1 contacts with two friction coefficients have the second direction scaled by their ratio",
-        "dry friction of 3 joints and tendons is left out",
+        "contacts whose torsional and rolling friction is left out: 4",
+        "contacts whose second direction is scaled, since it has a friction coefficient of its own: 1",
+        "joints' and tendons' dry friction that is left out: 3",
     ]
     assert sorted(problem.mu) == [1.0, 1.5, 1.5, 1.5, 1.5]
     i = int(np.argmin(problem.mu))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from benchmarks import robots
 from tests.block_problems import random_blocks
 from workbench.algorithms.coulomb_exact import CCP
 from workbench.algorithms.small_cones import VERIFIED, solve_small, sweep_contacts
@@ -125,3 +126,15 @@ def test_limits_boxes_and_bilateral_rows_beside_cones_of_both_laws():
         residual = solve_small(W, p.free[1], p.unknown, p.cone, p.mu, p.lower, p.upper, z, z, info)
         assert residual <= 10 * VERIFIED
         assert p.residual(z) <= 1e-9
+
+
+def test_steps_of_a_robot_are_solved_from_the_impulses_of_the_step_before():
+    pytest.importorskip("mujoco")
+    compared = 0
+    for step in robots.steps("robot", 25):
+        z = robots.solve(step, step.start)
+        problem, order = uniform(step.W, step.q, step.mu, 2, False)
+        assert problem.residual(z[order]) <= 1e-9
+        assert np.linalg.matrix_rank(step.W) < step.q.size
+        compared += 1
+    assert compared > 15

@@ -49,7 +49,8 @@ def test_values_are_lists_grids_and_ranges():
     [
         ("0.9:0.1:3", "the smaller one first"), ("0:1:1", "a whole number from 2"), ("0:1:2.5", "a whole number"),
         ("0:1:4:log", "a positive number"), ("1:2:3:4", "low:high:number"), ([], "no value"),
-        ("0:1:9999999", "from 2 to"),
+        ("0:1:9999999", "from 2 to"), ("1:1:3", "the smaller one first"),
+        ((float("-inf"), 1.0), "two finite numbers"), ((0.0, float("inf")), "two finite numbers"),
     ],
 )  # fmt: skip
 def test_values_that_make_no_sense_are_refused(values, words):
@@ -66,6 +67,37 @@ def test_grids_are_all_pairs_and_quantities_go_together():
         points([varied("mu", "1,2"), varied("mu", "3")], [], None)
     with pytest.raises(DataError, match="1000000 are the most"):
         points([varied("a", "0:1:2000"), varied("b", "0:1:2000")], [], None)
+
+
+def test_numbers_of_numpy_become_those_of_python_and_one_value_is_no_range():
+    ((x,), (word,)) = varied("mu", [np.float64(0.5), "fixed"]).values
+    assert (type(x), word) == (float, "fixed")
+    assert varied("mu", (0.5,)).values == ((0.5,),)
+    with pytest.raises(DataError, match="needs its values, not a range"):
+        together({"m": "0.1:0.9", "R": [5]})
+
+
+@pytest.mark.parametrize(
+    ("ranges", "sample", "words"),
+    [
+        ([Range("a", 0, 1)], None, "a is a range"), ([], Sample("lhs", 4), "is asked for, and no range"),
+        ([Range("a", 0, 1)], Sample("halton", 4), "it can be sobol, lhs, random"),
+        ([Range("a", 0, 1)], Sample("lhs", 0), "a sample of 0 points"),
+        ([Range("a", 0, 1)], Sample("lhs", 600_000), "a study of 1200000 points"),
+    ],
+)  # fmt: skip
+def test_samples_that_make_no_sense_are_refused(ranges, sample, words):
+    with pytest.raises(DataError, match=words):
+        points([varied("mu", "1,2")], ranges, sample)
+
+
+@pytest.mark.parametrize("method", ["sobol", "lhs", "random"])
+def test_a_sample_has_as_many_points_as_are_wanted(method):
+    found = points([varied("mu", "1,2")], [Range("a", 2.0, 4.0)], Sample(method, 6))
+    assert [p["mu"] for p in found] == [1.0] * 6 + [2.0] * 6
+    assert [p["a"] for p in found[:6]] == [p["a"] for p in found[6:]]
+    assert len({p["a"] for p in found}) == 6
+    assert all(2 <= p["a"] <= 4 for p in found)
 
 
 @pytest.mark.parametrize("method", ["sobol", "lhs"])
@@ -91,6 +123,28 @@ def test_numbers_come_back_bit_for_bit(journal):
     row = {"a": 0.1 + 0.2, "b": 5e-324, "c": float("inf"), "d": np.float64(1 / 3), "e": np.True_, "f": "µ\n", "g": 7}
     journal.append([("k", [row | {"h": float("nan")}])])
     assert kept(journal.path.parent).rows == {"k": [row]}
+
+
+def test_a_record_is_written_whole_and_synchronised_however_the_system_parts_it(journal, monkeypatch):
+    calls, write, synchronise = [], os.write, os.fdatasync
+    monkeypatch.setattr(os, "write", lambda file, content: calls.append("write") or write(file, content[:7]))
+    monkeypatch.setattr(os, "fdatasync", lambda file: calls.append("synchronise") or synchronise(file))
+    journal.append([("k", [{"a": 1, "b": None}])])
+    assert kept(journal.path.parent).rows == {"k": [{"a": 1}]}
+    assert calls == [*["write"] * (len(calls) - 1), "synchronise"]
+
+
+def test_how_runs_ended_is_known_without_their_rows(journal):
+    ends = {"good": "SOLVED SOLVED", "half": "SOLVED REFUSED", "broken": "SOLVED FAILED", "late": "TIME_LIMIT SOLVED"}
+    for key, claims in ends.items():
+        journal.append([(key, [{"claimed": x, "verified": x == "SOLVED"} for x in claims.split()])])
+    found = kept(journal.path.parent)
+    assert {key for key, record in found.records.items() if record.verified} == {"good"}
+    assert {key for key, record in found.records.items() if record.failed} == {"broken", "late"}
+    assert found.done(retry_failed=True) == {"good", "half"}
+    assert found.done(retry_failed=False) == set(ends)
+    journal.path.write_bytes(b"x\ny\n")
+    assert kept(journal.path.parent).damaged == {"journal.jsonl": 2}
 
 
 def test_the_latest_record_of_a_key_counts(journal):

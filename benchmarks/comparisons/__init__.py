@@ -1,6 +1,6 @@
 """The comparisons, one a file. Adding one is a file and a line in `COMPARISONS`."""
 
-from benchmarks.comparisons import batch, ccp, friction, growth, lcp, mlcp, warm, wheel
+from benchmarks.comparisons import batch, ccp, friction, growth, lcp, mlcp, robots, warm, wheel
 
 COMPARISONS = (
     friction.COMPARISON,
@@ -10,6 +10,8 @@ COMPARISONS = (
     batch.COMPARISON,
     mlcp.COMPARISON,
     wheel.COMPARISON,
+    robots.COULOMB,
+    robots.CCP,
     growth.SOLVER,
     growth.CCPS,
     growth.LCPS,

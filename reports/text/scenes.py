@@ -77,14 +77,17 @@ def farthest_body(c: Comparison, label: str) -> str:
 
 
 def _first(c: Comparison, found: Ranked | None, rows: pd.DataFrame) -> str:
-    if found is None:
-        own = rows[rows["verified"]]
-        if "body_position_error" in own and own["body_position_error"].max() <= STILL:
-            return "All rows move as under Coulomb's law, but for less than a micrometre."
+    others, column = rows[rows["verified"] & (rows["formulation"] != "coulomb")], _column(c, "body_position_error")
+    if others.empty or column is None:
         return ""
-    alike = [x for group in found.order for x in group if x in as_coulomb(c, rows)]
+    errors, alike = by_error(others, column), as_coulomb(c, rows)
+    if errors.max() <= STILL:
+        return "All rows move as under Coulomb's law, but for less than a micrometre."
     if alike:
-        return _alike(c, found, rows, alike)
+        return _alike(c, errors, rows, alike)
+    if found is None:
+        told = ", ".join(f"{label} is {_far(error)} off" for label, error in errors.items())
+        return f"Over {shown(c).until:.3g} s of motion {told}."
     label = found.order[0][0]
     words = sentence(found.column, f"Over {shown(c).until:.3g} s of motion", found.order, found.rows)
     several = len(shown(c).bodies) > 1
@@ -104,20 +107,17 @@ def as_coulomb(c: Comparison, rows: pd.DataFrame) -> list[str]:
     return list(others["label"][apart <= np.maximum(np.maximum(known, 0.05 * step), STILL)])
 
 
-def _alike(c: Comparison, found: Ranked, rows: pd.DataFrame, alike: list[str]) -> str:
+def _alike(c: Comparison, errors: pd.Series, rows: pd.DataFrame, alike: list[str]) -> str:
     """The first sentence where rows move as exact Coulomb friction does at their step."""
-    free = [x for x in alike if x in without_friction(c)]
-    named = [x for x in alike if x not in free]
+    named = [x for x in alike if x not in without_friction(c)]
     own = rows["body_position_discretisation"].dropna()
-    told = f"{listed(named)} cannot be told from exact Coulomb friction" if named else ""
-    step = f", which at this step is itself {_far(own.iloc[0])} off" if len(own) and named else ""
-    rest = [x for x in found.order[-1] if x not in alike]
-    far = ""
-    if rest:
-        move = "moves" if len(rest) == 1 else "move"
-        far = f"{listed(rest)} {move} farthest from it ({_far(found.errors[rest[-1]])})"
-    bare = "friction plays no part so far: without it bodies move alike" if free else ""
-    parts = [x for x in (told + step, far, bare) if x]
+    step = f", which at this step is itself {_far(own.iloc[0])} off" if len(own) else ""
+    parts = [f"{listed(named)} cannot be told from exact Coulomb friction{step}"] if named else []
+    rest = errors.drop(alike)
+    if len(rest):
+        parts.append(f"{rest.index[-1]} moves farthest from it ({_far(rest.iloc[-1])})")
+    if len(named) < len(alike):
+        parts.append("friction plays no part so far: without it bodies move alike")
     return f"Over {shown(c).until:.3g} s of motion {'; '.join(parts)}."
 
 

@@ -23,6 +23,8 @@ from workbench.problems.solution import Solution, Status
 
 ENOUGH = 1e-11
 """Residual at which nothing more is done, if not adjusted."""
+MOST = 1000
+"""Newton steps on an island from one start, if not adjusted; fewer leave no time for other methods after them."""
 
 
 Indices = NDArray[np.int64]
@@ -71,7 +73,7 @@ class BlockSolver:
     """See the module. `enough` is the residual at which it stops, `most` the number of Newton steps on an island."""
 
     enough: float = ENOUGH
-    most: int = 1000
+    most: int = MOST
     name: str = "blocks-exact"
     solves: frozenset[str] = frozenset({ContactBlocks.kind})
     guaranteed_for: str = "islands of one kind as the methods that they go to; others: no proof, graded by the residual"
@@ -144,7 +146,7 @@ class BlockSolver:
         """An island that Newton's method over blocks leaves unsolved, by the solvers of friction problems."""
         from workbench.algorithms.block_islands import solve_cones
 
-        if progress.residuals[blocks].max() <= max(self.enough, self.tolerance):
+        if self.most < MOST or progress.residuals[blocks].max() <= max(self.enough, self.tolerance):
             return
         x = solve_cones(part)
         if x is not None:

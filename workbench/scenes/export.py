@@ -64,12 +64,12 @@ def _changes(
     turning[s.first[:-1]] = False
     off = (s.phi / s.h < -recovery).sum() + (np.abs(s.g) / s.h > recovery).sum()
     counts = {
-        "torsional and rolling friction is left out of {} contacts": np.unique(contact[turning]).size,
-        "{} contacts with two friction coefficients have the second direction scaled by their ratio": int(
-            np.unique(contact[along & (np.abs(scale - 1) > 1e-12)]).size
-        ),
-        "{} contacts and limits without friction have mu = 0 and tangent columns of zeros": int((mu == 0).sum()),
-        "dry friction of {} joints and tendons is left out": s.limit.size,
-        f"{{}} overlaps and errors are undone at {recovery:g} m/s instead of in one step": int(off),
+        "contacts whose torsional and rolling friction is left out": np.unique(contact[turning]).size,
+        "contacts whose second direction is scaled, since it has a friction coefficient of its own": np.unique(
+            contact[along & (np.abs(scale - 1) > 1e-12)]
+        ).size,
+        "contacts and limits without friction, which have mu = 0 and tangent columns of zeros": (mu == 0).sum(),
+        "joints' and tendons' dry friction that is left out": s.limit.size,
+        f"overlaps and errors that are undone at {recovery:g} m/s instead of in one step": off,
     }
-    return [words.format(count) for words, count in counts.items() if count]
+    return [f"{words}: {count}" for words, count in counts.items() if count]
