@@ -39,7 +39,8 @@ def _by_mu(rows: pd.DataFrame, layers: list[alt.Chart], data: pd.DataFrame, heig
     """A plot for every friction coefficient, side by side."""
     several = rows["mu"].nunique()
     plot = alt.layer(*layers, data=data).properties(width=WIDTH // several - 20, height=height)
-    return plot.facet(column=alt.Column("panel:N", title=None, sort=list(dict.fromkeys(data["panel"]))))
+    facet = alt.Facet("panel:N", title=None, sort=list(dict.fromkeys(data["panel"])))
+    return plot.facet(facet=facet, columns=several)
 
 
 def _panels(rows: pd.DataFrame) -> pd.DataFrame:
