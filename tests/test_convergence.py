@@ -153,6 +153,7 @@ def test_a_limit_within_the_uncertainty_of_the_reference_may_be_none():
     assert (found.falls, found.limit) == ("limit", alone.limit)
     assert found.limit_low == 0 < alone.limit < alone.limit + 0.9 * u < found.limit_high
     # Of three steps no interval of the limit is told, whatever the reference.
+    assert order(H[:3], 0.1 * H[:3] ** 0.1).falls == "limit"
     found = order(H[:3], 0.2 + 0.01 * H[:3] / H[0], np.array([0.195]))
     assert found.falls == "limit"
     assert np.isnan(found.limit_high)

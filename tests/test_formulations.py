@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from workbench.algorithms import SOLVERS, default_solver, find_solver
+from workbench.algorithms.base import EXACT
 from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS, box, hybrid
 from workbench.errors import DataError
@@ -147,7 +148,7 @@ def test_a_step_obeys_the_dynamics_and_its_own_contact_laws(systems, formulation
 
 
 SOLVER_NAMES = [*SOLVERS.names, "cvxpy:CLARABEL"]
-POLISHED = set(SOLVERS.names) - {"clarabel"}
+POLISHED = {name for name in SOLVERS.names if find_solver(name).tolerance <= EXACT}
 
 
 def test_solvers_agree_on_the_velocity(systems, formulation):
@@ -187,7 +188,7 @@ def test_solvers_agree_on_the_velocity(systems, formulation):
             np.testing.assert_allclose(v, polished[0], rtol=0, atol=1e-9)
         for v in generic:
             np.testing.assert_allclose(v, polished[0], rtol=0, atol=1e-4)
-        assert bool(generic) == is_convex(formulation)
+        assert generic or not is_convex(formulation)
 
 
 def test_a_solver_that_does_not_apply_answers_with_a_reason_and_no_solution(systems):

@@ -152,6 +152,7 @@ def test_the_page_of_a_flow_answers_first(found, tmp_path):
 
 def test_a_run_that_fails_is_a_row_with_its_reason(monkeypatch):
     monkeypatch.setattr("workbench.verbs.flow.MOST", 20)
+    monkeypatch.setattr("workbench.verbs.flow.AFTER", {})
     found = wb.flow("packing", ["ccp"], values={"N": 30}, mu=[0.5], steps=[1e-3], duration=2e-3, tolerance=1e-12)
     row = found.rows.iloc[0]
     assert (row["finished"], row["steps"]) == (False, 0)

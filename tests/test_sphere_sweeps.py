@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from workbench.algorithms import find_solver
+from workbench.algorithms.in_turn import InTurn
 from workbench.algorithms.spheres import SOLVER, Packed
 from workbench.builtin.cases import SCENES
 from workbench.builtin.formulations import FORMULATIONS
@@ -33,8 +35,6 @@ def test_packings_are_solved_to_the_residual_that_was_asked_for(law, given):
 
 
 def test_associated_flow_has_one_velocity_whoever_finds_it():
-    from workbench.algorithms import find_solver
-
     p = posed("ccp", N=12)
     x, y = (s.solve(p).z for s in (replace(SOLVER, stop=1e-11), find_solver("blocks-exact")))
     np.testing.assert_allclose(p.velocities(x), p.velocities(y), atol=1e-8)
@@ -90,6 +90,25 @@ def test_other_problems_are_refused_with_a_reason():
     assert SOLVER.why_not(posed("coulomb")) is None
     lcp = LCP(np.eye(2), np.ones(2))
     assert SOLVER.why_not(lcp) == SOLVER.solve(lcp).reason == "spheres solves contact blocks, not LCP"
+
+
+@LAWS
+def test_where_sweeps_do_not_suffice_the_next_solver_goes_on(law):
+    p = posed(law, N=12, speed=0.0)
+    few = replace(SOLVER, stop=1e-8, most=20)
+    both = InTurn([few, find_solver("blocks-exact")], 1e-8).solve(p)
+    assert few.solve(p).residual > 1e-8 >= both.residual == p.residual(both.z)
+    assert both.claimed is Status.SOLVED
+    alone = InTurn([few, replace(few, most=40)], 1e-14).solve(p)
+    assert alone.claimed is Status.INACCURATE
+    assert alone.reason
+    assert alone.iterations == 60
+    assert alone.residual <= few.solve(p).residual
+    box = posed("box", N=12)
+    assert "three unknowns or one" in InTurn([few], 1e-8).why_not(box)
+    after = InTurn([few, find_solver("blocks-exact")], 1e-8)
+    assert after.why_not(box) is None
+    assert after.solve(box).claimed is Status.SOLVED
 
 
 def edited(p, name, change):

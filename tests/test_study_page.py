@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from workbench.builtin.reports.pages.study import render
+from workbench.builtin.reports.text.study import sentences
 from workbench.comparison.columns import CASE
 from workbench.comparison.result import chosen_metrics
 from workbench.studies.tables import by_variant, errors_of, front
@@ -163,3 +164,23 @@ def test_tables_and_figures_are_saved(opened, reader):
     assert found["formulation"].tolist() == ["a", "b", "a", "b"]
     assert found["velocity error, median"].tolist() == ["2.5 %", "5 %", "1.25 %", "2.5 %"]
     assert page.locator("figure .downloads button", has_text="Save as SVG").count() == 3
+
+
+def test_a_trend_over_a_sample_is_of_quarters_and_over_a_grid_of_ends():
+    def said(rows):
+        return sentences(rows, errors_of(METRICS, rows), ["mu"])[-1]
+
+    # Two points of a sample at whose ends something else makes the error large or small.
+    sample = made([("a", 0.01, 0.5, 3e-3, True)], points=16)
+    sample["velocity_error"] = [0.9, *[0.01] * 7, *[0.04] * 7, 0.0001]
+    assert said(sample) == "From mu = 0.1...0.4 to 1.3...1.6 the velocity error of a goes from 1 % to 4 %."
+    grid = made([("a", 0.01, 0.5, 3e-3, True)])
+    assert said(grid) == "From mu = 0.1 to 0.4 the velocity error of a goes from 1 % to 4 %."
+    assert said(grid.assign(velocity_error=0.2)) == "From mu = 0.1 to 0.4 no velocity error changes."
+
+
+def test_no_error_is_called_an_error_twice():
+    rows = made([("a", 0.01, 0.5, 3e-3, True)], steps=(1e-3, 5e-4)).assign(local_velocity_error=0.2)
+    text = html(rows)
+    assert "local error" in text
+    assert "error error" not in text

@@ -55,6 +55,7 @@ def _changes(f: Flow, rows: pd.DataFrame) -> list[str]:
         found.append(
             f"{name.replace('_', ' ').capitalize()}: ccp has up to {100 * abs(worst):.3g} % {word} than coulomb "
             f"(μ = {mu:g}, {1e3 * step:g} ms), and up to {100 * finest.abs().max():.3g} % more or less at the smallest "
-            f"step. Coulomb itself varies by up to {100 * of_step:.3g} % over the steps."
+            f"step. Coulomb itself varies by up to {100 * of_step:.3g} % over the steps"
+            f"{'; so these runs tell no difference' if abs(worst) <= of_step else ''}."
         )
     return found

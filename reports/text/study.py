@@ -9,6 +9,9 @@ from workbench.comparison.columns import SHOWN, Column
 from workbench.studies.convergence import Order
 from workbench.studies.tables import concerned
 
+SAMPLE = 8
+"""Points with a value of their own each from which on they are taken for a sample, whose quarters are compared."""
+
 
 def in_words(found: Order, column: Column) -> str:
     """What a fit says of an error."""
@@ -51,26 +54,39 @@ def _trend(rows: pd.DataFrame, column: Column, name: str) -> list[str]:
     values = rows[name]
     if not pd.api.types.is_numeric_dtype(values) or values.nunique() < 2:
         return []
-    ends = {}
+    low, high = _ends(rows, name)
+    ends: dict[str, tuple[float, float]] = {}
     others = concerned(rows, name)
     others = others[others["verified"] & (others["label"] != "coulomb")]
-    for label in others["label"].unique():
-        own = others[others["label"] == label]
-        medians = own.groupby(name)[column.name].median().dropna()
-        medians = medians[medians > 0]
-        if len(medians) > 1:
-            ends[label] = (medians.iloc[0], medians.iloc[-1], medians.index[0], medians.index[-1])
+    for label, own in others.groupby("label", sort=False):
+        first, last = (own[column.name][own[name].between(*end)].median() for end in (low, high))
+        if first > 0 and last > 0:
+            ends[str(label)] = first, last
     if not ends:
         return []
     label = max(ends, key=lambda key: abs(np.log(ends[key][1] / ends[key][0])))
-    first, last, low, high = ends[label]
-    if shown(first, column) == shown(last, column):
-        return [f"From {name} = {low:.4g} to {high:.4g} no {column.heading} error changes."]
+    before, after = (shown(x, column) for x in ends[label])
+    between = f"{name} = {_between(low)} to {_between(high)}"
+    if before == after:
+        return [f"From {between} no {column.heading} error changes."]
     only = ", which is the largest change" if len(ends) > 1 else ""
-    return [
-        f"From {name} = {low:.4g} to {high:.4g} the {column.heading} error of {label} goes from {shown(first, column)} "
-        f"to {shown(last, column)}{only}."
-    ]
+    return [f"From {between} the {column.heading} error of {label} goes from {before} to {after}{only}."]
+
+
+def _ends(rows: pd.DataFrame, name: str) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The least and the largest value, or the lowest and the highest quarter of a sample's.
+
+    Each value of a sample is that of one point, where all else that is varied differs as well.
+    """
+    values = np.sort(rows.groupby("point")[name].first().dropna())
+    grid = len(np.unique(values)) < len(values) or len(values) < SAMPLE
+    count = 1 if grid else len(values) // 4
+    return (values[0], values[count - 1]), (values[-count], values[-1])
+
+
+def _between(end: tuple[float, float]) -> str:
+    low, high = (f"{x:.4g}" for x in end)
+    return low if low == high else f"{low}...{high}"
 
 
 def shown(value: Any, column: Column) -> str:

@@ -7,16 +7,16 @@ import numpy as np
 
 from workbench.arrays import Array
 from workbench.engine.timing import clock
-from workbench.errors import DataError, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import Stepped
 from workbench.scenes.track import Step, Track, by_body, stacked
-from workbench.step.record import MEMORY
 
-NUMBERS = 22
-"""Kept of every body at every step: its pose, and the columns of `Step`."""
+LOCKED = 1e-3
+"""Of the largest entry of a contact's rows: with less in that of its normal, which comes with a collision's errors, the
+contact cannot open."""
 TOO_FAST = 1e6
 """Speed [m/s, rad/s] beyond which a run has exploded and ends."""
 
@@ -38,15 +38,9 @@ def run(
     """So many steps of a scene from its start, or from other q and v, as far as every step is verified.
 
     A step without a verified answer, a state that has none (`DataError`) and a motion that explodes end the run, with
-    status and reason. `progress` is called with the number of finished steps. Raises DataError where the record of so
-    many steps is larger than `record.MEMORY`.
+    status and reason. `progress` is called with the number of finished steps.
     """
     q, v = scene.start() if start is None else start
-    size = 8 * steps * (q.size + v.size + NUMBERS * len(scene.bodies))
-    if size > MEMORY:
-        raise DataError(
-            f"{steps} steps need {size / 1e9:.3g} GB for their record; at most {MEMORY / 1e9:g} GB are used"
-        )
     kept, seconds = Recording(scene, q, v), 0.0
     status, reason = Status.SOLVED, ""
     while kept.steps < steps:
@@ -60,6 +54,7 @@ def run(
             seconds += clock() - begun
         status, reason = _judged(x)
         if status is not Status.SOLVED:
+            reason = locked(scene, x.given) or reason
             break
         kept.add(x, stepper.h)
         q, v = x.q, x.v
@@ -107,6 +102,19 @@ class Recording:
             contacts.astype(np.int64), residual, tolerance.min(initial=np.inf), iterations.astype(np.int64), status,
             f"at {self.steps * h:g} s: {reason}" if reason else "", seconds,
         )  # fmt: skip
+
+
+def locked(scene: Scene, given: Any) -> str:
+    """Which bodies overlap where nothing can part them, such as along a hinge's axis: rigid contact has no answer."""
+    size = abs(given.J).max(axis=1).toarray().ravel() if given.mu.size else np.zeros(0)
+    for i in np.flatnonzero(given.phi < 0):
+        rows = size[given.first[i] : given.first[i + 1]]
+        if rows[0] > LOCKED * max(rows.max(), LOCKED):
+            continue
+        pair = given.places.pair[i] if given.places else (-1, -1)
+        names = " and ".join(f"'{scene.bodies[k]}'" if k >= 0 else "what is fixed" for k in pair)
+        return f"{names} overlap by {-given.phi[i]:.3g} where nothing can part them; move them, or exclude the pair"
+    return ""
 
 
 def _judged(x: Stepped) -> tuple[Status, str]:

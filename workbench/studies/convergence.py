@@ -7,10 +7,10 @@ their digits:
     e = e_0 + C h^p        what is left at the limit of small steps is the formulation's own error e_0
 
 The second counts only where an F test at 95 % says that it is better, or where the first finds that the error does
-not fall. Intervals are those of 95 % by the scatter about the fit, which needs one step more than the model has
-numbers; with several points of a study each has a C of its own in the first model. The reference has an error too,
-which shifts all of a point's errors alike: an interval holds those of the errors with the reference's uncertainty
-added, and taken away (formulary, section 7.11).
+not fall, or of three steps hardly. Intervals are those of 95 % by the scatter about the fit, which needs one step more
+than the model has numbers; with several points of a study each has a C of its own in the first model. The reference has
+an error too, which shifts all of a point's errors alike: an interval holds those of the errors with the reference's
+uncertainty added, and taken away (formulary, section 7.11).
 """
 
 from dataclasses import dataclass, replace
@@ -108,8 +108,9 @@ def _order(h: Array, errors: Array) -> Order:
     own = _left_of_power(steps, middle, _line(np.log(steps), np.log(middle)[None]).p)
     freedom = len(steps) - 3
     told = freedom > 0 and (own - better) * freedom > fisher.ppf(LEVEL, 1, freedom) * max(better, ROUNDING)
-    # Where the straight line finds that it does not fall, the error has come to its limit.
-    flat = line.falls == "not"
+    # Where the straight line finds that it does not fall, the error has come to its limit; so it has where it hardly
+    # falls and three steps cannot tell the models apart.
+    flat = line.falls == "not" or (freedom == 0 and line.falls == "hardly")
     # An error that grows as the step shrinks comes to nothing that these steps tell.
     grows = line.p_high < -LEAST
     return replace(limit if limit.limit > 0 and not grows and (told or flat) else line, last=last)

@@ -1,6 +1,7 @@
 """What a study comes to: errors by formulation and step, and orders of convergence."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pandas as pd
 
@@ -23,8 +24,8 @@ def shown_columns(names: Iterable[str]) -> list[str]:
 
 
 def errors_of(metrics: tuple[Metric, ...], rows: pd.DataFrame) -> list[Column]:
-    """The columns of `RANKED` that have a value."""
-    columns = {m.column.name: m.column for m in metrics}
+    """The columns of `RANKED` that have a value, with headings that are said before "error"."""
+    columns = {m.column.name: replace(m.column, heading=m.column.heading.removesuffix(" error")) for m in metrics}
     return [columns[name] for name in RANKED if name in columns and name in rows and rows[name].notna().any()]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from workbench.algorithms.in_turn import InTurn
 from workbench.algorithms.spheres import SOLVER
 from workbench.builtin.cases import SCENES
 from workbench.builtin.reports.text.flow import sentences
@@ -18,7 +19,7 @@ from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.run import Stepper
 from workbench.scenes.stepper import SceneStepper
-from workbench.verbs.find import find_formulations
+from workbench.verbs.find import find_formulations, find_solver
 from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
@@ -28,8 +29,10 @@ ROUGHNESS = 1e-3
 """Of a grain beside its radius, unless somebody knows better: ground glass beads have 1e-4 to 1e-2."""
 TOLERANCE = 1e-3
 """Residual of every step: the worst contact's error beside what it does. Statistics are far less sensitive."""
-MOST = 20_000
+MOST = 2000
 """Sweeps of a step at most."""
+AFTER = {"admm": 1000, "blocks-exact": 500}
+"""Solvers of the steps for which sweeps do not suffice, and their iterations at most."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -92,7 +95,8 @@ def flow(
     for name, value in (("roughness", roughness), ("tolerance", tolerance)):
         if not 0 < value < 1:
             raise WorkbenchError(f"{name} = {value:g}; a number between 0 and 1 is needed")
-    solver = replace(SOLVER, stop=tolerance, tolerance=tolerance, most=MOST)
+    others = [find_solver(name).adjusted(tolerance, most) for name, most in AFTER.items()]  # type: ignore[attr-defined]
+    solver = InTurn([replace(SOLVER, stop=tolerance, tolerance=tolerance, most=MOST), *others], tolerance)
 
     def stepper(scene: Grains, f: Formulation, h: float) -> Stepper:
         return SceneStepper(scene, f, h, solver=solver if f.name in ("coulomb", "ccp") else None)
