@@ -1,5 +1,7 @@
 """Scenes on the command line and on disk: a model's file in, tables and a page out, errors in one line."""
 
+import contextlib
+import io
 import json
 
 import pytest
@@ -35,11 +37,10 @@ def made(tmp_path_factory):
     out = folder / "out"
     words = ["--key", "thrown", "--duration", "0.024", "--reference-step", "5e-4", "--out", str(out), "--json"]
     rows = ["-f", "coulomb", "-f", "ccp", "-f", "engine:mujoco"]
-    with pytest.MonkeyPatch.context() as patch:
-        printed = []
-        patch.setattr("builtins.print", lambda *x, **_: printed.append(" ".join(map(str, x))))
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
         assert main(["compare", str(folder / "box.xml"), *rows, *words]) == 0
-    return out, "\n".join(printed)
+    return out, printed.getvalue()
 
 
 def test_a_model_is_compared_with_the_engine(made):
