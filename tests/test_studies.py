@@ -222,7 +222,7 @@ def test_what_is_run_and_its_code_are_in_its_key(monkeypatch):
         return found
 
     keys = [
-        key(), key(kind(mu=0.31)), key(wb.cases.find("sphere")()), key(formulation=wb.formulations.find("ccp")),
+        key(), key(kind(mu=0.31)), key(wb.cases.find("sphere")()), *(key(formulation=wb.formulations.find(name)) for name in ("ccp", "coulomb", "frictionless")),
         key(solver=wb.solvers.find("lemke")), key(code=kind), key(code=box.build), key(code=type(keller)),
         key(code=metric.function),
     ]  # fmt: skip
