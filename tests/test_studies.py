@@ -221,8 +221,9 @@ def test_what_is_run_and_its_code_are_in_its_key(monkeypatch):
         ((found,),) = (p.keys for p in room.plan([case], [formulation], [solver], [metric], Settings(), [{}]))
         return found
 
+    others = [wb.formulations.find(name) for name in ("ccp", "coulomb", "frictionless")]
     keys = [
-        key(), key(kind(mu=0.31)), key(wb.cases.find("sphere")()), key(formulation=wb.formulations.find("ccp")),
+        key(), key(kind(mu=0.31)), key(wb.cases.find("sphere")()), *(key(formulation=f) for f in others),
         key(solver=wb.solvers.find("lemke")), key(code=kind), key(code=box.build), key(code=type(keller)),
         key(code=metric.function),
     ]  # fmt: skip
