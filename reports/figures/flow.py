@@ -11,6 +11,8 @@ from workbench.comparison.scenes.flow import Flow
 WIDTH, ROW = 760, 130
 SHOWN = ("solid_fraction", "coordination")
 """Measures of all scenes that have a row of plots, below those of the scene itself."""
+FINE = 1e-3
+"""Gaps below this share of the roughness come from the tolerance of the steps, and are not drawn."""
 
 
 def figures(f: Flow) -> list[Figure]:
@@ -46,7 +48,12 @@ def _panels(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _over_step(rows: pd.DataFrame) -> alt.X:
     ticks = sorted(rows["step"].unique())
-    return alt.X("step:Q", title="step [s]", scale=alt.Scale(type="log"), axis=alt.Axis(values=ticks, format=".1~e"))
+    return alt.X(
+        "step:Q",
+        title="step [s]",
+        scale=alt.Scale(type="log", nice=False, padding=15),
+        axis=alt.Axis(values=ticks, format=".1~e"),
+    )
 
 
 def _measures(f: Flow, rows: pd.DataFrame) -> Figure:
@@ -70,7 +77,7 @@ def _measures(f: Flow, rows: pd.DataFrame) -> Figure:
 
 def _artefact(f: Flow, rows: pd.DataFrame) -> Figure:
     data = _panels(rows)[["panel", "formulation", "step"]].assign(
-        floats=(rows["float_gap"] / f.roughness).where(rows["float_gap"] > 0).map(short),
+        floats=(rows["float_gap"] / f.roughness).where(rows["float_gap"] > FINE * f.roughness).map(short),
         artefact=(rows["artefact"] / f.roughness).where(rows["artefact"] > 0).map(short),
     )
     colour, dash = _colours(list(dict.fromkeys(rows["formulation"])))

@@ -14,6 +14,8 @@ from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import SYMPTOMS
 from workbench.comparison.shown import SceneShown
 
+RECOVERY = "rigid recovery of"
+"""What a line on overlaps and limits that are violated at the start begins with."""
 STILL = 1e-6
 """Distances up to which nobody sees a difference [m]."""
 SHARED = "one_step_error", "body_orientation_error", "body_force_error"
@@ -57,8 +59,18 @@ def until_words(s: SceneShown) -> str:
 def headline(c: Comparison) -> list[str]:
     """Whose motion is closest and by how much; what the engine does; where the comparison stops; how sure that is."""
     found, rows = ranked(c), first_rows(c)
-    parts = [_first(c, found, rows), _engines(c, rows), _yardsticks(c, rows), _symptoms(c, found), _stop(c)]
+    parts = [_start(c), _first(c, found, rows), _engines(c, rows), _yardsticks(c, rows), _symptoms(c, found), _stop(c)]
     return [words for words in [*parts, _sure(c, rows)] if words]
+
+
+def _start(c: Comparison) -> str:
+    """What is violated at the start, since distances are mostly about how that is undone then."""
+    lines = [x for x in shown(c).left_out if x.startswith(RECOVERY)]
+    if not lines:
+        return ""
+    return (
+        f"Mind the start: {'; '.join(lines)}. How fast that is undone is nobody's law, and distances are about it too."
+    )
 
 
 def first_rows(c: Comparison) -> pd.DataFrame:

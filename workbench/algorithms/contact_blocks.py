@@ -1,6 +1,6 @@
 """Contact blocks of any sets to round-off, island by island.
 
-What nothing couples is solved apart: single blocks by themselves (`block_sweeps`), small islands of one kind by the
+What nothing couples is solved apart: single blocks by themselves (`block_sweeps`), small islands by the
 dense methods (`block_islands`), all others, and those where these fail, by Newton's method over bodies
 (`block_newton`); cones that it leaves unsolved by the solvers of friction problems. A guess that solves an island is
 its answer, and a start elsewhere; where Newton's method finds no solution from it, it begins from zero. Guarantees are
@@ -8,7 +8,7 @@ those of the methods; the problem's own residual grades every island and the who
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,12 @@ from workbench.errors import DataError
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Solution, Status
 
-ENOUGH = 1e-11
-"""Residual at which nothing more is done, if not adjusted."""
+if TYPE_CHECKING:
+    from workbench.algorithms.block_islands import Island
+
+ENOUGH, ENOUGH_OF_CONES = 1e-11, 1e-10
+"""Residuals at which nothing more is done, if not adjusted: in general, and of small islands with cones, whose solver
+ends there where rounding is larger."""
 MOST = 1000
 """Newton steps on an island from one start, if not adjusted; fewer leave no time for other methods after them."""
 
@@ -130,17 +134,23 @@ class BlockSolver:
             progress.stages.append(f"{len(single)} islands of one block")
         if dense := [some for some in left if some.blocks.size > 1 and some.method is not None]:
             progress.iterations += solve_dense(p, dense, x)
-            progress.stages.append(f"{len(dense)} small islands of one kind")
+            progress.stages.append(f"{len(dense)} small islands")
         if single or dense:
             progress.offer(x)
         for some in left:
-            if progress.residuals[some.blocks].max() > self.enough:
+            if progress.residuals[some.blocks].max() > self.enough_for(some):
                 part, unknowns = p.among(some.blocks), np.sort(some.unknowns)
                 x_k, iterations, stages = solve_island(part, progress.x[unknowns], self.enough, self.most)
                 progress.put(some.blocks, unknowns, x_k, part.block_residuals(x_k))
                 progress.iterations += iterations
                 progress.stages += [f"{some.blocks.size} blocks, {stage}" for stage in stages]
                 self.once_more(progress, some.blocks, unknowns, part)
+
+    def enough_for(self, island: "Island") -> float:
+        """The residual at which an island is left as it is."""
+        from workbench.algorithms.small_cones import solve_small
+
+        return ENOUGH_OF_CONES if self.enough == ENOUGH and island.method is solve_small else self.enough
 
     def once_more(self, progress: Progress, blocks: Indices, unknowns: Indices, part: ContactBlocks) -> None:
         """An island that Newton's method over blocks leaves unsolved, by the solvers of friction problems."""

@@ -272,6 +272,8 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
         best = active_set(W_D, q_D, first, cone, mu, low, high, widest, best, best_z, info)
     if VERIFIED < best < np.inf:
         best = proximal(W_D, q_D, first, cone, mu, low, high, widest, best, best_z, info)
+        # What is left is quickly done.
+        best = active_set(W_D, q_D, first, cone, mu, low, high, widest, best, best_z, info)
     for k in range(n):
         z[k] = D[k] * best_z[k] * unit
     return best
