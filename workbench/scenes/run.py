@@ -14,9 +14,6 @@ from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import Stepped
 from workbench.scenes.track import Step, Track, by_body, stacked
 
-LOCKED = 1e-3
-"""Of the largest entry of a contact's rows: with less in that of its normal, which comes with a collision's errors, the
-contact cannot open."""
 TOO_FAST = 1e6
 """Speed [m/s, rad/s] beyond which a run has exploded and ends."""
 
@@ -54,7 +51,6 @@ def run(
             seconds += clock() - begun
         status, reason = _judged(x)
         if status is not Status.SOLVED:
-            reason = locked(scene, x.given) or reason
             break
         kept.add(x, stepper.h)
         q, v = x.q, x.v
@@ -102,19 +98,6 @@ class Recording:
             contacts.astype(np.int64), residual, tolerance.min(initial=np.inf), iterations.astype(np.int64), status,
             f"at {self.steps * h:g} s: {reason}" if reason else "", seconds,
         )  # fmt: skip
-
-
-def locked(scene: Scene, given: Any) -> str:
-    """Which bodies overlap where nothing can part them, such as along a hinge's axis: rigid contact has no answer."""
-    size = abs(given.J).max(axis=1).toarray().ravel() if given.mu.size else np.zeros(0)
-    for i in np.flatnonzero(given.phi < 0):
-        rows = size[given.first[i] : given.first[i + 1]]
-        if rows[0] > LOCKED * max(rows.max(), LOCKED):
-            continue
-        pair = given.places.pair[i] if given.places else (-1, -1)
-        names = " and ".join(f"'{scene.bodies[k]}'" if k >= 0 else "what is fixed" for k in pair)
-        return f"{names} overlap by {-given.phi[i]:.3g} where nothing can part them; move them, or exclude the pair"
-    return ""
 
 
 def _judged(x: Stepped) -> tuple[Status, str]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from workbench.mechanics.instant import Instant
 from workbench.scenes.mujoco.package import mujoco
-from workbench.scenes.mujoco.rows import limit_name
+from workbench.scenes.mujoco.rows import contact_name, limit_name
 
 SHOWN = 5
 """Names that are listed of a kind."""
@@ -88,6 +88,19 @@ def overlaps(model: Any, bodies: list[str], first: Instant, fastest: float) -> l
     if (off > fastest * first.h).any():
         lines.append(_undone("equalities", int((off > fastest * first.h).sum()), "", off.max(), first.h, fastest))
     return lines
+
+
+def locked(model: Any, first: Instant, soft: Instant) -> list[str]:
+    """The contacts of the first instant that only soft contact has, since nothing can part them."""
+    keys = np.setdiff1d(soft.key, first.key)
+    if not keys.size:
+        return []
+    one = (
+        f"{keys.size} contacts, such as {contact_name(model, int(keys[0]))}"
+        if keys.size > 1
+        else (f"the contact {contact_name(model, int(keys[0]))}")
+    )
+    return [f"{one}, where nothing can part the bodies: rigid contact has no force there, only the formulation mujoco"]
 
 
 def _undone(what: str, count: int, who: str, depth: float, h: float, fastest: float) -> str:

@@ -22,6 +22,9 @@ MOST = 64
 """Contacts of a pair of geoms that keys have numbers for; MuJoCo makes 50 at most."""
 NO_FRICTION = 1e-5
 """MuJoCo's mjMINMU, to which it raises coefficients of zero."""
+LOCKED = 1e-3
+"""Share of the largest row of a contact up to which its normal row counts as zero: MuJoCo's normals of meshes are good
+to 1e-3 rad."""
 IMPEDANCES, SMALLEST = (0.0001, 0.9999), 1e-15
 """MuJoCo's mjMINIMP and mjMAXIMP, and its mjMINVAL."""
 
@@ -47,10 +50,24 @@ class Unilateral:
     places: Places
 
 
-def contacts(model: Any, data: Any, J: Any, ahead: LookAhead, bodies: Bodies) -> Unilateral:
-    """The contacts; directions without friction are left out, and those along which nothing can move."""
+def parting(data: Any, J: Any) -> NDArray[np.bool_]:
+    """Whether anything can move along the normal of each of MuJoCo's contacts (ncon,) that has rows.
+
+    Of a contact that nothing parts, as along a hinge's axis, rigid contact knows no force.
+    """
+    c, size = data.contact, np.zeros(data.nefc + 6)
+    np.maximum.at(size, np.repeat(np.arange(data.nefc), np.diff(J.indptr)), np.abs(J.data))
+    rows = np.where(np.arange(6) < c.dim[:, None], size[c.efc_address[:, None] + np.arange(6)], 0.0)
+    return rows[:, 0] > LOCKED * np.maximum(rows.max(axis=1, initial=0.0), LOCKED)
+
+
+def contacts(model: Any, data: Any, J: Any, ahead: LookAhead, bodies: Bodies, locked: bool) -> Unilateral:
+    """The contacts, `locked` ones too or only those that something can part (`parting`).
+
+    Directions without friction are left out, and those along which nothing can move.
+    """
     c = data.contact
-    there = np.flatnonzero((c.efc_address >= 0) & (c.geom >= 0).all(axis=1))
+    there = np.flatnonzero((c.efc_address >= 0) & (c.geom >= 0).all(axis=1) & (locked | parting(data, J)))
     dim, geoms, frame = c.dim[there], c.geom[there], c.frame[there].reshape(-1, 3, 3)
     friction = np.concatenate([np.ones((there.size, 1)), c.friction[there]], axis=1)
     row = c.efc_address[there, None] + np.arange(6)

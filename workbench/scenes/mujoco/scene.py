@@ -15,7 +15,7 @@ from workbench.scenes.mujoco import rows, shapes
 from workbench.scenes.mujoco.bodies import Bodies
 from workbench.scenes.mujoco.controls import Controls
 from workbench.scenes.mujoco.forces import Forces
-from workbench.scenes.mujoco.left_out import left_out, overlaps
+from workbench.scenes.mujoco.left_out import left_out, locked, overlaps
 from workbench.scenes.mujoco.look_ahead import LookAhead
 from workbench.scenes.mujoco.model import load, warnings_of_mujoco
 from workbench.scenes.mujoco.package import mujoco
@@ -62,6 +62,7 @@ class MujocoScene(Scene):
         self.left_out = left_out(self.model)
         first = self.instant(*self.start(), 0.0, self.step)
         self.left_out += overlaps(self.model, self.bodies, first, self.recovery)
+        self.left_out += locked(self.model, first, self.softened().instant(*self.start(), 0.0, self.step))
 
     def __reduce__(self) -> tuple:
         return _again, (self.given, self.soft)
@@ -98,7 +99,9 @@ class MujocoScene(Scene):
             mj.mj_collision(m, d)
             mj.mj_makeConstraint(m, d)
         J = rows.jacobian(d, m.nv)
-        touching = rows.joined(rows.contacts(m, d, J, self._ahead, self._bodies), rows.limits(d, J, self.model))
+        touching = rows.joined(
+            rows.contacts(m, d, J, self._ahead, self._bodies, self.soft), rows.limits(d, J, self.model)
+        )
         bilateral = np.flatnonzero(d.efc_type == rows.EQUALITY)
         dry = np.flatnonzero(np.isin(d.efc_type, rows.DRY_FRICTION))
         given = dict(g=d.efc_pos[bilateral])
