@@ -17,7 +17,8 @@ from workbench.comparison.cases import compare
 from workbench.comparison.columns import RUNS, TRAJECTORIES
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Settings
-from workbench.comparison.measured import Measured, MeasuredProblem, MeasuredRun, rms
+from workbench.comparison.measured import Measured, MeasuredRun, rms
+from workbench.comparison.measured_problem import MeasuredProblem
 from workbench.comparison.metric import metric
 from workbench.comparison.metrics import METRICS
 from workbench.errors import DataError, UnknownNameError

@@ -233,7 +233,8 @@ def test_an_exported_problem_states_the_step(path):
 def test_what_a_problem_file_has_no_place_for_is_said(path):
     text = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
     <body pos="0 0 .0995"><freejoint/><geom type="box" size=".1 .1 .1" friction="1.5" condim="6"/></body>
-    <body pos="1 0 .0995"><joint type="ball" pos=".05 0 0" frictionloss="1"/><geom name="q" size=".1"/></body></worldbody>
+    <body pos="1 0 .0995"><joint type="ball" pos=".05 0 0" frictionloss="1"/>
+    <geom name="q" size=".1"/></body></worldbody>
     <contact><pair geom1="floor" geom2="q" friction="1 .5 .01 .01 .01"/></contact></mujoco>"""
     s = MujocoScene(path(text))
     given = s.instant(*s.start(), 0.0, s.step)

@@ -25,7 +25,8 @@ from workbench.comparison.columns import DIAGNOSTICS, PROBLEM, RUNS, TRAJECTORIE
 from workbench.comparison.failure import NOBODY, failed
 from workbench.comparison.jobs import Progress
 from workbench.comparison.limits import limited
-from workbench.comparison.measured import MeasuredProblem, closed, friction, least, misalignment
+from workbench.comparison.measured import closed, friction, least, misalignment
+from workbench.comparison.measured_problem import MeasuredProblem
 from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.nearest import nearest
 from workbench.comparison.posing import posed

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.comparison.columns import ALL, CASE, PROBLEM, STEPPED
+from workbench.comparison.columns import ALL, CASE, STEPPED
 from workbench.diagnostics.determinacy import Determinacy, determinacy
 from workbench.judge import coulomb
 
 if TYPE_CHECKING:
-    from workbench.comparison.problem_step import ProblemStep
     from workbench.mechanics.case import Case
     from workbench.step.local_steps import LocalSteps
     from workbench.step.run import Run
@@ -372,42 +371,3 @@ class MeasuredRun(Measured):
     @property
     def free_directions(self) -> int:
         return int(self._determined(self._carries).dimension.max(initial=0))
-
-
-@dataclass(frozen=True, eq=False)
-class MeasuredProblem(Measured):
-    """What a metric of problems without bodies sees: all answers are `ProblemStep`s, `exact` is the reference.
-
-    contacts (r,) tells whether the velocity determines the impulses of the contact, `null_space` what dimension that of
-    W has.
-    """
-
-    run: "ProblemStep"
-    reference: "ProblemStep"
-    exact: "ProblemStep"
-    round_off: "ProblemStep | None"
-    contacts: NDArray[np.bool_]
-    null_space: int
-
-    about = PROBLEM
-
-    @property
-    def pairs(self) -> dict[str, Pair]:
-        found = {"": Pair((self.run, self.exact))}
-        if self.round_off is not None:
-            found |= {
-                "formulation": Pair((self.round_off, self.exact)), "solver": Pair((self.run, self.round_off)),
-            }  # fmt: skip
-        return found
-
-    def velocities_apart(self, a: "ProblemStep", b: "ProblemStep") -> float:
-        """Of the velocities u = W p + q, over |q|_2."""
-        return float(np.linalg.norm(a.problem.W @ (a.p - b.p))) / a.free
-
-    @property
-    def determined(self) -> NDArray[np.bool_]:
-        return self.contacts[None]
-
-    @property
-    def free_directions(self) -> int:
-        return self.null_space

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.comparison.measured import MeasuredProblem
+from workbench.comparison.measured_problem import MeasuredProblem
 from workbench.comparison.metric import distance
 
 

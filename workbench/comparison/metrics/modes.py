@@ -1,6 +1,6 @@
 """What the contacts of a problem do: open, slide or stick, and where the exact solution does something else."""
 
-from workbench.comparison.measured import MeasuredProblem
+from workbench.comparison.measured_problem import MeasuredProblem
 from workbench.comparison.metric import metric
 
 
