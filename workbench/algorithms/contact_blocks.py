@@ -24,9 +24,9 @@ from workbench.problems.solution import Solution, Status
 if TYPE_CHECKING:
     from workbench.algorithms.block_islands import Island
 
-ENOUGH, ENOUGH_OF_CONES = 1e-11, 1e-10
+ENOUGH, ENOUGH_OF_CONES = 1e-11, EXACT
 """Residuals at which nothing more is done, if not adjusted: in general, and of small islands with cones, whose solver
-ends there where rounding is larger."""
+has begun anew until rounding let it come no further."""
 MOST = 1000
 """Newton steps on an island from one start, if not adjusted; fewer leave no time for other methods after them."""
 
