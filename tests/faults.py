@@ -286,7 +286,7 @@ def dask(folder: Path) -> Iterator[tuple[str, Callable[[], list[int]]]]:
     """A scheduler with two workers: its address for us, and a function that finds the workers' processes."""
     from distributed import LocalCluster
 
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL")
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL")
     with cluster:
         yield (
             cluster.scheduler_address.replace("tcp", "dask"),

@@ -39,10 +39,10 @@ PLACES = {
     "processes": "study('processes')",
     "dask": """
     from distributed import LocalCluster
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         study(cluster.scheduler_address.replace("tcp", "dask"))
     threads = dict(n_workers=1, threads_per_worker=2, processes=False, protocol="tcp")
-    with LocalCluster(**threads, dashboard_address=None) as cluster:
+    with LocalCluster(**threads, dashboard_address=":0") as cluster:
         address = cluster.scheduler_address.replace("tcp", "dask")
         try:
             study(address)
