@@ -12,16 +12,16 @@ import numpy as np
 
 from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
-from workbench.scenes.case import SceneCase
+from workbench.scenes.grains.case import GrainCase
 from workbench.scenes.grains.placing import SPACE, layers, radii
 from workbench.scenes.grains.scene import Grains
-from workbench.scenes.grains.truths import balances, weight_carried
+from workbench.scenes.grains.truths import weight_carried
 from workbench.scenes.grains.walls import Flat
 from workbench.scenes.track import Track
 
 
 @dataclass(frozen=True)
-class ColumnCollapse(SceneCase):
+class ColumnCollapse(GrainCase):
     """A round column of close hexagonal layers, which falls apart."""
 
     name: ClassVar[str] = "column-collapse"
@@ -33,14 +33,9 @@ class ColumnCollapse(SceneCase):
         "height": ("m", "height of the grains' common centre at the end"),
     }
 
-    N: float = quantity(300, "-", "number of grains", "count")
     radius: float = quantity(0.005, "m", "mean radius", "positive")
     spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
     slender: float = quantity(1.5, "-", "height of the column beside its radius", "positive")
-    mu: float = quantity(0.5, "-", "friction coefficient", "nonnegative")
-    density: float = quantity(2500.0, "kg/m3", "density of the grains", "positive")
-    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
-    seed: float = quantity(0, "-", "of the random numbers", "nonnegative")
 
     @property
     def foot(self) -> float:
@@ -49,16 +44,14 @@ class ColumnCollapse(SceneCase):
         return float(np.cbrt(self.N * np.sqrt(0.5) * a**3 / (np.pi * self.slender)) + 0.25 * a)
 
     def scene(self) -> Grains:
-        N, rng = int(self.N), np.random.default_rng(int(self.seed))
-        radius, foot = radii(N, self.radius, self.spread, rng), self.foot
+        N, foot = int(self.N), self.foot
         largest = self.radius * (1 + self.spread)
         room = foot * (2 + 1.6 * max(self.slender, np.sqrt(self.slender)))
         ground = layers_of_ground(room, self.radius)
         x = layers(N, largest, self.radius, foot + largest, lambda x: np.hypot(x[:, 0], x[:, 1]) <= foot)
-        return Grains(
-            radius, x, walls=[Flat(self.mu, (0.0, 0.0, -self.radius), (0.0, 0.0, 1.0))], mu=self.mu,
-            fixed=(ground, np.full(len(ground), self.radius)), density=self.density,
-            gravity=(0.0, 0.0, -self.gravity), name=self.name,
+        return self.grains(
+            radii(N, self.radius, self.spread, self.rng), x, fixed=(ground, np.full(len(ground), self.radius)),
+            walls=[Flat(self.mu, (0.0, 0.0, -self.radius), (0.0, 0.0, 1.0))],
         )  # fmt: skip
 
     def measured(self, track: Track) -> dict[str, float]:
@@ -68,8 +61,7 @@ class ColumnCollapse(SceneCase):
 
     def truths(self, track: Track) -> list[Truth]:
         """The balances; and that the ground carries the weight, but for what the grains still gain or lose in speed."""
-        scene, last = self.scene(), len(track.contacts) // 5
-        found = balances(scene, track)
+        scene, last, found = self.scene(), len(track.contacts) // 5, super().truths(track)
         if last and self.gravity:
             v = track.v.reshape(len(track.v), -1, 6)[:, :, 2] @ scene.mass / scene.mass.sum()
             theory = 1.0 + (v[-1] - v[-1 - last]) / (self.gravity * track.h * last)

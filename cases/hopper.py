@@ -15,17 +15,16 @@ import numpy as np
 from workbench.errors import DataError
 from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
-from workbench.scenes.case import SceneCase
+from workbench.scenes.grains.case import GrainCase
 from workbench.scenes.grains.measures import passing_rate
 from workbench.scenes.grains.placing import layers, radii
 from workbench.scenes.grains.scene import Grains
-from workbench.scenes.grains.truths import balances
 from workbench.scenes.grains.walls import Flat, Sieve, Tube
 from workbench.scenes.track import Track
 
 
 @dataclass(frozen=True)
-class Hopper(SceneCase):
+class Hopper(GrainCase):
     """A round bin; its floor z = 0 has a hole from the time `opens` on."""
 
     name: ClassVar[str] = "hopper"
@@ -36,22 +35,16 @@ class Hopper(SceneCase):
         "discharge": ("kg/s", "rate at which grains pass the hole, between a tenth and nine tenths of all that pass"),
     }
 
-    N: float = quantity(300, "-", "number of grains", "count")
     radius: float = quantity(0.005, "m", "mean radius", "positive")
     spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
     opening: float = quantity(0.05, "m", "diameter of the hole", "positive")
     bin: float = quantity(0.12, "m", "diameter of the bin", "positive")
     opens: float = quantity(0.1, "s", "time at which the hole opens", "nonnegative")
-    mu: float = quantity(0.5, "-", "friction coefficient, walls included", "nonnegative")
-    density: float = quantity(2500.0, "kg/m3", "density of the grains", "positive")
-    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
-    seed: float = quantity(0, "-", "of the random numbers", "nonnegative")
 
     def scene(self) -> Grains:
         if self.opening >= self.bin:
             raise DataError(f"{self.name}: opening = {self.opening:g} m; less than the bin's {self.bin:g} m is needed")
-        N, rng = int(self.N), np.random.default_rng(int(self.seed))
-        radius, largest = radii(N, self.radius, self.spread, rng), self.radius * (1 + self.spread)
+        N, largest = int(self.N), self.radius * (1 + self.spread)
         room = 0.5 * self.bin - largest
         x = layers(N, largest, 0.0, 0.5 * self.bin, lambda x: np.hypot(x[:, 0], x[:, 1]) <= room)
         # All that falls has room below, and as much again for the heap's top.
@@ -60,9 +53,7 @@ class Hopper(SceneCase):
             Tube(self.mu, 0.5 * self.bin, axis=2), Sieve(self.mu, self.opening, self.opens),
             Flat(self.mu, (0.0, 0.0, floor), (0.0, 0.0, 1.0)),
         ]  # fmt: skip
-        return Grains(
-            radius, x, walls=walls, mu=self.mu, density=self.density, gravity=(0.0, 0.0, -self.gravity), name=self.name
-        )
+        return self.grains(radii(N, self.radius, self.spread, self.rng), x, walls=walls)
 
     def beverloo(self, bulk: float) -> float:
         """The discharge [kg/s] of grains of a bulk density [kg/m^3], with C = 0.58 and k = 1.5; 0 where none passes."""
@@ -85,4 +76,4 @@ class Hopper(SceneCase):
         found, law = self.measured(track)["discharge"], self.beverloo(0.6 * self.density)
         source = "Beverloo, Leniger & van de Velde 1961, C = 0.58, k = 1.5"
         known = [Truth("discharge", found, law, 0.4 * law, "kg/s", source)] if np.isfinite(found) and law > 0 else []
-        return [*balances(self.scene(), track), *known]
+        return [*super().truths(track), *known]

@@ -9,43 +9,30 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
-from workbench.scenes.case import SceneCase
+from workbench.scenes.grains.case import GrainCase
 from workbench.scenes.grains.scene import Grains
-from workbench.scenes.grains.truths import balances
 from workbench.scenes.grains.walls import Flat
-from workbench.scenes.track import Track
 
 
 @dataclass(frozen=True)
-class Packing(SceneCase):
+class Packing(GrainCase):
     """Cubic grid of 1 m, radii 0.5 to 0.6 m, places jittered by 0.06 m, on a floor."""
 
     name: ClassVar[str] = "packing"
     description: ClassVar[str] = "N spheres in contact on a floor: moving at random, at rest or sheared"
     duration: ClassVar[float] = 0.01
 
-    N: float = quantity(300, "-", "number of spheres", "count")
-    mu: float = quantity(0.5, "-", "friction coefficient", "nonnegative")
     speed: float = quantity(0.2, "m/s", "standard deviation of the velocities, and of the angular ones [rad/s]")
     shear: float = quantity(0.0, "1/s", "horizontal velocity, by height")
     density: float = quantity(1000.0, "kg/m3", "density of the spheres", "positive")
-    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
-    seed: float = quantity(0, "-", "of the random numbers", "nonnegative")
 
     def scene(self) -> Grains:
-        N, rng = int(self.N), np.random.default_rng(int(self.seed))
+        N, rng = int(self.N), self.rng
         k = np.arange(int(np.ceil(N ** (1 / 3))))
         grid = np.stack(np.meshgrid(k, k, k, indexing="ij")[::-1], axis=-1).reshape(-1, 3)[:N]
         radius = rng.uniform(0.5, 0.6, N)
         x = grid + rng.uniform(-0.06, 0.06, (N, 3)) + [0.0, 0.0, 0.5]
         v = rng.normal(0.0, self.speed, (N, 6))
         v[:, 0] += self.shear * x[:, 2]
-        return Grains(
-            radius, x, v, walls=[Flat(self.mu, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))], mu=self.mu, density=self.density,
-            gravity=(0.0, 0.0, -self.gravity), recovery=0.0, name=self.name,
-        )  # fmt: skip
-
-    def truths(self, track: Track) -> list[Truth]:
-        return balances(self.scene(), track)
+        return self.grains(radius, x, v, walls=[Flat(self.mu, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))], recovery=0.0)

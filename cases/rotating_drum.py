@@ -9,18 +9,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
-from workbench.scenes.case import SceneCase
+from workbench.scenes.grains.case import GrainCase
 from workbench.scenes.grains.placing import SPACE, layers, radii
 from workbench.scenes.grains.scene import Grains
-from workbench.scenes.grains.truths import balances
 from workbench.scenes.grains.walls import Flat, Tube
 from workbench.scenes.track import Track
 
 
 @dataclass(frozen=True)
-class RotatingDrum(SceneCase):
+class RotatingDrum(GrainCase):
     """The axis of the drum is y; its ends are smooth, its inside is as rough as the grains."""
 
     name: ClassVar[str] = "rotating-drum"
@@ -30,7 +28,6 @@ class RotatingDrum(SceneCase):
         "slope": ("deg", "by which the grains' centre is away from below the axis, the mean of the run's second half"),
     }
 
-    N: float = quantity(300, "-", "number of grains", "count")
     radius: float = quantity(0.005, "m", "mean radius", "positive")
     spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
     drum: float = quantity(0.14, "m", "diameter of the drum", "positive")
@@ -38,10 +35,6 @@ class RotatingDrum(SceneCase):
         0.4, "-", "share of the drum that the grains fill; the drum is as long as that takes", "positive"
     )
     turning: float = quantity(1.0, "rad/s", "angular velocity of the drum")
-    mu: float = quantity(0.5, "-", "friction coefficient, the drum's inside included", "nonnegative")
-    density: float = quantity(2500.0, "kg/m3", "density of the grains", "positive")
-    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
-    seed: float = quantity(0, "-", "of the random numbers", "nonnegative")
 
     @property
     def length(self) -> float:
@@ -50,8 +43,7 @@ class RotatingDrum(SceneCase):
         return float(self.N * cell / (self.filling * 0.25 * np.pi * self.drum**2) + 4 * self.radius * (1 + self.spread))
 
     def scene(self) -> Grains:
-        N, rng = int(self.N), np.random.default_rng(int(self.seed))
-        radius, largest = radii(N, self.radius, self.spread, rng), self.radius * (1 + self.spread)
+        N, largest = int(self.N), self.radius * (1 + self.spread)
         R, half = 0.5 * self.drum, 0.5 * self.length
 
         def inside(x: np.ndarray) -> np.ndarray:
@@ -62,15 +54,10 @@ class RotatingDrum(SceneCase):
             Tube(self.mu, R, axis=1, turning=self.turning), Flat(0.0, (0.0, -half, 0.0), (0.0, 1.0, 0.0)),
             Flat(0.0, (0.0, half, 0.0), (0.0, -1.0, 0.0)),
         ]  # fmt: skip
-        return Grains(
-            radius, x, walls=walls, mu=self.mu, density=self.density, gravity=(0.0, 0.0, -self.gravity), name=self.name
-        )
+        return self.grains(radii(N, self.radius, self.spread, self.rng), x, walls=walls)
 
     def measured(self, track: Track) -> dict[str, float]:
         """A segment with a plane surface has its centre on the line through the axis that is normal to the surface."""
         x = track.position[len(track.position) // 2 :].mean(axis=1)
         # A drum that turns about y from z to x lifts the grains towards -x below the axis.
         return {"slope": float(np.degrees(np.arctan2(-x[:, 0], -x[:, 2])).mean() * np.sign(self.turning or 1.0))}
-
-    def truths(self, track: Track) -> list[Truth]:
-        return balances(self.scene(), track)

@@ -1,0 +1,45 @@
+"""What scenes of grains have in common: so many spheres of one material under gravity."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.mechanics.case import Truth
+from workbench.mechanics.parameters import quantity
+from workbench.scenes.case import SceneCase
+from workbench.scenes.grains.scene import Grains
+from workbench.scenes.grains.truths import balances
+from workbench.scenes.track import Track
+
+
+@dataclass(frozen=True)
+class GrainCase(SceneCase):
+    """Derived classes say where N grains are, and between which walls."""
+
+    N: float = quantity(300, "-", "number of grains", "count")
+    mu: float = quantity(0.5, "-", "friction coefficient, rough walls included", "nonnegative")
+    density: float = quantity(2500.0, "kg/m3", "density of the grains", "positive")
+    gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
+    seed: float = quantity(0, "-", "of the random numbers", "nonnegative")
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Random numbers from the beginning."""
+        return np.random.default_rng(int(self.seed))
+
+    def grains(self, radius: Array, centre: Array, *given: Array, **others: Any) -> Grains:
+        """The scene of grains of these radii (N,) [m] at these centres (N, 3), with what else `Grains` takes."""
+        return Grains(
+            radius, centre, *given, mu=self.mu, density=self.density, gravity=(0.0, 0.0, -self.gravity),
+            name=self.name, **others,
+        )  # fmt: skip
+
+    def truths(self, track: Track) -> list[Truth]:
+        """The balances of momentum and energy."""
+        return balances(self.scene(), track)
+
+    @abstractmethod
+    def scene(self) -> Grains: ...
