@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
-from workbench.cli.words import find_case, number_option
+from workbench.cli.words import OF_MODEL, find_case, named_settings, number_option
 from workbench.errors import WorkbenchError
 
 SECONDS, LEAST_SECONDS = 90.0, 5.0
@@ -113,7 +113,7 @@ def run_compare(o: argparse.Namespace) -> None:
 def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """What is compared, and the arguments of `wb.compare` beside it."""
     from workbench.verbs.compare import is_file
-    from workbench.verbs.scene import is_scene
+    from workbench.verbs.scene import is_scene, must_be_known
 
     kind = "scene" if is_scene(o.case) else "file" if is_file(o.case) else "case"
     words, refused = OPTIONS[kind]
@@ -139,6 +139,7 @@ def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     rows = len(given["formulations"] or along_axes(2))
     if kind == "file":
         return o.case, given | _of_file(o, rows)
+    must_be_known(o.case)
     what, settings = find_case(o.case, o.set or []), _of_case(o)
     return what, given | settings
 
@@ -169,13 +170,7 @@ def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     formulations, engines = apart(o.formulation or [])
     chosen = find_formulations(formulations)
     metrics = None if o.metric is None else [METRICS.find(x) for x in o.metric]
-    values = {}
-    for setting in o.set or []:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise WorkbenchError(f"--set {setting[:60]}: give NAME=VALUE, such as geom/foot.friction=0.4")
-        values[name] = value
-    found = scene(o.case, values, o.key, _ctrl(o.ctrl))
+    found = scene(o.case, named_settings(o.set or [], OF_MODEL), o.key, o.ctrl)
     for x in engines:
         find_engine(x, found)
     return found, {
@@ -184,14 +179,6 @@ def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         "duration": number_option(o.duration, "--duration", "seconds") if o.duration else duration_of(o.case),
         "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,
     }  # fmt: skip
-
-
-def _ctrl(given: str | None) -> str | float | None:
-    """What the actuators are told: a number for all of them, or a file."""
-    try:
-        return None if given is None else float(given)
-    except ValueError:
-        return given
 
 
 def _steps(given: Sequence[str]) -> tuple[float, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from workbench.cli.files import WRITTEN
 from workbench.cli.parsing import command
-from workbench.cli.words import find_case, find_formulation, number_option
+from workbench.cli.words import OF_MODEL, find_case, find_formulation, named_settings, number_option
 from workbench.errors import WorkbenchError
 
 
@@ -55,16 +55,8 @@ def run_export(o: argparse.Namespace) -> None:
 def _of_model(o: argparse.Namespace) -> None:
     from workbench.verbs.export import export
 
-    sets = dict(_set(text) for text in o.set)
     step = number_option(o.step, "--step", "seconds") if o.step else None
     at = number_option(o.at, "--at", "seconds") if o.at else 0.0
-    found = export(o.case, at, step, o.local, sets, o.key, o.ctrl)
+    found = export(o.case, at, step, o.local, named_settings(o.set, OF_MODEL), o.key, o.ctrl)
     found.problem_file(o.out)
     print(found)
-
-
-def _set(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise WorkbenchError(f"--set {text}; NAME=VALUE is needed, such as geom/foot.friction=0.4")
-    return name, value

@@ -6,10 +6,8 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
-from workbench.cli.words import number_option, numbers
-from workbench.errors import WorkbenchError
+from workbench.cli.words import number_option, number_settings, numbers
 from workbench.output import json_text
-from workbench.readers.numbers import parse_entry
 
 
 def add_command(commands: Any) -> None:
@@ -47,7 +45,6 @@ def run_flow(o: argparse.Namespace) -> None:
     from workbench.output import staged
     from workbench.verbs.flow import flow
 
-    values = dict(_setting(text) for text in o.set)
     given: dict[str, Any] = {
         name: number_option(getattr(o, name), f"--{name}", unit)
         for name, unit in (("duration", "seconds"), ("roughness", "radii"), ("tolerance", "1"))
@@ -58,8 +55,8 @@ def run_flow(o: argparse.Namespace) -> None:
     with staged(folder) as stage:
         with Progress(o.quiet) as progress:
             found = flow(
-                o.scene, o.formulation or ("coulomb", "ccp"), values=values, mu=mu, steps=steps, **given,
-                progress=progress,
+                o.scene, o.formulation or ("coulomb", "ccp"), values=number_settings(o.set), mu=mu, steps=steps,
+                progress=progress, **given,
             )  # fmt: skip
         found.write(stage)
     if o.json:
@@ -67,10 +64,3 @@ def run_flow(o: argparse.Namespace) -> None:
     elif not o.quiet:
         print("\n".join(found.words))
         print(f"report: {folder}/report.html")
-
-
-def _setting(text: str) -> tuple[str, float]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise WorkbenchError(f"--set {text[:60]}: give NAME=NUMBER")
-    return name, parse_entry(value.strip(), f"--set {text[:60]}")

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from workbench.language.formulation import Formulation
     from workbench.mechanics.case import Case
 
+OF_MODEL = "NAME=VALUE, such as geom/foot.friction=0.4"
+"""What --set wants for a model of MuJoCo."""
+
 
 def number_option(text: str, what: str, unit: str) -> float:
     value = parse_entry(text.strip(), f"{what} in {unit}")
@@ -22,13 +25,24 @@ def find_case(name: str, settings: Sequence[str] = ()) -> "Case":
     """The case of this name, or at this place in somebody's own code, with NAME=VALUE parameters set."""
     from workbench.verbs.find import find_case as find
 
+    return find(name, **number_settings(settings))
+
+
+def named_settings(settings: Sequence[str], wanted: str = "NAME=NUMBER") -> dict[str, str]:
+    """What stands behind each NAME= of --set; raises WorkbenchError that says what is wanted."""
     values = {}
     for setting in settings:
-        key, equals, text = setting.partition("=")
-        if not equals:
-            raise WorkbenchError(f"--set {setting[:60]}: give NAME=NUMBER")
-        values[key] = parse_entry(text.strip(), f"--set {setting[:60]}")
-    return find(name, **values)
+        name, equals, text = setting.partition("=")
+        if not (name and equals):
+            raise WorkbenchError(f"--set {setting[:60]}: give {wanted}")
+        values[name] = text
+    return values
+
+
+def number_settings(settings: Sequence[str]) -> dict[str, float]:
+    """The numbers behind each NAME= of --set."""
+    texts = named_settings(settings)
+    return {name: parse_entry(text.strip(), f"--set {name}={text}"[:66]) for name, text in texts.items()}
 
 
 def find_formulation(text: str) -> "Formulation":

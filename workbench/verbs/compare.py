@@ -24,7 +24,7 @@ from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionP
 from workbench.readers.files import ENDINGS, read_problem_file
 from workbench.verbs.find import along_axes, find_case, find_formulation, find_formulations, find_relaxation
 from workbench.verbs.results import Result
-from workbench.verbs.scene import apart, duration_of, engines_of, find_engine, is_scene, scene
+from workbench.verbs.scene import apart, duration_of, engines_of, find_engine, is_scene, must_be_known, scene
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,6 +162,7 @@ def compare(
         own = {"time_limit": seconds}
         return Compared(c, {"file": str(what) if isinstance(what, str | Path) else name, "problem": c.facts,
                             "known": c.known, "settings": own})  # fmt: skip
+    must_be_known(what)
     case = find_case(what)
     compliance = find_relaxation(relaxation)
     own_steps = (1e-3,) if steps is None else tuple(several(steps))

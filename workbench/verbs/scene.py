@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.builtin.cases import SCENES
+from workbench.builtin.cases import CASES, SCENES
 from workbench.comparison.scenes.compare import Engine
 from workbench.errors import UnknownNameError, WorkbenchError
+from workbench.readers.numbers import parse_entry
 from workbench.scenes.case import SceneCase
 from workbench.scenes.scene import Scene
 
@@ -48,7 +49,13 @@ def scene(
         raise WorkbenchError(f"a scene, its name or the file of a model is needed; {type(what).__name__} was given")
     if key is not None or ctrl is not None:
         raise WorkbenchError(f"{case.name} has no keyframes and no actuators; key and ctrl are for files of models")
-    return case.with_parameters(**{name: float(x) for name, x in (values or {}).items()}).scene()
+    return case.with_parameters(**{k: parse_entry(str(x), f"{k}={x}"[:60]) for k, x in (values or {}).items()}).scene()
+
+
+def must_be_known(what: Any) -> None:
+    """Raises UnknownNameError for a plain name that neither a case nor a scene has."""
+    if isinstance(what, str) and not {".", ":", "/"} & set(what) and what not in CASES and what not in SCENES:
+        raise UnknownNameError("case or scene", what, [*CASES.names, *SCENES.names, "FILE.py:CASE", "MODEL.xml"])
 
 
 def is_model(what: Any) -> bool:
