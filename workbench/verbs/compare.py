@@ -92,8 +92,6 @@ class Compared(Result):
         """Write the page's figures and formulas one a slide, whole or not at all; the arrow keys turn them."""
         from workbench.builtin.reports.pages.slides import render
 
-        if self.comparison.scene:
-            raise WorkbenchError("comparisons of scenes have no slides yet; page(path) writes the page")
         with replaced(path) as stage:
             stage.write_text(render(self.comparison), "utf-8")
         return Path(path)
