@@ -13,7 +13,8 @@ def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     slides = command(
         commands, "slides", "show a comparison one figure a slide, full screen, for a lecture",
-        "slides wheel", "slides cube -f box -f ccp --out lecture.html", "slides problem.hdf5", "slides robot.xml --duration 1",
+        "slides wheel", "slides cube -f box -f ccp --out lecture.html", "slides problem.hdf5",
+        "slides robot.xml --duration 1",
     )  # fmt: skip
     add_options(slides)
     slides.add_argument("--out", metavar="FILE", help="where to write; default: CASE-slides.html, FILE-slides.html")
