@@ -18,6 +18,7 @@ from workbench.mechanics.case import Case
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP, Equations
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
+from workbench.problems.mixed import MixedNCP
 
 
 def modules(package):
@@ -76,7 +77,7 @@ def test_a_registry_calls_things_what_they_call_themselves_and_lists_what_is_clo
 def test_a_solver_is_called_what_the_registry_calls_it_and_says_what_it_is(name):
     solver = find_solver(name)
     assert solver.name == name
-    kinds = LCP, MLCP, ConicQP, CoulombNCP, Equations, GlobalConicQP, GlobalCoulombNCP, ContactBlocks
+    kinds = LCP, MLCP, ConicQP, CoulombNCP, Equations, GlobalConicQP, GlobalCoulombNCP, ContactBlocks, MixedNCP
     assert solver.solves <= {kind.kind for kind in kinds}
     assert solver.guaranteed_for
     assert solver.tolerance > 0

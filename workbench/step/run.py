@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.classes import LCP, MLCP, Array, ConicQP, CoulombNCP, Equations, Problem
+from workbench.problems.mixed import MixedNCP
 from workbench.problems.solution import Status
 from workbench.step.record import Record
 
@@ -24,6 +26,9 @@ def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu
         return MLCP(M, q, lower, upper)
     if c.kind == "equations":
         return Equations(M, q)
+    if c.kind == MixedNCP.kind:
+        mixed: Any = MixedNCP(M, q, lower, upper, mu, c.sets)
+        return mixed
     return (ConicQP if c.kind == "conic QP" else CoulombNCP)(M, q, mu, c.plan.d)
 
 
