@@ -9,8 +9,9 @@ from numba import types
 from workbench.algorithms.block_laws import LAWS, METRIC, answer
 from workbench.algorithms.law_equations import one_block
 from workbench.algorithms.one_contact import one_contact
+from workbench.algorithms.sparse_bodies import inverse_block
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, VECTOR, lu_factor, lu_solve
+from workbench.engine.kernels import INDICES, VECTOR
 from workbench.problems.contact_blocks import ASSOCIATED
 
 I64, F64 = types.int64, types.float64
@@ -72,23 +73,10 @@ def block_sweeps(laws, metric, J_first, J_column, J, V_first, V_column, V, W, fr
 def block_inverses(laws, C, B, eps, inverse, D):
     """inverse = (C + eps B)^-1 and D = inverse B of every block, flat; False where there is none."""
     for i in range(laws.cone.shape[0]):
-        m, at = laws.row[i + 1] - laws.row[i], laws.at_W[i]
-        A, right, x, pivots = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(m, dtype=np.int64)
-        for a in range(m):
-            for b in range(m):
-                A[a, b] = C[at + a * m + b] + eps * B[at + a * m + b]
-        if lu_factor(A, pivots) != 0:
+        m, a, b = laws.row[i + 1] - laws.row[i], laws.at_W[i], laws.at_W[i + 1]
+        C_i, B_i = C[a:b].reshape(m, m), B[a:b].reshape(m, m)
+        if not inverse_block(C_i, B_i, eps, inverse[a:b].reshape(m, m), D[a:b].reshape(m, m)):
             return False
-        for b in range(m):
-            for a in range(m):
-                right[a] = 1.0 if a == b else 0.0
-            lu_solve(A, pivots, right, x)
-            for a in range(m):
-                inverse[at + a * m + b] = x[a]
-                right[a] = B[at + a * m + b]
-            lu_solve(A, pivots, right, x)
-            for a in range(m):
-                D[at + a * m + b] = x[a]
     return True
 
 

@@ -174,12 +174,22 @@ def newton_step(W, first, gap, C, B, eps, space, step):
     return True
 
 
+@kernel(NUMBER(MATRIX, VECTOR, *SETS, VECTOR, VECTOR, NUMBER, VECTOR))
+def keep_better(W, q, first, cone, mu, lower, upper, trial, u, best, z):
+    """The residual of a trial (n,), of which z becomes a copy where that is below `best`; u = W trial + q."""
+    affine(W, q, trial, u)
+    residual = worst_block(first, cone, mu, lower, upper, q, u, trial, scratch(q.shape[0]))
+    if residual < best:
+        copy(trial, z)
+    return residual
+
+
 @kernel(NUMBER(MATRIX, VECTOR, *SETS, COUNT, NUMBER, VECTOR, INDICES))
 def active_set(W, q, first, cone, mu, lower, upper, widest, best, z, info):
     """Undamped Newton steps from z, of residual `best`; z takes the best iterate, whose residual is returned."""
     n, r = q.shape[0], mu.shape[0]
     C, B, space = scratch_matrix(r, widest * widest), scratch_matrix(r, widest * widest), scratch(n * n)
-    trial, u, gap, step, w = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
+    trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n)
     copy(z, trial)
     affine(W, q, trial, u)
     for _ in range(UNDAMPED):
@@ -189,12 +199,9 @@ def active_set(W, q, first, cone, mu, lower, upper, widest, best, z, info):
         info[0] += 1
         for k in range(n):
             trial[k] += step[k]
-        affine(W, q, trial, u)
-        residual = worst_block(first, cone, mu, lower, upper, q, u, trial, w)
+        residual = keep_better(W, q, first, cone, mu, lower, upper, trial, u, best, z)
         gained = residual < 0.1 * best
-        if residual < best:
-            best = residual
-            copy(trial, z)
+        best = min(best, residual)
         if residual == np.inf or (best <= VERIFIED and not gained):
             break
     return best
@@ -205,8 +212,7 @@ def proximal(W, q, first, cone, mu, lower, upper, widest, best, z, info):
     """The proximal point method from z, of residual `best`; z takes the best iterate, whose residual is returned."""
     n, r = q.shape[0], mu.shape[0]
     C, B, space = scratch_matrix(r, widest * widest), scratch_matrix(r, widest * widest), scratch(n * n)
-    trial, u, gap, step, w = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
-    centre = scratch(n)
+    trial, u, gap, step, centre = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
     copy(z, centre)
     eps = min(LARGEST_EPS, best)
     for _ in range(ROUNDS):
@@ -224,11 +230,7 @@ def proximal(W, q, first, cone, mu, lower, upper, widest, best, z, info):
             info[0] += 1
             for k in range(n):
                 trial[k] += step[k]
-            affine(W, q, trial, u)
-            residual = worst_block(first, cone, mu, lower, upper, q, u, trial, w)
-            if residual < best:
-                best = residual
-                copy(trial, z)
+            best = min(best, keep_better(W, q, first, cone, mu, lower, upper, trial, u, best, z))
             for k in range(n):
                 u[k] += eps * (trial[k] - centre[k])
             error = linearise(trial, u, first, cone, mu, lower, upper, widest, gap, C, B)
@@ -252,7 +254,7 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
     n, widest = q.shape[0], 1
     for i in range(mu.shape[0]):
         widest = max(widest, first[i + 1] - first[i])
-    D, q_D, u, trial, best_z, w = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
+    D, q_D, u, trial, best_z = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
     low, high, W_D, limit = scratch(n), scratch(n), scratch_matrix(n, n), scratch(mu.shape[0])
     unit = in_units(W, q, first, cone, D, W_D, q_D)
     # The radius of a disc is an impulse, which a friction coefficient is not.
@@ -261,19 +263,14 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
     for k in range(n):
         trial[k], low[k], high[k] = start[k] / D[k] / unit, lower[k] / D[k] / unit, upper[k] / D[k] / unit
     info[0] = 0
-    affine(W_D, q_D, trial, u)
-    best = worst_block(first, cone, limit, low, high, q_D, u, trial, w)
     copy(trial, best_z)
+    best = keep_better(W_D, q_D, first, cone, limit, low, high, trial, u, np.inf, best_z)
     for _ in range(SWEEPS):
         if best <= ENOUGH or best == np.inf:
             break
         sweep_contacts(W_D, q_D, first, cone, limit, low, high, widest, trial)
         info[0] += 1
-        affine(W_D, q_D, trial, u)
-        residual = worst_block(first, cone, limit, low, high, q_D, u, trial, w)
-        if residual < best:
-            best = residual
-            copy(trial, best_z)
+        best = min(best, keep_better(W_D, q_D, first, cone, limit, low, high, trial, u, best, best_z))
     if ENOUGH < best < np.inf:
         best = active_set(W_D, q_D, first, cone, limit, low, high, widest, best, best_z, info)
     if VERIFIED < best < np.inf:

@@ -96,7 +96,7 @@ def run_jobs(
     """What became of every job; those with solvers that are not compiled go to `workers` processes."""
     steps = {job: whole_steps(settings.duration or case.duration, job.h) for job in jobs}
     total, before = sum(steps.values()), 0
-    slow = [job for job in jobs if is_slow(job.solver) and _travels(case, job)]
+    slow = [job for job in jobs if is_slow(job.solver) and travels(case, job)]
     if workers == 1 or len(slow) < 2:
         slow = []
     runs: dict[Job, Run | Failed] = {}
@@ -146,7 +146,7 @@ def processes(workers: int, imported: Sequence[str] = ()) -> Iterator[ProcessPoo
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _travels(*things: object) -> bool:
+def travels(*things: object) -> bool:
     """Whether these can be sent to another process; what cannot arrive there would take the whole pool down."""
     try:
         pickle.loads(pickle.dumps(things))
