@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from workbench.language.polygon import polygon
     from workbench.mechanics.case import Case, Truth, quantity
     from workbench.mechanics.contact import ContactSystem
+    from workbench.mechanics.law import Law
     from workbench.sliding.system import SlidingSystem
     from workbench.verbs.check import check
     from workbench.verbs.compare import compare
@@ -85,6 +86,7 @@ _PLACES = {
     "language.polygon": ["polygon"],
     "mechanics.case": ["Case", "Truth", "quantity"],
     "mechanics.contact": ["ContactSystem"],
+    "mechanics.law": ["Law"],
     "sliding.system": ["SlidingSystem"],
     **{
         f"verbs.{verb}": [verb]
@@ -114,7 +116,7 @@ _FOUND = {
 }
 
 __all__ = [
-    "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
+    "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "Law", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
     "complements", "declare", "disc", "distance", "equals", "export", "flow", "formulation", "formulations", "free",
     "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report",

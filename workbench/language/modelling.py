@@ -26,6 +26,7 @@ from workbench.engine.lazy import Lazy
 from workbench.engine.lazy import cvxpy as cp
 from workbench.errors import ModellingError
 from workbench.language.sets import Box, Disc, Free, Nonneg
+from workbench.mechanics.law import COULOMB, Law
 
 if TYPE_CHECKING:
     from workbench.language import leaves, products
@@ -270,6 +271,7 @@ class Declaration:
     relations: tuple[Relation, ...]
     recover: dict[str, cp.Expression]
     hooks: Hooks
+    law: Law = COULOMB
 
     @cached_property
     def free(self) -> list[leaves.Unknown]:
@@ -338,11 +340,14 @@ class Declaration:
         return optimisation_problem(self)
 
 
-def declare(*relations: Relation, recover: dict[str, Any] | None = None, hooks: Hooks | None = None) -> Declaration:
+def declare(
+    *relations: Relation, recover: dict[str, Any] | None = None, hooks: Hooks | None = None, law: Law = COULOMB
+) -> Declaration:
     """Collect relations into a Declaration and check that it is one.
 
     `recover` maps the names of an answer (`formulation.Symbols.answer`; for a time step "v", "p_n" and, where there is
-    friction, "p_t") to expressions in the unknowns. Raises ModellingError
+    friction, "p_t") to expressions in the unknowns. `law` is the law that the relations discretise, against which
+    answers are judged beside Coulomb's. Raises ModellingError
     naming the culprit: an unknown with two partners or none, free unknowns that do not match the equations in number.
     """
     for relation in relations:
@@ -351,7 +356,9 @@ def declare(*relations: Relation, recover: dict[str, Any] | None = None, hooks: 
     if recover is None:
         raise ModellingError("declare: recover is missing; name the answer, as in recover=dict(v=v, p_n=p_n, p_t=p_t)")
     recovered = {k: _affine(e, f"recover['{k}']") for k, e in recover.items()}
-    declaration = Declaration(relations, recovered, hooks or Hooks())
+    if not isinstance(law, Law):
+        raise ModellingError(f"declare: law is {law!r}; it must be a Law, as in law=Law('elliptic', axes=(1.0, 0.5))")
+    declaration = Declaration(relations, recovered, hooks or Hooks(), law)
     for u in declaration.partners:
         if sum(u is other for other in declaration.partners) > 1:
             raise ModellingError(f"'{u.name()}' is the partner of two relations; an unknown has one")

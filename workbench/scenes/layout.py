@@ -69,7 +69,16 @@ class Layout:
         row, unknown = self.row, self.unknown
         if (discs := cone == DISC).any():
             row, unknown, L, N, back, cone, mu = normals_apart(row, L, N, back, cone, mu, discs)
-        return ContactBlocks(M, b, self._J(), row, unknown, L, N, back, c, s, lower, upper, cone, mu)
+        J = self._J()
+        # A cone's tip that is not at zero is an impulse that is there whatever the answer.
+        self.given = np.where(np.repeat(cone != NO_CONE, np.diff(row)), s, 0.0)
+        if self.given.any():
+            b, s = b + J.T @ self.given, s - self.given
+        return ContactBlocks(M, b, J, row, unknown, L, N, back, c, s, lower, upper, cone, mu)
+
+    def all_impulses(self, blocks: ContactBlocks, x: Array) -> Array:
+        """In all rows, of an answer x (X,)."""
+        return blocks.impulses(x) + self.given
 
     def _singles(self, recovery: float, L: Array, N: Array, R: Array, c: Array, lower: Array, upper: Array) -> None:
         """The blocks of one row: contacts without directions, bilateral rows, dry friction."""
