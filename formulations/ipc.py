@@ -3,9 +3,9 @@
     p_t = -mu p_bar f_1(|u_t|) u_t / |u_t|,    f_1(y) = 2 y/eps_v - (y/eps_v)^2 up to y = eps_v, then 1
 
 bounded by the normal impulses p_bar of the last step, as for the box (bounds=last), or by the step's own, to which
-IPC's friction iterations tend (bounds=iterated). For a given p_bar it is the gradient of a convex potential of the slip. A
-load below mu p_bar is held at a creep below eps_v. Each pass takes f_1 by its tangent (Newton's method) until law and
-impulses agree to 1e-12.
+IPC's friction iterations tend (bounds=iterated). For a given p_bar it is the gradient of a convex potential of the
+slip. A load below mu p_bar is held at a creep below eps_v. Each pass takes f_1 by its tangent (Newton's method) until
+law and impulses agree to 1e-12.
 
 IPC's own normal force, a barrier on the distance of surfaces, needs distances that are positive; here the normal law is
 that of the run, Signorini's, so that what is compared is friction. eps_v takes the place of the run's relaxation of
