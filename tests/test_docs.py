@@ -17,7 +17,7 @@ from workbench.builtin.formulations import FORMULATIONS, SLIDING
 from workbench.diagnostics.friction_section import friction_section
 
 DOCS = examples.DOCS
-LONG = {"tutorial", "paper", "painleve", "lecture", "study"}
+LONG = {"tutorial", "paper", "painleve", "lecture", "study", "reality"}
 """Pages whose blocks take seconds each: `python -m docs.build` runs them, and with it `.ci/run`."""
 
 
