@@ -7,8 +7,8 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `friction_cone`, `equals`, `complements`, `declare`, over the
 symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data: `ContactSystem`,
 `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter. Lists: `formulations`,
-`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `report`, `study`, `check`, `vary`, `trace`,
-`painleve`, `sweep`, `show`, `export`, `verify`.
+`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `exam`, `report`, `study`, `check`, `vary`,
+`trace`, `painleve`, `sweep`, `show`, `export`, `verify`.
 """
 
 from importlib import import_module
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from workbench.sliding.system import SlidingSystem
     from workbench.verbs.check import check
     from workbench.verbs.compare import compare
+    from workbench.verbs.exam import exam
     from workbench.verbs.export import export
     from workbench.verbs.flow import flow
     from workbench.verbs.painleve import painleve
@@ -56,8 +57,8 @@ if TYPE_CHECKING:
     from workbench.verbs.verify import verify
 
 VERBS = (
-    "check", "compare", "export", "flow", "painleve", "read", "scene", "show", "solve", "study", "sweep", "trace",
-    "vary", "verify",
+    "check", "compare", "exam", "export", "flow", "painleve", "read", "scene", "show", "solve", "study", "sweep",
+    "trace", "vary", "verify",
 )  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
@@ -80,6 +81,7 @@ _PLACES = {
         for verb in (
             "check",
             "compare",
+            "exam",
             "export",
             "flow",
             "painleve",
@@ -105,7 +107,7 @@ _FOUND = {
 __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
-    "complements", "declare", "distance", "equals", "export", "flow", "formulation", "formulations", "free",
+    "complements", "declare", "distance", "equals", "exam", "export", "flow", "formulation", "formulations", "free",
     "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report",
     "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
 ]  # fmt: skip

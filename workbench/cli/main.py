@@ -14,6 +14,7 @@ from workbench.cli import (
     check,
     compare,
     completion,
+    exam,
     export,
     files,
     flow,
@@ -33,7 +34,7 @@ from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
 
 COMMANDS = (
-    compare, study, flow, report, index, slides, reproduce, show, check, trace, verify, files, export, painleve,
+    compare, study, flow, exam, report, index, slides, reproduce, show, check, trace, verify, files, export, painleve,
     listing,
 )  # fmt: skip
 """In the order in which the help lists them."""
