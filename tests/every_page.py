@@ -65,7 +65,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "trace-murty": lambda: wb.trace(MURTY, rhs=[-4, -5, -1], solver="murty").html(),
     "show-box": lambda: wb.show("box").html(),
     "study-wheel": study,
-    "flow-drum": lambda: wb.flow("rotating-drum", values={"N": 25}, steps=[4e-3, 2e-3], duration=0.08).html(),
+    "flow-drum": lambda: wb.flow("rotating-drum", values={"N": 25}, steps=[4e-3, 2e-3], seeds=2, duration=0.08).html(),
     "reproduction": lambda: reproduction().html,
     "reproductions": lambda: render_index([reproduction()], provenance()),
 }

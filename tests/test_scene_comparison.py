@@ -1,10 +1,12 @@
 """Comparing on scenes: runs by body, where the comparison stops, symptoms, growth."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.scenes import Balls
 from workbench.comparison.jobs import Settings
+from workbench.comparison.scenes import runs
 from workbench.comparison.scenes.compare import compare
 from workbench.comparison.scenes.measured import angles
 from workbench.errors import DataError, WorkbenchError
@@ -231,7 +233,7 @@ def test_unusable_settings_are_one_line(settings, words):
 
 def test_a_start_that_explodes_is_one_line():
     scene = Balls(SLIDES["positions"], [[1e8, 0, 0], [0, 0, 0]])
-    with pytest.raises(WorkbenchError, match="explodes"):
+    with pytest.raises(WorkbenchError, match="there is no reference run: at 0 s: the motion explodes"):
         compared(scene, "coulomb")
 
 
@@ -241,3 +243,17 @@ def test_angles_are_those_of_the_rotation_between():
     none = np.array([1.0, 0, 0, 0])
     np.testing.assert_allclose(angles(turned, none), 2 * half)
     np.testing.assert_allclose(angles(-turned, none), 2 * half)
+
+
+def test_several_processes_make_the_same_runs(sliding, monkeypatch):
+    """To the last bit."""
+    monkeypatch.setattr(runs, "FEW", 0)
+    told: list[tuple[str, int]] = []
+    shared = compared(
+        Balls(**SLIDES), "coulomb", "ccp", "mujoco", workers=2, progress=lambda label, k, _: told.append((label, k))
+    )
+    # A line a run and not a step: they were made elsewhere.
+    finished = [k for label, k in told if not label.startswith("single steps")]
+    assert (len(finished), finished[-1]) == (6, 48 + 2 * 24 + 3 * 8)
+    pd.testing.assert_frame_equal(shared.runs.drop(columns="solve_time"), sliding.runs.drop(columns="solve_time"))
+    pd.testing.assert_frame_equal(shared.trajectories, sliding.trajectories)

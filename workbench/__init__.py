@@ -4,11 +4,11 @@
     >>> wb.formulations.names[:3]
     ['frictionless', 'stewart-trinkle', 'anitescu-potra']
 
-The language: `formulation`, `free`, `nonneg`, `box`, `friction_cone`, `equals`, `complements`, `declare`, over the
-symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data: `ContactSystem`,
-`SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter. Lists: `formulations`,
-`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `exam`, `report`, `study`, `check`, `vary`,
-`trace`, `painleve`, `sweep`, `show`, `export`, `verify`.
+The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`,
+over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
+`ContactSystem`, `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter.
+Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `exam`, `report`,
+`study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verify`.
 """
 
 from importlib import import_module
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         box,
         complements,
         declare,
+        disc,
         equals,
         free,
         friction_cone,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from workbench.language.polygon import polygon
     from workbench.mechanics.case import Case, Truth, quantity
     from workbench.mechanics.contact import ContactSystem
+    from workbench.mechanics.law import Law
     from workbench.sliding.system import SlidingSystem
     from workbench.verbs.check import check
     from workbench.verbs.compare import compare
@@ -71,10 +73,21 @@ _PLACES = {
     "engine.compiling": ["kernel"],
     "errors": ["DataError", "ModellingError", "UnknownNameError", "WorkbenchError"],
     "language.formulation": ["ContactSymbols", "SlidingSymbols", "formulation"],
-    "language.modelling": ["Hooks", "box", "complements", "declare", "equals", "free", "friction_cone", "nonneg"],
+    "language.modelling": [
+        "Hooks",
+        "box",
+        "complements",
+        "declare",
+        "disc",
+        "equals",
+        "free",
+        "friction_cone",
+        "nonneg",
+    ],
     "language.polygon": ["polygon"],
     "mechanics.case": ["Case", "Truth", "quantity"],
     "mechanics.contact": ["ContactSystem"],
+    "mechanics.law": ["Law"],
     "sliding.system": ["SlidingSystem"],
     **{
         f"verbs.{verb}": [verb]
@@ -105,11 +118,11 @@ _FOUND = {
 }
 
 __all__ = [
-    "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
+    "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "Law", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
-    "complements", "declare", "distance", "equals", "exam", "export", "flow", "formulation", "formulations", "free",
-    "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report",
-    "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
+    "complements", "declare", "disc", "distance", "equals", "exam", "export", "flow", "formulation", "formulations",
+    "free", "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read",
+    "report", "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
 ]  # fmt: skip
 
 

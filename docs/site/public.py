@@ -11,8 +11,8 @@ GROUPS = {
     "Data": ["ContactSystem", "SlidingSystem"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
     "The language of formulations": [
-        "formulation", "ContactSymbols", "SlidingSymbols", "free", "nonneg", "box", "friction_cone", "polygon",
-        "equals", "complements", "declare", "Hooks", "kernel",
+        "formulation", "ContactSymbols", "SlidingSymbols", "free", "nonneg", "box", "disc", "friction_cone",
+        "polygon", "equals", "complements", "declare", "Law", "Hooks", "kernel",
     ],
     "Cases and metrics of your own": ["Case", "quantity", "Truth", "metric", "distance"],
     "Errors": ["WorkbenchError", "DataError", "ModellingError", "UnknownNameError"],

@@ -26,7 +26,7 @@ from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.engine.timing import clock
-from workbench.problems.contact_blocks import ASSOCIATED, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
 from workbench.problems.solution import Solution, Status
 
 WIDTH = 12
@@ -121,7 +121,8 @@ class Packed:
     def __init__(self, p: ContactBlocks):
         k, B = np.diff(p.unknown), p.blocks
         alone = (p.cone == NO_CONE) & (k == 1)
-        if not (((p.cone != NO_CONE) & (k == 3)) | alone).all() or (np.diff(p.row) != k).any():
+        cones = (p.cone == COULOMB) | (p.cone == ASSOCIATED)
+        if not ((cones & (k == 3)) | alone).all() or (np.diff(p.row) != k).any():
             raise ValueError("blocks are needed that are cones of three unknowns or one unknown")
         one = np.repeat(alone, k)
         if (p.lower[one] != 0).any() or (p.upper[one] != np.inf).any():
