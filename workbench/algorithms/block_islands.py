@@ -21,7 +21,7 @@ from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.algorithms.proximal import proximal_kernel
 from workbench.algorithms.small_cones import VERIFIED, solve_small
 from workbench.arrays import Array
-from workbench.problems.contact_blocks import COULOMB, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
 from workbench.problems.dense_blocks import normals_first
 from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
@@ -133,7 +133,7 @@ def solve_cones(p: ContactBlocks) -> Array | None:
         return None
     laws, d = set(p.cone.tolist()), p.size // p.blocks - 1
     one_size = bool((np.diff(p.unknown) == 1 + d).all())
-    if NO_CONE in laws or len(laws) > 1 or not one_size or d not in (1, 2) or p.N.any():
+    if laws not in ({COULOMB}, {ASSOCIATED}) or not one_size or d not in (1, 2) or p.N.any():
         return None
     if (p.whole[0] != sparse.eye_array(p.size)).nnz:
         return None

@@ -50,6 +50,14 @@ THEORY = {
     "ccp": "a convex programme: the velocity is unique, the impulses where W is positive definite",
     "coulomb": "a solution exists under the criterion of Acary, Cadoux, Lemarechal & Malick (2011); no uniqueness",
     "mujoco": "strictly convex by its regulariser: velocity and impulses unique",
+    "mujoco-pyramid": "convex, strictly where mu > 0: velocity and impulses unique",
+    "sap": "strictly convex by its compliance and regularisation: velocity and impulses unique",
+    "comfree": "a closed form: one solution, whatever the data",
+    "gauss-seidel": "every sweep is a triangular P-matrix, with one solution; how near many sweeps come to the "
+    "contacts' own law is not promised",
+    "hunt-crossley": "friction=lagged and similar are convex: the velocity is unique; that Newton's passes settle is "
+    "not promised, nor uniqueness for friction=implicit",
+    "ipc": "for given bounds convex: velocity and friction unique; that the passes settle is not promised",
     "staggered": "no guarantee that the projections settle; where they do, a solution of the polygon's problem",
 }
 THEORY["anitescu-potra"] = THEORY["stewart-trinkle"]

@@ -74,8 +74,8 @@ class MujocoScene(Scene):
         return _again, (self.given, self.soft)
 
     def under(self, formulation: str) -> "MujocoScene":
-        """With equalities and dry friction as soft as MuJoCo has them, for the formulation `mujoco`."""
-        return self.softened() if formulation == "mujoco" else self
+        """With equalities and dry friction as soft as MuJoCo has them, for its own formulations."""
+        return self.softened() if formulation in ("mujoco", "mujoco-pyramid") else self
 
     def softened(self) -> "MujocoScene":
         """The same with equalities and dry friction as soft as MuJoCo has them, instead of rigid."""
