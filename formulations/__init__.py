@@ -26,6 +26,12 @@ FORMULATIONS = Registry("formulation", "workbench.builtin.formulations", {
     "hybrid": "hybrid.hybrid",
     "ccp": "ccp.ccp",
     "mujoco": "mujoco.mujoco",
+    "mujoco-pyramid": "mujoco_pyramid.mujoco_pyramid",
+    "sap": "sap.sap",
+    "comfree": "comfree.comfree",
+    "gauss-seidel": "gauss_seidel.gauss_seidel",
+    "hunt-crossley": "hunt_crossley.hunt_crossley",
+    "ipc": "ipc.ipc",
     "staggered": "staggered.staggered",
     "coulomb": "coulomb.coulomb",
 }, _is_formulation, _line, "workbench.formulations")  # fmt: skip

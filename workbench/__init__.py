@@ -7,8 +7,8 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`,
 over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
 `ContactSystem`, `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter.
-Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `report`, `study`,
-`check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verify`.
+Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `reality`, `report`,
+`study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verify`.
 """
 
 from importlib import import_module
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from workbench.verbs.flow import flow
     from workbench.verbs.painleve import painleve
     from workbench.verbs.read import read
+    from workbench.verbs.reality import reality
     from workbench.verbs.report import report
     from workbench.verbs.scene import scene
     from workbench.verbs.show import show
@@ -58,8 +59,8 @@ if TYPE_CHECKING:
     from workbench.verbs.verify import verify
 
 VERBS = (
-    "check", "compare", "export", "flow", "painleve", "read", "scene", "show", "solve", "study", "sweep", "trace",
-    "vary", "verify",
+    "check", "compare", "export", "flow", "painleve", "read", "reality", "scene", "show", "solve", "study", "sweep",
+    "trace", "vary", "verify",
 )  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
@@ -97,6 +98,7 @@ _PLACES = {
             "flow",
             "painleve",
             "read",
+            "reality",
             "report",
             "scene",
             "show",
@@ -119,8 +121,8 @@ __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "Law", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
     "complements", "declare", "disc", "distance", "equals", "export", "flow", "formulation", "formulations", "free",
-    "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report",
-    "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
+    "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "reality",
+    "report", "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
 ]  # fmt: skip
 
 

@@ -63,19 +63,29 @@ def islands(p: ContactBlocks) -> Iterator[Island]:
     first = np.flatnonzero(np.diff(p.part[order], prepend=-1))
     k = np.diff(p.unknown)
     ordered, at = ranges(p.unknown, order), np.append(0, np.cumsum(k[order]))
-    plain, symmetric = np.ones(p.blocks, dtype=bool), np.ones(p.blocks, dtype=bool)
+    plain = np.ones(p.blocks, dtype=bool)
     plain[p.block_of_unknown[(p.lower != 0) | (p.upper != np.inf)]] = False
-    L, N, R = p.whole
-    for apart in (L - R.T, N - N.T):
-        symmetric[p.block_of_unknown[apart.tocoo().row[apart.data != 0]]] = False
+    symmetric = None
     for a, b in pairwise([*first.tolist(), order.size]):
         blocks, unknowns = order[a:b], ordered[at[a] : at[b]]
         method: Any = None
         if (p.cone[blocks] != NO_CONE).any():
             method = solve_small if unknowns.size <= MOST_CONES else None
-        elif unknowns.size <= MOST_INTERVALS:
-            method = lemke_kernel if plain[blocks].all() else proximal_kernel if symmetric[blocks].all() else None
+        elif unknowns.size <= MOST_INTERVALS and plain[blocks].all():
+            method = lemke_kernel
+        elif unknowns.size <= MOST_INTERVALS and blocks.size > 1:
+            symmetric = _symmetric(p) if symmetric is None else symmetric
+            method = proximal_kernel if symmetric[blocks].all() else None
         yield Island(blocks, unknowns, method)
+
+
+def _symmetric(p: ContactBlocks) -> NDArray[np.bool_]:
+    """Which blocks (B,) have R = L^T and a symmetric N; to ask takes longer than to solve a robot's contacts."""
+    found = np.ones(p.blocks, dtype=bool)
+    L, N, R = p.whole
+    for apart in (L - R.T, N - N.T):
+        found[p.block_of_unknown[apart.tocoo().row[apart.data != 0]]] = False
+    return found
 
 
 def _matrix(p: ContactBlocks, some: list[Island]) -> Any:

@@ -54,6 +54,14 @@ THEORY = {
     "elliptic": "as exact Coulomb friction, which it is in directions scaled by their coefficients",
     "rolling": "as exact Coulomb friction where nothing resists torsion or rolling; else no theorem is claimed",
     "cohesive": "as exact Coulomb friction, which it is with the pull among the forces",
+    "mujoco-pyramid": "convex, strictly where mu > 0: velocity and impulses unique",
+    "sap": "strictly convex by its compliance and regularisation: velocity and impulses unique",
+    "comfree": "a closed form: one solution, whatever the data",
+    "gauss-seidel": "every sweep is a triangular P-matrix, with one solution; how near many sweeps come to the "
+    "contacts' own law is not promised",
+    "hunt-crossley": "friction=lagged and similar are convex: the velocity is unique; that Newton's passes settle is "
+    "not promised, nor uniqueness for friction=implicit",
+    "ipc": "for given bounds convex: velocity and friction unique; that the passes settle is not promised",
     "staggered": "no guarantee that the projections settle; where they do, a solution of the polygon's problem",
 }
 THEORY["anitescu-potra"] = THEORY["stewart-trinkle"]
