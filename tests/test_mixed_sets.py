@@ -6,8 +6,10 @@ import pytest
 
 from tests import laws
 from tests.declared import system_of
+from tests.scenes import Balls
 from workbench.algorithms import default_solver, find_solver
 from workbench.assemble.find import compiled
+from workbench.assemble.local import local_block
 from workbench.builtin.cases.block import Block
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import DataError, ModellingError
@@ -16,6 +18,7 @@ from workbench.language.modelling import box, complements, declare, disc, equals
 from workbench.language.notation import latex_relations, relation, text_page
 from workbench.problems.mixed import MixedNCP, Sets
 from workbench.problems.solution import Status
+from workbench.scenes.stepper import SceneStepper
 from workbench.step.local_steps import local_steps
 from workbench.step.one_step import declared, pose, solve_system
 from workbench.step.simulation import simulate
@@ -152,6 +155,57 @@ def test_a_case_steps_and_its_residuals_are_the_problems_own():
     np.testing.assert_allclose(np.linalg.norm(run.p_t[sliding, 0], axis=-1), 1e-3, rtol=1e-9)
     again = local_steps(run, run.formulation, EXACT, [0, 20, 49])
     np.testing.assert_allclose(again.v_after, run.v_after[[0, 20, 49]], atol=1e-12)
+
+
+def test_contacts_of_a_scene_take_a_disc_beside_their_normal_impulse():
+    """Balls side by side and on each other: every contact by its own law, and those with nothing near them too."""
+    x = [[0.0, 0.0, 0.1], [0.2, 0.0, 0.1], [0.1, 0.0, 0.1 + np.sqrt(0.03)], [1.0, 0.0, 0.1]]
+    scene = Balls(x, [[0.0, 0.5, 0.0], [0.0, -0.5, 0.0], [0.3, 0.1, 0.0], [0.1, 0.0, 0.0]], ahead=1e-9)
+    stepper = SceneStepper(scene, tresca.with_options(radius=2e-3), 1e-3)
+    (q, v), slides = scene.start(), 0
+    for _ in range(3):
+        step = stepper.step(q, v, 0.0)
+        assert (step.status, step.residual < ENOUGH) == (Status.SOLVED, True)
+        u, P = (step.given.J @ step.v).reshape(-1, 3), step.P.reshape(-1, 3)
+        assert len(P) >= 3
+        assert laws.discs(P[:, 1:], u[:, 1:], np.full(len(P), 2e-3)) < ENOUGH
+        assert laws.signorini(P[:, 0], u[:, 0] + step.given.phi / 1e-3) < ENOUGH
+        slides += (np.linalg.norm(u[:, 1:], axis=1) > 1e-6).sum()
+        q, v = step.q, step.v
+    assert slides > 0
+
+
+def coupled(s, v, p_n):
+    """A disc whose rows see the normal impulse."""
+    p_t = disc("p_t", s.r, s.d, 1.0)
+    S = cp.Constant(np.kron(np.eye(s.r), np.ones((s.d, 1))), name="S")
+    return complements(s.ut(v, p_t) + S @ p_n, p_t), p_t
+
+
+def reversed_order(s, v, p_n):
+    """The same law, its friction before its normal impulse."""
+    p_t = disc("p_t", s.r, s.d, 1.0)
+    return complements(s.ut(v, p_t), p_t), p_t
+
+
+@pytest.mark.parametrize(("friction", "told"), [
+    (coupled, "scenes take discs whose rows are their own"),
+    (reversed_order, "scenes take a cone for these alone"),
+])  # fmt: skip
+def test_what_a_scene_does_not_take_is_told(friction, told):
+    @formulation("odd", friction="a disc", source="this test")
+    def odd(s: ContactSymbols):
+        v, p_n = free("v", s.n), nonneg("p_n", s.r)
+        rubs, p_t = friction(s, v, p_n)
+        rows = [complements(s.un(v, p_n), p_n), rubs]
+        ordered = rows[::-1] if friction is reversed_order else rows
+        balance = equals(s.balance(v, p_n, p_t))
+        return declare(balance, *s.bilateral(v), *ordered, recover=dict(v=v, p_n=p_n, p_t=p_t))
+
+    with pytest.raises(ModellingError, match=told):
+        local_block(odd, 2)
+    with pytest.raises(ModellingError, match="is not local to its contacts"):
+        local_block(ellipse, 2)
 
 
 def test_the_residual_sees_every_law_broken():

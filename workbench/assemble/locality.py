@@ -57,9 +57,9 @@ def must_be_local(claim: Claim) -> None:
         try:
             with by_values():
                 Comparison(claim, r).run()
-        except ModellingError:
-            raise
-        except Exception:
+        except Exception as error:
+            if isinstance(error, ModellingError) and error.__cause__ is None:
+                raise
             # It uses more of CVXPY than plain numbers can do.
             Comparison(claim, r).run()
 

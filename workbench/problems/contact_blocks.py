@@ -255,8 +255,10 @@ class ContactBlocks:
         k = max(0, -int(np.frexp(largest)[1])) if largest else 0
         with np.errstate(over="ignore", invalid="ignore"):
             x, q, sizes, lower, upper = (np.ldexp(y, k) for y in (x, q, sizes, self.lower, self.upper))
+            # The radius of a disc is an impulse, which a friction coefficient is not.
+            mu = np.where(self.cone == DISC, np.ldexp(self.mu, k), self.mu)
             block_units(self.unknown, self.cone, A, q, x, D)
-            law = self.unknown, self.part, self.cone, self.mu, A, D, lower, upper
+            law = self.unknown, self.part, self.cone, mu, A, D, lower, upper
             block_residuals(*law, q, sizes, self.moved(x), x, found)
         return found
 
