@@ -3,9 +3,9 @@
     p_t = -mu p_bar f_1(|u_t|) u_t / |u_t|,    f_1(y) = 2 y/eps_v - (y/eps_v)^2 up to y = eps_v, then 1
 
 bounded by the normal impulses p_bar of the last step, as for the box (bounds=last), or by the step's own, to which
-IPC's friction iterations tend (bounds=iterated). For a given p_bar it is the gradient of a convex potential of the slip. A
-load below mu p_bar is held at a creep below eps_v. Each pass takes f_1 by its tangent (Newton's method) until law and
-impulses agree to 1e-12.
+IPC's friction iterations tend (bounds=iterated). For a given p_bar it is the gradient of a convex potential of the
+slip. A load below mu p_bar is held at a creep below eps_v. Each pass takes f_1 by its tangent (Newton's method) until
+law and impulses agree to 1e-12.
 
 IPC's own normal force, a barrier on the distance of surfaces, needs distances that are positive; here the normal law is
 that of the run, Signorini's, so that what is compared is friction. eps_v takes the place of the run's relaxation of
@@ -108,16 +108,16 @@ def again(core, memory, own, numbers, v, p_n, p_t):
     r, t = core.mu.shape[0], core.J_t.shape[0]
     d = t // r
     u, p, D = scratch(1 + d), scratch(1 + d), scratch_matrix(1 + d, 1 + d)
-    apart, largest, rounding = 0.0, largest_impulse(core, p_n, p_t), 0.0
+    apart, largest, steepest = 0.0, largest_impulse(core, p_n, p_t), 0.0
     for i in range(r):
         p_bar = p_n[i] if numbers[1] == ITERATED else core.p_bar[i]
         size = velocity_at(core, v, i, largest, u)
         mollified(core.mu[i] * p_bar, numbers[0], u, p, D)
         for j in range(d):
             apart = max(apart, abs(p[1 + j] - p_t[d * i + j]))
-            rounding = max(rounding, D[1 + j, 1 + j] * size)
+            steepest = max(steepest, D[1 + j, 1 + j] * size)
         if turns_back(u[1:], memory[r + t + d * i : r + t + d * (i + 1)]):
             set_all(0.0, u)
             mollified(core.mu[i] * p_bar, numbers[0], u, p, D)
         write_tangent(own[:0], own, i, u, p, D)
-    return not agree(core, apart, largest, rounding)
+    return not agree(core, apart, largest, steepest)
