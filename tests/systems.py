@@ -82,6 +82,18 @@ def random_system(
     return ContactSystem(**(data | given))
 
 
+def past(system: ContactSystem, seed: int, estimate: Array) -> tuple[tuple[Array, Array], Array]:
+    """Impulses (p_n, p_t) of a step before, p_n of the second contact zero, and the loads that follow from them.
+
+    A contact that bore nothing goes by the frictionless estimate if it closes now, else by its zero.
+    """
+    rng, (*_, r, d) = np.random.default_rng(seed), system.size
+    p_n = rng.uniform(0.1, 2.0, r) * np.where(np.arange(r) == 1, 0.0, 1.0)
+    last = p_n, 0.5 * (system.mu * p_n)[:, None] * rng.uniform(-1, 1, (r, d))
+    closes = system.J_n @ system.v + system.r_n < -system.v_th
+    return last, np.where(p_n > 0, p_n, np.where(closes, estimate, 0.0))
+
+
 def particle(slip: tuple[float, float], mu: float = 0.5, fall: float = -1.0) -> ContactSystem:
     """A force-free particle of 2 kg that meets a floor, sliding at `slip` [m/s], falling at `fall` [m/s]."""
     axes = np.eye(3)

@@ -137,15 +137,9 @@ def obeys_the_laws(systems, formulation, system, answer, estimate, last=None) ->
 def test_a_step_obeys_the_dynamics_and_its_own_contact_laws(systems, formulation, past):
     for shape, seed in itertools.product(systems.SHAPES.values(), range(2)):
         system = systems.random_system(seed, normal=LAWS[bool(seed)], mu=(0.05, 0.5), **shape, **rebound(formulation))
-        *_, r, d = system.size
         estimate, last = solve(BY_NAME["frictionless"], system).p_n, None
         if past:
-            rng = np.random.default_rng(seed)
-            p_n = rng.uniform(0.1, 2.0, r) * np.where(np.arange(r) == 1, 0.0, 1.0)
-            last = p_n, 0.5 * (system.mu * p_n)[:, None] * rng.uniform(-1, 1, (r, d))
-            # A contact that bore nothing goes by the frictionless estimate if it closes now, else by its zero.
-            closes = system.J_n @ system.v + system.r_n < -system.v_th
-            estimate = np.where(p_n > 0, p_n, np.where(closes, estimate, 0.0))
+            last, estimate = systems.past(system, seed, estimate)
             answer, solution = with_past(formulation, system, last)
         else:
             answer, solution = solve_system(
