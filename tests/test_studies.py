@@ -262,7 +262,8 @@ def test_what_is_run_and_its_code_are_in_its_key(monkeypatch):
 
     others = [wb.formulations.find(name) for name in ("ccp", "coulomb", "frictionless")]
     keys = [
-        key(), key(kind(mu=0.31)), key(wb.cases.find("sphere")()), key(type("Other", (kind,), {})()), *(key(formulation=f) for f in others),
+        key(), key(kind(mu=0.31)), key(wb.cases.find("sphere")()), key(type("Other", (kind,), {})()),
+        *(key(formulation=f) for f in others),
         key(solver=wb.solvers.find("lemke")), key(code=kind), key(code=box.build), key(code=type(keller)),
         key(code=metric.function),
     ]  # fmt: skip
