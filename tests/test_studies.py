@@ -76,6 +76,22 @@ def test_the_latest_record_of_a_key_counts(journal):
     assert kept(journal.path.parent).rows == {"k": [{"a": 3}], "l": [{"a": 2}]}
 
 
+def test_of_two_journals_the_record_that_was_written_last_counts(tmp_path, monkeypatch):
+    """A shard may make again what failed in the whole, and the whole what failed in a shard."""
+    for key, at in (("k", {"journal.jsonl": 5.0, "journal-1-of-2.jsonl": 7.0}),
+                    ("l", {"journal.jsonl": 9.0, "journal-1-of-2.jsonl": 8.0})):  # fmt: skip
+        for name, seconds in at.items():
+            monkeypatch.setattr("workbench.studies.journal.time.time", lambda seconds=seconds: seconds)
+            with Journal(tmp_path / name) as journal:
+                journal.append([(key, [{"a": seconds}])])
+    assert kept(tmp_path).rows == {"k": [{"a": 7.0}], "l": [{"a": 9.0}]}
+    # A clock that was put back does not make the first line of a file the last.
+    monkeypatch.setattr("workbench.studies.journal.time.time", lambda: 6.5)
+    with Journal(tmp_path / "journal-1-of-2.jsonl") as journal:
+        journal.append([("k", [{"a": 6.5}])])
+    assert kept(tmp_path).rows["k"] == [{"a": 6.5}]
+
+
 def test_a_record_that_was_cut_off_or_changed_is_absent_and_told(tmp_path):
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
@@ -210,6 +226,29 @@ def test_whatever_determines_a_row_is_in_its_key(changed, tmp_path):
     assert not keys() & keys(**changed)
 
 
+def test_what_is_not_said_is_the_case_s_own():
+    """A setting that is not given and one that is given as the case has it make the same run."""
+    from workbench.studies.plan import column, plan
+
+    box, cube = wb.formulations.find("box"), wb.cases.find("cube")()
+
+    def point(settings, **place):
+        (found,) = plan([cube], [box], [wb.solvers.find("keller")], [], settings, [place])
+        return found
+
+    own = Settings(duration=cube.duration, normal=cube.normal, relaxation=cube.relaxation)
+    assert point(Settings()).keys == point(own).keys
+    assert point(Settings()).settings == own
+    # What two columns of `runs` would be called is told apart, and what is asked for twice is run once.
+    assert [column(name) for name in ("mu", "solver")] == ["mu", "case.solver"]
+    (once,) = plan([cube], [box, box], [wb.solvers.find("keller")], [], Settings(), [{}])
+    assert len(once.jobs) == 1
+    # What is varied of the compliance leaves the rest of it.
+    varied = point(Settings(), **{"relax.k_n": 1e6}).settings.relaxation
+    assert varied == cube.relaxation.with_values(k_n=1e6)
+    assert varied.b_n == cube.b_n > 0
+
+
 def test_what_is_run_and_its_code_are_in_its_key(monkeypatch):
     from workbench.studies import plan as room
 
@@ -223,7 +262,8 @@ def test_what_is_run_and_its_code_are_in_its_key(monkeypatch):
 
     others = [wb.formulations.find(name) for name in ("ccp", "coulomb", "frictionless")]
     keys = [
-        key(), key(kind(mu=0.31)), key(wb.cases.find("sphere")()), *(key(formulation=f) for f in others),
+        key(), key(kind(mu=0.31)), key(wb.cases.find("sphere")()), key(type("Other", (kind,), {})()),
+        *(key(formulation=f) for f in others),
         key(solver=wb.solvers.find("lemke")), key(code=kind), key(code=box.build), key(code=type(keller)),
         key(code=metric.function),
     ]  # fmt: skip

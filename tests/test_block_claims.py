@@ -1,0 +1,130 @@
+"""What is claimed of contact blocks: when an answer counts, which is kept, how often a solver begins, what is local."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tests.block_problems import cone, intervals, pose
+from tests.test_local import local_block, own, plain
+from workbench.algorithms import block_islands, default_solver
+from workbench.algorithms.contact_blocks import Progress
+from workbench.algorithms.small_cones import VERIFIED
+from workbench.errors import DataError, ModellingError
+from workbench.problems.solution import Status
+
+SOLVER = default_solver("contact blocks")
+
+
+def pair(couple=0.0):
+    """Two bodies of three velocities with a cone each; with `couple` the second one acts on both."""
+    J = np.eye(6)
+    J[3, 0] = couple
+    return pose(np.eye(6), -np.ones(6), sparse.csr_array(J), [cone(3, 0.5), cone(3, 0.5)])
+
+
+def test_an_answer_counts_up_to_the_tolerance_and_not_beyond():
+    p = pair(0.3)
+    short = SOLVER.adjusted(1e-3, None).solve(p, SOLVER.solve(p).z * (1 + 1e-5))
+    assert 1e-7 < short.residual < 1e-3
+    for share, claimed in ((1.01, Status.SOLVED), (0.99, Status.INACCURATE)):
+        at_bound = replace(SOLVER, enough=1e-3, tolerance=share * short.residual)
+        found = at_bound.solve(p, SOLVER.solve(p).z * (1 + 1e-5))
+        assert (found.residual, found.claimed) == (short.residual, claimed)
+        assert bool(found.reason) == (claimed is not Status.SOLVED)
+
+
+def test_of_two_answers_the_better_one_is_kept_island_by_island():
+    p = pair()
+    assert p.part.tolist() == [0, 1]
+    right = SOLVER.solve(p).z
+    first, second = (np.where(np.arange(6) // 3 == k, right, 0.1) for k in (0, 1))
+    progress = Progress(p, first.copy(), p.block_residuals(first))
+    progress.offer(second)
+    np.testing.assert_array_equal(progress.x, right)
+    np.testing.assert_array_equal(progress.residuals, p.block_residuals(right))
+    worse = np.full(3, 0.1)
+    progress.put(np.array([0]), np.arange(3), worse, p.block_residuals(first)[1:])
+    np.testing.assert_array_equal(progress.x, right)
+    progress.residuals[0] = 1.0
+    progress.put(np.array([0]), np.arange(3), worse, np.full(1, 0.5))
+    np.testing.assert_array_equal(progress.x, np.append(worse, right[3:]))
+
+
+@pytest.mark.parametrize(
+    ("residuals", "begun"),
+    [([1.0, 1.0, 1.0, 1.0], 3), ([1.0, 0.9 * VERIFIED], 2), ([1.1 * VERIFIED, 1.0, 0.0], 3), ([np.inf], 1)],
+)
+def test_the_solver_of_small_islands_begins_anew_until_it_is_verified(residuals, begun, monkeypatch):
+    left = list(residuals)
+
+    def fake(A, q, first, laws, mu, lower, upper, start, z, info):
+        assert start is z
+        info[0] = 5
+        return left.pop(0)
+
+    monkeypatch.setattr(block_islands, "solve_small", fake)
+    p = pair(0.3)
+    assert block_islands.solve_dense(p, list(block_islands.islands(p)), np.zeros(6)) == 5 * begun
+    assert len(left) == len(residuals) - begun
+
+
+def test_entries_of_zero_couple_nothing():
+    for count in (2, 80):
+        J = sparse.csr_array(np.eye(3 * count))
+        J = sparse.csr_array((np.append(J.data, 0.0), np.append(J.indices, 0), np.append(J.indptr[:-1], J.nnz + 1)))
+        p = pose(np.eye(3 * count), -np.ones(3 * count), J, [cone(3, 0.5)] * count)
+        assert (p.small is None) == (count > 2)
+        assert p.J.nnz == 3 * count + 1
+        assert p.part.tolist() == list(range(count))
+
+
+def test_what_is_not_finite_has_no_residual():
+    p = pair()
+    for strange in (np.nan, np.inf):
+        x = np.zeros(6)
+        x[0] = strange
+        assert (p.block_residuals(x) == np.inf).all()
+
+
+def test_bounds_and_impulses_that_cannot_be_are_told():
+    p = pose(np.eye(6), np.zeros(6), sparse.eye_array(6), [cone(3, 0.5), intervals([0.0] * 3, [1.0] * 3)])
+    none = np.array([0.0, 0.0, 0.0, -np.inf, 0.0, 0.0])
+    with pytest.raises(DataError, match=r"lower\[3\] = -inf and upper\[3\] = -inf leave no finite number"):
+        replace(p, lower=none, upper=np.where(none < 0, none, 1.0))
+    for changes in ({"s": np.array([0.0, 1.0, 0, 0, 0, 0])}, {"R": 2 * p.R}):
+        with pytest.raises(DataError, match="R = 1 and s = 0 are needed"):
+            replace(p, **changes)
+
+
+LITTLE = 1e-6
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s, v, p_n: plain(s, v, p_n, LITTLE * (np.ones((s.r, s.r)) @ p_n)),
+        # Two contacts are as one says, three are not.
+        lambda s, v, p_n: plain(s, v, p_n, 0.5 if s.r == 3 else 0.25),
+    ],
+    ids=["a little", "three contacts"],
+)
+def test_a_little_that_is_not_local_is_told(change):
+    with pytest.raises(ModellingError, match=r"its relations at [23] contacts are not those of one"):
+        local_block(own(change), 2)
+
+
+def test_a_normal_along_which_nothing_moves_but_for_the_rounding_of_meshes_parts_nothing():
+    pytest.importorskip("mujoco")
+    from workbench.scenes.mujoco.rows import parting
+
+    def of(normal, tangent=1.0):
+        contact = SimpleNamespace(dim=np.array([3]), efc_address=np.array([0]))
+        J = sparse.csr_array(np.array([[normal], [tangent], [0.5 * tangent]]))
+        return parting(SimpleNamespace(contact=contact, nefc=3), J).tolist()
+
+    assert [of(x) for x in (0.9e-3, 1.1e-3)] == [[False], [True]]
+    # Beside rows that are nothing themselves it is held against a length, of 1 mm.
+    assert [of(x, 0.0) for x in (0.9e-6, 1.1e-6)] == [[False], [True]]
