@@ -31,7 +31,7 @@ TOLERANCE = 1e-3
 """Residual of every step: the worst contact's error beside what it does. Statistics are far less sensitive."""
 MOST = 2000
 """Sweeps of a step at most."""
-AFTER = {"admm": 1000, "blocks-exact": 500}
+AFTER = {"spheres-newton": 40, "blocks-exact": 500}
 """Solvers of the steps for which sweeps do not suffice, and their iterations at most."""
 
 
