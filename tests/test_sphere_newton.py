@@ -9,7 +9,11 @@ from benchmarks.packings import STATES, on_cones, packing
 from workbench.algorithms import find_solver, sphere_newton
 from workbench.algorithms.sphere_newton import SOLVER
 from workbench.algorithms.spheres import SOLVER as SWEEPS
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.problems.solution import Status
+from workbench.scenes.grains.scene import Grains
+from workbench.scenes.grains.walls import Flat
+from workbench.scenes.posing import Poser
 
 LAWS = pytest.mark.parametrize("law", ["coulomb", "ccp"])
 
@@ -71,3 +75,15 @@ def test_the_goals_residual_projects_on_cones():
     left = y - z
     assert (left[:, 0] + mu * np.linalg.norm(left[:, 1:], axis=1) <= 1e-14).all()
     np.testing.assert_allclose((left * z).sum(axis=1), 0.0, atol=1e-14)
+
+
+def test_radii_over_four_decades():
+    rng = np.random.default_rng(0)
+    radius = 10.0 ** rng.uniform(-4, 0, 100)
+    height = np.cumsum(radius) + np.append(0.0, np.cumsum(radius[:-1]))
+    scene = Grains(radius, np.outer(height, [0, 0, 1]), walls=[Flat(0.5, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
+    q, v = scene.start()
+    p = Poser(FORMULATIONS.find("coulomb"), recovery=scene.recovery).pose(scene.instant(q, v, 0.0, 1e-3)).problem()
+    found = replace(SOLVER, stop=1e-8).solve(p)
+    assert found.residual == p.residual(found.z) <= 1e-8
+    assert replace(SWEEPS, stop=1e-8, most=2000).solve(p).residual > 1e-6

@@ -13,8 +13,8 @@ from benchmarks.peers.siconos import siconos
 from workbench.algorithms import sphere_newton, spheres
 from workbench.algorithms.in_turn import InTurn
 
-COUNTS = (300, 1000, 5000)
-DENSE, SPARSE = 1000, 5000
+COUNTS = (100, 1000, 5000)
+DENSE, SPARSE = 300, 5000
 """Contacts up to which peers with a dense W are asked, and those with a sparse one: beyond, none answers in time."""
 LIMIT = 120.0
 """Seconds that the workbench's solvers may take."""
@@ -75,8 +75,8 @@ COULOMB = Comparison(
     (
         ours("workbench", sweeps(NEAR, 8000), newton(NEAR, 60)),
         ours("workbench, sweeps", sweeps(NEAR, 8000)),
-        up_to(SPARSE, siconos("Siconos NSGS", "friction", "NSGS", 1e-9, 10_000)),
-        up_to(DENSE, pinocchio("Pinocchio ADMM", "ADMM", True, 1e-9, 10_000)),
+        up_to(SPARSE, siconos("Siconos NSGS", "friction", "NSGS", 1e-9, 3000)),
+        up_to(DENSE, pinocchio("Pinocchio ADMM", "ADMM", True, 1e-9, 1000)),
     ),
     within=(NEAR, CLOSE),
 )
@@ -89,7 +89,7 @@ CCP = Comparison(
         ours("workbench", sweeps(NEAR, 8000), newton(NEAR, 60)),
         ours("workbench, close", sweeps(NEAR, 8000), newton(CLOSE, 60)),
         up_to(SPARSE, clarabel_bodies(1e-10)),
-        up_to(DENSE, pinocchio("Pinocchio ADMM", "ADMM", False, 1e-9, 10_000)),
+        up_to(DENSE, pinocchio("Pinocchio ADMM", "ADMM", False, 1e-9, 1000)),
     ),
     within=(NEAR, CLOSE),
 )
