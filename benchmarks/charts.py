@@ -54,7 +54,7 @@ def against_size(result: Result, rows: pd.DataFrame) -> alt.LayerChart:
     if len(floor):
         layers.append(alt.Chart(floor).mark_line(color="#888", strokeDash=[4, 3]).encode(x, y))
         layers.append(alt.Chart(floor.tail(1)).mark_text(align="right", dy=12, color="#666", text=FLOOR).encode(x, y))
-    title = f"{result.comparison.title}: median time of the problems solved within 1e-8"
+    title = f"{result.comparison.title}: median time of the problems {solved_within(result)}"
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, title=title)
 
 
@@ -64,6 +64,9 @@ def performance(result: Result) -> alt.Chart:
     x = alt.X("factor:Q", title="time over the fastest solver's", scale=alt.Scale(type="log", nice=False))
     y = alt.Y("share:Q", title="share of the problems", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     chart = alt.Chart(shares).mark_line(interpolate="step-after").encode(x, y, *_solvers(result, shares))
-    return chart.properties(
-        width=WIDTH, height=HEIGHT, title=f"{result.comparison.title}: performance profile, solved within 1e-8"
-    )
+    title = f"{result.comparison.title}: performance profile, {solved_within(result)}"
+    return chart.properties(width=WIDTH, height=HEIGHT, title=title)
+
+
+def solved_within(result: Result) -> str:
+    return f"solved within {result.comparison.within[0]:g}"

@@ -17,7 +17,7 @@ BUDGET = 0.5
 """Seconds that one peer may spend on the rounds of one problem after the first."""
 ROUNDS = 3
 SOLVED, CLOSELY = 1e-8, 1e-10
-"""Residuals within which an answer counts, and counts as close."""
+"""Residuals within which an answer counts, and counts as close, if a comparison says nothing else."""
 FLOOR = "one LU"
 """The peer that only factorises the problem's matrix: no solver with dense matrices can be much faster."""
 
@@ -81,6 +81,8 @@ class Comparison:
     """What is shown: s, the time of a solve; else a rate, such as steps/s."""
     rivals: bool = True
     """Whether the peers solve the same problems, so that one can be said to be the fastest."""
+    within: tuple[float, float] = (SOLVED, CLOSELY)
+    """Residuals within which an answer counts, and counts as close."""
 
 
 @dataclass(frozen=True)

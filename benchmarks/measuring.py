@@ -13,9 +13,7 @@ import numpy as np
 
 from benchmarks.harness import (
     BUDGET,
-    CLOSELY,
     ROUNDS,
-    SOLVED,
     Comparison,
     Failed,
     Measure,
@@ -55,7 +53,7 @@ def compare(comparison: Comparison, options: Options, keep: Callable[[Rows], Non
     rows: Rows = []
     for k, task in enumerate(tasks):
         say(f"{comparison.name} {k + 1}/{len(tasks)}: {task.name}")
-        new = solved_by_all(task, measures, 1 if options.quick else ROUNDS)
+        new = solved_by_all(task, measures, 1 if options.quick else ROUNDS, comparison.within)
         rows += [{"comparison": comparison.name, **row} for row in new]
         keep(rows)
     return Result(comparison, rows, missing)
@@ -69,7 +67,7 @@ def attempt(measure: Measure, task: Task) -> tuple[Any, float, str]:
         return None, np.nan, str(reason)
 
 
-def solved_by_all(task: Task, measures: dict[str, Measure], rounds: int) -> Rows:
+def solved_by_all(task: Task, measures: dict[str, Measure], rounds: int, within: tuple[float, float]) -> Rows:
     """One row a peer: median, least and largest seconds of the rounds, the largest residuals among their answers."""
     seconds: dict[str, list[float]] = {name: [] for name in measures}
     residuals: dict[str, Array] = {}
@@ -85,7 +83,7 @@ def solved_by_all(task: Task, measures: dict[str, Measure], rounds: int) -> Rows
                 found = judged(task, z)
                 residuals[name] = np.maximum(residuals.get(name, found), found)
     failed = np.full(task.count, np.inf)
-    return [row(task, name, seconds[name], residuals.get(name, failed), remarks[name]) for name in measures]
+    return [row(task, name, seconds[name], residuals.get(name, failed), within, remarks[name]) for name in measures]
 
 
 def judged(task: Task, z: Any) -> Array:
@@ -100,13 +98,15 @@ def judged(task: Task, z: Any) -> Array:
     return np.where(bad, np.inf, residual)
 
 
-def row(task: Task, peer: str, seconds: list[float], residuals: Array, remark: str) -> dict[str, Any]:
+def row(
+    task: Task, peer: str, seconds: list[float], residuals: Array, within: tuple[float, float], remark: str
+) -> dict[str, Any]:
     """One line of the table of everything; seconds are those of one of the task's `count` problems or steps."""
     each = [s / task.count for s in seconds]
     return {
         "problem": task.name, "group": task.group, "size": task.problem.size, "contacts": task.contacts, "peer": peer,
         "seconds": median(each) if each else np.nan, "least": min(each, default=np.nan),
         "largest": max(each, default=np.nan), "rounds": len(each), "residual": residuals.max(),
-        "problems": residuals.size, "solved": int((residuals <= SOLVED).sum()),
-        "closely": int((residuals <= CLOSELY).sum()), "remark": remark,
+        "problems": residuals.size, "solved": int((residuals <= within[0]).sum()),
+        "closely": int((residuals <= within[1]).sum()), "remark": remark,
     }  # fmt: skip

@@ -81,7 +81,8 @@ def markdown(result: Result) -> str:
     table = summary(result)
     word = "time" if c.unit == "s" else c.unit
     lines = [f"## {c.title}", "", c.about, ""]
-    lines += [f"| | solver | within 1e-8 | within 1e-10 | largest residual | {word} | times the workbench's | fails |"]
+    near, close = (f"within {x:.0e}".replace("e-0", "e-") for x in c.within)
+    lines += [f"| | solver | {near} | {close} | largest residual | {word} | times the workbench's | fails |"]
     lines += ["|---|---|---|---|---|---|---|---|"]
     last = ""
     for r in table.to_dict("records"):

@@ -21,7 +21,8 @@ PREFIX = {"friction": "FRICTION_3D", "lcp": "LCP", "mlcp": "MLCP", "batch": "LCP
 def friction(data, folder, storage):
     """Problems are made ready by the function returned, and solved by what that returns, given the options."""
     q = data["q"]
-    path = written(folder, friction_text(data["W"], q, data["mu"], storage == "blocks"))
+    W = (data["first"], data["column"], data["blocks"]) if storage == "blocks" else data["W"]
+    path = written(folder, friction_text(W, q, data["mu"]))
 
     def prepare():
         problem = sn.frictionContact_new_from_filename(path)

@@ -16,24 +16,21 @@ def dense(M):
     return integers([0]) + 2 * integers(M.shape) + numbers(M.T)
 
 
-def sparse_blocks(M, size=3):
-    """M as Siconos' SBM: the blocks that are not zero, and those of the diagonal."""
-    r = len(M) // size
-    blocks = M.reshape(r, size, r, size).swapaxes(1, 2)
-    row, column = np.nonzero(np.abs(blocks).max(axis=(2, 3)) + np.eye(r))
+def sparse_blocks(first, column, blocks):
+    """Siconos' SBM of square blocks (b, k, k), stored row by row as in SciPy's BSR, every one of the diagonal there."""
+    r, size = len(first) - 1, blocks.shape[1]
     ends = integers(size * np.arange(1, r + 1))
-    pointer = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=r))])
-    lines = [integers([1]), integers([len(M), len(M)]), integers([len(row)]), integers([r, r]), ends, ends]
-    lines += [integers([r + 1, len(row)]), integers(pointer), integers(column)]
-    for k in range(len(row)):
-        lines += [integers([k]), numbers(blocks[row[k], column[k]].T)]
+    lines = [integers([1]), integers([r * size, r * size]), integers([len(column)]), integers([r, r]), ends, ends]
+    lines += [integers([r + 1, len(column)]), integers(first), integers(column)]
+    for k, block in enumerate(blocks):
+        lines += [integers([k]), numbers(block.T)]
     return "".join(lines)
 
 
-def friction_text(W, q, mu, in_blocks):
-    """A FrictionContactProblem, numbered contact by contact."""
-    d = len(q) // len(mu)
-    return integers([d, len(mu)]) + (sparse_blocks(W, d) if in_blocks else dense(W)) + numbers(q) + numbers(mu)
+def friction_text(W, q, mu):
+    """A FrictionContactProblem, numbered contact by contact; W is dense, or what `sparse_blocks` takes."""
+    matrix = sparse_blocks(*W) if isinstance(W, tuple) else dense(W)
+    return integers([len(q) // len(mu), len(mu)]) + matrix + numbers(q) + numbers(mu)
 
 
 def mlcp_text(M, q, n):

@@ -1,6 +1,6 @@
 """The comparisons, one a file. Adding one is a file and a line in `COMPARISONS`."""
 
-from benchmarks.comparisons import batch, ccp, friction, growth, lcp, mlcp, robots, warm, wheel
+from benchmarks.comparisons import batch, ccp, friction, growth, lcp, mlcp, packings, robots, warm, wheel
 
 COMPARISONS = (
     friction.COMPARISON,
@@ -12,6 +12,8 @@ COMPARISONS = (
     wheel.COMPARISON,
     robots.COULOMB,
     robots.CCP,
+    packings.COULOMB,
+    packings.CCP,
     growth.SOLVER,
     growth.CCPS,
     growth.LCPS,

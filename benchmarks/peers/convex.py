@@ -81,6 +81,35 @@ def clarabel(tolerance: float | None) -> Peer:
     return Peer(named("Clarabel", tolerance), load, "called directly, setup included")
 
 
+def clarabel_bodies(tolerance: float) -> Peer:
+    """Clarabel over the bodies' velocities, W not formed: min 1/2 v^T M v - b^T v with (u_n, mu u_t) in Lorentz cones.
+
+    For tasks whose problem has `blocks` (`benchmarks.packings`); multipliers (y_n, y_t) are impulses (y_n, mu y_t).
+    """
+
+    def load() -> Measure:
+        import clarabel as package
+
+        def ready(task: Task) -> Callable[[], Callable[[], Any]]:
+            p, order = task.data.blocks, task.data.order
+            unit = np.where(np.arange(p.size) % 3 == 0, 1.0, np.repeat(p.mu, 3))
+            A, b = sparse.csc_matrix(-sparse.diags_array(unit) @ p.J), unit * p.c
+            settings = package.DefaultSettings()
+            settings.verbose = False
+            settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+            cones = [package.SecondOrderConeT(3)] * p.blocks
+
+            def solve() -> Any:
+                answer = package.DefaultSolver(sparse.csc_matrix(p.M), -p.b, A, b, cones, settings).solve()
+                return (unit * np.array(answer.z))[order], str(answer.status)
+
+            return lambda: solve
+
+        return in_process(ready)
+
+    return Peer(named("Clarabel", tolerance), load, "over the bodies, setup included")
+
+
 def osqp(tolerance: float) -> Peer:
     def load() -> Measure:
         import osqp as package

@@ -4,6 +4,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from scipy import sparse
+
 from benchmarks.harness import Measure, Peer, Task
 from benchmarks.peers.child import Child
 from workbench.problems.friction_problem import normals_first
@@ -43,8 +45,19 @@ def friction(task: Task) -> tuple[dict[str, Any], dict[str, Any], Any]:
     """W, q contact by contact, and where the workbench's entries of p are in the answer."""
     problem = task.data
     W, q = problem.by_contacts()
-    words = {"storage": "dense" if problem.contacts <= DENSE else "blocks"}
-    return words, {"W": W.toarray(), "q": q, "mu": problem.mu}, normals_first(problem.contacts, problem.d)
+    back = normals_first(problem.contacts, problem.d)
+    if problem.contacts <= DENSE:
+        return {"storage": "dense"}, {"W": W.toarray(), "q": q, "mu": problem.mu}, back
+    first, column, blocks = block_rows(W, 1 + problem.d)
+    return {"storage": "blocks"}, {"first": first, "column": column, "blocks": blocks, "q": q, "mu": problem.mu}, back
+
+
+def block_rows(W: Any, size: int) -> tuple[Any, Any, Any]:
+    """The blocks of a sparse W that are not zero, row by row: where rows begin, columns, blocks (b, size, size)."""
+    B = sparse.bsr_array(W, blocksize=(size, size))
+    B.eliminate_zeros()
+    B.sort_indices()
+    return B.indptr, B.indices, B.data
 
 
 def lcp(task: Task) -> tuple[dict[str, Any], dict[str, Any], Any]:
