@@ -6,8 +6,8 @@ A ragdoll falls among crates (`scenes/ragdoll.xml`, 32 velocities) in MuJoCo; th
 to 24 contacts are solved one after the other, cold, by the workbench and by Pinocchio's ADMM (`pip install pin`), which
 gets W in units in which it is of order one, and limits as contacts without friction. Peers take turns problem by
 problem, one thread. MuJoCo's own step of the same states stands beside them: its contacts are soft, so it solves an
-easier problem. Times are the processor's, of the thread: median, 99 of
-100, worst.
+easier problem. Times are the processor's, of the thread: median, 99 of 100,
+worst.
 """
 
 import argparse
@@ -22,6 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import mujoco
 import numpy as np
 
+from benchmarks.peers.pinocchio import contacts
 from benchmarks.provenance import one_line, provenance
 from tests.dense_contact import dense_step, residual
 from workbench.algorithms import default_solver
@@ -74,10 +75,9 @@ class Admm:
     """Pinocchio's ADMM for Coulomb's law, asked for 1e-11; limits are contacts without friction or tangents."""
 
     def __init__(self) -> None:
-        import pinocchio as pin
+        import pinocchio
 
-        self.pin, self.model = pin, pin.Model()
-        self.model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
+        self.pin = pinocchio
 
     def solve(self, step: Any) -> tuple[float, Any]:
         """Seconds, and the impulses in the rows of the dense step."""
@@ -90,12 +90,7 @@ class Admm:
         W, q = np.zeros((3 * r, 3 * r)), np.zeros(3 * r)
         W[np.ix_(there, there)] = step.W[np.ix_(place.ravel()[there], place.ravel()[there])] / inertia
         q[there] = step.q[place.ravel()[there]] / speed
-        models, data = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
-        for rows in step.cones:
-            contact = pin.PointContactConstraintModel(self.model, 1)
-            contact.setFriction(1.0 if rows.size > 1 else 0.0)
-            models.append(pin.ConstraintModel(contact))
-            data.append(models[len(models) - 1].createData())
+        models, data = contacts(pin, [1.0 if rows.size > 1 else 0.0 for rows in step.cones])
         solver, found, asked = pin.ADMMConstraintSolver(q.size), pin.ADMMSolverResult(), pin.ADMMSolverSettings()
         asked.solve_ncp, asked.max_iterations = True, 10_000
         asked.absolute_complementarity_tol = asked.absolute_feasibility_tol = 1e-11

@@ -15,6 +15,11 @@ from workbench.mechanics.contact import ContactSolution, ContactSystem
 
 Array = NDArray[np.float64]
 
+SOFT = frozenset({"mujoco", "mujoco-pyramid", "sap", "comfree", "hunt-crossley"})
+"""Formulations with a compliance of their own, in the place of the run's normal law and relaxation."""
+ASSOCIATED = frozenset({"ccp", "mujoco", "mujoco-pyramid", "sap", "comfree"})
+"""Formulations under which a sliding contact lifts."""
+
 SHAPES = {
     "one contact": dict(r=1, d=2),
     "two contacts, one constraint": dict(r=2, d=2, m=1),
@@ -75,6 +80,18 @@ def random_system(
         v_th=1e-6,
     )
     return ContactSystem(**(data | given))
+
+
+def past(system: ContactSystem, seed: int, estimate: Array) -> tuple[tuple[Array, Array], Array]:
+    """Impulses (p_n, p_t) of a step before, p_n of the second contact zero, and the loads that follow from them.
+
+    A contact that bore nothing goes by the frictionless estimate if it closes now, else by its zero.
+    """
+    rng, (*_, r, d) = np.random.default_rng(seed), system.size
+    p_n = rng.uniform(0.1, 2.0, r) * np.where(np.arange(r) == 1, 0.0, 1.0)
+    last = p_n, 0.5 * (system.mu * p_n)[:, None] * rng.uniform(-1, 1, (r, d))
+    closes = system.J_n @ system.v + system.r_n < -system.v_th
+    return last, np.where(p_n > 0, p_n, np.where(closes, estimate, 0.0))
 
 
 def particle(slip: tuple[float, float], mu: float = 0.5, fall: float = -1.0) -> ContactSystem:

@@ -1,13 +1,17 @@
 """Scenes on the command line and on disk: a model's file in, tables and a page out, errors in one line."""
 
 import contextlib
+import html
 import io
 import json
+import re
 
 import pytest
 
 import workbench as wb
 from tests.scenes import Balls
+from workbench.builtin.reports.figures.scenes import figures
+from workbench.builtin.reports.text.scenes import headline
 from workbench.cli.main import main
 from workbench.errors import DataError, WorkbenchError
 
@@ -69,6 +73,19 @@ def test_a_saved_comparison_is_reported_again(made):
         wb.report([out, out])
 
 
+def test_a_comparison_has_slides(made, tmp_path):
+    """A title with what it says, the motion, every figure, every formulation."""
+    found = wb.report(made[0])
+    text = html.unescape(found.slides(tmp_path / "slides.html").read_text("utf-8"))
+    title, motion, *slides = re.findall("<section>.*?</section>", text, re.DOTALL)
+    assert "<h1>box: formulations of contact and MuJoCo's engine against" in title
+    assert all(f"<p>{words}</p>" in title for words in headline(found.comparison))
+    assert 'id="motion"' in motion
+    shown = [f'id="figure-{f.name}"' for f in figures(found.comparison)]
+    assert [x for slide in slides for x in shown if x in slide] == shown
+    assert [f"<h2>{x}</h2>" in slide for x, slide in zip(("coulomb", "ccp"), slides[-2:], strict=True)] == [True, True]
+
+
 def test_damaged_bodies_are_one_line(made, tmp_path):
     out, _ = made
     for path in out.iterdir():
@@ -115,7 +132,6 @@ def test_a_scene_is_shown(box, capsys):
         (["compare", "hopper", "--set", "N=abc"], "N=abc: 'abc' is not a number"),
         (["compare", "hoper"], "unknown case or scene 'hoper'; did you mean 'hopper'?"),
         (["flow", "hopper", "--set", "N"], "give NAME=NUMBER"),
-        (["slides", "BOX"], "which has no slides yet"),
         (["show", "BOX", "--latex"], "--latex is for formulations"),
     ],
 )

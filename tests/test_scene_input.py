@@ -39,9 +39,11 @@ MODELS = [
     ("empty.xml", "", "empty file"),
     ("prose.xml", "Dear reader", "not XML"),
     ("noise.xml", "\x01<\x02>", "not XML"),
+    ("cut.xml", BOX[:90], "not XML, or cut off"),
+    ("part.xml", "<mujocoinclude/>", "the file that includes it"),
     ("page.xml", "<html></html>", "a model begins with <mujoco> or <robot>"),
     ("noise.mjb", "\x01\x02", "failed to load"),
-    ("nan.xml", crate("0 0 0.5", "0 0 nan"), "nan"),
+    ("nan.xml", crate("0 0 0.5", "0 0 nan"), "not finite"),
     ("still.xml", "<mujoco><worldbody><body><geom size='1'/></body></worldbody></mujoco>", "nothing moves"),
     ("bare.xml", "<mujoco/>", "nothing moves"),
     ("light.xml", crate('type="box"', 'type="box" mass="0"'), "give the body an <inertial>"),
@@ -50,20 +52,27 @@ MODELS = [
     ("self.xml", '<mujoco><include file="self.xml"/></mujoco>', "already included"),
     ("mesh.xml", BOX.replace("<worldbody>", '<asset><mesh file="no.stl"/></asset><worldbody>'), "no.stl"),
     ("friction.xml", crate('type="box"', 'type="box" friction="nan"'), "friction"),
+    ("rough.xml", crate('type="box"', 'type="box" friction="-1"'), "friction is not negative"),
     ("instant.xml", crate("0.01", "0"), "the timestep is 0; a positive one is needed"),
     ("backwards.xml", crate("0.01", "-1"), "the timestep is -1"),
-    ("package.urdf", ROBOT.format(MESH), "package"),
+    ("package.urdf", ROBOT.format(MESH), "knows no packages of ROS"),
+    ("robot.xacro", "<robot/>", "must be expanded first"),
     ("hollow.urdf", ROBOT.format(""), "give the body an <inertial>"),
 ]
 
 
 @pytest.mark.parametrize(("name", "text", "said"), MODELS, ids=[name for name, _, _ in MODELS])
-def test_a_model_that_cannot_be_run_is_refused_in_one_line_that_names_the_file(name, text, said, tmp_path):
+def test_a_model_that_cannot_be_run_is_refused_in_one_line(name, text, said, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / name
     path.write_text(text)
     heard = refused(lambda: MujocoScene(path))
     assert said in heard
     assert name in heard
+    assert "fused" not in heard
+    # MuJoCo itself writes warnings to the standard error and a file.
+    assert capfd.readouterr().err == ""
+    assert [x.name for x in tmp_path.iterdir()] == [name]
 
 
 def test_a_file_that_is_not_there_and_a_folder_are_told_apart_from_models(tmp_path):
@@ -123,6 +132,10 @@ CONTROLS = [
     ("short.csv", "time,pull\n0,1\n", "no column 'push'"),
     ("strange.csv", "time,pull,push,twist\n0,1,1,1\n", "a column 'twist'"),
     ("words.csv", "time,pull,push\n0,a,b\n", "row 1 is '0,a,b'"),
+    ("timeless.csv", "pull,push\n1,2\n", "no column 'time'"),
+    ("twice.csv", "time,pull,push,push\n0,1,2,3\n", "two columns 'push'"),
+    ("still.csv", "time,pull,push\n0,1,2\n0,3,4\n", "row 2 is not after"),
+    ("lacking.csv", "time,pull,push\n0,1\n", "row 1"),
     ("empty.csv", "", "no row"),
     ("header.csv", "time,pull,push\n", "no row"),
     ("back.csv", "time,pull,push\n1,1,1\n0,1,1\n", "times must rise"),
@@ -163,6 +176,10 @@ SETS = [
     ({"geom/sides.friction": "1 2 3 4"}, "up to 3"),
     ({"geom/side.friction": "1"}, "did you mean 'sides'"),
     ({"geom/sides.grip": "1"}, "unknown attribute"),
+    ({"geom/sides.frction": "1"}, "did you mean 'friction'"),
+    ({"geom/sides.friction": "a"}, "numbers are needed"),
+    ({"body/crate.mass": "5"}, "changes nothing"),
+    ({"option.cone": "round"}, "pyramidal, elliptic"),
     ({"gem/sides.friction": "1"}, "did you mean 'geom'"),
     ({"friction": "1"}, "kind/name.attribute is needed"),
     ({"geom/sides.mass": "0"}, "mass"),
@@ -170,7 +187,7 @@ SETS = [
 ]
 
 
-@pytest.mark.parametrize(("sets", "said"), SETS, ids=[next(iter(x.items())).__str__() for x, _ in SETS])
+@pytest.mark.parametrize(("sets", "said"), SETS, ids=[str(*x.items()) for x, _ in SETS])
 def test_a_value_that_cannot_be_set_is_refused(sets, said, tmp_path):
     (tmp_path / "box.xml").write_text(BOX)
     assert said in refused(lambda: MujocoScene(tmp_path / "box.xml", sets=sets))

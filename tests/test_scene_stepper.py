@@ -79,14 +79,9 @@ def test_a_step_obeys_the_dynamics_and_its_own_contact_laws(systems, f):
     # Options that were given alternate, so that few steps meet all of them.
     for seed, shape, past in [runs[LOCAL.index(f) % 2]] if f.chosen and f not in STEPS else runs:
         system = systems.random_system(seed, normal=LAWS[seed], mu=(0.05, 0.5), **systems.SHAPES[shape], **rebound(f))
-        *_, r, d = system.size
         estimate, last = solve(NAMED["frictionless"], system).p_n, None
         if past:
-            rng = np.random.default_rng(seed)
-            p_n = rng.uniform(0.1, 2.0, r) * np.where(np.arange(r) == 1, 0.0, 1.0)
-            last = p_n, 0.5 * (system.mu * p_n)[:, None] * rng.uniform(-1, 1, (r, d))
-            closes = system.J_n @ system.v + system.r_n < -system.v_th
-            estimate = np.where(p_n > 0, p_n, np.where(closes, estimate, 0.0))
+            last, estimate = systems.past(system, seed, estimate)
         answer = answer_of(f, system, last)
         if answer is None:
             assert f.options.get("bounds") == "iterated" or f.name == "staggered"

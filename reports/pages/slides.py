@@ -2,25 +2,28 @@
 
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.drawing import drawing
+from workbench.builtin.reports.figures.scenes import figures as figures_of_scene
 from workbench.builtin.reports.pages.cards import cards
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.pages.page import environment, script, scripts
 from workbench.builtin.reports.text.comparison import facts_in_words
 from workbench.builtin.reports.text.headline import headline
 from workbench.builtin.reports.text.names import named
+from workbench.builtin.reports.text.scenes import compared
+from workbench.builtin.reports.text.scenes import headline as headline_of_scene
 from workbench.comparison.result import Comparison
 
 
 def render(c: Comparison) -> str:
     """The slides as one page that opens offline."""
     c = named(c)
-    shown, moving = figures(c), motion_view(c)
+    shown, moving = figures_of_scene(c) if c.scene else figures(c), motion_view(c)
     return (
         environment()
         .get_template("slides.html.j2")
         .render(
-            c=c, headline=headline(c), cards=cards(c), figures=shown,
-            words=facts_in_words(c) if c.case is None else "",
+            c=c, headline=headline_of_scene(c) if c.scene else headline(c), cards=cards(c), figures=shown,
+            words=compared(c) if c.scene else "" if c.case else f"{facts_in_words(c)}.",
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             motion=moving["motion"],
             **scripts(shown, moving["viewer"], script("slides.js")),

@@ -59,22 +59,33 @@ def full_rank() -> Claim:
     )  # fmt: skip
 
 
+def thresholds_of_the_cube(steps: tuple[float, ...]) -> dict[str, list[float]]:
+    """log10 of rho [kg] below which the rank is lost, by matrix and tolerance, at every step [s]."""
+    pencils = [pencil_of(Cube(), h=h) for h in steps]
+    return {
+        f"{words} / {how}": [float(np.log10(threshold(p, getattr(p, matrix), *given))) for p in pencils]
+        for words, matrix in (("mixed matrix", "mixed"), ("reduced matrix, the LCP", "reduced"))
+        for how, given in (("usual tolerance", ()), ("1e-12", (1e-12,)))
+    }  # fmt: skip
+
+
+def scans(pencils: dict[str, Pencil]) -> pd.DataFrame:
+    """`scan` of every pencil, also close to the rho at which it is singular; `curve` names pencil and matrix."""
+    made = []
+    for name, p in pencils.items():
+        near = np.concatenate([x * (1 + np.array([-1e-3, 0, 1e-3])) for x in singular_values_of_rho(p)])
+        found = scan(p, np.sort(np.concatenate([10.0**LOG_RHO, near])))
+        made.append(found.assign(curve=name + ", " + found["matrix"]))
+    return pd.concat(made)
+
+
 def window() -> Section:
     wheel, cube = pencil_of(Wheel()), pencil_of(Cube())
     at = {(n, k): singular_values_of_rho(pencil_of(c, k)) for n, c in (("wheel", Wheel()), ("cube", Cube()))
           for k in DIRECTIONS}  # fmt: skip
     limit = p_limit(wheel, 1.5 * at["wheel", 4][-1])
-    scans = []
-    for name, p in (("wheel", wheel), ("cube", cube)):
-        near = np.concatenate([x * (1 + np.array([-1e-3, 0, 1e-3])) for x in singular_values_of_rho(p)])
-        found = scan(p, np.sort(np.concatenate([10.0**LOG_RHO, near])))
-        scans.append(found.assign(curve=name + ", " + found["matrix"]))
-    steps = {h: pencil_of(Cube(), h=h) for h in (COARSE, FINE, FINE / 10)}
-    thresholds = {
-        f"{words} / {how}": [float(np.log10(threshold(p, getattr(p, matrix), *given))) for p in steps.values()]
-        for words, matrix in (("mixed matrix", "mixed"), ("reduced matrix, the LCP", "reduced"))
-        for how, given in (("usual tolerance", ()), ("1e-12", (1e-12,)))
-    }  # fmt: skip
+    steps = (COARSE, FINE, FINE / 10)
+    thresholds = thresholds_of_the_cube(steps)
     low, high = (10 ** f([f(row) for row in thresholds.values()]) for f in (min, max))
     # Beyond some 20 unknowns the minors are too many.
     decided = {("wheel", 4): wheel, ("wheel", 8): pencil_of(Wheel(), 8), ("cube", 4): cube}
@@ -130,7 +141,7 @@ def window() -> Section:
             Figure("rho", "How close to singular, over the phantom inertia",
                    "Smallest over largest singular value, the inverse of the condition number: mixed and reduced as "
                    "they are, and the reduced matrix equilibrated ($D M D$, free of units). The notches are the "
-                   "isolated singular values.", conditions(pd.concat(scans))),
+                   "isolated singular values.", conditions(scans({"wheel": wheel, "cube": cube}))),
         ),
     )  # fmt: skip
 

@@ -108,6 +108,34 @@ def beyond_vertices(s: SlidingSystem, rng: np.random.Generator) -> float:
     return float(max(norms) / beta_2(M, s.m_b))
 
 
+def guaranteed(of_rods: np.ndarray, of_others: np.ndarray) -> Table:
+    """The table of `ratios`, (N, 2) each."""
+    return Table(
+        "Guaranteed over true friction", ("geometries", "how many", "scaling", "least", "median", "largest"),
+        tuple(
+            (words, str(len(x)), name, *(float(f(r)) for f in (np.min, np.median, np.max)))
+            for words, x in (("rod in a guide", of_rods), ("other systems, up to 5 contacts", of_others))
+            for name, r in (("plain", x[:, 0]), ("balanced", x[:, 1]), ("better", x.max(axis=1)))
+        ),
+        "Rods: m 0.1 to 10 kg, l 0.3 to 3 m, κ 0.1 to 0.9, 15° to 85°, any ratio of the two coefficients.",
+    )  # fmt: skip
+
+
+def shares(of_rods: np.ndarray) -> Figure:
+    """How the `ratios` (N, 2) of the rods are distributed."""
+    scalings = {"plain": of_rods[:, 0], "balanced": of_rods[:, 1], "better of the two": of_rods.max(axis=1)}
+    cumulated = [
+        pd.DataFrame({"ratio": np.sort(x), "label": name, "share": 100 * np.arange(1, len(x) + 1) / len(x)})
+        for name, x in scalings.items()
+    ]
+    return Figure(
+        "ratios", f"How much of the truth is guaranteed, {len(of_rods)} random rods in a guide",
+        "Share of the geometries in which at most this fraction of the critical friction is guaranteed.",
+        lines(pd.concat(cumulated, ignore_index=True), "share", "geometries [%]", "ratio",
+              "guaranteed friction / true critical friction [-]"),
+    )  # fmt: skip
+
+
 def guide() -> Section:
     rng = np.random.default_rng(3)
     rods = [at_start(random_rod(rng)) for _ in range(RODS)]
@@ -126,11 +154,6 @@ def guide() -> Section:
     single, _ = ratios(one)
     kilograms, in_grams = (both_bounds(at_start(RodInGuide(m=m, mu_guide=1.0, mu_wall=1.0))) for m in (1.0, 1000.0))
     grams = [b.scale / a.scale for a, b in zip(kilograms, in_grams, strict=True)]
-    shares = [("plain", of_rods[:, 0]), ("balanced", of_rods[:, 1]), ("better of the two", of_rods.max(axis=1))]
-    cumulated = [
-        pd.DataFrame({"ratio": np.sort(x), "label": name, "share": 100 * np.arange(1, len(x) + 1) / len(x)})
-        for name, x in shares
-    ]
     return Section(
         "Two contacts: how far Proposition 1 reaches",
         "Now a rod with its foot in a rough level guide, which holds it from both sides, and its head on a rough wall: "
@@ -176,14 +199,7 @@ def guide() -> Section:
         ),
         tables=(
             quantities(),
-            Table("Guaranteed over true friction",
-                  ("geometries", "how many", "scaling", "least", "median", "largest"),
-                  tuple(
-                      (words, str(len(x)), name, *(float(f(r)) for f in (np.min, np.median, np.max)))
-                      for words, x in (("rod in a guide", of_rods), ("other systems, up to 5 contacts", of_others))
-                      for name, r in (("plain", x[:, 0]), ("balanced", x[:, 1]), ("better", x.max(axis=1)))
-                  ),
-                  "Rods: m 0.1 to 10 kg, l 0.3 to 3 m, κ 0.1 to 0.9, 15° to 85°, any ratio of the two coefficients."),
+            guaranteed(of_rods, of_others),
         ),
         figures=(
             *(Figure(f"guide-{words}", f"Equal friction at both ends, {words}",
@@ -193,9 +209,6 @@ def guide() -> Section:
               for (words, extra), frame in zip(
                   (("falling", "."), ("rising", ", which near 45° is lower: the rising rod jams.")), curves.values(),
                   strict=True)),
-            Figure("ratios", f"How much of the truth is guaranteed, {len(of_rods)} random rods in a guide",
-                   "Share of the geometries in which at most this fraction of the critical friction is guaranteed.",
-                   lines(pd.concat(cumulated, ignore_index=True), "share", "geometries [%]", "ratio",
-                         "guaranteed friction / true critical friction [-]")),
+            shares(of_rods),
         ),
     )  # fmt: skip

@@ -159,25 +159,25 @@ def first_step(case: Block | Sphere, h: float) -> tuple[float, float]:
     return after, case.m * (case.mu * after + case.gravity * h)
 
 
+def of_first_step(case: Block | Sphere) -> list[Claim | Check]:
+    """The first step of a sphere or a block from zero gap, and the gap that every later one leaves."""
+    r = run(case, duration=0.8)
+    after, impulse = first_step(case, STEP)
+    pressed = np.flatnonzero(r.p_n[:, 0] > 0)
+    own = np.abs(gaps(r)[pressed] - case.mu * STEP * slip(r)[pressed]).max()
+    weight = case.m * case.gravity * STEP
+    return [
+        Check(f"{case.name}: upward velocity $\\mu|u_t|$ in the first step from zero gap", case.mu * after,
+              float(r.u_n[0, 0]), "m/s", 1e-9, origin="closed form"),
+        Check(f"{case.name}: excess normal impulse of that step, as a multiple of the weight's", impulse / weight - 1,
+              float(load(r)[0] - 1), "-", 1e-6, origin="closed form"),
+        Claim(f"{case.name}: a numerical gap equal in size to $\\mu h |u_t|$ at the end of every step that presses: "
+              "largest difference", 0.0, float(own), "m", 1e-12, form=".1e"),
+    ]  # fmt: skip
+
+
 def lift_off() -> Section:
-    claims = []
-    runs = {kind: run(kind(), duration=0.8) for kind in (Sphere, Block)}
-    for kind in (Sphere, Block):
-        case, r = kind(), runs[kind]
-        after, impulse = first_step(case, STEP)
-        pressed = np.flatnonzero(r.p_n[:, 0] > 0)
-        own = np.abs(gaps(r)[pressed] - case.mu * STEP * slip(r)[pressed]).max()
-        weight = case.m * case.gravity * STEP
-        claims += [
-            Check(f"{kind.name}: upward velocity $\\mu|u_t|$ in the first step from zero gap", case.mu * after,
-                  float(r.u_n[0, 0]), "m/s", 1e-9, origin="closed form"),
-            Check(f"{kind.name}: excess normal impulse of that step, as a multiple of the weight's",
-                  impulse / weight - 1,
-                  float(load(r)[0] - 1), "-", 1e-6, origin="closed form"),
-            Claim(f"{kind.name}: a numerical gap equal in size to $\\mu h |u_t|$ at the end of every step that "
-                  "presses: "
-                  "largest difference", 0.0, float(own), "m", 1e-12, form=".1e"),
-        ]  # fmt: skip
+    claims = [x for kind in (Sphere, Block) for x in of_first_step(kind())]
     steps = (10 * STEP, STEP, FINE)
     starts: dict[str, list[Sphere]] = {
         "from zero gap": [Sphere() for _ in steps],

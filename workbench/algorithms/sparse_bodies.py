@@ -11,6 +11,7 @@ from workbench.algorithms.one_contact import one_contact
 from workbench.algorithms.sparse_contacts import BLOCKS, COUNT, FLAG, NUMBER
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 
 
 @kernel(
@@ -40,29 +41,36 @@ def body_sweeps(first, row, H, first_V, row_V, V, own, q, mu, associated, count,
                 z[i, a] = now[a]
 
 
+@kernel(FLAG(MATRIX, MATRIX, NUMBER, MATRIX, MATRIX))
+def inverse_block(C, B, eps, R, D):
+    """R = (C + eps B)^-1 and D = R B of one contact, all (m, m); False where there is none."""
+    m = C.shape[0]
+    A, rhs, x, pivots = scratch_matrix(m, m), scratch(m), scratch(m), scratch_indices(m)
+    for a in range(m):
+        for b in range(m):
+            A[a, b] = C[a, b] + eps * B[a, b]
+    if lu_factor(A, pivots) != 0:
+        return False
+    for b in range(m):
+        for a in range(m):
+            rhs[a] = 1.0 if a == b else 0.0
+        lu_solve(A, pivots, rhs, x)
+        for a in range(m):
+            R[a, b] = x[a]
+            rhs[a] = B[a, b]
+        lu_solve(A, pivots, rhs, x)
+        for a in range(m):
+            D[a, b] = x[a]
+    return True
+
+
 @kernel(FLAG(BLOCKS, BLOCKS, NUMBER, BLOCKS, BLOCKS))
 def contact_inverses(C, B, eps, R, D):
     """R = (C + eps B)^-1 and D = R B of every contact, all (r, 1 + d, 1 + d); False where there is none."""
-    r, m = C.shape[0], C.shape[1]
-    A, rhs, x, pivots = np.empty((m, m)), np.empty(m), np.empty(m), np.empty(m, dtype=np.int64)
-    for i in range(r):
-        for a in range(m):
-            for b in range(m):
-                A[a, b] = C[i, a, b] + eps * B[i, a, b]
-        if lu_factor(A, pivots) != 0:
-            return False
-        for b in range(m):
-            for a in range(m):
-                rhs[a] = 1.0 if a == b else 0.0
-            lu_solve(A, pivots, rhs, x)
-            for a in range(m):
-                R[i, a, b] = x[a]
-            for a in range(m):
-                rhs[a] = B[i, a, b]
-            lu_solve(A, pivots, rhs, x)
-            for a in range(m):
-                D[i, a, b] = x[a]
-    return True
+    found = True
+    for i in range(C.shape[0]):
+        found = found and inverse_block(C[i], B[i], eps, R[i], D[i])
+    return found
 
 
 @kernel(types.void(INDICES, MATRIX, BLOCKS, INDICES, VECTOR))

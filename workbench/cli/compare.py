@@ -175,6 +175,7 @@ def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         find_engine(x, found)
     return found, {
         "formulations": [*chosen, *engines] if o.formulation else None, "metrics": metrics,
+        "workers": os.cpu_count() or 1,
         "steps": _steps(o.step) if o.step else None,
         "duration": number_option(o.duration, "--duration", "seconds") if o.duration else duration_of(o.case),
         "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,

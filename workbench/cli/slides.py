@@ -7,7 +7,6 @@ from typing import Any
 from workbench.cli.compare import add_options, chosen
 from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
-from workbench.errors import WorkbenchError
 
 
 def add_command(commands: Any) -> None:
@@ -15,6 +14,7 @@ def add_command(commands: Any) -> None:
     slides = command(
         commands, "slides", "show a comparison one figure a slide, full screen, for a lecture",
         "slides wheel", "slides cube -f box -f ccp --out lecture.html", "slides problem.hdf5",
+        "slides robot.xml --duration 1",
     )  # fmt: skip
     add_options(slides)
     slides.add_argument("--out", metavar="FILE", help="where to write; default: CASE-slides.html, FILE-slides.html")
@@ -25,10 +25,7 @@ def add_command(commands: Any) -> None:
 def run_slides(o: argparse.Namespace) -> None:
     """Compare and write the slides."""
     from workbench.verbs.compare import compare
-    from workbench.verbs.scene import is_scene
 
-    if is_scene(o.case):
-        raise WorkbenchError(f"{o.case} is a scene, which has no slides yet; workbench compare writes its page")
     what, given = chosen(o)
     out = Path(o.out or f"{Path(what).name if isinstance(what, str) else what.name}-slides.html")
     with Progress(o.quiet) as progress:

@@ -211,6 +211,25 @@ def is_finite(x):
     return strange == 0
 
 
+@kernel(types.void(types.int64, types.int64, INDICES), linked=True)
+def unite(a, b, part):
+    """The parts of a and b become one. Start with part[i] = i; when all pairs are united, `least_members`."""
+    while part[a] != a:
+        a = part[a]
+    while part[b] != b:
+        b = part[b]
+    if a != b:
+        part[max(a, b)] = min(a, b)
+
+
+@kernel(types.void(INDICES), linked=True)
+def least_members(part):
+    """part[i] becomes the least member of the part of i, for every i, after `unite`."""
+    for i in range(part.shape[0]):
+        # What part[i] names comes before i, and names its least member by now.
+        part[i] = part[part[i]]
+
+
 @kernel(types.void(MATRIX, VECTOR, VECTOR, VECTOR), **FAST)
 def affine(M, q, z, w):
     """w = M z + q, all (n,)."""

@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, VECTOR
+from workbench.engine.kernels import INDICES, VECTOR, least_members, unite
 from workbench.engine.scratch import scratch_indices
 from workbench.errors import DataError
 
@@ -33,32 +33,20 @@ class Mass(NamedTuple):
 def find_groups(pointer, index, group, begin, member, within, at):
     """The groups of a symmetric pattern, in the order of their first velocities; how many there are."""
     n = group.shape[0]
-    root = scratch_indices(n)
+    least = scratch_indices(n)
     for i in range(n):
-        root[i] = i
+        least[i] = i
     for i in range(n):
         for k in range(pointer[i], pointer[i + 1]):
-            a, b = i, index[k]
-            while root[a] != a:
-                a = root[a]
-            while root[b] != b:
-                b = root[b]
-            # The least index is the root, so that roots come in the order of groups.
-            if a < b:
-                root[b] = a
-            elif b < a:
-                root[a] = b
+            unite(i, index[k], least)
+    least_members(least)
     count = 0
     for i in range(n):
-        if root[i] == i:
+        if least[i] == i:
             group[i] = count
             count += 1
         else:
-            # Its root comes before it.
-            a = root[i]
-            while root[a] != a:
-                a = root[a]
-            group[i] = group[a]
+            group[i] = group[least[i]]
     for g in range(count + 1):
         begin[g] = 0
     for i in range(n):

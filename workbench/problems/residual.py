@@ -12,6 +12,7 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
+from workbench.engine.kernels import least_members, unite
 from workbench.engine.scratch import INDICES, VECTOR, scratch, scratch_indices
 
 FAR = 1e5
@@ -77,13 +78,8 @@ def coupled_parts(M, r, d, part):
             if M[i, j] != 0.0:
                 a = (i - r) // d if i >= r > 0 else i
                 b = (j - r) // d if j >= r > 0 else j
-                while part[a] != a:
-                    a = part[a]
-                while part[b] != b:
-                    b = part[b]
-                part[max(a, b)] = min(a, b)
-    for k in range(part.shape[0]):
-        part[k] = part[part[k]]
+                unite(a, b, part)
+    least_members(part)
 
 
 @kernel(types.void(INDICES, VECTOR))

@@ -10,7 +10,7 @@ from numba import types
 
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, least_members, unite
 from workbench.engine.scratch import scratch_indices
 from workbench.problems.mass import mass_of, solve_mass
 from workbench.problems.residual import READ_ROW
@@ -131,17 +131,8 @@ def find_islands(row, pointer, index, data, group, part):
             if touched[g] < 0:
                 touched[g] = i
                 continue
-            a, b = i, touched[g]
-            while part[a] != a:
-                a = part[a]
-            while part[b] != b:
-                b = part[b]
-            if a < b:
-                part[b] = a
-            else:
-                part[a] = b
-    for i in range(part.shape[0]):
-        part[i] = part[part[i]]
+            unite(i, touched[g], part)
+    least_members(part)
 
 
 class SmallBlocks:

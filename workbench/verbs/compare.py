@@ -92,8 +92,6 @@ class Compared(Result):
         """Write the page's figures and formulas one a slide, whole or not at all; the arrow keys turn them."""
         from workbench.builtin.reports.pages.slides import render
 
-        if self.comparison.scene:
-            raise WorkbenchError("comparisons of scenes have no slides yet; page(path) writes the page")
         with replaced(path) as stage:
             stage.write_text(render(self.comparison), "utf-8")
         return Path(path)
@@ -123,10 +121,10 @@ def compare(
     and `relaxation`, whose None is the case's own; `relaxation` may be "rigid". For a scene: `steps`, its own if none
     is given, `reference_step`, a tenth of the least, `duration`, and among `formulations` also "engine:mujoco", the
     engine's own steps, with options as in "engine:mujoco,timeconst=0.002". For a problem: `seconds` for each row, which
-    is then made in another process. `workers` processes share the runs whose solvers are not compiled.
-    A script that asks for other processes begins with `if __name__ == "__main__":`. Raises WorkbenchError for unusable
-    settings or a reference that is not verified; a formulation, solver or metric that fails is a row or a cell with its
-    reason.
+    is then made in another process. `workers` processes share the runs of a scene, and those of a case whose solvers
+    are not compiled. A script that asks for other processes begins with `if __name__ == "__main__":`. Raises
+    WorkbenchError for unusable settings or a reference that is not verified; a formulation, solver or metric that fails
+    is a row or a cell with its reason.
 
     >>> import workbench as wb
     >>> found = wb.compare("wheel", ["box", "coulomb"], duration=0.02)
@@ -141,7 +139,7 @@ def compare(
         for name, value in refused.items():
             if value:
                 raise WorkbenchError(f"{name} is for {'files' if name == 'seconds' else 'cases'}; leave it out here")
-        return _scene(what, formulations, metrics, steps, duration, reference_step, progress)
+        return _scene(what, formulations, metrics, steps, duration, reference_step, progress, workers)
     chosen, coulomb = None if formulations is None else find_formulations(formulations), find_formulation("coulomb")
     if chosen is not None and not chosen:
         raise WorkbenchError("no formulation is given; name at least one, or leave the argument out for all")
@@ -176,7 +174,7 @@ def compare(
 
 def _scene(
     what: Any, formulations: Any, metrics: Any, steps: Any, duration: float | None, reference_step: float | None,
-    progress: Progress | None,
+    progress: Progress | None, workers: int,
 ) -> Compared:  # fmt: skip
     """The comparison of a scene; without formulations all that come with the workbench, and its engines."""
     from workbench.scenes.stepper import SceneStepper
@@ -195,7 +193,7 @@ def _scene(
     settings = Settings(sizes, finest, duration_of(what) if duration is None else duration)
     measured = None if metrics is None else several(metrics)
     c = compare_scene(
-        found, chosen, find_formulation("coulomb"), SceneStepper, settings, engines, progress, measured
+        found, chosen, find_formulation("coulomb"), SceneStepper, settings, engines, progress, measured, workers
     )  # fmt: skip
     own = {"steps": sizes, "reference_step": finest, "duration": settings.duration}
     return Compared(c, {"scene": str(what) if isinstance(what, str | Path) else found.name, "settings": own,

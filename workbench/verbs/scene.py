@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.builtin.cases import CASES, SCENES
-from workbench.comparison.scenes.compare import Engine
+from workbench.comparison.scenes.runs import Engine
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.readers.numbers import parse_entry
 from workbench.scenes.case import SceneCase

@@ -11,15 +11,14 @@ All formulations are solved to round-off. Contacts differ from run to run, so th
 and by the net force and moment of their contacts.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.comparison.columns import DIAGNOSTICS, RUNS, SCENE, TRAJECTORIES, framed
-from workbench.comparison.failure import NOBODY, Failed, failed
+from workbench.comparison.failure import NOBODY, Failed
 from workbench.comparison.jobs import Progress, Settings
 from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.result import Comparison, chosen_metrics, mathematics
@@ -28,67 +27,43 @@ from workbench.comparison.scenes.curves import curves
 from workbench.comparison.scenes.horizon import PERTURBATION, Horizon, horizon
 from workbench.comparison.scenes.measured import MeasuredScene
 from workbench.comparison.scenes.motion import motion
+from workbench.comparison.scenes.runs import Engine, MakeStepper, Row, Runs
 from workbench.comparison.scenes.single import Touching, from_exact, from_own
 from workbench.comparison.shown import SceneShown
 from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.problems.solution import Status
-from workbench.scenes.run import Stepper, perturbed, run
+from workbench.scenes.run import Stepper, perturbed
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
-from workbench.step.simulation import whole_steps
 
 FINER = 6
 """Times that the reference's step is smaller at least: the error of its own step is then a fifth of theirs."""
 NUMBERS, MEMORY = 22, 4e9
 """What is kept of a body in a step, and bytes that all runs may take."""
-MakeStepper = Callable[[Any, Formulation, float], Stepper]
-"""What steps a scene under a formulation at a step [s]; raises WorkbenchError where it cannot."""
-
-
-class Engine(Protocol):
-    """A row that is no formulation: another engine's own steps of the same scene, from its start."""
-
-    @property
-    def label(self) -> str: ...
-    @property
-    def words(self) -> str:
-        """What it is, in a sentence."""
-
-    def run(self, h: float, duration: float, progress: Callable[[int], None] | None = None) -> Track: ...
-
-
-@dataclass(frozen=True, eq=False)
-class Row:
-    """A row to be: a formulation or an engine at a step [s]."""
-
-    of: Any
-    h: float
-
-    @property
-    def label(self) -> str:
-        return str(self.of.label)
 
 
 def compare(
     scene: Scene, formulations: Sequence[Formulation], exact: Formulation, stepper: MakeStepper, settings: Settings,
     engines: Sequence[Engine] = (), progress: Progress | None = None, metrics: Iterable[Metric | str] | None = None,
+    workers: int = 1,
 ) -> Comparison:  # fmt: skip
     """Run every formulation and engine at every step size, and hold them against `exact`, exact Coulomb friction.
 
-    Of `settings` the steps, see `must_fit`, and the duration count. A run that fails is a row
-    with its reason; where the reference ends, the comparison does. Raises WorkbenchError for unusable settings, or
-    where nothing can be compared.
+    Of `settings` the steps, see `must_fit`, and the duration count. With `workers` > 1 the runs go to that many
+    processes, unless they are short. A run that fails is a row with its reason; where the reference ends, the
+    comparison does. Raises WorkbenchError for unusable settings, or where nothing can be compared.
     """
     must_fit(settings)
     must_be_kept(settings, len(formulations) + len(engines), len(scene.bodies), scene.start()[1].size)
     chosen, duration = chosen_metrics(SCENE, metrics), float(settings.duration or 0.0)
-    runs = _Runs(scene, stepper, duration, progress, settings, len(formulations) + len(engines))
-    fine, coarse = (runs.needed(exact, m * settings.reference_step) for m in (1, 2))
-    displaced = runs.needed(exact, 2 * settings.reference_step, perturbed(scene, PERTURBATION))
+    runs, finest = Runs(scene, stepper, duration), settings.reference_step
+    references = Row(exact, finest), Row(exact, 2 * finest), Row(exact, 2 * finest, perturbed(scene, PERTURBATION))
     plan = [Row(of, h) for h in settings.steps for of in (*formulations, *engines)]
-    found = {row: runs.made(row) for row in plan}
-    alike = {h: runs.made(Row(exact, h)) for h in settings.steps}
+    own = [Row(exact, h) for h in settings.steps]
+    made = runs.made(references, [*plan, *own], progress, workers)
+    fine, coarse, displaced = (x for x in map(made.get, references) if isinstance(x, Track))
+    found, alike = {row: made[row] for row in plan}, {row.h: made[row] for row in own}
     there = [x for x in found.values() if isinstance(x, Track) and x.contacts.size]
     if not there:
         reasons = dict.fromkeys(x.reason for x in found.values())
@@ -140,59 +115,6 @@ def must_be_kept(settings: Settings, rows: int, bodies: int, velocities: int) ->
             f"the runs of {bodies} bodies take {size / 1e9:.3g} GB, more than {MEMORY / 1e9:g}; give a larger "
             "--step, a shorter --duration or fewer formulations"
         )
-
-
-class _Runs:
-    """The runs of a comparison, each made once."""
-
-    def __init__(
-        self, scene: Scene, stepper: MakeStepper, duration: float, progress: Progress | None, settings: Settings,
-        rows: int,
-    ) -> None:  # fmt: skip
-        self.scene, self.stepper, self.duration, self.progress = scene, stepper, duration, progress
-        self.kept: dict[tuple[str, float], Track | Failed] = {}
-        of_rows = rows * sum(self._steps(h) for h in settings.steps)
-        self.done, self.total = 0, 2 * self._steps(settings.reference_step) + of_rows
-
-    def _steps(self, h: float) -> int:
-        return whole_steps(self.duration, h)
-
-    def needed(self, exact: Formulation, h: float, start: Any = None) -> Track:
-        """A run of exact Coulomb friction that nothing can be compared without."""
-        found = self._run(self.stepper(self.scene, exact, h), h, start)
-        if not found.contacts.size:
-            raise WorkbenchError(f"there is no reference run: {found.reason}")
-        return found
-
-    def made(self, row: Row) -> Track | Failed:
-        """The run of a row, or why there is none."""
-        key = row.label, row.h
-        if key not in self.kept:
-            try:
-                self.kept[key] = self._made(row)
-            except Exception as error:
-                self.kept[key] = failed(error)
-        return self.kept[key]
-
-    def _made(self, row: Row) -> Track:
-        if isinstance(row.of, Formulation):
-            return self._run(self.stepper(self.scene, row.of, row.h), row.h)
-        return self._counted(row.label, row.h, lambda told: row.of.run(row.h, self.duration, told))
-
-    def _run(self, stepper: Stepper, h: float, start: Any = None) -> Track:
-        steps = self._steps(h)
-        return self._counted(stepper.label, h, lambda told: run(self.scene, stepper, steps, start, told))
-
-    def _counted(self, label: str, h: float, go: Callable[[Callable[[int], None] | None], Track]) -> Track:
-        before = self.done
-
-        def told(k: int) -> None:
-            assert self.progress
-            self.progress(f"{label}, {h:g} s", before + k, max(self.total, before + k))
-
-        found = go(told if self.progress else None)
-        self.done = before + self._steps(h)
-        return found
 
 
 class _Judged:

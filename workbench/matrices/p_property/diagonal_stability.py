@@ -115,6 +115,45 @@ def proves(B, R, w, S, L):
     return cholesky(S, L)
 
 
+@kernel(types.void(MATRIX, MATRIX, VECTOR, types.float64, VECTOR, MATRIX, VECTOR))
+def newton_system(B, K, w, weight, score, H, g):
+    """H and g of a Newton step in w, tau and the multiplier of the mean, (m + 2,); K (m, m) = S^-1. Fills `score`."""
+    m = B.shape[0]
+    G = np.dot(B, K)
+    P = np.dot(G, B.T)
+    GK = np.dot(G, K)
+    trace, square = 0.0, 0.0
+    for i in range(m):
+        score[i] = K[i, i] * P[i, i]
+        trace += K[i, i]
+        for j in range(m):
+            square += K[i, j] * K[i, j]
+            H[i, j] = 2.0 * (G[i, j] * G[j, i] + P[i, j] * K[i, j])
+        H[i, i] += 1.0 / (w[i] * w[i])
+        H[i, m] = H[m, i] = 2.0 * GK[i, i]
+        H[i, m + 1] = H[m + 1, i] = 1.0
+        g[i] = 2.0 * G[i, i] + 1.0 / w[i]
+    H[m, m], H[m, m + 1], H[m + 1, m], H[m + 1, m + 1] = square, 0.0, 0.0, 0.0
+    g[m] = trace - 1.0 / weight
+
+
+@kernel(types.float64(MATRIX, VECTOR, types.float64, VECTOR, VECTOR, MATRIX, MATRIX))
+def feasible_length(B, w, tau, step, w_new, S, L):
+    """The first length tried at which w_new = w + length step and tau make S definite, S = L L^T; 0 if none does."""
+    m, length = B.shape[0], 1.0
+    for i in range(m):
+        if step[i] < 0.0:
+            length = min(length, -0.95 * w[i] / step[i])
+    for _ in range(30):
+        for i in range(m):
+            w_new[i] = w[i] + length * step[i]
+        form(B, w_new, tau + length * step[m], S)
+        if cholesky(S, L):
+            return length
+        length *= 0.6
+    return 0.0
+
+
 @kernel(types.int64(MATRIX, VECTOR, VECTOR, VECTOR, types.int64))
 def barrier(B, w, score, at, steps):
     """w (m,) > 0 with W B + B^T W positive definite (floating point): FOUND, NONE, UNSETTLED after `steps` or STUCK.
@@ -124,7 +163,6 @@ def barrier(B, w, score, at, steps):
     """
     m = B.shape[0]
     S, L, K = np.empty((m, m)), np.empty((m, m)), np.empty((m, m))
-    # Unknowns of a Newton step: w, tau, and the multiplier of the mean.
     H, pivots = np.zeros((m + 2, m + 2)), np.empty(m + 2, dtype=np.int64)
     g, step, w_new = np.zeros(m + 2), np.empty(m + 2), np.empty(m)
     tau, weight = at[0], at[1]
@@ -150,22 +188,7 @@ def barrier(B, w, score, at, steps):
             K[:, :] = np.linalg.inv(S)
         else:
             inverse_from(L, K)
-        G = np.dot(B, K)
-        P = np.dot(G, B.T)
-        GK = np.dot(G, K)
-        trace, square = 0.0, 0.0
-        for i in range(m):
-            score[i] = K[i, i] * P[i, i]
-            trace += K[i, i]
-            for j in range(m):
-                square += K[i, j] * K[i, j]
-                H[i, j] = 2.0 * (G[i, j] * G[j, i] + P[i, j] * K[i, j])
-            H[i, i] += 1.0 / (w[i] * w[i])
-            H[i, m] = H[m, i] = 2.0 * GK[i, i]
-            H[i, m + 1] = H[m + 1, i] = 1.0
-            g[i] = 2.0 * G[i, i] + 1.0 / w[i]
-        H[m, m], H[m, m + 1], H[m + 1, m], H[m + 1, m + 1] = square, 0.0, 0.0, 0.0
-        g[m] = trace - 1.0 / weight
+        newton_system(B, K, w, weight, score, H, g)
         if m > LARGE:
             step[:] = np.linalg.solve(H, g)
         elif lu_factor(H, pivots):
@@ -175,20 +198,8 @@ def barrier(B, w, score, at, steps):
         decrement = 0.0
         for i in range(m + 1):
             decrement += g[i] * step[i]
-        length = 1.0
-        for i in range(m):
-            if step[i] < 0.0:
-                length = min(length, -0.95 * w[i] / step[i])
-        moved = False
-        for _ in range(30):
-            for i in range(m):
-                w_new[i] = w[i] + length * step[i]
-            form(B, w_new, tau + length * step[m], S)
-            if cholesky(S, L):
-                moved = True
-                break
-            length *= 0.6
-        if not moved:
+        length = feasible_length(B, w, tau, step, w_new, S, L)
+        if length == 0.0:
             return STUCK
         tau += length * step[m]
         for i in range(m):

@@ -1,0 +1,132 @@
+"""The runs of a comparison on a scene, in this process or shared out to several."""
+
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import as_completed
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+from workbench.arrays import Array
+from workbench.comparison.failure import Failed, failed
+from workbench.comparison.jobs import Progress, processes, travels
+from workbench.engine.travel import Parcel
+from workbench.errors import WorkbenchError
+from workbench.language.formulation import Formulation
+from workbench.scenes.run import Stepper, run
+from workbench.scenes.scene import Scene
+from workbench.scenes.track import Track
+from workbench.step.simulation import whole_steps
+
+FEW = 2000
+"""Steps of all runs up to which they stay in one process: others take a second to start."""
+MakeStepper = Callable[[Any, Formulation, float], Stepper]
+"""What steps a scene under a formulation at a step [s]; raises WorkbenchError where it cannot."""
+Told = Callable[[int], None] | None
+MakeRun = Callable[[], Track]
+
+
+class Engine(Protocol):
+    """A row that is no formulation: another engine's own steps of the same scene, from its start."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def words(self) -> str:
+        """What it is, in a sentence."""
+
+    def run(self, h: float, duration: float, progress: Told = None) -> Track: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A run to be made: of a formulation or an engine at a step [s], a formulation's from another start if given."""
+
+    of: Any
+    h: float
+    start: tuple[Array, Array] | None = None
+
+    @property
+    def label(self) -> str:
+        return str(self.of.label)
+
+    @property
+    def key(self) -> tuple[str, float, bool]:
+        """What it shares with rows whose run is the same."""
+        return self.label, self.h, self.start is None
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """What all runs of a comparison share."""
+
+    scene: Scene
+    stepper: MakeStepper
+    duration: float
+
+    def __reduce__(self) -> tuple:
+        return Runs, (Parcel(self.scene), self.stepper, self.duration)
+
+    def steps(self, row: Row) -> int:
+        return whole_steps(self.duration, row.h)
+
+    def made(
+        self, needed: Sequence[Row], wanted: Sequence[Row], progress: Progress | None = None, workers: int = 1
+    ) -> dict[Row, Track | Failed]:
+        """The run of every row, or why there is none; the same run is made once.
+
+        Raises WorkbenchError where one that is needed has not a single step.
+        """
+        every: dict[tuple, Row] = {}
+        for row in (*needed, *wanted):
+            every.setdefault(row.key, row)
+        plan = list(every.values())
+        shared = workers > 1 and sum(map(self.steps, plan)) > FEW and travels(self, plan)
+        found: dict[tuple, Track | Failed] = {}
+        with closing(self._shared(plan, progress, workers) if shared else self._here(plan, progress)) as runs:
+            for row, make in runs:
+                found[row.key] = _begun(make()) if row in needed else _caught(make)
+        return {row: found[row.key] for row in (*needed, *wanted)}
+
+    def make(self, row: Row, told: Told = None) -> Track:
+        """One run, step by step; raises WorkbenchError where there is none."""
+        if isinstance(row.of, Formulation):
+            return run(self.scene, self.stepper(self.scene, row.of, row.h), self.steps(row), row.start, told)
+        engine: Engine = row.of
+        return engine.run(row.h, self.duration, told)
+
+    def _here(self, plan: Sequence[Row], progress: Progress | None) -> Generator[tuple[Row, MakeRun]]:
+        done, total = 0, sum(map(self.steps, plan))
+        for row in plan:
+
+            def told(k: int, row: Row = row, before: int = done) -> None:
+                assert progress
+                progress(f"{row.label}, {row.h:g} s", before + k, total)
+
+            yield row, partial(self.make, row, told if progress else None)
+            done += self.steps(row)
+
+    def _shared(self, plan: Sequence[Row], progress: Progress | None, workers: int) -> Generator[tuple[Row, MakeRun]]:
+        done, total = 0, sum(map(self.steps, plan))
+        with processes(min(workers, len(plan))) as pool:
+            # The longest first.
+            waiting = {pool.submit(self.make, row): row for row in sorted(plan, key=self.steps, reverse=True)}
+            for future in as_completed(waiting):
+                row = waiting[future]
+                done += self.steps(row)
+                if progress:
+                    progress(f"{row.label}, {row.h:g} s", done, total)
+                yield row, future.result
+
+
+def _begun(reference: Track) -> Track:
+    if not reference.contacts.size:
+        raise WorkbenchError(f"there is no reference run: {reference.reason}")
+    return reference
+
+
+def _caught(make: MakeRun) -> Track | Failed:
+    try:
+        return make()
+    except Exception as error:
+        return failed(error)
