@@ -11,12 +11,14 @@ from workbench.arrays import Array
 from workbench.builtin.reports.figures.grains import stills
 from workbench.builtin.reports.figures.motion import MARGIN, planes_of, tidy
 from workbench.builtin.reports.figures.styles import palette
-from workbench.builtin.reports.pages.motion import BEGIN, HEAVIEST, SECONDS, decimals, mesh, packed
+from workbench.builtin.reports.pages.motion import HEAVIEST, SECONDS, decimals, mesh, packed
 from workbench.builtin.reports.pages.page import script
 from workbench.comparison.scenes.flow import Moving
 
 VIEW = (-1.2, 0.2)
 """Angles of the eye [rad] about the vertical and above the ground."""
+BEGIN = 0.7
+"""Share of the motion that is shown until somebody chooses a time: by then grains flow."""
 NOTHING = np.zeros((1, 0))
 
 
