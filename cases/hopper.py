@@ -49,8 +49,8 @@ class Hopper(GrainCase):
         radius = radii(int(self.N), self.radius, self.spread, rng)
         within = 0.5 * self.bin - LOOSE * float(radius.max())
         x = disordered(radius, LOOSE, 0.0, 0.5 * self.bin, lambda x: np.hypot(x[:, 0], x[:, 1]) <= within, rng)
-        # All that falls has room below, and as much again for the heap's top.
-        floor = -2 * float(x[:, 2].max()) - self.opening
+        # All that falls has room below, since it settles, and the heap's top too.
+        floor = -float(x[:, 2].max()) - self.opening
         walls = [
             Tube(self.mu, 0.5 * self.bin, axis=2), Sieve(self.mu, self.opening, self.opens),
             Flat(self.mu, (0.0, 0.0, floor), (0.0, 0.0, 1.0)),

@@ -92,6 +92,16 @@ def test_what_comes_fast_is_seen_from_afar():
     assert scene.instant(q, v, 0.0, 5e-3).contacts == 0
 
 
+def test_what_a_struck_grain_may_reach_is_seen_before_it_is_struck():
+    # The first flies at the second, which nothing but that blow will send to the third, 0.02 m away.
+    x, v = [(0, 0, 0), (0.21, 0, 0), (0.43, 0, 0)], [[10, 0, 0, 0, 0, 0], np.zeros(6), np.zeros(6)]
+    scene = Grains([0.1] * 3, x, v, gravity=np.zeros(3))
+    pairs = {tuple(pair) for pair in scene.instant(*scene.start(), 0.0, 5e-3).places.pair}
+    assert pairs == {(0, 1), (1, 2)}
+    # A blow that comes later sends nobody.
+    assert scene.instant(*scene.start(), 0.0, 4e-4).contacts == 0
+
+
 def test_contacts_do_nothing_to_the_momentum_of_all_and_its_moment():
     scene = cloud()
     q, v = scene.start()
@@ -206,6 +216,7 @@ def test_parameters_of_scenes_are_checked_as_those_of_cases():
     for given, said in (
         ({"N": 0}, "N = 0; a whole positive"),
         ({"N": 2.5}, "N = 2.5"),
+        ({"N": 1e9}, "hopper: N = 1e\\+09 grains; 1 to 200000 are possible"),
         ({"radius": -1}, "radius = -1"),
     ):
         with pytest.raises(DataError, match=said):

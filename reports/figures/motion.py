@@ -113,13 +113,18 @@ def view_of(motion: Motion) -> View:
 
 
 def planes(motion: Motion) -> tuple[list[tuple[Array, Array, Array | None]], list[Solid]]:
+    """`planes_of` the ground of a motion."""
+    return planes_of(motion.ground)
+
+
+def planes_of(ground: Sequence[Solid]) -> tuple[list[tuple[Array, Array, Array | None]], list[Solid]]:
     """Faces of the ground that carry a grid, as a corner, two unit axes (2, 3) and their lengths; solids to be drawn.
 
     A slab of four corners whose upper face is large is the ground behind a plane (`mechanics.solids.Plane`). A level
     one is a grid without end, whose lengths are None, and no solid.
     """
     found, solids = [], []
-    for x in motion.ground:
+    for x in ground:
         if len(x.vertices) != 10:
             solids.append(x)
             continue

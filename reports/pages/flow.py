@@ -1,4 +1,4 @@
-"""The page of a flow of grains: the answer, its figures, and every run."""
+"""The page of a flow of grains: the answer, the motion, its figures, what theory says, and every run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from workbench.builtin.reports.figures.flow import figures
+from workbench.builtin.reports.pages.grains import grains_view
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.comparison.scenes.flow import Flow
 
@@ -14,13 +15,32 @@ LEFT_OUT = ("finished", "reason", "steps")
 
 def render(title: str, words: Sequence[str], flow: Flow, provenance: dict[str, Any]) -> str:
     """The whole page as text."""
-    shown = figures(flow)
+    shown, moving = figures(flow), grains_view(flow.moving)
     columns = [c for c in flow.rows.columns if c not in LEFT_OUT]
     rows = [[_cell(r[c]) for c in columns] for r in flow.rows.to_dict("records")]
     return environment().get_template("flow.html.j2").render(
-        title=title, words=words, case=flow.case, figures=shown, columns=columns, rows=rows,
-        about=flow.rows.attrs["columns"], provenance=provenance, **scripts(shown),
+        title=title, words=words, case=flow.case, figures=shown, columns=columns, rows=rows, checks=checks(flow),
+        about=flow.rows.attrs["columns"], provenance=provenance, motion=moving["motion"],
+        **scripts(shown, moving["viewer"]),
     )  # fmt: skip
+
+
+def checks(flow: Flow) -> list[dict[str, Any]]:
+    """What theory says, one row for all runs."""
+    if flow.truths.empty:
+        return []
+    found = []
+    for name, of_runs in flow.truths.groupby("name", sort=False):
+        unit = of_runs["unit"].iloc[0]
+        told = {c: _range(of_runs[c], unit) for c in ("computed", "theory", "tolerance")}
+        held, source = int(of_runs["holds"].sum()), of_runs["source"].iloc[0]
+        found.append({"name": name, "held": held, "runs": len(of_runs), "source": source} | told)
+    return found
+
+
+def _range(x: "pd.Series[float]", unit: str) -> str:
+    low, high = f"{x.min():.3g}", f"{x.max():.3g}"
+    return f"{low if low == high else f'{low} to {high}'}{'' if unit in ('', '1') else f' {unit}'}"
 
 
 def _cell(x: Any) -> str:

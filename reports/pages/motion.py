@@ -88,13 +88,13 @@ def _viewer(m: Motion, tracks: list[Track], colours: list[str], sections: dict[s
             {"origin": a.tolist(), "across": axes.tolist(), "size": None if sizes is None else sizes.tolist()}
             for a, axes, sizes in faces
         ],
-        "bodies": [_mesh(x) for x in m.bodies],
-        "ground": [_mesh(x) for x in ground],
+        "bodies": [mesh(x) for x in m.bodies],
+        "ground": [mesh(x) for x in ground],
         "tracks": [
             {
                 "label": _name(x), "role": x.role, "colour": colour, "mu": [round(float(mu), 6) for mu in x.mu],
                 "section": sections.get(x.label, "disc") if x.role == "run" else "disc",
-                **{name: _packed(getattr(x, name)[::stride], name in FLOATS) for name in KEPT},
+                **{name: packed(getattr(x, name)[::stride], name in FLOATS) for name in KEPT},
             }
             for x, colour in zip(tracks, colours, strict=True)
         ],
@@ -123,9 +123,9 @@ def _stride(tracks: list[Track]) -> int:
     return max(1, int(np.ceil(weight / HEAVIEST)))
 
 
-def _mesh(solid: Any) -> dict[str, Any]:
+def mesh(solid: Any) -> dict[str, Any]:
     bytes_ = base64.b64encode(solid.triangles.astype("<u4").tobytes()).decode()
-    return {"vertices": _packed(solid.vertices[None], True), "triangles": bytes_}
+    return {"vertices": packed(solid.vertices[None], True), "triangles": bytes_}
 
 
 def _section(card: dict[str, Any]) -> Any:
@@ -138,7 +138,7 @@ def _section(card: dict[str, Any]) -> Any:
     return {"sticking": sticking, "sliding": sliding, "axes": list(card["section_axes"])}
 
 
-def _packed(x: Array, exact: bool) -> dict[str, Any]:
+def packed(x: Array, exact: bool) -> dict[str, Any]:
     """Rows (K, ...) as base64 of 32-bit floats, or of 16-bit integers times a scale; one row if all are the same."""
     rows = np.asarray(x, dtype=float).reshape(len(x), -1)
     if len(rows) and (rows == rows[0]).all():

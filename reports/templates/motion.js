@@ -15,11 +15,12 @@
   }
   const whole = bytes => new Uint32Array(Uint8Array.from(atob(bytes), c => c.charCodeAt(0)).buffer);
   const solid = ({vertices, triangles}) => mesh(numbers(vertices)(0), whole(triangles));
-  const bodies = motion.bodies.map(solid), ground = motion.ground.map(solid);
+  // Grains are balls, all drawn at once; other bodies are surfaces, one after the other.
+  const radii = motion.radii && numbers(motion.radii)(0), bodies = radii ? [...radii].map(r => ({reach: r})) : motion.bodies.map(solid), ground = motion.ground.map(solid);
   const tracks = motion.tracks.map(x => ({
     ...x, ...Object.fromEntries(['position', 'orientation', 'point', 'axes', 'force', 'slip'].map(name => [name, numbers(x[name])])),
   }));
-  const reach = Math.max(...bodies.map(b => b.reach)), contacts = motion.contacts, tangents = motion.tangents;
+  const reach = bodies.reduce((s, b) => Math.max(s, b.reach), 0), contacts = motion.contacts, tangents = motion.tangents;
   const LINE = [[-1], [1]], DISC = Array.from({length: 49}, (_, i) => [Math.cos(i * Math.PI / 24), Math.sin(i * Math.PI / 24)]);
   const at = (x, i) => [x[3 * i], x[3 * i + 1], x[3 * i + 2]];
   const places = (track, k) => bodies.map((_, b) => at(track.position(k), b));
@@ -31,9 +32,9 @@
   // What is shown of the world: all that the chosen bodies do, or around where they are, drawn back as they part.
   const middle = (track, k) => times(places(track, k).reduce((s, p) => sum(s, p)), 1 / bodies.length);
   const framings = new Map();
-  const spread = (points, centre) => Math.max(0, ...points.map(p => size(sum(p, centre, -1))));
+  const spread = (points, centre) => points.reduce((s, p) => Math.max(s, size(sum(p, centre, -1))), 0);
   function framing(chosen) {
-    const key = [one('follow').checked, ...chosen.map(x => x.label), chosen.length].join();
+    const key = [one('follow')?.checked, ...chosen.map(x => x.label), chosen.length].join();
     if (!framings.has(key)) framings.set(key, framed(chosen));
     return framings.get(key)(moment);
   }
@@ -45,7 +46,7 @@
       centres.push(here.length ? times(here.reduce((s, x) => sum(s, middle(x, k)), [0, 0, 0]), 1 / here.length) : centres[k - 1]);
       halves.push(Math.max(k ? halves[k - 1] : 0, spread(points, centres[k]) + motion.margin * reach));
     }
-    if (one('follow').checked) return k => ({target: centres[k], half: halves[k]});
+    if (one('follow')?.checked) return k => ({target: centres[k], half: halves[k]});
     const all = chosen.flatMap(x => centres.flatMap((_, k) => there(x, k) ? places(x, k) : []));
     const [low, high] = [Math.min, Math.max].map(f => [0, 1, 2].map(i => all.reduce((s, p) => f(s, p[i]), all[0][i])));
     const target = times(sum(low, high), 0.5);
@@ -86,6 +87,7 @@
   }
 
   function drawBodies(track, k, colour, edge, eye, ghost, width) {
+    if (radii) return draws.balls(track.position(k), radii, [...colour, ghost ? 0.4 : 1], [...edge, 0.7], {ghost});
     const turns = track.orientation(k), marks = ghost ? 0.1 : 0.16;
     places(track, k).forEach((p, b) => {
       const body = bodies[b], place = placed(p, turns.subarray(4 * b, 4 * b + 4));
@@ -123,7 +125,7 @@
       const p = at(points, i), own = Array.from({length: d}, (_, j) => at(axes, d * i + j));
       const f = force.subarray(d * i, d * (i + 1)), n = f[0] * motion.metres_per_newton;
       const total = own.reduce((s, a, j) => sum(s, a, f[j] * motion.metres_per_newton), [0, 0, 0]);
-      if (one('forces').checked && size(total) > 0.01 * reach && Number.isFinite(size(total))) arrow(p, cut(total), shafts, heads, head);
+      if (one('forces')?.checked && size(total) > 0.01 * reach && Number.isFinite(size(total))) arrow(p, cut(total), shafts, heads, head);
       const section = admitted(track, f.subarray(1), slip.subarray(tangents * i, tangents * (i + 1)));
       if (one('cones')?.checked && n > 0.01 * reach && section.length > 1) {
         const high = Math.min(n, motion.tallest / Math.max(1, track.mu[i])), wide = high * track.mu[i], top = sum(p, own[0], high);
@@ -162,16 +164,17 @@
     draws.clear();
     cells.forEach((cell, i) => {
       const part = [w * (i % columns), canvas.height - h * (1 + Math.floor(i / columns)), w, h].map(Math.round);
-      const {target, half} = framing(cell.length ? cell : tracks.slice(0, 1));
+      // Grains do not overlay each other: pictures of one scale can be compared.
+      const {target, half} = framing(radii && chosen.length ? chosen : cell.length ? cell : tracks.slice(0, 1));
       const eye = camera(target, half / view.zoom, view.azimuth, view.elevation, w / h);
       draws.look(eye, part);
       drawGround(eye);
       const here = cell.filter(x => there(x, moment)), head = 0.16 * Math.min(reach, eye.half);
       here.forEach((x, j) => {
         const own = palette.of[tracks.indexOf(x)], reference = x.role === 'reference';
-        if (one('trail').checked) drawTrail(x, moment, own, SHAFT * 0.6 * width);
+        if (one('trail')?.checked) drawTrail(x, moment, own, SHAFT * 0.6 * width);
         const edge = reference || j ? own : own.map((v, n) => 0.5 * v + 0.5 * palette.ink[n]);
-        drawBodies(x, moment, reference ? palette.stone : own, edge, eye.eye, j > 0, (reference ? 1.8 : 1.5) * width);
+        drawBodies(x, moment, reference || (radii && x.colour === 'currentColor') ? palette.stone : own, edge, eye.eye, j > 0, (reference ? 1.8 : 1.5) * width);
       });
       here.forEach(x => drawContacts(x, moment, palette.of[tracks.indexOf(x)], SHAFT * width, head));
     });
@@ -216,7 +219,7 @@
 
   const slider = one('time'), now = k => (LAST * k / (K - 1)).toFixed(motion.decimals);
   function tell() {
-    const runs = shown().filter(x => x.role === 'run');
+    const runs = tracks[0].role === 'reference' ? shown().filter(x => x.role === 'run') : [];
     const far = runs.length ? ` From the reference${bodies.length > 1 ? ', the body that is farthest' : ''}: ${runs.map(x => distance(x, moment)).join('; ')}.` : '';
     words.textContent = `Time ${now(moment)} s.${far}`;
     slider.value = moment;

@@ -132,6 +132,30 @@ void main() {
   pixel = vec4(colour.rgb, 1.0) * colour.a * rest;
 }`;
 
+// Balls as squares that face the eye, within which a pixel finds its place on the ball.
+const BALL_VERTEX = `#version 300 es
+layout(location = 0) in vec2 corner; layout(location = 1) in vec3 centre; layout(location = 2) in float radius;
+uniform mat4 seen; uniform vec3 right, up, back; out vec2 at; out vec3 middle; out float size;
+void main() {
+  at = vec2(2.0 * corner.x - 1.0, corner.y);
+  middle = centre;
+  size = radius;
+  gl_Position = seen * vec4(centre + radius * (at.x * right + at.y * up), 1.0);
+}`;
+const BALL_PIXEL = `#version 300 es
+precision highp float;
+in vec2 at; in vec3 middle; in float size; uniform mat4 seen; uniform vec4 colour, edge; uniform vec3 right, up, back, light;
+out vec4 pixel;
+void main() {
+  float far = dot(at, at);
+  if (far > 1.0) discard;
+  vec3 n = at.x * right + at.y * up + sqrt(1.0 - far) * back;
+  vec4 there = seen * vec4(middle + size * n, 1.0);
+  gl_FragDepth = 0.5 * there.z / there.w + 0.5;
+  vec3 shaded = colour.rgb * (0.62 + 0.38 * abs(dot(n, light)));
+  pixel = vec4(mix(shaded, edge.rgb, smoothstep(0.75, 0.95, far) * edge.a) * colour.a, colour.a);
+}`;
+
 // What draws on a canvas; null where the browser offers no WebGL 2.
 function painter(canvas) {
   const gl = canvas.getContext('webgl2', {antialias: true});
@@ -152,7 +176,7 @@ function painter(canvas) {
     }
     return {made, places};
   };
-  const solid = program(SOLID_VERTEX, SOLID_PIXEL), line = program(LINE_VERTEX, LINE_PIXEL);
+  const solid = program(SOLID_VERTEX, SOLID_PIXEL), line = program(LINE_VERTEX, LINE_PIXEL), ball = program(BALL_VERTEX, BALL_PIXEL);
   const array = (...buffers) => {
     const made = gl.createVertexArray();
     gl.bindVertexArray(made);
@@ -174,11 +198,12 @@ function painter(canvas) {
   const segments = array([corners, 0, 2, 8, 0, 0], [stream, 1, 3, 24, 0, 1], [stream, 2, 3, 24, 12, 1]);
   const surface = buffer => array([buffer, 0, 3, 24, 0, 0], [buffer, 1, 3, 24, 12, 0]);
   const loose = surface(stream), kept = new Map();
-  let seen, light, picture;
+  let seen, light, picture, axes;
   return {
     // Everything from here on goes to a part of the canvas, in pixels from its lower left corner.
     look(at, part) {
       seen = at.seen;
+      axes = {right: cross(at.up, at.back), up: at.up, back: at.back};
       light = unit(sum(sum(at.back, at.up, 0.9), cross(at.up, at.back), -0.5));
       picture = part.slice(2);
       gl.viewport(...part);
@@ -211,6 +236,24 @@ function painter(canvas) {
       gl[ghost || !front ? 'disable' : 'enable'](gl.CULL_FACE);
       gl.depthMask(!ghost && !front);
       gl.drawArrays(gl.TRIANGLES, 0, data.length / 6);
+      gl.depthMask(true);
+    },
+    // Balls of radii (n) at centres (3 n), all drawn at once; `ghost` hides nothing.
+    balls(centres, radii, colour, edge, {ghost = false} = {}) {
+      if (!kept.has(radii)) kept.set(radii, array([corners, 0, 2, 8, 0, 0], [stream, 1, 3, 12, 0, 1], [filled(radii, gl.STATIC_DRAW), 2, 1, 4, 0, 1]));
+      gl.bindBuffer(gl.ARRAY_BUFFER, stream);
+      gl.bufferData(gl.ARRAY_BUFFER, centres, gl.STREAM_DRAW);
+      gl.bindVertexArray(kept.get(radii));
+      gl.useProgram(ball.made);
+      gl.uniformMatrix4fv(ball.places.seen, false, seen);
+      gl.uniform4fv(ball.places.colour, colour);
+      gl.uniform4fv(ball.places.edge, edge);
+      gl.uniform3fv(ball.places.light, light);
+      for (const [name, axis] of Object.entries(axes)) gl.uniform3fv(ball.places[name], axis);
+      gl.enable(gl.DEPTH_TEST);
+      gl.disable(gl.CULL_FACE);
+      gl.depthMask(!ghost);
+      gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, radii.length);
       gl.depthMask(true);
     },
     // Segments from point to point, `width` pixels wide; with `fade` they vanish at a distance from a point.

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.builtin.reports.text.conclusions import listed
 from workbench.comparison.scenes.flow import Flow
 from workbench.comparison.scenes.flow_differences import EXACT, SURE
 
@@ -27,37 +28,47 @@ def sentences(f: Flow) -> list[str]:
 
 
 def _changes(f: Flow) -> list[str]:
-    """Of every formulation and measure the changes that are told, and how large those that are not can be."""
+    """Of every formulation the changes that are told, and how large those that are not can be."""
     d, found = f.differences, []
+    d = d[np.isfinite(d["uncertainty"].astype(float))]
     for formulation in [x for x in dict.fromkeys(d["formulation"]) if x != EXACT]:
         own = d[d["formulation"] == formulation]
-        parts = [_of_measure(own[own["measure"] == m], m, formulation) for m in f.measures if m in set(own["measure"])]
-        found += [part for part in parts if part]
+        each = {m: own[own["measure"] == m] for m in f.measures if m in set(own["measure"])}
+        found += [_told(x, m, formulation) for m, x in each.items() if x["told"].any()]
+        found += _not_told({m: x for m, x in each.items() if not x["told"].any()}, formulation, len(found) > 0)
     itself = d[(d["formulation"] == EXACT) & d["told"].astype(bool)]
     if len(itself):
-        names = ", ".join(x.replace("_", " ") for x in dict.fromkeys(itself["measure"]))
+        names = listed([x.replace("_", " ") for x in dict.fromkeys(itself["measure"])])
         found.append(f"The step alone, under Coulomb's law, changes what can be told too: {names}.")
     return found
 
 
-def _of_measure(d: pd.DataFrame, measure: str, formulation: str) -> str:
-    title = measure.replace("_", " ").capitalize()
-    if not np.isfinite(d["uncertainty"]).any():
-        return ""
+def _told(d: pd.DataFrame, measure: str, formulation: str) -> str:
     told, others = d[d["told"]].sort_values(["mu", "step"]), d[~d["told"]]
-    most = (others["difference"].abs() + others["uncertainty"]).max()
-    if told.empty:
-        return (
-            f"{title}: these runs cannot tell {formulation} from {EXACT}; at every μ and step the difference is below "
-            f"{_two(100 * most)} %."
-        )
-    each = "; ".join(
+    each = listed([
         f"{_two(100 * abs(r['difference']))} ± {_two(100 * r['uncertainty'])} % "
         f"{'more' if r['difference'] > 0 else 'less'} at μ = {r['mu']:g} and {_ms(r['step'])}"
         for r in told.to_dict("records")
-    )
-    rest = f" Elsewhere these runs cannot tell them apart: below {_two(100 * most)} %." if len(others) else ""
+    ])  # fmt: skip
+    rest = f" Elsewhere these runs cannot tell: the difference is {_below(others)}." if len(others) else ""
+    title = measure.replace("_", " ").capitalize()
     return f"{title}: {formulation} has {each} than {EXACT}.{rest}"
+
+
+def _not_told(each: dict[str, pd.DataFrame], formulation: str, others: bool) -> list[str]:
+    if not each:
+        return []
+    bounds = listed([f"{m.replace('_', ' ')} {_below(x)}" for m, x in each.items()])
+    rest = " in other measures" if others else ""
+    return [
+        f"These runs cannot tell {formulation} from {EXACT}{rest}. The difference is, at all μ and steps, in {bounds}."
+    ]
+
+
+def _below(d: pd.DataFrame) -> str:
+    """How large a difference may be that nobody could tell."""
+    most = float((d["difference"].abs() + d["uncertainty"]).max())
+    return f"below {_two(100 * most)} %" if most < 1 else "anything, for so few starts"
 
 
 def _artefact(f: Flow, rows: pd.DataFrame) -> list[str]:

@@ -17,6 +17,7 @@ from workbench.comparison.scenes.flow_differences import differences
 from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Truth
+from workbench.mechanics.solids import Plane, Solid, slabs
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.measures import MEASURES, Watched, force_distribution, solid_fraction
 from workbench.scenes.grains.scene import Grains
@@ -54,11 +55,16 @@ MOMENTS = 121
 
 @dataclass(frozen=True)
 class Moving:
-    """Where grains are in one run, at moments t (K,) [s] that all shown runs share: position (K, N, 3) [m]."""
+    """Where grains of radius (N,) [m] are in one run: position (K, N, 3) [m] at moments t (K,) [s] that all runs share.
+
+    `ground` is what is drawn of the walls.
+    """
 
     formulation: str
     t: Array
     position: Array
+    radius: Array
+    ground: tuple[Solid, ...]
 
 
 @dataclass(frozen=True)
@@ -172,10 +178,18 @@ class Planned(NamedTuple):
             return Made(row)
         row |= case.measured(track) | watched.measured() | {"solid_fraction": _solid(case, scene, track)}
         forces = np.concatenate(watched.forces) if watched.forces else np.zeros(0)
-        some = np.arange(0, steps + 1, -(-steps // (MOMENTS - 1)))
-        return Made(
-            row, forces, case.truths(track), Moving(self.formulation.label, track.t[some], track.position[some])
-        )
+        return Made(row, forces, case.truths(track), _moving(self.formulation.label, scene, track))
+
+
+def _moving(label: str, scene: Grains, track: Track) -> Moving:
+    """At most `MOMENTS` moments of a run, evenly spread."""
+    every = -(-len(track.contacts) // (MOMENTS - 1))
+    x, radius = track.position[::every], scene.radius[: len(scene.mass)]
+    low, high = (x - radius[:, None]).min(axis=(0, 1)), (x + radius[:, None]).max(axis=(0, 1))
+    shapes = [shape for wall in scene.walls for shape in wall.shapes(low, high)]
+    faces = slabs([shape for shape in shapes if isinstance(shape, Plane)], low, high)
+    ground = (*(shape for shape in shapes if isinstance(shape, Solid)), *faces)
+    return Moving(label, track.t[::every], x, radius, ground)
 
 
 def _solid(case: SceneCase, scene: Grains, track: Track) -> float:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from workbench.arrays import Array
+from workbench.errors import DataError
 from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.case import SceneCase
-from workbench.scenes.grains.scene import Grains
+from workbench.scenes.grains.scene import MOST, Grains
 from workbench.scenes.grains.truths import balances
 from workbench.scenes.track import Track
 
@@ -24,6 +25,11 @@ class GrainCase(SceneCase):
     density: float = quantity(2500.0, "kg/m3", "density of the grains", "positive")
     gravity: float = quantity(9.81, "m/s2", "gravitational acceleration", "nonnegative")
     seed: float = quantity(0, "-", "of the random numbers", "nonnegative")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.N > MOST:
+            raise DataError(f"{self.name}: N = {self.N:g} grains; 1 to {MOST} are possible")
 
     @property
     def rng(self) -> np.random.Generator:

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.mechanics.solids import Point
+from workbench.mechanics.solids import GROUND, Plane, Point, Solid, cylinder
+
+THIN = 0.01
+"""Thickness of a rim that is drawn, beside its diameter."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,10 @@ class Wall(ABC):
         """Whether the wall is there at a time."""
         return True
 
+    def shapes(self, low: Array, high: Array) -> list[Solid | Plane]:
+        """What is drawn of the wall next to a box between two corners (3,)."""
+        return []
+
     def velocity(self, point: Array, t: float) -> Array:
         """Velocities (N, 3) [m/s] of the wall at points on it."""
         return np.zeros_like(point)
@@ -38,6 +45,9 @@ class Flat(Wall):
     def facing(self, x: Array, t: float) -> tuple[Array, Array]:
         n = np.asarray(self.normal, dtype=float)
         return (x - self.point) @ n, np.broadcast_to(n, x.shape)
+
+    def shapes(self, low: Array, high: Array) -> list[Solid | Plane]:
+        return [Plane("floor", self.normal, self.point)] if self.normal[2] == 1 else []
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,17 @@ class Tube(Wall):
     def stands(self, t: float) -> bool:
         return t < self.until
 
+    def shapes(self, low: Array, high: Array) -> list[Solid | Plane]:
+        """As long as the box, and no lower than z = 0 where it stands upright; the foot of one that will be gone."""
+        ends = np.array([low[self.axis], high[self.axis]])
+        if np.isfinite(self.until):
+            return [cylinder("foot", self.radius, THIN * self.radius, body=GROUND)]
+        if self.axis == 2:
+            ends = np.maximum(ends, 0.0)
+        axis = np.eye(3)[self.axis]
+        centre, long = 0.5 * ends.sum() * axis, float(np.ptp(ends))
+        return [cylinder("wall", self.radius, long, centre, axis, GROUND)] if long > 0 else []
+
     def velocity(self, point: Array, t: float) -> Array:
         return np.cross(self.turning * np.eye(3)[self.axis], point)
 
@@ -85,3 +106,7 @@ class Sieve(Wall):
         far = np.linalg.norm(away, axis=1)
         away[far == 0] = [0.0, 0.0, 1.0]
         return far, away / np.where(far == 0, 1.0, far)[:, None]
+
+    def shapes(self, low: Array, high: Array) -> list[Solid | Plane]:
+        """The rim of the hole."""
+        return [cylinder("rim", 0.5 * self.opening, THIN * self.opening, body=GROUND)]
