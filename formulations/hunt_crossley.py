@@ -136,19 +136,19 @@ def again(core, memory, own, numbers, v, p_n, p_t):
     r, t = core.mu.shape[0], core.J_t.shape[0]
     d = t // r
     u, p, D = scratch(1 + d), scratch(1 + d), scratch_matrix(1 + d, 1 + d)
-    apart, largest, rounding = 0.0, largest_impulse(core, p_n, p_t), 0.0
+    apart, largest, steepest = 0.0, largest_impulse(core, p_n, p_t), 0.0
     for i in range(r):
         n_0, eps = memory[r + 2 * t + i], memory[2 * r + 2 * t + i]
         size = velocity_at(core, v, i, largest, u)
         contact_law(core, numbers, i, n_0, eps, u, p, D)
-        apart, steepest = max(apart, abs(p[0] - p_n[i])), D[0, 0]
+        apart, slope = max(apart, abs(p[0] - p_n[i])), D[0, 0]
         for j in range(d):
             apart = max(apart, abs(p[1 + j] - p_t[d * i + j]))
-            steepest = max(steepest, D[1 + j, 1 + j])
-        rounding = max(rounding, steepest * (size + abs(core.phi[i]) / core.h))
+            slope = max(slope, D[1 + j, 1 + j])
+        steepest = max(steepest, slope * (size + abs(core.phi[i]) / core.h))
         if turns_back(u[1:], memory[r + t + d * i : r + t + d * (i + 1)]):
             for j in range(d):
                 u[1 + j] = 0.0
             contact_law(core, numbers, i, n_0, eps, u, p, D)
         write_tangent(own[: 2 * r + 2 * t], own[2 * r + 2 * t :], i, u, p, D)
-    return not agree(core, apart, largest, rounding)
+    return not agree(core, apart, largest, steepest)

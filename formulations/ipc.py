@@ -108,16 +108,16 @@ def again(core, memory, own, numbers, v, p_n, p_t):
     r, t = core.mu.shape[0], core.J_t.shape[0]
     d = t // r
     u, p, D = scratch(1 + d), scratch(1 + d), scratch_matrix(1 + d, 1 + d)
-    apart, largest, rounding = 0.0, largest_impulse(core, p_n, p_t), 0.0
+    apart, largest, steepest = 0.0, largest_impulse(core, p_n, p_t), 0.0
     for i in range(r):
         p_bar = p_n[i] if numbers[1] == ITERATED else core.p_bar[i]
         size = velocity_at(core, v, i, largest, u)
         mollified(core.mu[i] * p_bar, numbers[0], u, p, D)
         for j in range(d):
             apart = max(apart, abs(p[1 + j] - p_t[d * i + j]))
-            rounding = max(rounding, D[1 + j, 1 + j] * size)
+            steepest = max(steepest, D[1 + j, 1 + j] * size)
         if turns_back(u[1:], memory[r + t + d * i : r + t + d * (i + 1)]):
             set_all(0.0, u)
             mollified(core.mu[i] * p_bar, numbers[0], u, p, D)
         write_tangent(own[:0], own, i, u, p, D)
-    return not agree(core, apart, largest, rounding)
+    return not agree(core, apart, largest, steepest)

@@ -195,6 +195,7 @@ def test_forces_are_means_over_the_same_time():
         span = 2
 
     assert m.span == 1
+    assert MeasuredScene(**vars(m) | {"steps": np.arange(60)}).span == 3
     np.testing.assert_allclose(OfTwo(**vars(m)).smooth(m.reference, "wrench")[:, 0, 0], [2.5, 5.5, 8.5])
 
 
@@ -222,10 +223,15 @@ def test_the_error_of_a_single_step_is_beside_what_contacts_change():
     assert single._apart([(given, free + change, free + 2 * change)]) == pytest.approx(2 / 3)
 
 
-def test_what_has_gone_in_is_taken_as_touching():
+def test_what_has_gone_in_is_taken_as_touching_and_what_has_come_apart_as_joined():
     scene = Balls([[0, 0, 0.09]], [[0, 0, 0]])
     assert scene.instant(*scene.start(), 0.0, 0.1).phi[0] < 0
     found = single.Touching(scene).under("coulomb").instant(*scene.start(), 0.0, 0.1)
     assert found.phi.tolist() == [0.0]
+    given = scene.instant(*scene.start(), 0.0, 0.1)
+    one = np.ones(1)
+    joined = replace(given, J_b=given.J[:1], g=one, r_b=one, eps_b=one)
+    scene.instant = lambda *_: joined
+    assert single.Touching(scene).instant(*scene.start(), 0.0, 0.1).g.tolist() == [0.0]
     above = Balls([[0, 0, 0.11]], [[0, 0, 0]])
     assert single.Touching(above).instant(*above.start(), 0.0, 0.1).phi == pytest.approx(0.01)

@@ -7,8 +7,8 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`,
 over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
 `ContactSystem`, `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter.
-Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `reality`, `report`,
-`study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verify`.
+Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `exam`, `reality`,
+`report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verify`.
 """
 
 from importlib import import_module
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from workbench.sliding.system import SlidingSystem
     from workbench.verbs.check import check
     from workbench.verbs.compare import compare
+    from workbench.verbs.exam import exam
     from workbench.verbs.export import export
     from workbench.verbs.flow import flow
     from workbench.verbs.painleve import painleve
@@ -59,8 +60,8 @@ if TYPE_CHECKING:
     from workbench.verbs.verify import verify
 
 VERBS = (
-    "check", "compare", "export", "flow", "painleve", "read", "reality", "scene", "show", "solve", "study", "sweep",
-    "trace", "vary", "verify",
+    "check", "compare", "exam", "export", "flow", "painleve", "read", "reality", "scene", "show", "solve", "study",
+    "sweep", "trace", "vary", "verify",
 )  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
@@ -94,6 +95,7 @@ _PLACES = {
         for verb in (
             "check",
             "compare",
+            "exam",
             "export",
             "flow",
             "painleve",
@@ -120,9 +122,9 @@ _FOUND = {
 __all__ = [
     "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "Law", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
-    "complements", "declare", "disc", "distance", "equals", "export", "flow", "formulation", "formulations", "free",
-    "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "reality",
-    "report", "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
+    "complements", "declare", "disc", "distance", "equals", "exam", "export", "flow", "formulation", "formulations",
+    "free", "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read",
+    "reality", "report", "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
 ]  # fmt: skip
 
 

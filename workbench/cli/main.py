@@ -14,6 +14,7 @@ from workbench.cli import (
     check,
     compare,
     completion,
+    exam,
     export,
     files,
     flow,
@@ -34,7 +35,7 @@ from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
 
 COMMANDS = (
-    compare, study, flow, reality, report, index, slides, reproduce, show, check, trace, verify, files, export,
+    compare, study, flow, reality, exam, report, index, slides, reproduce, show, check, trace, verify, files, export,
     painleve, listing,
 )  # fmt: skip
 """In the order in which the help lists them."""

@@ -19,7 +19,7 @@ from workbench.language.modelling import Equals, equals, free
 from workbench.mechanics.core import CORE, rate
 
 SETTLED = 1e-12
-"""Difference of law and impulses, of the largest impulse, at which the passes have settled."""
+"""Relative difference of law and impulses at which the passes have settled (`agree`)."""
 
 
 def smooth_friction(s: ContactSymbols, v: Any, p_t: Any) -> tuple[Any, Any, list[Equals], list[Any]]:
@@ -92,7 +92,7 @@ def largest_impulse(core, p_n, p_t):
 
 @kernel(types.float64(CORE, VECTOR, types.int64, types.float64, VECTOR))
 def velocity_at(core, v, i, largest, u):
-    """u (1 + d) [m/s] of contact i at v, rates included; the sum of the sizes of its terms, whose rounding it has.
+    """u (1 + d) [m/s] of contact i at v, rates included; the sum of the sizes of its terms, whose difference it is.
 
     Among these are what impulses of the size `largest` do to it, M taken by its diagonal.
     """
@@ -109,13 +109,13 @@ def velocity_at(core, v, i, largest, u):
 
 
 @kernel(types.boolean(CORE, types.float64, types.float64, types.float64))
-def agree(core, apart, largest, rounding):
+def agree(core, apart, largest, steepest):
     """Whether impulses, the largest of them `largest`, are those of their law: `apart` at most [N s].
 
-    They are within the share `SETTLED`, or within what rounding makes of them: 2^-52 of `rounding`, the law's slope
-    times the terms of its velocity, and of the momentum.
+    They are within the share `SETTLED` of the largest, or within what the law makes of that share of its velocity's
+    terms, `steepest` its slope times these; where all of this vanishes, within the rounding of the momentum.
     """
-    return apart <= max(SETTLED * largest, 8.0 * UNIT_ROUND_OFF * (rounding + momentum(core)))
+    return apart <= max(SETTLED * max(largest, steepest), 8.0 * UNIT_ROUND_OFF * momentum(core))
 
 
 @kernel(types.boolean(VECTOR, VECTOR))
