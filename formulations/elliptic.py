@@ -19,7 +19,7 @@ from workbench.mechanics.law import Law
 @formulation(
     "elliptic",
     friction="exact Coulomb friction with an ellipse of friction coefficients",
-    source="Goyal, Ruina & Papadopoulos 1991, Wear 143; de Saxcé & Feng 1998, section 6",
+    source="Goyal, Ruina & Papadopoulos 1991, Wear 143; the most dissipation: Moreau 1974",
 )
 def elliptic(
     s: ContactSymbols,

@@ -10,6 +10,7 @@ import workbench as wb
 from tests.scenes import Balls
 from workbench.algorithms import default_solver
 from workbench.assemble.local import local_block
+from workbench.builtin.reports.text.comparison import held_against
 from workbench.errors import ModellingError
 from workbench.judge.coulomb import judge
 from workbench.judge.laws import Terms, judge_by
@@ -77,10 +78,13 @@ def test_a_free_slide_keeps_the_invariant_of_the_ellipse():
 
 
 def test_the_judge_knows_the_ellipse_and_says_so():
-    found = wb.compare(
+    compared = wb.compare(
         Slid(), ["elliptic", "coulomb"], steps=5e-3, reference_step=5e-3, duration=0.05,
         metrics=["misalignment-rms", "law-misalignment", "natural-map", "law-natural-map"],
-    ).runs.set_index("label")  # fmt: skip
+    )  # fmt: skip
+    words = "Held against Coulomb's law by the judge, and against its own: elliptic (elliptic Coulomb, 1 : 0.5)"
+    assert held_against(compared.comparison) == words
+    found = compared.runs.set_index("label")
     own, exact = found.loc["elliptic"], found.loc["coulomb"]
     assert (own["law"], exact["law"]) == ("elliptic Coulomb, 1 : 0.5", "Coulomb")
     assert own["misalignment_rms"] > 10

@@ -19,6 +19,7 @@ from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import (
     error_columns,
     facts_in_words,
+    held_against,
     judged_columns,
     known_in_words,
     symptom_columns,
@@ -137,7 +138,7 @@ def _tables(c: Comparison) -> list[dict[str, Any]]:
     if c.scene:
         return tables_of_scene(c)
     errors, judged, symptoms = error_columns(c), judged_columns(c), symptom_columns(c)
-    last = "Held against Coulomb's law by the judge"
+    last = held_against(c)
     if c.case is None:
         return [table("Distance from the exact solution", c.runs, [*errors, *symptoms]), table(last, c.runs, judged)]
     windows: dict[tuple[float, float], tuple[str, pd.DataFrame]] = {}

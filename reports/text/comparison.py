@@ -10,6 +10,7 @@ from workbench.comparison.columns import RUNS, SHOWN, Column
 from workbench.comparison.failure import NOBODY
 from workbench.comparison.problem_step import MODES
 from workbench.comparison.result import Comparison
+from workbench.mechanics.law import COULOMB
 
 RESIDUAL, *OTHERS = (column for column in RUNS if column.heading)
 UNDEFINED = "–"
@@ -60,6 +61,16 @@ def judged_columns(c: Comparison) -> list[Column]:
     """Residuals, counts of contacts, and what the answers cost."""
     law = [m.column for m in c.metrics if m.column.shown in ("small", "count") or m.column.name in OF_ANSWERS]
     return _defined(c, [RESIDUAL, *law, *OTHERS])
+
+
+def held_against(c: Comparison) -> str:
+    """The laws that the judge holds the answers against: Coulomb's, and those that formulations name themselves."""
+    words = "Held against Coulomb's law by the judge"
+    if "law" not in c.runs:
+        return words
+    own = c.runs[~c.runs["law"].isin(["", COULOMB.name])].drop_duplicates("label")
+    named = [f"{label} ({law})" for label, law in zip(own["label"], own["law"], strict=True)]
+    return f"{words}, and against its own: {', '.join(named)}" if named else words
 
 
 def _defined(c: Comparison, columns: Sequence[Column]) -> list[Column]:
