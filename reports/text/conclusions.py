@@ -234,8 +234,8 @@ def springs(rows: pd.DataFrame) -> str:
         return ""
     have, own = ("has springs", "its") if len(soft) == 1 else ("have springs", "their")
     return (
-        f"{listed(soft)} {have} at the contacts: {own} single steps begin at states of exact Coulomb friction, where no "
-        "spring is pressed in, so that contacts do little or nothing; what their runs say counts."
+        f"{listed(soft)} {have} at the contacts: {own} single steps begin at states of exact Coulomb friction, where "
+        "no spring is pressed in, so that contacts do little or nothing; what their runs say counts."
     )
 
 
