@@ -45,7 +45,7 @@ def comfree(
     if kappa != "auto" and not (np.isfinite(kappa) and kappa > 0):
         raise ModellingError(f"kappa={kappa}; a positive mass [kg] is needed")
     A, E = polygon(directions, s.r, s.d)
-    compliance = cp.Parameter(A.shape[1], name="1/kappa")
+    eps_f, mu_f = cp.Parameter(A.shape[1], name="eps_f"), cp.Parameter(A.shape[1], name="mu_f")
     v_f, u_t = free("v_f", s.n), free("u_t", s.d * s.r)
     p_bf = free("p_bf", s.m) if s.m else None
     v, p_t, beta = free("v", s.n), free("p_t", s.d * s.r), nonneg("beta", A.shape[1])
@@ -54,21 +54,21 @@ def comfree(
         equals(s.balance(v_f, np.zeros(s.r), None, p_bf)),
         *s.bilateral(v_f, p_bf),
         equals(u_t - s.J_t @ v_f - s.b_t),
-        complements(E @ (s.J_n @ v_f + s.b_n) - cp.multiply(E @ s.mu, A.T @ u_t) + cp.multiply(compliance, beta), beta),
-        equals(p_t + A @ cp.multiply(E @ s.mu, beta)),
+        complements(E @ (s.J_n @ v_f + s.b_n) - cp.multiply(mu_f, A.T @ u_t) + cp.multiply(eps_f, beta), beta),
+        equals(p_t + A @ cp.multiply(mu_f, beta)),
         equals(s.balance(v, p_n, p_t)),
         *s.bilateral(v),
         recover=dict(v=v, p_n=p_n, p_t=p_t),
-        hooks=Hooks(given, own=(compliance,), numbers=(0.0 if kappa == "auto" else float(kappa), AXES[axes])),
+        hooks=Hooks(given, own=(eps_f, mu_f), numbers=(0.0 if kappa == "auto" else float(kappa), AXES[axes])),
     )
 
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """own = 1/kappa (n_d r); numbers = [kappa or 0 for auto, axes]."""
+    """own = [eps_f = 1/kappa (n_d r), mu_f (n_d r)]; numbers = [kappa or 0 for auto, axes]."""
     turn_axes(core, numbers[1])
     r = core.mu.shape[0]
-    d, facets = core.J_t.shape[0] // r, own.shape[0] // r
+    d, facets = core.J_t.shape[0] // r, own.shape[0] // (2 * r)
     W = scratch_matrix(r, (1 + d) ** 2)
     mobilities(core, W)
     for i in range(r):
@@ -80,3 +80,4 @@ def given(core, memory, own, numbers):
         auto = facets * W[i, 0] if W[i, 0] > 0.0 else 1.0
         for j in range(facets * i, facets * (i + 1)):
             own[j] = 1.0 / numbers[0] if numbers[0] > 0.0 else auto
+            own[facets * r + j] = core.mu[i]

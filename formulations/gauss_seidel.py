@@ -54,19 +54,19 @@ def gauss_seidel(
     r, t = s.r, s.d * s.r
     U_nn, U_nt = cp.Parameter((r, r), name="U_nn"), cp.Parameter((r, t), name="U_nt")
     U_tn, U_tt = cp.Parameter((t, r), name="U_tn"), cp.Parameter((t, t), name="U_tt")
-    last_n, last_t = cp.Parameter(r, name="(U p_last)_n"), cp.Parameter(t, name="(U p_last)_t")
+    c_n, c_t = cp.Parameter(r, name="c_n"), cp.Parameter(t, name="c_t")
     limit = cp.Parameter(t, nonneg=True, name="limit")
     v, p_n, p_t = free("v", s.n), nonneg("p_n", r), box("p_t", t, -limit, limit)
     return declare(
         equals(s.balance(v, p_n, p_t)),
         *s.bilateral(v),
-        complements(s.un(v, p_n) - U_nn @ p_n - U_nt @ p_t + last_n, p_n),
-        complements(s.ut(v, p_t) - U_tn @ p_n - U_tt @ p_t + last_t, p_t),
+        complements(s.un(v, p_n) - U_nn @ p_n - U_nt @ p_t + c_n, p_n),
+        complements(s.ut(v, p_t) - U_tn @ p_n - U_tt @ p_t + c_t, p_t),
         recover=dict(v=v, p_n=p_n, p_t=p_t),
         hooks=Hooks(
             given,
             again,
-            own=(U_nn, U_nt, U_tn, U_tt, last_n, last_t, limit),
+            own=(U_nn, U_nt, U_tn, U_tt, c_n, c_t, limit),
             numbers=(float(sweeps), float(start == "last"), AXES[axes]),
             memory=r + t + 1,
         ),
@@ -110,7 +110,7 @@ def sweep_from(core, last, own):
     delassus(core, W)
     for i in range(R):
         turn[i] = (1 + d) * i + d if i < r else (1 + d) * ((i - r) // d) + (i - r) % d
-    # The four blocks of U lie one after the other, each row by row, then U p_last and the bounds.
+    # The four blocks of U lie one after the other, each row by row, then c = U p_last and the bounds.
     start = 0
     set_all(0.0, own)
     for first_row, last_row in ((0, r), (r, R)):

@@ -57,23 +57,23 @@ def mujoco_pyramid(
     # The edges' directions, +t_1, -t_1, +t_2, ...: A (d r, 2 d r), and E that repeats a contact's entry.
     A = cp.Constant(np.kron(np.eye(s.d * s.r), [[1.0, -1.0]]), name="A")
     E = cp.Constant(np.kron(np.eye(s.r), np.ones((2 * s.d, 1))), name="E")
-    R_e = cp.Parameter(2 * s.d * s.r, name="R_e")
+    R_e, mu_e = cp.Parameter(2 * s.d * s.r, name="R_e"), cp.Parameter(2 * s.d * s.r, name="mu_e")
     v, u_t, p_t = free("v", s.n), free("u_t", s.d * s.r), free("p_t", s.d * s.r)
     beta = nonneg("beta", 2 * s.d * s.r)
     return declare(
         equals(s.balance(v, E.T @ beta, p_t)),
         *s.bilateral(v),
-        equals(p_t - A @ cp.multiply(E @ s.mu, beta)),
+        equals(p_t - A @ cp.multiply(mu_e, beta)),
         equals(u_t - s.J_t @ v - s.b_t),
-        complements(E @ (s.J_n @ v + s.b_n) + cp.multiply(E @ s.mu, A.T @ u_t) + cp.multiply(R_e, beta), beta),
+        complements(E @ (s.J_n @ v + s.b_n) + cp.multiply(mu_e, A.T @ u_t) + cp.multiply(R_e, beta), beta),
         recover=dict(v=v, p_n=E.T @ beta, p_t=p_t),
-        hooks=Hooks(given, own=(R_e,), numbers=(*numbers, AXES[axes])),
+        hooks=Hooks(given, own=(R_e, mu_e), numbers=(*numbers, AXES[axes])),
     )
 
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """own = R_e (2 d r); numbers = [timeconst, dampratio, dmin, dmax, width, impratio, axes]."""
+    """own = [R_e (2 d r), mu_e (2 d r)]; numbers = [timeconst, dampratio, dmin, dmax, width, impratio, axes]."""
     turn_axes(core, numbers[6])
     elliptic.given(core, memory, own, numbers)
     r = core.mu.shape[0]
@@ -87,3 +87,4 @@ def given(core, memory, own, numbers):
         x = impedance(max(0.0, -core.phi[i]), numbers[2], numbers[3], numbers[4])
         for j in range(2 * d * i, 2 * d * (i + 1)):
             own[j] = 2.0 * mu**2 / numbers[5] * (1.0 - x) / x * along_edge
+            own[2 * d * r + j] = mu

@@ -13,6 +13,7 @@ import pandas as pd
 from workbench.builtin.reports.text.comparison import cell, who
 from workbench.comparison.columns import Column
 from workbench.comparison.result import Comparison
+from workbench.language.formulation import SPRINGS
 
 RANKED = (
     ("local_velocity_error", "Step by step"),
@@ -122,7 +123,7 @@ def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
         for i, (name, order) in enumerate(x for x in ranked if x[1])
     ]
     found += [
-        disagreement(ranked), heading(equal), turned_axes(others, columns), within_reference(equal),
+        disagreement(ranked), springs(equal), heading(equal), turned_axes(others, columns), within_reference(equal),
         mostly_step_size(equal), cancelled(equal), impacts(rows), redundancy(rows), same_modes(others),
     ]  # fmt: skip
     return [words for words in found if words]
@@ -220,6 +221,21 @@ def disagreement(ranked: list[tuple[str, list[list[str]]]]) -> str:
     return (
         f"Step by step {one} is {' and '.join(parts)}, and in the velocity of runs it is the other way round{rest}: "
         "in runs errors of one sign pile up, errors that change sign cancel, and a run answers its own drift."
+    )
+
+
+def springs(rows: pd.DataFrame) -> str:
+    """Whose single steps are far from Coulomb's law for no fault of theirs: soft contacts that are not pressed in."""
+    if not {"options", "local_velocity_error"} <= set(rows):
+        return ""
+    rows = rows[rows["local_velocity_error"].notna()]
+    soft = [r["label"] for r in rows.to_dict("records") if any(f"{name}=" in r["options"] for name in SPRINGS)]
+    if not soft:
+        return ""
+    have, own = ("has springs", "its") if len(soft) == 1 else ("have springs", "their")
+    return (
+        f"{listed(soft)} {have} at the contacts: {own} single steps begin at states of exact Coulomb friction, where "
+        "no spring is pressed in, so that contacts do little or nothing; what their runs say counts."
     )
 
 

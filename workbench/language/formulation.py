@@ -182,6 +182,10 @@ class SlidingSymbols(Symbols):
         return {"lambda_nb": self.m_b, "lambda_nu": self.m_u}
 
 
+SPRINGS = "timeconst", "stiffness"
+"""Options that give contacts springs of their own."""
+
+
 @dataclass(frozen=True)
 class Formulation:
     """A named declaration with its options; calling `declaration` builds it for one size."""
@@ -217,6 +221,11 @@ class Formulation:
         `with_options(axes="sliding")` is the same formulation along other axes.
         """
         return self.options.get("axes")
+
+    @property
+    def soft(self) -> bool:
+        """Whether its contacts answer how far they have gone in: it has a time constant or a stiffness of its own."""
+        return any(name in self.options for name in SPRINGS)
 
     @property
     def label(self) -> str:

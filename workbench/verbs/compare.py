@@ -14,7 +14,7 @@ from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Progress, Settings
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.compare import compare as compare_scene
-from workbench.errors import WorkbenchError
+from workbench.errors import ModellingError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
@@ -176,12 +176,13 @@ def _scene(
     what: Any, formulations: Any, metrics: Any, steps: Any, duration: float | None, reference_step: float | None,
     progress: Progress | None, workers: int,
 ) -> Compared:  # fmt: skip
-    """The comparison of a scene; without formulations all that come with the workbench, and its engines."""
+    """The comparison of a scene; without formulations all of the workbench that are local to their contacts, and its
+    engines."""
     from workbench.scenes.stepper import SceneStepper
 
     found = scene(what)
     if formulations is None:
-        chosen, engines = find_formulations(None), engines_of(found)
+        chosen, engines = tuple(f for f in find_formulations(None) if is_local(f)), engines_of(found)
     else:
         wanted, named = apart(several(formulations))
         chosen, engines = find_formulations(wanted), tuple(find_engine(x, found) for x in named)
@@ -198,6 +199,17 @@ def _scene(
     own = {"steps": sizes, "reference_step": finest, "duration": settings.duration}
     return Compared(c, {"scene": str(what) if isinstance(what, str | Path) else found.name, "settings": own,
                         "rows": [x.label for x in engines]})  # fmt: skip
+
+
+def is_local(f: Formulation) -> bool:
+    """Whether scenes, whose contacts come and go, can be posed under a formulation contact by contact."""
+    from workbench.assemble.local import local_block
+
+    try:
+        local_block(f, 2)
+    except ModellingError:
+        return False
+    return True
 
 
 def several(given: Any) -> list[Any]:

@@ -176,7 +176,7 @@ class _Judged:
 
     def _one_step(self, row: Row, m: MeasuredScene) -> float:
         f = row.of
-        if isinstance(f, Formulation) and not soft(f):
+        if isinstance(f, Formulation) and not f.soft:
             return np.nan if m.exact is None else from_exact(self.stepper(self.scene, f, row.h), m.exact, m.steps)
         if row.h not in self.own:
             self.own[row.h] = self.stepper(Touching(self.scene), self.exact, row.h)
@@ -194,11 +194,6 @@ class _Judged:
             base | {"body": body} | {column: x[i] for column, x in values.items()}
             for i, body in enumerate(self.scene.bodies)
         ]
-
-
-def soft(f: Formulation) -> bool:
-    """Whether contacts of a formulation answer how far they have gone in: it has a time constant of its own."""
-    return "timeconst" in f.options
 
 
 def _shown(scene: Scene, end: Horizon, duration: float, engines: Sequence[Engine]) -> SceneShown:
