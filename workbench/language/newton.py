@@ -92,7 +92,7 @@ def largest_impulse(core, p_n, p_t):
 
 @kernel(types.float64(CORE, VECTOR, types.int64, types.float64, VECTOR))
 def velocity_at(core, v, i, largest, u):
-    """u (1 + d) [m/s] of contact i at v, rates included; the sum of the sizes of its terms, of which it is a difference.
+    """u (1 + d) [m/s] of contact i at v, rates included; the sum of the sizes of its terms, whose difference it is.
 
     Among these are what impulses of the size `largest` do to it, M taken by its diagonal.
     """
