@@ -19,9 +19,10 @@ from workbench.recorded.intervals import Bootstrap
 from workbench.recorded.noise import Noise, ensemble, fly, noise_of
 from workbench.recorded.phases import FLIGHT, IMPACT, REST, ROLLING, SLIDING, phases
 from workbench.recorded.recording import Recording, with_rates
+from workbench.recorded.replay import replay, typical
 from workbench.recorded.throws import Subject
-from workbench.recorded.tossed import tossed
-from workbench.recorded.trial import Trial, tried
+from workbench.recorded.tossed import begun
+from workbench.recorded.trial import Outcome, Trial, tried
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_formulation
 
@@ -38,13 +39,7 @@ def subject(name: str) -> Subject:
 def test_a_throw_takes_the_steps_of_a_run(name):
     """To the bit, whatever was thrown before it with the same arrays: memory of impulses, guesses and friction."""
     start = starts(2, seed=5)
-    own = type(tossed(CUBE))
-
-    class Thrown(own):
-        def start(self):
-            return start[1, :7].copy(), start[1, 7:].copy()
-
-    case = Thrown(**{**vars(tossed(CUBE)), "mu": 0.3, "e": 0.1})
+    case = begun(CUBE, start[1], mu=0.3, e=0.1)
     f = find_formulation(name)
     run = simulate(case, f, default_solver("MLCP" if name == "hybrid" else "Coulomb NCP"), THROWER.h, 60 * THROWER.h,
                    normal="moreau")  # fmt: skip
@@ -163,6 +158,22 @@ def test_rates_of_poses_are_those_that_moved_them():
     states[15:, 3:7] *= -1.0
     found = with_rates(states[:, :3], states[:, 3:7], 1e-3)
     assert np.allclose(found[:, 7:], states[:, 7:], atol=2e-2)
+
+
+def test_a_replay_lays_predictions_over_the_recording_with_the_force_that_moved_them():
+    made = tosses(2, 30, mu=0.2, e=0.0)
+    one = Outcome(subject("coulomb"), mu=0.2, e=0.0, position=np.array([[3.0, 1.0], [0.0, 0.5], [9.0, 9.0]]))
+    assert typical(one) == 0
+    motion = replay(Trial(THROWER, (), made, SILENT), [one], 1)
+    recording, track = motion.tracks
+    assert (recording.label, track.label, len(motion.t)) == ("recording", "coulomb", 121)
+    assert np.allclose(recording.position[::4], track.position[::4], rtol=0, atol=1e-12)
+    assert np.linalg.norm(recording.position - track.position, axis=-1).max() < 2e-3
+    x, h = track.position[:, 0], THROWER.h
+    force = CUBE.mass * ((x[2:] - 2 * x[1:-1] + x[:-2]) / h**2 + [0.0, 0.0, 9.81])
+    # The axes of a level floor are z, x and y.
+    assert np.allclose(track.force[2:, 0], force[:, [2, 0, 1]], rtol=0, atol=1e-6 * np.abs(force).max())
+    assert track.force[2:, 0, 0].max() > CUBE.mass * 9.81
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from workbench.builtin.reports.figures.reality import figures
+from workbench.builtin.reports.pages.motion import moving
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.recorded.findings import MEASURES
 from workbench.recorded.intervals import DRAWS
@@ -17,7 +19,7 @@ VERDICTS = {"less": "better", "more": "worse", "cannot tell": "cannot tell"}
 def render(title: str, words: Sequence[str], result: Any, provenance: dict[str, Any]) -> str:
     """The whole page of a `verbs.reality.RealityResult` as text."""
     f, trial = result.findings, result.trial
-    shown = figures(f)
+    shown, moves = figures(f), _motion(result)
     rows = f.subjects[f.subjects["reason"].fillna("") == ""]
     return environment().get_template("reality.html.j2").render(
         title=title, words=words, result=result, body=trial.thrower.body, figures=shown, noise=trial.noise,
@@ -25,8 +27,25 @@ def render(title: str, words: Sequence[str], result: Any, provenance: dict[str, 
         errors=[(name.replace("_", " "), unit, meaning) for name, (unit, meaning) in MEASURES.items()],
         table=[_errors(r) for r in rows.to_dict("records")],
         phases=[p for p in PHASES if f.by_phase[f.by_phase["phase"] == p]["samples"].max() > 0],
-        by_phase=_by_phase(f.by_phase), draws=DRAWS, motion={}, provenance=provenance, **scripts(shown),
+        by_phase=_by_phase(f.by_phase), draws=DRAWS, c={"name": moves["name"], "scene": True},
+        relaxed=bool((rows["rows"] == "relaxed").any()), motion=moves["motion"],
+        reference=moves["words"], provenance=provenance, **scripts(shown, moves["viewer"]),
     )  # fmt: skip
+
+
+def _motion(result: Any) -> dict[str, Any]:
+    """What `motion.html.j2` needs to show a toss beside what is predicted of it; empty without a motion."""
+    found = result.motion
+    if found is None:
+        return {"name": "", "motion": {}, "viewer": "", "words": ""}
+    motion, name = found
+    tracks = list(motion.tracks)
+    words = Markup(
+        "The <b>recording</b> {}, whose error under {} is the median of all tosses, is grey with the ink of the text "
+        "and called reference; nothing has recorded its contact forces"
+    ).format(name, result.findings.reference)
+    shown = list(dict.fromkeys((0, 1, len(tracks) - 1)))
+    return {"name": name, "words": words, **moving(motion, tracks, shown, {})}
 
 
 def _subject(r: dict[Any, Any], reference: str) -> list[str]:

@@ -19,7 +19,7 @@ def sentences(recordings: Recordings, trial: Trial, f: Findings) -> list[str]:
     rows = f.subjects[f.subjects["reason"].fillna("") == ""]
     base = rows.iloc[0]
     found = [
-        _answer(recordings, trial, f, rows, base), _rest(rows, base), _noise(trial, f, base), _phases(f),
+        _answer(recordings, trial, f, rows, base), _rest(rows, base), _noise(trial, f, base), _phases(trial, f),
         _caution(rows),
     ]  # fmt: skip
     for r in f.subjects[f.subjects["reason"].fillna("") != ""].to_dict("records"):
@@ -82,7 +82,7 @@ def _noise(trial: Trial, f: Findings, base: Any) -> str:
     )
 
 
-def _phases(f: Findings) -> str:
+def _phases(trial: Trial, f: Findings) -> str:
     """In which phase one interval is predicted worst beside flight, where no contact acts."""
     own = f.by_phase[(f.by_phase["label"] == f.reference) & (f.by_phase["samples"] > 0)].set_index("phase")
     if "flight" not in own.index or len(own) < 2:
@@ -90,7 +90,10 @@ def _phases(f: Findings) -> str:
     worst = str(own["position"].drop("flight").idxmax())
     parts = [f"From one sample to the next, {f.reference} errs most in {worst}"]
     parts.append(f"{span(own.loc[worst], 'position', 'mm')}, in flight {span(own.loc['flight'], 'position', 'mm')}")
-    return ": ".join(parts) + "."
+    words = ": ".join(parts) + "."
+    if trial.thrower.normal == "gap":
+        words += " The normal law of gaps takes back at once what a recorded state has below the floor; that is in it."
+    return words
 
 
 def _caution(rows: pd.DataFrame) -> str:

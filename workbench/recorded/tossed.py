@@ -1,16 +1,19 @@
 """A recorded body above a level floor, as a case: it touches at its points, however many lie on the floor at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, point_of
 from workbench.mechanics.case import quantity
 from workbench.mechanics.core import FILL
+from workbench.mechanics.solids import Plane, Solid, ball
 from workbench.recorded.body import Body
 
 
@@ -39,6 +42,8 @@ class Tossed(RigidBodies):
     size: ClassVar[tuple[int, int, int, int]] = (6, 0, 1, 2)
     duration: ClassVar[float] = 1.0
     points_of_body: ClassVar[Array] = np.zeros((1, 3))
+    state: ClassVar[Array] = np.array([0.0, 0.0, 1.0, 1.0, *9 * [0.0]])
+    """What it begins with (13,)."""
     fill: ClassVar[Any] = staticmethod(fill)
 
     m: float = quantity(1.0, "kg", "mass", "positive")
@@ -57,18 +62,46 @@ class Tossed(RigidBodies):
         return np.array([[self.m, self.I_1, self.I_2, self.I_3]])
 
     def start(self) -> tuple[Array, Array]:
-        reach = np.linalg.norm(self.points_of_body, axis=1).max() + self.radius
-        return np.array([0.0, 0.0, self.floor + reach, 1.0, 0.0, 0.0, 0.0]), np.zeros(6)
+        return self.state[:7].copy(), self.state[7:].copy()
+
+    def solids(self) -> Sequence[Solid | Plane]:
+        """The convex hull of the points, or the ball; nothing for points in a plane, which enclose no solid."""
+        floor = Plane("floor", point=(0.0, 0.0, self.floor))
+        if self.radius > 0 and len(self.points_of_body) == 1:
+            return [floor, ball("body", self.radius, self.points_of_body[0])]
+        hull = _hull(self.points_of_body)
+        return [floor, Solid("body", self.points_of_body, hull)] if hull.size else []
+
+
+def _hull(points: Array) -> NDArray[np.int64]:
+    """Triangles (m, 3) of the convex hull, anticlockwise seen from outside; none where the points are in a plane."""
+    # Lazy, since only pages need it.
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError):
+        return np.zeros((0, 3), dtype=np.int64)
+    corners = points[hull.simplices]
+    turn = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inward = (turn * hull.equations[:, :3]).sum(axis=1) < 0
+    return np.where(inward[:, None], hull.simplices[:, ::-1], hull.simplices).astype(np.int64)
 
 
 @lru_cache(maxsize=8)
 def tossed(body: Body) -> Tossed:
     """The case of a body, at rest above the floor."""
-    members = {"size": (6, 0, len(body.points), 2), "points_of_body": body.points}
+    state = np.array([0.0, 0.0, body.floor + body.reach, 1.0, *9 * [0.0]])
+    return begun(body, state, mu=0.3, e=0.0)
+
+
+def begun(body: Body, state: Array, mu: float, e: float) -> Tossed:
+    """The case of a body that begins in a state (13,)."""
+    members = {"size": (6, 0, len(body.points), 2), "points_of_body": body.points, "state": state}
     kind = type("Tossed", (Tossed,), members)
     return kind(
         gravity=body.gravity, m=body.mass, I_1=body.inertia[0], I_2=body.inertia[1], I_3=body.inertia[2],
-        radius=body.radius, floor=body.floor,
+        radius=body.radius, floor=body.floor, mu=mu, e=e,
     )  # fmt: skip
 
 

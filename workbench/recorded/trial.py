@@ -60,7 +60,6 @@ class Outcome:
     position  (test, S) distance of the centre from the recording [m], nan where there is no sample; `angle` [rad]
     step      one for each test toss: errors (T - 1, 2) [m, rad] of one interval, begun at the recorded state
     spread    (test, S) mean distance of an ensemble's members from the prediction itself [m]
-    poses     (shown, S, 7) of the first tosses that are shown
     """
 
     subject: Subject
@@ -73,13 +72,8 @@ class Outcome:
     angle: Array = field(default_factory=lambda: np.zeros((0, 0)))
     step: tuple[Array, ...] = ()
     spread: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    poses: Array = field(default_factory=lambda: np.zeros((0, 0, 7)))
     failures: str = ""
     seconds: float = 0.0
-
-
-SHOWN = 6
-"""Tosses whose motion is kept, to be shown."""
 
 
 def samples_of(recordings: tuple[Recording, ...]) -> np.ndarray:
@@ -199,6 +193,6 @@ def _tested(
     angle = angle_between(whole[..., ORIENTATION], truth[..., ORIENTATION])
     step = tuple(np.split(errors, np.cumsum(samples)[:-1]))
     return Outcome(
-        subject, "", mu, e, search, losses, _distance(whole, truth), angle, step, spread, whole[:SHOWN, :, :7],
+        subject, "", mu, e, search, losses, _distance(whole, truth), angle, step, spread,
         failures, time.monotonic() - begun,
     )  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from workbench.output import provenance
 from workbench.recorded.findings import Findings, findings
 from workbench.recorded.folder import Recordings, read_folder
 from workbench.recorded.noise import noise_of
+from workbench.recorded.replay import replay, typical
 from workbench.recorded.throws import Subject, Thrower
 from workbench.recorded.trial import Outcome, Trial, tried
 from workbench.studies.executors import done, pool_of
@@ -27,8 +29,12 @@ from workbench.verbs.results import Result
 if TYPE_CHECKING:
     import pandas as pd
 
+    from workbench.comparison.motion import Motion
+
 Progress = Callable[[str, int, int], None]
 EXACT = "coulomb"
+MOST_TRACKS = 8
+"""Predictions that are shown beside a recording."""
 SUBSTEPS = 4
 """Steps from one sample to the next."""
 
@@ -69,6 +75,20 @@ class RealityResult(Result):
         from workbench.builtin.reports.pages.reality import render
 
         return render(self.title, self.words, self, facts or self.facts)
+
+    @property
+    def motion(self) -> tuple[Motion, str] | None:
+        """A toss that is typical of the first subject, beside those that predict best, and its recording's name.
+
+        None for a body without a shape.
+        """
+        answered = [x for x in self.outcomes if not x.reason]
+        first, *others = answered
+        found = self.subjects.set_index("label")["position_more"]
+        order = sorted(others, key=lambda x: float(found[x.subject.label]))
+        number = typical(first)
+        made = replay(self.trial, [first, *order[: MOST_TRACKS - 1]], number)
+        return None if made is None else (made, self.trial.test[number].name)
 
 
 def reality(
@@ -162,7 +182,7 @@ def _subjects(wanted: Sequence[str | Formulation] | None, rows: Sequence[str], r
 def _outcomes(trial: Trial, subjects: list[Subject], workers: int, progress: Progress | None) -> list[Outcome]:
     """One after the other in this process, or in several at once."""
     # Starts err in the same way for all: one ensemble tells what that makes.
-    trials = [trial, *(replace(trial, members=0) for _ in subjects[1:])]
+    trials = [trial, *(changed(trial, members=0) for _ in subjects[1:])]
     total, before = trial.throws() * len(subjects), 0
     found: dict[int, Outcome] = {}
     if workers == 1:

@@ -1,0 +1,67 @@
+"""One recorded toss beside what the subjects make of it: the motion that a page shows."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.comparison.motion import Motion, Track, motion
+from workbench.recorded.recording import Recording
+from workbench.recorded.tossed import begun
+from workbench.recorded.trial import Outcome, Trial
+from workbench.step.simulation import simulate
+
+
+def typical(one: Outcome) -> int:
+    """The test toss whose error is the median of a subject's."""
+    errors = np.array([np.nan if np.isnan(x).all() else np.nanmean(x) for x in one.position])
+    order = np.argsort(errors)
+    return int(order[(np.isfinite(errors).sum() - 1) // 2])
+
+
+def replay(trial: Trial, outcomes: Sequence[Outcome], number: int) -> Motion | None:
+    """Recording `number` of the test and the subjects' runs from its start; None for a body without a shape.
+
+    The recording's track comes first, its role "reference"; between samples its poses are interpolated.
+    """
+    thrower, recorded = trial.thrower, trial.test[number]
+    duration = float(recorded.t[-1])
+    runs = [
+        simulate(
+            begun(thrower.body, recorded.states[0], one.mu, one.e), one.subject.formulation,
+            thrower.solver(one.subject), thrower.h, duration, normal=thrower.normal, relaxation=one.subject.relaxation,
+        )
+        for one in outcomes
+    ]  # fmt: skip
+    longest = max(runs, key=lambda run: run.steps)
+    found = motion(longest.case, longest, runs)
+    if found is None:
+        return None
+    tracks = [_net(x, one.subject.label) for x, one in zip(found.tracks[1:], outcomes, strict=True)]
+    return replace(found, tracks=(_recorded(recorded, found.t, tracks[0]), *tracks))
+
+
+def _net(track: Track, label: str) -> Track:
+    """The same with all contacts as one, at the mean place by normal forces: on a level floor all axes are the same."""
+    force = np.nansum(track.force, axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = track.force[..., :1] / force[..., :1]
+    point = np.nansum(share * track.point, axis=1, keepdims=True)
+    there = np.where(force[..., :1] > 0.0, point, np.nan)
+    slip = np.full_like(track.slip[:, :1], np.nan)
+    return replace(track, label=label, point=there, axes=track.axes[:, :1], force=force, slip=slip, mu=track.mu[:1])
+
+
+def _recorded(recorded: Recording, t: Array, like: Track) -> Track:
+    """The track of a recording at times t (K,): poses alone, since nothing has recorded contacts."""
+    q = recorded.states[:, :7].copy()
+    for k in range(1, len(q)):
+        if q[k, 3:] @ q[k - 1, 3:] < 0:
+            q[k, 3:] *= -1.0
+    there = np.stack([np.interp(t, recorded.t, column) for column in q.T], axis=1)
+    turn = there[:, 3:] / np.linalg.norm(there[:, 3:], axis=1)[:, None]
+    none = np.full_like(like.force, np.nan)
+    return replace(
+        like, label="recording", role="reference", position=there[:, None, :3], orientation=turn[:, None], force=none
+    )
