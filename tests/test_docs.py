@@ -18,7 +18,7 @@ from workbench.diagnostics.friction_section import friction_section
 from workbench.verbs.find import find_formulation
 
 DOCS = examples.DOCS
-LONG = {"tutorial", "paper", "painleve", "lecture", "study"}
+LONG = {"tutorial", "paper", "painleve", "lecture", "study", "reality"}
 """Pages whose blocks take seconds each: `python -m docs.build` runs them, and with it `.ci/run`."""
 
 

@@ -7,9 +7,9 @@
 The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`,
 over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
 `ContactSystem`, `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter.
-Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `exam`, `report`,
-`study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verdict`,
-`verify`.
+Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `exam`, `reality`,
+`report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`,
+`verdict`, `verify`.
 """
 
 from importlib import import_module
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from workbench.verbs.flow import flow
     from workbench.verbs.painleve import painleve
     from workbench.verbs.read import read
+    from workbench.verbs.reality import reality
     from workbench.verbs.report import report
     from workbench.verbs.scene import scene
     from workbench.verbs.show import show
@@ -61,8 +62,8 @@ if TYPE_CHECKING:
     from workbench.verbs.verify import verify
 
 VERBS = (
-    "check", "compare", "exam", "export", "flow", "painleve", "read", "scene", "show", "solve", "study", "sweep",
-    "trace", "vary", "verdict", "verify",
+    "check", "compare", "exam", "export", "flow", "painleve", "read", "reality", "scene", "show", "solve", "study",
+    "sweep", "trace", "vary", "verdict", "verify",
 )  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
@@ -101,6 +102,7 @@ _PLACES = {
             "flow",
             "painleve",
             "read",
+            "reality",
             "report",
             "scene",
             "show",
@@ -125,7 +127,8 @@ __all__ = [
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
     "complements", "declare", "disc", "distance", "equals", "exam", "export", "flow", "formulation", "formulations",
     "free", "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read",
-    "report", "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verdict", "verify",
+    "reality", "report", "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verdict",
+    "verify",
 ]  # fmt: skip
 
 

@@ -1,10 +1,9 @@
 """Contacts of spheres by the thousand: Gauss-Seidel sweeps, over-relaxed for Coulomb, accelerated for the CCP.
 
 A contact of two spheres has its normal through both centres: its own block of W is diagonal, with one number for the
-tangents, and one contact with the others held is solved in closed form, exactly. With J in velocities scaled by M^1/2,
-V = J: a contact is 36 numbers, read once a sweep.
+tangents, and one contact with the others held is solved in closed form, exactly, in world axes (`sphere_kernels`).
 
-    Coulomb  z_n+ = (z_n - omega u_n / w_n)_+,  z_t+ = z_t - omega u_t / w_t back to the disc of radius mu z_n+;
+    Coulomb  p_n+ = (p_n - omega u_n / w_n)_+,  p_t+ = p_t - omega u_t / w_t back to the disc of radius mu p_n+;
              omega = 1.3
     CCP      omega = 1, the projection on the cone in the metric of (w_n, w_t); around every few sweeps z+ = G(z)
              Anderson's acceleration, whose answer is taken while |G(z) - z| falls (Walker & Ni 2011)
@@ -17,20 +16,32 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numba import types
+from numpy.typing import NDArray
 
 from workbench.algorithms import best
 from workbench.algorithms.base import GENERIC, refusal
-from workbench.algorithms.sparse_contacts import BLOCKS
+from workbench.algorithms.sphere_kernels import (
+    ARM_A,
+    ARM_B,
+    BODY,
+    CONTACT,
+    FRICTION,
+    INERTIA,
+    MASS,
+    NORMAL,
+    OFFSET,
+    RATIO,
+    SHARE_N,
+    SHARE_T,
+    add_impulses,
+    read_pairs,
+    sphere_sweeps,
+)
 from workbench.arrays import Array
-from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.engine.timing import clock
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks, Indices
 from workbench.problems.solution import Solution, Status
 
-WIDTH = 12
-"""Velocities of two bodies."""
 OVER = 1.3
 """Over-relaxation under Coulomb's law: 1 takes several times as many sweeps, from 1.5 on packings at rest stall."""
 INNER, MEMORY = 4, 10
@@ -41,138 +52,117 @@ FIRST_LOOK, LAST_LOOK = 20, 400
 """Sweeps between measurements, at first and later."""
 STOP, MOST = 1e-7, 20_000
 """Residual at which it stops, and sweeps at most, if nothing else is asked for."""
-DIAGONAL = 1e-10
-"""Of entries that a diagonal block of W may have beside its diagonal."""
-
-COLUMNS = types.Array(types.int32, 2, "C")
-FLAGS = types.Array(types.boolean, 1, "C")
-COUNT, NUMBER, FLAG = types.int64, types.float64, types.boolean
-
-
-@kernel(FLAG(INDICES, INDICES, INDICES, VECTOR, VECTOR, COLUMNS, BLOCKS))
-def pack(row, first, column, J, scale, columns, values):
-    """The rows of every block as values (B, 3, WIDTH) times the scale (n,) of their columns (B, WIDTH).
-
-    False where a block has more than three rows or touches more velocities.
-    """
-    for i in range(row.shape[0] - 1):
-        width = 0
-        if row[i + 1] - row[i] > 3:
-            return False
-        for a in range(row[i], row[i + 1]):
-            for p in range(first[a], first[a + 1]):
-                at = 0
-                while at < width and columns[i, at] != column[p]:
-                    at += 1
-                if at == width:
-                    if width == WIDTH:
-                        return False
-                    columns[i, at] = column[p]
-                    width += 1
-                values[i, a - row[i], at] += J[p] * scale[column[p]]
-        for at in range(width, WIDTH):
-            columns[i, at] = columns[i, 0]
-    return True
-
-
-@kernel(types.void(COLUMNS, BLOCKS, MATRIX, VECTOR))
-def add_impulses(columns, values, z, v):
-    """v += the sum over contacts of their rows times z (B, 3)."""
-    for i in range(z.shape[0]):
-        for p in range(WIDTH):
-            v[columns[i, p]] += values[i, 0, p] * z[i, 0] + values[i, 1, p] * z[i, 1] + values[i, 2, p] * z[i, 2]
-
-
-@kernel(types.void(COLUMNS, BLOCKS, MATRIX, MATRIX, VECTOR, FLAGS, NUMBER, COUNT, VECTOR, MATRIX))
-def sphere_sweeps(columns, values, c, own, mu, associated, over, count, v, z):
-    """`count` sweeps over z (B, 3); v (n,), scaled, follows it. own (B, 2) is (w_n, w_t), w_t = 0 without tangents."""
-    for _ in range(count):
-        for i in range(mu.shape[0]):
-            u_n, u_1, u_2 = c[i, 0], c[i, 1], c[i, 2]
-            for p in range(WIDTH):
-                speed = v[columns[i, p]]
-                u_n += values[i, 0, p] * speed
-                u_1 += values[i, 1, p] * speed
-                u_2 += values[i, 2, p] * speed
-            w_n, w_t = own[i, 0], own[i, 1]
-            n = z[i, 0] - (1.0 if associated[i] else over) * u_n / w_n
-            x, y = 0.0, 0.0
-            if w_t > 0.0:
-                share = (1.0 if associated[i] else over) / w_t
-                x, y = z[i, 1] - share * u_1, z[i, 2] - share * u_2
-            radius = np.sqrt(x * x + y * y)
-            if associated[i] and radius > mu[i] * n:
-                # In units in which W is 1 the cone has the slope mu (w_t / w_n)^1/2.
-                ratio = w_t / w_n
-                n = max(0.0, (n + mu[i] * ratio * radius) / (1.0 + mu[i] * mu[i] * ratio))
-            n = max(n, 0.0)
-            if radius > mu[i] * n:
-                x, y = x * (mu[i] * n / radius), y * (mu[i] * n / radius)
-            d_n, d_1, d_2 = n - z[i, 0], x - z[i, 1], y - z[i, 2]
-            if d_n != 0.0 or d_1 != 0.0 or d_2 != 0.0:
-                for p in range(WIDTH):
-                    v[columns[i, p]] += values[i, 0, p] * d_n + values[i, 1, p] * d_1 + values[i, 2, p] * d_2
-                z[i, 0], z[i, 1], z[i, 2] = n, x, y
+ALIKE = 1e-10
+"""Share by which the rows of J may be off those of spheres."""
 
 
 class Packed:
-    """Contact blocks of spheres as the sweeps take them. Raises ValueError, with a reason, for other problems."""
+    """Contact blocks of spheres as the sweeps take them. Raises ValueError, with a reason, for other problems.
+
+    pair (B, 2), contact (B, CONTACT) and body (N + 1, BODY) as in `sphere_kernels`, the bodies with the velocities that
+    they have without impulses; frame (B, 3, 3) takes impulses in world axes to the unknowns, z = frame P.
+    """
 
     def __init__(self, p: ContactBlocks):
-        k, B = np.diff(p.unknown), p.blocks
-        alone = (p.cone == NO_CONE) & (k == 1)
-        cones = (p.cone == COULOMB) | (p.cone == ASSOCIATED)
-        if not ((cones & (k == 3)) | alone).all() or (np.diff(p.row) != k).any():
-            raise ValueError("blocks are needed that are cones of three unknowns or one unknown")
-        one = np.repeat(alone, k)
-        if (p.lower[one] != 0).any() or (p.upper[one] != np.inf).any():
-            raise ValueError("a block of one unknown must be a contact without friction")
-        identity = np.ones(p.L.size)
-        identity[~np.repeat(alone, k * k)] = np.tile(np.eye(3).ravel(), int((~alone).sum()))
-        if any((x != identity).any() for x in (p.L, p.R)) or p.N.any() or p.s.any():
-            raise ValueError("rigid contacts are needed whose rows are their own unknowns, L = R = 1, N = 0, s = 0")
-        if p.M.nnz != p.b.size or (p.M.indices != np.arange(p.b.size)).any():
-            raise ValueError("a diagonal M is needed")
-        self.scale = 1.0 / np.sqrt(p.M.data)
-        self.columns, self.values = np.zeros((B, WIDTH), dtype=np.int32), np.zeros((B, 3, WIDTH))
+        k = np.diff(p.unknown)
+        self.there = _contacts(p, k)
+        self.associated = p.cone == ASSOCIATED
+        mass = _bodies(p)
+        N = mass.shape[0]
+        self.pair, rows = np.empty((p.blocks, 2), dtype=np.int32), np.zeros((p.blocks, 6, 6))
         first, column = p.J.indptr.astype(np.int64), p.J.indices.astype(np.int64)
-        if not pack(np.array(p.row), first, column, p.J.data, self.scale, self.columns, self.values):
-            raise ValueError(f"a contact moves more than {WIDTH} velocities; two bodies have as many")
-        W = np.einsum("iap,ibp->iab", self.values, self.values)
-        self.own = np.stack([W[:, 0, 0], W[:, 1, 1]], axis=-1)
-        W -= self.own[:, [0, 1, 1]][:, :, None] * np.eye(3)
-        if (np.abs(W).max(axis=(1, 2), initial=0.0) > DIAGONAL * self.own[:, 0]).any():
-            raise ValueError("a contact's own W is not diag(w_n, w_t, w_t), which that of spheres is")
-        self.free, self.mu, self.associated = self.scale * p.b, np.array(p.mu), p.cone == ASSOCIATED
-        self.there = np.arange(3) < k[:, None]
-        self.c = self.spread(p.c)
+        if not read_pairs(np.array(p.row), first, column, p.J.data, N, self.pair, rows):
+            raise ValueError("a contact moves more than two bodies")
+        self.frame, arms = _frames(rows.reshape(-1, 2, 3, 6), k == 3)
+        self.body = np.zeros((N + 1, BODY))
+        self.body[:N, :MASS] = p.b.reshape(N, 6) / np.repeat(mass, 3, axis=1)
+        self.body[:N, MASS:] = 1.0 / mass
+        light, easy = self.body[self.pair, MASS], self.body[self.pair, INERTIA]
+        w_n = light.sum(axis=1)
+        w_t = w_n + (arms**2 * easy).sum(axis=1)
+        self.contact = np.zeros((p.blocks, CONTACT))
+        self.contact[:, NORMAL:ARM_A] = self.frame[:, 0]
+        self.contact[:, [ARM_A, ARM_B]] = arms
+        self.contact[:, FRICTION] = p.mu
+        self.contact[:, SHARE_N] = 1.0 / w_n
+        self.contact[:, SHARE_T] = np.where(k == 3, 1.0 / w_t, 0.0)
+        self.contact[:, RATIO] = w_t / w_n
+        self.contact[:, OFFSET:] = self.spread(p.c)
 
     def spread(self, x: Array) -> Array:
-        """Unknowns (X,) as (B, 3), zero where there are none."""
+        """Unknowns (X,) as impulses in world axes (B, 3)."""
         z = np.zeros(self.there.shape)
         z[self.there] = x
+        return np.einsum("iab,ia->ib", self.frame, z)
+
+    def gathered(self, P: Array) -> Array:
+        """The inverse of `spread`."""
+        z: Array = np.einsum("iab,ib->ia", self.frame, P)[self.there]
         return z
 
-    def velocity(self, z: Array) -> Array:
-        """v (n,), scaled, of z."""
-        v = self.free.copy()
-        add_impulses(self.columns, self.values, z, v)
-        return v
+    def velocity(self, P: Array) -> Array:
+        """body (N + 1, BODY) after impulses P."""
+        body = self.body.copy()
+        add_impulses(self.pair, self.contact, P, body)
+        return body
 
-    def swept(self, z: Array, count: int) -> Array:
-        """z after `count` sweeps."""
-        z = z.copy()
+    def swept(self, P: Array, count: int) -> Array:
+        """P after `count` sweeps."""
+        P = P.copy()
         over = 1.0 if self.associated.any() else OVER
-        law = self.c, self.own, self.mu, self.associated
-        sphere_sweeps(self.columns, self.values, *law, over, count, self.velocity(z), z)
-        return z
+        sphere_sweeps(self.pair, self.contact, self.associated, over, count, self.velocity(P), P)
+        return P
+
+
+def _contacts(p: ContactBlocks, k: Indices) -> NDArray[np.bool_]:
+    """Which of three unknowns a contact has (B, 3); k (B,) is how many."""
+    alone = (p.cone == NO_CONE) & (k == 1)
+    cones = (p.cone == COULOMB) | (p.cone == ASSOCIATED)
+    if not ((cones & (k == 3)) | alone).all() or (np.diff(p.row) != k).any():
+        raise ValueError("blocks are needed that are cones of three unknowns or one unknown")
+    one = np.repeat(alone, k)
+    if (p.lower[one] != 0).any() or (p.upper[one] != np.inf).any():
+        raise ValueError("a block of one unknown must be a contact without friction")
+    identity = np.ones(p.L.size)
+    identity[~np.repeat(alone, k * k)] = np.tile(np.eye(3).ravel(), int((~alone).sum()))
+    if any((x != identity).any() for x in (p.L, p.R)) or p.N.any() or p.s.any():
+        raise ValueError("rigid contacts are needed whose rows are their own unknowns, L = R = 1, N = 0, s = 0")
+    return np.arange(3) < k[:, None]
+
+
+def _bodies(p: ContactBlocks) -> Array:
+    """Mass and moment of inertia (N, 2) of spheres with six velocities each."""
+    if p.b.size % 6 or p.M.nnz != p.b.size or (p.M.indices != np.arange(p.b.size)).any():
+        raise ValueError("a diagonal M is needed, of bodies with six velocities each")
+    M = p.M.data.reshape(-1, 2, 3)
+    if np.any(abs(M - M[:, :, :1]) > ALIKE * M):
+        raise ValueError("bodies are needed that are as inert along every axis, as spheres are")
+    mass: Array = M[:, :, 0]
+    return mass
+
+
+def _frames(rows: Array, rough: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Frames (B, 3, 3) and arms (B, 2) of the rows (B, 2, 3, 6) of contacts, with tangents where they are `rough`."""
+    frame = np.ascontiguousarray(rows[:, 0, :, :3])
+    turns = np.cross(frame[:, :1], frame)
+    arms = np.einsum("isk,ik->is", rows[:, :, 1, 3:], turns[:, 1])
+    other: Any = rows[:, 1].any(axis=(1, 2))
+    fits = np.stack([frame, np.where(other[:, None, None], -frame, 0.0)], axis=1)
+    turned = arms[:, :, None, None] * turns[:, None]
+    lengths = np.where(rough[:, None], 1.0, [1.0, 0.0, 0.0])
+    square = frame @ frame.transpose(0, 2, 1) - lengths[:, :, None] * np.eye(3)
+    size = np.maximum(abs(arms), abs(rows[:, :, :, 3:]).max(axis=(2, 3)))[:, :, None, None]
+    off = [abs(square).max(), abs(rows[..., :3] - fits).max(), (abs(rows[..., 3:] - turned) - ALIKE * size).max()]
+    if rows.size and (max(off[:2]) > ALIKE or off[2] > 0):
+        raise ValueError("the rows of a contact are not those of two spheres, with the normal through both centres")
+    return frame, arms
 
 
 class Acceleration:
     """Anderson's acceleration of z+ = G(z), G some sweeps, on its way; `answer` is the last G(z) that was taken."""
 
     def __init__(self, packed: Packed, z: Array):
-        self.packed, self.weight = packed, np.sqrt(packed.own[:, [0, 1, 1]])
+        self.packed, self.weight = packed, 1.0 / np.sqrt(packed.contact[:, [SHARE_N]])
         self.changes, self.answers = (np.empty((MEMORY, z.size)) for _ in range(2))
         self.gram, self.known, self.next = np.empty((MEMORY, MEMORY)), 0, 0
         self.answer, self.change = self._look(z)
@@ -256,7 +246,8 @@ class SphereSweeps:
         if isinstance(packed, str):
             return refusal(self, problem, packed)
         z = packed.spread(np.where(np.isfinite(start), start, 0.0))
-        found, x, sweeps = problem.residual(z[packed.there]), z[packed.there], 0
+        x, sweeps = packed.gathered(z), 0
+        found = problem.residual(x)
         accelerated = Acceleration(packed, z) if packed.associated.all() else None
         look = FIRST_LOOK
         while found > self.stop and sweeps < self.most:
@@ -268,9 +259,10 @@ class SphereSweeps:
                     accelerated.advance()
                 z = accelerated.answer
             sweeps, look = sweeps + look, min(2 * look, LAST_LOOK)
-            residual = problem.residual(z[packed.there])
+            reached = packed.gathered(z)
+            residual = problem.residual(reached)
             if residual < found:
-                found, x = residual, z[packed.there]
+                found, x = residual, reached
                 if best.watched(x.size):
                     best.offer(x)
         status = Status.SOLVED if found <= self.tolerance else Status.ITERATION_LIMIT

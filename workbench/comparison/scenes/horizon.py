@@ -86,8 +86,9 @@ def _ended(x: Track, last: float, largest: float) -> str:
 def _unknown(apart: Array, shown: Array, k: int, t: Array, bodies: Sequence[str]) -> str:
     body = int(apart[k].argmax())
     return (
-        f"the reference itself is not known any more at {t[k]:.3g} s: at its step and at twice that {bodies[body]} "
-        f"is {1e3 * apart[k, body]:.2g} mm apart, more than a third of the {1e3 * shown[k]:.2g} mm that runs differ from it"
+        f"the reference itself is not known any more at {t[k]:.3g} s: at its step and at twice that {bodies[body]} is "
+        f"{1e3 * apart[k, body]:.2g} mm apart, more than a third of the {1e3 * shown[k]:.2g} mm that runs differ from "
+        "it"
     )
 
 

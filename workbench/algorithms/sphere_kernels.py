@@ -1,0 +1,113 @@
+"""Kernels for contacts of spheres: what touches read from J, and Gauss-Seidel sweeps over bodies in world axes.
+
+A contact of two spheres is pushed at one point on the line through both centres: with the arms a and b along its
+normal n, its velocity is v_a - v_b + (a omega_a + b omega_b) x n, and an impulse P turns both bodies along n x P. That
+is eleven numbers a contact and one cache line a body; the frame of the tangents is not needed while sweeping.
+"""
+
+import numpy as np
+from numba import types
+
+from workbench.algorithms.sparse_contacts import BLOCKS, COUNT, FLAG, NUMBER
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR
+
+PAIRS = types.Array(types.int32, 2, "C")
+FLAGS = types.Array(types.boolean, 1, "C")
+NORMAL, ARM_A, ARM_B, FRICTION, SHARE_N, SHARE_T, RATIO, OFFSET = 0, 3, 4, 5, 6, 7, 8, 9
+"""Columns of a contact: n (3), a, b, mu, 1 / w_n, 1 / w_t (0 without tangents), w_t / w_n, the velocity of c (3)."""
+CONTACT = 12
+MASS, INERTIA, BODY = 6, 7, 8
+"""Columns of a body after its six velocities, 1 / m and 1 / I, and how many there are."""
+
+
+@kernel(FLAG(INDICES, INDICES, INDICES, VECTOR, COUNT, PAIRS, BLOCKS))
+def read_pairs(row, first, column, J, bodies, pair, found):
+    """The rows of every block by body: pair (B, 2), `bodies` where there is one only, found (B, 6, 6).
+
+    found[i, 3 s + a] are the six numbers of row a and body s. False where there are more than three rows or two bodies.
+    """
+    for i in range(row.shape[0] - 1):
+        pair[i, 0] = pair[i, 1] = bodies
+        if row[i + 1] - row[i] > 3:
+            return False
+        for a in range(row[i], row[i + 1]):
+            for p in range(first[a], first[a + 1]):
+                body, side = column[p] // 6, 0
+                if pair[i, 0] == bodies:
+                    pair[i, 0] = body
+                elif pair[i, 0] != body:
+                    side = 1
+                    if pair[i, 1] == bodies:
+                        pair[i, 1] = body
+                    elif pair[i, 1] != body:
+                        return False
+                found[i, 3 * side + a - row[i], column[p] - 6 * body] += J[p]
+    return True
+
+
+@kernel(types.void(PAIRS, MATRIX, MATRIX, MATRIX))
+def add_impulses(pair, contact, P, body):
+    """The velocities of body (N + 1, BODY) after impulses P (B, 3)."""
+    for i in range(pair.shape[0]):
+        a, b = pair[i, 0], pair[i, 1]
+        for c in range(3):
+            d, e = (c + 1) % 3, (c + 2) % 3
+            turn = contact[i, d] * P[i, e] - contact[i, e] * P[i, d]
+            body[a, c] += body[a, MASS] * P[i, c]
+            body[b, c] -= body[b, MASS] * P[i, c]
+            body[a, 3 + c] += contact[i, ARM_A] * body[a, INERTIA] * turn
+            body[b, 3 + c] += contact[i, ARM_B] * body[b, INERTIA] * turn
+
+
+@kernel(types.void(PAIRS, MATRIX, FLAGS, NUMBER, COUNT, MATRIX, MATRIX), **FAST)
+def sphere_sweeps(pair, contact, associated, over, count, body, P):
+    """`count` sweeps over P (B, 3), world axes; body (N + 1, BODY) follows it. `over` is for Coulomb's law alone.
+
+    Without branches but for the law: where contacts slide, stick or open by turns, each would be guessed wrongly.
+    """
+    for _ in range(count):
+        for i in range(pair.shape[0]):
+            a, b = pair[i, 0], pair[i, 1]
+            n_x, n_y, n_z, arm_a, arm_b = contact[i, 0], contact[i, 1], contact[i, 2], contact[i, 3], contact[i, 4]
+            mu, step_n, step_t = contact[i, FRICTION], contact[i, SHARE_N], contact[i, SHARE_T]
+            if not associated[i]:
+                step_n, step_t = over * step_n, over * step_t
+            w_x = arm_a * body[a, 3] + arm_b * body[b, 3]
+            w_y = arm_a * body[a, 4] + arm_b * body[b, 4]
+            w_z = arm_a * body[a, 5] + arm_b * body[b, 5]
+            u_x = body[a, 0] - body[b, 0] + w_y * n_z - w_z * n_y + contact[i, OFFSET]
+            u_y = body[a, 1] - body[b, 1] + w_z * n_x - w_x * n_z + contact[i, OFFSET + 1]
+            u_z = body[a, 2] - body[b, 2] + w_x * n_y - w_y * n_x + contact[i, OFFSET + 2]
+            u_n = u_x * n_x + u_y * n_y + u_z * n_z
+            x, y, z = P[i, 0], P[i, 1], P[i, 2]
+            n = x * n_x + y * n_y + z * n_z
+            off = n - step_t * u_n
+            n -= step_n * u_n
+            t_x = x - step_t * u_x - off * n_x
+            t_y = y - step_t * u_y - off * n_y
+            t_z = z - step_t * u_z - off * n_z
+            radius = np.sqrt(t_x * t_x + t_y * t_y + t_z * t_z)
+            if associated[i]:
+                # In units in which W is 1 the cone has the slope mu (w_t / w_n)^1/2.
+                ratio = contact[i, RATIO]
+                n = max(n, (n + mu * ratio * radius) / (1.0 + mu * mu * ratio))
+            n = max(n, 0.0)
+            share = min(1.0, mu * n / (radius + 1e-300))
+            d_x, d_y, d_z = n * n_x + share * t_x - x, n * n_y + share * t_y - y, n * n_z + share * t_z - z
+            P[i, 0], P[i, 1], P[i, 2] = x + d_x, y + d_y, z + d_z
+            m_a, m_b = body[a, MASS], body[b, MASS]
+            body[a, 0] += m_a * d_x
+            body[a, 1] += m_a * d_y
+            body[a, 2] += m_a * d_z
+            body[b, 0] -= m_b * d_x
+            body[b, 1] -= m_b * d_y
+            body[b, 2] -= m_b * d_z
+            c_x, c_y, c_z = n_y * d_z - n_z * d_y, n_z * d_x - n_x * d_z, n_x * d_y - n_y * d_x
+            m_a, m_b = arm_a * body[a, INERTIA], arm_b * body[b, INERTIA]
+            body[a, 3] += m_a * c_x
+            body[a, 4] += m_a * c_y
+            body[a, 5] += m_a * c_z
+            body[b, 3] += m_b * c_x
+            body[b, 4] += m_b * c_y
+            body[b, 5] += m_b * c_z
