@@ -7,9 +7,11 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import workbench as wb
+from workbench.builtin.reports.text.exam import worst
 from workbench.cli.main import main
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.exams.examine import examine
@@ -260,3 +262,11 @@ def test_mujocos_creep_goes_with_impratio_and_its_noslip_ends_it():
         subject.close()
     assert creep["elliptic"] == pytest.approx(100 * creep["impratio"], rel=0.01)
     assert creep["noslip"] < 1e-6
+
+
+def test_what_could_not_be_played_goes_before_what_is_passed():
+    columns = ["passed", "error", "trial"]
+    rows = pd.DataFrame([[True, 0.9, "a"], [False, np.nan, "b"], [True, 0.1, "c"]], columns=columns)
+    assert worst(rows)["trial"] == "b"
+    assert worst(pd.concat([rows, pd.DataFrame([[False, 2.0, "d"]], columns=columns)]))["trial"] == "d"
+    assert worst(rows[rows["passed"].astype(bool)])["trial"] == "a"
