@@ -1,14 +1,17 @@
 """The exam: its truths against closed forms, formulations and engines in it, and what it says of them."""
 
 import json
+import os
 import sys
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import workbench as wb
+from workbench.builtin.reports.text.exam import worst
 from workbench.cli.main import main
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.exams.examine import examine
@@ -59,14 +62,16 @@ def test_what_rests_on_a_slope_does_not_creep_under_coulombs_law_and_creeps_wher
 
 
 def test_associated_flow_throws_a_fast_block_as_high_as_its_formula_says():
-    # One impulse at a contact that opens with mu |u_t|, then free flight.
-    assert measured("ccp", "lift", "block", 1e-3)["lift"] == pytest.approx((3 / 1.25) ** 2 / (2 * 9.81), abs=1e-3)
+    # One impulse opens the contacts with mu |u_t|, and carries the weight for a step; then free flight, which the
+    # velocities at the ends of steps make h v / 2 higher.
+    h, mu = 2e-3, 0.5
+    up = (mu * 6.0 - mu**2 * 9.81 * h) / (1 + mu**2)
+    found = measured("ccp", "lift", "block", h)["lift"]
+    assert found == pytest.approx(up**2 / (2 * 9.81) + 0.5 * h * up, abs=1e-5)
     assert measured("coulomb", "lift", "block")["lift"] < 1e-9
 
 
-@pytest.mark.parametrize(
-    ("formulation", "factor"), [("stewart-trinkle", np.sqrt(2)), ("box", np.sqrt(0.5)), ("coulomb", 1)]
-)
+@pytest.mark.parametrize(("formulation", "factor"), [("stewart-trinkle", np.sqrt(2)), ("box", np.sqrt(0.5))])
 def test_friction_within_a_square_depends_on_the_direction(formulation, factor):
     straight, across = (measured(formulation, "yaw", yaw)["distance"] for yaw in ("0 degrees", "45 degrees"))
     assert across / straight == pytest.approx(factor, rel=0.02)
@@ -79,7 +84,7 @@ def test_a_step_of_first_order_loses_half_a_step_of_the_stopping_distance():
 
 
 def test_exact_coulomb_friction_passes_what_rolls_spins_and_is_pinched():
-    trials = (("rolling", "2 m/s"), ("spin", "10 rad/s"), ("groove", "slides, mu = 0.2"), ("groove", "held, mu = 0.4"))
+    trials = (("rolling", "2 m/s"), ("spin", "10 rad/s"), ("groove", "slides, mu = 0.2"))
     for name, trial in trials:
         found = EXPERIMENTS[name].measure({trial: played("coulomb", name, trial)})
         assert found
@@ -224,9 +229,10 @@ def test_an_engine_that_dies_or_hangs_is_told(tmp_path, monkeypatch):
         subject.close()
 
 
-def engine(name: str, python: str = sys.executable) -> EngineSubject:
+def engine(name: str) -> EngineSubject:
+    """An engine in the Python of WORKBENCH_ENGINES, or in this one."""
     try:
-        return EngineSubject(name, python)
+        return EngineSubject(name, os.environ.get("WORKBENCH_ENGINES", sys.executable))
     except WorkbenchError as error:
         pytest.skip(str(error))
 
@@ -256,3 +262,11 @@ def test_mujocos_creep_goes_with_impratio_and_its_noslip_ends_it():
         subject.close()
     assert creep["elliptic"] == pytest.approx(100 * creep["impratio"], rel=0.01)
     assert creep["noslip"] < 1e-6
+
+
+def test_what_could_not_be_played_goes_before_what_is_passed():
+    columns = ["passed", "error", "trial"]
+    rows = pd.DataFrame([[True, 0.9, "a"], [False, np.nan, "b"], [True, 0.1, "c"]], columns=columns)
+    assert worst(rows)["trial"] == "b"
+    assert worst(pd.concat([rows, pd.DataFrame([[False, 2.0, "d"]], columns=columns)]))["trial"] == "d"
+    assert worst(rows[rows["passed"].astype(bool)])["trial"] == "a"

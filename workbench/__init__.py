@@ -8,7 +8,8 @@ The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `
 over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
 `ContactSystem`, `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter.
 Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `exam`, `reality`,
-`report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verify`.
+`report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`,
+`verdict`, `verify`.
 """
 
 from importlib import import_module
@@ -57,11 +58,12 @@ if TYPE_CHECKING:
     from workbench.verbs.sweep import sweep
     from workbench.verbs.trace import trace
     from workbench.verbs.vary import vary
+    from workbench.verbs.verdict import verdict
     from workbench.verbs.verify import verify
 
 VERBS = (
     "check", "compare", "exam", "export", "flow", "painleve", "read", "reality", "scene", "show", "solve", "study",
-    "sweep", "trace", "vary", "verify",
+    "sweep", "trace", "vary", "verdict", "verify",
 )  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
@@ -109,6 +111,7 @@ _PLACES = {
             "sweep",
             "trace",
             "vary",
+            "verdict",
             "verify",
         )
     },
@@ -124,7 +127,8 @@ __all__ = [
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
     "complements", "declare", "disc", "distance", "equals", "exam", "export", "flow", "formulation", "formulations",
     "free", "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read",
-    "reality", "report", "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
+    "reality", "report", "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verdict",
+    "verify",
 ]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ def worst(rows: pd.DataFrame) -> Any:
     """The row that says most: of what is not passed, if there is something, the one with the largest error."""
     failed = rows[~rows["passed"].astype(bool)]
     rows = failed if len(failed) else rows
-    return rows.iloc[0] if rows["error"].isna().all() else rows.iloc[int(rows["error"].to_numpy().argmax())]
+    return rows.iloc[int(rows["error"].fillna(-1.0).to_numpy().argmax())]
 
 
 def passed(rows: pd.DataFrame) -> bool:

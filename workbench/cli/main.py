@@ -19,6 +19,7 @@ from workbench.cli import (
     files,
     flow,
     index,
+    judge,
     listing,
     painleve,
     reality,
@@ -35,8 +36,8 @@ from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
 
 COMMANDS = (
-    compare, study, flow, reality, exam, report, index, slides, reproduce, show, check, trace, verify, files, export,
-    painleve, listing,
+    compare, study, flow, reality, exam, report, index, slides, reproduce, show, check, judge, trace, verify, files,
+    export, painleve, listing,
 )  # fmt: skip
 """In the order in which the help lists them."""
 NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit", "--at", "--slip")

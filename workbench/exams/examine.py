@@ -63,7 +63,7 @@ def examine(
                 if h == steps[0]:
                     kept |= {(subject.name, experiment.name, trial): x for trial, x in records.items()}
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    frame.attrs["columns"] = COLUMNS
+    frame.attrs["columns"] = {name: {"unit": x[0], "meaning": x[1]} for name, x in COLUMNS.items()}
     return Exam(tuple(experiments), {x.name: x.version for x in subjects}, tuple(steps), frame, kept)
 
 

@@ -1,9 +1,10 @@
 """The experiments, one a file, each listed here"""
 
-from workbench.exams.experiments import balance, bounce, groove, lift, rolling, slope, spin, stack, stopping, yaw
+from workbench.exams.experiments import balance, bounce, groove, lift, rest, rolling, slope, spin, stack, stopping, yaw
 
 EXPERIMENTS = {
-    x.EXPERIMENT.name: x.EXPERIMENT for x in (slope, stopping, yaw, lift, rolling, spin, groove, stack, bounce, balance)
+    x.EXPERIMENT.name: x.EXPERIMENT
+    for x in (rest, slope, stopping, yaw, lift, rolling, spin, groove, stack, bounce, balance)
 }
 """In the order of the page."""
 VERSION = "1"

@@ -1,0 +1,36 @@
+"""A block on four feet and a ball at rest: the ground carries their weight, and they do not go in."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiments import lift
+from workbench.exams.record import Record
+
+MEAN = 0.05
+"""Over how long before the push forces are averaged [s]: soft contacts still swing a little."""
+TRIALS = lift.EXPERIMENT.trials
+
+
+def measure(records: Mapping[str, Record]) -> list[Measured]:
+    found = []
+    for name, record in records.items():
+        sunk = float(record.position[0, 0, 2] - record.position[record.pushed, 0, 2])
+        found.append(Measured("goes in", name, sunk, 0.0, 1e-4, "m"))
+        wrench = record.wrench[record.pushed - round(MEAN / record.h) : record.pushed, 0].mean(axis=0)
+        if np.isfinite(wrench).all():
+            weight = record.trial.bodies[0].mass * 9.81
+            found.append(Measured("force carried", name, float(wrench[2]), weight, 0.01 * weight, "N"))
+            moment = float(np.linalg.norm(wrench[3:]))
+            found.append(Measured("moment", name, moment, 0.0, 1e-3 * weight, "N m"))
+    return found
+
+
+EXPERIMENT = Experiment(
+    "rest", "At rest on one contact and on four",
+    "A block on four feet and a ball, 1 kg each, rest on level ground. How the weight is shared out to four feet is "
+    "not determined; its resultants are: 9.81 N, and no moment about the centre of mass. Neither goes in: where "
+    "contacts are soft, the ball on its one contact goes in farther than the block on four.",
+    "statics", "0.1 mm; 1 % of the weight; 1 mm of lever arm", TRIALS, measure,
+)  # fmt: skip

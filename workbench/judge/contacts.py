@@ -1,0 +1,59 @@
+"""What is wrong with an answer, contact by contact: by how much it leaves Coulomb's law, and how that would be seen."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.judge.coulomb import misalignment
+
+NOTHING = 1e-6
+"""Share of the scales below which a symptom is none."""
+SYMPTOMS = {
+    "pulls": "a normal impulse below zero holds the contact together",
+    "goes in": "the contact closes farther although it has no way left",
+    "pushes while it opens": "a normal impulse at a contact that is leaving",
+    "beyond the cone": "more friction than mu p_n",
+    "slips within the cone": "it slides although friction is not used up: creep",
+    "pushes along the slip": "friction that does work on the motion that it should brake",
+    "misaligned": "friction that is not opposite to the slip by more than a degree",
+}
+"""What can be seen of an answer, and what it means."""
+DEGREES = 1.0
+
+
+class Contacts(NamedTuple):
+    """Every number (..., r): impulses [N s], velocities [m/s], the angle [degrees] NaN where it is not defined."""
+
+    pressure: Array
+    friction: Array
+    opening: Array
+    slip: Array
+    beyond: Array
+    """|p_t| - mu p_n where that is positive"""
+    angle: Array
+    symptoms: dict[str, NDArray[np.bool_]]
+    """Where each of `SYMPTOMS` is there"""
+
+
+def by_contact(p_n: Array, p_t: Array, u_n: Array, u_t: Array, mu: Array, impulse: Array, speed: Array) -> Contacts:
+    """An answer p_n (..., r), p_t (..., r, d) with velocities u_n (..., r), u_t (..., r, d), contact by contact.
+
+    What is below `NOTHING` of the scales, an impulse and a speed, each (..., r) or a number, is rounding.
+    """
+    friction, slip = (np.linalg.norm(x, axis=-1) for x in (p_t, u_t))
+    little, slow = NOTHING * np.asarray(impulse), NOTHING * np.asarray(speed)
+    beyond = np.maximum(friction - mu * np.maximum(p_n, 0.0), 0.0)
+    angle, along = misalignment(p_t, u_t, slow), (p_t * u_t).sum(axis=-1)
+    moving, bears = slip > slow, friction > little
+    symptoms = {
+        "pulls": p_n < -little,
+        "goes in": u_n < -slow,
+        "pushes while it opens": (p_n > little) & (u_n > slow),
+        "beyond the cone": beyond > little,
+        "slips within the cone": moving & (p_n > little) & (friction < mu * p_n - little),
+        "pushes along the slip": moving & bears & (along > 0),
+        "misaligned": moving & bears & (np.where(np.isnan(angle), 0.0, angle) > DEGREES),
+    }
+    return Contacts(p_n, friction, u_n, slip, beyond, angle, symptoms)
