@@ -5,17 +5,17 @@ K contains f perp a + R f - a_ref in K*. Times h, with a = (u+ - u)/h and p = h 
 
     eps = R,    R_n = (1 - d)/d A_nn,    R_t = R_n / impratio
     u_n+ + eps_n p_n - (1 - h b) u_n + h k d phi            b = 2 / (dmax timeconst)
-    u_t+ + eps_t p_t - (1 - h b) u_t                        k = 1 / (dmax timeconst dampratio)^2
+    u_t+ + eps_t p_t - (1 - h b_t) u_t                      k = 1 / (dmax timeconst dampratio)^2
 
-The impedance d(phi) rises from dmin to dmax over a penetration of `width` [m]; timeconst [s] is at least 2 h
-(refsafe). An open contact, phi > 0, exerts nothing (margin 0).
+The impedance d(phi) rises from dmin to dmax over a penetration of `width` [m], as a power up to the midpoint and
+mirrored after it; timeconst [s] is at least 2 h (refsafe). b_t is b, or with `timeconst_t` that of the tangents' own
+time constant (solreffriction). An open contact, phi > 0, exerts nothing (margin 0).
 
-Taken over: the above, from mj_makeImpedance and mj_referenceConstraint, with MuJoCo's defaults, among them the
-sigmoid of midpoint 1/2 and power 2. Not taken over: A_nn is exact (MuJoCo's flag diagexact) where MuJoCo by default
-takes the bodies' mean translational mobility in the first configuration; a contact at phi = 0 is closed, as MuJoCo's
-documentation says and its code does not; no solreffriction, no negative solref, no torsional or rolling friction.
-The restitution and the gap term of the run's normal law give way to the spring and damper. Bilateral constraints are
-as the run relaxes them, where MuJoCo softens them as it does contacts.
+Taken over: the above, from mj_makeImpedance and mj_referenceConstraint, with MuJoCo's defaults. Not taken over: A_nn is
+exact (MuJoCo's flag diagexact) where MuJoCo by default takes the bodies' mean translational mobility in the first
+configuration; a contact at phi = 0 is closed, as MuJoCo's documentation says and its code does not; of cases also
+negative solref, torsional and rolling friction. The restitution and the gap term of the run's normal law give way to
+the spring and damper. Bilateral constraints are as the run relaxes them, where MuJoCo softens them as it does contacts.
 
 The associated flow of a slip at u_t asks for a height of about phi = mu b |u_t| / (k d), where spring and damper are in
 balance; above phi = 0 there is no contact, so that a sliding contact hops. A sticking one creeps at R_t |f_t| / b.
@@ -45,6 +45,8 @@ LeastImpedance = Annotated[float, "impedance at no penetration"]
 MostImpedance = Annotated[float, "impedance from a penetration of width on"]
 Width = Annotated[float, "penetration over which the impedance rises [m]"]
 ImpedanceRatio = Annotated[float, "ratio of frictional to normal impedance"]
+Midpoint = Annotated[float, "share of width at which the impedance is half-way"]
+Power = Annotated[float, "power with which the impedance rises up to there, 1 or more"]
 
 
 @formulation(
@@ -60,35 +62,58 @@ def mujoco(
     dmax: MostImpedance = 0.95,
     width: Width = 0.001,
     impratio: ImpedanceRatio = 1.0,
+    midpoint: Midpoint = 0.5,
+    power: Power = 2.0,
+    timeconst_t: Annotated[float, "time constant of the damping along the tangents [s]; 0 for timeconst"] = 0.0,
 ) -> Declaration:
-    numbers = soft_numbers(timeconst, dampratio, dmin, dmax, width, impratio)
+    numbers = soft_numbers(timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power, timeconst_t)
     return replace(ccp.build(s), hooks=Hooks(given, numbers=numbers))
 
 
-def soft_numbers(timeconst: float, dampratio: float, dmin: float, dmax: float, width: float, impratio: float):
+def soft_numbers(
+    timeconst: float, dampratio: float, dmin: float, dmax: float, width: float, impratio: float, midpoint: float,
+    power: float, timeconst_t: float = 0.0,
+):  # fmt: skip
     """The options as numbers of the hook; raises ModellingError for what MuJoCo does not take."""
     for name, value in dict(timeconst=timeconst, dampratio=dampratio, width=width, impratio=impratio).items():
         if not (np.isfinite(value) and value > 0):
             raise ModellingError(f"{name}={value:g}; a positive number is needed")
-    for name, d in dict(dmin=dmin, dmax=dmax).items():
+    for name, d in dict(dmin=dmin, dmax=dmax, midpoint=midpoint).items():
         if not IMPEDANCES[0] <= d <= IMPEDANCES[1]:
-            raise ModellingError(f"{name}={d:g}; an impedance from {IMPEDANCES[0]:g} to {IMPEDANCES[1]:g} is needed")
-    return timeconst, dampratio, dmin, dmax, width, impratio
+            what = "a number" if name == "midpoint" else "an impedance"
+            raise ModellingError(f"{name}={d:g}; {what} from {IMPEDANCES[0]:g} to {IMPEDANCES[1]:g} is needed")
+    for name, value, least in (("power", power, 1.0), ("timeconst_t", timeconst_t, 0.0)):
+        if not (np.isfinite(value) and value >= least):
+            raise ModellingError(f"{name}={value:g}; a number from {least:g} on is needed")
+    return timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power, timeconst_t
 
 
-@kernel(types.float64(types.float64, types.float64, types.float64, types.float64))
-def impedance(depth, dmin, dmax, width):
-    """d at a penetration `depth` >= 0 [m]: two parabolas that meet half-way."""
+NUMBER = types.float64
+
+
+@kernel(NUMBER(NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER))
+def impedance(depth, dmin, dmax, width, midpoint, power):
+    """d at a penetration `depth` >= 0 [m]: two powers that meet at the midpoint."""
     x = min(depth / width, 1.0)
-    return dmin + (dmax - dmin) * (2.0 * x * x if x <= 0.5 else 1.0 - 2.0 * (1.0 - x) ** 2)
+    share, part = (midpoint, x) if x <= midpoint else (1.0 - midpoint, 1.0 - x)
+    # The default without powers, which round.
+    y = 1.0 / share * part * part if power == 2.0 else share ** (1.0 - power) * part**power
+    return dmin + (dmax - dmin) * (y if x <= midpoint else 1.0 - y)
+
+
+@kernel(NUMBER(NUMBER, NUMBER))
+def safe(timeconst, h):
+    """A time constant of two steps at least, unless a scene gives it as negative (MuJoCo's direct damping)."""
+    return max(timeconst, 2.0 * h) if timeconst > 0.0 else -timeconst
 
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """numbers = [timeconst, dampratio, dmin, dmax, width, impratio]."""
+    """numbers = [timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power, timeconst_t]."""
     dampratio, dmin, dmax, width, impratio = numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]
-    timeconst = max(numbers[0], 2.0 * core.h)
+    timeconst = safe(numbers[0], core.h)
     k, b = 1.0 / (dmax * timeconst * dampratio) ** 2, 2.0 / (dmax * timeconst)
+    b_t = b if numbers[8] == 0.0 else 2.0 / (dmax * safe(numbers[8], core.h))
     r = core.mu.shape[0]
     d_t = core.J_t.shape[0] // r
     W = scratch_matrix(r, (1 + d_t) ** 2)
@@ -97,7 +122,7 @@ def given(core, memory, own, numbers):
         if core.phi[i] > 0.0:
             open_contact(core, i)
             continue
-        d = impedance(-core.phi[i], dmin, dmax, width)
+        d = impedance(-core.phi[i], dmin, dmax, width, numbers[6], numbers[7])
         R = (1.0 - d) / d * W[i, 0]
         u_n = core.r_n[i]
         for j in range(core.v.shape[0]):
@@ -107,4 +132,4 @@ def given(core, memory, own, numbers):
         core.b_n[i] = core.r_n[i] - (1.0 - core.h * b) * u_n + core.h * k * d * core.phi[i]
         for j in range(d_t * i, d_t * (i + 1)):
             core.eps_t[j] = R / impratio
-            core.b_t[j] = rate(core, j) - (1.0 - core.h * b) * sliding(core, j)
+            core.b_t[j] = rate(core, j) - (1.0 - core.h * b_t) * sliding(core, j)

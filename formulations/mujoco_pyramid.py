@@ -22,7 +22,9 @@ from workbench.builtin.formulations.mujoco import (
     DampingRatio,
     ImpedanceRatio,
     LeastImpedance,
+    Midpoint,
     MostImpedance,
+    Power,
     TimeConstant,
     Width,
     impedance,
@@ -51,9 +53,11 @@ def mujoco_pyramid(
     dmax: MostImpedance = 0.95,
     width: Width = 0.001,
     impratio: ImpedanceRatio = 1.0,
+    midpoint: Midpoint = 0.5,
+    power: Power = 2.0,
     axes: Axes = "fixed",
 ) -> Declaration:
-    numbers = soft_numbers(timeconst, dampratio, dmin, dmax, width, impratio)
+    numbers = soft_numbers(timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power)
     # The edges' directions, +t_1, -t_1, +t_2, ...: A (d r, 2 d r), and E that repeats a contact's entry.
     A = cp.Constant(np.kron(np.eye(s.d * s.r), [[1.0, -1.0]]), name="A")
     E = cp.Constant(np.kron(np.eye(s.r), np.ones((2 * s.d, 1))), name="E")
@@ -73,8 +77,8 @@ def mujoco_pyramid(
 
 @kernel(GIVEN)
 def given(core, memory, own, numbers):
-    """own = [R_e (2 d r), mu_e (2 d r)]; numbers = [timeconst, dampratio, dmin, dmax, width, impratio, axes]."""
-    turn_axes(core, numbers[6])
+    """own = [R_e (2 d r), mu_e (2 d r)]; numbers = those of `mujoco` and axes."""
+    turn_axes(core, numbers[9])
     elliptic.given(core, memory, own, numbers)
     r = core.mu.shape[0]
     d = core.J_t.shape[0] // r
@@ -84,7 +88,7 @@ def given(core, memory, own, numbers):
         # An open contact has no edges, mu = 0.
         mu = core.mu[i]
         along_edge = W[i, 0] + 2.0 * mu * W[i, 1] + mu**2 * W[i, d + 2]
-        x = impedance(max(0.0, -core.phi[i]), numbers[2], numbers[3], numbers[4])
+        x = impedance(max(0.0, -core.phi[i]), numbers[2], numbers[3], numbers[4], numbers[6], numbers[7])
         for j in range(2 * d * i, 2 * d * (i + 1)):
             own[j] = 2.0 * mu**2 / numbers[5] * (1.0 - x) / x * along_edge
             own[2 * d * r + j] = mu

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.systems import Array, Contact, delassus, slip
+from tests.systems import Array, Contact, delassus, impedance, slip
 from workbench.mechanics.contact import ContactSolution, ContactSystem
 
 Impulses = tuple[Array, Array]
@@ -52,8 +52,7 @@ def mujoco_pyramid(o: dict[str, Any], s: ContactSystem, a: ContactSolution, cont
     timeconst = max(o["timeconst"], 2 * s.h)
     b, k = 2 / (o["dmax"] * timeconst), 1 / (o["dmax"] * timeconst * o["dampratio"]) ** 2
     for i in np.flatnonzero(s.phi <= 0):
-        x = min(1.0, -s.phi[i] / o["width"])
-        d = o["dmin"] + (2 * x**2 if x <= 0.5 else 1 - 2 * (1 - x) ** 2) * (o["dmax"] - o["dmin"])
+        d = impedance(o, -s.phi[i])
         mu, Q, W = s.mu[i], contacts[i].Q, own_block(s, i, contacts[i].Q)
         first = np.array([1.0, mu, *np.zeros(len(W) - 2)])
         R_e = 2 * mu**2 / o["impratio"] * (1 - d) / d * (first @ W @ first)

@@ -133,20 +133,27 @@ def rates(formulation: Formulation, system: ContactSystem, answer: ContactSoluti
     s, o, p_t = system, formulation.options, answer.p_t.reshape(u.shape)
     timeconst = max(o["timeconst"], 2 * s.h)
     b, k = 2 / (o["dmax"] * timeconst), 1 / (o["dmax"] * timeconst * o["dampratio"]) ** 2
+    b_t = 2 / (o["dmax"] * max(o["timeconst_t"], 2 * s.h)) if o["timeconst_t"] else b
     before_n, before_t = s.J_n @ s.v + s.r_n, slip(s, s.v)
     phi = np.asarray(s.phi)
     for i in range(len(phi)):
         if phi[i] > 0:
             lift[i], u[i] = phi[i] / s.h, 0.0
             continue
-        x = min(1.0, -phi[i] / o["width"])
-        sigmoid = x**2 / 0.5 if x <= 0.5 else 1 - (1 - x) ** 2 / 0.5
-        d = o["dmin"] + sigmoid * (o["dmax"] - o["dmin"])
+        d = impedance(o, -phi[i])
         R = (1 - d) / d * s.J_n[i] @ np.linalg.solve(s.M, s.J_n[i])
         a_n, a_t = (s.J_n[i] @ answer.v + s.r_n[i] - before_n[i]) / s.h, (u[i] - before_t[i]) / s.h
         lift[i] = s.h * (a_n + R * answer.p_n[i] / s.h + b * before_n[i] + k * d * phi[i])
-        u[i] = s.h * (a_t + R / o["impratio"] * p_t[i] / s.h + b * before_t[i])
+        u[i] = s.h * (a_t + R / o["impratio"] * p_t[i] / s.h + b_t * before_t[i])
     return lift, u
+
+
+def impedance(options: dict[str, Any], depth: float) -> float:
+    """MuJoCo's d at a depth [m], as its documentation has it."""
+    o, x = options, min(1.0, depth / options["width"])
+    m, p = o["midpoint"], o["power"]
+    y = x**p / m ** (p - 1) if x <= m else 1 - (1 - x) ** p / (1 - m) ** (p - 1)
+    return float(o["dmin"] + y * (o["dmax"] - o["dmin"]))
 
 
 def corners(sides: int, radius: float, Q: Array, circumscribed: bool) -> Array:

@@ -27,7 +27,8 @@ from workbench.step.stepper import Stepper
 NUMBERS = {
     "directions": (4, 8), "rho": ("auto", 0.1, 10.0), "k_t": (1e10, np.inf),
     "timeconst": (0.02, 0.1), "dampratio": (1.0, 0.5), "dmin": (0.9, 0.5), "dmax": (0.95, 0.99), "width": (1e-3, 5e-3),
-    "impratio": (1.0, 10.0), "stiffness": (1e6, 1e4), "tau_d": (0.1, 0.01), "beta": (1.0, 2.0), "sigma": (1e-3, 0.1),
+    "impratio": (1.0, 10.0), "midpoint": (0.5, 0.2), "power": (2.0, 3.0), "timeconst_t": (0.0, 0.05),
+    "stiffness": (1e6, 1e4), "tau_d": (0.1, 0.01), "beta": (1.0, 2.0), "sigma": (1e-3, 0.1),
     "kappa": ("auto", 0.05), "sweeps": (10, 3), "dissipation": (50.0, 1.0), "v_s": (1e-3, 0.1), "eps_v": (1e-3, 0.1),
 }  # fmt: skip
 """Values of the options that are not words; of words, all are taken."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from tests.systems import impedance
 from workbench.algorithms import find_solver
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.particle import Particle
@@ -41,7 +42,8 @@ ENGINE = [
      (-1.1355979702342962, -0.2928212660387919, 0.08242996861600761)),
 ]  # fmt: skip
 """One step of MuJoCo 4.0.0 (elliptic cone, Newton, tolerance 0, Euler): a sphere of 2 kg on three slide joints, so that
-its approximate diagonal of A is exact, on a plane. (h, mu, phi, v, force beside gravity, the options in order, v+)."""
+its approximate diagonal of A is exact, on a plane. (h, mu, phi, v, force beside gravity, `SOFTNESS`, v+)."""
+SOFTNESS = "timeconst", "dampratio", "dmin", "dmax", "width", "impratio"
 
 
 def particle(h: float, mu: float, phi: float, v, force=(0.0, 0.0, 0.0)) -> ContactSystem:
@@ -60,13 +62,8 @@ def step(f: Formulation, system: ContactSystem) -> ContactSolution:
 @pytest.mark.parametrize("row", ENGINE)
 def test_a_step_is_the_engine_s(row):
     h, mu, phi, v, force, options, expected = row
-    f = MUJOCO.with_options(**dict(zip(MUJOCO.defaults, options, strict=True)))
+    f = MUJOCO.with_options(**dict(zip(SOFTNESS, options, strict=True)))
     np.testing.assert_allclose(step(f, particle(h, mu, phi, v, force)).v, expected, rtol=0, atol=1e-12)
-
-
-def impedance(o: dict, depth: float) -> float:
-    x = min(1.0, depth / o["width"])
-    return o["dmin"] + (o["dmax"] - o["dmin"]) * (2 * x**2 if x < 0.5 else 1 - 2 * (1 - x) ** 2)
 
 
 def depth_at_rest(o: dict) -> float:

@@ -255,6 +255,30 @@ def test_the_formulations_of_mujoco_make_the_steps_of_the_engine(scene, name, co
     assert worst < 1e-8
 
 
+@pytest.mark.parametrize(
+    "own",
+    [
+        'solimp="0.8 0.95 0.002 0.3 3"', 'solimp="0.8 0.95 0.002 0.7 1"', 'solimp="0.8 0.95 0 0.7 2"',
+        'solreffriction="0.05 1"', 'solreffriction="0.003 1"', 'solref="-3000 -600"',
+        'solref="-3000 -40" solimp="0.7 0.9 0.001 0.2 4" solreffriction="-5 -9"',
+    ],
+)  # fmt: skip
+def test_the_softness_of_a_pair_is_the_engine_s(scene, own):
+    """A ball that is 0.4 mm deep and slides: one step."""
+    axes = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
+    s = scene(f"""<mujoco><option timestep="0.004" cone="elliptic" impratio="3" iterations="200" tolerance="0">
+    <flag eulerdamp="disable" diagexact="enable"/></option><worldbody>{FLOOR}
+    <body pos="0 0 .0996">{axes}<geom name="ball" size=".1" mass="2"/></body></worldbody>
+    <contact><pair geom1="floor" geom2="ball" friction="0.3 0.3 0.01 0.001 0.001" {own}/></contact></mujoco>""")
+    d = mujoco.MjData(s.model)
+    d.qvel[:] = 0.4, -0.2, -0.05
+    x = SceneStepper(s, next(f for f in FORMULATIONS if f.name == "mujoco"), s.step).step(
+        d.qpos.copy(), d.qvel.copy(), 0.0
+    )
+    mujoco.mj_step(s.model, d)
+    np.testing.assert_allclose(x.v, d.qvel, rtol=0, atol=1e-14)
+
+
 def test_wrenches_of_the_engine_are_what_momenta_change_by(scene):
     s = scene(ALL, sets={"option.gravity": "2 1 -9.81"})
     track = MujocoEngine(s).run(s.step, 40 * s.step)

@@ -86,6 +86,16 @@ def test_a_comparison_has_slides(made, tmp_path):
     assert [f"<h2>{x}</h2>" in slide for x, slide in zip(("coulomb", "ccp"), slides[-2:], strict=True)] == [True, True]
 
 
+def test_plots_side_by_side_stand_below_each_other_where_a_screen_is_narrow(made, reader):
+    """Each with the names of its rows."""
+    page = reader.open(made[0] / "report.html", width=360)
+    page.wait_for_selector("#figure-ranking svg")
+    words = page.locator("#figure-ranking svg text").all_text_contents()
+    plots = sum(x.endswith("]") for x in words)
+    assert plots > 1
+    assert words.count("ccp") == plots
+
+
 def test_damaged_bodies_are_one_line(made, tmp_path):
     out, _ = made
     for path in out.iterdir():

@@ -17,11 +17,24 @@ function unfold() {
 
 // Where there is less room than a chart wants, plots get narrower, then stand below each other.
 function fit(spec, room) {
+  if (spec.hconcat && spec.hconcat.reduce((sum, part) => sum + taken(part), 0) > room) stack(spec, room);
   if (typeof spec.width === 'number') spec.width = Math.min(spec.width, room);
   for (const key of ['layer', 'hconcat', 'vconcat', 'concat']) (spec[key] || []).forEach(part => fit(part, room));
   if (!spec.spec) return;
   fit(spec.spec, room);
   if (spec.columns) spec.columns = Math.max(1, Math.min(spec.columns, Math.floor((room + 20) / (spec.spec.width + 20))));
+}
+
+// Plots side by side, of which only the first names its rows, below each other: then every one does.
+function stack(spec, room) {
+  const rows = plot => (plot.layer || []).map(part => part.encoding?.y).filter(y => y);
+  const [named] = rows(spec.hconcat[0]);
+  spec.hconcat.forEach(plot => {
+    if (typeof plot.width === 'number') plot.width = room;
+    rows(plot).filter(y => y.axis?.labels === false).forEach(y => { y.axis = named.axis; });
+  });
+  spec.vconcat = spec.hconcat;
+  delete spec.hconcat;
 }
 
 // The width that plots take, without the names beside them.

@@ -36,7 +36,8 @@ def jacobian(data: Any, n: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Unilateral:
-    """Contacts or limits as an `Instant` has them, and MuJoCo's parameters of them, solref (r, 2), solimp (r, 5)."""
+    """Contacts or limits as an `Instant` has them, and MuJoCo's parameters of them: solref (r, 2), solimp (r, 5) and,
+    as `friction`, solreffriction (r, 2)."""
 
     row: NDArray[np.int64]
     """(R,) rows of all that MuJoCo has set up"""
@@ -47,6 +48,7 @@ class Unilateral:
     key: NDArray[np.int64]
     solref: Array
     solimp: Array
+    friction: Array
     places: Places
 
 
@@ -83,7 +85,7 @@ def contacts(model: Any, data: Any, J: Any, ahead: LookAhead, bodies: Bodies, lo
     return Unilateral(
         row[kept], np.append(0, np.cumsum(kept.sum(axis=1))), friction[kept],
         c.dist[there] - ahead.contact_margin(geoms), drift[kept], _contact_keys(geoms, model.ngeom),
-        c.solref[there].copy(), c.solimp[there].copy(), places,
+        c.solref[there].copy(), c.solimp[there].copy(), c.solreffriction[there].copy(), places,
     )  # fmt: skip
 
 
@@ -103,7 +105,8 @@ def limits(data: Any, J: Any, file: Any) -> Unilateral:
     return Unilateral(
         row, np.arange(r + 1), np.ones(r), data.efc_pos[row] - of_file("jnt_margin", "tendon_margin"), np.zeros(r),
         _limit_keys(of.astype(np.int64), tendon, lower), of_file("jnt_solref", "tendon_solref_lim"),
-        of_file("jnt_solimp", "tendon_solimp_lim"), Places(none, np.full((r, 2), -1), np.zeros((r, 6))),
+        of_file("jnt_solimp", "tendon_solimp_lim"), np.zeros((r, 2)),
+        Places(none, np.full((r, 2), -1), np.zeros((r, 6))),
     )  # fmt: skip
 
 
@@ -123,21 +126,29 @@ def soft_rows(data: Any, J: Any, row: NDArray[np.int64], v: Array, h: float) -> 
     return -(J[row] @ v) - h * data.efc_aref[row], data.efc_R[row].copy()
 
 
-def soft_numbers(solref: Array, solimp: Array, impratio: float) -> dict[str, Array]:
-    """What the formulation `mujoco` is to take for every contact: MuJoCo's own parameters.
+def soft_numbers(solref: Array, solimp: Array, friction: Array, impratio: float) -> dict[str, Array]:
+    """What MuJoCo's formulations are to take for every contact: MuJoCo's own parameters, `friction` its solreffriction.
 
-    A negative solref is stiffness and damping themselves, from which time constant and damping ratio follow:
-    timeconst = 2/damping, dampratio = damping / (2 sqrt(stiffness)).
+    A negative solref is stiffness and damping themselves, from which time constant and damping ratio follow: timeconst
+    = 2/damping, negative since no step bounds it, and dampratio = damping / (2 sqrt(stiffness)).
     """
     timeconst, dampratio = solref.T.copy()
     direct = (timeconst <= 0) & (dampratio <= 0)
     stiffness, damping = -solref[direct].T
-    timeconst[direct] = 2 / np.maximum(damping, SMALLEST)
+    timeconst[direct] = -2 / np.maximum(damping, SMALLEST)
     dampratio[direct] = damping / (2 * np.sqrt(np.maximum(stiffness, SMALLEST)))
-    dmin, dmax = np.clip(solimp[:, :2], *IMPEDANCES).T
-    width = np.maximum(solimp[:, 2], SMALLEST)
-    values = (timeconst, dampratio, dmin, dmax, width, np.full(len(solref), impratio))
-    return dict(zip(("timeconst", "dampratio", "dmin", "dmax", "width", "impratio"), values, strict=True))
+    timeconst_t = friction[:, 0].copy()
+    own = (timeconst_t <= 0) & friction.any(axis=1)
+    timeconst_t[own] = -2 / np.maximum(-friction[own, 1], SMALLEST)
+    dmin, dmax = np.clip(solimp[:, :2], *IMPEDANCES).T.copy()
+    width, flat = solimp[:, 2].copy(), solimp[:, 2] <= SMALLEST
+    # Over no width it does not rise: MuJoCo takes the mean.
+    dmin[flat], width[flat] = 0.5 * (dmin + dmax)[flat], np.finfo(float).max
+    midpoint, power = np.clip(solimp[:, 3], *IMPEDANCES), np.maximum(solimp[:, 4], 1.0)
+    return {
+        "timeconst": timeconst, "dampratio": dampratio, "dmin": dmin, "dmax": dmax, "width": width,
+        "impratio": np.full(len(solref), impratio), "midpoint": midpoint, "power": power, "timeconst_t": timeconst_t,
+    }  # fmt: skip
 
 
 def features(key: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -121,7 +121,7 @@ class MujocoScene(Scene):
         return instant(
             h, M, v, f, first=touching.first, J=J[touching.row], mu=touching.mu, phi=phi, rate=touching.rate,
             key=touching.key, J_b=J[bilateral], J_f=J[dry], limit=h * d.efc_frictionloss[dry], places=touching.places,
-            numbers=rows.soft_numbers(touching.solref, touching.solimp, m.opt.impratio), **given,
+            numbers=rows.soft_numbers(touching.solref, touching.solimp, touching.friction, m.opt.impratio), **given,
         )  # fmt: skip
 
     def _without_contacts(self, q: Array, v: Array, t: float, h: float) -> tuple[Any, Array]:
