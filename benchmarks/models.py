@@ -36,6 +36,8 @@ ALIKE = re.compile(r"random_urdfs/\d*[1-9]/|random_urdfs/\d*[1-9]0/")
 """Of a thousand shapes of pybullet, alike but for their form, those whose number ends in 00 are tried."""
 SECONDS = 10.0
 """A model may be stepped, and 60 more until it has to answer."""
+LONGEST = 600.0
+"""Seconds that a comparison may take."""
 
 
 def unpacked(folder: Path) -> list[Path]:
@@ -67,7 +69,8 @@ def root(path: Path) -> str:
 
 def try_all(folder: Path, asked: argparse.Namespace, kept: list[dict[str, Any]]) -> None:
     """A row for every model into `kept`, and a line on standard error while they are made."""
-    child = Child([sys.executable, "-m", "benchmarks.children.model_child"], SECONDS + 60.0, Path(__file__).parents[1])
+    seconds = LONGEST if asked.compare else SECONDS + 60.0
+    child = Child([sys.executable, "-m", "benchmarks.children.model_child"], seconds, Path(__file__).parents[1])
     words = {
         "formulation": asked.formulation,
         "steps": asked.steps,
@@ -100,14 +103,17 @@ def reasons(table: pd.DataFrame, outcome: str, most: int = 12) -> list[str]:
 
 def markdown(table: pd.DataFrame, asked: argparse.Namespace) -> str:
     """By package and outcome, the features, the times, and every reason."""
-    outcomes = ["no model", "refused", "stepped", "stopped", "slow", "broken"]
+    outcomes = ["no model", "refused", "compared" if asked.compare else "stepped", "stopped", "slow", "broken"]
     counts = pd.crosstab(table["package"], table["outcome"]).reindex(columns=outcomes, fill_value=0)
     counts.loc["all"] = counts.sum()
-    lines = [f"## Models from packages: {asked.steps} steps of {asked.formulation}", ""]
+    what = f"compared for {asked.compare:g} s" if asked.compare else f"{asked.steps} steps of {asked.formulation}"
+    lines = [f"## Models from packages: {what}", ""]
     lines += ["| package | files | " + " | ".join(outcomes) + " |", "|" + "---|" * (2 + len(outcomes))]
     for name, row in counts.iterrows():
         lines.append(f"| {name} | {row.sum()} | " + " | ".join(str(x) for x in row) + " |")
     there = table[table["outcome"] != "no model"]
+    if asked.compare:
+        return "\n".join([*lines, *compared(table[table["outcome"] == "compared"]), *_said(table)])
     shares = {
         "limits": there["limits"] > 0, "equalities": there["equalities"] > 0, "dry friction": there["dry friction"] > 0,
         "torsion or rolling": there["torsion or rolling"] == True, "touch": there["contacts"] > 0,  # noqa: E712
@@ -121,10 +127,25 @@ def markdown(table: pd.DataFrame, asked: argparse.Namespace) -> str:
             f"ten {step.quantile(0.9):.2g} or less), {ratio.median():.2g} times MuJoCo's own; the worst residual is "
             f"{ran['residual'].max():.1e}.", "",
         ]  # fmt: skip
+    return "\n".join([*lines, *_said(table)])
+
+
+def compared(table: pd.DataFrame) -> list[str]:
+    """A row for every model that was compared."""
+    lines = ["", "| model | rows verified | compared until [s] | seconds |", "|---|---|---|---|"]
+    for row in table.to_dict("records"):
+        found = f"{row['verified']:.0f} of {row['rows']:.0f} | {row['until']:.3g} | {row['seconds']:.0f}"
+        lines.append(f"| {row['package']}: {Path(row['file']).name} | {found} |")
+    return [*lines, ""]
+
+
+def _said(table: pd.DataFrame) -> list[str]:
+    """Why models are not among those that came to the end."""
+    lines = []
     for outcome in ("refused", "stopped", "slow", "broken", "no model"):
         if said := reasons(table, outcome):
             lines += [f"| {outcome} | what it says | such as |", "|---|---|---|", *said, ""]
-    return "\n".join(lines)
+    return lines
 
 
 def main() -> None:

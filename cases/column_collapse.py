@@ -2,7 +2,8 @@
 
 Round columns of height H and radius r_0 run out to r_0 (1 + 1.24 H/r_0) below H/r_0 = 1.7 and to r_0 (1 + 1.6
 (H/r_0)^1/2) above it, whatever the grains (Lube, Huppert, Sparks & Hallworth 2004, J. Fluid Mech. 508, eq. 4.3, 4.4).
-The ground is a layer of fixed grains: a sphere on a smooth plane would roll on for ever.
+The grains settle in a smooth tube, which is there no more from one moment on. The ground is a layer of fixed grains: a
+sphere on a smooth plane would roll on for ever.
 """
 
 from dataclasses import dataclass
@@ -13,51 +14,62 @@ import numpy as np
 from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
-from workbench.scenes.grains.placing import SPACE, layers, radii
+from workbench.scenes.grains.placing import LOOSE, SOLID, disordered, radii
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.truths import weight_carried
-from workbench.scenes.grains.walls import Flat
+from workbench.scenes.grains.walls import Flat, Tube
 from workbench.scenes.track import Track
+
+LOWEST = np.sqrt(8 / 3) - np.sqrt(2 / 3)
+"""Height of the ground's surface, in radii above the centres of its grains: half a layer below those that lie on it."""
 
 
 @dataclass(frozen=True)
 class ColumnCollapse(GrainCase):
-    """A round column of close hexagonal layers, which falls apart."""
+    """A round column in a tube up to the time `release`, which then falls apart."""
 
     name: ClassVar[str] = "column-collapse"
     description: ClassVar[str] = "a column of N grains falls apart on rough ground, and comes to rest as a heap"
     source: ClassVar[str] = "after Lube, Huppert, Sparks & Hallworth 2004, J. Fluid Mech. 508"
-    duration: ClassVar[float] = 0.5
+    duration: ClassVar[float] = 0.7
     measures: ClassVar[dict[str, tuple[str, str]]] = {
         "runout": ("1", "how much farther from the axis than the column's foot nine tenths of the grains end, in feet"),
         "height": ("m", "height of the grains' common centre at the end"),
+        "slope": ("deg", "of the cone whose centre is as high, and within half of whose radius are half of the grains"),
     }
 
     radius: float = quantity(0.005, "m", "mean radius", "positive")
     spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
     slender: float = quantity(1.5, "-", "height of the column beside its radius", "positive")
 
+    release: float = quantity(0.2, "s", "time at which the tube is gone", "nonnegative")
+
     @property
     def foot(self) -> float:
-        """Radius [m] of the column: N cells of the layers fill it up to its height."""
-        a = 2 * self.radius * (1 + self.spread) * (1 + SPACE)
-        return float(np.cbrt(self.N * np.sqrt(0.5) * a**3 / (np.pi * self.slender)) + 0.25 * a)
+        """Radius [m] of the column, and of the tube: N grains fill `SOLID` of it up to its height."""
+        return float(self.radius * np.cbrt(4 / 3 * self.N / (SOLID * self.slender)) + self.radius)
 
     def scene(self) -> Grains:
-        N, foot = int(self.N), self.foot
-        largest = self.radius * (1 + self.spread)
+        foot, rng = self.foot, self.rng
+        radius = radii(int(self.N), self.radius, self.spread, rng)
+        within = foot - LOOSE * float(radius.max())
         room = foot * (2 + 1.6 * max(self.slender, np.sqrt(self.slender)))
         ground = layers_of_ground(room, self.radius)
-        x = layers(N, largest, self.radius, foot + largest, lambda x: np.hypot(x[:, 0], x[:, 1]) <= foot)
-        return self.grains(
-            radii(N, self.radius, self.spread, self.rng), x, fixed=(ground, np.full(len(ground), self.radius)),
-            walls=[Flat(self.mu, (0.0, 0.0, -self.radius), (0.0, 0.0, 1.0))],
-        )  # fmt: skip
+        x = disordered(radius, LOOSE, self.radius, foot, lambda x: np.hypot(x[:, 0], x[:, 1]) <= within, rng)
+        walls = [Flat(self.mu, (0.0, 0.0, -self.radius), (0.0, 0.0, 1.0)), Tube(0.0, foot, axis=2, until=self.release)]
+        return self.grains(radius, x, fixed=(ground, np.full(len(ground), self.radius)), walls=walls)
 
     def measured(self, track: Track) -> dict[str, float]:
+        """In a cone of height H and radius R the centre is at H/4, and half of the volume within R/2 of the axis."""
         x = track.position[-1]
-        far = float(np.quantile(np.hypot(x[:, 0], x[:, 1]), 0.9))
-        return {"runout": far / self.foot - 1.0, "height": float(x[:, 2].mean())}
+        axial = np.hypot(x[:, 0], x[:, 1])
+        height = float(x[:, 2].mean())
+        # The lowest grains lie in the dips of the ground, whose surface is where the next layer's cells begin.
+        cone = 4.0 * (height - LOWEST * self.radius) / (2.0 * float(np.median(axial)))
+        return {
+            "runout": float(np.quantile(axial, 0.9)) / self.foot - 1.0, "height": height,
+            "slope": float(np.degrees(np.arctan(cone))),
+        }  # fmt: skip
 
     def truths(self, track: Track) -> list[Truth]:
         """The balances; and that the ground carries the weight, but for what the grains still gain or lose in speed."""

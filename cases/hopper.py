@@ -4,7 +4,8 @@ The discharge does not depend on the height of the filling, but on the opening D
 
     W = C rho_b g^1/2 (D - k d)^5/2,   C = 0.58, k = 1.5 for spheres (Beverloo, Leniger & van de Velde 1961)
 
-with rho_b the bulk density. The hole opens once the grains have settled.
+with rho_b the bulk density. The grains fall into the bin and settle at random before the hole opens: in close layers
+they would be a crystal, which hardly flows.
 """
 
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
 from workbench.scenes.grains.measures import passing_rate
-from workbench.scenes.grains.placing import layers, radii
+from workbench.scenes.grains.placing import LOOSE, disordered, radii
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.walls import Flat, Sieve, Tube
 from workbench.scenes.track import Track
@@ -32,28 +33,29 @@ class Hopper(GrainCase):
     source: ClassVar[str] = "after Beverloo, Leniger & van de Velde 1961, Chem. Eng. Sci. 15"
     duration: ClassVar[float] = 1.0
     measures: ClassVar[dict[str, tuple[str, str]]] = {
-        "discharge": ("kg/s", "rate at which grains pass the hole, between a tenth and nine tenths of all that pass"),
+        "discharge": ("kg/s", "rate at which grains pass the hole, between a tenth and six tenths of all that pass"),
     }
 
     radius: float = quantity(0.005, "m", "mean radius", "positive")
     spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
-    opening: float = quantity(0.05, "m", "diameter of the hole", "positive")
-    bin: float = quantity(0.12, "m", "diameter of the bin", "positive")
-    opens: float = quantity(0.1, "s", "time at which the hole opens", "nonnegative")
+    opening: float = quantity(0.045, "m", "diameter of the hole", "positive")
+    bin: float = quantity(0.08, "m", "diameter of the bin", "positive")
+    opens: float = quantity(0.2, "s", "time at which the hole opens", "nonnegative")
 
     def scene(self) -> Grains:
         if self.opening >= self.bin:
             raise DataError(f"{self.name}: opening = {self.opening:g} m; less than the bin's {self.bin:g} m is needed")
-        N, largest = int(self.N), self.radius * (1 + self.spread)
-        room = 0.5 * self.bin - largest
-        x = layers(N, largest, 0.0, 0.5 * self.bin, lambda x: np.hypot(x[:, 0], x[:, 1]) <= room)
+        rng = self.rng
+        radius = radii(int(self.N), self.radius, self.spread, rng)
+        within = 0.5 * self.bin - LOOSE * float(radius.max())
+        x = disordered(radius, LOOSE, 0.0, 0.5 * self.bin, lambda x: np.hypot(x[:, 0], x[:, 1]) <= within, rng)
         # All that falls has room below, and as much again for the heap's top.
         floor = -2 * float(x[:, 2].max()) - self.opening
         walls = [
             Tube(self.mu, 0.5 * self.bin, axis=2), Sieve(self.mu, self.opening, self.opens),
             Flat(self.mu, (0.0, 0.0, floor), (0.0, 0.0, 1.0)),
         ]  # fmt: skip
-        return self.grains(radii(N, self.radius, self.spread, self.rng), x, walls=walls)
+        return self.grains(radius, x, walls=walls)
 
     def beverloo(self, bulk: float) -> float:
         """The discharge [kg/s] of grains of a bulk density [kg/m^3], with C = 0.58 and k = 1.5; 0 where none passes."""

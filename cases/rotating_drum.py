@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
-from workbench.scenes.grains.placing import SPACE, layers, radii
+from workbench.scenes.grains.placing import LOOSE, SOLID, disordered, radii
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.walls import Flat, Tube
 from workbench.scenes.track import Track
@@ -39,22 +39,23 @@ class RotatingDrum(GrainCase):
     @property
     def length(self) -> float:
         """Inner length [m] of the drum."""
-        cell = np.sqrt(0.5) * (2 * self.radius * (1 + self.spread) * (1 + SPACE)) ** 3
-        return float(self.N * cell / (self.filling * 0.25 * np.pi * self.drum**2) + 4 * self.radius * (1 + self.spread))
+        solid = self.N * 4 / 3 * np.pi * self.radius**3
+        return float(solid / (SOLID * self.filling * 0.25 * np.pi * self.drum**2) + 4 * self.radius * (1 + self.spread))
 
     def scene(self) -> Grains:
-        N, largest = int(self.N), self.radius * (1 + self.spread)
-        R, half = 0.5 * self.drum, 0.5 * self.length
+        rng, R, half = self.rng, 0.5 * self.drum, 0.5 * self.length
+        radius = radii(int(self.N), self.radius, self.spread, rng)
+        room = LOOSE * float(radius.max())
 
         def inside(x: np.ndarray) -> np.ndarray:
-            return (np.hypot(x[:, 0], x[:, 2]) <= R - largest) & (np.abs(x[:, 1]) <= half - largest)
+            return (np.hypot(x[:, 0], x[:, 2]) <= R - room) & (np.abs(x[:, 1]) <= half - room)
 
-        x = layers(N, largest, -R, max(R, half), inside, R)
+        x = disordered(radius, LOOSE, -R, max(R, half), inside, rng, R)
         walls = [
             Tube(self.mu, R, axis=1, turning=self.turning), Flat(0.0, (0.0, -half, 0.0), (0.0, 1.0, 0.0)),
             Flat(0.0, (0.0, half, 0.0), (0.0, -1.0, 0.0)),
         ]  # fmt: skip
-        return self.grains(radii(N, self.radius, self.spread, self.rng), x, walls=walls)
+        return self.grains(radius, x, walls=walls)
 
     def measured(self, track: Track) -> dict[str, float]:
         """A segment with a plane surface has its centre on the line through the axis that is normal to the surface."""

@@ -1,4 +1,5 @@
-"""The formulations, one file each. Adding one is a file and a line in `FORMULATIONS` (time steps) or `SLIDING`."""
+"""The formulations, one file each. Adding one is a file and a line in `FORMULATIONS` (time steps that stand for
+Coulomb's law), `OTHER_LAWS` (time steps of other laws) or `SLIDING`."""
 
 from typing import Any
 
@@ -25,12 +26,28 @@ FORMULATIONS = Registry("formulation", "workbench.builtin.formulations", {
     "hybrid": "hybrid.hybrid",
     "ccp": "ccp.ccp",
     "mujoco": "mujoco.mujoco",
+    "mujoco-pyramid": "mujoco_pyramid.mujoco_pyramid",
+    "sap": "sap.sap",
+    "comfree": "comfree.comfree",
+    "gauss-seidel": "gauss_seidel.gauss_seidel",
+    "hunt-crossley": "hunt_crossley.hunt_crossley",
+    "ipc": "ipc.ipc",
     "staggered": "staggered.staggered",
     "coulomb": "coulomb.coulomb",
 }, _is_formulation, _line, "workbench.formulations")  # fmt: skip
 """Name of the formulation: module and object below this package. In this order they are listed and compared."""
 
+OTHER_LAWS = Registry("formulation", "workbench.builtin.formulations", {
+    "elliptic": "elliptic.elliptic",
+    "rolling": "rolling.rolling",
+    "cohesive": "cohesive.cohesive",
+}, _is_formulation, _line)  # fmt: skip
+"""Formulations of laws other than Coulomb's: they are compared where somebody asks for them by name."""
+
 SLIDING = Registry(
     "formulation", "workbench.builtin.formulations", {"sliding-lcp": "sliding_lcp.sliding_lcp"}, _is_formulation, _line
 )
 """Formulations of one instant, at acceleration level: they make no time steps."""
+
+REGISTRIES = FORMULATIONS, OTHER_LAWS, SLIDING
+"""All of them; a name is in one."""

@@ -2,6 +2,7 @@
 
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import Declaration, complements, declare, equals, free, nonneg
+from workbench.mechanics.law import Law
 
 
 @formulation(
@@ -16,4 +17,5 @@ def frictionless(s: ContactSymbols) -> Declaration:
         *s.bilateral(v),
         complements(s.un(v, p_n), p_n),
         recover=dict(v=v, p_n=p_n),
+        law=Law("Signorini without friction", axes=(0.0,)),
     )

@@ -29,16 +29,22 @@ from numba import types
 
 from workbench.builtin.formulations.ccp import ccp
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import VECTOR, copy, lu_factor, lu_solve, set_all
-from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
+from workbench.engine.scratch import scratch_matrix
 from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import GIVEN
+from workbench.language.mobility import mobilities
 from workbench.language.modelling import Declaration, Hooks
-from workbench.mechanics.core import CORE, open_contact, rate, sliding
+from workbench.mechanics.core import open_contact, rate, sliding
 
 IMPEDANCES = 0.0001, 0.9999
 """MuJoCo's mjMINIMP and mjMAXIMP."""
+TimeConstant = Annotated[float, "time constant of the spring and damper [s], at least two steps"]
+DampingRatio = Annotated[float, "damping ratio; 1 is critical"]
+LeastImpedance = Annotated[float, "impedance at no penetration"]
+MostImpedance = Annotated[float, "impedance from a penetration of width on"]
+Width = Annotated[float, "penetration over which the impedance rises [m]"]
+ImpedanceRatio = Annotated[float, "ratio of frictional to normal impedance"]
 
 
 @formulation(
@@ -48,21 +54,26 @@ IMPEDANCES = 0.0001, 0.9999
 )
 def mujoco(
     s: ContactSymbols,
-    timeconst: Annotated[float, "time constant of the spring and damper [s], at least two steps"] = 0.02,
-    dampratio: Annotated[float, "damping ratio; 1 is critical"] = 1.0,
-    dmin: Annotated[float, "impedance at no penetration"] = 0.9,
-    dmax: Annotated[float, "impedance from a penetration of width on"] = 0.95,
-    width: Annotated[float, "penetration over which the impedance rises [m]"] = 0.001,
-    impratio: Annotated[float, "ratio of frictional to normal impedance"] = 1.0,
+    timeconst: TimeConstant = 0.02,
+    dampratio: DampingRatio = 1.0,
+    dmin: LeastImpedance = 0.9,
+    dmax: MostImpedance = 0.95,
+    width: Width = 0.001,
+    impratio: ImpedanceRatio = 1.0,
 ) -> Declaration:
+    numbers = soft_numbers(timeconst, dampratio, dmin, dmax, width, impratio)
+    return replace(ccp.build(s), hooks=Hooks(given, numbers=numbers))
+
+
+def soft_numbers(timeconst: float, dampratio: float, dmin: float, dmax: float, width: float, impratio: float):
+    """The options as numbers of the hook; raises ModellingError for what MuJoCo does not take."""
     for name, value in dict(timeconst=timeconst, dampratio=dampratio, width=width, impratio=impratio).items():
         if not (np.isfinite(value) and value > 0):
             raise ModellingError(f"{name}={value:g}; a positive number is needed")
     for name, d in dict(dmin=dmin, dmax=dmax).items():
         if not IMPEDANCES[0] <= d <= IMPEDANCES[1]:
             raise ModellingError(f"{name}={d:g}; an impedance from {IMPEDANCES[0]:g} to {IMPEDANCES[1]:g} is needed")
-    hooks = Hooks(given, numbers=(timeconst, dampratio, dmin, dmax, width, impratio))
-    return replace(ccp.build(s), hooks=hooks)
+    return timeconst, dampratio, dmin, dmax, width, impratio
 
 
 @kernel(types.float64(types.float64, types.float64, types.float64, types.float64))
@@ -70,23 +81,6 @@ def impedance(depth, dmin, dmax, width):
     """d at a penetration `depth` >= 0 [m]: two parabolas that meet half-way."""
     x = min(depth / width, 1.0)
     return dmin + (dmax - dmin) * (2.0 * x * x if x <= 0.5 else 1.0 - 2.0 * (1.0 - x) ** 2)
-
-
-@kernel(types.void(CORE, VECTOR))
-def mobilities(core, A):
-    """A (r,) [1/kg]: the diagonal of J_n M^-1 J_n^T; nan where M is singular."""
-    n = core.v.shape[0]
-    LU, pivots, x = scratch_matrix(n, n), scratch_indices(n), scratch(n)
-    for i in range(n):
-        copy(core.M[i], LU[i])
-    if lu_factor(LU, pivots):
-        set_all(np.nan, A)
-        return
-    for i in range(A.shape[0]):
-        A[i] = 0.0
-        lu_solve(LU, pivots, core.J_n[i], x)
-        for j in range(n):
-            A[i] += core.J_n[i, j] * x[j]
 
 
 @kernel(GIVEN)
@@ -97,14 +91,14 @@ def given(core, memory, own, numbers):
     k, b = 1.0 / (dmax * timeconst * dampratio) ** 2, 2.0 / (dmax * timeconst)
     r = core.mu.shape[0]
     d_t = core.J_t.shape[0] // r
-    A = scratch(r)
-    mobilities(core, A)
+    W = scratch_matrix(r, (1 + d_t) ** 2)
+    mobilities(core, W)
     for i in range(r):
         if core.phi[i] > 0.0:
             open_contact(core, i)
             continue
         d = impedance(-core.phi[i], dmin, dmax, width)
-        R = (1.0 - d) / d * A[i]
+        R = (1.0 - d) / d * W[i, 0]
         u_n = core.r_n[i]
         for j in range(core.v.shape[0]):
             u_n += core.J_n[i, j] * core.v[j]

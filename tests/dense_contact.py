@@ -142,7 +142,11 @@ def newton(step, p, factor):
     rho, best, error = factor * scales(step), p, residual(step, p)
     for _ in range(30):
         F, H = alart_curnier(step, p, rho)
-        p = p - np.linalg.lstsq(H, F, rcond=1e-13)[0]
+        try:
+            p = p - np.linalg.lstsq(H, F, rcond=1e-13)[0]
+        except np.linalg.LinAlgError:
+            # The singular values do not converge, far from anything.
+            break
         found = residual(step, p)
         if not found < np.inf:
             break

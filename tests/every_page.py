@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 import workbench as wb
 from tests.scenes import Balls
+from tests.tosses import tosses, write_tosses
 from workbench.builtin.reports.reproductions.page import Page, make_page, render_index, silent
 from workbench.output import provenance
 from workbench.problems.friction_problem import FrictionProblem
@@ -44,6 +47,12 @@ def study() -> str:
         return wb.study("wheel", FEW, duration=0.02, reference_step=2.5e-4, workers=1, **given).html()
 
 
+def recorded() -> str:
+    with TemporaryDirectory() as folder:
+        write_tosses(Path(folder), tosses(6, 20, mu=0.2, e=0.0))
+        return wb.reality(folder, ["box", "ccp"], rows=["rigid"], share=0.5, members=1, normal="gap").html()
+
+
 @cache
 def reproduction() -> Page:
     return make_page("cnd-17-1068", provenance(), silent)
@@ -65,7 +74,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "trace-murty": lambda: wb.trace(MURTY, rhs=[-4, -5, -1], solver="murty").html(),
     "show-box": lambda: wb.show("box").html(),
     "study-wheel": study,
-    "flow-drum": lambda: wb.flow("rotating-drum", values={"N": 25}, steps=[4e-3, 2e-3], duration=0.08).html(),
+    "flow-drum": lambda: wb.flow("rotating-drum", values={"N": 25}, steps=[4e-3, 2e-3], seeds=2, duration=0.08).html(),
+    "reality-cube": recorded,
     "reproduction": lambda: reproduction().html,
     "reproductions": lambda: render_index([reproduction()], provenance()),
 }

@@ -15,6 +15,11 @@ from workbench.mechanics.contact import ContactSolution, ContactSystem
 
 Array = NDArray[np.float64]
 
+SOFT = frozenset({"mujoco", "mujoco-pyramid", "sap", "comfree", "hunt-crossley"})
+"""Formulations with a compliance of their own, in the place of the run's normal law and relaxation."""
+ASSOCIATED = frozenset({"ccp", "mujoco", "mujoco-pyramid", "sap", "comfree"})
+"""Formulations under which a sliding contact lifts."""
+
 SHAPES = {
     "one contact": dict(r=1, d=2),
     "two contacts, one constraint": dict(r=2, d=2, m=1),

@@ -217,9 +217,9 @@ def test_check_speaks_json(tmp_path, capsys):
 def test_list_names_everything_on_a_screen(capsys):
     from workbench.algorithms import SOLVERS
     from workbench.builtin.cases import CASES
-    from workbench.builtin.formulations import FORMULATIONS, SLIDING
+    from workbench.builtin.formulations import REGISTRIES
 
-    names = [c.name for c in CASES] + [f.name for f in (*FORMULATIONS, *SLIDING)] + SOLVERS.names
+    names = [c.name for c in CASES] + [f.name for registry in REGISTRIES for f in registry] + SOLVERS.names
     assert main(["list"]) == 0
     text = capsys.readouterr().out
     assert set(names) <= set(text.replace(",", " ").split())

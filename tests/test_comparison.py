@@ -183,7 +183,7 @@ def test_generic_solvers_appear_where_the_problem_is_a_convex_qp():
     settings = Settings(steps=(5e-3,), reference_step=5e-3, duration=0.05)
     runs = compare(Wheel(), list(FORMULATIONS), COULOMB, settings=settings).runs
     generic = set(runs[runs["solver"] == "cvxpy:CLARABEL"]["formulation"])
-    assert generic == {"frictionless", "box", "hybrid", "ccp", "mujoco"}
+    assert generic == {"frictionless", "box", "hybrid", "ccp", "mujoco", "mujoco-pyramid", "sap", "comfree", "ipc"}
     assert runs["verified"].all()
     assert (runs["friction_solver"].dropna() < 1e-5).all()
 

@@ -13,11 +13,12 @@ from docs.site.notebooks import notebooks
 from docs.site.public import GROUPS, RESULTS
 from docs.site.words import terms
 from workbench.builtin.cases import CASES
-from workbench.builtin.formulations import FORMULATIONS, SLIDING
+from workbench.builtin.formulations import REGISTRIES
 from workbench.diagnostics.friction_section import friction_section
+from workbench.verbs.find import find_formulation
 
 DOCS = examples.DOCS
-LONG = {"tutorial", "paper", "painleve", "lecture", "study"}
+LONG = {"tutorial", "paper", "painleve", "lecture", "study", "reality"}
 """Pages whose blocks take seconds each: `python -m docs.build` runs them, and with it `.ci/run`."""
 
 
@@ -66,11 +67,11 @@ def test_the_gallery_has_every_case_with_all_its_parameters(tmp_path):
 
 def test_the_gallery_has_every_formulation_with_its_relations_and_options():
     text = MADE["formulations"](None)
-    names = [*FORMULATIONS.bundled, *SLIDING.bundled]
+    names = [name for registry in REGISTRIES for name in registry.bundled]
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == names
     sections = re.split(r"^\(formulation-.*\)=$", text, flags=re.MULTILINE)[1:]
     for name, section in zip(names, sections, strict=True):
-        f = (SLIDING if name in SLIDING else FORMULATIONS).find(name)
+        f = find_formulation(name)
         assert section.count("```{math}") >= 2
         assert all(f"| `{option}` |" in section for option in f.described_options)
         assert ('<svg class="marks section"' in section) == (friction_section(f) is not None)

@@ -10,7 +10,7 @@ import workbench.algorithms
 from workbench.algorithms import ROUND_OFF, SOLVERS, default_solver, find_solver
 from workbench.builtin import cases, formulations
 from workbench.builtin.cases import CASES
-from workbench.builtin.formulations import FORMULATIONS, SLIDING
+from workbench.builtin.formulations import REGISTRIES
 from workbench.cli.words import find_case, find_formulation
 from workbench.errors import UnknownNameError
 from workbench.language.formulation import Formulation
@@ -18,6 +18,7 @@ from workbench.mechanics.case import Case
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP, Equations
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
+from workbench.problems.mixed import MixedNCP
 
 
 def modules(package):
@@ -44,7 +45,7 @@ def objects(package) -> list:
 
 def test_every_formulation_in_the_folder_is_registered_and_the_other_way_round():
     found = [thing for thing in objects(formulations) if isinstance(thing, Formulation)]
-    listed = (*FORMULATIONS, *SLIDING)
+    listed = [f for registry in REGISTRIES for f in registry]
     assert {id(f) for f in found} == {id(f) for f in listed}, sorted(f.name for f in found)
     assert len({f.name for f in listed}) == len(listed)
 
@@ -63,7 +64,7 @@ def test_every_solver_in_the_folder_is_registered_and_the_other_way_round():
     assert len(found) == len(SOLVERS)
 
 
-@pytest.mark.parametrize("registry", [CASES, FORMULATIONS, SLIDING], ids=lambda r: r.kind)
+@pytest.mark.parametrize("registry", [CASES, *REGISTRIES], ids=lambda r: r.kind)
 def test_a_registry_calls_things_what_they_call_themselves_and_lists_what_is_close(registry):
     assert [registry.find(name).name for name in registry.names] == registry.names
     assert [thing.name for thing in registry] == registry.names == [thing.name for thing in registry[:]]
@@ -76,7 +77,7 @@ def test_a_registry_calls_things_what_they_call_themselves_and_lists_what_is_clo
 def test_a_solver_is_called_what_the_registry_calls_it_and_says_what_it_is(name):
     solver = find_solver(name)
     assert solver.name == name
-    kinds = LCP, MLCP, ConicQP, CoulombNCP, Equations, GlobalConicQP, GlobalCoulombNCP, ContactBlocks
+    kinds = LCP, MLCP, ConicQP, CoulombNCP, Equations, GlobalConicQP, GlobalCoulombNCP, ContactBlocks, MixedNCP
     assert solver.solves <= {kind.kind for kind in kinds}
     assert solver.guaranteed_for
     assert solver.tolerance > 0
@@ -88,7 +89,7 @@ def test_every_kind_of_problem_has_a_solver_that_takes_it_to_round_off(kind):
     assert kind in default_solver(kind).solves
 
 
-@pytest.mark.parametrize("formulation", [*FORMULATIONS, *SLIDING], ids=lambda f: f.name)
+@pytest.mark.parametrize("formulation", [f for registry in REGISTRIES for f in registry], ids=lambda f: f.name)
 def test_the_command_line_knows_a_formulation_by_its_name_and_by_its_label(formulation):
     assert find_formulation(formulation.name) == formulation
     assert formulation.label == formulation.name

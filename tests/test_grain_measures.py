@@ -1,14 +1,18 @@
 """Measures of grains on constructed data, truths of the scenes, and the study of a flow."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.special import stdtrit
 
 import workbench as wb
 from workbench.builtin.cases import SCENES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.comparison.scenes.flow import BINS
+from workbench.comparison.scenes.flow_differences import differences
 from workbench.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.scenes.grains.measures import Watched, force_distribution, passing_rate, solid_fraction
 from workbench.scenes.grains.scene import Grains
@@ -74,7 +78,7 @@ def test_two_grains_on_another_press_on_all_three():
     # Four contacts: two of the upper one with the lower ones, and two with the floor: six ends.
     assert found["coordination"] == pytest.approx(2.0)
     assert found["slip"] < 1e-9
-    assert found["strong"] == 0.0
+    assert found["strong_contacts"] == 0.0
     assert found["overlap"] < 1e-12
 
 
@@ -96,8 +100,14 @@ def test_what_scenes_measure_themselves():
     x[..., 0], x[..., 1], x[..., 2] = column.foot * np.linspace(0, 3, 100), 0.0, 0.25
     assert column.measured(track)["runout"] == pytest.approx(1.7, rel=1e-6)
     assert column.measured(track)["height"] == 0.25
+    # A cone of height 0.3 and radius 1, filled evenly, on grains of radius 0.005.
+    rng = np.random.default_rng(0)
+    cone = rng.uniform([-1, -1, 0], [1, 1, 0.3], (60_000, 3))
+    cone = cone[cone[:, 2] < 0.3 * (1 - np.hypot(cone[:, 0], cone[:, 1]))] + [0, 0, 0.005 * np.sqrt(2 / 3)]
+    heap = SimpleNamespace(position=cone[None], t=np.zeros(1))
+    assert column.measured(heap)["slope"] == pytest.approx(np.degrees(np.arctan(0.3)), rel=0.02)
     hopper = SCENES.find("hopper")()
-    assert hopper.beverloo(1500.0) == pytest.approx(0.58 * 1500 * np.sqrt(9.81) * 0.035**2.5)
+    assert hopper.beverloo(1500.0) == pytest.approx(0.58 * 1500 * np.sqrt(9.81) * 0.03**2.5)
     assert SCENES.find("hopper")(opening=0.01).beverloo(1500.0) == 0.0
 
 
@@ -126,13 +136,16 @@ def test_a_balance_that_is_off_is_seen():
 
 @pytest.fixture(scope="module")
 def found():
-    return wb.flow("rotating-drum", values={"N": 25}, mu=[0.3], steps=[4e-3, 2e-3], duration=0.08, roughness=1e-4)
+    values = {"N": 25, "seed": 5}
+    steps = [4e-3, 2e-3]
+    return wb.flow("rotating-drum", values=values, mu=[0.3], steps=steps, seeds=2, duration=0.08, roughness=1e-4)
 
 
 def test_a_flow_has_a_row_a_run_with_units_and_meanings(found):
     rows = found.rows
-    assert list(rows["step"]) == [4e-3, 4e-3, 2e-3, 2e-3]
-    assert list(rows["formulation"]) == ["coulomb", "ccp"] * 2
+    assert list(rows["step"]) == [4e-3] * 4 + [2e-3] * 4
+    assert list(rows["formulation"]) == ["coulomb", "coulomb", "ccp", "ccp"] * 2
+    assert list(rows["seed"]) == [0, 1] * 4
     assert rows["finished"].all()
     assert set(rows.attrs["columns"]) == set(rows.columns)
     ccp = rows[rows["formulation"] == "ccp"]
@@ -141,19 +154,30 @@ def test_a_flow_has_a_row_a_run_with_units_and_meanings(found):
 
 
 def test_the_page_of_a_flow_answers_first(found, tmp_path):
-    assert found.words[0].startswith("Associated flow (ccp) holds contacts that slide open by μ h |uₜ|")
-    assert any(word.startswith("Slope: ccp has up to") for word in found.words)
+    assert found.words[0].startswith("Slope: ")
+    assert any(
+        word.startswith("Associated flow (ccp) holds contacts that slide open by μ h |uₜ|") for word in found.words
+    )
+    assert found.words[-1].startswith("How sure: every number is the mean over 2 starts")
     found.save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "default-src" in page
-    assert all(f'id="figure-{name}"' in page for name in ("flow", "artefact", "forces"))
-    assert {p.name for p in (tmp_path / "out").iterdir()} >= {"flow.csv", "forces.csv", "report.html"}
+    assert all(f'id="figure-{name}"' in page for name in ("differences", "flow", "artefact", "forces"))
+    assert {p.name for p in (tmp_path / "out").iterdir()} >= {
+        "flow.csv",
+        "differences.csv",
+        "forces.csv",
+        "truths.csv",
+        "report.html",
+    }
 
 
 def test_a_run_that_fails_is_a_row_with_its_reason(monkeypatch):
     monkeypatch.setattr("workbench.verbs.flow.MOST", 20)
     monkeypatch.setattr("workbench.verbs.flow.AFTER", {})
-    found = wb.flow("packing", ["ccp"], values={"N": 30}, mu=[0.5], steps=[1e-3], duration=2e-3, tolerance=1e-12)
+    found = wb.flow(
+        "packing", ["ccp"], values={"N": 30}, mu=[0.5], steps=[1e-3], seeds=1, duration=2e-3, tolerance=1e-12
+    )
     row = found.rows.iloc[0]
     assert (row["finished"], row["steps"]) == (False, 0)
     assert row["reason"] in found.words[0]
@@ -170,5 +194,52 @@ def test_what_makes_no_flow_is_refused_in_a_line():
         wb.flow("hopper", mu=[])
     with pytest.raises(DataError, match=r"steps -1 to -1 s in 1 s; at least one whole step"):
         wb.flow("hopper", steps=[-1])
+    for seeds in (0, 2.5, 1e6):
+        with pytest.raises(WorkbenchError, match=re.escape(f"seeds = {seeds:g}; a whole number from 1 to 1000")):
+            wb.flow("hopper", seeds=seeds)
     with pytest.raises(DataError, match=r"mu = -1; a nonnegative number"):
         wb.flow("hopper", mu=[-1])
+
+
+def flow_rows(values, steps=(1.0, 2.0), mus=(0.1,), seeds=4):
+    """Rows with a measure x: values(formulation, mu, step, seed)."""
+    return pd.DataFrame([
+        {"formulation": f, "mu": mu, "step": h, "seed": s, "x": values(f, mu, h, s)}
+        for f in ("coulomb", "ccp") for mu in mus for h in steps for s in range(seeds)
+    ])  # fmt: skip
+
+
+def test_differences_are_those_of_pairs_beside_coulombs_mean():
+    d = differences(flow_rows(lambda f, mu, h, s: 10.0 + s + (0.5 * h if f == "ccp" else 0.1 * h)), ["x"])
+    ccp = d[d["formulation"] == "ccp"].set_index("step")
+    # The starts' own scatter is in both runs of a pair, and leaves nothing open.
+    assert ccp.loc[1.0, "difference"] == pytest.approx(0.4 / 11.6)
+    assert ccp.loc[2.0, "difference"] == pytest.approx(0.8 / 11.7)
+    np.testing.assert_allclose(ccp["uncertainty"], 0, atol=1e-12)
+    own = d[d["formulation"] == "coulomb"]
+    assert own[["step", "runs"]].to_numpy().tolist() == [[2.0, 4]]
+    assert own["difference"].iloc[0] == pytest.approx(0.1 / 11.6)
+
+
+def test_what_chance_makes_is_told_about_as_seldom_as_it_should_be():
+    rng, told = np.random.default_rng(0), 0
+    for _ in range(15):
+        d = differences(flow_rows(lambda *_: rng.normal(10, 1), mus=(0.1, 0.5), seeds=3), ["x"])
+        told += bool(d[d["formulation"] == "ccp"]["told"].any())
+    # 5 % of 15 are less than one.
+    assert told <= 3
+    d = differences(flow_rows(lambda f, *_: rng.normal(10, 1) + 8 * (f == "ccp"), seeds=4), ["x"])
+    assert d[d["formulation"] == "ccp"]["told"].all()
+    # As wide as the theory's: two means of 4 each, spread 2^1/2, 6 degrees of freedom, 2 means.
+    assert d["uncertainty"].iloc[-1] == pytest.approx(0.1 * stdtrit(6, 1 - 0.05 / 4) * np.sqrt(2 / 4), rel=0.5)
+
+
+def test_one_start_or_a_missing_run_tells_nothing():
+    one = differences(flow_rows(lambda f, mu, h, s: 10.0 + h, seeds=1), ["x"])
+    assert np.isinf(one["uncertainty"].astype(float)).all()
+    assert not one["told"].any()
+    rows = flow_rows(lambda f, mu, h, s: 10.0 + h * (f == "ccp"), seeds=2)
+    assert set(differences(rows[rows["step"] > 1.0], ["x"])["step"]) == {2.0}
+    left = rows[~((rows["formulation"] == "coulomb") & (rows["step"] == 1.0))]
+    assert set(differences(left, ["x"])["formulation"]) == {"ccp"}
+    assert differences(rows[rows["formulation"] == "ccp"], ["x"]).empty

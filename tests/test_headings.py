@@ -194,7 +194,9 @@ def velocity(formulation, system):
 @pytest.mark.parametrize("f", FORMULATIONS, ids=lambda f: f.name)
 def test_a_formulation_has_axes_if_and_only_if_its_answer_depends_on_them(f):
     """Tangents turned with their headings and slides leave the answer, unless the axes are fixed to the tangents."""
-    systems = [random_system(seed, r=2, d=2, mu=(0.05, 0.4)) for seed in range(12)]
+    # Facets that are all at work are isotropic; where friction is large some of them are not.
+    mu = (2.0, 3.0) if f.name == "comfree" else (0.05, 0.4)
+    systems = [random_system(seed, r=2, d=2, mu=mu) for seed in range(12)]
     # A contact that sticks before the step has no slide to turn to.
     systems = [s for s in systems if np.linalg.norm(slip(s, s.v), axis=1).min() > 0.01][:3]
     angles = np.array([0.3, -1.1])

@@ -117,7 +117,7 @@ def test_nothing_at_all_is_no_violation():
 
 
 @pytest.mark.parametrize(
-    "shapes", [((2,), (4,), (2,), (4,)), ((2,), (2, 3), (2,), (2, 3)), ((2,), (2, 2), (2,), (2, 1))]
+    "shapes", [((2,), (4,), (2,), (4,)), ((2,), (2, 6), (2,), (2, 6)), ((2,), (2, 2), (2,), (2, 1))]
 )
 def test_shapes_that_do_not_belong_together_are_refused(shapes):
     with pytest.raises(DataError, match="do not belong together"):

@@ -15,7 +15,7 @@ from workbench.language.polygon import half_plane, polygon
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE
 
 NAMED = {f.name: f for f in FORMULATIONS}
-STEPS = [f for f in FORMULATIONS if f.symbols is ContactSymbols]
+STEPS = [f for f in FORMULATIONS if f.name != "gauss-seidel"]
 OTHERS = [
     NAMED["box"].with_options(bounds="coupled"), NAMED["stewart-trinkle"].with_options(directions=8, axes="sliding"),
     NAMED["phantom-inertia"].with_options(directions=8, lateral="regularised"),
@@ -27,8 +27,8 @@ ALL = [(f, d) for f in STEPS for d in (1, 2, 3, 5)] + [*product(OTHERS, (1, 2, 4
 def test_every_formulation_is_local_with_any_number_of_directions(f, d):
     # The comparison with the declaration at two and three contacts is made when the block is read.
     block = local_block(f, d)
-    assert block.copies == (2 if f.name == "staggered" else 1)
-    cones = {"coulomb": COULOMB, "ccp": ASSOCIATED, "mujoco": ASSOCIATED}
+    assert block.copies == (2 if f.name in ("staggered", "comfree") else 1)
+    cones = {"coulomb": COULOMB, "ccp": ASSOCIATED, "mujoco": ASSOCIATED, "sap": ASSOCIATED}
     assert block.cone == cones.get(f.name, NO_CONE)
     assert block.m == block.copies * (1 + d)
 
@@ -38,6 +38,11 @@ def test_the_block_of_coulomb_is_the_contact_itself():
     one, eps, b = np.eye(3), np.diag([0.1, 0.2, 0.3]), np.array([[3.0], [4.0], [5.0]])
     np.testing.assert_array_equal(B[:6], np.block([[one, eps, b], [0 * one, one, 0 * b]]))
     assert B[-1, -1] == 0.7
+
+
+def test_sweeps_over_all_contacts_are_no_contact_s_own():
+    with pytest.raises(ModellingError, match="'U_nn' has 4 entries at 2 contacts and 1 at one"):
+        local_block(NAMED["gauss-seidel"], 2)
 
 
 def own(change):

@@ -67,7 +67,7 @@ def test_sizes_of_a_cone_pair():
 )
 def test_the_right_hand_side_is_an_unknown(partner, shown):
     message = refusal(complements, np.zeros(2), partner)
-    assert_names(message, shown, "free, nonneg, box or friction_cone")
+    assert_names(message, shown, "free, nonneg, box, disc or friction_cone")
 
 
 @pytest.mark.parametrize("state", [equals, lambda F: complements(F, nonneg("gamma", 2))])

@@ -237,11 +237,11 @@ def test_a_moving_surface_is_a_prescribed_rate(scene):
             np.testing.assert_allclose(d.efc_vel[c.efc_address : c.efc_address + 3], rates[0], atol=1e-12)
 
 
-def test_the_formulation_mujoco_makes_the_steps_of_the_engine(scene):
+@pytest.mark.parametrize(("name", "cone"), [("mujoco", "elliptic"), ("mujoco-pyramid", "pyramidal")])
+def test_the_formulations_of_mujoco_make_the_steps_of_the_engine(scene, name, cone):
     """Contacts of all kinds, limits, an equality, dry friction and a belt, from the engine's own states."""
-    s = scene(ALL)
-    mujoco_formulation = next(f for f in FORMULATIONS if f.name == "mujoco")
-    stepper = SceneStepper(s, mujoco_formulation, s.step)
+    s = scene(ALL.replace('cone="elliptic"', f'cone="{cone}"'))
+    stepper = SceneStepper(s, FORMULATIONS.find(name), s.step)
     d = data_at(s, *shaken(s, speed=0.1))
     worst, kinds = 0.0, set()
     for _ in range(12):

@@ -9,6 +9,7 @@ from workbench.comparison.jobs import Settings
 from workbench.comparison.scenes import runs
 from workbench.comparison.scenes.compare import compare
 from workbench.comparison.scenes.measured import angles
+from workbench.comparison.scenes.single import Touching
 from workbench.errors import DataError, WorkbenchError
 from workbench.mechanics.instant import Places
 from workbench.scenes.run import run
@@ -127,6 +128,21 @@ def test_a_soft_formulation_sinks_and_creeps(sliding):
     assert creep["mujoco"] > 1e-4 > 1e-9 > creep["coulomb"]
 
 
+@pytest.mark.parametrize(("name", "own"), [("mujoco", True), ("ccp", False)])
+def test_a_soft_formulation_is_asked_at_states_of_its_own_run(name, own):
+    """There exact friction takes what has gone in as touching; rigid ones are asked at states of exact friction."""
+    asked = []
+
+    def stepper(scene, f, h):
+        asked.append((f.name, isinstance(scene, Touching)))
+        return SceneStepper(scene, f, h)
+
+    short = Settings((H,), FINE, 2 * H)
+    compare(Balls([[0, 0, 0.1]], [[1, 0, 0]]), [find_formulation(name)], COULOMB, stepper, short)
+    assert (("coulomb", True) in asked) == own
+    assert asked.count((name, False)) == (1 if own else 2)
+
+
 def test_growth_of_a_stable_scene_is_about_one():
     c = compared(Balls([[0, 0, 0.1], [0.4, 0, 0.1]], [[0, 0, 0], [0, 0, 0]]), "coulomb")
     assert c.scene.why == ""
@@ -150,7 +166,9 @@ class Ending(SceneStepper):
 
     def step(self, q, v, t):
         found = super().step(q, v, t)
-        return found._replace(residual=1.0) if t > 0.65 * DURATION else found
+        # Every step takes more than the one before.
+        found = found._replace(residual=1e-12 * (1 + t), iterations=1 + round(1e3 * t))
+        return found._replace(residual=1.0) if t > 0.8 * DURATION else found
 
 
 def test_a_run_without_an_answer_is_a_row_with_its_reason():
@@ -162,7 +180,7 @@ def test_a_run_without_an_answer_is_a_row_with_its_reason():
     row = c.runs.set_index("label").loc["ccp"]
     assert not row["verified"]
     assert row["claimed"] == "INACCURATE"
-    assert "at 0.036 s: residual 1.0e+00" in row["reason"]
+    assert "at 0.042 s: residual 1.0e+00" in row["reason"]
     assert np.isnan(row["body_position_error"])
     assert c.scene.until == DURATION
     assert set(c.bodies["label"]) == {"coulomb"}
@@ -171,9 +189,28 @@ def test_a_run_without_an_answer_is_a_row_with_its_reason():
 def test_where_the_reference_ends_the_comparison_does():
     scene = Balls(**SLIDES)
     c = compare(scene, [find_formulation("ccp")], COULOMB, Ending, SETTINGS)
-    assert c.scene.until == pytest.approx(0.03)
+    assert c.scene.until == pytest.approx(0.036)
     assert "no verified step" in c.scene.why
     assert c.runs["verified"].all()
+    # It ends itself after what is compared, and its numbers are of that alone.
+    row = c.runs.iloc[0]
+    assert row["claimed"] == "SOLVED"
+    assert (row["steps"], row["reason"]) == (6, "")
+    own = c.trajectories[(c.trajectories["role"] == "run") & (c.trajectories["body"] == "ball 1")]
+    assert row["iterations"] == own["iterations"].sum()
+    assert row["residual"] == own["residual"].max()
+
+
+def test_a_row_stands_alone_where_exact_friction_has_no_answer_at_its_step():
+    def stepper(scene, f, h):
+        return (Ending if f.name == "coulomb" and h == H else SceneStepper)(scene, f, h)
+
+    c = compare(Balls(**SLIDES), [find_formulation("ccp")], COULOMB, stepper, SETTINGS)
+    row = c.runs.iloc[0]
+    assert c.scene.until == DURATION
+    assert row["body_position_error"] > 0
+    assert "body_position_formulation" not in c.runs or np.isnan(row["body_position_formulation"])
+    assert np.isnan(row["one_step_error"])
 
 
 class Refused(SceneStepper):

@@ -18,7 +18,7 @@ from workbench.assemble.find import compiled
 from workbench.assemble.plan import Compiled, Plan
 from workbench.assemble.rows import read_rows
 from workbench.assemble.tensor import compile_declaration
-from workbench.builtin.formulations import FORMULATIONS, SLIDING
+from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
 from workbench.engine import disk
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import complements, declare, equals, free, nonneg
@@ -46,7 +46,7 @@ def stored(folder):
     return [path for path in folder.iterdir() if path.name != disk.LOCKS]
 
 
-@pytest.mark.parametrize("f", [*FORMULATIONS, *SLIDING], ids=lambda f: f.name)
+@pytest.mark.parametrize("f", [f for registry in REGISTRIES for f in registry], ids=lambda f: f.name)
 def test_what_is_stored_comes_back(f, folder):
     size = SIZES.get(f.symbols, (2, 1))
     c = compile_declaration(f, size)
@@ -289,7 +289,7 @@ def test_a_forged_declaration_makes_no_wrong_impulse(folder, systems):
     assert store.load(f, system.size) is not None
 
 
-OPTIONS = [(f, {}) for f in (*FORMULATIONS, *SLIDING)] + [
+OPTIONS = [(f, {}) for registry in REGISTRIES for f in registry] + [
     (FORMULATIONS.find(name), options)
     for name, options in [
         ("stewart-trinkle", dict(directions=8, axes="sliding")), ("anitescu-potra", dict(restitution="poisson")),

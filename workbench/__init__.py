@@ -4,11 +4,11 @@
     >>> wb.formulations.names[:3]
     ['frictionless', 'stewart-trinkle', 'anitescu-potra']
 
-The language: `formulation`, `free`, `nonneg`, `box`, `friction_cone`, `equals`, `complements`, `declare`, over the
-symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data: `ContactSystem`,
-`SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter. Lists: `formulations`,
-`cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `report`, `study`, `check`, `vary`, `trace`,
-`painleve`, `sweep`, `show`, `export`, `verify`.
+The language: `formulation`, `free`, `nonneg`, `box`, `disc`, `friction_cone`, `equals`, `complements`, `declare`,
+over the symbols `ContactSymbols` and `SlidingSymbols`, with `Hooks` for data that depend on the state. Data:
+`ContactSystem`, `SlidingSystem`, `read`; a case of one's own is a `Case` with a `quantity` for each parameter.
+Lists: `formulations`, `cases`, `solvers`, `metrics`. Verbs: `solve`, `compare`, `scene`, `flow`, `exam`, `reality`,
+`report`, `study`, `check`, `vary`, `trace`, `painleve`, `sweep`, `show`, `export`, `verify`.
 """
 
 from importlib import import_module
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         box,
         complements,
         declare,
+        disc,
         equals,
         free,
         friction_cone,
@@ -38,13 +39,16 @@ if TYPE_CHECKING:
     from workbench.language.polygon import polygon
     from workbench.mechanics.case import Case, Truth, quantity
     from workbench.mechanics.contact import ContactSystem
+    from workbench.mechanics.law import Law
     from workbench.sliding.system import SlidingSystem
     from workbench.verbs.check import check
     from workbench.verbs.compare import compare
+    from workbench.verbs.exam import exam
     from workbench.verbs.export import export
     from workbench.verbs.flow import flow
     from workbench.verbs.painleve import painleve
     from workbench.verbs.read import read
+    from workbench.verbs.reality import reality
     from workbench.verbs.report import report
     from workbench.verbs.scene import scene
     from workbench.verbs.show import show
@@ -56,8 +60,8 @@ if TYPE_CHECKING:
     from workbench.verbs.verify import verify
 
 VERBS = (
-    "check", "compare", "export", "flow", "painleve", "read", "scene", "show", "solve", "study", "sweep", "trace",
-    "vary", "verify",
+    "check", "compare", "exam", "export", "flow", "painleve", "read", "reality", "scene", "show", "solve", "study",
+    "sweep", "trace", "vary", "verify",
 )  # fmt: skip
 
 # Where each name comes from. They are imported when first asked for, so that `import workbench` takes no time.
@@ -70,20 +74,33 @@ _PLACES = {
     "engine.compiling": ["kernel"],
     "errors": ["DataError", "ModellingError", "UnknownNameError", "WorkbenchError"],
     "language.formulation": ["ContactSymbols", "SlidingSymbols", "formulation"],
-    "language.modelling": ["Hooks", "box", "complements", "declare", "equals", "free", "friction_cone", "nonneg"],
+    "language.modelling": [
+        "Hooks",
+        "box",
+        "complements",
+        "declare",
+        "disc",
+        "equals",
+        "free",
+        "friction_cone",
+        "nonneg",
+    ],
     "language.polygon": ["polygon"],
     "mechanics.case": ["Case", "Truth", "quantity"],
     "mechanics.contact": ["ContactSystem"],
+    "mechanics.law": ["Law"],
     "sliding.system": ["SlidingSystem"],
     **{
         f"verbs.{verb}": [verb]
         for verb in (
             "check",
             "compare",
+            "exam",
             "export",
             "flow",
             "painleve",
             "read",
+            "reality",
             "report",
             "scene",
             "show",
@@ -103,11 +120,11 @@ _FOUND = {
 }
 
 __all__ = [
-    "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "ModellingError", "SlidingSymbols",
+    "Case", "ContactSymbols", "ContactSystem", "DataError", "Hooks", "Law", "ModellingError", "SlidingSymbols",
     "SlidingSystem", "Truth", "UnknownNameError", "WorkbenchError", "box", "cases", "check", "compare",
-    "complements", "declare", "distance", "equals", "export", "flow", "formulation", "formulations", "free",
-    "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read", "report",
-    "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
+    "complements", "declare", "disc", "distance", "equals", "exam", "export", "flow", "formulation", "formulations",
+    "free", "friction_cone", "kernel", "metric", "metrics", "nonneg", "painleve", "polygon", "quantity", "read",
+    "reality", "report", "scene", "show", "solve", "solvers", "study", "sweep", "trace", "vary", "verify",
 ]  # fmt: skip
 
 

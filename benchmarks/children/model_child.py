@@ -89,12 +89,17 @@ def refusal(path: str) -> str:
 
 
 def compared(path: str, duration: float) -> Row:
-    """A comparison from the command's own verb."""
+    """A comparison by the command's own verb: seconds, rows, and what its page says first."""
     import workbench as wb
 
     begun = perf_counter()
     result = wb.compare(path, duration=duration)
-    return {"compared": perf_counter() - begun, "summary": str(result.table)}
+    page = result.html()
+    return {
+        "outcome": "compared", "seconds": perf_counter() - begun, "rows": len(result.runs),
+        "verified": int(result.runs["verified"].sum()), "until": result.comparison.scene.until, "page": len(page),
+        "reason": "; ".join(result.words[:3]),
+    }  # fmt: skip
 
 
 def answer(words: Row, _: Row) -> tuple[Row, Row]:

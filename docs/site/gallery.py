@@ -5,7 +5,7 @@ from typing import Any
 
 from docs.site.text import escaped, sentence, table
 from workbench.builtin.cases import CASES
-from workbench.builtin.formulations import FORMULATIONS, SLIDING
+from workbench.builtin.formulations import REGISTRIES, SLIDING
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.builtin.reports.figures.styles import dashes, palette
 from workbench.builtin.reports.figures.tangent_plane import thumbnail
@@ -34,8 +34,7 @@ def cases(extra: Path | None = None) -> str:
 
 def formulations() -> str:
     """Every formulation with its relations, sets, options and what theory promises."""
-    parts = [_formulation(name) for name in FORMULATIONS.bundled]
-    return "\n\n".join([*parts, *(_formulation(name) for name in SLIDING.bundled)])
+    return "\n\n".join(_formulation(name) for registry in REGISTRIES for name in registry.bundled)
 
 
 def page_of(name: str) -> str:
@@ -72,13 +71,13 @@ def _formulation(name: str) -> str:
     relations = "\n\n".join(f"```{{math}}\n{relation(r, 'latex')}\n```" for r in declaration.relations)
     unknowns = [(escaped(unknown), escaped(words)) for unknown, words in sets(declaration)]
     options = [(f"`{option}`", escaped(words)) for option, words in f.described_options.items()]
-    theory = theory_of(f) if name in FORMULATIONS else ""
+    theory = theory_of(f) if name not in SLIDING else ""
     return "\n\n".join([
         f"(formulation-{name})=\n## {name}",
         f"Friction: {escaped(f.friction)}. Problem class: {shown.compiled.kind}.",
         _section(f),
         relations,
-        f"Of these symbols, {shown.compiled.symbols}." if name not in FORMULATIONS else "",
+        f"Of these symbols, {shown.compiled.symbols}." if name in SLIDING else "",
         table(["unknown", "set"], unknowns),
         table(["option", "default and values"], options) if options else "No options.",
         sentence(escaped(str(theory))), f"Source: {escaped(f.source)}.",

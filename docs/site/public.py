@@ -6,13 +6,13 @@ from workbench.registry import Registry
 GROUPS = {
     "Verbs": [
         "solve", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify", "show", "read",
-        "export", "scene", "flow",
+        "export", "scene", "flow", "reality",
     ],
     "Data": ["ContactSystem", "SlidingSystem"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
     "The language of formulations": [
-        "formulation", "ContactSymbols", "SlidingSymbols", "free", "nonneg", "box", "friction_cone", "polygon",
-        "equals", "complements", "declare", "Hooks", "kernel",
+        "formulation", "ContactSymbols", "SlidingSymbols", "free", "nonneg", "box", "disc", "friction_cone",
+        "polygon", "equals", "complements", "declare", "Law", "Hooks", "kernel",
     ],
     "Cases and metrics of your own": ["Case", "quantity", "Truth", "metric", "distance"],
     "Errors": ["WorkbenchError", "DataError", "ModellingError", "UnknownNameError"],
@@ -24,6 +24,7 @@ RESULTS = {
     "solve": "Solved", "sweep": "Swept", "compare": "Compared", "report": "Reported", "study": "Studied",
     "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes", "verify": "Verified",
     "show": "Shown", "export": "Exported", "flow": "FlowResult",
+    "reality": "RealityResult",
 }  # fmt: skip
 """What a verb hands back: a class of its module."""
 

@@ -1,4 +1,5 @@
-"""Figures of a flow of grains: every measure over the step, the artefact of associated flow, and P(f)."""
+"""Figures of a flow of grains: what formulations change, every measure over the step, the artefact of associated flow,
+and P(f)."""
 
 import altair as alt
 import numpy as np
@@ -7,23 +8,23 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import Chart, Figure, short
 from workbench.builtin.reports.figures.styles import INK, dashes, palette
 from workbench.comparison.scenes.flow import Flow
+from workbench.comparison.scenes.flow_differences import EXACT
 
 WIDTH, ROW = 760, 130
-SHOWN = ("solid_fraction", "coordination")
-"""Measures of all scenes that have a row of plots, below those of the scene itself."""
 FINE = 1e-3
 """Gaps below this share of the roughness come from the tolerance of the steps, and are not drawn."""
 
 
 def figures(f: Flow) -> list[Figure]:
-    """The measures over the step, the artefact beside the roughness, the forces."""
+    """What formulations change, the measures over the step, the artefact beside the roughness, the forces."""
     rows = f.rows[f.rows["finished"]]
     if rows.empty:
         return []
-    found = [_measures(f, rows)]
+    found = [_differences(f), _measures(f, rows)]
     if (rows["artefact"] > 0).any():
         found.append(_artefact(f, rows))
-    return [*found, _forces(f)]
+    found.append(_forces(f))
+    return [x for x in found if x is not None]
 
 
 def _colours(order: list[str]) -> tuple[alt.Color, alt.StrokeDash]:
@@ -35,9 +36,9 @@ def _colours(order: list[str]) -> tuple[alt.Color, alt.StrokeDash]:
     )
 
 
-def _by_mu(rows: pd.DataFrame, layers: list[alt.Chart], data: pd.DataFrame, height: int = ROW) -> Chart:
+def _by_mu(layers: list[alt.Chart], data: pd.DataFrame, height: int = ROW) -> Chart:
     """A plot for every friction coefficient, side by side."""
-    several = rows["mu"].nunique()
+    several = data["panel"].nunique()
     plot = alt.layer(*layers, data=data).properties(width=WIDTH // several - 20, height=height)
     facet = alt.Facet("panel:N", title=None, sort=list(dict.fromkeys(data["panel"])))
     return plot.facet(facet=facet, columns=several)
@@ -57,29 +58,65 @@ def _over_step(rows: pd.DataFrame) -> alt.X:
     )
 
 
+def _differences(f: Flow) -> Figure | None:
+    d = f.differences
+    d = d[(d["formulation"] != EXACT) & np.isfinite(d["uncertainty"].astype(float))]
+    if d.empty:
+        return None
+    colour, dash = _colours(list(dict.fromkeys(d["formulation"])))
+    plots = []
+    for measure in [m for m in f.measures if m in set(d["measure"])]:
+        data = _panels(d[d["measure"] == measure])[["panel", "formulation", "step", "difference", "uncertainty"]]
+        data = data.assign(
+            middle=(100 * data["difference"]).map(short),
+            low=(100 * (data["difference"] - data["uncertainty"])).map(short),
+            high=(100 * (data["difference"] + data["uncertainty"])).map(short),
+        )[["panel", "formulation", "step", "middle", "low", "high"]]
+        base = alt.Chart(data).encode(x=_over_step(d), color=colour)
+        layers = [
+            alt.Chart(data).transform_aggregate(n="count()", groupby=["panel"])
+            .mark_rule(color=INK, strokeWidth=1).encode(y=alt.datum(0.0)),
+            base.mark_rule(strokeWidth=1.8).encode(y="low:Q", y2="high:Q"),
+            base.mark_line(point={"size": 40}, strokeWidth=1.4)
+            .encode(y=alt.Y("middle:Q", title=f"{measure.replace('_', ' ')} [%]"), strokeDash=dash),
+        ]  # fmt: skip
+        plots.append(_by_mu(layers, data))
+    caption = (
+        "By how much a formulation differs from Coulomb's law at the same step and friction coefficient, the mean over "
+        "the starts, in per cent of Coulomb's. Upright lines are what the spread of the starts leaves open: where one "
+        "crosses zero, these runs cannot tell."
+    )
+    return Figure("differences", "What the formulation changes", caption, alt.vconcat(*plots))
+
+
 def _measures(f: Flow, rows: pd.DataFrame) -> Figure:
     colour, dash = _colours(list(dict.fromkeys(rows["formulation"])))
     told, plots = f.rows.attrs["columns"], []
-    for name in (*f.case.measures, *SHOWN):
-        data = _panels(rows)[["panel", "formulation", "step", name]].rename(columns={name: "value"}).dropna()
+    for measure in f.measures:
+        data = _panels(rows)[["panel", "formulation", "step", measure]].rename(columns={measure: "value"}).dropna()
         if data.empty:
             continue
-        unit = "" if told[name]["unit"] == "1" else f" [{told[name]['unit']}]"
-        y = alt.Y("value:Q", title=f"{name.replace('_', ' ')}{unit}", scale=alt.Scale(zero=False))
+        unit = "" if told[measure]["unit"] in ("", "1") else f" [{told[measure]['unit']}]"
+        y = alt.Y("value:Q", title=f"{measure.replace('_', ' ')}{unit}", scale=alt.Scale(zero=False))
         data["value"] = data["value"].map(short)
-        line = alt.Chart(data).mark_line(point={"size": 30}, strokeWidth=1.8)
-        plots.append(_by_mu(rows, [line.encode(x=_over_step(rows), y=y, color=colour, strokeDash=dash)], data))
+        base = alt.Chart(data).encode(x=_over_step(rows), color=colour)
+        layers = [
+            base.mark_point(size=22, opacity=0.6, filled=True).encode(y=y),
+            base.mark_line(strokeWidth=1.8).encode(y=alt.Y("mean(value):Q", title=None), strokeDash=dash),
+        ]
+        plots.append(_by_mu(layers, data))
     caption = (
-        "Statistics of the runs, a point each, a column for each friction coefficient. Where the curves of two "
-        "formulations meet towards small steps, what they differ in is an artefact of the step."
+        "Every run is a point, a column for each friction coefficient; the curves are the means over the starts. Where "
+        "the curves of two formulations meet towards small steps, what they differ in is an artefact of the step."
     )
-    return Figure("flow", "What the formulation does to the flow, and what the step does", caption, alt.vconcat(*plots))
+    return Figure("flow", "The flow under each formulation, and what the step does", caption, alt.vconcat(*plots))
 
 
 def _artefact(f: Flow, rows: pd.DataFrame) -> Figure:
-    data = _panels(rows)[["panel", "formulation", "step"]].assign(
-        floats=(rows["float_gap"] / f.roughness).where(rows["float_gap"] > FINE * f.roughness).map(short),
-        artefact=(rows["artefact"] / f.roughness).where(rows["artefact"] > 0).map(short),
+    mean = rows.groupby(["mu", "step", "formulation"], sort=False)[["float_gap", "artefact"]].mean().reset_index()
+    data = _panels(mean)[["panel", "formulation", "step"]].assign(
+        floats=(mean["float_gap"] / f.roughness).where(mean["float_gap"] > FINE * f.roughness).map(short),
+        artefact=(mean["artefact"] / f.roughness).where(mean["artefact"] > 0).map(short),
     )
     colour, dash = _colours(list(dict.fromkeys(rows["formulation"])))
     base = alt.Chart(data).encode(x=_over_step(rows))
@@ -96,18 +133,19 @@ def _artefact(f: Flow, rows: pd.DataFrame) -> Figure:
         f"grain, {1e6 * f.roughness:.3g} µm; dotted: μ h |uₜ|, what associated flow asks for. Below the rule at "
         "1 the artefact is finer than the grain. Coulomb's law holds nothing open. Both axes are logarithmic."
     )
-    return Figure("artefact", "How far associated flow holds grains apart", caption, _by_mu(rows, layers, data, 180))
+    return Figure("artefact", "How far associated flow holds grains apart", caption, _by_mu(layers, data, 180))
 
 
 def _forces(f: Flow) -> Figure:
     finest = f.forces[f.forces["step"] == f.forces["step"].min()]
-    data = _panels(finest[finest["density"] > 0])[["panel", "formulation", "force", "density", "mu"]]
+    finest = finest.groupby(["mu", "formulation", "force"], sort=False)["density"].mean().reset_index()
+    data = _panels(finest[finest["density"] > 0])[["panel", "formulation", "force", "density"]]
     data = data.assign(density=np.log10(data["density"]).map(short))
     colour, dash = _colours(list(dict.fromkeys(data["formulation"])))
     x, y = alt.X("force:Q", title="f, beside its mean"), alt.Y("density:Q", title="log10 P(f)")
     line = alt.Chart(data).mark_line(strokeWidth=1.8).encode(x=x, y=y, color=colour, strokeDash=dash)
     caption = (
-        "How the normal forces of contacts are distributed, all contacts of the second half of the run at the smallest "
-        "step. Force chains are the tail, which falls exponentially in packings at rest."
+        "How the normal forces of contacts are distributed, all contacts of the second half of the runs at the "
+        "smallest step. Force chains are the tail, which falls exponentially in packings at rest."
     )
-    return Figure("forces", "Force chains", caption, _by_mu(data, [line], data, 180))
+    return Figure("forces", "Force chains", caption, _by_mu([line], data, 180))

@@ -19,9 +19,15 @@ OF_FORMULATIONS = {
     "hybrid": ("#29a7f9", [4, 8]),
     "ccp": ("#595489", [12, 3, 3, 3]),
     "mujoco": ("#725836", [2, 2]),
+    "mujoco-pyramid": ("#cf9ddc", [2, 2, 6, 2]),
+    "sap": ("#810dff", [7, 2]),
+    "comfree": ("#1cc687", [3, 3]),
+    "gauss-seidel": ("#4678ff", [1, 3]),
+    "hunt-crossley": ("#e0004b", [10, 2, 2, 2, 2, 2]),
+    "ipc": ("#73399f", [5, 2, 1, 2]),
     "uncertainty of the reference": ("#8a8f98", [20, 1]),
 }
-"""Exact Coulomb friction has the ink of the page; no two others come nearer than 17 in CIELAB to any colour vision."""
+"""Exact Coulomb friction has the ink of the page; no two others come nearer than 14 in CIELAB to any colour vision."""
 OTHERS = ["#1f77b4", "#17becf", "#a0a118", "#e377c2", "#8c96c6", "#66a061", "#d6616b", "#9467bd", "#b5651d", "#6b6ecf"]
 """Colours of other names and of further variants, by the name's digest, the next one where that is taken."""
 OTHER_DASHES = [[6, 3], [2, 4], [9, 3, 2, 3], [5, 5], [11, 6]]

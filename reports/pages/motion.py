@@ -40,33 +40,45 @@ def motion_view(c: Comparison) -> dict[str, Any]:
     tracks = drawn_tracks(c)
     if c.motion is None or len(c.motion.t) < 2:
         return {"motion": {}, "viewer": ""}
-    colours, view, ends = colours_of(tracks), view_of(c.motion), extremes(c)
+    ends = extremes(c)
     # Those that the headline is about; where nothing is ranked, the one that is farthest.
     chosen = [i for x in dict.fromkeys(ends or ()) for i, track in enumerate(tracks) if i and track.label == x]
     shown = [0, *(chosen or [i for i in [farthest(c, tracks)] if i])]
-    pictures = stills(c.motion, [tracks[i] for i in shown], [colours[i] for i in shown])
-    end = float(c.motion.t[-1])
+    cards = {card["label"]: _section(card) for card in c.mathematics}
+    found = moving(c.motion, tracks, shown, cards, c.case.v_th if c.case else 0.0)
+    found["motion"]["ranked"] = [stopping(_name(tracks[i]), stops(c)) for i in chosen]
+    return found
+
+
+def moving(
+    m: Motion, tracks: list[Track], shown: list[int], sections: dict[str, Any], sticks: float = 0.0
+) -> dict[str, Any]:
+    """The same of tracks of which those `shown` are seen at first; below `sticks` [m/s] a contact counts as sticking.
+
+    `sections` are cross-sections of friction cones by label (`_section`), a disc where there is none.
+    """
+    colours, view = colours_of(tracks), view_of(m)
+    pictures = stills(m, [tracks[i] for i in shown], [colours[i] for i in shown])
+    end = float(m.t[-1])
     page = {
         "tracks": [(i, _name(x), colours[i], i in shown) for i, x in enumerate(tracks)],
         "shown": [_name(tracks[i]) for i in shown],
         "colours": [colours[i] for i in shown],
         "stills": [(f"{t:.3g} s", Markup(svg)) for t, svg in pictures],
         "view": view, "end": end, "longest": LONGEST * view.reach, "tallest": TALLEST * view.reach,
-        "last": -(-len(c.motion.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
-        "runs": len(tracks) - 1, "contacts": len(tracks[0].mu),
-        "ranked": [stopping(_name(tracks[i]), stops(c)) for i in chosen],
+        "last": -(-len(m.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
+        "runs": len(tracks) - 1, "contacts": len(tracks[0].mu), "ranked": [],
     }  # fmt: skip
-    return {"motion": page, "viewer": _viewer(c, c.motion, tracks, colours)}
+    return {"motion": page, "viewer": _viewer(m, tracks, colours, sections, sticks)}
 
 
-def _viewer(c: Comparison, m: Motion, tracks: list[Track], colours: list[str]) -> str:
+def _viewer(m: Motion, tracks: list[Track], colours: list[str], sections: dict[str, Any], sticks: float) -> str:
     """The viewer with its data."""
     view, stride = view_of(m), _stride(tracks)
-    cards = {card["label"]: card for card in c.mathematics}
     t, (faces, ground) = m.t[::stride], planes(m)
     data = {
         "moments": len(t), "end": float(t[-1]), "begin": float(t[int(BEGIN * (len(t) - 1))]),
-        "sticks": c.case.v_th if c.case else 0.0, "margin": MARGIN,
+        "sticks": sticks, "margin": MARGIN,
         "decimals": decimals(t),
         "speed": tidy(t[-1] / SECONDS), "view": [view.azimuth, view.elevation], "square": view.square,
         "metres_per_newton": view.square / view.newton, "metres_per_speed": view.square / view.speed,
@@ -81,7 +93,7 @@ def _viewer(c: Comparison, m: Motion, tracks: list[Track], colours: list[str]) -
         "tracks": [
             {
                 "label": _name(x), "role": x.role, "colour": colour, "mu": [round(float(mu), 6) for mu in x.mu],
-                "section": _section(cards.get(x.label)) if x.role == "run" else "disc",
+                "section": sections.get(x.label, "disc") if x.role == "run" else "disc",
                 **{name: _packed(getattr(x, name)[::stride], name in FLOATS) for name in KEPT},
             }
             for x, colour in zip(tracks, colours, strict=True)
@@ -116,9 +128,9 @@ def _mesh(solid: Any) -> dict[str, Any]:
     return {"vertices": _packed(solid.vertices[None], True), "triangles": bytes_}
 
 
-def _section(card: dict[str, Any] | None) -> Any:
+def _section(card: dict[str, Any]) -> Any:
     """The cross-section of a formulation's friction cone, as its card has it; a disc where that says nothing."""
-    if card is None or "section" not in card:
+    if "section" not in card:
         return "disc"
     if card["section"] is None or card["section_axes"] is None:
         return None

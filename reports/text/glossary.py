@@ -15,6 +15,7 @@ GLOSSARY = {
     "LCP": "linear complementarity problem: find z ≥ 0 with w = M z + q ≥ 0 and zᵀw = 0",
     "lead matrix": "the matrix M of the LCP or MLCP that is solved in a step",
     "local error": "of a single step, begun at a state of the exact run, so that nothing accumulates",
+    "mixed NCP": "friction cones, discs of given radius and bounds beside one another in one problem",
     "MLCP": "mixed LCP: some unknowns have two bounds or none",
     "natural map": "p − P(p − ρ u), P the projection onto the set of impulses: zero at solutions alone",
     "P, P-matrix": "a matrix whose principal minors are all positive; its LCP has exactly one solution for every q",

@@ -37,13 +37,14 @@ SOLVERS = Registry("solver", "workbench.algorithms", {
     "blocks-exact": "contact_blocks.SOLVER",
     "spheres": "spheres.SOLVER",
     "spheres-newton": "sphere_newton.SOLVER",
+    "mixed-exact": "mixed_exact.SOLVER",
 }, _is_solver, _line, "workbench.solvers")  # fmt: skip
 """Name of the solver: module and object below this package. `cvxpy:NAME` stands for any installed CVXPY solver."""
 
 ROUND_OFF = {
     "LCP": "lemke", "MLCP": "proximal", "conic QP": "ccp-exact", "global conic QP": "ccp-exact",
     "Coulomb NCP": "coulomb-exact", "global Coulomb NCP": "coulomb-exact", "equations": "elimination",
-    "contact blocks": "blocks-exact",
+    "contact blocks": "blocks-exact", "mixed NCP": "mixed-exact",
 }  # fmt: skip
 """Problem class: the solver that takes it to round-off."""
 

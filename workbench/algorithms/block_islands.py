@@ -21,7 +21,7 @@ from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.algorithms.proximal import proximal_kernel
 from workbench.algorithms.small_cones import VERIFIED, solve_small
 from workbench.arrays import Array
-from workbench.problems.contact_blocks import COULOMB, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
 from workbench.problems.dense_blocks import normals_first
 from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
@@ -63,19 +63,29 @@ def islands(p: ContactBlocks) -> Iterator[Island]:
     first = np.flatnonzero(np.diff(p.part[order], prepend=-1))
     k = np.diff(p.unknown)
     ordered, at = ranges(p.unknown, order), np.append(0, np.cumsum(k[order]))
-    plain, symmetric = np.ones(p.blocks, dtype=bool), np.ones(p.blocks, dtype=bool)
+    plain = np.ones(p.blocks, dtype=bool)
     plain[p.block_of_unknown[(p.lower != 0) | (p.upper != np.inf)]] = False
-    L, N, R = p.whole
-    for apart in (L - R.T, N - N.T):
-        symmetric[p.block_of_unknown[apart.tocoo().row[apart.data != 0]]] = False
+    symmetric = None
     for a, b in pairwise([*first.tolist(), order.size]):
         blocks, unknowns = order[a:b], ordered[at[a] : at[b]]
         method: Any = None
         if (p.cone[blocks] != NO_CONE).any():
             method = solve_small if unknowns.size <= MOST_CONES else None
-        elif unknowns.size <= MOST_INTERVALS:
-            method = lemke_kernel if plain[blocks].all() else proximal_kernel if symmetric[blocks].all() else None
+        elif unknowns.size <= MOST_INTERVALS and plain[blocks].all():
+            method = lemke_kernel
+        elif unknowns.size <= MOST_INTERVALS and blocks.size > 1:
+            symmetric = _symmetric(p) if symmetric is None else symmetric
+            method = proximal_kernel if symmetric[blocks].all() else None
         yield Island(blocks, unknowns, method)
+
+
+def _symmetric(p: ContactBlocks) -> NDArray[np.bool_]:
+    """Which blocks (B,) have R = L^T and a symmetric N; to ask takes longer than to solve a robot's contacts."""
+    found = np.ones(p.blocks, dtype=bool)
+    L, N, R = p.whole
+    for apart in (L - R.T, N - N.T):
+        found[p.block_of_unknown[apart.tocoo().row[apart.data != 0]]] = False
+    return found
 
 
 def _matrix(p: ContactBlocks, some: list[Island]) -> Any:
@@ -123,7 +133,7 @@ def solve_cones(p: ContactBlocks) -> Array | None:
         return None
     laws, d = set(p.cone.tolist()), p.size // p.blocks - 1
     one_size = bool((np.diff(p.unknown) == 1 + d).all())
-    if NO_CONE in laws or len(laws) > 1 or not one_size or d not in (1, 2) or p.N.any():
+    if laws not in ({COULOMB}, {ASSOCIATED}) or not one_size or d not in (1, 2) or p.N.any():
         return None
     if (p.whole[0] != sparse.eye_array(p.size)).nnz:
         return None

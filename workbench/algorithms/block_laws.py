@@ -7,7 +7,7 @@ In scaled rows, of unit mobility, let P = R x be a block's impulses and u its ve
 With Z = 1 the equation P = T(u - P) is the block's law; with Z = W_ii, T(u - W_ii P) is what the block makes of itself
 while the others are held. For intervals T is piecewise linear and found by clipping or by Lemke's method, free unknowns
 eliminated and two-sided bounds with a slack; of friction polygons P is unique where x is not. Cones have Alart and
-Curnier's equation (Coulomb's law), which is this with Z = 1, or the natural map (associated flow).
+Curnier's equation (Coulomb's law), which is this with Z = 1, or the natural map (associated flow), as discs have.
 """
 
 from typing import NamedTuple
@@ -16,8 +16,8 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from workbench.algorithms.law_equations import law_equations
 from workbench.algorithms.lemke.method import lemke_kernel
-from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
 from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve
@@ -26,7 +26,6 @@ from workbench.engine.scratch import scratch
 I64, F64 = types.int64, types.float64
 FROM_LOWER, FROM_UPPER, TWO_SIDED, FREE = 0, 1, 2, 3
 """How an unknown becomes one that is not negative: x - lower, upper - x, the first with a slack, or not at all."""
-ASSOCIATED = 2
 TIKHONOV = 1e-10
 """Share of the largest diagonal entry that regularises a singular block."""
 
@@ -299,17 +298,14 @@ def interval_law(laws, metric, i, P, u, x, gap, C, B):
 
 @kernel(types.void(LAWS, I64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX))
 def cone_law(laws, i, P, u, x, gap, C, B):
-    """The same of a cone, whose unknowns are its impulses."""
+    """The same of a cone or disc, whose unknowns are its impulses."""
     m, at, at_L, first = P.shape[0], laws.at_A[i], laws.at_L[i], laws.unknown[i]
     F, D, part = np.empty(m), np.empty((m, m)), np.empty((m, m))
     for a in range(m):
         F[a] = laws.c[first + a]
         for b in range(m):
             F[a] += laws.L[at_L + a * m + b] * u[b] + laws.N[at + a * m + b] * P[b]
-    if laws.cone[i] == ASSOCIATED:
-        natural_blocks(P, F, laws.mu[i], 1.0, gap, part, D)
-    else:
-        alart_curnier(P, F, laws.mu[i], 1.0, gap, part, D)
+    law_equations(laws.cone[i], P, F, laws.mu[i], 1.0, gap, part, D)
     for a in range(m):
         x[first + a] = P[a] - gap[a]
         for b in range(m):

@@ -25,7 +25,7 @@ from workbench.algorithms.coulomb_bodies import FLOORS, REFINEMENTS, pairs, with
 from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, Stages, minimum_degree
 from workbench.arrays import Array
 from workbench.problems.block_kernels import own_matrices
-from workbench.problems.contact_blocks import NO_CONE, ContactBlocks, block_diagonal
+from workbench.problems.contact_blocks import DISC, NO_CONE, ContactBlocks, block_diagonal
 
 STILL = 1e-12
 """Share of the largest mobility of a row below which it counts as none."""
@@ -74,8 +74,11 @@ def scaled_laws(p: ContactBlocks, w: Array) -> tuple[Laws, Array]:
     own = np.choose(role, [1, 1, 2, 0])
     K = np.bincount(p.block_of_unknown, own, minlength=p.blocks).astype(np.int64)
     most = int(K.max(initial=0))
+    # The radius of a disc is an impulse, which a friction coefficient is not.
+    discs, mu = p.cone == DISC, p.mu.copy()
+    mu[discs] *= root[p.row[:-1][discs]]
     return Laws(
-        p.row, p.unknown, offsets(m * k), offsets(k * k), offsets(m * m), p.cone, p.mu, L.data, N.data, R.data,
+        p.row, p.unknown, offsets(m * k), offsets(k * k), offsets(m * m), p.cone, mu, L.data, N.data, R.data,
         p.c / unit, p.lower, p.upper, role, offsets(K), offsets(K * K), np.zeros(most), np.full(most, np.inf),
     ), 1.0 / unit  # fmt: skip
 

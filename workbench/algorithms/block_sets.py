@@ -1,6 +1,6 @@
 """Sets of blocks whose rows are their own unknowns: projection, and how far an iterate is from the law, compiled.
 
-Block i has the unknowns first[i] : first[i + 1], within a friction cone, normal first, or within [lower, upper].
+Block i has the unknowns first[i] : first[i + 1], within a friction cone, normal first, a disc or [lower, upper].
 """
 
 import numpy as np
@@ -8,7 +8,8 @@ from numba import types
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
-from workbench.problems.contact_blocks import COULOMB, NO_CONE
+from workbench.problems.block_kernels import disc_end
+from workbench.problems.contact_blocks import APART, COULOMB, DISC, NO_CONE
 from workbench.problems.residual import FAINT, FAR
 
 NUMBER = types.float64
@@ -16,14 +17,34 @@ SETS = (INDICES, INDICES, VECTOR, VECTOR, VECTOR)
 """first (B + 1,), cone (B,), mu (B,), lower, upper (X,)."""
 
 
+@kernel(types.void(types.int64, types.int64, NUMBER, VECTOR))
+def project_disc(first, end, limit, y):
+    """y[first : end] becomes the nearest point of the disc of radius `limit`."""
+    radius = 0.0
+    for k in range(first, end):
+        radius = np.hypot(radius, y[k])
+    for k in range(first, end):
+        y[k] *= limit / radius if radius > limit else 1.0
+
+
 @kernel(types.void(*SETS, VECTOR))
 def project_blocks(first, cone, mu, lower, upper, y):
-    """y (X,) becomes the nearest point of the sets."""
+    """y (X,) becomes the nearest point of the sets; in cones of several discs, of the discs for its own y_n >= 0."""
     for i in range(cone.shape[0]):
         n, end = first[i], first[i + 1]
         if cone[i] == NO_CONE:
             for k in range(n, end):
                 y[k] = min(max(y[k], lower[k]), upper[k])
+            continue
+        if cone[i] == DISC:
+            project_disc(n, end, mu[i], y)
+            continue
+        if cone[i] == APART:
+            y[n], k = max(y[n], 0.0), 1
+            while k < end - n:
+                last = disc_end(k, end - n)
+                project_disc(n + k, n + last, mu[i] * y[n], y)
+                k = last
             continue
         radius = 0.0
         for k in range(n + 1, end):
@@ -69,6 +90,8 @@ def worst_block(first, cone, mu, lower, upper, q, u, x, w):
                 asked = max(asked, max(min(-q[k], max(upper[k], 0.0)), min(q[k], max(-lower[k], 0.0))))
             elif k == first[i]:
                 asked = -q[k]
+        if cone[i] == DISC:
+            asked = min(np.sqrt(free), mu[i])
         size, gap = np.sqrt(size), np.sqrt(gap)
         scale = max(np.sqrt(moved), max(asked, FAINT * np.sqrt(free)))
         scale = max(scale, min(max(size, FAINT * largest), FAR * motion))

@@ -6,72 +6,31 @@ As `sparse_bodies`, for blocks of any sizes and laws (`block_laws`); vectors are
 import numpy as np
 from numba import types
 
-from workbench.algorithms.block_laws import ASSOCIATED, LAWS, METRIC, answer
+from workbench.algorithms.block_laws import LAWS, METRIC, answer
+from workbench.algorithms.law_equations import one_block
 from workbench.algorithms.one_contact import one_contact
 from workbench.algorithms.sparse_bodies import inverse_block
-from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve
+from workbench.engine.kernels import INDICES, VECTOR
+from workbench.problems.contact_blocks import ASSOCIATED
 
 I64, F64 = types.int64, types.float64
 STORED = (INDICES, INDICES, VECTOR)
-LOCAL_STEPS = 15
-"""Newton steps on a cone of more directions than are solved in closed form."""
-
-
-@kernel(types.void(MATRIX, VECTOR, F64, types.boolean, VECTOR))
-def local_cone(A, q, mu, associated, x):
-    """Newton steps on one cone of any number of directions, F = A x + q, from x (m,); the best of them stays in x."""
-    m = q.shape[0]
-    trace, best = 0.0, np.inf
-    F, gap, step, trial = np.empty(m), np.empty(m), np.empty(m), x.copy()
-    C, B, LU, pivots = np.empty((m, m)), np.empty((m, m)), np.empty((m, m)), np.empty(m, dtype=np.int64)
-    for a in range(m):
-        trace += A[a, a]
-    rho = m / trace if trace > 0.0 else 1.0
-    for _ in range(LOCAL_STEPS):
-        for a in range(m):
-            F[a] = q[a]
-            for b in range(m):
-                F[a] += A[a, b] * trial[b]
-        if associated:
-            natural_blocks(trial, F, mu, rho, gap, C, B)
-        else:
-            alart_curnier(trial, F, mu, rho, gap, C, B)
-        error = 0.0
-        for a in range(m):
-            error += gap[a] ** 2
-        if error < best:
-            best = error
-            for a in range(m):
-                x[a] = trial[a]
-        if not error > 0.0:
-            return
-        for a in range(m):
-            for b in range(m):
-                LU[a, b] = C[a, b]
-                for c in range(m):
-                    LU[a, b] += B[a, c] * A[c, b]
-        if lu_factor(LU, pivots) == 0:
-            lu_solve(LU, pivots, gap, step)
-            for a in range(m):
-                trial[a] -= step[a]
-        else:
-            for a in range(m):
-                trial[a] -= gap[a]
 
 
 @kernel(types.void(LAWS, METRIC, I64, VECTOR, VECTOR))
 def cone_answer(laws, metric, i, q, x):
-    """x (X,) at the cone of block i, where F = A x + q; q (m,)."""
+    """x (X,) at the cone or disc of block i, where F = A x + q; q (m,)."""
     m, first, mu = q.shape[0], laws.unknown[i], laws.mu[i : i + 1]
     A = metric.A[laws.at_A[i] : laws.at_A[i + 1]].reshape(m, m)
-    if m == 1:
+    if laws.cone[i] > ASSOCIATED:
+        one_block(A, q, mu[0], laws.cone[i], x[first : first + m])
+    elif m == 1:
         x[first] = max(0.0, -q[0] / A[0, 0]) if A[0, 0] > 0.0 else 0.0
     elif m <= 3:
         one_contact(A, q, mu, laws.cone[i] == ASSOCIATED, x[first : first + m])
     else:
-        local_cone(A, q, mu[0], laws.cone[i] == ASSOCIATED, x[first : first + m])
+        one_block(A, q, mu[0], laws.cone[i], x[first : first + m])
 
 
 @kernel(types.void(LAWS, METRIC, *STORED, *STORED, VECTOR, VECTOR, I64, VECTOR, VECTOR, VECTOR))

@@ -172,6 +172,8 @@ def objection(problem: Any, laws: frozenset[int]) -> str | None:
         return None if np.ndim(problem.q) == 1 else "one problem at a time is needed, not a batch"
     if COULOMB not in laws and (problem.cone == COULOMB).any():
         return "a cone under Coulomb's law has no energy that it minimises; associated flow has"
+    if (problem.cone > ASSOCIATED).any():
+        return "it projects neither on discs of given radius nor on torsion and rolling apart"
     k = np.diff(problem.unknown)
     if (np.diff(problem.row) == k).all() and k.size:
         row, column = _places(problem.unknown)

@@ -1,10 +1,10 @@
-"""Some contacts in one go: friction cones of any number of directions, and intervals, over a small dense W.
+"""Some contacts in one go: friction cones of any number of directions, discs and intervals, over a small dense W.
 
 Vectors go block by block, contacts with their normals first; block i has the rows first[i] : first[i + 1]. A contact is
 measured in units of its own, rho_i = m_i / tr W_ii, a row of an interval in 1 / W_kk, and the whole in units of the
 largest free velocity. Stages, each from the
 best iterate so far: block Gauss-Seidel sweeps from the start, each contact solved exactly; undamped Newton steps on
-`sparse_contacts`' equations; the proximal point method (Rockafellar 1976), which solves the problem of W + eps I,
+their `law_equations`; the proximal point method (Rockafellar 1976), which solves the problem of W + eps I,
 u = W z + q + eps (z - centre) for the next centre by such steps. Redundant contacts make W singular, and contacts that
 do not quite fit together (one corner of four stands off by a rounding) make it matter: impulses then go far along a
 direction in which nothing moves, until a contact opens. eps bounds how far in one step, falls where a subproblem is
@@ -18,12 +18,12 @@ import numpy as np
 from numba import types
 
 from workbench.algorithms.block_sets import SETS, worst_block
+from workbench.algorithms.law_equations import law_equations, one_block
 from workbench.algorithms.one_contact import one_contact
-from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
-from workbench.problems.contact_blocks import ASSOCIATED, NO_CONE
+from workbench.problems.contact_blocks import ASSOCIATED, DISC, NO_CONE
 
 ENOUGH, VERIFIED = 1e-12, 1e-10
 """Residual at which nothing more is done, and at which nothing but Newton steps that still gain a digit each."""
@@ -83,7 +83,11 @@ def sweep_contacts(W, q, first, cone, mu, lower, upper, widest, z):
                 block[a, b] = row[top + b]
                 s -= row[top + b] * z[top + b]
             free[a] = s
-        one_contact(block, free, mu[i : i + 1], cone[i] == ASSOCIATED, own)
+        if cone[i] > ASSOCIATED:
+            copy(z[top : top + m], own)
+            one_block(block, free, mu[i], cone[i], own)
+        else:
+            one_contact(block, free, mu[i : i + 1], cone[i] == ASSOCIATED, own)
         for a in range(m):
             z[top + a] = own[a]
 
@@ -110,10 +114,8 @@ def linearise(z, u, first, cone, mu, lower, upper, widest, gap, C, B):
         C_i, B_i = C[i, : m * m].reshape(m, m), B[i, : m * m].reshape(m, m)
         if cone[i] == NO_CONE:
             interval_blocks(a, b, z, u, lower, upper, gap, C_i, B_i)
-        elif cone[i] == ASSOCIATED:
-            natural_blocks(z[a:b], u[a:b], mu[i], 1.0, gap[a:b], C_i, B_i)
         else:
-            alart_curnier(z[a:b], u[a:b], mu[i], 1.0, gap[a:b], C_i, B_i)
+            law_equations(cone[i], z[a:b], u[a:b], mu[i], 1.0, gap[a:b], C_i, B_i)
         for k in range(a, b):
             total += gap[k] ** 2
     return np.sqrt(total)
@@ -245,32 +247,36 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
     """Blocks of friction cones and intervals over W (n, n); z (n,) takes the best iterate.
 
     q, start, lower, upper (n,), first (r + 1,) from 0 to n, cone (r,) as in `ContactBlocks`, mu (r,): a cone has the
-    normal first[i] and the friction directions after it, and no bounds. `start` may be zero, or z. Returns the residual
-    (`worst_block`), inf where the data are not finite; `info[0]` becomes the number of sweeps and Newton steps.
+    normal first[i] and the friction directions after it, a disc the latter alone, and neither has bounds. `start` may
+    be zero, or z. Returns the residual (`worst_block`), inf where the data are not finite; `info[0]` becomes the number
+    of sweeps and Newton steps.
     """
     n, widest = q.shape[0], 1
     for i in range(mu.shape[0]):
         widest = max(widest, first[i + 1] - first[i])
     D, q_D, u, trial, best_z = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
-    low, high, W_D = scratch(n), scratch(n), scratch_matrix(n, n)
+    low, high, W_D, limit = scratch(n), scratch(n), scratch_matrix(n, n), scratch(mu.shape[0])
     unit = in_units(W, q, first, cone, D, W_D, q_D)
+    # The radius of a disc is an impulse, which a friction coefficient is not.
+    for i in range(mu.shape[0]):
+        limit[i] = mu[i] / D[first[i]] / unit if cone[i] == DISC else mu[i]
     for k in range(n):
         trial[k], low[k], high[k] = start[k] / D[k] / unit, lower[k] / D[k] / unit, upper[k] / D[k] / unit
     info[0] = 0
     copy(trial, best_z)
-    best = keep_better(W_D, q_D, first, cone, mu, low, high, trial, u, np.inf, best_z)
+    best = keep_better(W_D, q_D, first, cone, limit, low, high, trial, u, np.inf, best_z)
     for _ in range(SWEEPS):
         if best <= ENOUGH or best == np.inf:
             break
-        sweep_contacts(W_D, q_D, first, cone, mu, low, high, widest, trial)
+        sweep_contacts(W_D, q_D, first, cone, limit, low, high, widest, trial)
         info[0] += 1
-        best = min(best, keep_better(W_D, q_D, first, cone, mu, low, high, trial, u, best, best_z))
+        best = min(best, keep_better(W_D, q_D, first, cone, limit, low, high, trial, u, best, best_z))
     if ENOUGH < best < np.inf:
-        best = active_set(W_D, q_D, first, cone, mu, low, high, widest, best, best_z, info)
+        best = active_set(W_D, q_D, first, cone, limit, low, high, widest, best, best_z, info)
     if VERIFIED < best < np.inf:
-        best = proximal(W_D, q_D, first, cone, mu, low, high, widest, best, best_z, info)
+        best = proximal(W_D, q_D, first, cone, limit, low, high, widest, best, best_z, info)
         # What is left is quickly done.
-        best = active_set(W_D, q_D, first, cone, mu, low, high, widest, best, best_z, info)
+        best = active_set(W_D, q_D, first, cone, limit, low, high, widest, best, best_z, info)
     for k in range(n):
         z[k] = D[k] * best_z[k] * unit
     return best

@@ -39,7 +39,7 @@ from workbench.algorithms.sphere_kernels import (
 )
 from workbench.arrays import Array
 from workbench.engine.timing import clock
-from workbench.problems.contact_blocks import ASSOCIATED, NO_CONE, ContactBlocks, Indices
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks, Indices
 from workbench.problems.solution import Solution, Status
 
 OVER = 1.3
@@ -117,7 +117,8 @@ class Packed:
 def _contacts(p: ContactBlocks, k: Indices) -> NDArray[np.bool_]:
     """Which of three unknowns a contact has (B, 3); k (B,) is how many."""
     alone = (p.cone == NO_CONE) & (k == 1)
-    if not (((p.cone != NO_CONE) & (k == 3)) | alone).all() or (np.diff(p.row) != k).any():
+    cones = (p.cone == COULOMB) | (p.cone == ASSOCIATED)
+    if not ((cones & (k == 3)) | alone).all() or (np.diff(p.row) != k).any():
         raise ValueError("blocks are needed that are cones of three unknowns or one unknown")
     one = np.repeat(alone, k)
     if (p.lower[one] != 0).any() or (p.upper[one] != np.inf).any():

@@ -29,7 +29,7 @@ from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.modelling import Hooks
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE
+from workbench.problems.contact_blocks import DISC, NO_CONE
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +99,41 @@ def local_block(formulation: Formulation, d: int) -> LocalBlock:
 
 
 def _must_be_plain(block: LocalBlock) -> None:
-    """Raises ModellingError where what lies in the friction cone is not the contact's own impulses and velocities."""
+    """Raises ModellingError where what lies in a cone or disc is not the contact's own impulses and velocities."""
     k, m = block.k, block.m
     L, R = block.constant[:k, :m], block.constant[k : k + m, m : m + k]
     if not (block.copies == 1 and np.array_equal(L, np.eye(k)) and np.array_equal(R, np.eye(k))):
         raise ModellingError(
             f"{block.formulation.name} has in its friction cone other unknowns than a contact's impulses, or opposite "
             "to it other rows than the normal and tangent rows; scenes take a cone for these alone"
+        )
+    if block.cone == DISC and _couples(block):
+        raise ModellingError(
+            f"{block.formulation.name} couples the normal row of a contact to its friction, or its friction to p_n, by "
+            "more than the bodies; scenes take discs whose rows are their own"
+        )
+
+
+def _couples(block: LocalBlock) -> bool:
+    """Whether N, with all its data, has entries between the normal row and those of friction."""
+    width = block.constant.shape[1]
+    row, column = np.divmod(block.at, width)
+    own = (row < block.k) & (block.m <= column) & (column < block.m + block.k)
+    fixed = block.constant[: block.k, block.m : block.m + block.k]
+    across = (row[own] == 0) != (column[own] == block.m)
+    return bool(across.any() or fixed[0, 1:].any() or fixed[1:, 0].any())
+
+
+def must_have_one_law(c: Compiled) -> None:
+    """Raises ModellingError for sets that a scene's contact does not take: more than one cone, or p_n and one disc."""
+    cones = c.sets.cone[c.sets.cone != NO_CONE]
+    if c.sets.at[-1] > cones.size:
+        raise not_local(
+            c.formulation, "its cone has a coefficient for every direction; those of a scene's contacts are the scene's"
+        )
+    if cones.size > 1 or (cones.size and cones[0] != DISC and c.sets.cone.size > 1):
+        raise not_local(
+            c.formulation, "it has a friction cone or disc beside other sets; scenes take one cone, or p_n and one disc"
         )
 
 
@@ -165,6 +193,7 @@ def _block(reader: Reader, velocities: list[Velocity]) -> LocalBlock:
         mu = A[bounds + 2 * n_c :][:1] if c.plan.n_cone else np.zeros((1, X + 1))
         return np.ascontiguousarray(np.concatenate([A[others], sign * A[balance], *sides, mu])[:, columns])
 
+    must_have_one_law(c)
     theta = np.zeros(c.theta.size)
     core, tail = c.views(theta), sum(x.size for name, x in c.views(theta).items() if name not in CONTACT)
     core["J_n"][0, 0], core["J_t"][:, 1:], theta[-1] = 1.0, np.eye(c.size[3]), 1.0
@@ -180,7 +209,7 @@ def _block(reader: Reader, velocities: list[Velocity]) -> LocalBlock:
         B = block(reader.rows(one) - reader.still)
         entries += [(int(place), j - tail, B.flat[place]) for place in np.flatnonzero(B)]
     at, par, val = map(np.array, zip(*entries, strict=True))
-    cone = NO_CONE if not c.plan.n_cone else COULOMB if c.kind == "Coulomb NCP" else ASSOCIATED
+    cone = int(c.sets.cone.max(initial=NO_CONE))
     return LocalBlock(
         c.formulation, c.size[3], k, len(velocities), reader.answer(velocities), cone, constant, at, par, val,
         c.theta[tail:], c.hooks,  slice(c.own.start - tail, c.own.stop - tail),

@@ -57,9 +57,9 @@ def must_be_local(claim: Claim) -> None:
         try:
             with by_values():
                 Comparison(claim, r).run()
-        except ModellingError:
-            raise
-        except Exception:
+        except Exception as error:
+            if isinstance(error, ModellingError) and error.__cause__ is None:
+                raise
             # It uses more of CVXPY than plain numbers can do.
             Comparison(claim, r).run()
 
@@ -179,7 +179,7 @@ class Comparison:
             self._must_agree(value, expected, f"the {name} that it recovers is not the impulse of its balance")
 
     def _bounds(self, found: Array) -> None:
-        """Bounds and friction coefficients."""
+        """Bounds, and friction coefficients or radii."""
         k = (found.shape[1] - 1) // 2
         n_c = self.one.lower.size
         rows = self.all.rows[len(self.all.declaration.expressions) + len(self.all.symbols.answer) :]
@@ -195,8 +195,9 @@ class Comparison:
                         np.where(value == expected, 0.0, value - expected), 0.0, f"bounds of '{u.name()}' differ"
                     )
                 at, start = at + size, start + u.size
-        if self.all.declaration.cones:
-            self._must_agree(rows[-1].value, found[:, -1], "friction coefficients of its cone differ")
+        if self.all.sets.at[-1]:
+            what = "friction coefficients of its cone" if self.all.declaration.cones else "radii of its disc"
+            self._must_agree(rows[-1].value, found[:, -1], f"{what} differ")
 
     def _must_agree(self, value: Any, expected: Any, what: str) -> None:
         value = np.ravel(np.asarray(value, dtype=float))

@@ -10,6 +10,7 @@ from workbench.engine.layout import Packed
 from workbench.language.formulation import Formulation, Symbols
 from workbench.language.modelling import Declaration, Hooks
 from workbench.mechanics.core import Core
+from workbench.problems.mixed import Sets
 
 
 class Plan(NamedTuple):
@@ -25,7 +26,7 @@ class Plan(NamedTuple):
     upper: np.ndarray  # (n_partner,)
     first: int
     n_free: int
-    n_cone: int  # contacts in friction cones
+    n_cone: int  # coefficients of friction cones and radii of discs
     d: int
 
 
@@ -76,6 +77,7 @@ class Compiled:
     theta: np.ndarray
     own: slice
     hooks: Hooks
+    sets: Sets
     declared: Declaration | None = None
     seconds: float = 0.0
 

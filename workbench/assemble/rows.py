@@ -14,8 +14,10 @@ from workbench.engine.lazy import Lazy
 from workbench.engine.lazy import cvxpy as cp
 from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation, Symbols
-from workbench.language.modelling import Declaration
-from workbench.language.sets import Box, Nonneg
+from workbench.language.modelling import Complements, ConeComplements, Declaration
+from workbench.language.sets import Box, Disc, Nonneg
+from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
+from workbench.problems.mixed import MixedNCP, Sets
 
 leaves: Any = Lazy("workbench.language.leaves")
 
@@ -37,6 +39,7 @@ class Rows:
     lower: np.ndarray
     upper: np.ndarray
     kind: str
+    sets: Sets
 
     @property
     def expressions(self) -> list:
@@ -50,11 +53,11 @@ class Rows:
 
     def compiled(self, constant: np.ndarray, at: np.ndarray, par: np.ndarray, val: np.ndarray, first: int) -> Compiled:
         """With a tensor, `Plan`'s entries."""
-        n_cone = self.declaration.cones[0].x.n.size if self.declaration.cones else 0
+        n_cone = int(self.sets.at[-1])
         n_free = self.shape[1] - self.lower.size - 1
         plan = Plan(at, par, val, self.lower, self.upper, first, n_free, n_cone, getattr(self.symbols, "d", 0))
         hooks = replace(self.declaration.hooks, own=())
-        return Compiled(self.formulation, self.size, self.kind, plan, constant, self.theta, self.own, hooks)
+        return Compiled(self.formulation, self.size, self.kind, plan, constant, self.theta, self.own, hooks, self.sets)
 
     def difference(self, c: Compiled, rng: np.random.Generator) -> float:
         """The largest difference of a stamped row from its own value at random data, relative to 1 and the row's terms.
@@ -90,20 +93,51 @@ def read_rows(formulation: Formulation, size: tuple[int, ...]) -> Rows:
     theta, position, own = _parameters(declaration, [F for F in rows if not isinstance(F, int)], symbols)
     lower, upper = _constant_bounds(declaration)
     kind = _kind(declaration)
-    return Rows(formulation, size, declaration, symbols, rows, theta, position, own, lower, upper, kind)
+    sets = _sets(declaration)
+    return Rows(formulation, size, declaration, symbols, rows, theta, position, own, lower, upper, kind, sets)
 
 
 def _kind(declaration: Declaration) -> str:
     cones = declaration.cones
-    if cones:
-        if len(cones) > 1 or len(declaration.partners) != 2:
-            raise ModellingError(
-                "a friction cone stands beside other complementarities; one cone relation alone is solved"
-            )
+    if len(cones) == 1 and len(declaration.partners) == 2 and not (cones[0].x.each or cones[0].x.apart):
         return "Coulomb NCP" if cones[0].coulomb else "conic QP"
+    if cones or declaration.discs:
+        return MixedNCP.kind
     if not declaration.partners:
         return "equations"
     return "LCP" if all(isinstance(u.member_of, Nonneg) for u in declaration.partners) else "MLCP"
+
+
+def _sets(declaration: Declaration) -> Sets:
+    """The sets of the partners: every entry of a bounded one, every contact of a cone or disc."""
+    cone: list[int] = []
+    count: list[int] = []
+    order, place = [np.zeros((0, 1), dtype=np.int64)], 0
+    for relation in declaration.relations:
+        if isinstance(relation, ConeComplements):
+            x, r = relation.x, relation.x.n.size
+            if x.apart and not relation.coulomb:
+                raise ModellingError(
+                    f"{x.name}: torsion and rolling apart are solved under law='coulomb' alone; "
+                    "the convex problem that law='cone' means is declaration.problem()"
+                )
+            code, own, d = COULOMB if relation.coulomb else ASSOCIATED, x.t.size // r if x.each else 1, x.t.size // r
+            tangents = place + r + np.arange(d * r).reshape(r, d)
+            order.append(np.column_stack([place + np.arange(r), tangents]))
+            code = APART if x.apart else code
+        elif isinstance(relation, Complements):
+            u = relation.x
+            is_disc = isinstance(u.member_of, Disc)
+            r = u.member_of.contacts if isinstance(u.member_of, Disc) else u.size
+            code, own = (DISC, 1) if is_disc else (NO_CONE, 0)
+            order.append(place + np.arange(u.size).reshape(r, -1))
+        else:
+            continue
+        cone, count = cone + [code] * r, count + [own] * r
+        place += order[-1].size
+    sizes = [rows.shape[1] for rows in order for _ in rows]
+    first, at = (np.append(0, np.cumsum(some)).astype(np.int64) for some in (sizes, count))
+    return Sets(np.array(cone), first, np.concatenate([rows.ravel() for rows in order]), at)
 
 
 def _rows(declaration: Declaration, symbols: Symbols) -> list:
@@ -120,9 +154,13 @@ def _rows(declaration: Declaration, symbols: Symbols) -> list:
         for u in declaration.partners:
             bound = cp.Expression.cast_to_const(getattr(u.member_of, side)) if isinstance(u.member_of, Box) else None
             rows.append(int(u.size) if bound is None or not bound.parameters() else bound + np.zeros(u.size))
-    if declaration.cones:
-        x = declaration.cones[0].x
-        rows.append(cp.Expression.cast_to_const(x.mu) + np.zeros(x.n.size))
+    for relation in declaration.relations:
+        if isinstance(relation, ConeComplements):
+            x = relation.x
+            rows.append(cp.Expression.cast_to_const(x.mu) + np.zeros(x.t.size if x.each else x.n.size))
+        elif isinstance(relation, Complements) and isinstance(relation.x.member_of, Disc):
+            within = relation.x.member_of
+            rows.append(cp.Expression.cast_to_const(within.radius) + np.zeros(within.contacts))
     return rows
 
 

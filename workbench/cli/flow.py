@@ -22,12 +22,11 @@ def add_command(commands: Any) -> None:
         "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
         help="repeatable; default: coulomb and ccp",
     )  # fmt: skip
-    p.add_argument(
-        "--mu", metavar="MU[,MU...]", default="0.1,0.3,0.5", help="friction coefficients; default 0.1,0.3,0.5"
-    )
+    p.add_argument("--mu", metavar="MU[,MU...]", default="0.1,0.5", help="friction coefficients; default 0.1,0.5")
     p.add_argument(
         "--step", metavar="H[,H...]", default="4e-3,2e-3,1e-3", help="step sizes [s]; default 4e-3,2e-3,1e-3"
     )
+    p.add_argument("--seeds", metavar="N", help="starts of every run, whose spread tells what is chance; default 3")
     p.add_argument("--duration", metavar="T", help="simulated time [s]; default: the scene's")
     p.add_argument(
         "--set", action="append", metavar="NAME=VALUE", default=[], help="a parameter of the scene, repeatable"
@@ -47,7 +46,7 @@ def run_flow(o: argparse.Namespace) -> None:
 
     given: dict[str, Any] = {
         name: number_option(getattr(o, name), f"--{name}", unit)
-        for name, unit in (("duration", "seconds"), ("roughness", "radii"), ("tolerance", "1"))
+        for name, unit in (("duration", "seconds"), ("roughness", "radii"), ("tolerance", "1"), ("seeds", "starts"))
         if getattr(o, name) is not None
     }
     steps, mu = numbers(o.step, "--step"), numbers(o.mu, "--mu")

@@ -50,13 +50,13 @@ def _lists() -> dict[str, dict[str, str]]:
     """Every kind with its names and a line each."""
     from workbench.algorithms import SOLVERS
     from workbench.builtin.cases import CASES
-    from workbench.builtin.formulations import FORMULATIONS, SLIDING
+    from workbench.builtin.formulations import REGISTRIES
     from workbench.builtin.reports.reproductions import REPRODUCTIONS
     from workbench.comparison.metrics import METRICS
 
     generic = {"cvxpy:NAME": "any installed CVXPY solver, for problems that are convex (conic) QPs"}
     return {
-        "cases": CASES.lines(), "formulations": FORMULATIONS.lines() | SLIDING.lines(),
+        "cases": CASES.lines(), "formulations": {k: x for r in REGISTRIES for k, x in r.lines().items()},
         "solvers": SOLVERS.lines() | generic, "metrics": METRICS.lines(),
         "reproductions": dict.fromkeys(REPRODUCTIONS, ""),
     }  # fmt: skip
@@ -66,15 +66,15 @@ def _details(name: str) -> str | None:
     """A case with its parameters, a formulation with its options, a solver with what theory promises."""
     from workbench.algorithms import SOLVERS, find_solver
     from workbench.builtin.cases import CASES
-    from workbench.builtin.formulations import FORMULATIONS, SLIDING
+    from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
     from workbench.comparison.metrics import METRICS
 
     if name in CASES or _is_place_of(CASES, name):
         case = CASES.find(name)
         table = [f"  {key} = {x:g} {unit:<6} {meaning}" for key, x, unit, meaning in case.parameter_table()]
         return "\n".join([f"{name}: {case.description}", case.source, "", *table])
-    if name in FORMULATIONS or name in SLIDING or _is_place_of(FORMULATIONS, name):
-        f = (SLIDING if name in SLIDING else FORMULATIONS).find(name)
+    if any(name in registry for registry in REGISTRIES) or _is_place_of(FORMULATIONS, name):
+        f = next((registry for registry in REGISTRIES if name in registry), FORMULATIONS).find(name)
         table = [f"  {key} = {values}" for key, values in f.described_options.items()]
         return "\n".join([f"{name}: {f.friction}", f.source, "", *(table or ["  no options"])])
     if name in SOLVERS:

@@ -14,12 +14,14 @@ from workbench.cli import (
     check,
     compare,
     completion,
+    exam,
     export,
     files,
     flow,
     index,
     listing,
     painleve,
+    reality,
     report,
     reproduce,
     show,
@@ -33,8 +35,8 @@ from workbench.errors import WorkbenchError
 from workbench.signals import ENDING, EndedBySignal
 
 COMMANDS = (
-    compare, study, flow, report, index, slides, reproduce, show, check, trace, verify, files, export, painleve,
-    listing,
+    compare, study, flow, reality, exam, report, index, slides, reproduce, show, check, trace, verify, files, export,
+    painleve, listing,
 )  # fmt: skip
 """In the order in which the help lists them."""
 NUMERIC = ("--step", "--duration", "--reference-step", "--time-limit", "--at", "--slip")

@@ -21,12 +21,12 @@ from dataclasses import replace
 import pandas as pd
 
 from workbench.algorithms import default_solver, find_solver, is_quadratic_program
-from workbench.algorithms.base import KernelSolver, Solver
+from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, DIAGNOSTICS, RUNS, TRAJECTORIES, framed
 from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed, failed
-from workbench.comparison.jobs import Job, Progress, Settings
+from workbench.comparison.jobs import Job, Progress, Settings, is_slow
 from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric
 from workbench.comparison.motion import Motion, motion
@@ -64,7 +64,7 @@ def compare(
         for s in ([None] if f in refused else chosen or solvers_for(case, f, h, settings))
     ]  # fmt: skip
     # A solver that is slow and that nobody asked for takes a sample of the steps.
-    sampled = [] if chosen else [x for x in plan if x.solver and not isinstance(x.solver, KernelSolver)]
+    sampled = [] if chosen else [x for x in plan if x.solver and is_slow(x.solver)]
     found = judged(case, plan, exact, settings, metrics, refused, sampled, progress, workers)
     fine, reference, runs = found.fine, found.reference, found.runs
     halved = runs.get(replace(fine, h=fine.h / 2))

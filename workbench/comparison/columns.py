@@ -54,6 +54,7 @@ WHOLE = "where the window is complete"
 RUNS = (
     *LABELS,
     Column("options", "", "all options of the formulation", of=ALL),
+    Column("law", "", "law that it discretises, against which it is judged beside Coulomb's"),
     Column("axes", "", "tangent axes of its friction in space: fixed, body, sliding; empty where it has none"),
     Column("solver", "", "name of the solver", of=ALL),
     Column("problem_class", "", "class of the problem that was solved", of=ALL),

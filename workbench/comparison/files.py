@@ -160,7 +160,8 @@ def _step(outcome: Outcome, reference: ProblemStep) -> ProblemStep | None:
     """The answer as a step, judged as the exact one; None without impulses."""
     if outcome.answer is None or outcome.impulses is None:
         return None
-    return replace(reference, p=outcome.impulses, tolerance=outcome.answer.solution.tolerance)
+    law = outcome.task.formulation.law
+    return replace(reference, p=outcome.impulses, tolerance=outcome.answer.solution.tolerance, law=law)
 
 
 def outcome_of(problem: FrictionProblem, task: Task) -> Outcome:
@@ -213,7 +214,7 @@ def _row(name: str, outcome: Outcome, d: int) -> dict[str, Any]:
     f = outcome.task.formulation
     row: dict[str, Any] = {
         "file": name, "formulation": f.name, "label": f.label, "options": f.listed_options,
-        "axes": (f.axes or "") if d == 2 else "",
+        "law": f.law.name, "axes": (f.axes or "") if d == 2 else "",
         "solver": outcome.solver,
         "problem_class": outcome.problem_class, "claimed": outcome.claimed, "verified": False, "reason": outcome.reason,
         "notes": "",

@@ -12,6 +12,7 @@ from threading import Thread
 
 import numpy as np
 
+from workbench.algorithms import ROUND_OFF
 from workbench.algorithms.base import KernelSolver, Solver
 from workbench.assemble.find import compiled
 from workbench.comparison.failure import NOBODY, Failed, failed
@@ -61,6 +62,11 @@ class Settings:
                 raise DataError(f"step {h:g} s is no whole multiple of the reference step {self.reference_step:g} s")
 
 
+def is_slow(solver: Solver | None) -> bool:
+    """Whether a solver takes long for a run: neither compiled nor what takes a class of problems to round-off."""
+    return not isinstance(solver, KernelSolver) and getattr(solver, "name", "") not in ROUND_OFF.values()
+
+
 @dataclass(frozen=True)
 class Job:
     """One run of a comparison: formulation, solver, step [s], compliance.
@@ -90,7 +96,7 @@ def run_jobs(
     """What became of every job; those with solvers that are not compiled go to `workers` processes."""
     steps = {job: whole_steps(settings.duration or case.duration, job.h) for job in jobs}
     total, before = sum(steps.values()), 0
-    slow = [job for job in jobs if not isinstance(job.solver, KernelSolver) and travels(case, job)]
+    slow = [job for job in jobs if is_slow(job.solver) and travels(case, job)]
     if workers == 1 or len(slow) < 2:
         slow = []
     runs: dict[Job, Run | Failed] = {}

@@ -11,6 +11,8 @@ from workbench.arrays import Array
 from workbench.comparison.columns import ALL, CASE, STEPPED
 from workbench.diagnostics.determinacy import Determinacy, determinacy
 from workbench.judge import coulomb
+from workbench.judge.laws import axes_of, borne_along
+from workbench.mechanics.law import Law
 
 if TYPE_CHECKING:
     from workbench.mechanics.case import Case
@@ -31,7 +33,8 @@ PARTS = {
 
 
 class Answer(Protocol):
-    """Impulses p_n (K, r), p_t (K, r, d) [N s], velocities u_n, u_t [m/s] after each of K steps, and the judge's word.
+    """Impulses p_n (K, r), p_t (K, r, d) [N s], velocities u_n, u_t [m/s] after each of K steps, and the judge's word:
+    `judged` by Coulomb's law, `judged_by_law` by the formulation's own, `law`.
 
     `slack` (K, r) [m/s] is u_n, and above zero wherever the normal law itself leaves a contact open. A `Run`
     is one, and a `ProblemStep` with K = 1. `tolerance` is the solver's, `v_th` [m/s] counts as no sliding.
@@ -55,6 +58,12 @@ class Answer(Protocol):
     def tolerance(self) -> float: ...
     @property
     def judged(self) -> coulomb.Verdict: ...
+    @property
+    def judged_by_law(self) -> coulomb.Verdict: ...
+    @property
+    def law(self) -> Law: ...
+    @property
+    def h(self) -> float: ...
 
 
 class Pair(NamedTuple):
@@ -91,6 +100,19 @@ def modes(run: Answer) -> NDArray[np.str_]:
     """
     leaves, slides = run.slack > run.v_th, np.linalg.norm(run.u_t, axis=-1) > run.v_th
     return np.where(leaves & ~closed(run), "open", np.where(slides, "sliding", "sticking"))
+
+
+def misalignment_by_law(run: Answer) -> Array:
+    """`misalignment` in the terms of Coulomb's law: of an ellipse, between p_a / s_a and -s_a u_a (`judge.laws`).
+
+    What counts as carrying nothing counts the pull that a contact bears.
+    """
+    _, scale = axes_of(run.law, run.p_t.shape[-1])
+    few = run.tolerance * run.judged_by_law.normaliser
+    bears = (run.p_n + run.law.cohesion * run.h > few) & (np.linalg.norm(run.p_t, axis=-1) > few)
+    slides = np.isfinite(coulomb.misalignment(run.p_t, run.u_t, run.v_th))
+    own = coulomb.misalignment(borne_along(run.p_t, scale), scale * run.u_t, 0.0)
+    return np.where(bears & slides, own, np.nan)
 
 
 def least(run: Answer) -> tuple[Array, Array]:

@@ -8,6 +8,8 @@ import numpy as np
 from workbench.arrays import Array
 from workbench.comparison.measured import modes
 from workbench.judge import coulomb
+from workbench.judge.laws import Terms, judge_by
+from workbench.mechanics.law import COULOMB, Law
 from workbench.problems.friction_problem import FrictionProblem
 
 MODES = ("open", "sliding", "sticking")
@@ -18,13 +20,15 @@ MODES = ("open", "sliding", "sticking")
 class ProblemStep:
     """Impulses p (n,) of a problem, the velocities that follow, and the judge's word; a leading axis of one step.
 
-    `tolerance` is that of the answer's solver, `v_th` (r,) the velocities at the contacts that count as none.
+    `tolerance` is that of the answer's solver, `v_th` (r,) the velocities at the contacts that count as none, `law`
+    the one that its formulation discretises; the step is one of 1 s.
     """
 
     problem: FrictionProblem
     p: Array
     tolerance: float
     v_th: Array
+    law: Law = COULOMB
 
     def _parts(self, x: Array) -> tuple[Array, Array]:
         r = self.problem.contacts
@@ -64,9 +68,22 @@ class ProblemStep:
     def mu(self) -> Array:
         return self.problem.mu[None]
 
+    @property
+    def h(self) -> float:
+        """Impulses and forces are the same numbers."""
+        return 1.0
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(self.p_n, self.p_t, self.u_n, self.u_t, self.mu, self.problem.dense, self.problem.q)
+
     @cached_property
     def judged(self) -> coulomb.Verdict:
-        return coulomb.judge(self.p_n, self.p_t, self.u_n, self.u_t, self.mu, self.problem.dense, self.problem.q)
+        return coulomb.judge(*self.terms)
+
+    @cached_property
+    def judged_by_law(self) -> coulomb.Verdict:
+        return self.judged if self.law == COULOMB else judge_by(self.law, self.h, self.terms)
 
     @cached_property
     def modes(self) -> tuple[str, ...]:

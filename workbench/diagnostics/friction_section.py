@@ -28,6 +28,8 @@ ROUND = 72
 """Vertices by which a section with a curved rim is given."""
 MOST = 400
 """Vertices of a polygon at most; one that has more is taken to be round."""
+NOTHING = 1e-9
+"""The coefficient of a direction that bears no friction."""
 SAME = 1e-9
 """Points closer than this, relative to the largest, are one."""
 
@@ -127,11 +129,11 @@ class _Impulses:
         E, e = _affine([*equations, d.recover["p_n"] - 1.0], d.unknowns)
         F, f = _affine(limits, d.unknowns)
         T, t = _affine([d.recover["p_t"]], d.unknowns)
-        cones = []
-        for c in d.cones:
-            C, axis = _affine([c.x.n, c.x.t], d.unknowns)
-            C[0] *= float(np.ravel(_value(c.x.mu))[0])
-            cones.append((C, axis))
+        cones = [_round(c.x, d.unknowns) for c in d.cones]
+        for u in d.discs:
+            C, axis = _affine([u], d.unknowns)
+            radius = np.ravel(_value(u.member_of.radius))[:1]
+            cones.append((np.vstack([np.zeros(C.shape[1]), C]), np.append(radius, axis)))
         return cls(E, -e, F, f, lower, upper, cones, T, t)
 
     def farthest(self, direction: Array) -> Array | None:
@@ -166,6 +168,18 @@ class _Impulses:
         rows = sparse.csc_matrix(np.vstack(A))
         answer = clarabel.DefaultSolver(P, -direction @ self.T, rows, np.concatenate(b), kinds, settings).solve()
         return np.array(answer.x) if str(answer.status) in ("Solved", "AlmostSolved") else None
+
+
+def _round(x: Any, unknowns: list[Any]) -> tuple[Array, Array]:
+    """A friction cone as a Lorentz cone: one of several coefficients in units of them."""
+    C, axis = _affine([x.n, x.t], unknowns)
+    mu = np.ravel(_value(x.mu))
+    if x.each:
+        # Where a coefficient is zero next to nothing is admitted.
+        C[1:] /= np.maximum(mu, NOTHING)[:, None]
+    else:
+        C[0] *= float(mu[0])
+    return C, axis
 
 
 def _value(x: Any) -> Array:

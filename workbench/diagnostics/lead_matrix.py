@@ -33,6 +33,7 @@ from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.mechanics.case import Case
 from workbench.mechanics.contact import ContactSolution
 from workbench.problems.classes import MLCP, Array
+from workbench.problems.mixed import MixedNCP
 from workbench.problems.solution import Status
 from workbench.readers.matrix import Matrix
 from workbench.step.one_step import first_step
@@ -50,6 +51,17 @@ THEORY = {
     "ccp": "a convex programme: the velocity is unique, the impulses where W is positive definite",
     "coulomb": "a solution exists under the criterion of Acary, Cadoux, Lemarechal & Malick (2011); no uniqueness",
     "mujoco": "strictly convex by its regulariser: velocity and impulses unique",
+    "elliptic": "as exact Coulomb friction, which it is in directions scaled by their coefficients",
+    "rolling": "as exact Coulomb friction where nothing resists torsion or rolling; else no theorem is claimed",
+    "cohesive": "as exact Coulomb friction, which it is with the pull among the forces",
+    "mujoco-pyramid": "convex, strictly where mu > 0: velocity and impulses unique",
+    "sap": "strictly convex by its compliance and regularisation: velocity and impulses unique",
+    "comfree": "a closed form: one solution, whatever the data",
+    "gauss-seidel": "every sweep is a triangular P-matrix, with one solution; how near many sweeps come to the "
+    "contacts' own law is not promised",
+    "hunt-crossley": "friction=lagged and similar are convex: the velocity is unique; that Newton's passes settle is "
+    "not promised, nor uniqueness for friction=implicit",
+    "ipc": "for given bounds convex: velocity and friction unique; that the passes settle is not promised",
     "staggered": "no guarantee that the projections settle; where they do, a solution of the polygon's problem",
 }
 THEORY["anitescu-potra"] = THEORY["stewart-trinkle"]
@@ -140,6 +152,8 @@ def _posed(stepper: Stepper, M: fmpq_mat, q: list[fmpq], p: PVerdict, deadline: 
     if n > LARGEST_EXACT:
         return {}
     entries: dict[str, Any] = {"distance": distance_entry(problem.M, p, seconds_left(deadline, 0.3))}
+    if problem.kind == MixedNCP.kind:
+        return entries
     if not isinstance(problem, MLCP):
         friction = RationalFriction(M, q, [*map(exact_number, problem.mu)], problem.d)
         return entries | {"existence": [existence_entry(friction, not problem.associated, seconds_left(deadline, 0.5))]}

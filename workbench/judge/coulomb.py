@@ -44,11 +44,35 @@ class Verdict:
     normaliser: Array
 
 
+@dataclass(frozen=True, eq=False)
+class Discs:
+    """What bounds friction: the directions fall into `parts`, each of size mu p_n at most, or `radius` where given."""
+
+    parts: tuple[slice, ...]
+    radius: Array | float | None = None
+
+    def limit(self, mu: Array, p_n: Array) -> Array:
+        """(..., r) [N s]"""
+        return mu * p_n if self.radius is None else np.broadcast_to(self.radius, p_n.shape)
+
+    def distance(self, y: Array, p: Array, mu: Array) -> Array:
+        """|p - P(y)| per contact, P(y) being y_n where positive and each part's point nearest to y in its disc."""
+        y_n = np.maximum(y[..., 0], 0.0)
+        limit, near = self.limit(mu, y_n), np.empty_like(y)
+        near[..., 0] = y_n
+        for k in self.parts:
+            rows = slice(k.start + 1, k.stop + 1)
+            size = _length(y[..., rows])
+            share = np.where(size > limit, limit / np.where(size > 0, size, 1.0), 1.0)
+            near[..., rows] = share[..., None] * y[..., rows]
+        return _length(p - near)
+
+
 def _shapes(p_n: Array, p_t: Array, u_n: Array, u_t: Array, W: Array, q: Array) -> None:
-    if u_n.shape != p_n.shape or u_t.shape != p_t.shape or p_t.shape[:-1] != p_n.shape or p_t.shape[-1] not in (1, 2):
+    if u_n.shape != p_n.shape or u_t.shape != p_t.shape or p_t.shape[:-1] != p_n.shape or not 1 <= p_t.shape[-1] <= 5:
         raise DataError(
             f"p_n {p_n.shape}, p_t {p_t.shape}, u_n {u_n.shape}, u_t {u_t.shape} do not belong together; "
-            "needed are (..., r) for normal and (..., r, d) for tangential parts, d = 1 or 2"
+            "needed are (..., r) for normal and (..., r, d) for tangential parts, d = 1 to 5"
         )
     n = p_n.shape[-1] * (1 + p_t.shape[-1])
     if W.shape[-2:] != (n, n) or q.shape[-1:] != (n,):
@@ -111,15 +135,16 @@ def _normaliser(p: Array, u: Array, q: Array, W: Array, rho: Array, gap: Array) 
 
 
 def judge(
-    p_n: ArrayLike, p_t: ArrayLike, u_n: ArrayLike, u_t: ArrayLike, mu: ArrayLike, W: ArrayLike, q: ArrayLike
-) -> Verdict:
+    p_n: ArrayLike, p_t: ArrayLike, u_n: ArrayLike, u_t: ArrayLike, mu: ArrayLike, W: ArrayLike, q: ArrayLike,
+    discs: Discs | None = None,
+) -> Verdict:  # fmt: skip
     """Judge contact impulses and the velocities that follow from them.
 
     p_n (..., r), p_t (..., r, d) impulses [N s]; u_n (..., r) the value of the normal law, with its gap, restitution
     and compliance terms, and u_t (..., r, d) the sliding velocity [m/s]; mu (..., r); the Delassus operator
     W (..., n, n) [1/kg] and the free velocity q (..., n) [m/s], in the order [n (r), t (d r)]. mu, W and q broadcast.
-    Where W moves nothing at a contact its rho is |p|/|q|, or 1. Raises DataError for shapes that do not belong
-    together.
+    Where W moves nothing at a contact its rho is |p|/|q|, or 1. `discs` bound friction in place of mu p_n's one disc.
+    Raises DataError for shapes that do not belong together.
     """
     p_n, p_t, u_n, u_t, mu, W, q = (np.asarray(a, dtype=float) for a in (p_n, p_t, u_n, u_t, mu, W, q))
     _shapes(p_n, p_t, u_n, u_t, W, q)
@@ -131,16 +156,23 @@ def judge(
         trace = _by_contact(np.diagonal(W, axis1=-2, axis2=-1), r, d).sum(axis=-1)
         held = _length(p) / _length(q)
         rho = np.where(trace > 0, (1 + d) / trace, np.where((held > 0) & (held < np.inf), held, 1.0))
-        slip, friction = _length(u[..., 1:]), _length(p[..., 1:])
+        slip = _length(u[..., 1:])
         shift = np.concatenate([(mu * slip)[..., None], np.zeros_like(u_t)], axis=-1)
-        gap = _distance_to_projection(p - rho[..., None] * (u + shift), p, mu)
+        if discs is None:
+            gap = _distance_to_projection(p - rho[..., None] * (u + shift), p, mu)
+            discs = Discs((slice(0, d),))
+        else:
+            gap = discs.distance(p - rho[..., None] * u, p, mu)
         normaliser = _normaliser(p, u, q, W, rho, gap)
         signorini, natural_map = (
             np.where(error > 0, error / normaliser, 0.0).max(axis=-1, initial=0.0)
             for error in (np.abs(np.minimum(p_n, rho * u_n)), gap)
         )
-        cone = np.maximum(friction - mu * p_n, 0.0).max(axis=-1, initial=0.0)
-        dissipation = np.abs(mu * p_n * slip + (p_t * u_t).sum(axis=-1)).max(axis=-1, initial=0.0)
+        limit = discs.limit(mu, p_n)
+        cone = np.max([np.maximum(_length(p_t[..., k]) - limit, 0.0) for k in discs.parts], axis=0)
+        slips = sum(_length(u_t[..., k]) for k in discs.parts)
+        cone = cone.max(axis=-1, initial=0.0)
+        dissipation = np.abs(limit * slips + (p_t * u_t).sum(axis=-1)).max(axis=-1, initial=0.0)
     # Without this a nan or inf could hide behind a maximum or a projection onto the apex.
     sound &= np.isfinite(normaliser).all(axis=-1)
     signorini, cone, dissipation, natural_map = (

@@ -6,6 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -18,6 +19,7 @@ from workbench.engine.travel import Travelling, found_elsewhere
 from workbench.errors import ModellingError, UnknownNameError, WorkbenchError
 from workbench.language.modelling import Declaration, Equals, equals, free, leaves, nonneg
 from workbench.mechanics.core import SHARED
+from workbench.mechanics.law import COULOMB, Law
 from workbench.own_code import reason_of
 
 
@@ -268,6 +270,23 @@ class Formulation:
                 f"{self.name}: J_t acts in the relations; recover needs p_t, the friction impulses, too"
             )
         return declaration
+
+    @cached_property
+    def law(self) -> Law:
+        """The law that it discretises, as its declaration for one contact says; Coulomb's where it has none."""
+        from workbench.language.values import by_values
+
+        if self.symbols is not ContactSymbols:
+            return COULOMB
+        try:
+            with by_values():
+                return self.declaration(3, 0, 1, 2).law
+        except Exception:
+            # It uses more of CVXPY than plain numbers can do, or declares nothing for a contact in space.
+            try:
+                return self.declaration(3, 0, 1, 2).law
+            except ModellingError:
+                return COULOMB
 
     def _built(self, s: Symbols) -> Declaration:
         """What the function declares; an error of its own, with the line, is a ModellingError."""

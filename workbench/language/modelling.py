@@ -6,6 +6,7 @@ the set they live in, and that set says what complementary means:
     free            F = 0
     nonneg          0 <= F  perp  x >= 0
     box             F >= 0 where x = l, F <= 0 where x = u, F = 0 between
+    disc            contact by contact |x| <= radius, F = 0 inside, x = -radius F / |F| on the rim
     friction_cone   K contains x  perp  F in K*      (law="coulomb": F shifted by mu |F_t| along the normal)
 
 CVXPY's tree is the only expression tree: it is printed by `notation`, compiled by `assembly`, never written twice.
@@ -24,7 +25,8 @@ import numpy as np
 from workbench.engine.lazy import Lazy
 from workbench.engine.lazy import cvxpy as cp
 from workbench.errors import ModellingError
-from workbench.language.sets import Box, Free, Nonneg
+from workbench.language.sets import Box, Disc, Free, Nonneg
+from workbench.mechanics.law import COULOMB, Law
 
 if TYPE_CHECKING:
     from workbench.language import leaves, products
@@ -54,16 +56,33 @@ def box(name: str, size: int, lower: Any, upper: Any) -> leaves.Unknown:
     return unknown
 
 
-def _data(value: Any, size: int, what: str) -> cp.Expression:
-    """`value` as an expression affine in parameters only, with one or `size` entries."""
+def disc(name: str, r: int, d: int, radius: Any) -> leaves.Unknown:
+    """Friction impulses of r contacts with d directions each, (d r,), in discs: |x_i| <= radius_i, contact by contact.
+
+    `radius` is data: one for every contact or one for all, in CVXPY expressions in parameters only, arrays or numbers,
+    >= 0. `complements(F, x)` is then most dissipation within the disc, as Tresca's friction has it: F_i = 0 inside it,
+    F_i against x_i on its rim. d = 1 are intervals, d > 2 balls. Where the radius is mu p_n, an unknown, the set is a
+    friction cone.
+    """
+    _data(radius, r, f"the radius of '{name}'")
+    if not _is_parametric(radius):
+        value = np.ravel(cp.Expression.cast_to_const(radius).value)
+        for i in np.flatnonzero(~((value >= 0) & (value < np.inf))):
+            raise ModellingError(f"'{name}' has the radius {value[i]:g}; a number >= 0 is needed")
+    return leaves.Unknown(name, d * r, Disc(radius, r))
+
+
+def _data(value: Any, size: int, what: str, other: int | None = None) -> cp.Expression:
+    """`value` as an expression affine in parameters only, with one or `size` entries, or `other` of them."""
     F = _affine(value, what, unknowns=False)
     if F.variables():
         raise ModellingError(
             f"{what} contains the unknown '{F.variables()[0].name()}'; "
             "it is data, so declare the coupling as relations of its own"
         )
-    if F.size not in (1, size):
-        raise ModellingError(f"{what} has {F.size} entries; {size} are needed")
+    if F.size not in (1, size, other or size):
+        also = f", or {other}, one for every direction" if other and other != size else ""
+        raise ModellingError(f"{what} has {F.size} entries; {size} are needed{also}")
     return F
 
 
@@ -73,25 +92,38 @@ def _is_parametric(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class FrictionCone:
-    """A pair of unknowns (p_n, p_t) in K = {mu p_n >= |p_t|}, contact by contact; mu (r,) is data."""
+    """A pair of unknowns (p_n, p_t) in K = {mu p_n >= |p_t|}, contact by contact; mu is data.
+
+    `each`: mu (d r,) has a coefficient for every direction, the axes of an ellipsoid. `apart`: sliding (the first two
+    directions), torsion (the third) and rolling (the others) are each bounded for itself.
+    """
 
     n: leaves.Unknown
     t: leaves.Unknown
     mu: Any
+    each: bool = False
+    apart: bool = False
 
     @property
     def name(self) -> str:
         return f"({self.n.name()}, {self.t.name()})"
 
 
-def friction_cone(mu: Any, r: int, d: int, names: tuple[str, str] = ("p_n", "p_t")) -> FrictionCone:
+def friction_cone(
+    mu: Any, r: int, d: int, names: tuple[str, str] = ("p_n", "p_t"), apart: bool = False
+) -> FrictionCone:
     """Impulses of r contacts with d tangential directions each, in their friction cones; mu is data.
 
     Of what it returns, `p.n` (r,) and `p.t` (d r,) [N s] are the normal and the friction impulses, expressions like
     other unknowns; `p` itself stands in `complements((F_n, F_t), p)`. `names` are those that are printed.
+
+    mu has one entry for all contacts, one for each (r,), or one for every direction (d r,), contact by contact: the
+    cone is then over the ellipsoid |(p_a / mu_a)| <= p_n. With torsion and rolling (d > 2) `apart` bounds sliding (the
+    first two directions), torsion (the third) and rolling (the others) each for itself, in place of all in one ball.
     """
-    mu = _data(mu, r, f"the friction coefficient of {names}")
-    return FrictionCone(leaves.Unknown(names[0], r, Free()), leaves.Unknown(names[1], d * r, Free()), mu)
+    mu = _data(mu, r, f"the friction coefficient of {names}", d * r)
+    n, t = leaves.Unknown(names[0], r, Free()), leaves.Unknown(names[1], d * r, Free())
+    return FrictionCone(n, t, mu, d > 1 and mu.size == d * r and mu.size > 1, apart and d > 2)
 
 
 @dataclass(frozen=True)
@@ -172,7 +204,7 @@ def complements(F: Any, x: Any, law: str = "cone") -> Complements | ConeCompleme
     if not isinstance(x, leaves.Unknown):
         raise ModellingError(
             f"complements: the right-hand side is {type(x).__name__} {x}; it must be an unknown made by free, nonneg, "
-            "box or friction_cone"
+            "box, disc or friction_cone"
         )
     F = _affine(F, f"complements with {x.name()}")
     _same_size(F, x)
@@ -239,6 +271,7 @@ class Declaration:
     relations: tuple[Relation, ...]
     recover: dict[str, cp.Expression]
     hooks: Hooks
+    law: Law = COULOMB
 
     @cached_property
     def free(self) -> list[leaves.Unknown]:
@@ -281,11 +314,16 @@ class Declaration:
     def cones(self) -> list[ConeComplements]:
         return [r for r in self.relations if isinstance(r, ConeComplements)]
 
+    @property
+    def discs(self) -> list[leaves.Unknown]:
+        return [u for u in self.partners if isinstance(u.member_of, Disc)]
+
     @cached_property
     def parameters(self) -> dict[str, cp.Parameter]:
-        """The data by their names: of the relations, bounds and friction coefficients."""
+        """The data by their names: of the relations, bounds, radii and friction coefficients."""
         bounds = [side for u in self.partners if isinstance(u.member_of, Box) for side in vars(u.member_of).values()]
-        data = map(cp.Expression.cast_to_const, [*bounds, *(c.x.mu for c in self.cones)])
+        radii = [u.member_of.radius for u in self.discs]
+        data = map(cp.Expression.cast_to_const, [*bounds, *radii, *(c.x.mu for c in self.cones)])
         return {p.name(): p for F in (*self.expressions, *data) for p in F.parameters()}
 
     def problem(self) -> cp.Problem:
@@ -302,11 +340,14 @@ class Declaration:
         return optimisation_problem(self)
 
 
-def declare(*relations: Relation, recover: dict[str, Any] | None = None, hooks: Hooks | None = None) -> Declaration:
+def declare(
+    *relations: Relation, recover: dict[str, Any] | None = None, hooks: Hooks | None = None, law: Law = COULOMB
+) -> Declaration:
     """Collect relations into a Declaration and check that it is one.
 
     `recover` maps the names of an answer (`formulation.Symbols.answer`; for a time step "v", "p_n" and, where there is
-    friction, "p_t") to expressions in the unknowns. Raises ModellingError
+    friction, "p_t") to expressions in the unknowns. `law` is the law that the relations discretise, against which
+    answers are judged beside Coulomb's. Raises ModellingError
     naming the culprit: an unknown with two partners or none, free unknowns that do not match the equations in number.
     """
     for relation in relations:
@@ -315,14 +356,16 @@ def declare(*relations: Relation, recover: dict[str, Any] | None = None, hooks: 
     if recover is None:
         raise ModellingError("declare: recover is missing; name the answer, as in recover=dict(v=v, p_n=p_n, p_t=p_t)")
     recovered = {k: _affine(e, f"recover['{k}']") for k, e in recover.items()}
-    declaration = Declaration(relations, recovered, hooks or Hooks())
+    if not isinstance(law, Law):
+        raise ModellingError(f"declare: law is {law!r}; it must be a Law, as in law=Law('elliptic', axes=(1.0, 0.5))")
+    declaration = Declaration(relations, recovered, hooks or Hooks(), law)
     for u in declaration.partners:
         if sum(u is other for other in declaration.partners) > 1:
             raise ModellingError(f"'{u.name()}' is the partner of two relations; an unknown has one")
     for u in declaration.free:
         if not isinstance(u, leaves.Unknown):
             raise ModellingError(
-                f"'{u.name()}' is a bare CVXPY variable; make it with free, nonneg, box or friction_cone"
+                f"'{u.name()}' is a bare CVXPY variable; make it with free, nonneg, box, disc or friction_cone"
             )
         if not isinstance(u.member_of, Free):
             raise ModellingError(f"'{u.name()}' is restricted but no relation has it as partner")

@@ -18,9 +18,9 @@ from cvxpy.atoms.affine.promote import Promote
 from cvxpy.atoms.affine.transpose import transpose
 from cvxpy.atoms.affine.unary_operators import NegExpression
 
-from workbench.language.modelling import ConeComplements, Declaration, Equals, Relation
+from workbench.language.modelling import ConeComplements, Declaration, Equals, FrictionCone, Relation
 from workbench.language.names import MEANINGS, latex_name, text_name, verbatim
-from workbench.language.sets import Box, Free, Nonneg
+from workbench.language.sets import Box, Disc, Free, Nonneg
 
 LONGEST = 80
 """Characters of CVXPY's own words that are printed."""
@@ -228,19 +228,39 @@ def relation(r: Relation, style: str = "text") -> str:
     if isinstance(r, ConeComplements):
         F_n, F_t = write_sum(expand(r.F_n), style), write_sum(expand(r.F_t), style)
         if r.coulomb:
-            mu = write_sum(expand(r.x.mu), style)
-            F_n += f" + {mu} |u_t|" if style == "text" else rf" + {mu} \lVert u_t \rVert"
+            F_n += _shift(r.x, style)
         names = f"({_name(r.x.n, style)}, {_name(r.x.t, style)})"
         tail = (", u_t = " if style == "text" else r",\quad u_t = ") + F_t if r.coulomb else ""
         second = "u_t" if r.coulomb else F_t
         return f"{words['K']}{words['inn']}{names}{words['perp']}({F_n}, {second}){words['el']}{words['dual']}{tail}"
     F, x = write_sum(expand(r.F), style), _name(r.x, style)
+    if isinstance(r.x.member_of, Disc):
+        radius = write_sum(expand(cp.Expression.cast_to_const(r.x.member_of.radius)), style)
+        return f"{_length(x, style)}{words['le']}{radius}{words['perp']}{F}"
     if isinstance(r.x.member_of, Box):
         low, high = (
             write_sum(expand(cp.Expression.cast_to_const(b)), style) for b in (r.x.member_of.lower, r.x.member_of.upper)
         )
         return f"{low}{words['le']}{x}{words['le']}{high}{words['perp']}{F}"
     return f"0{words['le']}{x}{words['perp']}{F}{words['ge']}0"
+
+
+def _shift(x: FrictionCone, style: str) -> str:
+    """What De Saxce's form adds to the normal row: the support function of the discs that p_n = 1 allows."""
+    mu = write_sum(expand(x.mu), style)
+    if x.each:
+        mu, own = "", f"({mu}) ∘ " if style == "text" else rf"({mu}) \circ "
+    else:
+        mu, own = f"{mu} ", ""
+    parts = ("_sliding", "_torsion", "_rolling")[: 2 + (x.t.size > 3 * x.n.size)] if x.apart else ("",)
+    written = text_name if style == "text" else latex_name
+    symbols = [written(f"u_t{part}") for part in parts]
+    sizes = " + ".join(_length(own + u, style) for u in symbols)
+    return f" + {mu}{sizes}" if len(symbols) == 1 else f" + {mu}({sizes})"
+
+
+def _length(x: str, style: str) -> str:
+    return f"|{x}|" if style == "text" else rf"\lVert {x} \rVert"
 
 
 def _name(u: cp.Variable, style: str) -> str:
@@ -253,9 +273,11 @@ def sets(declaration: Declaration) -> list[tuple[str, str]]:
     rows = []
     for u in declaration.unknowns:
         if u.id in in_cone:
-            words = "friction cone K_μ"
+            x = in_cone[u.id].x
+            words = "friction cone K_μ" + ", a coefficient for every direction" * x.each
+            words += ", sliding, torsion and rolling apart" * x.apart
         else:
-            words = {Free: "free", Nonneg: "nonnegative", Box: "box"}[type(u.member_of)]
+            words = {Free: "free", Nonneg: "nonnegative", Box: "box", Disc: "disc"}[type(u.member_of)]
         rows.append((_name(u, "text"), f"{words}, {u.size} {'entry' if u.size == 1 else 'entries'}"))
     return rows
 
@@ -283,6 +305,7 @@ def glossary(declaration: Declaration) -> list[tuple[str, str]]:
         if isinstance(u.member_of, Box)
         for bound in (u.member_of.lower, u.member_of.upper)
     ]
+    bounds += [cp.Expression.cast_to_const(u.member_of.radius) for u in declaration.discs]
     for F in [*declaration.expressions, *bounds, *(cp.Expression.cast_to_const(c.x.mu) for c in declaration.cones)]:
         for t in expand(F):
             for f in t.factors:

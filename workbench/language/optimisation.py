@@ -15,7 +15,7 @@ import cvxpy as cp
 import numpy as np
 
 from workbench.errors import DataError, ModellingError
-from workbench.language.sets import Box, Nonneg
+from workbench.language.sets import Box, Disc, Nonneg
 from workbench.problems.classes import SYMMETRY_TOLERANCE, Array
 
 TRIALS = 2
@@ -33,15 +33,31 @@ def optimisation_problem(declaration: Any) -> cp.Problem:
             constraints.append(u >= 0)
         elif isinstance(u.member_of, Box):
             constraints += _within(u, u.member_of)
+        elif isinstance(u.member_of, Disc):
+            across = cp.reshape(u, (u.size // u.member_of.contacts, u.member_of.contacts), order="F")
+            constraints.append(cp.SOC(u.member_of.radius + np.zeros(u.member_of.contacts), across, axis=0))
     for c in declaration.cones:
-        p_n, p_t = c.x.n, c.x.t
-        across = cp.reshape(p_t, (p_t.size // p_n.size, p_n.size), order="F")
-        # Where mu is zero the cone alone would let p_n be negative.
-        constraints += [cp.SOC(cp.multiply(c.x.mu, p_n), across, axis=0), p_n >= 0]
+        constraints += _in_cone(c.x)
     z = cp.hstack(declaration.partners)
     R = cp.CallbackParam(lambda: _root(reduced(declaration)[0]), (z.size, z.size), name="root of W")
     q = cp.CallbackParam(lambda: reduced(declaration)[1], z.size, name="q")
     return cp.Problem(cp.Minimize(cp.sum_squares(R @ z) / 2 + q @ z), constraints)
+
+
+def _in_cone(x: Any) -> list[cp.Constraint]:
+    """Those of a friction cone."""
+    p_n, mu, r = x.n, cp.Expression.cast_to_const(x.mu), x.n.size
+    across: Any = cp.reshape(x.t, (x.t.size // r, r), order="F")
+    d = x.t.size // r
+    # Where mu is zero the cone alone would let p_n be negative.
+    found, radius = [p_n >= 0], cp.multiply(mu, p_n) if not x.each else p_n
+    if x.each:
+        # In units of the axes of the ellipsoid, by which data cannot be divided: p_t = mu y with |y| <= p_n.
+        y = cp.Variable((d, r))
+        found.append(across == cp.multiply(cp.reshape(mu, (d, r), order="F"), y))
+        across = y
+    discs = [slice(0, 2), slice(2, 3), slice(3, d)] if x.apart else [slice(0, d)]
+    return found + [cp.SOC(radius, across[rows], axis=0) for rows in discs if rows.start < d]
 
 
 def _within(u: Any, bounds: Box) -> list[cp.Constraint]:

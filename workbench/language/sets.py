@@ -20,3 +20,11 @@ class Box:
 
     lower: Any
     upper: Any
+
+
+@dataclass(frozen=True)
+class Disc:
+    """|x_i| <= radius_i, contact by contact (a ball where there are more than two directions); radii are data."""
+
+    radius: Any
+    contacts: int

@@ -12,6 +12,7 @@ from numba import types
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
 from workbench.engine.scratch import scratch
+from workbench.problems.contact_blocks import APART, COULOMB, DISC
 from workbench.problems.residual import FAINT, FAINT_SCALED, FAR, FAR_SCALED, QUIET, READ_ROW, equilibration
 
 I64, F64 = types.int64, types.float64
@@ -113,9 +114,42 @@ def measure_intervals(first, k, at, A, D, lower, upper, q, sizes, moved, x, gap,
         loud[i], faint[i] = terms, FAINT * unit * sizes[i]
 
 
-@kernel(types.void(I64, I64, I64, *ROWS, F64, types.boolean, *MEASURED))
-def measure_cone(first, k, at, A, D, lower, upper, q, sizes, moved, x, mu, associated, gap, scale, loud, motion, faint):
-    """The contact of the rows first : first + k, as `cone_residual` has it; all that is found stands at `first`."""
+@kernel(I64(I64, I64))
+def disc_end(first, m):
+    """Of m rows [n, t], where the disc ends that begins at row `first`: sliding 1 : 3, torsion 3 : 4, rolling 4 : m."""
+    return min(3 if first == 1 else 4 if first == 3 else m, m)
+
+
+@kernel(F64(VECTOR, VECTOR, I64, I64, F64))
+def disc_gap(y, w, first, end, radius):
+    """|y - P(y - w)| of the rows first : end, P being the projection on the disc of this radius."""
+    size, gap = 0.0, 0.0
+    for a in range(first, end):
+        size = np.hypot(size, y[a] - w[a])
+    for a in range(first, end):
+        inside = size <= radius
+        gap = np.hypot(gap, w[a] if inside else y[a] - radius * ((y[a] - w[a]) / size))
+    return gap
+
+
+@kernel(F64(VECTOR, VECTOR, F64))
+def apart_gap(y, w, mu):
+    """The gap of Alart and Curnier's equations, with a disc each for sliding, torsion and rolling."""
+    y_n, first = max(y[0] - w[0], 0.0), 1
+    gap = abs(y[0] - y_n)
+    while first < y.shape[0]:
+        end = disc_end(first, y.shape[0])
+        gap = np.hypot(gap, disc_gap(y, w, first, end, mu * y_n))
+        first = end
+    return gap
+
+
+@kernel(types.void(I64, I64, I64, *ROWS, F64, I64, *MEASURED))
+def measure_cone(first, k, at, A, D, lower, upper, q, sizes, moved, x, mu, cone, gap, scale, loud, motion, faint):
+    """The contact of the rows first : first + k, as `cone_residual` has it; all that is found stands at `first`.
+
+    Cones of several discs and discs of given radius are measured likewise, by their own equations.
+    """
     unit, slip, radius, size, change, ahead, free, still = D[first], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, False
     rounding = 0.0
     y, w = scratch(k), scratch(k)
@@ -129,12 +163,16 @@ def measure_cone(first, k, at, A, D, lower, upper, q, sizes, moved, x, mu, assoc
         if a > 0:
             slip, radius = np.hypot(slip, w[a]), np.hypot(radius, y[a] - w[a])
         gap[i] = scale[i] = loud[i] = motion[i] = faint[i] = 0.0
-    if not associated:
+    if cone == COULOMB:
         w[0] += mu * slip
     cosine = 1.0 / np.hypot(1.0, mu)
     sine = mu * cosine
     # The polar cone first: with mu = 0 and y_t = w_t a negative y_n would pass for inside.
-    if sine * radius <= cosine * (w[0] - y[0]):
+    if cone == APART:
+        gap[first] = apart_gap(y, w, mu)
+    elif cone == DISC:
+        gap[first] = disc_gap(y, w, 0, k, mu / unit)
+    elif sine * radius <= cosine * (w[0] - y[0]):
         gap[first] = size
     else:
         # y - P(y - w) as w + (y - w - P(y - w)): y - w would lose the motion beside an impulse far out on a ray.
@@ -145,7 +183,11 @@ def measure_cone(first, k, at, A, D, lower, upper, q, sizes, moved, x, mu, assoc
             gap[first] = np.hypot(gap[first], w[a] + along if mu > 0.0 else y[a])
     # An idle contact may move without limit, and may be far from where anything moves.
     motion[first] = max(ahead, free) if size > 0.0 or gap[first] > 0.0 else min(change, free)
-    scale[first] = max(change, max(-unit * q[first], FAINT * rounding))
+    # What x can answer competes; a disc bounds it, and what it bears counts as motion, as between two bounds.
+    competes = -unit * q[first]
+    if cone == DISC:
+        competes, motion[first] = min(free, mu / unit), max(motion[first], size)
+    scale[first] = max(change, max(competes, FAINT * rounding))
     # Impulses that move nothing are no scale.
     loud[first] = 0.0 if still else size
     if not np.isfinite(ahead + size):
@@ -166,7 +208,7 @@ def block_residuals(unknown, part, cone, mu, A, D, lower, upper, q, sizes, moved
             )  # fmt: skip
         else:
             measure_cone(
-                first, k, at, A, D, lower, upper, q, sizes, moved, x, mu[i], cone[i] == 2,
+                first, k, at, A, D, lower, upper, q, sizes, moved, x, mu[i], cone[i],
                 gap, scale, loud, motion, faint,
             )  # fmt: skip
         for j in range(first, first + k):

@@ -4,8 +4,9 @@
     P_i = R_i x_i + s_i,     F_i = L_i u_i + N_i x_i + c_i,     F_i complementary to x_i in its set
 
 for every block i, with its rows u_i, P_i (m_i,) of J and its unknowns x_i, F_i (k_i,). Sets are products of intervals
-[lower, upper], free unknowns among them (F = 0 there), or one friction cone. Every formulation that is local to its
-contacts is of this form (`assemble.local`); with W = J M^-1 J^T it is F = (L W R + N) x + L (J M^-1 b + W s) + c.
+[lower, upper], free unknowns among them (F = 0 there), one friction cone, or one disc of given radius. Every
+formulation that is local to its contacts is of this form (`assemble.local`); with W = J M^-1 J^T it is
+F = (L W R + N) x + L (J M^-1 b + W s) + c.
 """
 
 from dataclasses import dataclass
@@ -21,8 +22,9 @@ from workbench.errors import DataError
 from workbench.problems.classes import parts_of
 from workbench.problems.inertia import CHUNK, Inertia
 
-NO_CONE, COULOMB, ASSOCIATED = 0, 1, 2
-"""What a block's set is: intervals; the friction cone under Coulomb's law; the friction cone with associated flow."""
+NO_CONE, COULOMB, ASSOCIATED, APART, DISC = range(5)
+"""What a block's set is: intervals; the friction cone under Coulomb's law; the friction cone with associated flow;
+Coulomb's law with sliding, torsion and rolling each bounded for itself (`block_kernels.disc_end`); a disc, or ball."""
 MOST_RESPONSES = 20_000_000
 """Numbers of M^-1 J^T up to which it is held where the inverse of M is not: 160 MB."""
 
@@ -35,8 +37,9 @@ class ContactBlocks:
 
     M (n, n) sparse SPD, b (n,), J (R, n) sparse; row, unknown (B + 1,): block i has the rows row[i]:row[i + 1] and the
     unknowns unknown[i]:unknown[i + 1]; L, N, R flat, k_i m_i, k_i k_i and m_i k_i numbers for block i; c, lower, upper
-    (X,), s (R,); cone (B,) one of NO_CONE, COULOMB, ASSOCIATED, mu (B,) its friction coefficient, 0 without a cone. A
-    block with a cone has k_i = m_i and x_i = P_i = [p_n, p_t], u_i = [u_n, u_t]; its bounds have no meaning.
+    (X,), s (R,); cone (B,) one of NO_CONE, COULOMB, ASSOCIATED, APART, DISC, mu (B,) its friction coefficient, the
+    radius of a disc, 0 of intervals. A block with a cone has k_i = m_i and x_i = P_i = [p_n, p_t], u_i = [u_n, u_t],
+    one with a disc k_i = m_i and x_i = P_i = p_t; their bounds have no meaning.
     Raises DataError for wrong shapes, data that are not finite, bounds that leave nothing, negative mu.
     """
 
@@ -252,8 +255,10 @@ class ContactBlocks:
         k = max(0, -int(np.frexp(largest)[1])) if largest else 0
         with np.errstate(over="ignore", invalid="ignore"):
             x, q, sizes, lower, upper = (np.ldexp(y, k) for y in (x, q, sizes, self.lower, self.upper))
+            # The radius of a disc is an impulse, which a friction coefficient is not.
+            mu = np.where(self.cone == DISC, np.ldexp(self.mu, k), self.mu)
             block_units(self.unknown, self.cone, A, q, x, D)
-            law = self.unknown, self.part, self.cone, self.mu, A, D, lower, upper
+            law = self.unknown, self.part, self.cone, mu, A, D, lower, upper
             block_residuals(*law, q, sizes, self.moved(x), x, found)
         return found
 
@@ -305,8 +310,8 @@ def check(p: ContactBlocks) -> None:
 
 def _check_sets(p: ContactBlocks, m: Indices, k: Indices) -> None:
     cones = p.cone != NO_CONE
-    if (strange := (p.cone < 0) | (p.cone > ASSOCIATED)).any():
-        raise DataError(f"cone[{np.argmax(strange)}] = {p.cone[strange][0]}; 0, 1 or 2 is needed")
+    if (strange := (p.cone < 0) | (p.cone > DISC)).any():
+        raise DataError(f"cone[{np.argmax(strange)}] = {p.cone[strange][0]}; 0 to {DISC} is needed")
     if (wrong := cones & ((m != k) | (k == 0))).any():
         i = int(np.argmax(wrong))
         raise DataError(f"block {i} has a cone, {m[i]} rows and {k[i]} unknowns; as many of both are needed")

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP, Array, ConicQP, CoulombNCP, Problem
-from workbench.problems.contact_blocks import COULOMB, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
 
 
 def dense_matrix(p: ContactBlocks) -> Array:
@@ -34,7 +34,7 @@ def dense(p: ContactBlocks) -> tuple[Problem, NDArray[np.int64]]:
         plain = not p.lower.any() and bool((p.upper == np.inf).all())
         return LCP(A, q) if plain else MLCP(A, q, p.lower, p.upper), np.arange(p.size)
     directions = set((np.diff(p.unknown) - 1).tolist())
-    if len(laws) > 1 or not directions <= {1, 2} or len(directions) > 1:
+    if laws not in ({COULOMB}, {ASSOCIATED}) or not directions <= {1, 2} or len(directions) > 1:
         raise DataError("blocks of several kinds are no dense problem of one kind")
     order = normals_first(p)
     law = CoulombNCP if laws == {COULOMB} else ConicQP

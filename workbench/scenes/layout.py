@@ -8,7 +8,7 @@ import numpy as np
 from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.mechanics.instant import Instant
-from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import DISC, NO_CONE, ContactBlocks
 from workbench.scenes.blocks import own_axes, place_blocks, write_rows
 from workbench.scenes.kinds import Group
 from workbench.scenes.memory import Memory
@@ -66,7 +66,19 @@ class Layout:
         M = self.instant.M
         if copies > 1:
             M, b = sparse.block_diag([M] * copies, format="csr"), np.tile(b, copies)
-        return ContactBlocks(M, b, self._J(), self.row, self.unknown, L, N, back, c, s, lower, upper, cone, mu)
+        row, unknown = self.row, self.unknown
+        if (discs := cone == DISC).any():
+            row, unknown, L, N, back, cone, mu = normals_apart(row, L, N, back, cone, mu, discs)
+        J = self._J()
+        # A cone's tip that is not at zero is an impulse that is there whatever the answer.
+        self.given = np.where(np.repeat(cone != NO_CONE, np.diff(row)), s, 0.0)
+        if self.given.any():
+            b, s = b + J.T @ self.given, s - self.given
+        return ContactBlocks(M, b, J, row, unknown, L, N, back, c, s, lower, upper, cone, mu)
+
+    def all_impulses(self, blocks: ContactBlocks, x: Array) -> Array:
+        """In all rows, of an answer x (X,)."""
+        return blocks.impulses(x) + self.given
 
     def _singles(self, recovery: float, L: Array, N: Array, R: Array, c: Array, lower: Array, upper: Array) -> None:
         """The blocks of one row: contacts without directions, bilateral rows, dry friction."""
@@ -141,6 +153,23 @@ class Layout:
         for sort, keys in ("plain", s.key[self.plain]), ("b", np.arange(s.g.size)), ("f", np.arange(s.limit.size)):
             yield sort, keys, begun + np.arange(keys.size)[:, None] + at
             begun += keys.size
+
+
+def normals_apart(row: Any, L: Array, N: Array, R: Array, cone: Any, mu: Array, discs: Any) -> tuple:
+    """Blocks in which a normal row stands before a disc that it does not couple to, as two: row, unknown, L, N, R, cone
+    and mu of the blocks then."""
+    m = np.diff(row)
+    block = np.repeat(np.arange(m.size), m * m)
+    within = np.arange(block.size) - np.repeat(_ends(m * m)[:-1], m * m)
+    a, b = np.divmod(within, m[block])
+    kept = ~discs[block] | ((a == 0) == (b == 0))
+    one = np.repeat(np.arange(m.size), 1 + discs)
+    second = np.append(False, one[1:] == one[:-1])
+    sizes = np.where(second, m[one] - 1, np.where(discs[one], 1, m[one]))
+    ends, first = _ends(sizes), discs[one] & ~second
+    return (
+        ends, ends, L[kept], N[kept], R[kept], np.where(first, NO_CONE, cone[one]), np.where(first, 0.0, mu[one]),
+    )  # fmt: skip
 
 
 def unturned(r: int) -> Array:

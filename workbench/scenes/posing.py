@@ -139,13 +139,13 @@ class Posed:
 
     def impulses(self, x: Array) -> tuple[Array, Array, Array]:
         """P (R,) of the contacts in the rows of the instant, p_b (m,), p_f (k,) [N s], of an answer x (X,)."""
-        return self.layout.impulses(self.blocks.impulses(x))
+        return self.layout.impulses(self.layout.all_impulses(self.blocks, x))
 
     def again(self, x: Array) -> bool:
         """Whether the formulation asks for another pass after this answer."""
         if all(g.kind.block.hooks.again is None for g in self.groups):
             return False
-        P, u = self.layout.isotropic(self.blocks.impulses(x), turned=True), self._speeds(x)
+        P, u = self.layout.isotropic(self.layout.all_impulses(self.blocks, x), turned=True), self._speeds(x)
         largest = float(np.abs(P).max(initial=0.0))
         # Every contact is asked: their hooks prepare the next pass.
         asked = [g.asks(g.velocities(self.rows.first, u), *self._parts(g, P), largest) for g in self.groups]
@@ -153,7 +153,7 @@ class Posed:
 
     def remember(self, x: Array) -> None:
         """Keep what the next step needs, by the contacts' keys."""
-        P, u = self.layout.isotropic(self.blocks.impulses(x), turned=False), self._speeds(x)
+        P, u = self.layout.isotropic(self.layout.all_impulses(self.blocks, x), turned=False), self._speeds(x)
         self.memory.forget()
         for g in self.groups:
             g.remember(g.velocities(self.rows.first, u), *self._parts(g, P))

@@ -12,6 +12,7 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Solution, Status
+from workbench.scenes.jammed import jammed
 from workbench.scenes.memory import Memory
 from workbench.scenes.posing import Posed, Poser
 from workbench.scenes.scene import Scene
@@ -72,6 +73,8 @@ class SceneStepper:
         v_next, (P, p_b, p_f) = posed.velocity(solution.z), posed.impulses(solution.z)
         posed.remember(solution.z)
         status, reason = solution.claimed, solution.reason
+        if status is Status.INACCURATE:
+            reason = self._jam(given) or reason
         if not settled:
             status = Status.NO_FIXED_POINT
             reason = f"the state-dependent data did not settle within {passes} passes; passes=N allows more"
@@ -80,6 +83,15 @@ class SceneStepper:
             q_next, v_next, P, p_b, p_f, given, solution.residual, solution.tolerance, iterations, passes, status,
             reason,
         )  # fmt: skip
+
+    def _jam(self, given: Instant) -> str:
+        """Why there is nothing to solve, where overlaps hold each other; else empty."""
+        found = np.flatnonzero(jammed(given, self.scene.recovery))
+        if not found.size or not given.numbers.keys().isdisjoint(self.formulation.options):
+            return ""
+        names = getattr(self.scene, "contact_names", None)
+        such = f", such as {names(given)[found[0]]['name']}" if names else ""
+        return f"no motion can undo {found.size} overlaps and limits together{such}: rigid contact has no answer there"
 
     def _solve(self, posed: Posed) -> tuple[Solution, int, int, bool]:
         """Pass after pass: the last solution, all iterations, the passes, and whether no other was asked for."""

@@ -2,16 +2,20 @@
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from workbench.assemble import find
 from workbench.assemble.plan import Compiled
 from workbench.judge import coulomb
+from workbench.judge.laws import Terms, judge_by
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
+from workbench.mechanics.law import COULOMB, Law
 from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.classes import LCP, MLCP, Array, ConicQP, CoulombNCP, Equations, Problem
+from workbench.problems.mixed import MixedNCP
 from workbench.problems.solution import Status
 from workbench.step.record import Record
 
@@ -24,6 +28,9 @@ def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu
         return MLCP(M, q, lower, upper)
     if c.kind == "equations":
         return Equations(M, q)
+    if c.kind == MixedNCP.kind:
+        mixed: Any = MixedNCP(M, q, lower, upper, mu, c.sets)
+        return mixed
     return (ConicQP if c.kind == "conic QP" else CoulombNCP)(M, q, mu, c.plan.d)
 
 
@@ -145,12 +152,26 @@ class Run:
     def free_rates(self) -> Array:
         return self._delassus[1]
 
+    @property
+    def law(self) -> Law:
+        """The law that the formulation discretises."""
+        return self.formulation.law
+
+    @property
+    def terms(self) -> Terms:
+        """What the judge sees; of relaxed rows if so."""
+        law_t = self._law[:, self.case.size[2] :].reshape(self.p_t.shape)
+        return Terms(self.p_n, self.p_t, self.u_n, law_t, self.record.friction, self.W, self.free_rates)
+
     @cached_property
     def judged(self) -> coulomb.Verdict:
         """The judge's residuals of every step: Signorini, cone, dissipation, natural map; of relaxed rows if so."""
-        r = self.case.size[2]
-        law_t = self._law[:, r:].reshape(self.p_t.shape)
-        return coulomb.judge(self.p_n, self.p_t, self.u_n, law_t, self.record.friction, self.W, self.free_rates)
+        return coulomb.judge(*self.terms)
+
+    @cached_property
+    def judged_by_law(self) -> coulomb.Verdict:
+        """The same by the law that the formulation discretises."""
+        return self.judged if self.law == COULOMB else judge_by(self.law, self.h, self.terms)
 
     def __getstate__(self) -> dict[str, object]:
         # The compiled declaration holds CVXPY's objects, which cannot leave their process.

@@ -13,6 +13,7 @@ import numpy as np
 
 from workbench.errors import DataError
 from workbench.judge import coulomb
+from workbench.mechanics.law import COULOMB
 from workbench.problems.classes import Array
 from workbench.step.record import MEMORY, Record
 from workbench.step.run import Run
@@ -128,7 +129,13 @@ class RunOfParts(Run):
     @cached_property
     def judged(self) -> coulomb.Verdict:
         """The worst of the parts' residuals: what nothing couples is judged apart, as `coulomb.judge` does it."""
-        found = [p.judged for p in self.parts]
+        return self._worst([p.judged for p in self.parts])
+
+    @cached_property
+    def judged_by_law(self) -> coulomb.Verdict:
+        return self.judged if self.law == COULOMB else self._worst([p.judged_by_law for p in self.parts])
+
+    def _worst(self, found: Sequence[coulomb.Verdict]) -> coulomb.Verdict:
         worst = (np.max([getattr(v, name) for v in found], axis=0) for name in RESIDUALS)
         by_contact = (joined([getattr(v, name) for v in found], self._places.normals) for name in ("rho", "normaliser"))
         return coulomb.Verdict(*worst, *by_contact)

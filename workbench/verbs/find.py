@@ -7,7 +7,7 @@ from typing import Any
 from workbench.algorithms import find_solver as solver_by_name
 from workbench.algorithms.base import Solver
 from workbench.builtin.cases import CASES
-from workbench.builtin.formulations import FORMULATIONS, SLIDING
+from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
@@ -27,7 +27,8 @@ def find_formulation(wanted: str | Formulation) -> Formulation:
         return wanted
     if not isinstance(wanted, str):
         raise WorkbenchError(f"a formulation or its name is needed; {type(wanted).__name__} was given")
-    known = wanted.partition(":")[0] in (*FORMULATIONS.names, *SLIDING.names)
+    names = [name for registry in REGISTRIES for name in registry.names]
+    known = wanted.partition(":")[0] in names
     # A built-in name, or FILE.py:NAME and module:NAME; what comes behind are options.
     words = wanted.split(":", 1 if known else 2)
     place, rest = (words[0], words[1:]) if known else (":".join(words[:2]), words[2:])
@@ -37,9 +38,9 @@ def find_formulation(wanted: str | Formulation) -> Formulation:
         if not equals:
             raise WorkbenchError(f"formulation '{wanted}': '{part}' is no OPTION=VALUE")
         options[key] = value
-    if ":" not in place and not place.endswith(".py") and place not in (*FORMULATIONS.names, *SLIDING.names):
-        raise UnknownNameError("formulation", place, [*FORMULATIONS.names, *SLIDING.names, "FILE.py:NAME"])
-    return (SLIDING if place in SLIDING else FORMULATIONS).find(place).with_options(**options)
+    if ":" not in place and not place.endswith(".py") and place not in names:
+        raise UnknownNameError("formulation", place, [*names, "FILE.py:NAME"])
+    return next((r for r in REGISTRIES if place in r), FORMULATIONS).find(place).with_options(**options)
 
 
 def find_case(wanted: str | Case | type[Case], **parameters: float) -> Case:
@@ -68,7 +69,7 @@ def find_solver(wanted: str | Solver) -> Solver:
 
 
 def find_formulations(wanted: Sequence[Any] | Any | None) -> tuple[Formulation, ...]:
-    """Several formulations, or one; without any, all that come with the workbench and make time steps."""
+    """Several formulations, or one; without any, all that come with the workbench and step under Coulomb's law."""
     if wanted is None:
         return tuple(FORMULATIONS.find(name) for name in FORMULATIONS.bundled)
     several = [wanted] if isinstance(wanted, str | Formulation) else wanted

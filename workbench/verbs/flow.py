@@ -27,17 +27,20 @@ if TYPE_CHECKING:
 
 ROUGHNESS = 1e-3
 """Of a grain beside its radius, unless somebody knows better: ground glass beads have 1e-4 to 1e-2."""
+SEEDS = 3
+"""Starts of every run: two tell a spread, and each more narrows the means."""
+MOST_SEEDS = 1000
 TOLERANCE = 1e-3
-"""Residual of every step: the worst contact's error beside what it does. Statistics are far less sensitive."""
-MOST = 2000
-"""Sweeps of a step at most."""
-AFTER = {"spheres-newton": 40, "blocks-exact": 500}
+"""Residual that steps are solved to: the worst contact's error beside what it does. Statistics feel far less."""
+MOST, SLACK = 4000, 10.0
+"""Sweeps of a step at most, and how many times the tolerance its residual may be where they do not suffice."""
+AFTER = {"admm": 1000, "spheres-newton": 40, "blocks-exact": 500}
 """Solvers of the steps for which sweeps do not suffice, and their iterations at most."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FlowResult(Result):
-    """`rows`, a run each, and `forces`, how the contact forces are distributed in each."""
+    """`rows`, a run each; `differences`, what formulations change; `forces`, how contact forces are distributed."""
 
     flow: Flow = field(repr=False)
     settings: Mapping[str, Any] = field(repr=False)
@@ -48,8 +51,13 @@ class FlowResult(Result):
 
     @property
     def rows(self) -> pd.DataFrame:
-        """A row per formulation, friction coefficient and step; units and meanings in `attrs["columns"]`."""
+        """A row per formulation, friction coefficient, step and start; units and meanings in `attrs["columns"]`."""
         return self.flow.rows
+
+    @property
+    def differences(self) -> pd.DataFrame:
+        """A row per measure, formulation, friction coefficient and step: by how much it differs from Coulomb's law."""
+        return self.flow.differences
 
     @property
     def words(self) -> list[str]:
@@ -57,7 +65,12 @@ class FlowResult(Result):
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
-        return {"flow": self.flow.rows, "forces": self.flow.forces}
+        return {
+            "flow": self.rows,
+            "differences": self.differences,
+            "forces": self.flow.forces,
+            "truths": self.flow.truths,
+        }
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -71,18 +84,20 @@ class FlowResult(Result):
 
 def flow(
     what: str | SceneCase | type[SceneCase], formulations: Sequence[str | Formulation] = ("coulomb", "ccp"), *,
-    values: Mapping[str, float] | None = None, mu: Sequence[float] = (0.1, 0.3, 0.5),
-    steps: Sequence[float] = (4e-3, 2e-3, 1e-3), duration: float | None = None, roughness: float = ROUGHNESS,
-    tolerance: float = TOLERANCE, progress: Progress | None = None,
+    values: Mapping[str, float] | None = None, mu: Sequence[float] = (0.1, 0.5),
+    steps: Sequence[float] = (4e-3, 2e-3, 1e-3), seeds: int = SEEDS, duration: float | None = None,
+    roughness: float = ROUGHNESS, tolerance: float = TOLERANCE, progress: Progress | None = None,
 ) -> FlowResult:  # fmt: skip
     """Run a scene of grains under formulations, over friction coefficients and steps [s], and compare statistics.
 
-    `values` are parameters of the scene; `roughness` is that of a grain beside its radius, with which the artefact of
-    associated flow is compared; `tolerance` the residual that every step is solved to. Raises WorkbenchError where
+    `values` are parameters of the scene. Every run is made from `seeds` starts, whose spread tells which differences
+    are more than chance. `roughness` is that of a grain beside its radius, with which the artefact of
+    associated flow is compared; `tolerance` the residual that steps are solved to, up to `SLACK` times of which
+    counts. Raises WorkbenchError where
     something cannot be used.
 
     >>> import workbench as wb
-    >>> found = wb.flow("packing", ["ccp"], values={"N": 8}, mu=[0.5], steps=[1e-3], duration=4e-3)
+    >>> found = wb.flow("packing", ["ccp"], values={"N": 8}, mu=[0.5], steps=[1e-3], seeds=1, duration=4e-3)
     >>> found.rows[["formulation", "steps", "finished"]].values.tolist()
     [['ccp', 4, True]]
     """
@@ -95,8 +110,11 @@ def flow(
     for name, value in (("roughness", roughness), ("tolerance", tolerance)):
         if not 0 < value < 1:
             raise WorkbenchError(f"{name} = {value:g}; a number between 0 and 1 is needed")
-    others = [find_solver(name).adjusted(tolerance, most) for name, most in AFTER.items()]  # type: ignore[attr-defined]
-    solver = InTurn([replace(SOLVER, stop=tolerance, tolerance=tolerance, most=MOST), *others], tolerance)
+    if not (1 <= seeds <= MOST_SEEDS and seeds == int(seeds)):
+        raise WorkbenchError(f"seeds = {seeds:g}; a whole number from 1 to {MOST_SEEDS} is needed")
+    accepted = SLACK * tolerance
+    others = [find_solver(name).adjusted(accepted, most) for name, most in AFTER.items()]  # type: ignore[attr-defined]
+    solver = InTurn([replace(SOLVER, stop=tolerance, tolerance=accepted, most=MOST), *others], accepted)
 
     def stepper(scene: Grains, f: Formulation, h: float) -> Stepper:
         return SceneStepper(scene, f, h, solver=solver if f.name in ("coulomb", "ccp") else None)
@@ -104,5 +122,5 @@ def flow(
     case = case.with_parameters(**(values or {}))
     runs = case, find_formulations(list(formulations)), list(mu), sorted(steps, reverse=True)
     duration = duration or case.duration
-    made = all_runs(*runs, duration, roughness, stepper, progress)
-    return FlowResult(made, {"duration": duration, "roughness": roughness, "tolerance": tolerance})
+    made = all_runs(*runs, duration, roughness, int(seeds), stepper, progress)
+    return FlowResult(made, {"duration": duration, "seeds": int(seeds), "roughness": roughness, "tolerance": tolerance})

@@ -46,6 +46,8 @@ METRICS = Registry("metric", "workbench.comparison.metrics", {
     "cone": "coulomb_law.cone",
     "dissipation": "coulomb_law.dissipation",
     "natural-map": "coulomb_law.natural_map",
+    "law-natural-map": "coulomb_law.law_natural_map",
+    "law-misalignment": "misalignment.law_misalignment",
     "open": "modes.open_contacts",
     "sliding": "modes.sliding_contacts",
     "sticking": "modes.sticking_contacts",

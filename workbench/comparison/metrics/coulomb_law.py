@@ -1,7 +1,10 @@
 """The judge's residuals of Signorini's and Coulomb's laws (formulary, section 7.4), largest over the window."""
 
+import numpy as np
+
 from workbench.comparison.measured import Measured
 from workbench.comparison.metric import metric
+from workbench.mechanics.law import COULOMB
 
 
 @metric(
@@ -31,9 +34,21 @@ def dissipation(m: Measured) -> float:
 @metric(
     "natural-map",
     unit="1",
-    meaning="all of the law at once, of the worst contact over its scale of impulses",
+    meaning="all of Coulomb's law at once, of the worst contact over its scale of impulses",
     heading="natural map",
     shown="small",
 )
 def natural_map(m: Measured) -> float:
     return m.run.judged.natural_map[m.steps].max()
+
+
+@metric(
+    "law-natural-map",
+    unit="1",
+    meaning="all of the law that the formulation discretises (column law) at once, as natural-map has Coulomb's",
+    defined="for a law other than Coulomb's",
+    heading="natural map of its law",
+    shown="small",
+)
+def law_natural_map(m: Measured) -> float:
+    return np.nan if m.run.law == COULOMB else m.run.judged_by_law.natural_map[m.steps].max()

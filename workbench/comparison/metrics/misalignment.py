@@ -1,7 +1,10 @@
 """Angle between friction and the direction against sliding."""
 
-from workbench.comparison.measured import Measured, misalignment, rms
+import numpy as np
+
+from workbench.comparison.measured import Measured, misalignment, misalignment_by_law, rms
 from workbench.comparison.metric import metric
+from workbench.mechanics.law import COULOMB
 
 
 @metric(
@@ -11,3 +14,14 @@ from workbench.comparison.metric import metric
 )  # fmt: skip
 def misalignment_rms(m: Measured) -> float:
     return rms(misalignment(m.run)[m.steps][m.determined])
+
+
+@metric(
+    "law-misalignment", unit="deg",
+    meaning="the same by the law that the formulation discretises (column law): for an ellipse of friction "
+    "coefficients, between its gradient at the friction and −u_t, both in the terms of the round disc",
+    defined="for a law other than Coulomb's, where a contact slides and has friction", heading="misalign. by its law",
+    shown="degrees",
+)  # fmt: skip
+def law_misalignment(m: Measured) -> float:
+    return np.nan if m.run.law == COULOMB else rms(misalignment_by_law(m.run)[m.steps][m.determined])

@@ -1,23 +1,27 @@
-"""What formulations do to a flow of grains: a run of each, of every friction coefficient and step, and its measures.
+"""What formulations do to a flow of grains: runs of each, of every friction coefficient and step, and their measures.
 
-Grains that collide soon have nothing in common from run to run but their statistics, which is what is compared.
+Grains that collide soon have nothing in common from run to run but their statistics, which is what is compared: every
+run is made from several starts, drawn with the `seed` of the case and those after it.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from workbench.arrays import Array
 from workbench.comparison.failure import failed
+from workbench.comparison.scenes.flow_differences import differences
 from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
+from workbench.mechanics.case import Truth
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.measures import MEASURES, Watched, force_distribution, solid_fraction
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.run import Stepper, run
+from workbench.scenes.track import Track
 from workbench.step.simulation import whole_steps
 
 MakeStepper = Callable[[Grains, Formulation, float], Stepper]
@@ -30,31 +34,63 @@ FEWEST = 20
 """Grains of a bed, from which on it has a solid fraction."""
 GIVEN = {
     "formulation": ("", "the formulation with its options"), "mu": ("1", "friction coefficient"),
-    "step": ("s", "step size"), "finished": ("", "whether the run came to its end"),
+    "step": ("s", "step size"), "seed": ("", "which start, drawn at random"),
+    "finished": ("", "whether the run came to its end"),
     "reason": ("", "why it did not"), "steps": ("1", "steps made"), "solve_time": ("s", "of all steps"),
     "contacts": ("1", "contacts within reach, the mean over the run"),
     "residual": ("1", "the problems' own residual, the median over the steps"),
 }  # fmt: skip
+COMPARED = ("solid_fraction", "coordination", "strong_contacts")
+"""Measures of all scenes by which formulations are compared, after those of the scene itself."""
 ARTEFACT = {
     "artefact": ("m", "mu h |u_t|, the gap at which associated flow holds a contact that slides, by the run's `slip`"),
     "needed_step": ("s", "step at which that is the grains' roughness"),
 }
 
 
+MOMENTS = 121
+"""Moments of a motion that is shown, at most."""
+
+
+@dataclass(frozen=True)
+class Moving:
+    """Where grains are in one run, at moments t (K,) [s] that all shown runs share: position (K, N, 3) [m]."""
+
+    formulation: str
+    t: Array
+    position: Array
+
+
 @dataclass(frozen=True)
 class Flow:
-    """`rows`, one a run, and `forces`, P(f) of each; of a case, with grains of this radius and roughness [m]."""
+    """`rows`, one a run, and `forces`, P(f) of each; of a case, with grains of this radius and roughness [m].
+
+    `truths` are the case's, of every run. `moving` are the runs of every formulation at the largest friction
+    coefficient and the smallest step, from the first start.
+    """
 
     case: SceneCase
     rows: pd.DataFrame
     forces: pd.DataFrame
+    truths: pd.DataFrame
+    moving: tuple[Moving, ...]
     radius: float
     roughness: float
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that formulations are compared by."""
+        return (*self.case.measures, *COMPARED)
+
+    @property
+    def differences(self) -> pd.DataFrame:
+        """What each formulation changes beside Coulomb's law; see `flow_differences`."""
+        return differences(self.rows[self.rows["finished"]], self.measures)
 
 
 def flow(
     case: SceneCase, formulations: Sequence[Formulation], mus: Sequence[float], steps: Sequence[float],
-    duration: float, roughness: float, stepper: MakeStepper, progress: Progress | None = None,
+    duration: float, roughness: float, seeds: int, stepper: MakeStepper, progress: Progress | None = None,
 ) -> Flow:  # fmt: skip
     """Every run; `roughness` is that of a grain beside its radius. Raises DataError for a scene without grains."""
     scene = case.scene()
@@ -64,63 +100,88 @@ def flow(
         raise DataError(
             f"steps {min(steps):g} to {max(steps):g} s in {duration:g} s; at least one whole step is needed"
         )
+    plan = [Planned(f, mu, h, seed) for mu in mus for h in steps for f in formulations for seed in range(seeds)]
+    total, done = sum(whole_steps(duration, x.step) for x in plan), 0
     rough = roughness * float(np.mean(scene.radius[: len(scene.mass)]))
-    total = sum(whole_steps(duration, h) for h in steps) * len(mus) * len(formulations)
-    rows, forces, done = [], [], 0
-    for mu in mus:
-        there = case.with_parameters(mu=mu)
-        for h in steps:
-            for f in formulations:
+    rows, forces, truths, moving = [], [], [], []
+    for x in plan:
 
-                def told(k: int, f: Any = f, h: float = h, before: int = done) -> None:
-                    assert progress
-                    progress(f"{f.label}, mu = {mu:g}, {h:g} s", before + k, total)  # noqa: B023
+        def told(k: int, x: Planned = x, before: int = done) -> None:
+            assert progress
+            progress(f"{x.formulation.label}, mu = {x.mu:g}, {x.step:g} s, start {x.seed + 1}", before + k, total)
 
-                row, pressing = _run(there, f, h, duration, stepper, told if progress else None)
-                done += whole_steps(duration, h)
-                artefact = mu * h * row.get("slip", np.nan)
-                per_step = artefact / h
-                rows.append(
-                    {"formulation": f.label, "mu": mu, "step": h} | row
-                    | {"artefact": artefact, "needed_step": rough / per_step if per_step > 0 else np.nan}
-                )  # fmt: skip
-                middle = 0.5 * (BINS[1:] + BINS[:-1])
-                density = force_distribution(pressing, BINS)
-                forces += [
-                    {"formulation": f.label, "mu": mu, "step": h, "force": x, "density": y}
-                    for x, y in zip(middle, density, strict=True)
-                ]
+        made = x.made(case, duration, stepper, told if progress else None)
+        done += whole_steps(duration, x.step)
+        artefact = x.mu * made.row.get("slip", np.nan)
+        rows.append(x.named | made.row | {
+            "artefact": x.step * artefact, "needed_step": rough / artefact if artefact > 0 else np.nan
+        })  # fmt: skip
+        density = force_distribution(made.forces, BINS)
+        middle = 0.5 * (BINS[1:] + BINS[:-1])
+        forces += [x.named | {"force": f, "density": y} for f, y in zip(middle, density, strict=True)]
+        truths += [x.named | {**vars(truth), "holds": truth.holds} for truth in made.truths]
+        if made.moving and (x.mu, x.step, x.seed) == (max(mus), min(steps), 0):
+            moving.append(made.moving)
     columns = GIVEN | case.measures | {name: tuple(x) for name, x in MEASURES.items()} | ARTEFACT
     frame = pd.DataFrame(rows).reindex(columns=list(columns))
     frame.attrs["columns"] = {name: {"unit": x[0], "meaning": x[1]} for name, x in columns.items()}
-    return Flow(case, frame, pd.DataFrame(forces), float(scene.radius[: len(scene.mass)].mean()), rough)
+    mean = float(scene.radius[: len(scene.mass)].mean())
+    return Flow(case, frame, pd.DataFrame(forces), pd.DataFrame(truths), tuple(moving), mean, rough)
 
 
-def _run(
-    case: SceneCase, f: Formulation, h: float, duration: float, stepper: MakeStepper,
-    progress: Callable[[int], None] | None,
-) -> tuple[dict[str, Any], Array]:  # fmt: skip
-    """The measures of one run, and the forces of contacts that press beside their mean."""
-    scene = case.scene()
-    assert isinstance(scene, Grains)
-    steps = whole_steps(duration, h)
-    try:
-        watched = Watched(stepper(scene, f, h), scene, 0.5 * duration)
-        track = run(scene, watched, steps, progress=progress)
-    except WorkbenchError as error:
-        return {"finished": False, "reason": failed(error).reason, "steps": 0}, np.zeros(0)
-    row: dict[str, Any] = {
-        "finished": track.finished, "reason": track.reason, "steps": len(track.contacts), "solve_time": track.seconds,
-        "contacts": float(track.contacts.mean()) if len(track.contacts) else 0.0,
-        "residual": float(np.median(track.residual)) if len(track.residual) else np.nan,
-    }  # fmt: skip
-    if not track.finished:
-        return row, np.zeros(0)
-    some, solid = np.linspace(steps // 2, steps, SAMPLES).astype(int), []
-    for x in track.position[some]:
+class Made(NamedTuple):
+    """What a run leaves: its measures, the forces of contacts that press, truths, and where its grains were."""
+
+    row: dict[str, Any]
+    forces: Array = np.zeros(0)
+    truths: Sequence[Truth] = ()
+    moving: Moving | None = None
+
+
+class Planned(NamedTuple):
+    """One run: a formulation, a friction coefficient, a step [s], and which start."""
+
+    formulation: Formulation
+    mu: float
+    step: float
+    seed: int
+
+    @property
+    def named(self) -> dict[str, Any]:
+        return {"formulation": self.formulation.label, "mu": self.mu, "step": self.step, "seed": self.seed}
+
+    def made(
+        self, case: SceneCase, duration: float, stepper: MakeStepper, progress: Callable[[int], None] | None
+    ) -> Made:
+        """The run of a case with this friction coefficient and start."""
+        seed = {"seed": getattr(case, "seed", 0) + self.seed} if self.seed else {}
+        case, steps = case.with_parameters(mu=self.mu, **seed), whole_steps(duration, self.step)
+        scene = case.scene()
+        assert isinstance(scene, Grains)
+        try:
+            watched = Watched(stepper(scene, self.formulation, self.step), scene, 0.5 * duration)
+            track = run(scene, watched, steps, progress=progress)
+        except WorkbenchError as error:
+            return Made({"finished": False, "reason": failed(error).reason, "steps": 0})
+        row: dict[str, Any] = {
+            "finished": track.finished, "reason": track.reason, "steps": len(track.contacts),
+            "solve_time": track.seconds, "contacts": float(track.contacts.mean()) if len(track.contacts) else 0.0,
+            "residual": float(np.median(track.residual)) if len(track.residual) else np.nan,
+        }  # fmt: skip
+        if not track.finished:
+            return Made(row)
+        row |= case.measured(track) | watched.measured() | {"solid_fraction": _solid(case, scene, track)}
+        forces = np.concatenate(watched.forces) if watched.forces else np.zeros(0)
+        some = np.arange(0, steps + 1, -(-steps // (MOMENTS - 1)))
+        return Made(
+            row, forces, case.truths(track), Moving(self.formulation.label, track.t[some], track.position[some])
+        )
+
+
+def _solid(case: SceneCase, scene: Grains, track: Track) -> float:
+    """The solid fraction of the bed, the mean over moments of the second half; NaN where there is hardly a bed."""
+    steps, solid = len(track.contacts), []
+    for x in track.position[np.linspace(steps // 2, steps, SAMPLES).astype(int)]:
         bed = case.bed(x)
         solid += [solid_fraction(x[bed], scene.radius[: len(bed)][bed])] if bed.sum() >= FEWEST else []
-    forces = np.concatenate(watched.forces) if watched.forces else np.zeros(0)
-    return row | case.measured(track) | watched.measured() | {
-        "solid_fraction": float(np.mean(solid)) if solid else np.nan
-    }, forces
+    return float(np.mean(solid)) if solid else np.nan

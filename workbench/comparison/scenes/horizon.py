@@ -38,7 +38,7 @@ def horizon(reference: Track, coarse: Track, displaced: Track, rows: Sequence[Tr
 
     `coarse` is the reference at twice its step, `displaced` the same from a start that is displaced by `PERTURBATION`.
     It stops where the reference does; where the difference of reference and `coarse` exceeds `SHARE` of the median of
-    the rows' differences, all of them the largest so far of any body; and where the displacement has grown
+    the rows' differences, the largest so far of any body; and where the displacement has grown
     `MOST_GROWTH` times; all of this at whole numbers of the rows' largest step. Raises WorkbenchError where that is
     before the first of them.
     """
@@ -48,17 +48,16 @@ def horizon(reference: Track, coarse: Track, displaced: Track, rows: Sequence[Tr
     t = largest * np.arange(steps + 1, dtype=float)
     position, twice, moved = (x.position[_at(x, t)] for x in runs)
     apart = distances(twice, position)
-    own = np.maximum.accumulate(apart)
     grown = np.maximum.accumulate(distances(moved, twice)) / PERTURBATION
     shown = np.median([_shown(x, reference, t) for x in rows], axis=0)
     ends = [_ended(x, t[-1], largest) for x in runs]
-    unknown = own.max(axis=1) > np.maximum(LEAST, SHARE * shown)
+    unknown = apart.max(axis=1) > np.maximum(LEAST, SHARE * shown)
     beyond = np.flatnonzero(unknown | (grown.max(axis=1) > MOST_GROWTH))
     why = next(filter(None, ends), "")
     if beyond.size:
         k = int(beyond[0])
         steps = k - 1
-        why = _unknown(own, shown, k, t, bodies) if unknown[k] else _wild(grown, k, t, bodies)
+        why = _unknown(apart, shown, k, t, bodies) if unknown[k] else _wild(grown, k, t, bodies)
     if steps < 1:
         raise WorkbenchError(f"nothing can be compared: {why or 'there is no step'}; a smaller step may help")
     return Horizon(round(float(t[steps]), 12), why, grown[steps], apart[1 : steps + 1].mean(axis=0))
@@ -84,11 +83,12 @@ def _ended(x: Track, last: float, largest: float) -> str:
     return f"exact Coulomb friction at {1e3 * x.h:g} ms has no verified step {x.reason}"
 
 
-def _unknown(own: Array, shown: Array, k: int, t: Array, bodies: Sequence[str]) -> str:
-    body = int(own[k].argmax())
+def _unknown(apart: Array, shown: Array, k: int, t: Array, bodies: Sequence[str]) -> str:
+    body = int(apart[k].argmax())
     return (
         f"the reference itself is not known any more at {t[k]:.3g} s: at its step and at twice that {bodies[body]} is "
-        f"{1e3 * own[k, body]:.2g} mm apart, more than a third of the {1e3 * shown[k]:.2g} mm that runs differ from it"
+        f"{1e3 * apart[k, body]:.2g} mm apart, more than a third of the {1e3 * shown[k]:.2g} mm that runs differ from "
+        "it"
     )
 
 

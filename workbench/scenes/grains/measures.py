@@ -21,8 +21,8 @@ POINTS, NEAREST = 10_000, 8
 """Points of the box that a solid fraction is counted in, half a per cent; spheres that are asked of each."""
 INNER = (0.2, 0.8)
 """Quantiles of the centres between which the box of a solid fraction lies."""
-FLOW = (0.1, 0.9)
-"""Shares of all that passes between which its rate is taken."""
+FLOW = (0.1, 0.6)
+"""Shares of all that passes between which its rate is taken: before, it begins, and after, the filling is low."""
 
 
 class Measure(NamedTuple):
@@ -34,7 +34,7 @@ class Measure(NamedTuple):
 
 MEASURES = {
     "coordination": Measure("1", "contacts that press on a grain, the mean over the grains that something presses on"),
-    "strong": Measure("1", "share of the contacts that press with more than twice the mean force"),
+    "strong_contacts": Measure("1", "share of the contacts that press with more than twice the mean force"),
     "float_gap": Measure("m", "gap at which contacts that press stand after a step, the mean by their forces"),
     "slip": Measure("m/s", "speed at which contacts that press slide, the mean by their forces"),
     "solid_fraction": Measure("1", "share of the space amid the grains that is within them"),
@@ -82,10 +82,12 @@ class Watched:
     def measured(self) -> dict[str, float]:
         """The first measures of `MEASURES` by name; NaN where nothing presses."""
         if not self.noted:
-            return dict.fromkeys(("coordination", "strong", "float_gap", "slip"), np.nan) | {"overlap": self.deepest}
+            return dict.fromkeys(("coordination", "strong_contacts", "float_gap", "slip"), np.nan) | {
+                "overlap": self.deepest
+            }
         coordination, gap, slip = np.mean(self.noted, axis=0)
         return {
-            "coordination": float(coordination), "strong": float((np.concatenate(self.forces) > 2.0).mean()),
+            "coordination": float(coordination), "strong_contacts": float((np.concatenate(self.forces) > 2.0).mean()),
             "float_gap": float(gap), "slip": float(slip), "overlap": self.deepest,
         }  # fmt: skip
 

@@ -1,4 +1,8 @@
-"""Where grains are at the start: layers in which they just do not touch, and radii."""
+"""Where grains are at the start, and radii: layers in which they just do not touch, or disorder that they fall from.
+
+Grains in close layers are a crystal, and stay one where they settle: it flows and fails in planes, as no heap of grains
+does. `disordered` leaves room in the layers, and moves each grain within its own.
+"""
 
 from collections.abc import Callable
 
@@ -10,6 +14,12 @@ from workbench.errors import DataError
 
 SPACE = 1e-3
 """Between neighbours of the largest radius, beside their diameter."""
+
+LOOSE = 1.2
+"""Room of a grain in disorder, beside the largest radius: 0.43 of the space is filled, 0.6 after a fall."""
+
+SOLID = 0.58
+"""Share of its space that a bed of grains fills once it has settled at random."""
 
 
 def radii(N: int, mean: float, spread: float, rng: np.random.Generator) -> Array:
@@ -41,3 +51,15 @@ def layers(
         found.append(x)
         count, layer = count + len(x), layer + 1
     return np.concatenate(found)[:N]
+
+
+def disordered(
+    radius: Array, room: float, bottom: float, half: float, inside: Callable[[Array], NDArray[np.bool_]],
+    rng: np.random.Generator, highest: float = np.inf,
+) -> Array:  # fmt: skip
+    """Centres (N, 3) of grains of radius (N,) in `layers` of grains `room` times as large, each moved within that."""
+    x = layers(len(radius), room * float(radius.max()), bottom, half, inside, highest)
+    direction = rng.normal(size=x.shape)
+    direction /= np.linalg.norm(direction, axis=1)[:, None]
+    far = (room * radius.max() - radius) * np.cbrt(rng.uniform(size=len(x)))
+    return x + far[:, None] * direction

@@ -95,12 +95,15 @@ class Grains(Scene):
     def start(self) -> tuple[Array, Array]:
         return self.q.ravel().copy(), self.v.ravel().copy()
 
-    def _candidates(self, x: Array, v: Array, t: float, h: float) -> Touching:
-        """Every pair of spheres, and of sphere and wall, whose reaches meet; a grain that is fixed comes first."""
+    def _candidates(self, x: Array, speed: Array, t: float, h: float) -> Touching:
+        """Every pair of spheres, and of sphere and wall, that may meet at speeds (N,) of the grains, and what g h adds.
+
+        A grain that is fixed comes first.
+        """
         N, P = len(x), len(self.radius)
         within = h * np.sqrt(1 + max([self.mu, *(wall.mu for wall in self.walls)]) ** 2)
         reach = (1 + 0.5 * AHEAD) * self.radius + within * h * np.linalg.norm(self.gravity)
-        reach[:N] += within * (np.linalg.norm(v[:, :3], axis=1) + self.radius[:N] * np.linalg.norm(v[:, 3:], axis=1))
+        reach[:N] += within * speed
         i, j = close_pairs(np.concatenate([x, self.fixed]), reach)
         i, j = (np.ascontiguousarray(k[i < N]) for k in (i, j))
         phi, normal = np.empty(i.size), np.empty((i.size, 3))
@@ -113,7 +116,7 @@ class Grains(Scene):
             a, b, i * (P + len(self.walls)) + j, np.full(i.size, self.mu), phi, normal, np.where(still, arm_j, arm_i),
             np.where(still, arm_i, arm_j), np.zeros((i.size, 3)),
         )  # fmt: skip
-        found = [pairs, *(self._at_wall(k, x, reach, t, within) for k in range(len(self.walls)))]
+        found = [pairs, *(self._at_wall(k, x, reach, t, within) for k, wall in enumerate(self.walls) if wall.stands(t))]
         return Touching(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
     def _at_wall(self, k: int, x: Array, reach: Array, t: float, within: float) -> Touching:
@@ -130,13 +133,29 @@ class Grains(Scene):
     def _touching(self, x: Array, v: Array, t: float, h: float) -> Touching:
         """Contacts that a step of h may close, or that friction with associated flow may push at: h |u| (1 + mu^2)^1/2.
 
-        u is the relative velocity at the contact before the step, to which gravity may add h |g|.
+        u is the relative velocity at the contact before the step, to which gravity may add h |g|; or that of another
+        contact of the two grains: what strikes one of them sends it on as fast.
         """
-        near, gained = self._candidates(x, v, t, h), h * float(np.linalg.norm(self.gravity))
-        speed = np.empty(near.b.size)
-        contacts.sliding_speeds(near.a, near.b, near.normal, near.arm_a, near.arm_b, near.moved, v, speed)
+        gained = h * float(np.linalg.norm(self.gravity))
+        own = np.linalg.norm(v[:, :3], axis=1) + self.radius[: len(x)] * np.linalg.norm(v[:, 3:], axis=1)
+        first = self._candidates(x, own, t, h)
+        speed, far = self._speeds(first, v), h * np.sqrt(1 + first.mu**2)
+        meeting = first.phi <= far * (speed + gained)
+        struck = np.zeros(len(x))
+        for grain in (first.a, first.b):
+            there = meeting & (grain >= 0)
+            np.maximum.at(struck, grain[there], speed[there])
+        near = self._candidates(x, np.maximum(own, struck), t, h)
+        of_grain = np.append(struck, 0.0)
+        speed = np.maximum(self._speeds(near, v), np.maximum(of_grain[near.a], of_grain[near.b]))
         smaller = np.minimum(self.radius[near.b], np.where(near.a >= 0, self.radius[near.a], np.inf))
         return near.where(near.phi <= AHEAD * smaller + h * np.sqrt(1 + near.mu**2) * (speed + gained))
+
+    def _speeds(self, t: Touching, v: Array) -> Array:
+        """Sizes of the relative velocities at contacts [m/s]."""
+        speed = np.empty(t.b.size)
+        contacts.sliding_speeds(t.a, t.b, t.normal, t.arm_a, t.arm_b, t.moved, v, speed)
+        return speed
 
     def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
         given = self._touching(q.reshape(-1, 7)[:, :3], v.reshape(-1, 6), t, h)

@@ -19,6 +19,10 @@ class Wall(ABC):
     def facing(self, x: Array, t: float) -> tuple[Array, Array]:
         """Distances (N,) of points from the wall and its unit normals (N, 3) towards them."""
 
+    def stands(self, t: float) -> bool:
+        """Whether the wall is there at a time."""
+        return True
+
     def velocity(self, point: Array, t: float) -> Array:
         """Velocities (N, 3) [m/s] of the wall at points on it."""
         return np.zeros_like(point)
@@ -38,11 +42,15 @@ class Flat(Wall):
 
 @dataclass(frozen=True)
 class Tube(Wall):
-    """The inside of a round tube about the y axis (`axis` 1) or the z axis (2), which turns at `turning` [rad/s]."""
+    """The inside of a round tube about the y axis (`axis` 1) or the z axis (2), which turns at `turning` [rad/s].
+
+    From the time `until` [s] on it is no more.
+    """
 
     radius: float
     axis: int
     turning: float = 0.0
+    until: float = np.inf
 
     def facing(self, x: Array, t: float) -> tuple[Array, Array]:
         out = np.array(x)
@@ -51,6 +59,9 @@ class Tube(Wall):
         # On the axis every direction is as good; the wall is farthest there.
         out[far == 0, 0] = 1.0
         return self.radius - far, -out / np.where(far == 0, 1.0, far)[:, None]
+
+    def stands(self, t: float) -> bool:
+        return t < self.until
 
     def velocity(self, point: Array, t: float) -> Array:
         return np.cross(self.turning * np.eye(3)[self.axis], point)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.mechanics.instant import Instant
 from workbench.scenes.mujoco.package import mujoco
@@ -88,6 +89,18 @@ def overlaps(model: Any, bodies: list[str], first: Instant, fastest: float) -> l
     if (off > fastest * first.h).any():
         lines.append(_undone("equalities", int((off > fastest * first.h).sum()), "", off.max(), first.h, fastest))
     return lines
+
+
+def in_the_way(model: Any, first: Instant, jammed: NDArray[np.bool_]) -> list[str]:
+    """The overlaps and limits of the first instant that nothing can undo together."""
+    there = np.flatnonzero(jammed)
+    if not there.size:
+        return []
+    deepest = there[np.argmin(first.phi[there])]
+    return [
+        f"rigid recovery of {there.size} overlaps and limits that no motion can undo together, such as "
+        f"{contact_name(model, int(first.key[deepest]))}, {-first.phi[deepest]:.3g} deep: they count as touching"
+    ]
 
 
 def locked(model: Any, first: Instant, soft: Instant) -> list[str]:

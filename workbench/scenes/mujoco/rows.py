@@ -140,6 +140,11 @@ def soft_numbers(solref: Array, solimp: Array, impratio: float) -> dict[str, Arr
     return dict(zip(("timeconst", "dampratio", "dmin", "dmax", "width", "impratio"), values, strict=True))
 
 
+def features(key: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What all contacts (r,) of a pair of geoms share; a limit's own key."""
+    return np.where(key >= 0, key // MOST, key)
+
+
 def _limit_keys(of: NDArray[np.int64], tendon: NDArray[np.bool_], lower: NDArray[np.bool_]) -> NDArray[np.int64]:
     return -1 - (4 * of + 2 * tendon + lower)
 

@@ -11,11 +11,12 @@ from workbench.arrays import Array
 from workbench.errors import DataError
 from workbench.mechanics.instant import Instant, instant
 from workbench.mechanics.solids import Plane, Solid
+from workbench.scenes.jammed import jammed
 from workbench.scenes.mujoco import rows, shapes
 from workbench.scenes.mujoco.bodies import Bodies
 from workbench.scenes.mujoco.controls import Controls
 from workbench.scenes.mujoco.forces import Forces
-from workbench.scenes.mujoco.left_out import left_out, locked, overlaps
+from workbench.scenes.mujoco.left_out import in_the_way, left_out, locked, overlaps
 from workbench.scenes.mujoco.look_ahead import LookAhead
 from workbench.scenes.mujoco.model import load, warnings_of_mujoco
 from workbench.scenes.mujoco.package import mujoco
@@ -56,10 +57,15 @@ class MujocoScene(Scene):
         self._forces = Forces(self.copy)
         self._data = mj.MjData(self.copy)
         self._activated: dict[bytes, Array] = {}
+        self._jammed = np.zeros(0, dtype=np.int64)
         self.reset(self._data)
         self.controls = Controls(self.model, ctrl, self._data.ctrl)
         self._start = np.append(self._data.qpos, self._data.act), self._data.qvel.copy()
         self.left_out = left_out(self.model)
+        first = self.instant(*self.start(), 0.0, self.step)
+        stuck = jammed(first, self.recovery)
+        self.left_out += in_the_way(self.model, first, stuck)
+        self._jammed = np.unique(rows.features(first.key[stuck]))
         first = self.instant(*self.start(), 0.0, self.step)
         self.left_out += overlaps(self.model, self.bodies, first, self.recovery)
         self.left_out += locked(self.model, first, self.softened().instant(*self.start(), 0.0, self.step))
@@ -68,8 +74,8 @@ class MujocoScene(Scene):
         return _again, (self.given, self.soft)
 
     def under(self, formulation: str) -> "MujocoScene":
-        """With equalities and dry friction as soft as MuJoCo has them, for the formulation `mujoco`."""
-        return self.softened() if formulation == "mujoco" else self
+        """With equalities and dry friction as soft as MuJoCo has them, for its own formulations."""
+        return self.softened() if formulation in ("mujoco", "mujoco-pyramid") else self
 
     def softened(self) -> "MujocoScene":
         """The same with equalities and dry friction as soft as MuJoCo has them, instead of rigid."""
@@ -104,14 +110,16 @@ class MujocoScene(Scene):
         )
         bilateral = np.flatnonzero(d.efc_type == rows.EQUALITY)
         dry = np.flatnonzero(np.isin(d.efc_type, rows.DRY_FRICTION))
-        given = dict(g=d.efc_pos[bilateral])
+        phi, given = touching.phi, dict(g=d.efc_pos[bilateral])
+        if self._jammed.size and not self.soft:
+            phi = np.where(np.isin(rows.features(touching.key), self._jammed), np.maximum(phi, 0.0), phi)
         if self.soft:
             mj.mj_projectConstraint(m, d)
             mj.mj_referenceConstraint(m, d)
             (r_b, eps_b), (r_f, eps_f) = (rows.soft_rows(d, J, x, v, h) for x in (bilateral, dry))
             given = dict(r_b=r_b, eps_b=eps_b, r_f=r_f, eps_f=eps_f)
         return instant(
-            h, M, v, f, first=touching.first, J=J[touching.row], mu=touching.mu, phi=touching.phi, rate=touching.rate,
+            h, M, v, f, first=touching.first, J=J[touching.row], mu=touching.mu, phi=phi, rate=touching.rate,
             key=touching.key, J_b=J[bilateral], J_f=J[dry], limit=h * d.efc_frictionloss[dry], places=touching.places,
             numbers=rows.soft_numbers(touching.solref, touching.solimp, m.opt.impratio), **given,
         )  # fmt: skip

@@ -1,0 +1,89 @@
+"""MuJoCo's default, pyramidal cones: its soft contact with 2 d edges in the place of the cone.
+
+The edges n +- mu t_j of a contact have impulses beta >= 0 along them. Their rates have the constants of `mujoco`,
+spring and damper, and one compliance R_e,
+
+    0 <= beta  perp  u_n' +- mu u_t,j' + R_e beta >= 0        u' = J v+ + b, b as in `mujoco`
+    p_n = sum of beta,    p_t,j = mu (beta_j - beta_-j)
+    R_e = 2 mu^2 / impratio (1 - d)/d A_e                     A_e the mobility along the first edge, n + mu t_1
+
+so that friction is as soft as with `mujoco`'s cone, R_e / (2 mu^2) = R_t but for A_e. It is bounded by a pyramid in the
+tangent axes, which are those of the case, and the normal is as soft as mu is small: with all edges at work it has
+R_e / (2 d), where the cone has R_n.
+
+From mj_makeImpedance and mj_diagApprox; A_e is exact, as with MuJoCo's flag diagexact. What is not taken over is
+written in `mujoco`.
+"""
+
+import numpy as np
+
+from workbench.builtin.formulations import mujoco as elliptic
+from workbench.builtin.formulations.mujoco import (
+    DampingRatio,
+    ImpedanceRatio,
+    LeastImpedance,
+    MostImpedance,
+    TimeConstant,
+    Width,
+    impedance,
+    soft_numbers,
+)
+from workbench.engine.compiling import kernel
+from workbench.engine.lazy import cvxpy as cp
+from workbench.engine.scratch import scratch_matrix
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.hooks import GIVEN, Axes
+from workbench.language.mobility import mobilities
+from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
+from workbench.mechanics.core import AXES, turn_axes
+
+
+@formulation(
+    "mujoco-pyramid",
+    friction="pyramid of 2 d edges with associated flow, softened by MuJoCo's regulariser",
+    source="MuJoCo documentation, Computation and Solver parameters; Todorov 2014, ICRA",
+)
+def mujoco_pyramid(
+    s: ContactSymbols,
+    timeconst: TimeConstant = 0.02,
+    dampratio: DampingRatio = 1.0,
+    dmin: LeastImpedance = 0.9,
+    dmax: MostImpedance = 0.95,
+    width: Width = 0.001,
+    impratio: ImpedanceRatio = 1.0,
+    axes: Axes = "fixed",
+) -> Declaration:
+    numbers = soft_numbers(timeconst, dampratio, dmin, dmax, width, impratio)
+    # The edges' directions, +t_1, -t_1, +t_2, ...: A (d r, 2 d r), and E that repeats a contact's entry.
+    A = cp.Constant(np.kron(np.eye(s.d * s.r), [[1.0, -1.0]]), name="A")
+    E = cp.Constant(np.kron(np.eye(s.r), np.ones((2 * s.d, 1))), name="E")
+    R_e = cp.Parameter(2 * s.d * s.r, name="R_e")
+    v, u_t, p_t = free("v", s.n), free("u_t", s.d * s.r), free("p_t", s.d * s.r)
+    beta = nonneg("beta", 2 * s.d * s.r)
+    return declare(
+        equals(s.balance(v, E.T @ beta, p_t)),
+        *s.bilateral(v),
+        equals(p_t - A @ cp.multiply(E @ s.mu, beta)),
+        equals(u_t - s.J_t @ v - s.b_t),
+        complements(E @ (s.J_n @ v + s.b_n) + cp.multiply(E @ s.mu, A.T @ u_t) + cp.multiply(R_e, beta), beta),
+        recover=dict(v=v, p_n=E.T @ beta, p_t=p_t),
+        hooks=Hooks(given, own=(R_e,), numbers=(*numbers, AXES[axes])),
+    )
+
+
+@kernel(GIVEN)
+def given(core, memory, own, numbers):
+    """own = R_e (2 d r); numbers = [timeconst, dampratio, dmin, dmax, width, impratio, axes]."""
+    turn_axes(core, numbers[6])
+    elliptic.given(core, memory, own, numbers)
+    r = core.mu.shape[0]
+    d = core.J_t.shape[0] // r
+    W = scratch_matrix(r, (1 + d) ** 2)
+    mobilities(core, W)
+    for i in range(r):
+        # An open contact has no edges, mu = 0.
+        mu = core.mu[i]
+        along_edge = W[i, 0] + 2.0 * mu * W[i, 1] + mu**2 * W[i, d + 2]
+        x = impedance(max(0.0, -core.phi[i]), numbers[2], numbers[3], numbers[4])
+        for j in range(2 * d * i, 2 * d * (i + 1)):
+            own[j] = 2.0 * mu**2 / numbers[5] * (1.0 - x) / x * along_edge

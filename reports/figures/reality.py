@@ -1,0 +1,152 @@
+"""Figures of formulations held against recordings: differences with intervals, errors over time, searches, phases."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from workbench.builtin.reports.figures.charts import Chart, Figure, lines, short
+from workbench.builtin.reports.figures.styles import INK, dashes, palette
+from workbench.recorded.findings import Findings
+
+WIDTH, ROW = 560, 20
+PANELS = {"position": "mean over the toss [mm]", "rest_position": "at its end [mm]"}
+TOUCHING = ("impact", "sliding", "rolling", "rest")
+ALONE = "uncertainty of the reference"
+"""The name under which the page draws how well something is known; here the error of the starts alone."""
+MOST = 8
+"""Curves of a figure over time; the others are drawn when they are asked for."""
+
+
+def figures(f: Findings) -> list[Figure]:
+    """The answer first; nothing of subjects without numbers."""
+    rows = f.subjects[f.subjects["reason"].fillna("") == ""]
+    order = [f.reference, *rows[rows["label"] != f.reference].sort_values("position_more")["label"]]
+    found = [_differences(f, rows, order)] if len(rows) > 1 else []
+    return [*found, _over_time(f, order), _orientation(f, order), _search(f, order), *_phases(f, order)]
+
+
+def _differences(f: Findings, rows: pd.DataFrame, order: list[str]) -> Figure:
+    cells = [
+        {"label": r["label"], "panel": panel} | _interval(r, f"{name}_more")
+        for name, panel in PANELS.items()
+        for r in rows[rows["label"] != f.reference].to_dict("records")
+    ]
+    base = rows.iloc[0]
+    caption = (
+        f"How much farther from the recording each is than {f.reference}, on the same tosses: the mean difference and "
+        "its 95 % interval. What crosses the rule at 0 cannot be told from it by these data. Left of the rule is "
+        f"better than {f.reference}, which itself is {base['position']:.3g} mm off in the mean over a toss and "
+        f"{base['rest_position']:.3g} mm at its end."
+    )
+    chart = _dots(pd.DataFrame(cells), list(PANELS.values()), order[1:], f"more than {f.reference} [mm]", stacked=True)
+    return Figure("difference", f"Who predicts better or worse than {f.reference}", caption, chart)
+
+
+def _interval(row: Any, name: str) -> dict[str, Any]:
+    return {"value": short(row[name]), "low": short(row[f"{name}_low"]), "high": short(row[f"{name}_high"])}
+
+
+def _dots(data: pd.DataFrame, panels: Sequence[str], order: list[str], title: str, stacked: bool) -> Chart:
+    """A plot a panel, in it a point with its interval for each label, and a rule at zero."""
+    colour = alt.Color("label:N", scale=alt.Scale(domain=order, range=palette(order)), legend=None)
+    y = alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=200, grid=True))
+    base = alt.Chart(data).encode(y=y, color=colour)
+    layers = [
+        alt.Chart(data)
+        .transform_aggregate(rows="count()", groupby=["panel"])
+        .mark_rule(color=INK)
+        .encode(x=alt.datum(0.0)),
+        base.mark_rule(strokeWidth=2.2).encode(x=alt.X("low:Q", title=title), x2="high:Q"),
+        base.mark_point(filled=True, size=46, opacity=1).encode(
+            x=alt.X("value:Q", title=title), tooltip=["label:N", "value:Q", "low:Q", "high:Q"]
+        ),
+    ]
+    columns = 1 if stacked else 2
+    plot = alt.layer(*layers, data=data).properties(width=WIDTH if stacked else WIDTH // 2, height=alt.Step(ROW))
+    facet = alt.Facet("panel:N", title=None, sort=list(panels))
+    return plot.facet(facet=facet, columns=columns).resolve_scale(x="independent").resolve_axis(x="independent")
+
+
+def _curves(f: Findings, measure: str, order: list[str]) -> pd.DataFrame:
+    found = f.over_time[f.over_time["measure"] == measure].set_index("label")
+    there = [x for x in order if x in found.index]
+    return found.loc[there].reset_index()[["t", "label", "value"]] if there else pd.DataFrame()
+
+
+def _over_time(f: Findings, order: list[str]) -> Figure:
+    curves, alone = _curves(f, "position", order), _curves(f, "spread", [f.reference])
+    caption = (
+        "The distance between predicted and recorded centre, the mean over the test tosses that are recorded to the "
+        "end of the axis, half of them."
+    )
+    if not alone.empty:
+        curves = pd.concat([alone.assign(label=ALONE), curves])
+        caption += (
+            f" The curve “{ALONE}” is what the measurement error of the starts alone makes of it: how far "
+            f"{f.reference} is from itself when its start is changed by as much as recordings err. No "
+            "model can be expected below it."
+        )
+    chart = lines(curves, "value", "distance from the recording [mm]", aside=order[MOST:], zero=True)
+    return Figure("position", "Error against time", caption + _hidden(order), chart)
+
+
+def _orientation(f: Findings, order: list[str]) -> Figure:
+    caption = "The angle between predicted and recorded orientation, the mean as above."
+    chart = lines(_curves(f, "orientation", order), "value", "angle [°]", aside=order[MOST:], zero=True)
+    return Figure("orientation", "Orientation against time", caption, chart)
+
+
+def _hidden(order: list[str]) -> str:
+    return f" Of {len(order)} curves the {MOST} with the smallest errors are drawn." if len(order) > MOST else ""
+
+
+def _search(f: Findings, order: list[str]) -> Figure:
+    """The error over mu at the restitution that was found, for each label, and where it is least."""
+    found = f.search.merge(f.search[f.search["chosen"]][["label", "e"]], on="label", suffixes=("", "_found"))
+    found = found[found["e"] == found["e_found"]].sort_values(["label", "mu"]).drop_duplicates(["label", "mu"])
+    data = found[["label", "mu", "position", "position_low", "position_high", "chosen"]].assign(panel="")
+    for name in ("mu", "position", "position_low", "position_high"):
+        data[name] = data[name].map(short)
+    scale = alt.Scale(domain=order, range=palette(order))
+    base = alt.Chart(data).encode(
+        x=alt.X("mu:Q", title="friction coefficient μ"),
+        color=alt.Color("label:N", scale=scale, legend=alt.Legend(title=None, symbolType="stroke")),
+    )
+    y = alt.Y("position:Q", title="error of position [mm]", scale=alt.Scale(zero=False))
+    dash = alt.StrokeDash("label:N", scale=alt.Scale(domain=order, range=dashes(order)), title=None)
+    band = base.transform_filter(alt.datum.label == f.reference).mark_area(opacity=0.15)
+    layers = [
+        band.encode(y=alt.Y("position_low:Q", title="error of position [mm]"), y2="position_high:Q"),
+        base.mark_line(strokeWidth=1.6).encode(y=y, strokeDash=dash),
+        base.transform_filter(alt.datum.chosen).mark_point(filled=True, size=50, opacity=1).encode(y=y),
+    ]
+    caption = (
+        "The error on the tosses that μ is identified on, at the restitution that was found, over μ; a point is the "
+        f"smallest of a curve. The band is the 95 % interval of {f.reference}: how well a mean over so few tosses is "
+        "known, not how well μ is, since the same tosses are drawn for all μ."
+    )
+    chart = alt.layer(*layers).properties(width=WIDTH, height=300)
+    return Figure("search", "How μ was identified", caption, chart)
+
+
+def _phases(f: Findings, order: list[str]) -> list[Figure]:
+    """Differences of one interval between samples, a plot a phase."""
+    rows = f.by_phase[f.by_phase["phase"].isin(TOUCHING) & (f.by_phase["samples"] > 0)]
+    cells = [
+        {"label": r["label"], "panel": r["phase"]} | _interval(r, "position_more")
+        for r in rows.to_dict("records")
+        if r["label"] != f.reference
+    ]
+    if not cells:
+        return []
+    base = rows[rows["label"] == f.reference]
+    own = ", ".join(f"{r['position']:.2g} mm in {r['phase']}" for r in base.to_dict("records"))
+    caption = (
+        f"How much farther off than {f.reference} each is after one interval between samples, begun at the recorded "
+        f"state, by what the body does there; scales differ. {f.reference.capitalize()} itself is off by {own}."
+    )
+    panels = [p for p in TOUCHING if p in set(rows["phase"])]
+    chart = _dots(pd.DataFrame(cells), panels, order[1:], f"more than {f.reference} [mm]", stacked=False)
+    return [Figure("phases", "In which phase the differences arise", caption, chart)]

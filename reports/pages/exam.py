@@ -1,0 +1,140 @@
+"""The page of the exam: who passes what, with the number behind every cell; and pages with the motion of its trials."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from workbench.builtin.reports.figures.motion import colours_of, stills
+from workbench.builtin.reports.pages.motion import moving
+from workbench.builtin.reports.pages.page import environment, script, scripts
+from workbench.builtin.reports.text.exam import against, cells, contacts, told
+from workbench.exams.examine import Exam
+from workbench.exams.experiment import Experiment
+from workbench.exams.motion import motion
+from workbench.exams.record import Record
+
+TRUTH = "coulomb"
+"""The subject that others are laid over where it is there: exact Coulomb friction."""
+
+
+Files = dict[tuple[str, str], str]
+"""The file with the motion of every trial, by experiment and trial."""
+
+
+class Shown(NamedTuple):
+    """A trial of which there is a motion: the file of its page, and what it is."""
+
+    file: str
+    experiment: Experiment
+    trial: str
+
+
+def render(title: str, words: Sequence[str], exam: Exam, version: str, provenance: dict[str, Any]) -> str:
+    """The whole page as text; its links lead to the pages of `motions`, in the folder of that name beside it."""
+    names = list(exam.subjects)
+    files = {(x.experiment.name, x.trial): x.file for x in _shown(exam)}
+    table = [(name, [_linked(exam, name, x, files) for x in exam.experiments]) for name in names]
+    return environment().get_template("exam.html.j2").render(
+        title=title, words=words, exam=exam, version=version, table=table,
+        contacts=contacts(exam, names), sections=[_section(exam, x, files) for x in exam.experiments],
+        several=len(exam.steps) > 1, provenance=provenance, **scripts([]),
+    )  # fmt: skip
+
+
+def motions(exam: Exam, provenance: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The file names and pages of the trials that somebody could play."""
+    for shown in _shown(exam):
+        records = _records(exam, shown)
+        m = motion(records, _reference(records))
+        view = moving(m, list(m.tracks), [0, *([1] if len(m.tracks) > 1 else [])], {})
+        of = f"{shown.experiment.title}: {shown.trial}"
+        page = environment().get_template("exam_motion.html.j2").render(
+            title=of, shown=shown, c={"name": of, "scene": True}, motion=view["motion"], provenance=provenance,
+            rows=_numbers(exam, shown),
+            reference=Markup("{} is grey with the ink of the text").format(_reference(records)),
+            **scripts([], view["viewer"], script("exam.js")),
+        )  # fmt: skip
+        yield shown.file, page
+
+
+def _shown(exam: Exam) -> list[Shown]:
+    found = []
+    for experiment in exam.experiments:
+        for i, trial in enumerate(experiment.trials):
+            shown = Shown(f"{experiment.name}-{i + 1}.html", experiment, trial)
+            if _records(exam, shown):
+                found.append(shown)
+    return found
+
+
+def _records(exam: Exam, shown: Shown) -> dict[str, Record]:
+    """The records of a trial by subject, the reference first."""
+    key = shown.experiment.name, shown.trial
+    found = {name: exam.records[name, *key] for name in exam.subjects if (name, *key) in exam.records}
+    first = {name: found[name] for name in (TRUTH,) if name in found}
+    return first | found
+
+
+def _reference(records: dict[str, Record]) -> str:
+    return next(iter(records))
+
+
+def _linked(exam: Exam, subject: str, experiment: Experiment, files: Files) -> list[dict[str, Any]]:
+    """The cells of a subject in an experiment, each with where its motion is."""
+    found = cells(exam, subject, experiment.name)
+    for cell in found:
+        trial = next((x for x in experiment.trials if cell["trial"].startswith(x)), "")
+        there = (subject, experiment.name, trial) in exam.records
+        cell["link"] = f"motions/{files[experiment.name, trial]}#{subject}" if there else ""
+    return found
+
+
+def _section(exam: Exam, experiment: Experiment, files: Files) -> dict[str, Any]:
+    """An experiment for itself: every number of every subject, and how the worst failure looks."""
+    rows = exam.rows[exam.rows["experiment"] == experiment.name]
+    measured = {(r["quantity"], r["trial"], r["step"]): r for r in rows[rows["value"].notna()].to_dict("records")}
+    columns = list(measured)
+    table = []
+    for name in exam.subjects:
+        own = rows[rows["subject"] == name]
+        at = {(r["quantity"], r["trial"], r["step"]): r for r in own.to_dict("records")}
+        reasons = list(dict.fromkeys(own[own["reason"] != ""]["reason"]))
+        line = [(told(at[c]["value"], at[c]["unit"]), bool(at[c]["passed"])) if c in at else None for c in columns]
+        table.append((name, line, "; ".join(reasons)))
+    theory = [(told(r["truth"], r["unit"]), told(r["bound"], r["unit"])) for r in measured.values()]
+    links = [(trial, files[experiment.name, trial]) for trial in experiment.trials if (experiment.name, trial) in files]
+    return {
+        "experiment": experiment, "columns": columns, "theory": theory, "table": table, "links": links,
+        "picture": _picture(exam, experiment),
+    }  # fmt: skip
+
+
+def _picture(exam: Exam, experiment: Experiment) -> dict[str, Any] | None:
+    """The end of the trial that somebody is farthest from passing, over the reference."""
+    rows = exam.rows
+    rows = rows[(rows["experiment"] == experiment.name) & (rows["step"] == exam.steps[0]) & (rows["error"] > 1)]
+    for row in rows.sort_values("error", ascending=False, kind="stable").to_dict("records"):
+        trial = next((x for x in experiment.trials if row["trial"].startswith(x)), "")
+        records = _records(exam, Shown("", experiment, trial))
+        reference = _reference(records) if records else ""
+        if row["subject"] not in records or reference == row["subject"]:
+            continue
+        m = motion({name: records[name] for name in (reference, row["subject"])}, reference)
+        pictures = stills(m, m.tracks, colours_of(m.tracks))
+        t, svg = max(zip(*zip(*pictures, strict=True), strict=True), key=lambda x: _apart(m, x[0]))
+        return {"svg": Markup(svg), "says": f"{row['subject']} over {reference} at {t:.2g} s; {against(row)}"}
+    return None
+
+
+def _apart(m: Any, t: float) -> float:
+    k = int(abs(m.t - t).argmin())
+    return float(abs(m.tracks[0].position[k] - m.tracks[1].position[k]).max())
+
+
+def _numbers(exam: Exam, shown: Shown) -> list[tuple[str, str, bool]]:
+    """What every subject measured in a trial, in words."""
+    rows = exam.rows
+    rows = rows[(rows["experiment"] == shown.experiment.name) & rows["trial"].str.startswith(shown.trial)]
+    rows = rows[rows["step"] == exam.steps[0]]
+    return [(r["subject"], against(r), bool(r["passed"])) for r in rows.to_dict("records")]

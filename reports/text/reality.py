@@ -1,0 +1,115 @@
+"""What recorded motions say about formulations, in sentences: the answer first, then what limits it."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.builtin.reports.text.conclusions import listed
+from workbench.recorded.findings import Findings
+from workbench.recorded.folder import Recordings
+from workbench.recorded.trial import Trial
+
+FEW = 20
+"""Intervals of which one is expected to miss its number by chance."""
+
+
+def sentences(recordings: Recordings, trial: Trial, f: Findings) -> list[str]:
+    """The answer, what the noise alone makes, where the differences arise, and what was left out."""
+    rows = f.subjects[f.subjects["reason"].fillna("") == ""]
+    base = rows.iloc[0]
+    found = [
+        _answer(recordings, trial, f, rows, base), _rest(rows, base), _noise(trial, f, base), _phases(f),
+        _caution(rows),
+    ]  # fmt: skip
+    for r in f.subjects[f.subjects["reason"].fillna("") != ""].to_dict("records"):
+        found.append(f"{r['label']} has no numbers: {r['reason']}.")
+    for r in rows[rows["failures"].fillna("") != ""].to_dict("records"):
+        found.append(
+            f"{r['label']} came to the end of {r['tosses']} of the {len(trial.test)} tosses only ({r['failures']}); "
+            "its errors and differences are those on these."
+        )
+    if recordings.left_out:
+        name, why = next(iter(recordings.left_out.items()))
+        found.append(f"{len(recordings.left_out)} files were left out, the first of them {name}: {why}.")
+    return [x for x in found if x]
+
+
+def _answer(recordings: Recordings, trial: Trial, f: Findings, rows: pd.DataFrame, base: Any) -> str:
+    others = rows[rows["label"] != f.reference].sort_values("position_more")
+    words = {
+        kind: [f"{r['label']} ({difference(r, 'position_more')})" for r in some.to_dict("records")]
+        for kind, some in others.groupby("position_verdict")
+    }
+    parts = [
+        f"{f.reference.capitalize()} predicts where the centre of the {recordings.description.body.name} is to "
+        f"{span(base, 'position', 'mm')}, the mean over {int(base['tosses'])} tosses"
+    ]
+    if "less" in words:
+        parts.append(f"better are {listed(words['less'])}")
+    if "cannot tell" in words:
+        parts.append(f"these data cannot tell it from {listed(words['cannot tell'])}")
+    if "more" in words:
+        parts.append(f"worse are {listed(words['more'])}")
+    return "; ".join(parts) + ". In brackets: differences on the same tosses, and 95 % intervals."
+
+
+def _rest(rows: pd.DataFrame, base: Any) -> str:
+    told = rows[rows["rest_position_verdict"] == "cannot tell"]["label"]
+    same = [x for x in told if x != base["label"]]
+    words = f"At the end of a recording it is {span(base, 'rest_position', 'mm')} and "
+    words += f"{span(base, 'rest_orientation', 'degrees')} off"
+    return words + (f"; there the data cannot tell it from {listed(same)}." if same else ".")
+
+
+def _noise(trial: Trial, f: Findings, base: Any) -> str:
+    noise = trial.noise
+    if not noise.flights:
+        return "No recording begins with free flight, so that nothing tells how far its start errs."
+    x, y, z = noise.velocity
+    words = (
+        f"Recorded velocities at the start err by {x:.2g}, {y:.2g} and {z:.2g} m/s along x, y and z and by "
+        f"{noise.spin:.2g} rad/s about each axis, by {noise.flights} free flights"
+    )
+    spread = f.over_time[(f.over_time["label"] == f.reference) & (f.over_time["measure"] == "spread")]
+    if spread.empty:
+        return words + "."
+    middle = float(spread["value"].mean())
+    return (
+        f"{words}. That alone moves the prediction by {middle:.2g} mm, the mean up to {spread['t'].max():.2g} s: a "
+        f"model without any error would be about that far off, where {f.reference} is "
+        f"{base['position']:.3g} mm off."
+    )
+
+
+def _phases(f: Findings) -> str:
+    """In which phase one interval is predicted worst beside flight, where no contact acts."""
+    own = f.by_phase[(f.by_phase["label"] == f.reference) & (f.by_phase["samples"] > 0)].set_index("phase")
+    if "flight" not in own.index or len(own) < 2:
+        return ""
+    worst = str(own["position"].drop("flight").idxmax())
+    parts = [f"From one sample to the next, {f.reference} errs most in {worst}"]
+    parts.append(f"{span(own.loc[worst], 'position', 'mm')}, in flight {span(own.loc['flight'], 'position', 'mm')}")
+    return ": ".join(parts) + "."
+
+
+def _caution(rows: pd.DataFrame) -> str:
+    count = len(rows) - 1
+    if count < 2:
+        return ""
+    return (
+        f"Each of the {count} intervals holds for itself: of {FEW} differences that are none, about one would seem to "
+        "be one."
+    )
+
+
+def span(row: Any, name: str, unit: str) -> str:
+    """A number with its interval, "13.8 mm (12.9 to 14.8)"."""
+    mean, low, high = (row[f"{name}{part}"] for part in ("", "_low", "_high"))
+    return f"{mean:.3g} {unit} ({low:.3g} to {high:.3g})" if np.isfinite(mean) else "an unknown distance"
+
+
+def difference(row: Any, name: str) -> str:
+    """A difference with its interval, "+2.7 mm, +1.3 to +4.2"."""
+    mean, low, high = (row[f"{name}{part}"] for part in ("", "_low", "_high"))
+    return f"{mean:+.2f} mm, {low:+.2f} to {high:+.2f}".replace("-", "−")

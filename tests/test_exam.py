@@ -1,0 +1,258 @@
+"""The exam: its truths against closed forms, formulations and engines in it, and what it says of them."""
+
+import json
+import sys
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.cli.main import main
+from workbench.errors import UnknownNameError, WorkbenchError
+from workbench.exams.examine import examine
+from workbench.exams.experiments import EXPERIMENTS, slope
+from workbench.exams.protocol import FIELDS, packed, unpacked
+from workbench.exams.record import Record
+from workbench.exams.scene import TrialScene
+from workbench.exams.subject import ENGINES, FOLDER, CannotPlayError, EngineSubject, FormulationSubject, Subject
+from workbench.exams.touching import Shapes, frames
+from workbench.exams.trial import Trial, cube_on_feet, sled, sphere, turning
+
+H = 5e-3
+
+
+@cache
+def played(formulation: str, experiment: str, trial: str, h: float = H) -> Record:
+    return FormulationSubject(wb.formulations.find(formulation), "").play(EXPERIMENTS[experiment].trials[trial], h)
+
+
+def measured(formulation: str, experiment: str, trial: str, h: float = H) -> dict[str, float]:
+    found = EXPERIMENTS[experiment].measure({trial: played(formulation, experiment, trial, h)})
+    return {x.quantity: x.value for x in found}
+
+
+def test_every_file_of_experiments_and_adapters_is_listed():
+    files = {path.stem for path in (FOLDER / "experiments").glob("*.py")} - {"__init__"}
+    assert files == {x.measure.__module__.rpartition(".")[2] for x in EXPERIMENTS.values()}
+    adapters = {path.stem for path in (FOLDER / "adapters").glob("*.py")} - {"__init__"}
+    assert adapters == {x.adapter for x in ENGINES.values()}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_says_what_it_is_and_where_its_truth_comes_from(name):
+    x = EXPERIMENTS[name]
+    assert x.trials
+    assert all((x.title, x.what, x.source, x.bound))
+    assert x.measure({}) == []
+
+
+def test_what_slides_down_a_slope_has_the_acceleration_of_coulombs_law():
+    found = measured("coulomb", "slope", "mu = 0.5, 30 degrees")["acceleration of slip"]
+    assert found == pytest.approx(9.81 * (0.5 - 0.5 * np.sqrt(0.75)), rel=1e-9)
+
+
+def test_what_rests_on_a_slope_does_not_creep_under_coulombs_law_and_creeps_where_contacts_are_soft():
+    assert abs(measured("coulomb", "slope", "mu = 0.5, 20 degrees")["creep"]) < 1e-12
+    assert measured("mujoco", "slope", "mu = 0.5, 20 degrees")["creep"] > 1e-3
+
+
+def test_associated_flow_throws_a_fast_block_as_high_as_its_formula_says():
+    # One impulse at a contact that opens with mu |u_t|, then free flight.
+    assert measured("ccp", "lift", "block", 1e-3)["lift"] == pytest.approx((3 / 1.25) ** 2 / (2 * 9.81), abs=1e-3)
+    assert measured("coulomb", "lift", "block")["lift"] < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("formulation", "factor"), [("stewart-trinkle", np.sqrt(2)), ("box", np.sqrt(0.5)), ("coulomb", 1)]
+)
+def test_friction_within_a_square_depends_on_the_direction(formulation, factor):
+    straight, across = (measured(formulation, "yaw", yaw)["distance"] for yaw in ("0 degrees", "45 degrees"))
+    assert across / straight == pytest.approx(factor, rel=0.02)
+
+
+def test_a_step_of_first_order_loses_half_a_step_of_the_stopping_distance():
+    for h in (H, 2 * H):
+        lost = 1 / (2 * 0.3 * 9.81) - measured("coulomb", "stopping", "1 kg at 1 m/s", h)["distance"]
+        assert lost == pytest.approx(0.5 * h, rel=0.05)
+
+
+def test_exact_coulomb_friction_passes_what_rolls_spins_and_is_pinched():
+    trials = (("rolling", "2 m/s"), ("spin", "10 rad/s"), ("groove", "slides, mu = 0.2"), ("groove", "held, mu = 0.4"))
+    for name, trial in trials:
+        found = EXPERIMENTS[name].measure({trial: played("coulomb", name, trial)})
+        assert found
+        assert all(x.error < 0.1 for x in found)
+
+
+def test_a_record_whose_forces_are_wrong_is_out_of_balance():
+    record = played("coulomb", "stopping", "1 kg at 1 m/s")
+    assert record.imbalance() < 1e-9
+    wrong = replace(record, wrench=record.wrench + np.array([0, 0, 0.01 * 9.81, 0, 0, 0]))
+    assert wrong.imbalance() == pytest.approx(0.01, rel=1e-6)
+    assert np.isnan(replace(record, wrench=record.wrench * np.nan).imbalance())
+
+
+def test_energy_of_a_record_is_that_of_its_bodies():
+    record = played("coulomb", "rolling", "2 m/s")
+    start, end = record.energy[[record.pushed, -1]]
+    assert start == pytest.approx(0.5 * 4 + 9.81 * 0.1)
+    # Of a ball that slides and then rolls 5/7 of the kinetic energy is left.
+    assert end - 0.981 == pytest.approx(5 / 7 * 2.0, rel=1e-6)
+
+
+def test_contacts_of_a_stack_are_those_of_its_feet():
+    trial = Trial((cube_on_feet("low", 1.0, 0.2, 0.0), cube_on_feet("high", 1.0, 0.2, 0.2)), 0.5, 0.1)
+    x, orientation = TrialScene(trial).poses(TrialScene(trial).start()[0])
+    found = Shapes(trial).close(x, turning(orientation), np.full(2, 1e-3))
+    assert sorted(zip(found.a.tolist(), found.b.tolist(), strict=True)) == [(-1, 0)] * 4 + [(0, 1)] * 4
+    assert abs(found.gap).max() < 1e-12
+    assert np.allclose(found.normal, [0, 0, 1])
+    assert np.allclose(found.point[:, 2], [0.0] * 4 + [0.2] * 4)
+    assert len(set(found.key.tolist())) == 8
+
+
+def test_balls_touch_balls_along_the_line_of_their_centres():
+    balls = (sphere("a", 1.0, 0.1), sphere("b", 1.0, 0.2, position=(0.0, 0.25, 0.0)))
+    found = Shapes(Trial(balls, 0.5, 0.1, planes=())).close(
+        np.array([[0, 0, 0], [0, 0.25, 0.0]]), np.eye(3)[None].repeat(2, 0), np.zeros(2)
+    )
+    assert (found.a, found.b) == (0, 1)
+    assert found.gap == pytest.approx(-0.05)
+    assert np.allclose(found.normal, [[0, 1, 0]])
+
+
+def test_frames_are_right_handed_for_any_normal():
+    normal = np.random.default_rng(0).normal(size=(50, 3))
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    found = frames(np.concatenate([normal, np.eye(3), -np.eye(3)]))
+    assert np.allclose(found @ np.swapaxes(found, 1, 2), np.eye(3))
+    assert np.allclose(np.linalg.det(found), 1)
+
+
+def test_arrays_travel_to_the_last_bit():
+    x = np.random.default_rng(1).normal(size=(3, 2)) * np.array([1e-300, np.nan])
+    assert unpacked(json.loads(json.dumps(packed(x)))).tobytes() == x.tobytes()
+
+
+def test_a_world_that_explodes_is_told():
+    trial = Trial((sled(),), 0.5, 0.1, gravity=(0.0, 0.0, -1e9))
+    with pytest.raises(CannotPlayError, match="explodes"):
+        FormulationSubject(wb.formulations.find("coulomb"), "").play(
+            replace(trial, planes=(((0, 0, 1), (0, 0, -1e9)),)), H
+        )
+
+
+class Still(Subject):
+    """A subject that plays some trials, in which nothing moves."""
+
+    name, version = "still", "1"
+
+    def __init__(self) -> None:
+        self.asked: list[Trial] = []
+
+    def play(self, trial: Trial, h: float) -> Record:
+        self.asked.append(trial)
+        if trial.mu == 0.8:
+            raise CannotPlayError("too rough")
+        K, B = round((trial.settling + trial.duration) / h), len(trial.bodies)
+        shapes = [(K + 1, B, 3), (K + 1, B, 4), (K + 1, B, 6), (K, B, 6), (K,)]
+        return Record(trial, h, **dict(zip(FIELDS, map(np.zeros, shapes), strict=True)))
+
+
+def test_a_trial_is_played_once_and_what_cannot_be_played_is_no_pass():
+    subject, twice = Still(), replace(slope.EXPERIMENT, name="again")
+    found = examine([subject], [slope.EXPERIMENT, twice], [H])
+    assert len(subject.asked) == len(set(subject.asked)) == 6
+    rows = found.rows[found.rows["experiment"] == "again"]
+    assert rows["reason"].tolist().count("too rough") == 2
+    assert not rows[rows["reason"] != ""]["passed"].any()
+    assert rows[rows["quantity"] == "creep"]["passed"].tolist() == [True, True]
+    assert rows[rows["quantity"] == "acceleration of slip"]["passed"].tolist() == [False, False]
+
+
+def test_the_number_in_a_cell_is_the_one_farthest_off_and_badges_count_experiments():
+    found = wb.exam(["ccp", "coulomb"], experiments=["lift"], steps=[H])
+    ccp, coulomb = found.badges
+    assert (ccp["passed"], coulomb["passed"]) == (0, 1)
+    assert ccp["badge"]["color"] == "red"
+    assert coulomb["badge"]["message"] == "1 of 1"
+    assert "passed by coulomb" in found.words[0]
+    page = found.html()
+    assert page.count('href="motions/lift-1.html#ccp"') == 1
+    assert "✗" in page
+
+
+def test_the_command_writes_rows_page_motions_and_badges(tmp_path, capsys):
+    out = tmp_path / "exam"
+    assert main(["exam", "ccp", "--experiment", "lift", "--step", "5e-3", "--out", str(out), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == json.loads((out / "exam.json").read_text())
+    assert told[0]["failed"] == ["lift"]
+    assert {x.name for x in out.iterdir()} == {"exam.csv", "exam.json", "motions", "provenance.json", "report.html"}
+    page = (out / "motions" / "lift-1.html").read_text()
+    assert "Content-Security-Policy" in page
+    assert "ccp is grey" in page
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"subjects": ["nobody"]}, "formulation"), ({"experiments": ["flying"]}, "experiment"),
+        ({"subjects": ["coulomb"], "steps": [1.0]}, "1e-5 to 0.02"),
+        ({"subjects": ["bullet"], "python": ["/nowhere/python"]}, "absent"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_in_one_line(given, words):
+    with pytest.raises((UnknownNameError, WorkbenchError), match=words) as told:
+        wb.exam(**given)
+    assert "\n" not in str(told.value)
+
+
+def test_an_engine_that_dies_or_hangs_is_told(tmp_path, monkeypatch):
+    (tmp_path / "adapters").mkdir()
+    (tmp_path / "protocol.py").write_text((FOLDER / "protocol.py").read_text())
+    adapter = tmp_path / "adapters" / "mujoco.py"
+    monkeypatch.setattr("workbench.exams.subject.FOLDER", tmp_path)
+    trial = EXPERIMENTS["lift"].trials["ball"]
+    for body, words in (("import os; os._exit(1)", "ended"), ("raise ValueError('not this')", "not this")):
+        adapter.write_text(f"VERSION = 'none'\nclass World:\n    def __init__(self, *_, **__):\n        {body}\n")
+        subject = EngineSubject("mujoco/elliptic")
+        with pytest.raises(CannotPlayError, match=words):
+            subject.play(trial, H)
+        subject.close()
+
+
+def engine(name: str, python: str = sys.executable) -> EngineSubject:
+    try:
+        return EngineSubject(name, python)
+    except WorkbenchError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("name", ["mujoco/elliptic", "drake/lagged", "bullet/50-sweeps", "dart/box"])
+def test_an_engine_that_is_installed_balances_and_slides_as_coulomb_says(name):
+    subject = engine(name)
+    try:
+        trial = EXPERIMENTS["stopping"].trials["1 kg at 1 m/s"]
+        record = subject.play(trial, 2e-3)
+    finally:
+        subject.close()
+    assert record.imbalance() < 1e-3
+    assert record.most_contacts == 4
+    (found,) = EXPERIMENTS["stopping"].measure({"1 kg at 1 m/s": record})
+    assert found.error < 1
+    assert np.allclose(np.linalg.norm(record.orientation, axis=-1), 1)
+
+
+def test_mujocos_creep_goes_with_impratio_and_its_noslip_ends_it():
+    trial = EXPERIMENTS["slope"].trials["mu = 0.5, 20 degrees"]
+    creep = {}
+    for name in ("elliptic", "impratio", "noslip"):
+        subject = engine(f"mujoco/{name}")
+        x = subject.play(trial, 2e-3).path()[:, 0]
+        creep[name] = (x[-1] - x[50]) / 0.2
+        subject.close()
+    assert creep["elliptic"] == pytest.approx(100 * creep["impratio"], rel=0.01)
+    assert creep["noslip"] < 1e-6

@@ -1,0 +1,65 @@
+"""Mixed problems to round-off: all sets in one go, by the method for some contacts (`small_cones`).
+
+That is Gauss-Seidel sweeps, Newton's method on the equations of every set's law, and proximal points where rows are
+redundant; it begins anew from where it ended until rounding lets it come no further. No method is proven to solve
+Coulomb's law; the problem's own residual grades the answer. Where there is neither cone nor disc, and where friction
+cones alone are left, other solvers have more to say.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.algorithms.base import EXACT, refusal
+from workbench.arrays import Array
+from workbench.engine.timing import clock
+from workbench.problems.mixed import MixedNCP
+from workbench.problems.solution import Solution, Status
+
+STARTS = 3
+"""Times that the method begins, from where it ended."""
+
+
+@dataclass(frozen=True)
+class MixedSolver:
+    """See the module."""
+
+    name: str = "mixed-exact"
+    solves: frozenset[str] = frozenset({MixedNCP.kind})
+    guaranteed_for: str = "no proof, graded by the residual"
+    tolerance: float = EXACT
+
+    def why_not(self, problem: Any) -> str | None:
+        """Mixed problems are taken, one at a time, whatever their sets."""
+        if problem.kind not in self.solves:
+            return f"{self.name} solves {MixedNCP.kind}, not {problem.kind}"
+        return None if np.ndim(problem.q) == 1 else "one problem at a time is needed, not a batch"
+
+    def solve(self, problem: Any) -> Solution:
+        """Solve one problem, from zero."""
+        if reason := self.why_not(problem):
+            return refusal(self, problem, reason)
+        return self.solve_from(problem, np.zeros(problem.size))
+
+    def solve_from(self, problem: Any, start: Array) -> Solution:
+        """As `solve`, from a start (n,)."""
+        from workbench.algorithms.small_cones import VERIFIED, solve_small
+
+        begun, p, sets = clock(), problem.laid, problem.sets
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x = np.nan_to_num(start[sets.order] / p.unit, nan=0.0, posinf=0.0, neginf=0.0)
+        info, steps = np.zeros(1, dtype=np.int64), 0
+        for _ in range(STARTS):
+            found = solve_small(p.A, p.q, sets.first, sets.cone, p.mu, p.lower, p.upper, x, x, info)
+            steps += int(info[0])
+            if not VERIFIED < found < np.inf:
+                break
+        z = problem.plain(x)
+        residual = float(problem.residual(z))
+        claimed = Status.SOLVED if residual <= self.tolerance else Status.INACCURATE
+        reason = "" if claimed is Status.SOLVED else claimed.meaning
+        return Solution(z, claimed, residual, self.tolerance, steps, clock() - begun, self.name, reason)
+
+
+SOLVER = MixedSolver()

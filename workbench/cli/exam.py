@@ -1,0 +1,51 @@
+"""The command `workbench exam [SUBJECT ...]`."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from workbench.cli.parsing import command
+from workbench.cli.progress import Progress
+from workbench.cli.words import numbers
+from workbench.output import json_text
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser's."""
+    p = command(
+        commands, "exam", "do formulations and engines obey the friction law that they claim, at this step?",
+        "exam coulomb ccp box --step 1e-3 5e-3", "exam mujoco --experiment slope --json",
+        "exam --python ~/engines/bin/python        # all formulations, and all engines that are installed there",
+    )  # fmt: skip
+    p.add_argument(
+        "subject", nargs="*",
+        help="formulations, or engines: mujoco, drake, bullet, dart, or one variant of theirs such as mujoco/elliptic; "
+        "default: all of them that are installed",
+    )  # fmt: skip
+    p.add_argument("--step", metavar="H [H...]", default="1e-3", help="step sizes [s]; default 1e-3")
+    p.add_argument("--experiment", metavar="NAME", action="append", default=[], help="repeatable; default: all")
+    p.add_argument(
+        "--python", metavar="PATH", action="append", default=[],
+        help="a Python in which engines are installed, repeatable; this one is looked at last",
+    )  # fmt: skip
+    p.add_argument("--out", metavar="FOLDER", default="exam", help="where to write; default: exam")
+    p.add_argument("--json", action="store_true", help="print what is passed, with badges, as JSON")
+    p.add_argument("--quiet", action="store_true", help="no progress bar, no sentences")
+    p.set_defaults(run=run_exam)
+
+
+def run_exam(o: argparse.Namespace) -> None:
+    """Sit the exam, write rows, page and motions, print what they say."""
+    from workbench.output import staged
+    from workbench.verbs.exam import exam
+
+    steps, folder = numbers(o.step, "--step"), Path(o.out)
+    with staged(folder) as stage:
+        with Progress(o.quiet) as progress:
+            found = exam(o.subject, experiments=o.experiment, steps=steps, python=o.python, progress=progress)
+        found.write(stage)
+    if o.json:
+        print(json_text(found.badges))
+    elif not o.quiet:
+        print("\n".join(found.words))
+        print(f"report: {folder}/report.html")

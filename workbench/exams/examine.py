@@ -1,0 +1,95 @@
+"""Sitting the exam: every subject plays every trial at every step, once, and is measured."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.exams.experiment import Experiment
+from workbench.exams.record import Record
+from workbench.exams.subject import CannotPlayError, Subject
+from workbench.exams.trial import Trial
+
+COLUMNS = {
+    "subject": ("", "who sits the exam"),
+    "step": ("s", "step size"),
+    "experiment": ("", "name of the experiment"),
+    "quantity": ("", "what is measured"),
+    "trial": ("", "in which of the experiment's trials"),
+    "value": ("unit", "what was measured"),
+    "truth": ("unit", "what theory says"),
+    "bound": ("unit", "how far from it the value may be"),
+    "unit": ("", "unit of value, truth and bound"),
+    "error": ("bounds", "how many bounds the value is from the truth"),
+    "passed": ("", "whether that is at most one"),
+    "contacts": ("1", "largest number of contacts that the subject counts while everything settles"),
+    "reason": ("", "why there is no value"),
+}
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Exam:
+    """`rows`, one a measured number (`COLUMNS`); `records` by (subject, experiment, trial) at the first step."""
+
+    experiments: tuple[Experiment, ...]
+    subjects: dict[str, str]
+    """Their versions by their names."""
+    steps: tuple[float, ...]
+    rows: pd.DataFrame
+    records: Mapping[tuple[str, str, str], Record] = field(repr=False)
+
+
+def examine(
+    subjects: Sequence[Subject], experiments: Sequence[Experiment], steps: Sequence[float],
+    progress: Progress | None = None,
+) -> Exam:  # fmt: skip
+    """All subjects through all experiments with steps [s]. A trial that several experiments ask for is played once."""
+    rows: list[dict[str, Any]] = []
+    kept: dict[tuple[str, str, str], Record] = {}
+    for subject in subjects:
+        for h in steps:
+            played: dict[Trial, Record | str] = {}
+            for experiment in experiments:
+                if progress:
+                    progress(f"{subject.name}, {1e3 * h:g} ms: {experiment.name}")
+                records, reasons = _records(subject, experiment, h, played)
+                rows += [
+                    {"subject": subject.name, "step": h, "experiment": experiment.name, **row}
+                    for row in (*_measured(experiment, records), *reasons)
+                ]
+                if h == steps[0]:
+                    kept |= {(subject.name, experiment.name, trial): x for trial, x in records.items()}
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    frame.attrs["columns"] = COLUMNS
+    return Exam(tuple(experiments), {x.name: x.version for x in subjects}, tuple(steps), frame, kept)
+
+
+def _records(
+    subject: Subject, experiment: Experiment, h: float, played: dict[Trial, Record | str]
+) -> tuple[dict[str, Record], list[dict[str, Any]]]:
+    """The records of an experiment's trials, and rows for those that there are none of."""
+    records, reasons = {}, []
+    for name, trial in experiment.trials.items():
+        if trial not in played:
+            try:
+                played[trial] = subject.play(trial, h)
+            except CannotPlayError as error:
+                played[trial] = str(error)
+        found = played[trial]
+        if isinstance(found, Record):
+            records[name] = found
+        else:
+            reasons.append({"quantity": "", "trial": name, "passed": False, "reason": found})
+    return records, reasons
+
+
+def _measured(experiment: Experiment, records: Mapping[str, Record]) -> list[dict[str, Any]]:
+    rows = []
+    for x in experiment.measure(records):
+        record = next((r for name, r in records.items() if x.trial.startswith(name)), None)
+        contacts = record.most_contacts if record else np.nan
+        rows.append(x._asdict() | {"error": x.error, "passed": x.error <= 1, "contacts": contacts, "reason": ""})
+    return rows

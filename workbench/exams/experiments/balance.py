@@ -1,0 +1,37 @@
+"""Momentum and energy, by the subject's own forces: the check of everything else, the adapter of an engine included."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiments import lift, rolling, stack, stopping
+from workbench.exams.record import Record
+
+TRIALS = {
+    "thrown block": stopping.EXPERIMENT.trials["1 kg at 2 m/s"],
+    "fast block": lift.EXPERIMENT.trials["block"],
+    "thrown ball": rolling.EXPERIMENT.trials["2 m/s"],
+    "two cubes": stack.EXPERIMENT.trials["ratio 1"],
+}
+
+
+def measure(records: Mapping[str, Record]) -> list[Measured]:
+    found = []
+    for name, record in records.items():
+        off = record.imbalance()
+        if np.isfinite(off):
+            found.append(Measured("momentum", name, off, 0.0, 1e-3, "weights"))
+        energy = record.energy[record.pushed :]
+        kinetic = sum(0.5 * body.mass * body.velocity[0] ** 2 for body in record.trial.bodies)
+        gained = float((energy - energy[0]).max())
+        found.append(Measured("energy gained", name, gained, 0.0, 0.01 * kinetic + 1e-3, "J"))
+    return found
+
+
+EXPERIMENT = Experiment(
+    "balance", "Momentum and energy",
+    "The contact forces that a subject tells, and the weight, are what changes the momentum of every body in every "
+    "step; and once pushed, nothing gains energy. Whoever passes this is read correctly by its adapter.",
+    "Newton 1687", "a thousandth of the weight; 1 % of the kinetic energy and 1 mJ", TRIALS, measure,
+)  # fmt: skip

@@ -1,0 +1,45 @@
+"""A capsule in a V-groove that falls along its bottom: walls press it from both sides, and friction counts twice."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.record import Record
+from workbench.exams.trial import Body, Trial, tilted
+
+HALF, RADIUS, LENGTH = 30.0, 0.05, 0.1
+"""Half the angle of the groove in degrees, and the capsule: radius, and half the distance of its end spheres [m]."""
+S, C = float(np.sin(np.radians(HALF))), float(np.cos(np.radians(HALF)))
+WALLS = tuple(((0.0, side * C, S), (0.0, 0.0, 0.0)) for side in (-1.0, 1.0))
+CAPSULE = Body(
+    "capsule", 1.0, (0.00125, 0.005, 0.005), ((-LENGTH, 0.0, 0.0, RADIUS), (LENGTH, 0.0, 0.0, RADIUS)), (),
+    ((0.0, 0.0, 0.0, LENGTH, 0.7 * RADIUS, 0.7 * RADIUS),), (0.0, 0.0, RADIUS / S),
+)  # fmt: skip
+ANGLE, BEGIN, END = 30.0, 0.1, 0.3
+FRICTION = {"slides, mu = 0.2": 0.2, "held, mu = 0.4": 0.4}
+
+
+def measure(records: Mapping[str, Record]) -> list[Measured]:
+    found = []
+    for name, record in records.items():
+        down, _, normal = record.trial.gravity
+        truth = down - record.trial.mu * abs(normal) / S
+        x = record.path()[:, 0]
+        if truth > 0:
+            value = float(np.diff([record.speed(t)[0] for t in (BEGIN, END)])[0] / (END - BEGIN))
+            found.append(Measured("acceleration of slip", name, value, truth, 0.01 * truth, "m/s2"))
+        else:
+            value = float(x[-1] - x[round(BEGIN / record.h)]) / (END - BEGIN)
+            found.append(Measured("creep", name, value, 0.0, 1e-5, "m/s"))
+    return found
+
+
+EXPERIMENT = Experiment(
+    "groove", "Capsule pinched in a groove",
+    "A capsule lies in a V-groove of 60 degrees that falls by a = 30 degrees. Either wall pushes with "
+    "m g cos a / (2 sin 30), so that it slides with g (sin a - mu cos a / sin 30), and is held where that is negative. "
+    "Four contacts hold three directions: only their resultants count.",
+    "wedge friction; any textbook", "1 % of the acceleration, 10 µm/s of creep",
+    {name: Trial((CAPSULE,), mu, END, WALLS, tilted(ANGLE)) for name, mu in FRICTION.items()}, measure,
+)  # fmt: skip

@@ -1,0 +1,26 @@
+"""A fast cube and a fast ball on level ground: friction pulls back, and lifts nothing."""
+
+from collections.abc import Mapping
+
+from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.record import Record
+from workbench.exams.trial import Trial, sled, sphere
+
+VELOCITY = (6.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+BALL = sphere("ball", 1.0, 0.1, position=(0.0, 0.0, 0.1), velocity=VELOCITY)
+
+
+def measure(records: Mapping[str, Record]) -> list[Measured]:
+    return [
+        Measured("lift", name, float(record.path()[:, 2].max()), 0.0, 1e-3, "m") for name, record in records.items()
+    ]
+
+
+EXPERIMENT = Experiment(
+    "lift", "Lift of what is fast",
+    "A block on four feet and a ball are thrown along level ground at 6 m/s, mu = 0.5. No force points up but what "
+    "carries the weight, so that nothing rises. Associated flow opens a contact with mu |u_t|: it throws the block to "
+    "(mu v / (1 + mu^2))^2 / (2 g) = 0.294 m.",
+    "Coulomb's law; associated flow: Anitescu 2006, Castro et al. 2022", "1 mm",
+    {"block": Trial((sled(velocity=VELOCITY),), 0.5, 0.3), "ball": Trial((BALL,), 0.5, 0.3)}, measure,
+)  # fmt: skip

@@ -1,0 +1,45 @@
+"""A block on a slope: it slides with g (sin a - mu cos a) where tan a > mu, and else stays where it is."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.record import Record
+from workbench.exams.trial import Trial, sled, tilted
+
+ANGLES = {0.2: (10.0, 15.0), 0.5: (20.0, 30.0), 0.8: (30.0, 45.0)}
+"""For every friction coefficient a slope on which the block stays and one on which it slides, in degrees."""
+BEGIN, END = 0.1, 0.3
+
+
+def trials() -> dict[str, Trial]:
+    return {
+        f"mu = {mu:g}, {angle:g} degrees": Trial((sled(),), mu, END, gravity=tilted(angle))
+        for mu, angles in ANGLES.items()
+        for angle in angles
+    }
+
+
+def measure(records: Mapping[str, Record]) -> list[Measured]:
+    found = []
+    for name, record in records.items():
+        down, _, normal = record.trial.gravity
+        slip = down - record.trial.mu * abs(normal)
+        speeds = [record.speed(t)[0] for t in (BEGIN, END)]
+        if slip > 0:
+            value = float(np.diff(speeds)[0] / (END - BEGIN))
+            found.append(Measured("acceleration of slip", name, value, slip, 0.01 * slip, "m/s2"))
+        else:
+            x = record.path()[:, 0]
+            value = float(x[-1] - x[round(BEGIN / record.h)]) / (END - BEGIN)
+            found.append(Measured("creep", name, value, 0.0, 1e-5, "m/s"))
+    return found
+
+
+EXPERIMENT = Experiment(
+    "slope", "Block on a slope",
+    "A block on four feet rests on a slope of angle a where tan a < mu, and slides down with g (sin a - mu cos a) "
+    "where tan a > mu; the resting slopes have 0.69 to 0.88 of mu.",
+    "Coulomb 1785; any textbook", "1 % of the acceleration, 10 µm/s of creep: a metre a day", trials(), measure,
+)  # fmt: skip

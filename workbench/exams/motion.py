@@ -1,0 +1,44 @@
+"""What subjects move like in a trial, beside each other, for who draws it."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.comparison.motion import Motion, Track, reach
+from workbench.exams.record import Record
+from workbench.mechanics.solids import GROUND, Plane, Solid, joined, slabs
+
+MOMENTS = 121
+
+
+def motion(records: Mapping[str, Record], reference: str) -> Motion:
+    """Records of one trial with one step, by the names of their subjects; the others lie over that of `reference`."""
+    first = records[reference]
+    K = len(first.position)
+    every = max(1, (K - 1) // (MOMENTS - 1))
+    order = [reference, *(name for name in records if name != reference)]
+    tracks = tuple(_track(name, records[name], every, "run" if i else "reference") for i, name in enumerate(order))
+    shapes = first.trial.solids()
+    solids = [x for x in shapes if isinstance(x, Solid)]
+    bodies = tuple(joined([x for x in solids if x.body == k]) for k in range(first.position.shape[1]))
+    low, high = reach(tracks[0], bodies, [])
+    ground = slabs([x for x in shapes if isinstance(x, Plane)], low, high)
+    rest = [x for x in solids if x.body == GROUND]
+    t = every * first.h * np.arange(len(tracks[0].position), dtype=float)
+    return Motion(t, bodies, (*rest, *ground), tracks)
+
+
+def _track(name: str, record: Record, every: int, role: str) -> Track:
+    """A record at every so many steps; of each body one force, that of all its contacts, at the centre of pressure."""
+    ends = np.arange(0, len(record.position), every)
+    x, wrench = record.position[ends], np.concatenate([np.full_like(record.wrench[:1], np.nan), record.wrench])[ends]
+    force, moment = wrench[..., :3], wrench[..., 3:]
+    size = (force**2).sum(axis=-1, keepdims=True)
+    arm: Array = np.where(size > 0, np.cross(force, moment) / np.where(size > 0, size, 1.0), 0.0)
+    K, B = x.shape[:2]
+    axes, none = np.broadcast_to(np.eye(3), (K, B, 3, 3)), np.full((K, B, 2), np.nan)
+    return Track(
+        name, role, "", record.h, x, record.orientation[ends], x + np.where(np.isfinite(arm), arm, 0.0), axes, force,
+        none, np.zeros(B),
+    )  # fmt: skip

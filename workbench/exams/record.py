@@ -1,0 +1,70 @@
+"""What a subject's play of a trial left behind, and what is read off it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.exams.trial import Trial, turning
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """K steps of h [s] of a trial with B bodies; states are K + 1, that at `pushed` as it is after the push."""
+
+    trial: Trial
+    h: float
+    position: Array
+    """(K + 1, B, 3) centres of mass [m]"""
+    orientation: Array
+    """(K + 1, B, 4) unit quaternions, scalar first, body to world"""
+    velocity: Array
+    """(K + 1, B, 6) linear and angular in the axes of the world [m/s, rad/s]"""
+    wrench: Array
+    """(K, B, 6) of the contacts of a step [N, N m], about the centre of mass before it; NaN where nobody tells"""
+    contacts: Array
+    """(K,) how many contacts the subject counts; NaN where it does not tell"""
+
+    @property
+    def pushed(self) -> int:
+        """The state from which the bodies move with the velocities that they were given."""
+        return round(self.trial.settling / self.h)
+
+    def at(self, t: float) -> int:
+        """The state at t [s] after the push."""
+        return min(self.pushed + round(t / self.h), len(self.position) - 1)
+
+    def path(self, body: int = 0) -> Array:
+        """Where a body is from the push on, from where it was then: (., 3) [m]."""
+        x = self.position[self.pushed :, body]
+        return x - x[0]
+
+    def speed(self, t: float, body: int = 0) -> Array:
+        """The velocity (6,) of a body t [s] after the push."""
+        return self.velocity[self.at(t), body]
+
+    @property
+    def most_contacts(self) -> float:
+        """The largest number of contacts before the push."""
+        counted = self.contacts[: max(1, self.pushed)]
+        return float(counted.max()) if counted.size else np.nan
+
+    @cached_property
+    def energy(self) -> Array:
+        """(K + 1,) kinetic and potential energy [J]."""
+        mass = np.array([body.mass for body in self.trial.bodies])
+        inertia = np.array([body.inertia for body in self.trial.bodies])
+        own = np.einsum("kbji,kbj->kbi", turning(self.orientation), self.velocity[..., 3:])
+        kinetic = 0.5 * ((self.velocity[..., :3] ** 2).sum(axis=-1) @ mass + (inertia * own**2).sum(axis=(1, 2)))
+        return kinetic - self.position @ np.array(self.trial.gravity) @ mass
+
+    def imbalance(self) -> float:
+        """The largest |m dv/dt - F - m g| of a body over its weight: how far the forces told are from the motion."""
+        mass = np.array([body.mass for body in self.trial.bodies])[:, None]
+        change = np.diff(self.velocity[..., :3], axis=0)
+        if 0 < self.pushed <= len(change) and any(any(body.velocity) for body in self.trial.bodies):
+            change[self.pushed - 1] = np.nan
+        error = mass * (change / self.h - np.array(self.trial.gravity)) - self.wrench[..., :3]
+        told = np.linalg.norm(error, axis=-1) / (mass[:, 0] * np.linalg.norm(self.trial.gravity))
+        return float(np.nanmax(told)) if np.isfinite(told).any() else np.nan

@@ -1,0 +1,134 @@
+"""Who sits the exam: formulations of the workbench, and engines by their own packages, each in a process of its own."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import WorkbenchError
+from workbench.exams import protocol
+from workbench.exams.record import Record
+from workbench.exams.scene import FormulationWorld
+from workbench.exams.trial import Trial
+from workbench.language.formulation import Formulation
+
+FOLDER = Path(__file__).parent
+PATIENCE = 120.0
+"""How long an engine may take for a trial [s]."""
+
+
+class CannotPlayError(WorkbenchError):
+    """A subject cannot play a trial, or failed in it; the reason is told."""
+
+
+class Subject:
+    """`name` in tables, `version` of what is behind it."""
+
+    name: str
+    version: str
+
+    def play(self, trial: Trial, h: float) -> Record:
+        """The record of a trial with steps of h [s]; raises CannotPlayError."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End what was started."""
+
+
+class FormulationSubject(Subject):
+    """A formulation in the workbench's own stepper."""
+
+    def __init__(self, formulation: Formulation, version: str) -> None:
+        self.formulation, self.name, self.version = formulation, formulation.label, version
+
+    def play(self, trial: Trial, h: float) -> Record:
+        try:
+            return Record(trial, h, **protocol.play(FormulationWorld(trial, self.formulation, h), trial.plain(), h))
+        except (WorkbenchError, ValueError, np.linalg.LinAlgError) as error:
+            raise CannotPlayError(str(error)) from error
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine of the list: its adapter's file, and settings of it."""
+
+    adapter: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    package: str = ""
+    """What `pip install` wants."""
+    setting: str = ""
+    """What the settings are, in words."""
+
+
+ENGINES = {
+    "mujoco/pyramidal": Engine("mujoco", {}, "mujoco", "as it comes: a pyramid"),
+    "mujoco/elliptic": Engine("mujoco", {"cone": "elliptic"}, "mujoco", "a cone"),
+    "mujoco/impratio": Engine("mujoco", {"cone": "elliptic", "impratio": 100}, "mujoco", "a cone, impratio 100"),
+    "mujoco/noslip": Engine("mujoco", {"cone": "elliptic", "noslip": 10}, "mujoco", "a cone, 10 iterations of noslip"),
+    "drake/sap": Engine("drake", {"approximation": "sap"}, "drake", "kSap"),
+    "drake/lagged": Engine("drake", {"approximation": "lagged"}, "drake", "kLagged, as it comes"),
+    "drake/similar": Engine("drake", {"approximation": "similar"}, "drake", "kSimilar"),
+    "drake/tamsi": Engine("drake", {"approximation": "tamsi"}, "drake", "kTamsi"),
+    "bullet/50-sweeps": Engine("bullet", {}, "pybullet", "as it comes, 50 sweeps"),
+    "bullet/5-sweeps": Engine("bullet", {"sweeps": 5}, "pybullet", "5 sweeps"),
+    "dart/box": Engine("dart", {}, "dartpy", "as it comes: an LCP with boxes"),
+    "dart/nsgs": Engine("dart", {"solver": "nsgs"}, "dartpy", "Gauss-Seidel with cones"),
+}
+"""Engines by the names that `workbench exam` takes."""
+
+
+class EngineSubject(Subject):
+    """An engine in a process of its own, run by `python`; raises WorkbenchError where that cannot import the engine."""
+
+    def __init__(self, name: str, python: str = sys.executable) -> None:
+        self.name, self.engine = name, ENGINES[name]
+        script, adapter = FOLDER / "protocol.py", FOLDER / "adapters" / f"{self.engine.adapter}.py"
+        try:
+            self.process = subprocess.Popen(
+                [python, str(script), str(adapter)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, text=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise WorkbenchError(f"{python} cannot be started: {error.strerror}; a Python is needed") from None
+        begun = self._read()
+        if "version" not in begun:
+            self.close()
+            why = begun.get("absent", begun.get("error"))
+            raise WorkbenchError(f"{name} is absent: {why}; `{python} -m pip install {self.engine.package}`")
+        self.version = begun["version"]
+
+    def play(self, trial: Trial, h: float) -> Record:
+        asked = {"trial": trial.plain(), "h": h, "settings": dict(self.engine.settings)}
+        try:
+            self.process.stdin.write(json.dumps(asked) + "\n")  # type: ignore[union-attr]
+            self.process.stdin.flush()  # type: ignore[union-attr]
+        except OSError:
+            raise CannotPlayError("its process has ended") from None
+        answer = self._read()
+        if "error" in answer:
+            raise CannotPlayError(answer["error"])
+        return Record(trial, h, **{name: protocol.unpacked(x) for name, x in answer.items()})
+
+    def _read(self) -> dict[str, Any]:
+        # An engine may hang; then it is ended, and the line that never comes is empty.
+        timer = threading.Timer(PATIENCE, self.process.kill)
+        timer.start()
+        try:
+            line = self.process.stdout.readline()  # type: ignore[union-attr]
+        finally:
+            timer.cancel()
+        try:
+            found: dict[str, Any] = json.loads(line)
+        except ValueError:
+            return {"error": f"its process ended, or took more than {PATIENCE:g} s"}
+        return found
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()

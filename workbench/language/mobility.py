@@ -1,0 +1,34 @@
+"""How easily contacts move: the blocks of W = J M^-1 J^T, for formulations whose compliance is measured by them."""
+
+import numpy as np
+from numba import types
+
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import MATRIX, copy, lu_factor, lu_solve, set_all
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
+from workbench.mechanics.core import CORE
+
+
+@kernel(types.void(CORE, MATRIX))
+def mobilities(core, W):
+    """W (r, (1 + d)^2) [1/kg]: every contact's own block J_i M^-1 J_i^T row by row, the normal first.
+
+    nan where M is singular. Bilateral rows are left out, as engines do that take them for soft.
+    """
+    n, r = core.v.shape[0], core.mu.shape[0]
+    d = core.J_t.shape[0] // r
+    LU, pivots, x = scratch_matrix(n, n), scratch_indices(n), scratch(n)
+    for i in range(n):
+        copy(core.M[i], LU[i])
+    if lu_factor(LU, pivots):
+        for i in range(r):
+            set_all(np.nan, W[i])
+        return
+    for i in range(r):
+        for column in range(1 + d):
+            lu_solve(LU, pivots, core.J_n[i] if column == 0 else core.J_t[d * i + column - 1], x)
+            for row in range(1 + d):
+                s = 0.0
+                for j in range(n):
+                    s += (core.J_n[i, j] if row == 0 else core.J_t[d * i + row - 1, j]) * x[j]
+                W[i, row * (1 + d) + column] = s

@@ -1,0 +1,133 @@
+"""Contact laws that are smooth functions of the velocity, taken by their tangents pass by pass: Newton's method.
+
+A law p = f(u) of each contact, u = (u_n, u_t), is declared as p = g - D u, its tangent at u_0: D = -df/du and
+g = f(u_0) + D u_0. A hook writes both (`write_tangent`), compares after the pass (`velocity_at`), and goes on from
+where the pass has come to (`next_start`).
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import MATRIX, VECTOR
+from workbench.engine.lazy import cvxpy as cp
+from workbench.language.estimate import UNIT_ROUND_OFF, momentum
+from workbench.language.formulation import ContactSymbols
+from workbench.language.modelling import Equals, equals, free
+from workbench.mechanics.core import CORE, rate
+
+SETTLED = 1e-12
+"""Relative difference of law and impulses at which the passes have settled (`agree`)."""
+
+
+def smooth_friction(s: ContactSymbols, v: Any, p_t: Any) -> tuple[Any, Any, list[Equals], list[Any]]:
+    """p_t = g_t - K u_t: the velocity u_t, K u_t + p_t - g_t, its relations, and the parameters g_t, K_1, ..., K_d.
+
+    K_j (d r,) holds the j-th column of every contact's K.
+    """
+    t = s.d * s.r
+    u_t, g_t = free("u_t", t), cp.Parameter(t, name="g_t")
+    columns = [cp.Parameter(t, name=f"K_{j + 1}") for j in range(s.d)]
+    F = p_t - g_t
+    for j, K_j in enumerate(columns):
+        one = np.zeros((s.d, s.d))
+        one[:, j] = 1.0
+        F = F + cp.multiply(K_j, cp.Constant(np.kron(np.eye(s.r), one), name=f"S_{j + 1}") @ u_t)
+    return u_t, F, [equals(u_t - s.ut(v, p_t))], [g_t, *columns]
+
+
+def smooth_contact(s: ContactSymbols, v: Any, p_n: Any, p_t: Any) -> tuple[list[Equals], list[Any]]:
+    """p = g - D u of normal and friction impulses: its relations, and the parameters.
+
+    g_n, D_nn, then D_nt and D_tn, then those of `smooth_friction`.
+    """
+    S = cp.Constant(np.kron(np.eye(s.r), np.ones((s.d, 1))), name="S")
+    u_t, F_t, relations, own = smooth_friction(s, v, p_t)
+    u_n, g_n, D_nn = free("u_n", s.r), cp.Parameter(s.r, name="g_n"), cp.Parameter(s.r, name="D_nn")
+    D_nt, D_tn = (cp.Parameter(s.d * s.r, name=name) for name in ("D_nt", "D_tn"))
+    return [
+        equals(u_n - s.un(v, p_n)),
+        *relations,
+        equals(p_n - g_n + cp.multiply(D_nn, u_n) + S.T @ cp.multiply(D_nt, u_t)),
+        equals(F_t + cp.multiply(D_tn, S @ u_n)),
+    ], [g_n, D_nn, D_nt, D_tn, *own]
+
+
+@kernel(types.void(VECTOR, VECTOR, types.int64, VECTOR, VECTOR, MATRIX))
+def write_tangent(normal, friction, i, u, p, D):
+    """The tangent at u (1 + d) of contact i, whose law gives p (1 + d) there, with D = -dp/du.
+
+    `normal` = [g_n, D_nn, D_nt, D_tn], empty where the normal law is another, `friction` = [g_t, K_1, ..., K_d].
+    """
+    d = u.shape[0] - 1
+    t = friction.shape[0] // (1 + d)
+    for row in range(d):
+        g = p[1 + row]
+        for j in range(d):
+            friction[(1 + j) * t + d * i + row] = D[1 + row, 1 + j]
+            g += D[1 + row, 1 + j] * u[1 + j]
+        friction[d * i + row] = g
+    if normal.shape[0] == 0:
+        return
+    r = t // d
+    normal[i], normal[r + i] = p[0] + D[0, 0] * u[0], D[0, 0]
+    for j in range(d):
+        normal[i] += D[0, 1 + j] * u[1 + j]
+        normal[2 * r + d * i + j], normal[2 * r + t + d * i + j] = D[0, 1 + j], D[1 + j, 0]
+        friction[d * i + j] += D[1 + j, 0] * u[0]
+
+
+@kernel(types.float64(CORE, VECTOR, VECTOR))
+def largest_impulse(core, p_n, p_t):
+    """The largest impulse [N s], those beyond these contacts included."""
+    largest = core.p_beyond
+    for i in range(p_n.shape[0]):
+        largest = max(largest, abs(p_n[i]))
+    for i in range(p_t.shape[0]):
+        largest = max(largest, abs(p_t[i]))
+    return largest
+
+
+@kernel(types.float64(CORE, VECTOR, types.int64, types.float64, VECTOR))
+def velocity_at(core, v, i, largest, u):
+    """u (1 + d) [m/s] of contact i at v, rates included; the sum of the sizes of its terms, whose difference it is.
+
+    Among these are what impulses of the size `largest` do to it, M taken by its diagonal.
+    """
+    size = 0.0
+    for row in range(u.shape[0]):
+        u[row] = core.r_n[i] if row == 0 else rate(core, (u.shape[0] - 1) * i + row - 1)
+        terms = abs(u[row])
+        for j in range(v.shape[0]):
+            J = core.J_n[i, j] if row == 0 else core.J_t[(u.shape[0] - 1) * i + row - 1, j]
+            u[row] += J * v[j]
+            terms += abs(J * v[j]) + J**2 / core.M[j, j] * largest
+        size = max(size, terms)
+    return size
+
+
+@kernel(types.boolean(CORE, types.float64, types.float64, types.float64))
+def agree(core, apart, largest, steepest):
+    """Whether impulses, the largest of them `largest`, are those of their law: `apart` at most [N s].
+
+    They are within the share `SETTLED` of the largest, or within what the law makes of that share of its velocity's
+    terms, `steepest` its slope times these; where all of this vanishes, within the rounding of the momentum.
+    """
+    return apart <= max(SETTLED * max(largest, steepest), 8.0 * UNIT_ROUND_OFF * momentum(core))
+
+
+@kernel(types.boolean(VECTOR, VECTOR))
+def turns_back(u, start):
+    """Whether a slip u_t (d,) has turned against that of the pass before, start (d,), which then becomes zero.
+
+    Where friction no longer grows with the slip, its tangent throws the slip beyond zero and back. From zero, where
+    friction is steepest, passes come to the solution from one side. Else start becomes u_t.
+    """
+    product = 0.0
+    for j in range(u.shape[0]):
+        product += u[j] * start[j]
+    for j in range(u.shape[0]):
+        start[j] = u[j] if product >= 0.0 else 0.0
+    return product < 0.0

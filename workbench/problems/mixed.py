@@ -1,0 +1,161 @@
+"""Mixed problems: friction cones, discs and bounds beside one another, over one matrix.
+
+    F = M z + q,     z in a product of sets,     F complementary to z
+
+The sets are intervals, friction cones under Coulomb's law or with associated flow, and discs of given radius, in any
+number and order (`Sets`). A cone whose directions have friction coefficients of their own, mu_a, is an ellipsoid: with
+z_a = s_a z'_a, s_a = mu_a / mu, it is the round cone of mu, the largest of them, and F'_a = s_a F_a (Goyal, Ruina &
+Papadopoulos 1991: friction dissipates the most that the ellipse allows).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.errors import DataError
+from workbench.problems.classes import _asked, _finite, _square, parts_of
+from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
+
+Indices = NDArray[np.int64]
+CONES = COULOMB, ASSOCIATED, APART
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """B sets, one after another: what they are, and where the unknowns of each stand in z (n,).
+
+    cone (B,) as in `ContactBlocks`; order (n,) the places in z of the unknowns of all sets, set i having those from
+    first[i] : first[i + 1], first (B + 1,), a cone its normal first; a set has the numbers at[i] : at[i + 1] of mu,
+    at (B + 1,): a cone one coefficient or one for every direction, a disc its radius, an interval none.
+    Raises DataError where these do not belong together.
+    """
+
+    cone: Indices
+    first: Indices
+    order: Indices
+    at: Indices
+
+    def __post_init__(self) -> None:
+        for name in ("cone", "first", "order", "at"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.int64))
+        m, count = np.diff(self.first), np.diff(self.at)
+        if not np.array_equal(np.sort(self.order), np.arange(self.order.size)) or m.sum() != self.order.size:
+            raise DataError("order and first must share out the unknowns among the sets, each once")
+        for i in np.flatnonzero((m < 1) | (self.cone < NO_CONE) | (self.cone > DISC)):
+            raise DataError(
+                f"set {i} has {m[i]} unknowns and cone {self.cone[i]}; 1 or more and 0 to {DISC} are needed"
+            )
+        one = np.where(self.cone == NO_CONE, 0, 1)
+        if ((count != one) & ~(np.isin(self.cone, CONES) & (count == m - 1))).any():
+            raise DataError("an interval has no coefficient, a disc one radius, a cone one or one for every direction")
+
+
+class Laid(NamedTuple):
+    """A problem set by set: A (n, n), q (n,), unit (n,) of the unknowns, coefficients or radii (B,), bounds (n,)."""
+
+    A: Array
+    q: Array
+    unit: Array
+    mu: Array
+    lower: Array
+    upper: Array
+
+
+@dataclass(frozen=True, eq=False)
+class MixedNCP:
+    """F = M z + q complementary to z in its sets. M (..., n, n), q, lower, upper (..., n), mu (..., .) as `sets` say.
+
+    Bounds are those of intervals and mean nothing for others. Raises DataError for wrong shapes, data that are not
+    finite, lower > upper, and negative coefficients or radii.
+    """
+
+    M: Array
+    q: Array
+    lower: Array
+    upper: Array
+    mu: Array
+    sets: Sets
+    kind = "mixed NCP"
+
+    def __post_init__(self) -> None:
+        for name in ("M", "q", "mu"):
+            object.__setattr__(self, name, _finite(name, getattr(self, name)))
+        _square("M", self.M, self.q)
+        if self.q.shape[-1] != self.sets.order.size or self.mu.shape[-1:] != (self.sets.at[-1],):
+            raise DataError(
+                f"q has {self.q.shape[-1]} entries and mu {self.mu.shape[-1:]}; the sets have "
+                f"{self.sets.order.size} unknowns and {self.sets.at[-1]} coefficients"
+            )
+        for name in ("lower", "upper"):
+            bound = np.broadcast_to(np.asarray(getattr(self, name), dtype=float), self.q.shape)
+            object.__setattr__(self, name, np.ascontiguousarray(bound))
+        if not (self.lower <= self.upper).all():
+            raise DataError("lower must not exceed upper, and neither may be nan")
+        if (self.mu < 0).any():
+            raise DataError(f"mu = {self.mu.min():g} is negative; friction coefficients and radii are >= 0")
+
+    @property
+    def size(self) -> int:
+        return self.q.shape[-1]
+
+    @cached_property
+    def laid(self) -> Laid:
+        """The problem set by set, ellipsoids as round cones; for one problem, not a batch."""
+        s, order = self.sets, self.sets.order
+        mu, unit = np.zeros(s.cone.size), np.ones(self.size)
+        for i in np.flatnonzero(s.cone != NO_CONE):
+            own = self.mu[s.at[i] : s.at[i + 1]]
+            mu[i] = own.max()
+            if own.size > 1 and mu[i] > 0:
+                unit[s.first[i] + 1 : s.first[i + 1]] = own / mu[i]
+        A = unit[:, None] * self.M[np.ix_(order, order)] * unit
+        return Laid(A, unit * self.q[order], unit, mu, self.lower[order], self.upper[order])
+
+    def plain(self, x: Array) -> Array:
+        """z (n,) of the unknowns x (n,) of `laid`."""
+        z = np.empty(self.size)
+        z[self.sets.order] = self.laid.unit * x
+        return z
+
+    def residual(self, z: Array) -> Array:
+        """Natural-map residual of z (..., n), dimensionless; one number per problem, inf where z is not finite.
+
+        The measure is that of contact blocks (formulary, 7.5): an interval by its row, a cone or disc as a contact.
+        """
+        z = _asked(z, self.q)
+        if z.ndim == 1:
+            return np.asarray(self._residual(z))
+        found = np.empty(z.shape[:-1])
+        for k in np.ndindex(found.shape):
+            M, q, lower, upper, mu = (
+                np.broadcast_to(x, (*found.shape, *x.shape[x.ndim - rank :]))[k]
+                for x, rank in ((self.M, 2), (self.q, 1), (self.lower, 1), (self.upper, 1), (self.mu, 1))
+            )
+            found[k] = MixedNCP(M, q, lower, upper, mu, self.sets)._residual(z[k])
+        return found
+
+    def _residual(self, z: Array) -> float:
+        from workbench.problems.block_kernels import block_residuals, block_units
+
+        s, p = self.sets, self.laid
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # What a coefficient of zero leaves without effect must be zero.
+            x = np.where(p.unit > 0, z[s.order] / p.unit, np.where(z[s.order] == 0, 0.0, np.inf))
+        if not np.isfinite(x).all():
+            return np.inf
+        own = np.concatenate([p.A[a:b, a:b].ravel() for a, b in zip(s.first[:-1], s.first[1:], strict=True)])
+        D, found, moved = np.empty(self.size), np.empty(s.cone.size), p.A @ x
+        block_units(s.first, s.cone, own, p.q, x, D)
+        law = s.first, self._parts(), s.cone, p.mu, own, D, p.lower, p.upper
+        block_residuals(*law, p.q, abs(p.q), moved, x, found)
+        return float(found.max(initial=0.0))
+
+    def _parts(self) -> Indices:
+        """(B,) the least set of the part of every one: what M couples directly or through others."""
+        set_of = np.repeat(np.arange(self.sets.cone.size), np.diff(self.sets.first))
+        i, j = np.nonzero(self.laid.A)
+        return parts_of(set_of[i], set_of[j], self.sets.cone.size)

@@ -1,0 +1,186 @@
+"""What the outcomes of all subjects say, as tidy frames: each error with its interval, and paired with the first's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.arrays import Array
+from workbench.recorded.intervals import Bootstrap, Interval
+from workbench.recorded.phases import PHASES, phases
+from workbench.recorded.trial import Outcome, Trial, samples_of
+
+MM, DEGREES = 1e3, 180.0 / np.pi
+MOMENTS = 60
+"""Times at most of which a curve has a point."""
+MEASURES: dict[str, tuple[str, str]] = {
+    "position": ("mm", "distance between predicted and recorded centre, the mean over a toss"),
+    "orientation": ("deg", "angle between predicted and recorded orientation, the mean over a toss"),
+    "rest_position": ("mm", "distance between predicted and recorded centre at the end of a recording"),
+    "rest_orientation": ("deg", "angle between predicted and recorded orientation at the end of a recording"),
+    "step_position": ("mm", "distance after one interval between samples, begun at the recorded state"),
+    "step_orientation": ("deg", "angle after one interval between samples, begun at the recorded state"),
+}  # fmt: skip
+"""Errors of a toss: unit and meaning."""
+SUBJECT = {
+    "label": ("", "formulation with its options; relaxed: with compliant rows, else with rigid ones"),
+    "rows": ("", "rigid or relaxed constraint rows"),
+    "reason": ("", "why there are no numbers"),
+    "mu": ("1", "identified friction coefficient"), "mu_low": ("1", "low end of its 95 % interval"),
+    "mu_high": ("1", "high end of its 95 % interval"), "e": ("1", "identified restitution"),
+    "train_position": ("mm", "error of position on the tosses that it was identified on"),
+    "tosses": ("1", "tosses that it predicted to their end"), "failures": ("", "how the others ended"),
+    "seconds": ("s", "wall time"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """subjects   a row each: what was identified, errors, differences from the first, all with intervals
+    over_time  errors against time since release; search: every point of the searches; by_phase: errors of one interval
+    reference  label of the subject that the others are paired with
+    """
+
+    reference: str
+    subjects: pd.DataFrame
+    over_time: pd.DataFrame
+    search: pd.DataFrame
+    by_phase: pd.DataFrame
+
+
+def findings(trial: Trial, outcomes: Sequence[Outcome]) -> Findings:
+    """All frames. The first outcome must have an answer: the others are paired with it, toss by toss."""
+    boot = Bootstrap(len(trial.test))
+    base = errors_of(outcomes[0], trial)
+    rows, times, searches, by_phase = [], [], [], []
+    kinds = [phases(r, trial.thrower.body) for r in trial.test]
+    for one in outcomes:
+        rows.append(_row(one, trial, boot, base))
+        if not one.reason:
+            times += _over_time(one, outcomes[0], trial)
+            searches += _search(one)
+            by_phase += _by_phase(one, outcomes[0], kinds, boot)
+    columns = {name: {"unit": u, "meaning": m} for name, (u, m) in SUBJECT.items()}
+    for name, (unit, meaning) in MEASURES.items():
+        for part, words in PARTS.items():
+            columns[f"{name}{part}"] = {"unit": unit, "meaning": f"{words}{meaning}"}
+        columns[f"{name}_verdict"] = {"unit": "", "meaning": "less or more than the first subject, or cannot tell"}
+    subjects = pd.DataFrame(rows).reindex(columns=list(columns))
+    subjects.attrs["columns"] = columns
+    return Findings(
+        outcomes[0].subject.label, subjects, pd.DataFrame(times), pd.DataFrame(searches), pd.DataFrame(by_phase)
+    )
+
+
+PARTS = {
+    "": "", "_low": "low end of the 95 % interval: ", "_high": "high end of the 95 % interval: ",
+    "_more": "difference from the first subject on the same tosses: ",
+    "_more_low": "low end of that difference's 95 % interval: ",
+    "_more_high": "high end of that difference's 95 % interval: ",
+}  # fmt: skip
+
+
+def errors_of(one: Outcome, trial: Trial) -> dict[str, Array]:
+    """Errors (tosses,) by their names (`MEASURES`), in their units; nan of a toss that was not predicted to its end."""
+    last = samples_of(trial.test)
+    rows = np.arange(len(last))
+    step = np.array([x.mean(axis=0) for x in one.step])
+    return {
+        "position": MM * _mean_over(one.position, last), "orientation": DEGREES * _mean_over(one.angle, last),
+        "rest_position": MM * one.position[rows, last], "rest_orientation": DEGREES * one.angle[rows, last],
+        "step_position": MM * step[:, 0], "step_orientation": DEGREES * step[:, 1],
+    }  # fmt: skip
+
+
+def _mean_over(errors: Array, last: np.ndarray) -> Array:
+    """Means of errors (tosses, S) over the samples 0 to `last` of each toss."""
+    return np.array([row[: k + 1].mean() for row, k in zip(errors, last, strict=True)])
+
+
+def _row(one: Outcome, trial: Trial, boot: Bootstrap, base: dict[str, Array]) -> dict[str, Any]:
+    rigid = "rigid" if one.subject.label == one.subject.formulation.label else "relaxed"
+    row: dict[str, Any] = {"label": one.subject.label, "rows": rigid, "reason": one.reason}
+    if one.reason:
+        return row
+    low, high = mu_interval(one)
+    own = errors_of(one, trial)
+    best = one.losses[_at(one)]
+    row |= {
+        "mu": one.mu, "mu_low": low, "mu_high": high, "e": one.e, "train_position": MM * float(np.nanmean(best)),
+        "tosses": int(np.isfinite(own["position"]).sum()), "failures": one.failures, "seconds": one.seconds,
+    }  # fmt: skip
+    for name, values in own.items():
+        difference = boot.interval(values - base[name])
+        row |= _named(name, boot.interval(values)) | _named(f"{name}_more", difference)
+        row[f"{name}_verdict"] = difference.verdict
+    return row
+
+
+def _named(name: str, x: Interval) -> dict[str, float]:
+    return {name: x.mean, f"{name}_low": x.low, f"{name}_high": x.high}
+
+
+def _at(one: Outcome) -> int:
+    """Where in the search its result is."""
+    return int(np.flatnonzero((one.search == [one.mu, one.e]).all(axis=1))[-1])
+
+
+def mu_interval(one: Outcome) -> tuple[float, float]:
+    """95 % of what the search for mu finds on tosses drawn with replacement, at the restitution that it has found."""
+    there = one.search[:, 1] == one.e
+    mus, first = np.unique(one.search[there, 0], return_index=True)
+    losses = one.losses[there][first]
+    whole = np.isfinite(losses).all(axis=0)
+    if not whole.any():
+        return float("nan"), float("nan")
+    means = Bootstrap(int(whole.sum())).means(losses[:, whole].T)
+    low, high = np.percentile(mus[means.argmin(axis=1)], [2.5, 97.5])
+    return float(low), float(high)
+
+
+def _over_time(one: Outcome, first: Outcome, trial: Trial) -> list[dict[str, Any]]:
+    """Over the tosses that are recorded at least as long as half of them are, so that all moments have the same."""
+    last = samples_of(trial.test)
+    end = int(np.median(last))
+    long = last >= end
+    boot = Bootstrap(int(long.sum()))
+    some = np.unique(np.linspace(0, end, min(end + 1, MOMENTS)).astype(int))
+    found: list[dict[str, Any]] = []
+    curves = {"position": (MM, one.position, first.position), "orientation": (DEGREES, one.angle, first.angle)}
+    if one.spread.size:
+        curves["spread"] = (MM, one.spread, one.spread)
+    for name, (scale, errors, base) in curves.items():
+        own = boot.intervals(scale * errors[long][:, some])
+        more = boot.intervals(scale * (errors - base)[long][:, some])
+        for k, x, d in zip(some, own, more, strict=True):
+            t = float(k) * trial.test[0].interval
+            found.append({"label": one.subject.label, "measure": name, "t": t} | _named("value", x) | _named("more", d))
+    return found
+
+
+def _search(one: Outcome) -> list[dict[str, Any]]:
+    boot = Bootstrap(one.losses.shape[1])
+    spans = boot.intervals(MM * one.losses.T)
+    return [
+        {"label": one.subject.label, "mu": mu, "e": e, "chosen": k == _at(one)} | _named("position", x)
+        for k, ((mu, e), x) in enumerate(zip(one.search.tolist(), spans, strict=True))
+    ]
+
+
+def _by_phase(one: Outcome, first: Outcome, kinds: list[np.ndarray], boot: Bootstrap) -> list[dict[str, Any]]:
+    found = []
+    for number, phase in enumerate(PHASES):
+        counts = np.array([(k == number).sum() for k in kinds], dtype=float)
+        row: dict[str, Any] = {"label": one.subject.label, "phase": phase, "samples": int(counts.sum())}
+        for column, (name, scale) in enumerate((("position", MM), ("orientation", DEGREES))):
+            own, base = (
+                np.array([scale * s[k == number, column].sum() for s, k in zip(x.step, kinds, strict=True)])
+                for x in (one, first)
+            )
+            more = boot.interval(own - base, counts)
+            row |= _named(name, boot.interval(own, counts)) | _named(f"{name}_more", more)
+            row[f"{name}_verdict"] = more.verdict
+        found.append(row)
+    return found

@@ -1,0 +1,67 @@
+"""Confidence intervals by the bootstrap: means over tosses, drawn again and again with replacement.
+
+Samples of one toss belong together, so that whole tosses are drawn. Source: Efron & Tibshirani 1993, An Introduction to
+the Bootstrap, chapter 13 (percentile intervals).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.arrays import Array
+
+DRAWS, SEED = 4000, 1
+LEVEL = 95.0
+"""Per cent of the means that an interval holds."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and the ends of its 95 % interval; nan where there is nothing to take a mean of."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        """What a difference says: "less", "more", or "cannot tell" where the interval holds zero."""
+        return "less" if self.high < 0 else "more" if self.low > 0 else "cannot tell"
+
+
+class Bootstrap:
+    """The same draws of `count` tosses for everything that is compared on them."""
+
+    def __init__(self, count: int, seed: int = SEED) -> None:
+        drawn = np.random.default_rng(seed).integers(0, count, size=(DRAWS, count))
+        self.weights = np.zeros((DRAWS, count))
+        np.add.at(self.weights, (np.arange(DRAWS)[:, None], drawn), 1.0)
+
+    def means(self, values: Array, counts: Array | None = None) -> Array:
+        """(DRAWS, ...) means in every draw of values (tosses, ...), each a sum over `counts` things of its toss.
+
+        What is nan is left out; a draw without any value has nan.
+        """
+        known = np.isfinite(values)
+        n = known.astype(float) if counts is None else np.where(known, counts, 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return (self.weights @ np.where(known, values, 0.0)) / (self.weights @ n)
+
+    def interval(self, values: Array, counts: Array | None = None) -> Interval:
+        """The mean of values (tosses,) with its interval."""
+        return self.intervals(values[:, None], None if counts is None else counts[:, None])[0]
+
+    def intervals(self, values: Array, counts: Array | None = None) -> list[Interval]:
+        """The means of the columns of values (tosses, k) with their intervals."""
+        found = self.means(values, counts)
+        known = np.isfinite(values)
+        n = known.sum(axis=0) if counts is None else np.where(known, counts, 0.0).sum(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.where(known, values, 0.0).sum(axis=0) / n
+        tail = 0.5 * (100.0 - LEVEL)
+        found[:, ~np.isfinite(mean)] = 0.0
+        low, high = np.nanpercentile(found, [tail, 100.0 - tail], axis=0)
+        return [
+            Interval(float(m), float(a) if np.isfinite(m) else np.nan, float(b) if np.isfinite(m) else np.nan)
+            for m, a, b in zip(mean, low, high, strict=True)
+        ]

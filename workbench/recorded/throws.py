@@ -1,0 +1,141 @@
+"""Many throws of one body at once, in compiled loops: no Python between them, and of each its poses alone are kept.
+
+    states, status = Thrower(body, 1 / 592, 4).throw(subject, starts, samples, mu=0.18, e=0.0)
+
+A run of the workbench keeps every step's problem, which for a million steps does not fit into memory.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from workbench.algorithms import default_solver
+from workbench.algorithms.base import KernelSolver
+from workbench.arrays import Array
+from workbench.assemble.find import compiled
+from workbench.assemble.plan import WORK
+from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
+from workbench.errors import DataError
+from workbench.language.formulation import Formulation
+from workbench.mechanics.core import CORE
+from workbench.mechanics.relaxation import RIGID, Relaxation
+from workbench.problems.solution import Status
+from workbench.recorded.body import Body
+from workbench.recorded.tossed import MU, tossed
+from workbench.step import stepping
+from workbench.step.simulation import simulate
+from workbench.step.stepper import Stepper
+from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK
+
+CUBE = types.Array(types.float64, 3, "C")
+I64 = types.int64
+STATE = 13
+"""Numbers of a state: position, quaternion, velocity, angular velocity."""
+CHUNK = 64
+"""Throws between two reports of progress."""
+
+
+class Starts(NamedTuple):
+    """What throws begin with: states (B, 13), mu and e (B, 2), and what the buffer of their core holds at first."""
+
+    states: Array
+    law: Array
+    core: Array
+
+
+STARTS = argument_type(Starts, MATRIX, MATRIX, VECTOR)
+
+
+@kernel(
+    types.void(I64, I64, I64, STARTS, INDICES, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, CUBE, INDICES),
+    nogil=True,
+)
+def throw_each(first, last, substeps, starts, samples, buffer, core, work, track, functions, settings, states, status):
+    """Throws `first` to `last`, each as if it were alone: samples[k] states (13,) behind the first of throw k.
+
+    States from a step without an answer on stay as they were. `buffer` is the core's.
+    """
+    finished = np.zeros(1, dtype=np.int64)
+    for b in range(first, last):
+        copy(starts.core, buffer)
+        set_all(np.nan, work.out)
+        set_all(0.0, work.z)
+        set_all(np.nan, track.memory)
+        copy(starts.states[b, :7], track.q)
+        copy(starts.states[b, 7:], track.v)
+        copy(starts.law[b], track.data[MU : MU + 2])
+        copy(starts.states[b], states[b, 0])
+        for k in range(1, samples[b] + 1):
+            status[b] = stepping.run(0, substeps, core, work, track, functions, settings, finished)
+            if finished[0] < substeps:
+                break
+            copy(track.q, states[b, k, :7])
+            copy(track.v, states[b, k, 7:])
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is held against reality: a formulation with rigid rows or relaxed ones."""
+
+    formulation: Formulation
+    relaxation: Relaxation = RIGID
+
+    @property
+    def label(self) -> str:
+        return self.formulation.label if self.relaxation == RIGID else f"{self.formulation.label} relaxed"
+
+
+@dataclass(frozen=True)
+class Thrower:
+    """Throws of a body at step h [s] under a normal law, `substeps` of them from one state that is kept to the next."""
+
+    body: Body
+    h: float
+    substeps: int
+    normal: str = "moreau"
+
+    def refusal(self, subject: Subject) -> str:
+        """Why a subject cannot be thrown, found by its first step; empty where it can."""
+        solver = self.solver(subject)
+        case = tossed(self.body)
+        try:
+            if not isinstance(solver, KernelSolver):
+                raise DataError(f"{solver.name} is not compiled, and millions of steps are needed")
+            run = simulate(
+                case, subject.formulation, solver, self.h, self.h, normal=self.normal, relaxation=subject.relaxation
+            )
+        except DataError as error:
+            return str(error)
+        return "" if run.status in (Status.SOLVED, Status.INACCURATE) else run.reason
+
+    def solver(self, subject: Subject) -> Any:
+        return default_solver(compiled(subject.formulation, *tossed(self.body).size).kind)
+
+    def throw(
+        self, subject: Subject, states: Array, samples: np.ndarray, mu: Any, e: Any,
+        progress: Callable[[int], None] | None = None,
+    ) -> tuple[Array, np.ndarray]:  # fmt: skip
+        """B throws from `states` (B, 13) with mu, e (B,) or numbers, each for its `samples` (B,).
+
+        Returns their states (B, 1 + most samples, 13), nan behind the last, and the `Status` (B,) with which they end.
+        `progress` is called with the samples of throws that are done.
+        """
+        case, count = tossed(self.body), len(states)
+        found = np.full((count, 1 + int(samples.max(initial=0)), STATE), np.nan)
+        status = np.zeros(count, dtype=np.int64)
+        c = compiled(subject.formulation, *case.size)
+        s = Stepper(c, self.h, self.normal, case.v_th)
+        s.follow(case, subject.relaxation, self.substeps)
+        law = np.stack(np.broadcast_arrays(mu, e, np.zeros(count))[:2], axis=1)
+        starts = Starts(np.array(states, dtype=float), law, s.core.buffer.copy())
+        args = s.core.buffer, s.core, s.work, s.track, s.functions(case, self.solver(subject).kernel), s.settings()
+        for a in range(0, count, CHUNK):
+            b = min(count, a + CHUNK)
+            throw_each(a, b, self.substeps, starts, samples.astype(np.int64), *args, found, status)
+            if progress:
+                progress(int(samples[a:b].sum()))
+        return found, status

@@ -1,0 +1,77 @@
+"""A recorded body above a level floor, as a case: it touches at its points, however many lie on the floor at once."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.engine.compiling import kernel
+from workbench.mechanics.bodies import GROUND, RigidBodies, fill_body, fill_contact, point_of
+from workbench.mechanics.case import quantity
+from workbench.mechanics.core import FILL
+from workbench.recorded.body import Body
+
+
+@kernel(FILL)
+def fill(q, v, data, core):
+    """Mass matrix, forces and Jacobians at (q, v); data in the order of the fields of `Tossed`, then its points."""
+    fill_body(core, v, 0, data[M_], data[I_1], data[I_1 + 1], data[I_1 + 2], data[G])
+    n, t, s, x = np.zeros(3), np.zeros(3), np.empty(3), np.empty(3)
+    n[2] = t[0] = 1.0
+    for i in range(core.mu.shape[0]):
+        for k in range(3):
+            s[k] = data[POINTS + 3 * i + k]
+        point_of(q, 0, s, x)
+        # The lowest point of the ball about it.
+        x[2] -= data[RADIUS]
+        fill_contact(core, i, q, GROUND, 0, x, n, t, x[2] - data[FLOOR], data[MU])
+        core.e[i] = data[E]
+
+
+@dataclass(frozen=True)
+class Tossed(RigidBodies):
+    """What is thrown; `tossed` makes the class for a body's number of points."""
+
+    name: ClassVar[str] = "tossed"
+    description: ClassVar[str] = "a body thrown on a level floor, as somebody has recorded it"
+    size: ClassVar[tuple[int, int, int, int]] = (6, 0, 1, 2)
+    duration: ClassVar[float] = 1.0
+    points_of_body: ClassVar[Array] = np.zeros((1, 3))
+    fill: ClassVar[Any] = staticmethod(fill)
+
+    m: float = quantity(1.0, "kg", "mass", "positive")
+    I_1: float = quantity(1.0, "kg m2", "first principal moment of inertia", "positive")
+    I_2: float = quantity(1.0, "kg m2", "second principal moment of inertia", "positive")
+    I_3: float = quantity(1.0, "kg m2", "third principal moment of inertia", "positive")
+    radius: float = quantity(0.0, "m", "radius about every point", "nonnegative")
+    floor: float = quantity(0.0, "m", "height of the floor")
+    mu: float = quantity(0.3, "-", "friction coefficient", "nonnegative")
+    e: float = quantity(0.0, "-", "restitution", "nonnegative")
+
+    def data(self) -> Array:
+        return np.concatenate([super().data(), self.points_of_body.ravel()])
+
+    def inertias(self) -> Array:
+        return np.array([[self.m, self.I_1, self.I_2, self.I_3]])
+
+    def start(self) -> tuple[Array, Array]:
+        reach = np.linalg.norm(self.points_of_body, axis=1).max() + self.radius
+        return np.array([0.0, 0.0, self.floor + reach, 1.0, 0.0, 0.0, 0.0]), np.zeros(6)
+
+
+@lru_cache(maxsize=8)
+def tossed(body: Body) -> Tossed:
+    """The case of a body, at rest above the floor."""
+    members = {"size": (6, 0, len(body.points), 2), "points_of_body": body.points}
+    kind = type("Tossed", (Tossed,), members)
+    return kind(
+        gravity=body.gravity, m=body.mass, I_1=body.inertia[0], I_2=body.inertia[1], I_3=body.inertia[2],
+        radius=body.radius, floor=body.floor,
+    )  # fmt: skip
+
+
+G, M_, I_1, RADIUS, FLOOR, MU, E = Tossed.places("gravity", "m", "I_1", "radius", "floor", "mu", "e")
+POINTS = E + 1
+"""Where the compiled mechanics find the parameters in `data`, and behind them the coordinates of the points."""

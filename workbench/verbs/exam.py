@@ -1,0 +1,155 @@
+"""`exam`: do formulations and engines obey the friction law that they claim, at this step?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench import __version__
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.text.exam import badges, sentences
+from workbench.errors import UnknownNameError, WorkbenchError
+from workbench.exams.examine import Exam, examine
+from workbench.exams.experiments import EXPERIMENTS, VERSION
+from workbench.exams.subject import ENGINES, EngineSubject, FormulationSubject, Subject
+from workbench.language.formulation import Formulation
+from workbench.output import provenance, write_json
+from workbench.verbs.find import find_formulation
+from workbench.verbs.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SLOW = ("staggered",)
+"""Formulations that sit the exam only where they are asked to: a step of theirs takes a hundred times as long."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ExamResult(Result):
+    """`rows`, a measured number each; `badges`, a line for every subject and step."""
+
+    exam: Exam = field(repr=False)
+    absent: tuple[str, ...] = ()
+    """What could not sit it, and why."""
+
+    title = "The exam of contact"
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """A row per subject, step, experiment and measured number; meanings in `attrs["columns"]`."""
+        return self.exam.rows
+
+    @property
+    def words(self) -> list[str]:
+        return [*sentences(self.exam), *self.absent]
+
+    @property
+    def badges(self) -> list[dict[str, Any]]:
+        """What every subject passes at every step, with a badge as shields.io takes it."""
+        return badges(self.exam, VERSION)
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {"exam": self.exam.rows}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return provenance(exam=VERSION, steps=list(self.exam.steps), subjects=self.exam.subjects)
+
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        from workbench.builtin.reports.pages.exam import render
+
+        return render(self.title, self.words, self.exam, VERSION, facts or self.facts)
+
+    def write(self, folder: Path) -> None:
+        """The page, its motions in a folder, the rows, and exam.json with the badges."""
+        from workbench.builtin.reports.pages.exam import motions
+
+        super().write(folder)
+        write_json(folder / "exam.json", self.badges)
+        (folder / "motions").mkdir()
+        for name, page in motions(self.exam, self.facts):
+            (folder / "motions" / name).write_text(page, "utf-8")
+
+
+def exam(
+    subjects: Sequence[str | Formulation] = (), *, experiments: Sequence[str] = (), steps: Sequence[float] = (1e-3,),
+    python: Sequence[str] = (), progress: Callable[[str, int, int], None] | None = None,
+) -> ExamResult:  # fmt: skip
+    """Let formulations and engines play experiments whose outcome theory knows, with steps [s].
+
+    `subjects` are formulations, or names of engines (`workbench.exams.subject.ENGINES`; `drake` is all of Drake's);
+    none means all formulations but the slowest, and every engine that is installed. `experiments` are names of
+    `EXPERIMENTS`, none means all. Engines are looked for in each `python`, a path, and in this one. Raises
+    WorkbenchError where something is unknown, or an engine that was asked for is absent.
+
+    >>> import workbench as wb
+    >>> found = wb.exam(["ccp"], experiments=["lift"])
+    >>> found.rows[["trial", "passed"]].values.tolist()
+    [['block', False], ['ball', False]]
+    """
+    for name in experiments:
+        if name not in EXPERIMENTS:
+            raise UnknownNameError("experiment", name, list(EXPERIMENTS))
+    for h in steps:
+        if not 1e-5 <= h <= 0.02:
+            raise WorkbenchError(f"step {h:g} s; one of 1e-5 to 0.02 s is needed, since a trial lasts half a second")
+    chosen = [EXPERIMENTS[name] for name in experiments] or list(EXPERIMENTS.values())
+    sitting, absent = _subjects(subjects, [*python, sys.executable])
+    total, done = len(sitting) * len(steps) * len(chosen), iter(range(10**9))
+
+    def tell(label: str) -> None:
+        if progress:
+            progress(label, next(done), total)
+
+    try:
+        return ExamResult(examine(sitting, chosen, sorted(steps), tell), tuple(absent))
+    finally:
+        for subject in sitting:
+            subject.close()
+
+
+def _subjects(wanted: Sequence[str | Formulation], pythons: Sequence[str]) -> tuple[list[Subject], list[str]]:
+    """Who sits the exam, and of engines that nobody asked for by name, why they do not."""
+    names = list(wanted) or [*(x for x in FORMULATIONS.names if x not in SLOW), *ENGINES]
+    found: list[Subject] = []
+    absent: dict[str, str] = {}
+    try:
+        for name in names:
+            engines = _engines(name)
+            for engine in engines:
+                if engine in [subject.name for subject in found]:
+                    continue
+                try:
+                    found.append(_engine(engine, pythons))
+                except WorkbenchError as error:
+                    if wanted:
+                        raise
+                    absent.setdefault(ENGINES[engine].adapter, str(error))
+            if not engines:
+                found.append(FormulationSubject(find_formulation(name), f"workbench {__version__}"))
+    except BaseException:
+        for subject in found:
+            subject.close()
+        raise
+    return found, list(absent.values())
+
+
+def _engines(name: str | Formulation) -> list[str]:
+    """The engines of a name: one, or all variants of one."""
+    if not isinstance(name, str) or name in FORMULATIONS.names:
+        return []
+    return [x for x in ENGINES if name in (x, x.partition("/")[0])]
+
+
+def _engine(name: str, pythons: Sequence[str]) -> Subject:
+    """The engine in the first Python that has it."""
+    for python in pythons[:-1]:
+        try:
+            return EngineSubject(name, python)
+        except WorkbenchError:
+            continue
+    return EngineSubject(name, pythons[-1])

@@ -1,0 +1,190 @@
+"""`reality`: which formulation predicts recorded motions best, and whether the differences are beyond the noise."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.builtin.reports.text.reality import sentences
+from workbench.errors import WorkbenchError
+from workbench.language.formulation import Formulation
+from workbench.mechanics.relaxation import RIGID, Relaxation
+from workbench.output import provenance
+from workbench.recorded.findings import Findings, findings
+from workbench.recorded.folder import Recordings, read_folder
+from workbench.recorded.noise import noise_of
+from workbench.recorded.throws import Subject, Thrower
+from workbench.recorded.trial import Outcome, Trial, tried
+from workbench.studies.executors import done, pool_of
+from workbench.verbs.find import find_case, find_formulation, find_formulations, find_relaxation
+from workbench.verbs.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Progress = Callable[[str, int, int], None]
+EXACT = "coulomb"
+SUBSTEPS = 4
+"""Steps from one sample to the next."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RealityResult(Result):
+    """`subjects`, a row each; `noise` of the recordings, `outcomes` with every error of every toss."""
+
+    recordings: Recordings = field(repr=False)
+    trial: Trial = field(repr=False)
+    outcomes: tuple[Outcome, ...] = field(repr=False)
+    findings: Findings = field(repr=False)
+    settings: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return f"{self.recordings.description.body.name}: formulations of contact against recorded motions"
+
+    @property
+    def subjects(self) -> pd.DataFrame:
+        """A row per formulation with rigid or relaxed rows; units and meanings in `attrs["columns"]`."""
+        return self.findings.subjects
+
+    @property
+    def words(self) -> list[str]:
+        return sentences(self.recordings, self.trial, self.findings)
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        f = self.findings
+        return {"subjects": f.subjects, "over_time": f.over_time, "search": f.search, "by_phase": f.by_phase}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return provenance(**self.settings)
+
+    def html(self, facts: dict[str, Any] | None = None) -> str:
+        from workbench.builtin.reports.pages.reality import render
+
+        return render(self.title, self.words, self, facts or self.facts)
+
+
+def reality(
+    folder: str | Path, formulations: Sequence[str | Formulation] | None = None, *, about: str | Path | None = None,
+    rows: Sequence[str] = ("rigid", "relaxed"), relaxation: str | Relaxation | None = None, share: float = 0.25,
+    step: float | None = None, normal: str = "moreau", mu: tuple[float, float] = (0.0, 0.6),
+    e: tuple[float, float] = (0.0, 0.6), members: int = 8, seconds: float | None = None, workers: int = 1,
+    progress: Progress | None = None,
+) -> RealityResult:  # fmt: skip
+    """Identify mu and e of every formulation on a share of recorded motions, and predict the others.
+
+    `about` describes the folder where its `recordings.toml` does not; `rows` are rigid, relaxed, or both, and
+    `relaxation` that of the relaxed ones, by default that of the case `cube`. The step [s] is brought to a whole part
+    of the time between samples, by default a quarter. `mu` and `e` bound the searches; restitution is zero unless
+    the normal law is moreau. `members` is the size of the ensemble of starts. What is not done after so many
+    `seconds` has that as its reason. Exact Coulomb friction with rigid rows comes first, since the others are paired
+    with it. Raises WorkbenchError where something cannot be used.
+    """
+    found = read_folder(Path(folder), None if about is None else Path(about))
+    trial = _trial(found, share, step, normal, mu, e, members, seconds)
+    relaxed = find_case("cube").relaxation if relaxation is None else find_relaxation(relaxation)
+    assert relaxed is not None
+    subjects = _subjects(formulations, rows, relaxed)
+    outcomes = tuple(_outcomes(trial, subjects, workers, progress))
+    if outcomes[0].reason:
+        raise WorkbenchError(
+            f"{outcomes[0].subject.label}, which all are paired with, has no answer: {outcomes[0].reason}"
+        )
+    settings = {
+        "folder": Path(folder).name, "source": found.description.source, "recordings": len(found.recordings),
+        "left_out": dict(found.left_out), "identified_on": [r.name for r in trial.train], "step": trial.thrower.h,
+        "normal_law": normal, "mu": list(mu), "e": list(e), "relaxation": str(relaxed), "members": members,
+    }  # fmt: skip
+    return RealityResult(found, trial, outcomes, findings(trial, outcomes), settings)
+
+
+def _trial(
+    found: Recordings, share: float, step: float | None, normal: str, mu: tuple[float, float],
+    e: tuple[float, float], members: int, seconds: float | None,
+) -> Trial:  # fmt: skip
+    if not 0 < share < 1:
+        raise WorkbenchError(f"share = {share:g}; a number between 0 and 1 is needed")
+    for name, (low, high), most in (("mu", mu, 10.0), ("e", e, 1.0)):
+        if not 0 <= low < high <= most:
+            raise WorkbenchError(
+                f"{name} from {low:g} to {high:g}; bounds from 0 to {most:g} are needed, the lower first"
+            )
+    if normal not in ("moreau", "gap"):
+        raise WorkbenchError(f"normal law '{normal}'; a thrown body flies, which moreau and gap allow")
+    if members < 0:
+        raise WorkbenchError(f"members = {members}; a whole number from 0 on is needed")
+    count = len(found.recordings)
+    train = np.unique(
+        np.floor(np.arange(1, max(1, round(share * count)) + 1) * count / max(1, round(share * count))) - 1
+    )
+    if not 2 <= len(train) <= count - 2:
+        raise WorkbenchError(
+            f"{count} recordings, of which {len(train)} to identify mu on; at least 2 there and 2 others are needed"
+        )
+    interval = found.interval
+    substeps = SUBSTEPS if step is None else round(interval / step) if 0 < step <= interval else 0
+    if not 1 <= substeps <= 1000:
+        raise WorkbenchError(
+            f"step {step:g} s; from a thousandth of the time between samples, {interval:.3g} s, to all of it"
+        )
+    body = found.description.body
+    chosen = set(train.astype(int).tolist())
+    noise = noise_of(found.recordings, body)
+    return Trial(
+        Thrower(body, interval / substeps, substeps, normal),
+        tuple(r for i, r in enumerate(found.recordings) if i in chosen),
+        tuple(r for i, r in enumerate(found.recordings) if i not in chosen),
+        noise, mu, e, members if noise.flights else 0, np.inf if seconds is None else time.time() + seconds,
+    )  # fmt: skip
+
+
+def _subjects(wanted: Sequence[str | Formulation] | None, rows: Sequence[str], relaxed: Relaxation) -> list[Subject]:
+    """Exact Coulomb friction first, each formulation once with each kind of rows."""
+    for kind in rows:
+        if kind not in ("rigid", "relaxed"):
+            raise WorkbenchError(f"rows '{kind}'; they can be rigid or relaxed")
+    chosen = find_formulations(list(wanted) if wanted else None)
+    if not wanted:
+        chosen = (*chosen, find_formulation("stewart-trinkle:directions=8"))
+    kinds = [RIGID if kind == "rigid" else relaxed for kind in dict.fromkeys(rows)]
+    exact = Subject(find_formulation(EXACT))
+    others = [Subject(f, kind) for kind in kinds for f in chosen]
+    return [exact, *(x for x in others if x.label != exact.label)]
+
+
+def _outcomes(trial: Trial, subjects: list[Subject], workers: int, progress: Progress | None) -> list[Outcome]:
+    """One after the other in this process, or in several at once."""
+    # Starts err in the same way for all: one ensemble tells what that makes.
+    trials = [trial, *(replace(trial, members=0) for _ in subjects[1:])]
+    total, before = trial.throws() * len(subjects), 0
+    found: dict[int, Outcome] = {}
+    if workers == 1:
+        for k, subject in enumerate(subjects):
+
+            def told(samples: int, label: str = subject.label) -> None:
+                nonlocal before
+                before += samples
+                if progress:
+                    progress(label, min(before, total), total)
+
+            found[k] = tried(trials[k], subject, told)
+            before = (k + 1) * trial.throws()
+        return [found[k] for k in range(len(subjects))]
+    units = ((k, trials[k], subject) for k, subject in enumerate(subjects))
+    for (k, _, subject), outcome in done(pool_of(None, workers), _tried, units):
+        found[k] = Outcome(subject, f"its process failed: {outcome}") if isinstance(outcome, Exception) else outcome
+        if progress:
+            progress(f"{len(found)} of {len(subjects)} subjects", len(found), len(subjects))
+    return [found[k] for k in range(len(subjects))]
+
+
+def _tried(unit: tuple[int, Trial, Subject]) -> Outcome:
+    _, trial, subject = unit
+    return tried(trial, subject)
