@@ -32,9 +32,9 @@ SEEDS = 3
 MOST_SEEDS = 1000
 TOLERANCE = 1e-3
 """Residual that steps are solved to: the worst contact's error beside what it does. Statistics feel far less."""
-MOST, SLACK = 2000, 10.0
+MOST, SLACK = 4000, 10.0
 """Sweeps of a step at most, and how many times the tolerance its residual may be where they do not suffice."""
-AFTER = {"spheres-newton": 40, "blocks-exact": 500}
+AFTER = {"admm": 1000, "spheres-newton": 40, "blocks-exact": 500}
 """Solvers of the steps for which sweeps do not suffice, and their iterations at most."""
 
 
