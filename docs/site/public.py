@@ -6,7 +6,7 @@ from workbench.registry import Registry
 GROUPS = {
     "Verbs": [
         "solve", "sweep", "compare", "report", "study", "check", "vary", "trace", "painleve", "verify", "show", "read",
-        "export", "scene", "flow", "reality",
+        "export", "scene", "flow", "reality", "exam", "verdict",
     ],
     "Data": ["ContactSystem", "SlidingSystem"],
     "Lists": ["formulations", "cases", "solvers", "metrics"],
@@ -24,7 +24,7 @@ RESULTS = {
     "solve": "Solved", "sweep": "Swept", "compare": "Compared", "report": "Reported", "study": "Studied",
     "check": "Checked", "vary": "Varying", "trace": "Traced", "painleve": "Regimes", "verify": "Verified",
     "show": "Shown", "export": "Exported", "flow": "FlowResult",
-    "reality": "RealityResult",
+    "reality": "RealityResult", "exam": "ExamResult", "verdict": "Judged",
 }  # fmt: skip
 """What a verb hands back: a class of its module."""
 
