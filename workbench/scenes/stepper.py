@@ -66,7 +66,7 @@ class SceneStepper:
         self.memory = Memory()
 
     def step(self, q: Array, v: Array, t: float) -> Stepped:
-        """From the state (q, v) at the time t; raises DataError where the scene has no contacts data for it."""
+        """From the state (q, v) at the time t; raises DataError where the scene has no contact data for it."""
         given = self.scene.instant(q, v, t, self.h)
         posed = self.poser.pose(given, self.memory, self.method)
         solution, iterations, passes, settled = self._solve(posed)
