@@ -312,3 +312,8 @@ def test_symptoms_are_numbers_or_not_defined_and_never_infinite(name):
         assert not np.isinf(values).any()
         assert (values.dropna() >= 0).all()
         assert row["notes"] == ""
+
+
+def test_springs_that_exact_states_do_not_press_in_have_no_local_error():
+    assert np.isnan(row_of(BLOCK, "mujoco", 0.01, "local-velocity-error")["local_velocity_error"])
+    assert row_of(BLOCK, "ccp", 0.01, "local-velocity-error")["local_velocity_error"] > 0

@@ -225,17 +225,16 @@ def disagreement(ranked: list[tuple[str, list[list[str]]]]) -> str:
 
 
 def springs(rows: pd.DataFrame) -> str:
-    """Whose single steps are far from Coulomb's law for no fault of theirs: soft contacts that are not pressed in."""
+    """Whose single steps say nothing: soft contacts, which states of exact Coulomb friction do not press in."""
     if not {"options", "local_velocity_error"} <= set(rows):
         return ""
-    rows = rows[rows["local_velocity_error"].notna()]
     soft = [r["label"] for r in rows.to_dict("records") if any(f"{name}=" in r["options"] for name in SPRINGS)]
     if not soft:
         return ""
-    have, own = ("has springs", "its") if len(soft) == 1 else ("have springs", "their")
+    have, own = ("has springs", "its run") if len(soft) == 1 else ("have springs", "their runs")
     return (
-        f"{listed(soft)} {have} at the contacts: {own} single steps begin at states of exact Coulomb friction, where "
-        "no spring is pressed in, so that contacts do little or nothing; what their runs say counts."
+        f"{listed(soft)} {have} at the contacts, which are not pressed in at states of exact Coulomb friction: a "
+        f"single step from there says nothing, {own} from the start do{'es' if len(soft) == 1 else ''}."
     )
 
 

@@ -11,11 +11,12 @@ from workbench.comparison.metric import metric
     meaning="RMS over the steps of |v − v*|_M, v after one step of the formulation to round-off from exact Coulomb's "
     "state and v* after exact Coulomb's own, over the mean of the RMS of |M⁻¹ Jᵀ p|_M under both, what the contacts do "
     "to the velocity; at most 200 %",
-    defined="where a contact acts and the formulation has an answer to every step", heading="local error",
+    defined="where a contact acts, and the formulation has an answer to every step and no springs of its own, which "
+    "the exact run does not press in", heading="local error",
     shown="percent",
 )  # fmt: skip
 def local_velocity_error(m: MeasuredRun) -> float:
-    if m.local is None:
+    if m.local is None or m.local.formulation.soft:
         return np.nan
     base, k = m.local.base, m.steps
     mass, J_b = base.record.mass[k], base.record.J_b[k]

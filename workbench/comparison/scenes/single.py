@@ -1,8 +1,8 @@
 """Single steps: how far each is from exact Coulomb friction's from the same state, without drift and without chaos.
 
 Rigid formulations are asked at states of exact Coulomb friction. A soft one has no force before a contact has gone in,
-so that from a rigid state its error would be up to 1 by construction: it is asked at states of its own run, as an engine is.
-There exact Coulomb friction takes what has gone in as touching and what has come apart as joined, since to put that
+so that from a rigid state its error may come to 1 by construction: it is asked at states of its own run, as an engine
+is. There exact Coulomb friction takes what has gone in as touching and what has come apart as joined, since to put that
 right within one step is no part of the law.
 """
 
