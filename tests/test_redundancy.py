@@ -123,7 +123,7 @@ def test_the_polygons_diagonal_zeros_are_no_fault():
 
 
 def test_every_formulation_has_its_theory():
-    from workbench.builtin.formulations import FORMULATIONS
+    from workbench.builtin.formulations import FORMULATIONS, OTHER_LAWS
 
-    assert {f.name for f in FORMULATIONS} == set(THEORY)
+    assert {f.name for f in (*FORMULATIONS, *OTHER_LAWS)} == set(THEORY)
     assert THEORY[anitescu_potra.name] == THEORY[stewart_trinkle.name]

@@ -30,7 +30,8 @@ from workbench.scenes.stepper import SceneStepper
 from workbench.step.simulation import simulate
 
 NAMED = {f.name: f for f in FORMULATIONS}
-STEPS = [f for f in FORMULATIONS if f.symbols is ContactSymbols]
+STEPS = [f for f in FORMULATIONS if f.symbols is ContactSymbols and f.name != "gauss-seidel"]
+"""The sweeps of Gauss and Seidel go from contact to contact, so that they are not local to one."""
 SOLVER: Any = default_solver(ContactBlocks.kind).adjusted(1e-14, 50)
 """What is tested here is how problems are posed, so it goes on as long as it gets better."""
 
@@ -70,7 +71,7 @@ def answer_of(formulation, s, last=None):
     return None
 
 
-LOCAL = [f for f in VARIANTS if f.symbols is ContactSymbols and f.options.get("restitution") != "poisson"]
+LOCAL = [f for f in VARIANTS if NAMED[f.name] in STEPS and f.options.get("restitution") != "poisson"]
 
 
 @pytest.mark.parametrize("f", LOCAL, ids=lambda f: f.label)
@@ -241,8 +242,8 @@ def test_a_contact_without_directions_is_frictionless_under_every_formulation(f)
     v = np.array([3.0, 0.0, -1.0, 0.0, 0.0, 0.0])
     v_next, P, _, _ = step_of(f, ball(0, [], v))
     assert v_next[0] == pytest.approx(3.0, rel=1e-15, abs=0)
-    # MuJoCo's contact is soft.
-    assert P[0] == pytest.approx(4.0) if f.name != "mujoco" else 0.0 < P[0] < 4.0
+    # Associated laws with springs of their own are soft along the normal too.
+    assert 0.0 < P[0] < 4.0 if f.name in ("mujoco", "mujoco-pyramid", "sap") else P[0] == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize("f", STEPS, ids=lambda f: f.name)

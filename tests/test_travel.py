@@ -103,7 +103,8 @@ def test_what_a_file_loaded_by_its_path_defines_steps_alike_in_a_foreign_process
 def test_what_can_be_imported_travels_by_name():
     for thing in (*FORMULATIONS, Wheel(), FORMULATIONS.find("box").with_options(bounds="iterated"), Wheel.fill):
         content = pickle.dumps(thing)
-        assert len(content) < 1000
+        # Options and their meanings, but no code.
+        assert len(content) < 2000
         assert b"cloudpickle" not in content
         other = pickle.loads(content)
         assert other is thing if thing is Wheel.fill else other == thing

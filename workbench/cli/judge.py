@@ -12,7 +12,7 @@ def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     p = command(
         commands, "judge", "hold somebody's answer to a contact problem against Coulomb's law",
-        "judge problem.hdf5                        # the solution that the file itself holds",
+        "judge problem.hdf5",
         "judge problem.npz impulses.csv --step 1e-3",
     )  # fmt: skip
     p.add_argument("problem", help="a friction problem: FCLIB's HDF5, .npz, .mat or text as Siconos prints it")

@@ -112,10 +112,10 @@ def velocity_at(core, v, i, largest, u):
 def agree(core, apart, largest, steepest):
     """Whether impulses, the largest of them `largest`, are those of their law: `apart` at most [N s].
 
-    They are within the share `SETTLED` of the largest, or within what the law makes of that share of its velocity's
+    They are within the share `SETTLED` of the largest, or within what the law makes of the rounding of its velocity's
     terms, `steepest` its slope times these; where all of this vanishes, within the rounding of the momentum.
     """
-    return apart <= max(SETTLED * max(largest, steepest), 8.0 * UNIT_ROUND_OFF * momentum(core))
+    return apart <= max(SETTLED * largest, 64.0 * UNIT_ROUND_OFF * steepest, 8.0 * UNIT_ROUND_OFF * momentum(core))
 
 
 @kernel(types.boolean(VECTOR, VECTOR))
