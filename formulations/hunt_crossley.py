@@ -9,11 +9,11 @@ At the end of the step, x = -(phi + h z) deep, approaching at -z, a contact bear
     friction=similar    both n(u_n - mu (sqrt(|u_t|^2 + eps^2) - eps))    convex, associated flow; Drake's kSimilar
 
 n_0 = h k (-phi)_+ (1 - d u_n)_+ with u_n before the step, the normal impulse of the step before. eps = max(v_s, sigma
-mu w n_0) with w = |W_ii|_F / (1 + d), the mobility of the contact. `implicit` is what an engine
-with smooth forces and implicit Euler steps computes; it tends to the continuous law of Hunt and Crossley with h. There
-is no complementarity: each pass takes the law by its tangent, p = g - D u, until law and impulses agree to 1e-12
-(Newton's method). Contacts with phi > 0 exert nothing. Springs take the place of the gap term, of the restitution and
-of the run's relaxation of contacts. Defaults are Drake's.
+mu w n_0) with w = |W_ii|_F / (1 + d), the mobility of the contact. `implicit` is what an engine with smooth forces and
+implicit Euler steps computes; it tends to the continuous law of Hunt and Crossley with h. There is no complementarity:
+each pass takes the law by its tangent, p = g - D u, until law and impulses agree to 1e-12 or to rounding (Newton's
+method). Contacts with phi > 0 exert nothing. Springs take the place of the gap term, of the restitution and of the
+run's relaxation of contacts. Defaults are Drake's.
 """
 
 from typing import Annotated, Literal
@@ -27,7 +27,7 @@ from workbench.engine.scratch import scratch, scratch_matrix
 from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import AGAIN, GIVEN
-from workbench.language.mobility import mobilities
+from workbench.language.mobility import mean_mobility, mobilities
 from workbench.language.modelling import Declaration, Hooks, declare, equals, free
 from workbench.language.newton import agree, largest_impulse, smooth_contact, turns_back, velocity_at, write_tangent
 from workbench.mechanics.core import CORE, open_contact, rate
@@ -118,11 +118,8 @@ def given(core, memory, own, numbers):
         for j in range(d * i, d * (i + 1)):
             core.eps_t[j], core.b_t[j] = 0.0, rate(core, j)
         velocity_at(core, core.v, i, 0.0, u)
-        squares = 0.0
-        for entry in W[i]:
-            squares += entry**2
         n_0 = core.h * numbers[1] * max(0.0, -core.phi[i]) * max(0.0, 1.0 - numbers[2] * u[0])
-        eps = max(numbers[3], numbers[4] * core.mu[i] * np.sqrt(squares) / (1 + d) * n_0)
+        eps = max(numbers[3], numbers[4] * core.mu[i] * mean_mobility(W[i]) * n_0)
         memory[r + 2 * t + i], memory[2 * r + 2 * t + i] = n_0, eps
         for j in range(d):
             memory[r + t + d * i + j] = u[1 + j]

@@ -27,7 +27,7 @@ from workbench.engine.scratch import scratch_matrix
 from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.hooks import GIVEN
-from workbench.language.mobility import mobilities
+from workbench.language.mobility import mean_mobility, mobilities
 from workbench.language.modelling import Declaration, Hooks
 from workbench.mechanics.core import open_contact, rate
 
@@ -66,10 +66,7 @@ def given(core, memory, own, numbers):
         if core.phi[i] > 0.0:
             open_contact(core, i)
             continue
-        squares = 0.0
-        for entry in W[i]:
-            squares += entry**2
-        w = np.sqrt(squares) / (1 + d)
+        w = mean_mobility(W[i])
         # Its own compliance, in the place of whatever the run relaxes.
         core.eps_n[i] = max(beta**2 / (4.0 * np.pi**2) * w, 1.0 / (core.h * k * (core.h + tau_d)))
         core.b_n[i] = core.r_n[i] + core.phi[i] / (core.h + tau_d)

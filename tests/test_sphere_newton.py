@@ -54,15 +54,13 @@ def test_at_the_limit_the_best_iterate_comes_and_says_so():
     assert found[1].residual <= found[0].residual < p.residual(np.zeros(p.size))
 
 
-def test_what_solves_is_the_answer_at_once_and_others_are_refused(monkeypatch):
+def test_what_solves_is_the_answer_at_once_and_others_are_refused():
     p = packing(20, "moving", "coulomb").blocks
     solved = SOLVER.solve(p)
     again = SOLVER.solve_from(p, solved.z)
     assert again.iterations == 0
     np.testing.assert_allclose(again.z, solved.z, rtol=1e-9, atol=1e-9)
-    monkeypatch.setattr(sphere_newton, "LARGEST", 100)
-    assert SOLVER.solve(p).reason == "spheres-newton: 120 velocities; up to 100 are possible"
-    monkeypatch.undo()
+    assert replace(SOLVER, largest=100).solve(p).reason == "spheres-newton: 120 velocities; up to 100 are possible"
     assert "N = 0" in SOLVER.why_not(replace(p, N=np.ones(p.N.size)))
 
 

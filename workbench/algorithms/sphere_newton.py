@@ -13,18 +13,12 @@ Coulomb's law has none. The best iterate is the answer. Cost of a round: one spa
 up to three times `SWEEPS` sweeps.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any
-
 import numpy as np
 
-from workbench.algorithms.base import GENERIC, refusal
 from workbench.algorithms.block_newton import BlockNewton
-from workbench.algorithms.spheres import Packed
+from workbench.algorithms.spheres import OfSpheres, Packed
 from workbench.arrays import Array
-from workbench.engine.timing import clock
 from workbench.problems.contact_blocks import ContactBlocks
-from workbench.problems.solution import Solution, Status
 
 FIRST, SWEEPS = 4000, 400
 """Sweeps at first, and after a Newton step: together they take about as long as a factorisation."""
@@ -40,58 +34,16 @@ LARGEST = 12_000
 """Velocities up to which a factorisation takes less than a second; of 30,000 it takes five."""
 
 
-@dataclass(frozen=True)
-class SphereNewton:
-    """See the module. `stop` is the residual at which it stops, `most` the number of Newton steps."""
+class SphereNewton(OfSpheres):
+    """See the module; the iterations are Newton steps."""
 
-    stop: float = STOP
-    most: int = MOST
-    name: str = "spheres-newton"
-    solves: frozenset[str] = frozenset({ContactBlocks.kind})
-    guaranteed_for: str = "no proof; graded by the residual"
-    source: str = "Graeser & Kornhuber 2009; Alart & Curnier 1991"
-    tolerance: float = GENERIC
-
-    def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "SphereNewton":
-        """Another residual at which it stops and up to which it counts as solved, and another number of steps."""
-        given = self if tolerance is None else replace(self, stop=tolerance, tolerance=max(tolerance, self.tolerance))
-        return replace(given, most=max_iterations or self.most)
-
-    def why_not(self, problem: Any) -> str | None:
-        """Contact blocks of so many spheres are taken."""
-        found = self._packed(problem)
-        return found if isinstance(found, str) else None
-
-    def _packed(self, problem: Any) -> "Packed | str":
-        if problem.kind not in self.solves:
-            return f"{self.name} solves contact blocks, not {problem.kind}"
-        if problem.b.size > LARGEST:
-            return f"{self.name}: {problem.b.size} velocities; up to {LARGEST} are possible"
-        try:
-            return Packed(problem)
-        except ValueError as error:
-            return f"{self.name}: {error}"
-
-    def solve(self, problem: Any) -> Solution:
-        """From zero."""
-        return self.solve_from(problem, np.zeros(problem.size))
-
-    def solve_from(self, problem: Any, start: Array) -> Solution:
-        """From a start (X,); the iterations are Newton steps."""
-        begun = clock()
-        packed = self._packed(problem)
-        if isinstance(packed, str):
-            return refusal(self, problem, packed)
-        search = Search(problem, packed, np.where(np.isfinite(start), start, 0.0))
-        if search.newton.least > self.stop:
-            search.take(search.swept(search.z, FIRST))
-        while search.newton.least > self.stop and search.newton.factors < self.most and search.advance():
+    def search(self, problem: ContactBlocks, packed: Packed, x: Array) -> tuple[Array, float, int]:
+        on = Search(problem, packed, x)
+        if on.newton.least > self.stop:
+            on.take(on.swept(on.z, FIRST))
+        while on.newton.least > self.stop and on.newton.factors < self.most and on.advance():
             pass
-        found = search.newton.least
-        status = Status.SOLVED if found <= self.tolerance else Status.ITERATION_LIMIT
-        reason = "" if status is Status.SOLVED else status.meaning
-        steps, elapsed = search.newton.factors, clock() - begun
-        return Solution(search.newton.x, status, found, self.tolerance, steps, elapsed, self.name, reason)
+        return on.newton.x, on.newton.least, on.newton.factors
 
 
 class Search:
@@ -145,4 +97,7 @@ class Search:
         return True
 
 
-SOLVER = SphereNewton()
+SOLVER = SphereNewton(
+    STOP, MOST, "spheres-newton", "no proof; graded by the residual",
+    "Graeser & Kornhuber 2009; Alart & Curnier 1991", largest=LARGEST,
+)  # fmt: skip

@@ -13,7 +13,7 @@ acceleration that does not make the sweeps' changes smaller is taken back. For C
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,19 +205,28 @@ def _square(x: Array) -> float:
 
 
 @dataclass(frozen=True)
-class SphereSweeps:
-    """See the module. `stop` is the residual at which it stops, `most` the number of sweeps."""
+class OfSpheres:
+    """What solvers of contacts of spheres share. `stop` is the residual at which one stops, `most` its iterations.
 
-    stop: float = STOP
-    most: int = MOST
-    name: str = "spheres"
-    solves: frozenset[str] = frozenset({ContactBlocks.kind})
-    guaranteed_for: str = "contacts of spheres with associated flow, in the limit; Coulomb's law: no proof"
-    source: str = "Jourdan, Alart & Jean 1998; Walker & Ni 2011"
+    A method is `search(problem, packed, x)`: from the start x (X,), the best answer, its residual, and how many
+    iterations that took.
+    """
+
+    stop: float
+    most: int
+    name: str
+    guaranteed_for: str
+    source: str
     tolerance: float = GENERIC
+    solves: frozenset[str] = frozenset({ContactBlocks.kind})
+    largest: int | None = None
+    """Velocities up to which a problem is taken, if there is a limit."""
 
-    def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "SphereSweeps":
-        """Another residual at which it stops and up to which it counts as solved, and another number of sweeps."""
+    def search(self, problem: ContactBlocks, packed: Packed, x: Array) -> tuple[Array, float, int]:
+        raise NotImplementedError
+
+    def adjusted(self, tolerance: float | None, max_iterations: int | None) -> Self:
+        """Another residual at which it stops and up to which it counts as solved, and other iterations at most."""
         given = self if tolerance is None else replace(self, stop=tolerance, tolerance=max(tolerance, self.tolerance))
         return replace(given, most=max_iterations or self.most)
 
@@ -226,10 +235,12 @@ class SphereSweeps:
         found = self._packed(problem)
         return found if isinstance(found, str) else None
 
-    def _packed(self, problem: Any) -> "Packed | str":
+    def _packed(self, problem: Any) -> Packed | str:
         """The problem as the sweeps take it, or why they do not."""
         if problem.kind not in self.solves:
             return f"{self.name} solves contact blocks, not {problem.kind}"
+        if self.largest is not None and problem.b.size > self.largest:
+            return f"{self.name}: {problem.b.size} velocities; up to {self.largest} are possible"
         try:
             return Packed(problem)
         except ValueError as error:
@@ -245,8 +256,18 @@ class SphereSweeps:
         packed = self._packed(problem)
         if isinstance(packed, str):
             return refusal(self, problem, packed)
-        z = packed.spread(np.where(np.isfinite(start), start, 0.0))
-        x, sweeps = packed.gathered(z), 0
+        x, found, iterations = self.search(problem, packed, np.where(np.isfinite(start), start, 0.0))
+        status = Status.SOLVED if found <= self.tolerance else Status.ITERATION_LIMIT
+        reason = "" if status is Status.SOLVED else status.meaning
+        return Solution(x, status, found, self.tolerance, iterations, clock() - begun, self.name, reason)
+
+
+class SphereSweeps(OfSpheres):
+    """See the module; the iterations are sweeps."""
+
+    def search(self, problem: ContactBlocks, packed: Packed, x: Array) -> tuple[Array, float, int]:
+        z, sweeps = packed.spread(x), 0
+        x = packed.gathered(z)
         found = problem.residual(x)
         accelerated = Acceleration(packed, z) if packed.associated.all() else None
         look = FIRST_LOOK
@@ -265,9 +286,10 @@ class SphereSweeps:
                 found, x = residual, reached
                 if best.watched(x.size):
                     best.offer(x)
-        status = Status.SOLVED if found <= self.tolerance else Status.ITERATION_LIMIT
-        reason = "" if status is Status.SOLVED else status.meaning
-        return Solution(x, status, found, self.tolerance, sweeps, clock() - begun, self.name, reason)
+        return x, found, sweeps
 
 
-SOLVER = SphereSweeps()
+SOLVER = SphereSweeps(
+    STOP, MOST, "spheres", "contacts of spheres with associated flow, in the limit; Coulomb's law: no proof",
+    "Jourdan, Alart & Jean 1998; Walker & Ni 2011",
+)  # fmt: skip

@@ -4,7 +4,7 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import MATRIX, copy, lu_factor, lu_solve, set_all
+from workbench.engine.kernels import MATRIX, VECTOR, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.mechanics.core import CORE
 
@@ -32,3 +32,12 @@ def mobilities(core, W):
                 for j in range(n):
                     s += (core.J_n[i, j] if row == 0 else core.J_t[d * i + row - 1, j]) * x[j]
                 W[i, row * (1 + d) + column] = s
+
+
+@kernel(types.float64(VECTOR))
+def mean_mobility(block):
+    """|W_ii|_F / (1 + d) [1/kg] of a contact's block ((1 + d)^2,): one number for how easily it moves (Drake's w)."""
+    squares = 0.0
+    for entry in block:
+        squares += entry**2
+    return np.sqrt(squares) / np.sqrt(block.shape[0])
