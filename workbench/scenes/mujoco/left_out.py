@@ -91,14 +91,15 @@ def overlaps(model: Any, bodies: list[str], first: Instant, fastest: float) -> l
     return lines
 
 
-def in_the_way(model: Any, first: Instant, jammed: NDArray[np.bool_]) -> list[str]:
-    """The overlaps and limits of the first instant that nothing can undo together."""
+def in_the_way(model: Any, first: Instant, jammed: NDArray[np.bool_], friction: bool) -> list[str]:
+    """The overlaps and limits of the first instant that nothing can undo together, or that friction wedges."""
     there = np.flatnonzero(jammed)
     if not there.size:
         return []
     deepest = there[np.argmin(first.phi[there])]
+    why = "friction wedges" if friction else "no motion can undo together"
     return [
-        f"rigid recovery of {there.size} overlaps and limits that no motion can undo together, such as "
+        f"rigid recovery of {there.size} overlaps and limits that {why}, such as "
         f"{contact_name(model, int(first.key[deepest]))}, {-first.phi[deepest]:.3g} deep: they count as touching"
     ]
 

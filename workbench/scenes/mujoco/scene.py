@@ -63,10 +63,11 @@ class MujocoScene(Scene):
         self._start = np.append(self._data.qpos, self._data.act), self._data.qvel.copy()
         self.left_out = left_out(self.model)
         first = self.instant(*self.start(), 0.0, self.step)
-        stuck = jammed(first, self.recovery)
-        self.left_out += in_the_way(self.model, first, stuck)
-        self._jammed = np.unique(rows.features(first.key[stuck]))
-        first = self.instant(*self.start(), 0.0, self.step)
+        for friction in (False, True):
+            stuck = jammed(first, self.recovery, friction)[: first.contacts]
+            self.left_out += in_the_way(self.model, first, stuck, friction)
+            self._jammed = np.union1d(self._jammed, rows.features(first.key[stuck]))
+            first = self.instant(*self.start(), 0.0, self.step)
         self.left_out += overlaps(self.model, self.bodies, first, self.recovery)
         self.left_out += locked(self.model, first, self.softened().instant(*self.start(), 0.0, self.step))
 
