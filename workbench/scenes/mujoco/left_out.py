@@ -104,9 +104,8 @@ def in_the_way(model: Any, first: Instant, jammed: NDArray[np.bool_], friction: 
     ]
 
 
-def locked(model: Any, first: Instant, soft: Instant) -> list[str]:
+def locked(model: Any, keys: NDArray[np.int64]) -> list[str]:
     """The contacts of the first instant that only soft contact has, since nothing can part them."""
-    keys = np.setdiff1d(soft.key, first.key)
     if not keys.size:
         return []
     one = (
@@ -114,7 +113,10 @@ def locked(model: Any, first: Instant, soft: Instant) -> list[str]:
         if keys.size > 1
         else (f"the contact {contact_name(model, int(keys[0]))}")
     )
-    return [f"{one}, where nothing can part the bodies: rigid contact has no force there, only the formulation mujoco"]
+    return [
+        f"{one}, where nothing can part the bodies: rigid contact has no force there, only soft contact, of which "
+        "forces and depths are not counted"
+    ]
 
 
 def _undone(what: str, count: int, who: str, depth: float, h: float, fastest: float) -> str:
