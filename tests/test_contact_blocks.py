@@ -183,6 +183,20 @@ def test_what_has_no_solution_ends_and_is_not_called_solved():
     assert p.block_residuals(s.z)[2] < 1e-12
 
 
+@pytest.mark.parametrize("redundant", [0, 300])
+def test_equalities_alone_are_solved_at_once_redundant_ones_among_them(redundant):
+    """A chain of particles of equal speed, some rows twice: all move at the mean of their speeds."""
+    n = 1500
+    J = sparse.diags_array([np.ones(n - 1), -np.ones(n - 1)], offsets=[0, 1], shape=(n - 1, n), format="csr")
+    J = sparse.vstack([J, J[:redundant]], format="csr")
+    m, v = np.random.default_rng(3).uniform(0.1, 10.0, (2, n))
+    p = pose(sparse.diags_array(m), m * v, J, [intervals([-np.inf], [np.inf])] * J.shape[0])
+    s = SOLVER.solve(p)
+    assert s.verified
+    assert s.stages == (f"{n - 1 + redundant} equalities at once",)
+    np.testing.assert_allclose(p.velocities(s.z), m @ v / m.sum(), rtol=1e-8)
+
+
 def test_a_hundred_thousand_particles_are_solved_one_by_one():
     rng = np.random.default_rng(8)
     B = 100_000

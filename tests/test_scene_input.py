@@ -7,6 +7,7 @@ pytest.importorskip("mujoco")
 
 import workbench as wb
 from workbench.errors import WorkbenchError
+from workbench.scenes.mujoco.engine import MujocoEngine
 from workbench.scenes.mujoco.scene import MujocoScene
 
 BOX = """<mujoco><option timestep="0.01"/><worldbody><geom name="floor" type="plane" size="1 1 1"/>
@@ -207,8 +208,10 @@ def test_a_motion_that_touches_nothing_is_told_too(tmp_path):
     assert "box and engine:mujoco cannot be told from exact Coulomb friction" in str(found)
 
 
-def test_a_contact_that_nothing_can_part_is_left_to_soft_contact_and_named(tmp_path):
-    slides = '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>'
+@pytest.mark.parametrize(("tilt", "soft"), [("1e-4", 4), ("1e-14", 0)])
+def test_a_contact_that_nothing_can_part_is_left_to_soft_contact_and_named(tmp_path, tilt, soft):
+    """A puck on a table; where what parts it is rounding, soft contact has no force either. None acts on the puck."""
+    slides = f'<joint type="slide" axis="1 0 {tilt}"/><joint type="slide" axis="0 1 0"/>'
     (tmp_path / "puck.xml").write_text(crate("<freejoint/>", slides).replace("0 0 0.5", "0 0 0.48"))
     scene = MujocoScene(tmp_path / "puck.xml")
     (line,) = scene.left_out
@@ -216,4 +219,8 @@ def test_a_contact_that_nothing_can_part_is_left_to_soft_contact_and_named(tmp_p
     assert line.startswith("4 contacts, such as ")
     state = (*scene.start(), 0.0, 1e-3)
     assert scene.instant(*state).contacts == 0
-    assert scene.under("mujoco").instant(*state).contacts == 4
+    own = scene.under("mujoco").instant(*state)
+    assert own.contacts == soft
+    assert (own.places.pair == -1).all()
+    engine = MujocoEngine(scene).run(1e-3, 2e-3)
+    assert np.isnan(engine.steps.gap).all()

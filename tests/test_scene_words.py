@@ -72,6 +72,8 @@ def test_alike_rows_and_the_farthest_are_in_the_first_sentence():
     assert words.startswith("Over 2 s of motion ccp cannot be told from exact Coulomb friction, which at this step is")
     assert "itself 10 mm off; box moves farthest from it (50 mm)" in words
     assert "friction plays no part" not in words
+    closer = comparison({"coulomb": (0.01, 0.0), "ccp": (0.01, 1e-5), "box": (0.002, 0.008)})
+    assert "itself 10 mm off; box comes closer to the reference than that (2 mm)" in scenes.headline(closer)[0]
     bare = comparison({"coulomb": (0.01, 0.0), "frictionless": (0.01, 1e-5), "box": (0.05, 0.04)})
     assert "friction plays no part so far" in scenes.headline(bare)[0]
 

@@ -127,7 +127,9 @@ def _alike(c: Comparison, errors: pd.Series, rows: pd.DataFrame, alike: list[str
     parts = [f"{listed(named)} cannot be told from exact Coulomb friction{step}"] if named else []
     rest = errors.drop(alike)
     if len(rest):
-        parts.append(f"{rest.index[-1]} moves farthest from it ({_far(rest.iloc[-1])})")
+        closer = len(own) and rest.iloc[-1] < own.iloc[0]
+        where = "comes closer to the reference than that" if closer else "moves farthest from it"
+        parts.append(f"{rest.index[-1]} {where} ({_far(rest.iloc[-1])})")
     if len(named) < len(alike):
         parts.append("friction plays no part so far: without it bodies move alike")
     return f"Over {shown(c).until:.3g} s of motion {'; '.join(parts)}."

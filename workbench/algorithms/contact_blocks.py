@@ -1,10 +1,11 @@
 """Contact blocks of any sets to round-off, island by island.
 
 What nothing couples is solved apart: single blocks by themselves (`block_sweeps`), small islands by the
-dense methods (`block_islands`), all others, and those where these fail, by Newton's method over bodies
-(`block_newton`); cones that it leaves unsolved by the solvers of friction problems. A guess that solves an island is
-its answer, and a start elsewhere; where Newton's method finds no solution from it, it begins from zero. Guarantees are
-those of the methods; the problem's own residual grades every island and the whole.
+dense methods (`block_islands`), what has only equalities by one factorisation (`block_equalities`), all others, and
+those where these fail, by Newton's method over bodies (`block_newton`); cones that it leaves unsolved by the solvers of
+friction problems. A guess that solves an island is its answer, and a start elsewhere; where Newton's method finds no
+solution from it, it begins from zero. Guarantees are those of the methods; the problem's own residual grades every
+island and the whole.
 """
 
 from dataclasses import dataclass, field, replace
@@ -123,6 +124,7 @@ class BlockSolver:
     def all_islands(self, progress: Progress) -> None:
         """Every island that is not solved yet, by the ways that the module names."""
         # Lazy, since SciPy's graphs take longer to import than small problems to solve.
+        from workbench.algorithms.block_equalities import solve_equalities
         from workbench.algorithms.block_islands import islands, solve_dense, solve_single
         from workbench.algorithms.block_newton import solve_island
 
@@ -140,6 +142,11 @@ class BlockSolver:
         for some in left:
             if progress.residuals[some.blocks].max() > self.enough_for(some):
                 part, unknowns = p.among(some.blocks), np.sort(some.unknowns)
+                if (x_e := solve_equalities(part)) is not None:
+                    progress.put(some.blocks, unknowns, x_e, part.block_residuals(x_e))
+                    progress.stages.append(f"{some.blocks.size} equalities at once")
+                    if progress.residuals[some.blocks].max() <= self.enough:
+                        continue
                 x_k, iterations, stages = solve_island(part, progress.x[unknowns], self.enough, self.most)
                 progress.put(some.blocks, unknowns, x_k, part.block_residuals(x_k))
                 progress.iterations += iterations

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.algorithms import default_solver, find_solver
 from workbench.algorithms.base import Solver
@@ -10,7 +11,7 @@ from workbench.arrays import Array
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
-from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, ContactBlocks
 from workbench.problems.solution import Solution, Status
 from workbench.scenes.jammed import jammed
 from workbench.scenes.memory import Memory
@@ -74,7 +75,7 @@ class SceneStepper:
         posed.remember(solution.z)
         status, reason = solution.claimed, solution.reason
         if status is Status.INACCURATE:
-            reason = self._jam(given) or reason
+            reason = self._jam(given, posed.blocks) or reason
         if not settled:
             status = Status.NO_FIXED_POINT
             reason = f"the state-dependent data did not settle within {passes} passes; passes=N allows more"
@@ -84,14 +85,26 @@ class SceneStepper:
             reason,
         )  # fmt: skip
 
-    def _jam(self, given: Instant) -> str:
-        """Why there is nothing to solve, where overlaps hold each other; else empty."""
-        found = np.flatnonzero(jammed(given, self.scene.recovery))
-        if not found.size or not given.numbers.keys().isdisjoint(self.formulation.options):
+    def _jam(self, given: Instant, blocks: ContactBlocks) -> str:
+        """Why there is nothing to solve, where overlaps hold each other, or friction wedges them; else empty."""
+        if not given.numbers.keys().isdisjoint(self.formulation.options):
             return ""
+        if (found := jammed(given, self.scene.recovery)).any():
+            which = self._named(given, found)
+            return f"no motion can undo {which}: rigid contact has no answer there"
+        cones = np.isin(blocks.cone, (COULOMB, ASSOCIATED, APART)).any()
+        if cones and (found := jammed(given, self.scene.recovery, friction=True)).any():
+            which = self._named(given, found)
+            return f"friction wedges {which}: no motion can undo them, and Coulomb's law need not have an answer there"
+        return ""
+
+    def _named(self, given: Instant, found: NDArray[np.bool_]) -> str:
+        """How many overlaps, limits and equalities, and one of them by name."""
+        contacts = np.flatnonzero(found[: given.contacts])
         names = getattr(self.scene, "contact_names", None)
-        such = f", such as {names(given)[found[0]]['name']}" if names else ""
-        return f"no motion can undo {found.size} overlaps and limits together{such}: rigid contact has no answer there"
+        such = f", such as {names(given)[contacts[0]]['name']}" if names and contacts.size else ""
+        kinds = "overlaps and limits" if contacts.size == found.sum() else "overlaps, limits and equalities"
+        return f"{found.sum()} {kinds} together{such}"
 
     def _solve(self, posed: Posed) -> tuple[Solution, int, int, bool]:
         """Pass after pass: the last solution, all iterations, the passes, and whether no other was asked for."""

@@ -125,7 +125,8 @@ def touched(scene: MujocoScene, m: Any, d: Any, centre: Array, h: float) -> tupl
     acts = np.zeros((there.size, 6, 6))
     acts[:, :3, :3] = acts[:, 3:, 3:] = frame
     kept = np.arange(6) < c.dim[there, None]
-    places = Places(point, scene.body_numbers[body], acts[kept])
+    pair = np.where(scene.holds(c.geom[there])[:, None], -1, scene.body_numbers[body])
+    places = Places(point, pair, acts[kept])
     first = np.append(0, np.cumsum(kept.sum(axis=1)))
     phi = c.dist[there] - c.includemargin[there]
     return by_body(len(scene.bodies), centre, places, first, h * forces[kept], u[kept], phi, h), there.size + d.nl

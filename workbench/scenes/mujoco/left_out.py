@@ -91,21 +91,21 @@ def overlaps(model: Any, bodies: list[str], first: Instant, fastest: float) -> l
     return lines
 
 
-def in_the_way(model: Any, first: Instant, jammed: NDArray[np.bool_]) -> list[str]:
-    """The overlaps and limits of the first instant that nothing can undo together."""
+def in_the_way(model: Any, first: Instant, jammed: NDArray[np.bool_], friction: bool) -> list[str]:
+    """The overlaps and limits of the first instant that nothing can undo together, or that friction wedges."""
     there = np.flatnonzero(jammed)
     if not there.size:
         return []
     deepest = there[np.argmin(first.phi[there])]
+    why = "friction wedges" if friction else "no motion can undo together"
     return [
-        f"rigid recovery of {there.size} overlaps and limits that no motion can undo together, such as "
+        f"rigid recovery of {there.size} overlaps and limits that {why}, such as "
         f"{contact_name(model, int(first.key[deepest]))}, {-first.phi[deepest]:.3g} deep: they count as touching"
     ]
 
 
-def locked(model: Any, first: Instant, soft: Instant) -> list[str]:
+def locked(model: Any, keys: NDArray[np.int64]) -> list[str]:
     """The contacts of the first instant that only soft contact has, since nothing can part them."""
-    keys = np.setdiff1d(soft.key, first.key)
     if not keys.size:
         return []
     one = (
@@ -113,7 +113,10 @@ def locked(model: Any, first: Instant, soft: Instant) -> list[str]:
         if keys.size > 1
         else (f"the contact {contact_name(model, int(keys[0]))}")
     )
-    return [f"{one}, where nothing can part the bodies: rigid contact has no force there, only the formulation mujoco"]
+    return [
+        f"{one}, where nothing can part the bodies: rigid contact has no force there, only soft contact, of which "
+        "forces and depths are not counted"
+    ]
 
 
 def _undone(what: str, count: int, who: str, depth: float, h: float, fastest: float) -> str:

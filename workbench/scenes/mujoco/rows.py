@@ -25,6 +25,8 @@ NO_FRICTION = 1e-5
 LOCKED = 1e-3
 """Share of the largest row of a contact up to which its normal row counts as zero: MuJoCo's normals of meshes are good
 to 1e-3 rad."""
+ROUNDING = 1e-9
+"""The same share, up to which even a soft contact has no force: its rows are those of rounding errors."""
 IMPEDANCES, SMALLEST = (0.0001, 0.9999), 1e-15
 """MuJoCo's mjMINIMP and mjMAXIMP, and its mjMINVAL."""
 
@@ -52,24 +54,26 @@ class Unilateral:
     places: Places
 
 
-def parting(data: Any, J: Any) -> NDArray[np.bool_]:
-    """Whether anything can move along the normal of each of MuJoCo's contacts (ncon,) that has rows.
+def parting(data: Any, J: Any, share: float = LOCKED) -> NDArray[np.bool_]:
+    """Whether anything can move along the normal of each of MuJoCo's contacts (ncon,) that has rows, by more than a
+    `share` of what moves along others.
 
     Of a contact that nothing parts, as along a hinge's axis, rigid contact knows no force.
     """
     c, size = data.contact, np.zeros(data.nefc + 6)
     np.maximum.at(size, np.repeat(np.arange(data.nefc), np.diff(J.indptr)), np.abs(J.data))
     rows = np.where(np.arange(6) < c.dim[:, None], size[c.efc_address[:, None] + np.arange(6)], 0.0)
-    return rows[:, 0] > LOCKED * np.maximum(rows.max(axis=1, initial=0.0), LOCKED)
+    return rows[:, 0] > share * np.maximum(rows.max(axis=1, initial=0.0), LOCKED)
 
 
 def contacts(model: Any, data: Any, J: Any, ahead: LookAhead, bodies: Bodies, locked: bool) -> Unilateral:
-    """The contacts, `locked` ones too or only those that something can part (`parting`).
+    """The contacts, `locked` ones too or only those that something can part (`parting`); locked ones act on no body.
 
     Directions without friction are left out, and those along which nothing can move.
     """
-    c = data.contact
-    there = np.flatnonzero((c.efc_address >= 0) & (c.geom >= 0).all(axis=1) & (locked | parting(data, J)))
+    c, free = data.contact, parting(data, J)
+    kept_ones = parting(data, J, ROUNDING) if locked else free
+    there = np.flatnonzero((c.efc_address >= 0) & (c.geom >= 0).all(axis=1) & kept_ones)
     dim, geoms, frame = c.dim[there], c.geom[there], c.frame[there].reshape(-1, 3, 3)
     friction = np.concatenate([np.ones((there.size, 1)), c.friction[there]], axis=1)
     row = c.efc_address[there, None] + np.arange(6)
@@ -81,12 +85,20 @@ def contacts(model: Any, data: Any, J: Any, ahead: LookAhead, bodies: Bodies, lo
     drift[:, 1:4] = c.surfacevel[there]
     acts = np.zeros((there.size, 6, 6))
     acts[:, :3, :3] = acts[:, 3:, 3:] = frame
-    places = Places(c.pos[there].copy(), bodies.number[model.geom_bodyid[geoms]], acts[kept])
+    pair = np.where(free[there, None], bodies.number[model.geom_bodyid[geoms]], -1)
+    places = Places(c.pos[there].copy(), pair, acts[kept])
     return Unilateral(
         row[kept], np.append(0, np.cumsum(kept.sum(axis=1))), friction[kept],
         c.dist[there] - ahead.contact_margin(geoms), drift[kept], _contact_keys(geoms, model.ngeom),
         c.solref[there].copy(), c.solimp[there].copy(), c.solreffriction[there].copy(), places,
     )  # fmt: skip
+
+
+def held(model: Any, data: Any, J: Any) -> NDArray[np.int64]:
+    """The keys of all contacts that nothing can part."""
+    c = data.contact
+    there = (c.efc_address >= 0) & (c.geom >= 0).all(axis=1) & ~parting(data, J)
+    return _contact_keys(c.geom[there], model.ngeom)
 
 
 def limits(data: Any, J: Any, file: Any) -> Unilateral:

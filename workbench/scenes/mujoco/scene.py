@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.errors import DataError
@@ -63,12 +64,16 @@ class MujocoScene(Scene):
         self._start = np.append(self._data.qpos, self._data.act), self._data.qvel.copy()
         self.left_out = left_out(self.model)
         first = self.instant(*self.start(), 0.0, self.step)
-        stuck = jammed(first, self.recovery)
-        self.left_out += in_the_way(self.model, first, stuck)
-        self._jammed = np.unique(rows.features(first.key[stuck]))
-        first = self.instant(*self.start(), 0.0, self.step)
+        for friction in (False, True):
+            stuck = jammed(first, self.recovery, friction)[: first.contacts]
+            self.left_out += in_the_way(self.model, first, stuck, friction)
+            self._jammed = np.union1d(self._jammed, rows.features(first.key[stuck]))
+            first = self.instant(*self.start(), 0.0, self.step)
         self.left_out += overlaps(self.model, self.bodies, first, self.recovery)
-        self.left_out += locked(self.model, first, self.softened().instant(*self.start(), 0.0, self.step))
+        held = rows.held(self.model, self._data, rows.jacobian(self._data, self.model.nv))
+        self.held = np.unique(rows.features(held))
+        """Pairs of geoms, as `rows.features` of their contacts, that nothing can part at the start."""
+        self.left_out += locked(self.model, held)
 
     def __reduce__(self) -> tuple:
         return _again, (self.given, self.soft)
@@ -173,6 +178,10 @@ class MujocoScene(Scene):
 
     def solids(self) -> tuple[Solid | Plane, ...]:
         return shapes.solids(self.copy, self._moved(self._start[0]), self._bodies)
+
+    def holds(self, geoms: Array) -> NDArray[np.bool_]:
+        """Whether nothing can part the pairs of geoms (k, 2) where they are at the start (k,)."""
+        return np.isin(geoms[:, 0].astype(np.int64) * self.model.ngeom + geoms[:, 1], self.held)
 
     def contact_names(self, s: Instant) -> list[dict[str, str]]:
         """Of every contact of an instant its name by geoms, or whose limit it is, and the bodies that it is between."""
