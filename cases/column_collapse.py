@@ -14,6 +14,7 @@ import numpy as np
 from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
+from workbench.scenes.grains.measures import fall_time
 from workbench.scenes.grains.placing import LOOSE, SOLID, disordered, radii
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.truths import weight_carried
@@ -36,6 +37,7 @@ class ColumnCollapse(GrainCase):
         "runout": ("1", "how much farther from the axis than the column's foot nine tenths of the grains end, in feet"),
         "height": ("m", "height of the grains' common centre at the end"),
         "slope": ("deg", "of the cone whose centre is as high, and within half of whose radius are half of the grains"),
+        "fall_time": ("s", "after the tube is gone, until the grains' common centre has fallen half of its way"),
     }
 
     radius: float = quantity(0.005, "m", "mean radius", "positive")
@@ -69,6 +71,7 @@ class ColumnCollapse(GrainCase):
         return {
             "runout": float(np.quantile(axial, 0.9)) / self.foot - 1.0, "height": height,
             "slope": float(np.degrees(np.arctan(cone))),
+            "fall_time": fall_time(track.position[:, :, 2].mean(axis=1), track.t, self.release),
         }  # fmt: skip
 
     def truths(self, track: Track) -> list[Truth]:

@@ -14,7 +14,7 @@ from workbench.builtin.formulations import FORMULATIONS
 from workbench.comparison.scenes.flow import BINS
 from workbench.comparison.scenes.flow_differences import differences
 from workbench.errors import DataError, UnknownNameError, WorkbenchError
-from workbench.scenes.grains.measures import Watched, force_distribution, passing_rate, solid_fraction
+from workbench.scenes.grains.measures import Watched, force_distribution, passing, solid_fraction
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.truths import weight_carried
 from workbench.scenes.grains.walls import Flat
@@ -43,9 +43,9 @@ def test_the_rate_is_that_of_the_middle_of_what_passes():
     start = np.linspace(0, 2, 100)
     z = start - 3.0 * t[:, None]
     # 50 grains a metre at 3 m/s, 2 kg each.
-    assert passing_rate(z, t, np.full(100, 2.0)) == pytest.approx(300.0, rel=0.02)
-    assert np.isnan(passing_rate(z[:, :9], t, np.full(9, 2.0)))
-    assert np.isnan(passing_rate(z + 100, t, np.full(100, 2.0)))
+    assert passing(z, t, np.full(100, 2.0)).rate == pytest.approx(300.0, rel=0.02)
+    assert np.isnan(passing(z[:, :9], t, np.full(9, 2.0))).all()
+    assert np.isnan(passing(z + 100, t, np.full(100, 2.0))).all()
 
 
 def test_a_distribution_of_forces_integrates_to_their_share():
