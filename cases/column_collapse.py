@@ -11,13 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
 from workbench.scenes.grains.measures import fall_time
 from workbench.scenes.grains.placing import LOOSE, SOLID, disordered, radii
 from workbench.scenes.grains.scene import Grains
-from workbench.scenes.grains.truths import weight_carried
 from workbench.scenes.grains.walls import Flat, Tube
 from workbench.scenes.track import Track
 
@@ -73,17 +71,6 @@ class ColumnCollapse(GrainCase):
             "slope": float(np.degrees(np.arctan(cone))),
             "fall_time": fall_time(track.position[:, :, 2].mean(axis=1), track.t, self.release),
         }  # fmt: skip
-
-    def truths(self, track: Track) -> list[Truth]:
-        """The balances; and that the ground carries the weight, but for what the grains still gain or lose in speed."""
-        scene, last, found = self.scene(), len(track.contacts) // 5, super().truths(track)
-        if last and self.gravity:
-            v = track.v.reshape(len(track.v), -1, 6)[:, :, 2] @ scene.mass / scene.mass.sum()
-            theory = 1.0 + (v[-1] - v[-1 - last]) / (self.gravity * track.h * last)
-            carried = float(weight_carried(scene, track)[-last:].mean())
-            source = "mean of the last fifth, by the change of momentum"
-            found.append(Truth("weight on the ground", carried, float(theory), 1e-9, "1", source))
-        return found
 
 
 def layers_of_ground(room: float, radius: float) -> np.ndarray:

@@ -12,7 +12,7 @@ from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.scene import MOST, Grains
-from workbench.scenes.grains.truths import balances
+from workbench.scenes.grains.truths import balances, weight
 from workbench.scenes.track import Track
 
 
@@ -44,8 +44,9 @@ class GrainCase(SceneCase):
         )  # fmt: skip
 
     def truths(self, track: Track) -> list[Truth]:
-        """The balances of momentum and energy."""
-        return balances(self.scene(), track)
+        """The balances of momentum and energy, and the weight that walls and ground carry."""
+        scene = self.scene()
+        return [*balances(scene, track), *weight(scene, track)]
 
     @abstractmethod
     def scene(self) -> Grains: ...
