@@ -9,16 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
 from workbench.scenes.grains.placing import LOOSE, SOLID, disordered, radii
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.walls import Flat, Tube
 from workbench.scenes.track import Track
-
-LEVEL, REPOSE = 0.3, (20.0, 30.0)
-"""Friction coefficient from which on the angle of repose hardly rises any more, and where it is then [deg]."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +56,6 @@ class RotatingDrum(GrainCase):
             Flat(0.0, (0.0, half, 0.0), (0.0, -1.0, 0.0)),
         ]  # fmt: skip
         return self.grains(radius, x, walls=walls)
-
-    def truths(self, track: Track) -> list[Truth]:
-        """The balances; the angle of repose where the drum has turned by more than that before the mean begins."""
-        found, slope = super().truths(track), self.measured(track)["slope"]
-        turned = np.degrees(abs(self.turning) * track.t[-1] / 2)
-        if self.mu >= LEVEL and turned > REPOSE[1]:
-            middle, half = sum(REPOSE) / 2, (REPOSE[1] - REPOSE[0]) / 2
-            found.append(Truth("slope", slope, middle, half, "deg", "spheres that roll freely, from μ = 0.3 on"))
-        return found
 
     def measured(self, track: Track) -> dict[str, float]:
         """A segment with a plane surface has its centre on the line through the axis that is normal to the surface."""

@@ -233,16 +233,6 @@ def test_a_measure_over_mu_rises_or_falls_where_the_starts_tell():
     assert _over_mu(SimpleNamespace(case=case), flow_rows(lambda *_: 1.0, seeds=3)) == []
 
 
-def test_a_drum_has_an_angle_of_repose_once_it_has_turned_far_enough():
-    x, t = np.zeros((5, 40, 3)), np.linspace(0, 2.0, 5)
-    angle = np.radians(33.0)
-    x[..., 0], x[..., 2] = -np.sin(angle), -np.cos(angle)
-    track = SimpleNamespace(position=x, t=t, contacts=[])
-    for given, held in (({}, [False]), ({"turning": 0.1}, []), ({"mu": 0.1}, [])):
-        case = SCENES.find("rotating-drum")(N=40, **given)
-        assert [truth.holds for truth in case.truths(track)] == held
-
-
 def flow_rows(values, steps=(1.0, 2.0), mus=(0.1,), seeds=4):
     """Rows with a measure x: values(formulation, mu, step, seed)."""
     return pd.DataFrame([

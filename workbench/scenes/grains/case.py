@@ -38,10 +38,12 @@ class GrainCase(SceneCase):
 
     def grains(self, radius: Array, centre: Array, *given: Array, **others: Any) -> Grains:
         """The scene of grains of these radii (N,) [m] at these centres (N, 3), with what else `Grains` takes."""
-        return Grains(
+        made = Grains(
             radius, centre, *given, mu=self.mu, density=self.density, gravity=(0.0, 0.0, -self.gravity),
             name=self.name, **others,
         )  # fmt: skip
+        made.known = self.truths
+        return made
 
     def truths(self, track: Track) -> list[Truth]:
         """The balances of momentum and energy, and the weight that walls and ground carry."""
