@@ -12,7 +12,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import workbench as wb
-from workbench.builtin.reports.text.exam import worst
+from workbench.builtin.reports.text.exam import told, worst
 from workbench.cli.main import main
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.exams.examine import examine
@@ -345,3 +345,12 @@ def test_what_could_not_be_played_goes_before_what_is_passed():
     assert worst(rows)["trial"] == "b"
     assert worst(pd.concat([rows, pd.DataFrame([[False, 2.0, "d"]], columns=columns)]))["trial"] == "d"
     assert worst(rows[rows["passed"].astype(bool)])["trial"] == "a"
+
+
+def test_numbers_are_told_in_the_unit_of_the_larger_of_two():
+    assert [told(x, "m") for x in (0.0, 1e-11, -1.25e-8, 3e-5, 0.0012, 0.68)] == [
+        "0", "0", "-12.5 nm", "30 µm", "1.2 mm", "0.68 m",
+    ]  # fmt: skip
+    assert told(0.41, "m/s", beside=0.9888) == "0.41 m/s"
+    assert told(0.41, "m/s") == "410 mm/s"
+    assert told(9.81, "N") == "9.81 N"

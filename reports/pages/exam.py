@@ -8,7 +8,7 @@ from markupsafe import Markup
 from workbench.builtin.reports.figures.motion import colours_of, stills
 from workbench.builtin.reports.pages.motion import moving
 from workbench.builtin.reports.pages.page import environment, script, scripts
-from workbench.builtin.reports.text.exam import against, cells, contacts, told
+from workbench.builtin.reports.text.exam import against, cells, contacts, tally, told
 from workbench.exams.examine import Exam
 from workbench.exams.experiment import Experiment
 from workbench.exams.motion import motion
@@ -35,7 +35,11 @@ def render(title: str, words: Sequence[str], exam: Exam, version: str, provenanc
     """The whole page as text; its links lead to the pages of `motions`, in the folder of that name beside it."""
     names = list(exam.subjects)
     files = {(x.experiment.name, x.trial, x.step): x.file for x in _shown(exam)}
-    table = [(name, [_linked(exam, name, x, files) for x in exam.experiments]) for name in names]
+    scores = {(row["subject"], row["step"]): row for row in tally(exam)}
+    table = [
+        (name, [scores[name, h] for h in exam.steps], [_linked(exam, name, x, files) for x in exam.experiments])
+        for name in names
+    ]
     return environment().get_template("exam.html.j2").render(
         title=title, words=words, exam=exam, version=version, table=table,
         contacts=contacts(exam, names), sections=[_section(exam, x, files) for x in exam.experiments],
