@@ -96,6 +96,11 @@ def test_mistakes_are_told(tmp_path):
         wb.verdict(brick())
     with pytest.raises(WorkbenchError, match="step = -1 s"):
         wb.verdict(brick(), [1.0, 0.0, 0.0], step=-1.0)
+    (tmp_path / "short.csv").write_text("p\n1\n")
+    with pytest.raises(DataError, match=r"short\.csv is no answer: its first line is quantity,index,value"):
+        wb.verdict(brick(), tmp_path / "short.csv")
+    with pytest.raises(DataError, match=r"absent\.npz does not exist"):
+        wb.verdict(brick(), tmp_path / "absent.npz")
     write_fclib(brick(), tmp_path / "alone.hdf5")
     with pytest.raises(DataError, match="solution"):
         wb.verdict(tmp_path / "alone.hdf5")
