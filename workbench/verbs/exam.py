@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -97,6 +98,9 @@ def exam(
     for h in steps:
         if not 1e-5 <= h <= 0.02:
             raise WorkbenchError(f"step {h:g} s; one of 1e-5 to 0.02 s is needed, since a trial lasts half a second")
+    for path in python:
+        if shutil.which(path) is None:
+            raise WorkbenchError(f"python '{path}' is no program; name a Python in which engines are installed")
     chosen = [EXPERIMENTS[name] for name in experiments] or list(EXPERIMENTS.values())
     sitting, absent = _subjects(subjects, [*python, sys.executable])
     total, done = len(sitting) * len(steps) * len(chosen), iter(range(10**9))
