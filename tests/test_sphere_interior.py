@@ -8,7 +8,11 @@ import pytest
 from benchmarks.packings import STATES, packing
 from workbench.algorithms import dissection, find_solver
 from workbench.algorithms.sphere_interior import SOLVER, Scaling, depth, longest, product, quotient
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.problems.solution import Status
+from workbench.scenes.grains.scene import Grains
+from workbench.scenes.grains.walls import Flat
+from workbench.scenes.posing import Poser
 
 
 def inside(rng, count=50):
@@ -74,3 +78,15 @@ def test_what_is_no_ccp_is_refused_and_an_answer_is_left_as_it_is():
     few = replace(SOLVER, most=4).solve(p)
     assert few.iterations == 4
     assert few.claimed is Status.ITERATION_LIMIT
+
+
+@pytest.mark.filterwarnings("error")
+def test_radii_over_four_decades_are_graded_by_the_residual():
+    radius = 10.0 ** np.random.default_rng(0).uniform(-4, 0, 100)
+    height = np.cumsum(radius) + np.append(0.0, np.cumsum(radius[:-1]))
+    scene = Grains(radius, np.outer(height, [0, 0, 1]), walls=[Flat(0.5, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
+    q, v = scene.start()
+    p = Poser(FORMULATIONS.find("ccp"), recovery=scene.recovery).pose(scene.instant(q, v, 0.0, 1e-3)).problem()
+    found = SOLVER.solve(p)
+    assert found.residual == p.residual(found.z) < p.residual(np.zeros(p.size))
+    assert (found.claimed is Status.SOLVED) == (found.residual <= SOLVER.tolerance)

@@ -136,6 +136,7 @@ class Interior:
         found: Array = (self.A @ v).reshape(-1, 3)
         return found
 
+    @np.errstate(all="ignore")
     def advance(self) -> bool:
         """One predictor and corrector; False where rounding leaves none."""
         scaling = Scaling(self.p, self.s)
