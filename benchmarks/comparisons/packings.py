@@ -10,7 +10,7 @@ from benchmarks.packings import STATES, packing
 from benchmarks.peers.convex import clarabel_bodies
 from benchmarks.peers.pinocchio import pinocchio
 from benchmarks.peers.siconos import siconos
-from workbench.algorithms import sphere_newton, spheres
+from workbench.algorithms import sphere_interior, sphere_newton, spheres
 from workbench.algorithms.in_turn import InTurn
 
 COUNTS = (100, 1000, 5000)
@@ -63,6 +63,10 @@ def newton(stop: float, most: int) -> Any:
     return replace(sphere_newton.SOLVER, stop=stop * GUARD, most=most)
 
 
+def interior(stop: float) -> Any:
+    return replace(sphere_interior.SOLVER, stop=stop * GUARD)
+
+
 ABOUT = (
     "The case `packing`: spheres of 0.5 to 0.6 m on a jittered grid of 1 m, mu = 0.5, one step from zero. The residual "
     "is contact by contact |p - P_K(p - m u~)| / (m max(|u_free|, g h)), m = 3 / tr W_cc, the worst."
@@ -88,6 +92,7 @@ CCP = Comparison(
     (
         ours("workbench", sweeps(NEAR, 8000), newton(NEAR, 60)),
         ours("workbench, close", sweeps(NEAR, 8000), newton(CLOSE, 60)),
+        ours("workbench, interior points", interior(NEAR)),
         up_to(SPARSE, clarabel_bodies(1e-10)),
         up_to(DENSE, pinocchio("Pinocchio ADMM", "ADMM", False, 1e-9, 1000)),
     ),

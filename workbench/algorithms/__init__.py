@@ -37,6 +37,7 @@ SOLVERS = Registry("solver", "workbench.algorithms", {
     "blocks-exact": "contact_blocks.SOLVER",
     "spheres": "spheres.SOLVER",
     "spheres-newton": "sphere_newton.SOLVER",
+    "spheres-interior": "sphere_interior.SOLVER",
     "mixed-exact": "mixed_exact.SOLVER",
 }, _is_solver, _line, "workbench.solvers")  # fmt: skip
 """Name of the solver: module and object below this package. `cvxpy:NAME` stands for any installed CVXPY solver."""
