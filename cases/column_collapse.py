@@ -11,12 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
+from workbench.scenes.grains.measures import fall_time
 from workbench.scenes.grains.placing import LOOSE, SOLID, disordered, radii
 from workbench.scenes.grains.scene import Grains
-from workbench.scenes.grains.truths import weight_carried
 from workbench.scenes.grains.walls import Flat, Tube
 from workbench.scenes.track import Track
 
@@ -36,6 +35,7 @@ class ColumnCollapse(GrainCase):
         "runout": ("1", "how much farther from the axis than the column's foot nine tenths of the grains end, in feet"),
         "height": ("m", "height of the grains' common centre at the end"),
         "slope": ("deg", "of the cone whose centre is as high, and within half of whose radius are half of the grains"),
+        "fall_time": ("s", "after the tube is gone, until the grains' common centre has fallen half of its way"),
     }
 
     radius: float = quantity(0.005, "m", "mean radius", "positive")
@@ -69,18 +69,8 @@ class ColumnCollapse(GrainCase):
         return {
             "runout": float(np.quantile(axial, 0.9)) / self.foot - 1.0, "height": height,
             "slope": float(np.degrees(np.arctan(cone))),
+            "fall_time": fall_time(track.position[:, :, 2].mean(axis=1), track.t, self.release),
         }  # fmt: skip
-
-    def truths(self, track: Track) -> list[Truth]:
-        """The balances; and that the ground carries the weight, but for what the grains still gain or lose in speed."""
-        scene, last, found = self.scene(), len(track.contacts) // 5, super().truths(track)
-        if last and self.gravity:
-            v = track.v.reshape(len(track.v), -1, 6)[:, :, 2] @ scene.mass / scene.mass.sum()
-            theory = 1.0 + (v[-1] - v[-1 - last]) / (self.gravity * track.h * last)
-            carried = float(weight_carried(scene, track)[-last:].mean())
-            source = "mean of the last fifth, by the change of momentum"
-            found.append(Truth("weight on the ground", carried, float(theory), 1e-9, "1", source))
-        return found
 
 
 def layers_of_ground(room: float, radius: float) -> np.ndarray:

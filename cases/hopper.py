@@ -17,7 +17,7 @@ from workbench.errors import DataError
 from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
-from workbench.scenes.grains.measures import passing_rate
+from workbench.scenes.grains.measures import passing, solid_fraction
 from workbench.scenes.grains.placing import LOOSE, disordered, radii
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.walls import Flat, Sieve, Tube
@@ -34,6 +34,8 @@ class Hopper(GrainCase):
     duration: ClassVar[float] = 1.0
     measures: ClassVar[dict[str, tuple[str, str]]] = {
         "discharge": ("kg/s", "rate at which grains pass the hole, between a tenth and six tenths of all that pass"),
+        "delay": ("s", "after the opening, when a discharge that was steady at once would have begun"),
+        "bulk": ("kg/m3", "mass of the grains by the space that they take up, in the bin as the hole opens"),
     }
 
     radius: float = quantity(0.005, "m", "mean radius", "positive")
@@ -67,15 +69,22 @@ class Hopper(GrainCase):
         return position[:, 2] > 0
 
     def measured(self, track: Track) -> dict[str, float]:
-        return {"discharge": passing_rate(track.position[:, :, 2], track.t, self.scene().mass)}
+        scene, at = self.scene(), int(np.searchsorted(track.t, self.opens - 1e-9))
+        found = passing(track.position[:, :, 2], track.t, scene.mass)
+        if at < len(track.t):
+            share = solid_fraction(track.position[at], scene.radius) if self.N > 1 else np.nan
+        else:
+            share = np.nan
+        return {"discharge": found.rate, "delay": found.since - self.opens, "bulk": self.density * share}
 
     def truths(self, track: Track) -> list[Truth]:
-        """The balances; Beverloo's law where enough has passed, for the bulk density of random packings, 0.6.
+        """The balances; Beverloo's law where enough has passed, for the bulk density of the run.
 
         Sources give C from 0.55 to 0.65 and k from 1.2 to 1.6 for spheres (Nedderman 1992, section 10.2), which is what
         the law is good for.
         """
-        found, law = self.measured(track)["discharge"], self.beverloo(0.6 * self.density)
+        measured = self.measured(track)
+        found, law = measured["discharge"], self.beverloo(measured["bulk"])
         source = "Beverloo, Leniger & van de Velde 1961, C = 0.58, k = 1.5"
         known = [Truth("discharge", found, law, 0.4 * law, "kg/s", source)] if np.isfinite(found) and law > 0 else []
         return [*super().truths(track), *known]

@@ -111,7 +111,11 @@ AXE = {
 }
 
 
-def violations(page: Page) -> list[str]:
+SEEN = {"resultTypes": ["violations"], "runOnly": ["color-contrast", "target-size", "scrollable-region-focusable"]}
+"""Of these, what colours and the width of the window can change."""
+
+
+def violations(page: Page, rules: dict[str, list[str]] = AXE) -> list[str]:
     """What axe-core finds on a page: the rule, the element and what would mend it."""
-    found = Axe().run(page, options=AXE).response["violations"]
+    found = Axe().run(page, options=rules).response["violations"]
     return [f"{x['id']}: {node['html'][:120]}: {node['failureSummary']}" for x in found for node in x["nodes"]]

@@ -11,8 +11,10 @@ from pathlib import Path
 # Several test processes share a machine: threads of the BLAS would wait on each other. Before numpy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# Declarations are compiled by the code under test, whatever the user's folder holds.
-os.environ["CONTACT_WORKBENCH_CACHE"] = tempfile.mkdtemp()
+# Declarations are compiled by the code under test, whatever the user's folder holds; once for all test processes.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    os.environ["CONTACT_WORKBENCH_CACHE"] = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, os.environ["CONTACT_WORKBENCH_CACHE"], ignore_errors=True)
 
 # The benchmarks are not installed. Last on the path, so that the packages under test stay the installed ones.
 sys.path.append(str(Path(__file__).parents[1]))
@@ -21,8 +23,6 @@ import pytest
 
 from tests import browser as _browser
 from tests import systems as _systems
-
-atexit.register(shutil.rmtree, os.environ["CONTACT_WORKBENCH_CACHE"], ignore_errors=True)
 
 # What a shell starts in the background ignores Ctrl-C, and so would the processes that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

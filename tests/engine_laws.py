@@ -66,6 +66,21 @@ def mujoco_pyramid(o: dict[str, Any], s: ContactSystem, a: ContactSolution, cont
     return p_n, p_t
 
 
+def genesis(o: dict[str, Any], s: ContactSystem, a: ContactSolution, contacts: list[Contact]) -> Impulses:
+    """Spring and damper along the normal; friction is what they make of the slip, cut to the disc of mu p_n."""
+    u_n, u_t, before = s.J_n @ a.v + s.r_n, slip(s, a.v), slip(s, s.v)
+    p_n, p_t = np.zeros(len(u_n)), np.zeros_like(u_t)
+    timeconst = max(o["timeconst"], 2 * s.h)
+    b, k = 2 / (o["dmax"] * timeconst), 1 / (o["dmax"] * timeconst * o["dampratio"]) ** 2
+    for i in np.flatnonzero(s.phi <= 0):
+        d = impedance(o, -s.phi[i])
+        R = (1 - d) / d * own_block(s, i, np.eye(u_t.shape[1]))[0, 0]
+        p_n[i] = max(0.0, -(u_n[i] - (1 - s.h * b) * (s.J_n @ s.v + s.r_n)[i] + s.h * k * d * s.phi[i]) / R)
+        p_t[i] = -(u_t[i] - (1 - s.h * b) * before[i]) * o["impratio"] / R
+        p_t[i] *= min(1.0, s.mu[i] * p_n[i] / max(np.linalg.norm(p_t[i]), 1e-300))
+    return p_n, p_t
+
+
 def comfree(o: dict[str, Any], s: ContactSystem, a: ContactSolution, contacts: list[Contact]) -> Impulses:
     """beta = max(0, -kappa w) at the velocity without contacts."""
     n = len(s.M)
@@ -139,6 +154,7 @@ def ipc(o: dict[str, Any], s: ContactSystem, a: ContactSolution, contacts: list[
 LAWS = {
     "sap": sap,
     "mujoco-pyramid": mujoco_pyramid,
+    "genesis": genesis,
     "comfree": comfree,
     "gauss-seidel": gauss_seidel,
     "hunt-crossley": hunt_crossley,

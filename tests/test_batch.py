@@ -51,7 +51,7 @@ def test_lcps_have_the_bits_of_single_solves(r, threads):
         assert answer.residuals[k] == pytest.approx(single.residual, rel=1e-6, abs=1e-14)
 
 
-@pytest.mark.parametrize("n", range(1, 10))
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 9])
 def test_eight_in_vector_lanes_have_the_bits_of_one(n):
     """Ties and zeros of whole numbers, rays, no work at all, diagonals of zero, one matrix for all, some left over."""
     rng = np.random.default_rng(n)

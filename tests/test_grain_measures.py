@@ -11,10 +11,11 @@ from scipy.special import stdtrit
 import workbench as wb
 from workbench.builtin.cases import SCENES
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.builtin.reports.text.flow import _over_mu
 from workbench.comparison.scenes.flow import BINS
 from workbench.comparison.scenes.flow_differences import differences
 from workbench.errors import DataError, UnknownNameError, WorkbenchError
-from workbench.scenes.grains.measures import Watched, force_distribution, passing_rate, solid_fraction
+from workbench.scenes.grains.measures import Watched, force_distribution, passing, solid_fraction
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.truths import weight_carried
 from workbench.scenes.grains.walls import Flat
@@ -43,9 +44,9 @@ def test_the_rate_is_that_of_the_middle_of_what_passes():
     start = np.linspace(0, 2, 100)
     z = start - 3.0 * t[:, None]
     # 50 grains a metre at 3 m/s, 2 kg each.
-    assert passing_rate(z, t, np.full(100, 2.0)) == pytest.approx(300.0, rel=0.02)
-    assert np.isnan(passing_rate(z[:, :9], t, np.full(9, 2.0)))
-    assert np.isnan(passing_rate(z + 100, t, np.full(100, 2.0)))
+    assert passing(z, t, np.full(100, 2.0)).rate == pytest.approx(300.0, rel=0.02)
+    assert np.isnan(passing(z[:, :9], t, np.full(9, 2.0))).all()
+    assert np.isnan(passing(z + 100, t, np.full(100, 2.0))).all()
 
 
 def test_a_distribution_of_forces_integrates_to_their_share():
@@ -126,7 +127,11 @@ def test_a_balance_that_is_off_is_seen():
     case = SCENES.find("column-collapse")(N=10)
     _, track = made(case.scene(), "coulomb", 5e-3, 30)
     names = {x.name for x in case.truths(track)}
-    assert names == {"momentum balance", "energy balance", "energy gained", "weight on the ground"}
+    assert names == {"momentum balance", "energy balance", "energy gained", "weight carried"}
+    assert next(x for x in case.truths(track) if x.name == "weight carried").theory > 0
+    track.steps.wrench[-1, 3, 2] += 1e-4
+    assert {x.name for x in case.truths(track) if not x.holds} >= {"momentum balance", "weight carried"}
+    track.steps.wrench[-1, 3, 2] -= 1e-4
     track.v[7, 2] += 1e-6
     assert not all(x.holds for x in case.truths(track))
     track.v[7, 2] -= 1e-6
@@ -157,6 +162,9 @@ def test_the_page_of_a_flow_answers_first(found, tmp_path):
     assert "tell ccp from coulomb" in found.words[0]
     assert any(
         word.startswith("Associated flow (ccp) holds contacts that slide open by μ h |uₜ|") for word in found.words
+    )
+    assert "Checks against theory that hold: momentum balance, energy balance and weight carried in every run." in (
+        found.words
     )
     assert found.words[-1].startswith("How sure: every number is the mean over 2 starts")
     found.save(tmp_path / "out")
@@ -211,6 +219,18 @@ def test_what_makes_no_flow_is_refused_in_a_line():
             wb.flow("hopper", seeds=seeds)
     with pytest.raises(DataError, match=r"mu = -1; a nonnegative number"):
         wb.flow("hopper", mu=[-1])
+
+
+def test_a_measure_over_mu_rises_or_falls_where_the_starts_tell():
+    case = SimpleNamespace(measures={"x": ("deg", "")})
+    for slope, said in ((50.0, "it rises"), (-50.0, "it falls"), (1.0, "do not tell whether it changes")):
+        rows = flow_rows(lambda f, mu, h, s, slope=slope: 20 + slope * mu + s, mus=(0.1, 0.5), seeds=3)
+        (words,) = _over_mu(SimpleNamespace(case=case), rows)
+        # Starts 0, 1, 2: a spread of 1, and 4.3 / 3^1/2 of it on either side.
+        assert f"{21 + 0.1 * slope:.3g} ± 2.5 at μ = 0.1 and {21 + 0.5 * slope:.3g} ± 2.5 at μ = 0.5" in words
+        assert said in words
+    assert _over_mu(SimpleNamespace(case=case), flow_rows(lambda *_: 1.0, mus=(0.1, 0.5), seeds=1)) == []
+    assert _over_mu(SimpleNamespace(case=case), flow_rows(lambda *_: 1.0, seeds=3)) == []
 
 
 def flow_rows(values, steps=(1.0, 2.0), mus=(0.1,), seeds=4):

@@ -38,6 +38,46 @@ def test_every_way_to_leave_the_law_is_seen_and_named(p, symptoms):
     assert set(symptoms) <= set(SYMPTOMS)
 
 
+JUST, MORE = 5e-7, 2e-6
+"""Of the scales: less than what counts as rounding, and more than that."""
+
+
+@pytest.mark.parametrize(
+    ("answer", "symptoms"),
+    [
+        (lambda x: ((-x, 0.0, 0.0), (0.0, 0.0, 0.0)), ["pulls"]),
+        (lambda x: ((0.0, 0.0, 0.0), (-x, 0.0, 0.0)), ["goes in"]),
+        (lambda x: ((x, 0.0, 0.0), (1.0, 0.0, 0.0)), ["pushes while it opens"]),
+        (lambda x: ((1.0, 0.0, 0.0), (x, 0.0, 0.0)), ["pushes while it opens"]),
+        (lambda x: ((1.0, -0.3 - x, 0.0), (0.0, 0.0, 0.0)), ["beyond the cone"]),
+        (lambda x: ((1.0, -0.3 + x, 0.0), (0.0, 1.0, 0.0)), ["slips within the cone"]),
+        (lambda x: ((1.0, -0.2, 0.0), (0.0, x, 0.0)), ["slips within the cone"]),
+        (lambda x: ((0.0, x, 0.0), (0.0, 1.0, 0.0)), ["beyond the cone", "pushes along the slip", "misaligned"]),
+    ],
+)  # fmt: skip
+def test_a_symptom_begins_where_rounding_ends(answer, symptoms):
+    for size, expected in ((JUST, []), (MORE, symptoms)):
+        p, u = map(np.array, answer(size))
+        x = by_contact(p[:1], p[None, 1:], u[:1], u[None, 1:], np.array([0.3]), 1.0, 1.0)
+        assert [name for name in SYMPTOMS if x.symptoms[name][0]] == expected
+
+
+def test_friction_is_misaligned_from_a_degree_on():
+    slope = np.deg2rad([0.9, 1.1])
+    p_t, u_t = -0.3 * np.stack([np.cos(slope), np.sin(slope)], axis=1), np.tile([1.0, 0.0], (2, 1))
+    x = by_contact(np.ones(2), p_t, np.zeros(2), u_t, np.full(2, 0.3), 1.0, 1.0)
+    assert x.symptoms["misaligned"].tolist() == [False, True]
+
+
+def test_the_contact_farthest_beyond_its_cone_is_named_and_long_lists_are_cut():
+    r = 9
+    p = np.concatenate([np.ones(r), np.stack([0.31 + 0.01 * np.arange(r), np.zeros(r)], axis=1).ravel()])
+    problem = FrictionProblem(np.eye(3 * r), -p, np.full(r, 0.3))
+    words = wb.verdict(problem, p, step=1e-3).words
+    assert words[1] == "Friction is beyond the cone by up to 90 N, at contact 9."
+    assert words[2].endswith("1, 2, 3, 4, 5, 6, 7, 8, ....")
+
+
 def test_exact_answers_show_nothing_and_relaxed_ones_what_they_relax():
     rng = np.random.default_rng(0)
     J = rng.normal(size=(12, 6))
@@ -96,6 +136,11 @@ def test_mistakes_are_told(tmp_path):
         wb.verdict(brick())
     with pytest.raises(WorkbenchError, match="step = -1 s"):
         wb.verdict(brick(), [1.0, 0.0, 0.0], step=-1.0)
+    (tmp_path / "short.csv").write_text("p\n1\n")
+    with pytest.raises(DataError, match=r"short\.csv is no answer: its first line is quantity,index,value"):
+        wb.verdict(brick(), tmp_path / "short.csv")
+    with pytest.raises(DataError, match=r"absent\.npz does not exist"):
+        wb.verdict(brick(), tmp_path / "absent.npz")
     write_fclib(brick(), tmp_path / "alone.hdf5")
     with pytest.raises(DataError, match="solution"):
         wb.verdict(tmp_path / "alone.hdf5")

@@ -28,7 +28,7 @@ def test_every_formulation_is_local_with_any_number_of_directions(f, d):
     # The comparison with the declaration at two and three contacts is made when the block is read.
     block = local_block(f, d)
     assert block.copies == (2 if f.name in ("staggered", "comfree") else 1)
-    cones = {"coulomb": COULOMB, "ccp": ASSOCIATED, "mujoco": ASSOCIATED, "sap": ASSOCIATED}
+    cones = {"coulomb": COULOMB, "genesis": COULOMB, "ccp": ASSOCIATED, "mujoco": ASSOCIATED, "sap": ASSOCIATED}
     assert block.cone == cones.get(f.name, NO_CONE)
     assert block.m == block.copies * (1 + d)
 

@@ -152,7 +152,7 @@ def test_proofs_and_witnesses_that_are_tampered_with_do_not_verify():
     assert not verified(exact(cyclic(16, 1.8)), replace(loss, minor="-1"))
 
 
-@pytest.mark.parametrize("n", [16, 24, 32])
+@pytest.mark.parametrize("n", [16, 24])
 def test_scaled_structured_matrices_are_proved_by_one_diagonal(n):
     rng = np.random.default_rng(n)
     K = rng.uniform(size=(n, n))

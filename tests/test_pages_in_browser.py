@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import violations
+from tests.browser import SEEN, violations
 from tests.every_page import PAGES
 
 # What wants a finger, or scrolls by itself, must be reached by Tab and show that it is.
@@ -54,21 +54,27 @@ def opened(page):
     return page
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize(("width", "dark"), [(360, False), (1300, True)], ids=["narrow", "wide"])
-def test_a_page_is_read_by_everybody(pages, reader, name, width, dark):
-    page = opened(reader.open(pages(name), width=width, dark=dark))
-    assert violations(page) == []
-    assert page.evaluate(UNNAMED) == []
+def is_well_lit(page):
+    """By light and in the dark, and not wider than its window."""
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate(SIDEWAYS) <= 0
         paper, ink = page.evaluate(LIGHTNESS)
         assert paper < 120 < 600 < ink if scheme == "dark" else ink < 120 < 600 < paper
-    if width == 360:
-        for _ in range(page.evaluate(WANTED)):
-            page.keyboard.press("Tab")
-        assert page.evaluate("tabbed()") == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_read_by_everybody(pages, reader, name):
+    page = opened(reader.open(pages(name), width=360))
+    assert violations(page) == []
+    assert page.evaluate(UNNAMED) == []
+    for _ in range(page.evaluate(WANTED)):
+        page.keyboard.press("Tab")
+    assert page.evaluate("tabbed()") == []
+    is_well_lit(page)
+    page.set_viewport_size({"width": 1300, "height": 900})
+    is_well_lit(page)
+    assert violations(page, SEEN) == []
 
 
 def test_a_page_fits_a_projector(pages, reader):

@@ -1,6 +1,16 @@
 """The errors a person may see. Each message is one line: what was wrong, its value, what would be right."""
 
 import difflib
+from collections.abc import Iterable
+
+NEAR = 0.55
+"""Likeness from which a name is taken for a mistyped one: 'boks' and 'box' have 0.57."""
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The known name nearest to a mistyped one as a question with a blank behind it; empty where none is near."""
+    near = difflib.get_close_matches(name, known, 1, NEAR)
+    return f"did you mean '{near[0]}'? " if near else ""
 
 
 class WorkbenchError(Exception):
@@ -25,6 +35,4 @@ class UnknownNameError(WorkbenchError):
     """A case, formulation, solver or option that does not exist; the message lists those that do."""
 
     def __init__(self, kind: str, name: str, known: list[str]) -> None:
-        near = difflib.get_close_matches(name, known, 1)
-        meant = f"did you mean '{near[0]}'? " if near else ""
-        super().__init__(f"unknown {kind} '{name}'; {meant}known: {', '.join(known)}")
+        super().__init__(f"unknown {kind} '{name}'; {meant(name, known)}known: {', '.join(known)}")

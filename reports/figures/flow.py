@@ -27,7 +27,8 @@ def figures(f: Flow) -> list[Figure]:
     return [x for x in found if x is not None]
 
 
-def _colours(order: list[str]) -> tuple[alt.Color, alt.StrokeDash]:
+def colours(order: list[str]) -> tuple[alt.Color, alt.StrokeDash]:
+    """Colours and dashes of formulations in this order."""
     scale = alt.Scale(domain=order, range=palette(order))
     legend = alt.Legend(orient="top", symbolType="stroke", title=None)
     dash = alt.Scale(domain=order, range=dashes(order))
@@ -36,7 +37,7 @@ def _colours(order: list[str]) -> tuple[alt.Color, alt.StrokeDash]:
     )
 
 
-def _by_mu(layers: list[alt.Chart], data: pd.DataFrame, height: int = ROW) -> Chart:
+def by_mu(layers: list[alt.Chart], data: pd.DataFrame, height: int = ROW) -> Chart:
     """A plot for every friction coefficient, side by side."""
     several = data["panel"].nunique()
     plot = alt.layer(*layers, data=data).properties(width=WIDTH // several - 20, height=height)
@@ -44,7 +45,8 @@ def _by_mu(layers: list[alt.Chart], data: pd.DataFrame, height: int = ROW) -> Ch
     return plot.facet(facet=facet, columns=several)
 
 
-def _panels(rows: pd.DataFrame) -> pd.DataFrame:
+def panels(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the `panel` that they are drawn in."""
     return rows.assign(panel=[f"μ = {mu:g}" for mu in rows["mu"]])
 
 
@@ -63,10 +65,10 @@ def _differences(f: Flow) -> Figure | None:
     d = d[(d["formulation"] != EXACT) & np.isfinite(d["uncertainty"].astype(float))]
     if d.empty:
         return None
-    colour, dash = _colours(list(dict.fromkeys(d["formulation"])))
+    colour, dash = colours(list(dict.fromkeys(d["formulation"])))
     plots = []
     for measure in [m for m in f.measures if m in set(d["measure"])]:
-        data = _panels(d[d["measure"] == measure])[["panel", "formulation", "step", "difference", "uncertainty"]]
+        data = panels(d[d["measure"] == measure])[["panel", "formulation", "step", "difference", "uncertainty"]]
         data = data.assign(
             middle=(100 * data["difference"]).map(short),
             low=(100 * (data["difference"] - data["uncertainty"])).map(short),
@@ -80,7 +82,7 @@ def _differences(f: Flow) -> Figure | None:
             base.mark_line(point={"size": 40}, strokeWidth=1.4)
             .encode(y=alt.Y("middle:Q", title=f"{measure.replace('_', ' ')} [%]"), strokeDash=dash),
         ]  # fmt: skip
-        plots.append(_by_mu(layers, data))
+        plots.append(by_mu(layers, data))
     caption = (
         "By how much a formulation differs from Coulomb's law at the same step and friction coefficient, the mean over "
         "the starts, in per cent of Coulomb's. Upright lines are what the spread of the starts leaves open: where one "
@@ -90,10 +92,10 @@ def _differences(f: Flow) -> Figure | None:
 
 
 def _measures(f: Flow, rows: pd.DataFrame) -> Figure:
-    colour, dash = _colours(list(dict.fromkeys(rows["formulation"])))
+    colour, dash = colours(list(dict.fromkeys(rows["formulation"])))
     told, plots = f.rows.attrs["columns"], []
     for measure in f.measures:
-        data = _panels(rows)[["panel", "formulation", "step", measure]].rename(columns={measure: "value"}).dropna()
+        data = panels(rows)[["panel", "formulation", "step", measure]].rename(columns={measure: "value"}).dropna()
         if data.empty:
             continue
         unit = "" if told[measure]["unit"] in ("", "1") else f" [{told[measure]['unit']}]"
@@ -104,7 +106,7 @@ def _measures(f: Flow, rows: pd.DataFrame) -> Figure:
             base.mark_point(size=22, opacity=0.6, filled=True).encode(y=y),
             base.mark_line(strokeWidth=1.8).encode(y=alt.Y("mean(value):Q", title=None), strokeDash=dash),
         ]
-        plots.append(_by_mu(layers, data))
+        plots.append(by_mu(layers, data))
     caption = (
         "Every run is a point, a column for each friction coefficient; the curves are the means over the starts. Where "
         "the curves of two formulations meet towards small steps, what they differ in is an artefact of the step."
@@ -114,11 +116,11 @@ def _measures(f: Flow, rows: pd.DataFrame) -> Figure:
 
 def _artefact(f: Flow, rows: pd.DataFrame) -> Figure:
     mean = rows.groupby(["mu", "step", "formulation"], sort=False)[["float_gap", "artefact"]].mean().reset_index()
-    data = _panels(mean)[["panel", "formulation", "step"]].assign(
+    data = panels(mean)[["panel", "formulation", "step"]].assign(
         floats=(mean["float_gap"] / f.roughness).where(mean["float_gap"] > FINE * f.roughness).map(short),
         artefact=(mean["artefact"] / f.roughness).where(mean["artefact"] > 0).map(short),
     )
-    colour, dash = _colours(list(dict.fromkeys(rows["formulation"])))
+    colour, dash = colours(list(dict.fromkeys(rows["formulation"])))
     base = alt.Chart(data).encode(x=_over_step(rows))
     scale = alt.Scale(type="log")
     theory = base.transform_filter("datum.formulation == 'ccp'").mark_line(strokeDash=[2, 3], color=INK)
@@ -133,19 +135,19 @@ def _artefact(f: Flow, rows: pd.DataFrame) -> Figure:
         f"grain, {1e6 * f.roughness:.3g} µm; dotted: μ h |uₜ|, what associated flow asks for. Below the rule at "
         "1 the artefact is finer than the grain. Coulomb's law holds nothing open. Both axes are logarithmic."
     )
-    return Figure("artefact", "How far associated flow holds grains apart", caption, _by_mu(layers, data, 180))
+    return Figure("artefact", "How far associated flow holds grains apart", caption, by_mu(layers, data, 180))
 
 
 def _forces(f: Flow) -> Figure:
     finest = f.forces[f.forces["step"] == f.forces["step"].min()]
     finest = finest.groupby(["mu", "formulation", "force"], sort=False)["density"].mean().reset_index()
-    data = _panels(finest[finest["density"] > 0])[["panel", "formulation", "force", "density"]]
+    data = panels(finest[finest["density"] > 0])[["panel", "formulation", "force", "density"]]
     data = data.assign(density=np.log10(data["density"]).map(short))
-    colour, dash = _colours(list(dict.fromkeys(data["formulation"])))
+    colour, dash = colours(list(dict.fromkeys(data["formulation"])))
     x, y = alt.X("force:Q", title="f, beside its mean"), alt.Y("density:Q", title="log10 P(f)")
     line = alt.Chart(data).mark_line(strokeWidth=1.8).encode(x=x, y=y, color=colour, strokeDash=dash)
     caption = (
         "How the normal forces of contacts are distributed, all contacts of the second half of the runs at the "
         "smallest step. Force chains are the tail, which falls exponentially in packings at rest."
     )
-    return Figure("forces", "Force chains", caption, _by_mu([line], data, 180))
+    return Figure("forces", "Force chains", caption, by_mu([line], data, 180))

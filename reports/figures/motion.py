@@ -100,7 +100,7 @@ def _apart(a: Track, b: Track) -> float:
 def view_of(motion: Motion) -> View:
     """From where and how large a motion is seen, by its reference and its bodies."""
     first = motion.tracks[0]
-    reach = max(float(np.linalg.norm(x.vertices, axis=1).max()) for x in motion.bodies)
+    reach = float(motion.sizes.max())
     plane = first.axes.shape[2] == 2
     azimuth, elevation = np.radians([-80.0, 10.0] if plane else [-62.0, 20.0])
     path = np.nanmax(first.position, axis=(0, 1)) - np.nanmin(first.position, axis=(0, 1))
@@ -108,7 +108,8 @@ def view_of(motion: Motion) -> View:
     force, slip = (np.linalg.norm(x, axis=-1) for x in (first.force, first.slip))
     typical = [x[np.isfinite(x) & (x > 1e-9)] for x in (force, slip)]
     newton, speed = (tidy(float(np.quantile(x, 0.9)) * square / reach) if x.size else 1.0 for x in typical)
-    follows = bool(np.linalg.norm(path) > TRAVELS * reach)
+    # Grains go everywhere; the walls between which they do stay in view.
+    follows = not motion.radii.size and bool(np.linalg.norm(path) > TRAVELS * reach)
     return View(float(azimuth), float(elevation), reach, follows, square, newton, speed)
 
 
@@ -174,6 +175,13 @@ def _still(
     draw.grid(motion, view, half)
     for solid in planes(motion)[1]:
         draw.solid(solid, np.zeros(3), np.eye(3), "#d9dce0", 0.5, 0.6)
+    if motion.radii.size:
+        for track, colour in zip(tracks, colours, strict=True):
+            first = track is tracks[0]
+            order = np.argsort(track.position[k] @ back)
+            fill, opacity = (GREY, 1.0) if first else (BLACK if colour == INK else colour, 0.35)
+            draw.balls(track.position[k, order], motion.radii[order], fill, opacity)
+        return draw.svg()
     for track, colour in zip(tracks, colours, strict=True):
         ink = BLACK if colour == INK else colour
         draw.line(track.position[: k + 1].swapaxes(0, 1), ink, 1.2)
@@ -261,6 +269,16 @@ class _Drawing:
         for i in np.unique(level[front]):
             self.fill(corners[solid.triangles[front & (level == i)]], _shaded(colour, i / SHADES), opacity)
         return self.line(corners[_edges(solid, normal, front)], edge, width)
+
+    def balls(self, centres: Array, radii: Array, colour: str, opacity: float) -> None:
+        """Balls as circles, the farthest first."""
+        circles = "".join(
+            f'<circle cx="{x:g}" cy="{y:g}" r="{r:.1f}"/>'
+            for (x, y), r in zip(self.at(centres), radii * self.scale, strict=True)
+        )
+        self.parts.append(
+            f'<g fill="{colour}" fill-opacity="{opacity:g}" stroke="#fff" stroke-width=".5">{circles}</g>'
+        )
 
     def arrow(self, tail: Array, head: Array, colour: str) -> None:
         (x, y), (u, v) = self.at(np.stack([tail, head]))

@@ -22,7 +22,8 @@ WIDTH, ROW = 830, 20
 """Of all panels together, of a row [px]."""
 LEAST = 1e-9
 """Errors below this share are round-off, and said to be 0."""
-MARKS = {"axes that are fixed, or none": "circle", "axes that turn with sliding": "diamond", "not verified": "cross"}
+MARKS = {"fixed or no axes": "circle", "turned axes": "diamond", "not verified": "cross"}
+"""Short, so that the legend fits beside the names on a telephone."""
 
 
 def ranking_figure(c: Comparison) -> list[Figure]:
@@ -48,7 +49,7 @@ def ranking_figure(c: Comparison) -> list[Figure]:
             "other errors are those of runs from the start. What coulomb, which is exact, has of these is the step "
             "size's."
         )
-    if ((cells["mark"] == "axes that turn with sliding") & (cells["state"] == "point")).any():
+    if ((cells["mark"] == "turned axes") & (cells["state"] == "point")).any():
         words.append("Diamonds: axes that turn with the sliding direction, which helps any polygon or box.")
     chart = _chart(cells, shown, list(runs["label"]))
     return [Figure("ranking", "Who is how far from Coulomb's law", " ".join(words), chart)]

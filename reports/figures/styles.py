@@ -20,6 +20,7 @@ OF_FORMULATIONS = {
     "ccp": ("#595489", [12, 3, 3, 3]),
     "mujoco": ("#725836", [2, 2]),
     "mujoco-pyramid": ("#cf9ddc", [2, 2, 6, 2]),
+    "genesis": ("#b8af53", [9, 2, 1, 2]),
     "sap": ("#810dff", [7, 2]),
     "comfree": ("#1cc687", [3, 3]),
     "gauss-seidel": ("#4678ff", [1, 3]),

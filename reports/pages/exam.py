@@ -8,7 +8,7 @@ from markupsafe import Markup
 from workbench.builtin.reports.figures.motion import colours_of, stills
 from workbench.builtin.reports.pages.motion import moving
 from workbench.builtin.reports.pages.page import environment, script, scripts
-from workbench.builtin.reports.text.exam import against, cells, contacts, told
+from workbench.builtin.reports.text.exam import against, cells, contacts, tally, told
 from workbench.exams.examine import Exam
 from workbench.exams.experiment import Experiment
 from workbench.exams.motion import motion
@@ -18,23 +18,28 @@ TRUTH = "coulomb"
 """The subject that others are laid over where it is there: exact Coulomb friction."""
 
 
-Files = dict[tuple[str, str], str]
-"""The file with the motion of every trial, by experiment and trial."""
+Files = dict[tuple[str, str, float], str]
+"""The file with the motion of every trial, by experiment, trial and step."""
 
 
 class Shown(NamedTuple):
-    """A trial of which there is a motion: the file of its page, and what it is."""
+    """A trial of which there is a motion: the file of its page, what it is, and with which step [s]."""
 
     file: str
     experiment: Experiment
     trial: str
+    step: float
 
 
 def render(title: str, words: Sequence[str], exam: Exam, version: str, provenance: dict[str, Any]) -> str:
     """The whole page as text; its links lead to the pages of `motions`, in the folder of that name beside it."""
     names = list(exam.subjects)
-    files = {(x.experiment.name, x.trial): x.file for x in _shown(exam)}
-    table = [(name, [_linked(exam, name, x, files) for x in exam.experiments]) for name in names]
+    files = {(x.experiment.name, x.trial, x.step): x.file for x in _shown(exam)}
+    scores = {(row["subject"], row["step"]): row for row in tally(exam)}
+    table = [
+        (name, [scores[name, h] for h in exam.steps], [_linked(exam, name, x, files) for x in exam.experiments])
+        for name in names
+    ]
     return environment().get_template("exam.html.j2").render(
         title=title, words=words, exam=exam, version=version, table=table,
         contacts=contacts(exam, names), sections=[_section(exam, x, files) for x in exam.experiments],
@@ -48,7 +53,7 @@ def motions(exam: Exam, provenance: dict[str, Any]) -> Iterator[tuple[str, str]]
         records = _records(exam, shown)
         m = motion(records, _reference(records))
         view = moving(m, list(m.tracks), [0, *([1] if len(m.tracks) > 1 else [])], {})
-        of = f"{shown.experiment.title}: {shown.trial}"
+        of = f"{shown.experiment.title}: {shown.trial}, {1e3 * shown.step:g} ms a step"
         page = environment().get_template("exam_motion.html.j2").render(
             title=of, shown=shown, c={"name": of, "scene": True}, motion=view["motion"], provenance=provenance,
             rows=_numbers(exam, shown),
@@ -62,15 +67,16 @@ def _shown(exam: Exam) -> list[Shown]:
     found = []
     for experiment in exam.experiments:
         for i, trial in enumerate(experiment.trials):
-            shown = Shown(f"{experiment.name}-{i + 1}.html", experiment, trial)
-            if _records(exam, shown):
-                found.append(shown)
+            for h in exam.steps:
+                shown = Shown(f"{experiment.name}-{i + 1}-at-{1e6 * h:g}-us.html", experiment, trial, h)
+                if _records(exam, shown):
+                    found.append(shown)
     return found
 
 
 def _records(exam: Exam, shown: Shown) -> dict[str, Record]:
     """The records of a trial by subject, the reference first."""
-    key = shown.experiment.name, shown.trial
+    key = shown.experiment.name, shown.trial, shown.step
     found = {name: exam.records[name, *key] for name in exam.subjects if (name, *key) in exam.records}
     first = {name: found[name] for name in (TRUTH,) if name in found}
     return first | found
@@ -85,8 +91,8 @@ def _linked(exam: Exam, subject: str, experiment: Experiment, files: Files) -> l
     found = cells(exam, subject, experiment.name)
     for cell in found:
         trial = next((x for x in experiment.trials if cell["trial"].startswith(x)), "")
-        there = (subject, experiment.name, trial) in exam.records
-        cell["link"] = f"motions/{files[experiment.name, trial]}#{subject}" if there else ""
+        there = (subject, experiment.name, trial, cell["step"]) in exam.records
+        cell["link"] = f"motions/{files[experiment.name, trial, cell['step']]}#{subject}" if there else ""
     return found
 
 
@@ -103,7 +109,7 @@ def _section(exam: Exam, experiment: Experiment, files: Files) -> dict[str, Any]
         line = [(told(at[c]["value"], at[c]["unit"]), bool(at[c]["passed"])) if c in at else None for c in columns]
         table.append((name, line, "; ".join(reasons)))
     theory = [(told(r["truth"], r["unit"]), told(r["bound"], r["unit"])) for r in measured.values()]
-    links = [(trial, files[experiment.name, trial]) for trial in experiment.trials if (experiment.name, trial) in files]
+    links = [(trial, file) for (name, trial, h), file in files.items() if (name, h) == (experiment.name, exam.steps[0])]
     return {
         "experiment": experiment, "columns": columns, "theory": theory, "table": table, "links": links,
         "picture": _picture(exam, experiment),
@@ -116,7 +122,7 @@ def _picture(exam: Exam, experiment: Experiment) -> dict[str, Any] | None:
     rows = rows[(rows["experiment"] == experiment.name) & (rows["step"] == exam.steps[0]) & (rows["error"] > 1)]
     for row in rows.sort_values("error", ascending=False, kind="stable").to_dict("records"):
         trial = next((x for x in experiment.trials if row["trial"].startswith(x)), "")
-        records = _records(exam, Shown("", experiment, trial))
+        records = _records(exam, Shown("", experiment, trial, exam.steps[0]))
         reference = _reference(records) if records else ""
         if row["subject"] not in records or reference == row["subject"]:
             continue
@@ -136,5 +142,5 @@ def _numbers(exam: Exam, shown: Shown) -> list[tuple[str, str, bool]]:
     """What every subject measured in a trial, in words."""
     rows = exam.rows
     rows = rows[(rows["experiment"] == shown.experiment.name) & rows["trial"].str.startswith(shown.trial)]
-    rows = rows[rows["step"] == exam.steps[0]]
+    rows = rows[rows["step"] == shown.step]
     return [(r["subject"], against(r), bool(r["passed"])) for r in rows.to_dict("records")]

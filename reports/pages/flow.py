@@ -17,20 +17,18 @@ def render(title: str, words: Sequence[str], flow: Flow, provenance: dict[str, A
     """The whole page as text."""
     shown, moving = figures(flow), grains_view(flow.moving)
     columns = [c for c in flow.rows.columns if c not in LEFT_OUT]
-    rows = [[_cell(r[c]) for c in columns] for r in flow.rows.to_dict("records")]
+    rows = [[cell(r[c]) for c in columns] for r in flow.rows.to_dict("records")]
     return environment().get_template("flow.html.j2").render(
-        title=title, words=words, case=flow.case, figures=shown, columns=columns, rows=rows, checks=checks(flow),
-        about=flow.rows.attrs["columns"], provenance=provenance, motion=moving["motion"],
-        **scripts(shown, moving["viewer"]),
+        title=title, words=words, case=flow.case, figures=shown, columns=columns, rows=rows,
+        checks=checks(flow.truths), laws=[], about=flow.rows.attrs["columns"], provenance=provenance,
+        motion=moving["motion"], **scripts(shown, moving["viewer"]),
     )  # fmt: skip
 
 
-def checks(flow: Flow) -> list[dict[str, Any]]:
+def checks(truths: pd.DataFrame) -> list[dict[str, Any]]:
     """What theory says, one row for all runs."""
-    if flow.truths.empty:
-        return []
     found = []
-    for name, of_runs in flow.truths.groupby("name", sort=False):
+    for name, of_runs in truths.groupby("name", sort=False) if len(truths) else ():
         unit = of_runs["unit"].iloc[0]
         told = {c: _range(of_runs[c], unit) for c in ("computed", "theory", "tolerance")}
         held, source = int(of_runs["holds"].sum()), of_runs["source"].iloc[0]
@@ -43,7 +41,7 @@ def _range(x: "pd.Series[float]", unit: str) -> str:
     return f"{low if low == high else f'{low} to {high}'}{'' if unit in ('', '1') else f' {unit}'}"
 
 
-def _cell(x: Any) -> str:
+def cell(x: Any) -> str:
     if isinstance(x, float):
         return "–" if pd.isna(x) else f"{x:.3g}"
     return str(x)

@@ -67,7 +67,7 @@ def moving(
         "stills": [(f"{t:.3g} s", Markup(svg)) for t, svg in pictures],
         "view": view, "end": end, "longest": LONGEST * view.reach, "tallest": TALLEST * view.reach,
         "last": -(-len(m.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
-        "runs": len(tracks) - 1, "contacts": len(tracks[0].mu), "ranked": [],
+        "runs": len(tracks) - 1, "contacts": len(tracks[0].mu), "ranked": [], "balls": bool(m.radii.size),
     }  # fmt: skip
     return {"motion": page, "viewer": _viewer(m, tracks, colours, sections, sticks)}
 
@@ -89,6 +89,7 @@ def _viewer(m: Motion, tracks: list[Track], colours: list[str], sections: dict[s
             for a, axes, sizes in faces
         ],
         "bodies": [mesh(x) for x in m.bodies],
+        **({"radii": packed(m.radii[None], True)} if m.radii.size else {}),
         "ground": [mesh(x) for x in ground],
         "tracks": [
             {

@@ -9,8 +9,11 @@ from workbench.exams.examine import Exam
 
 COLOURS = ((1.0, "brightgreen"), (0.7, "yellow"), (0.0, "red"))
 """Of a badge, from this share of passed experiments on."""
-UNITS = {"m": (1e3, "mm"), "m/s": (1e3, "mm/s")}
-"""Small numbers of these are told in smaller units."""
+SMALLER = {
+    "m": ((0.5, 1.0, "m"), (1e-4, 1e3, "mm"), (1e-7, 1e6, "µm"), (0.0, 1e9, "nm")),
+    "m/s": ((0.5, 1.0, "m/s"), (1e-3, 1e3, "mm/s"), (0.0, 1e6, "µm/s")),
+}
+"""Units of what is at least so much, and how many of them are one."""
 
 
 def worst(rows: pd.DataFrame) -> Any:
@@ -25,14 +28,14 @@ def passed(rows: pd.DataFrame) -> bool:
     return bool(rows["passed"].all())
 
 
-def told(value: float, unit: str) -> str:
-    """A number with its unit, to three or four figures; what is below 1e-10 is round-off."""
-    value = 0.0 if abs(value) < 1e-10 else value
-    if unit == "m/s" and 0 < abs(value) < 1e-3:
-        return f"{1e6 * value:.3g} µm/s"
-    if unit in UNITS and 0 < abs(value) < 0.5:
-        factor, smaller = UNITS[unit]
-        return f"{factor * value:.3g} {smaller}"
+def told(value: float, unit: str, beside: float = 0.0) -> str:
+    """A number with its unit, which suits what stands beside it too; what is below 1e-10 is round-off."""
+    if abs(value) < 1e-10:
+        return "0"
+    size = max(abs(value), abs(beside))
+    if unit in SMALLER:
+        factor, smaller = next(x[1:] for x in SMALLER[unit] if size >= x[0])
+        return f"{factor * value:.4g} {smaller}" if factor == 1 else f"{factor * value:.3g} {smaller}"
     return f"{value:.4g} {unit}" if unit not in ("", "1") else f"{value:.3g}"
 
 
@@ -41,8 +44,8 @@ def against(row: Any) -> str:
     if pd.isna(row["value"]):
         return f"{row['trial']}: {row['reason']}"
     return (
-        f"{row['quantity']}, {row['trial']}: {told(row['value'], row['unit'])}, "
-        f"theory {told(row['truth'], row['unit'])}, within {told(row['bound'], row['unit'])}"
+        f"{row['quantity']}, {row['trial']}: {told(row['value'], row['unit'], row['truth'])}, "
+        f"theory {told(row['truth'], row['unit'], row['value'])}, within {told(row['bound'], row['unit'])}"
     )
 
 
@@ -61,8 +64,13 @@ def sentences(exam: Exam) -> list[str]:
     found, words = tally(exam), []
     for h in exam.steps:
         rows = [row for row in found if row["step"] == h]
-        full = ", ".join(row["subject"] for row in rows if not row["failed"])
-        words.append(f"At {1e3 * h:g} ms a step all {rows[0]['of']} experiments are passed by {full or 'nobody'}.")
+        most = max(row["passed"] for row in rows)
+        best, of = ", ".join(row["subject"] for row in rows if row["passed"] == most), rows[0]["of"]
+        words.append(
+            f"At {1e3 * h:g} ms a step all {of} experiments are passed by {best}."
+            if most == of
+            else f"At {1e3 * h:g} ms a step nobody passes all {of} experiments; the most, {most}, are passed by {best}."
+        )
     for row in found:
         if row["failed"] and row["step"] == exam.steps[0]:
             own = exam.rows[(exam.rows["subject"] == row["subject"]) & (exam.rows["step"] == row["step"])]

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from workbench.builtin.reports.text.conclusions import listed
 from workbench.comparison.scenes.flow import Flow
@@ -18,7 +19,7 @@ def sentences(f: Flow) -> list[str]:
     rows = f.rows[f.rows["finished"]]
     if rows.empty:
         return ["No run came to its end: " + "; ".join(dict.fromkeys(f.rows["reason"])) + "."]
-    found = [*_changes(f), *_artefact(f, rows), *_how_sure(f, rows)]
+    found = [*_changes(f), *_over_mu(f, rows), *_artefact(f, rows), *_checked(f), *_how_sure(f, rows)]
     for r in f.rows[~f.rows["finished"]].to_dict("records"):
         found.append(
             f"{r['formulation']} with μ = {r['mu']:g}, {_ms(r['step'])} and start {r['seed'] + 1} ended early, "
@@ -51,8 +52,7 @@ def _told(d: pd.DataFrame, measure: str, formulation: str) -> str:
         for r in told.to_dict("records")
     ])  # fmt: skip
     rest = f" Elsewhere these runs cannot tell: the difference is {_below(others)}." if len(others) else ""
-    title = measure.replace("_", " ").capitalize()
-    return f"{title}: {formulation} has {each} than {EXACT}.{rest}"
+    return f"{_title(measure)}: {formulation} has {each} than {EXACT}.{rest}"
 
 
 def _not_told(each: dict[str, pd.DataFrame], formulation: str, others: bool) -> list[str]:
@@ -69,6 +69,45 @@ def _below(d: pd.DataFrame) -> str:
     """How large a difference may be that nobody could tell."""
     most = float((d["difference"].abs() + d["uncertainty"]).max())
     return f"below {_two(100 * most)} %" if most < 1 else "anything, for so few starts"
+
+
+def _over_mu(f: Flow, rows: pd.DataFrame) -> list[str]:
+    """What the scene is about, over the friction coefficient, under Coulomb's law at the smallest step."""
+    own = rows[(rows["formulation"] == EXACT) & (rows["step"] == rows["step"].min())]
+    if own["mu"].nunique() < 2 or own.groupby("mu")["seed"].nunique().min() < 2:
+        return []
+    found = []
+    for measure, (unit, _) in f.case.measures.items():
+        by = own.dropna(subset=[measure]).groupby("mu")[measure]
+        n, mean = by.count(), by.mean()
+        if len(n) < 2 or n.min() < 2:
+            continue
+        half = stdtrit(n - 1, 0.5 * (1 + SURE)) * by.std() / np.sqrt(n)
+        each = listed([f"{_three(x)} ± {_two(e)} at μ = {mu:g}" for mu, x, e in zip(n.index, mean, half, strict=True)])
+        of = "" if unit in ("", "1") else f" [{unit}]"
+        found.append(
+            f"{_title(measure)}{of} over μ, {EXACT} at {_ms(own['step'].iloc[0])}: {each} ({_order(mean, half)})."
+        )
+    return found
+
+
+def _order(mean: pd.Series, half: pd.Series) -> str:
+    """Whether a mean rises or falls from the smallest to the largest friction coefficient, as far as that is told."""
+    change, open_ = mean.iloc[-1] - mean.iloc[0], half.iloc[-1] + half.iloc[0]
+    if not abs(change) > open_:
+        return "these starts do not tell whether it changes"
+    return "it rises" if change > 0 else "it falls"
+
+
+def _checked(f: Flow) -> list[str]:
+    """Which of the truths hold in how many runs."""
+    if f.truths.empty:
+        return []
+    held = f.truths.groupby("name", sort=False)["holds"].agg(["sum", "count"])
+    whole = [str(name) for name, r in held.iterrows() if r["sum"] == r["count"]]
+    rest = [f"{name} in {r['sum']} of {r['count']} runs" for name, r in held.iterrows() if r["sum"] < r["count"]]
+    told = [f"{listed(whole)} in every run"] if whole else []
+    return [f"Checks against theory that hold: {'; '.join([*told, *rest])}."]
 
 
 def _artefact(f: Flow, rows: pd.DataFrame) -> list[str]:
@@ -102,6 +141,14 @@ def _how_sure(f: Flow, rows: pd.DataFrame) -> list[str]:
         f"{100 * SURE:g} % (Student's t, the spread of all steps at a μ). Grains that collide forget their start: "
         "single runs mean nothing."
     ]
+
+
+def _title(measure: str) -> str:
+    return measure.replace("_", " ").capitalize()
+
+
+def _three(x: float) -> str:
+    return f"{float(f'{x:.3g}'):g}"
 
 
 def _two(x: float) -> str:

@@ -235,6 +235,12 @@ def summary(c: Comparison) -> list[str]:
     if plain := [*alike, *symptoms.get((), ())]:
         said.append(f"Nothing beyond what exact Coulomb friction does at this step shows under {listed(plain)}.")
     said += [f"{_sentence(r['label'])} is not compared: {why_not(r)}." for r in _records(rows[~rows["verified"]])]
+    if c.truths:
+        failing = [x.name for x in c.truths if not x.holds]
+        ends = f"; these fail: {listed(failing)}" if failing else ""
+        said.append(
+            f"{len(c.truths) - len(failing)} of {len(c.truths)} checks of the reference against theory hold{ends}."
+        )
     return [*said, *c.remarks]
 
 

@@ -51,7 +51,7 @@ def print_table(c: Comparison, wanted: Sequence[Metric] = ()) -> None:
     table, left_out = _table_that_fits(console, rows, columns, len(asked))
     console.print(table)
     if left_out:
-        say(f"Not shown, since the terminal is {console.width} wide: {', '.join(left_out)}.")
+        say(f"Not shown, for want of room in {console.width} columns: {', '.join(left_out)}.")
     lines: dict[str, list[str]] = {}
     for r in rows:
         if not r["verified"]:
@@ -91,20 +91,26 @@ def _after(c: Comparison) -> list[str]:
     if c.case is None:
         return [
             "Errors against exact Coulomb friction, of velocities W p + q relative to |q| and of impulses; their parts "
-            "are on the page\nand in runs.csv. One step: there is no error of the step size.\n"
+            "are on the page and in runs.csv. One step: there is no error of the step size.\n"
             "ok: the problem's own residual is within the solver's tolerance."
         ]
     return [
         f"Errors against exact Coulomb friction at {1e3 * c.settings.reference_step:g} ms; their parts (step size, "
-        "formulation, compliance, solver)\nare on the page and in runs.csv. “k free”: k directions of the impulses "
+        "formulation, compliance, solver) are on the page and in runs.csv. “k free”: k directions of the impulses "
         "are not determined.\n"
         "ok: every step's own residual is within the solver's tolerance."
     ]
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Rich would end the program with code 1; whoever closes our output (`| head`) has seen enough."""
+        raise
+
+
 def _console() -> Console:
-    console = Console()
-    return console if console.is_terminal else Console(width=PIPE_WIDTH)
+    console = _Console()
+    return console if console.is_terminal else _Console(width=PIPE_WIDTH)
 
 
 def _table_that_fits(

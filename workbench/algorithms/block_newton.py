@@ -149,8 +149,8 @@ class BlockNewton(Stages):
         return V, metric(self.laws, self.W)
 
     @cached_property
-    def matrix(self) -> "NewtonMatrix":
-        """Newton's matrix; its pattern is worked out once."""
+    def matrix(self) -> Any:
+        """Newton's matrix, a `NewtonMatrix` unless derived classes have another; its pattern is worked out once."""
         return NewtonMatrix(self.problem, self.J)
 
     def begin(self, start: Array | None) -> Array:

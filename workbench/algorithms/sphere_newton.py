@@ -9,13 +9,17 @@ that help and rises with others. Where none helps, the sweeps alone go on, and o
 the steps is taken, whatever the error: another neighbourhood may have a better step.
 
 Sweeps before, a line search after a linear correction: Graeser & Kornhuber 2009, for convex energies, of which
-Coulomb's law has none. The best iterate is the answer. Cost of a round: one sparse LU over the bodies' velocities and
-up to three times `SWEEPS` sweeps.
+Coulomb's law has none. The best iterate is the answer. Cost of a round: one LU over the bodies' velocities (`fronts`)
+and up to three times `SWEEPS` sweeps.
 """
+
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from workbench.algorithms.block_newton import BlockNewton
+from workbench.algorithms.fronts import FrontalMatrix
 from workbench.algorithms.spheres import OfSpheres, Packed
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
@@ -30,8 +34,8 @@ EASES, RISES, RISES_ALONE = 0.1, 3.0, 10.0
 """Factors of eps after a full step, after the shortest one, and where no step helps."""
 STOP, MOST = 1e-10, 100
 """Residual at which it stops, and Newton steps at most, if nothing else is asked for."""
-LARGEST = 12_000
-"""Velocities up to which a factorisation takes less than a second; of 30,000 it takes five."""
+LARGEST = 40_000
+"""Velocities up to which a factorisation takes a few seconds, and half a gigabyte."""
 
 
 class SphereNewton(OfSpheres):
@@ -46,11 +50,23 @@ class SphereNewton(OfSpheres):
         return on.newton.x, on.newton.least, on.newton.factors
 
 
+class PackedNewton(BlockNewton):
+    """Newton's method over the blocks of a packing, with a matrix that is factored front by front."""
+
+    def __init__(self, problem: ContactBlocks, packed: Packed):
+        super().__init__(problem, most=np.iinfo(int).max)
+        self.packed = packed
+
+    @cached_property
+    def matrix(self) -> Any:
+        return FrontalMatrix(self.problem, self.J, self.packed)
+
+
 class Search:
     """The method on its way: the iterate z (R,), in the scaled rows of `newton`, its error, and eps."""
 
     def __init__(self, problem: ContactBlocks, packed: Packed, x: Array):
-        self.packed, self.newton = packed, BlockNewton(problem, most=np.iinfo(int).max)
+        self.packed, self.newton = packed, PackedNewton(problem, packed)
         self.z, self.eps = self.newton.begin(x), FIRST_EPS
         self.newton.x, self.newton.least = x, problem.residual(x)
         self.take(self.z)

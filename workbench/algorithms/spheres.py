@@ -100,6 +100,13 @@ class Packed:
         z: Array = np.einsum("iab,ib->ia", self.frame, P)[self.there]
         return z
 
+    @property
+    def between(self) -> Array:
+        """(B, 3) from the centre of the second sphere of every contact to that of the first."""
+        arms = abs(self.contact[:, [ARM_A, ARM_B]]).sum(axis=1)
+        found: Array = arms[:, None] * self.contact[:, NORMAL:ARM_A]
+        return found
+
     def velocity(self, P: Array) -> Array:
         """body (N + 1, BODY) after impulses P."""
         body = self.body.copy()

@@ -178,10 +178,10 @@ def _solved(tasks: list["Task"], seconds: float | None, answer: Path | None, sho
     from workbench.readers.answers import write_answer
     from workbench.readers.files import read_problem_file
 
-    found = []
-    if shown:
-        print(HEADER)
+    found: list[dict[str, Any]] = []
     for row, values in solve_rows(tasks, seconds):
+        if shown and not found:
+            print(HEADER)
         found.append(row)
         if shown:
             print(_line(row), flush=True)

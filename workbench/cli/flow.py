@@ -7,6 +7,7 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
 from workbench.cli.words import number_option, number_settings, numbers
+from workbench.errors import WorkbenchError
 from workbench.output import json_text
 
 
@@ -15,6 +16,7 @@ def add_command(commands: Any) -> None:
     p = command(
         commands, "flow", "what formulations do to a flow of grains, over friction coefficient and step",
         "flow hopper", "flow hopper --set N=1000 --mu 0.1,0.3,0.5 --step 2e-3,1e-3,5e-4 --duration 1",
+        "flow hopper --openings 0.04,0.05,0.06",
         "flow rotating-drum -f coulomb -f ccp -f frictionless --roughness 1e-4",
     )  # fmt: skip
     p.add_argument("scene", help="name of a scene of grains: packing, column-collapse, hopper, rotating-drum")
@@ -22,10 +24,12 @@ def add_command(commands: Any) -> None:
         "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
         help="repeatable; default: coulomb and ccp",
     )  # fmt: skip
-    p.add_argument("--mu", metavar="MU[,MU...]", default="0.1,0.5", help="friction coefficients; default 0.1,0.5")
+    p.add_argument("--mu", metavar="MU[,MU...]", help="friction coefficients; default 0.1,0.5, with --openings 0.5")
+    p.add_argument("--step", metavar="H[,H...]", help="step sizes [s]; default 4e-3,2e-3,1e-3, with --openings 4e-3")
     p.add_argument(
-        "--step", metavar="H[,H...]", default="4e-3,2e-3,1e-3", help="step sizes [s]; default 4e-3,2e-3,1e-3"
-    )
+        "--openings", metavar="D,D[,D...]",
+        help="diameters of the hopper's hole [m]: fit Beverloo's law to the discharge (of 400 grains)",
+    )  # fmt: skip
     p.add_argument("--seeds", metavar="N", help="starts of every run, whose spread tells what is chance; default 3")
     p.add_argument("--duration", metavar="T", help="simulated time [s]; default: the scene's")
     p.add_argument(
@@ -42,24 +46,39 @@ def add_command(commands: Any) -> None:
 def run_flow(o: argparse.Namespace) -> None:
     """Make all runs, write rows and page, print what they say."""
     from workbench.output import staged
-    from workbench.verbs.flow import flow
 
-    given: dict[str, Any] = {
-        name: number_option(getattr(o, name), f"--{name}", unit)
-        for name, unit in (("duration", "seconds"), ("roughness", "radii"), ("tolerance", "1"), ("seeds", "starts"))
-        if getattr(o, name) is not None
-    }
-    steps, mu = numbers(o.step, "--step"), numbers(o.mu, "--mu")
     folder = Path(o.out or f"{o.scene}-flow")
     with staged(folder) as stage:
         with Progress(o.quiet) as progress:
-            found = flow(
-                o.scene, o.formulation or ("coulomb", "ccp"), values=number_settings(o.set), mu=mu, steps=steps,
-                progress=progress, **given,
-            )  # fmt: skip
+            found = _found(o, progress)
         found.write(stage)
     if o.json:
         print(json_text(found.rows.to_dict("records")))
     elif not o.quiet:
         print("\n".join(found.words))
         print(f"report: {folder}/report.html")
+
+
+def _found(o: argparse.Namespace, progress: Any) -> Any:
+    """What the verb that is asked for finds."""
+    given: dict[str, Any] = {
+        name: number_option(getattr(o, name), f"--{name}", unit)
+        for name, unit in (("duration", "seconds"), ("roughness", "radii"), ("tolerance", "1"), ("seeds", "starts"))
+        if getattr(o, name) is not None
+    }
+    for name, text in (("mu", o.mu), ("steps", o.step)):
+        if text is not None:
+            given[name] = numbers(text, "--step" if name == "steps" else "--mu")
+    given |= {"values": number_settings(o.set), "progress": progress}
+    formulations = o.formulation or ("coulomb", "ccp")
+    if o.openings is None:
+        from workbench.verbs.flow import flow
+
+        return flow(o.scene, formulations, **given)
+    from workbench.verbs.discharge import discharge
+
+    if o.scene != "hopper":
+        raise WorkbenchError(f"--openings are those of the hopper; {o.scene} has none")
+    if "roughness" in given:
+        raise WorkbenchError("--roughness is beside what --openings finds; give one of them")
+    return discharge(numbers(o.openings, "--openings"), formulations, **given)

@@ -5,9 +5,9 @@ import textwrap
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.errors import UnknownNameError, WorkbenchError
+from workbench.errors import WorkbenchError, meant
 
-KINDS = ("cases", "formulations", "solvers", "metrics", "reproductions")
+KINDS = ("cases", "scenes", "formulations", "solvers", "metrics", "reproductions")
 
 
 def add_command(commands: Any) -> None:
@@ -42,21 +42,26 @@ def run_list(o: argparse.Namespace) -> None:
     known = next((names[o.what] or "a reproduction" for names in lists.values() if o.what in names), None)
     details = _details(o.what) or (known and f"{o.what}: {known}")
     if details is None:
-        raise UnknownNameError("kind or name", o.what, [*KINDS, *(name for names in lists.values() for name in names)])
+        everything = [*KINDS, *(name for names in lists.values() for name in names)]
+        raise WorkbenchError(
+            f"unknown kind or name '{o.what}'; {meant(o.what, everything)}kinds: {', '.join(KINDS)}; "
+            "`workbench list` has all names"
+        )
     print(details)
 
 
 def _lists() -> dict[str, dict[str, str]]:
     """Every kind with its names and a line each."""
     from workbench.algorithms import SOLVERS
-    from workbench.builtin.cases import CASES
+    from workbench.builtin.cases import CASES, SCENES
     from workbench.builtin.formulations import REGISTRIES
     from workbench.builtin.reports.reproductions import REPRODUCTIONS
     from workbench.comparison.metrics import METRICS
 
     generic = {"cvxpy:NAME": "any installed CVXPY solver, for problems that are convex (conic) QPs"}
     return {
-        "cases": CASES.lines(), "formulations": {k: x for r in REGISTRIES for k, x in r.lines().items()},
+        "cases": CASES.lines(), "scenes": SCENES.lines(),
+        "formulations": {k: x for r in REGISTRIES for k, x in r.lines().items()},
         "solvers": SOLVERS.lines() | generic, "metrics": METRICS.lines(),
         "reproductions": dict.fromkeys(REPRODUCTIONS, ""),
     }  # fmt: skip
@@ -65,13 +70,15 @@ def _lists() -> dict[str, dict[str, str]]:
 def _details(name: str) -> str | None:
     """A case with its parameters, a formulation with its options, a solver with what theory promises."""
     from workbench.algorithms import SOLVERS, find_solver
-    from workbench.builtin.cases import CASES
+    from workbench.builtin.cases import CASES, SCENES
     from workbench.builtin.formulations import FORMULATIONS, REGISTRIES
     from workbench.comparison.metrics import METRICS
 
-    if name in CASES or _is_place_of(CASES, name):
-        case = CASES.find(name)
-        table = [f"  {key} = {x:g} {unit:<6} {meaning}" for key, x, unit, meaning in case.parameter_table()]
+    if name in SCENES or name in CASES or _is_place_of(CASES, name):
+        case = SCENES.find(name)() if name in SCENES else CASES.find(name)
+        values = [(f"{key} = {x:g} {unit}", meaning) for key, x, unit, meaning in case.parameter_table()]
+        width = max((len(value) for value, _ in values), default=0)
+        table = [f"  {value:<{width}}  {meaning}" for value, meaning in values]
         return "\n".join([f"{name}: {case.description}", case.source, "", *table])
     if any(name in registry for registry in REGISTRIES) or _is_place_of(FORMULATIONS, name):
         f = next((registry for registry in REGISTRIES if name in registry), FORMULATIONS).find(name)

@@ -3,11 +3,20 @@
 import argparse
 from typing import Any, NoReturn
 
-from workbench.errors import WorkbenchError
+from workbench.errors import WorkbenchError, meant
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors as one line that says what is wrong, exit code 2."""
+    """Errors as one line that says what is wrong, exit code 2; of a word that is none of the choices, the nearest."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            what = action.metavar or "/".join(action.option_strings) or action.dest
+            raise WorkbenchError(
+                f"{what} '{value}' is unknown; {meant(str(value), known)}known: {', '.join(known)} "
+                f"(see {self.prog} --help)"
+            )
 
     def error(self, message: str) -> NoReturn:
         raise WorkbenchError(f"{message} (see {self.prog} --help)")
@@ -16,7 +25,8 @@ class Parser(argparse.ArgumentParser):
 def command(commands: Any, name: str, words: str, *examples: str) -> argparse.ArgumentParser:
     """A command of this name: what it does in words, and examples of its use without the leading `workbench`."""
     shown = "\n".join(f"  workbench {example}" for example in examples)
+    stop = "" if words.endswith("?") else "."
     return commands.add_parser(
-        name, help=words, description=f"{words[0].upper()}{words[1:]}.", epilog=f"examples:\n{shown}",
+        name, help=words, description=f"{words[0].upper()}{words[1:]}{stop}", epilog=f"examples:\n{shown}",
         formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
     )  # fmt: skip

@@ -164,7 +164,7 @@ def _motion(
                 tracks.append(replace(x, **arrays))
     places = {x: i for i, x in enumerate((h, label) for h in order["step"] for label in order["label"])}
     tracks.sort(key=lambda x: -1 if x.role == "reference" else places[x.step, x.label])
-    return Motion(first.t[np.searchsorted(ticks[0], shared)], first.bodies, first.ground, tuple(tracks))
+    return Motion(first.t[np.searchsorted(ticks[0], shared)], first.bodies, first.ground, tuple(tracks), first.radii)
 
 
 def _in_order(frame: pd.DataFrame) -> list[tuple[Any, ...]]:

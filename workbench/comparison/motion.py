@@ -1,7 +1,7 @@
 """The motion of a comparison: bodies, contact points and forces at moments that the reference and all runs share."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from math import ceil, lcm
 from pathlib import Path
 from typing import Any
@@ -54,17 +54,23 @@ class Track:
 class Motion:
     """At most 241 moments t (K,) [s], evenly spread from 0 on: `bodies` that move, `ground` at rest, a track a run.
 
-    The reference's track comes first.
+    The reference's track comes first. Where all bodies are balls there are `radii` (B,) [m] in the place of `bodies`.
     """
 
     t: Array
     bodies: tuple[Solid, ...]
     ground: tuple[Solid, ...]
     tracks: tuple[Track, ...]
+    radii: Array = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def sizes(self) -> Array:
+        """How far each body reaches from its centre (B,) [m]."""
+        return self.radii if self.radii.size else reaches(self.bodies)
 
     def save(self, path: str | Path) -> None:
         """One `.npz` file of plain arrays."""
-        arrays: dict[str, Any] = {"t": self.t}
+        arrays: dict[str, Any] = {"t": self.t, "radii": self.radii}
         for kind in ("bodies", "ground", "tracks"):
             for i, x in enumerate(getattr(self, kind)):
                 arrays |= {f"{kind}/{i}/{f.name}": getattr(x, f.name) for f in fields(x)}
@@ -80,7 +86,9 @@ class Motion:
                 found = {kind: _several(arrays, kind, make) for kind, make in kinds.items()}
                 if not found["tracks"]:
                     raise KeyError("tracks")
-                return cls(arrays["t"], **found)
+                # Motions that were saved before there were balls have no radii.
+                balls = {"radii": arrays["radii"]} if "radii" in arrays else {}
+                return cls(arrays["t"], **found, **balls)
         except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
             raise DataError(f"{path} holds no motion ({error}); a file that Motion.save wrote is needed") from None
 
@@ -108,15 +116,20 @@ def motion(case: Case, reference: Run, runs: Sequence[Run]) -> Motion | None:
     solids = [x for x in shapes if isinstance(x, Solid)]
     bodies = [joined([x for x in solids if x.body == k]) for k in range(first.position.shape[1])]
     rest = [x for x in solids if x.body == GROUND]
-    low, high = reach(first, bodies, rest)
+    low, high = reach(first, reaches(bodies), rest)
     ground = [*rest, *slabs([x for x in shapes if isinstance(x, Plane)], low, high)]
     t = every * reference.h * np.arange(K, dtype=float)
     return Motion(t, tuple(bodies), tuple(ground), (first, *tracks))
 
 
-def reach(track: Track, bodies: Sequence[Solid], rest: Sequence[Solid]) -> tuple[Array, Array]:
-    """Corners (3,) of a box about all that the bodies come to, and about the solids of the ground."""
-    sizes = np.array([np.linalg.norm(x.vertices, axis=1).max() for x in bodies])[:, None]
+def reaches(bodies: Sequence[Solid]) -> Array:
+    """How far each body reaches from its centre (B,) [m]."""
+    return np.array([np.linalg.norm(x.vertices, axis=1).max() for x in bodies])
+
+
+def reach(track: Track, sizes: Array, rest: Sequence[Solid]) -> tuple[Array, Array]:
+    """Corners (3,) of a box about all that bodies of sizes (B,) [m] come to, and about the solids of the ground."""
+    sizes = sizes[:, None]
     corners = [track.position - sizes, track.position + sizes, *(x.vertices for x in rest)]
     points = np.concatenate([x.reshape(-1, 3) for x in corners])
     return np.nanmin(points, axis=0), np.nanmax(points, axis=0)

@@ -32,14 +32,14 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class Exam:
-    """`rows`, one a measured number (`COLUMNS`); `records` by (subject, experiment, trial) at the first step."""
+    """`rows`, one a measured number (`COLUMNS`); `records` by (subject, experiment, trial, step)."""
 
     experiments: tuple[Experiment, ...]
     subjects: dict[str, str]
     """Their versions by their names."""
     steps: tuple[float, ...]
     rows: pd.DataFrame
-    records: Mapping[tuple[str, str, str], Record] = field(repr=False)
+    records: Mapping[tuple[str, str, str, float], Record] = field(repr=False)
 
 
 def examine(
@@ -48,7 +48,7 @@ def examine(
 ) -> Exam:  # fmt: skip
     """All subjects through all experiments with steps [s]. A trial that several experiments ask for is played once."""
     rows: list[dict[str, Any]] = []
-    kept: dict[tuple[str, str, str], Record] = {}
+    kept: dict[tuple[str, str, str, float], Record] = {}
     for subject in subjects:
         for h in steps:
             played: dict[Trial, Record | str] = {}
@@ -60,8 +60,7 @@ def examine(
                     {"subject": subject.name, "step": h, "experiment": experiment.name, **row}
                     for row in (*_measured(experiment, records), *reasons)
                 ]
-                if h == steps[0]:
-                    kept |= {(subject.name, experiment.name, trial): x for trial, x in records.items()}
+                kept |= {(subject.name, experiment.name, trial, h): x for trial, x in records.items()}
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame.attrs["columns"] = {name: {"unit": x[0], "meaning": x[1]} for name, x in COLUMNS.items()}
     return Exam(tuple(experiments), {x.name: x.version for x in subjects}, tuple(steps), frame, kept)
@@ -75,7 +74,7 @@ def _records(
     for name, trial in experiment.trials.items():
         if trial not in played:
             try:
-                played[trial] = subject.play(trial, h)
+                played[trial] = subject.play(trial, h / trial.finer)
             except CannotPlayError as error:
                 played[trial] = str(error)
         found = played[trial]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.comparison.motion import Motion, Track, reach
+from workbench.comparison.motion import Motion, Track, reach, reaches
 from workbench.exams.record import Record
 from workbench.mechanics.solids import GROUND, Plane, Solid, joined, slabs
 
@@ -22,7 +22,7 @@ def motion(records: Mapping[str, Record], reference: str) -> Motion:
     shapes = first.trial.solids()
     solids = [x for x in shapes if isinstance(x, Solid)]
     bodies = tuple(joined([x for x in solids if x.body == k]) for k in range(first.position.shape[1]))
-    low, high = reach(tracks[0], bodies, [])
+    low, high = reach(tracks[0], reaches(bodies), [])
     ground = slabs([x for x in shapes if isinstance(x, Plane)], low, high)
     rest = [x for x in solids if x.body == GROUND]
     t = every * first.h * np.arange(len(tracks[0].position), dtype=float)

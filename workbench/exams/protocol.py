@@ -4,6 +4,7 @@ An adapter is a file with a class `World(trial, h, **settings)`, trial as `Trial
 
     step()              one step
     push(velocity)      gives the bodies velocities (B, 6), linear and angular in the axes of the world
+    pull(gravity)       changes gravity to (3,) [m/s2]
     state()             positions (B, 3) of the centres of mass, orientations (B, 4), scalar first, velocities (B, 6)
     contacts()          (a, b, point (3,), force (3,) [N]) of the last step's contacts: what body b receives from a, -1
                         for the ground, and a in return; None where the engine does not tell
@@ -36,6 +37,8 @@ def play(world: Any, trial: dict[str, Any], h: float) -> dict[str, np.ndarray]:
         if k == pushed and velocity.any():
             world.push(velocity)
             states[-1] = _copied(world.state())
+        if k >= pushed and any(trial["swing"]):
+            world.pull(gravity(trial, h, k))
         world.step()
         contacts = world.contacts()
         wrenches.append(_wrench(contacts, states[-1][0]))
@@ -45,6 +48,12 @@ def play(world: Any, trial: dict[str, Any], h: float) -> dict[str, np.ndarray]:
             raise ValueError(f"the motion explodes at {k * h:g} s")
     found = [np.array(x) for x in zip(*states, strict=True)]
     return dict(zip(FIELDS, [*found, np.array(wrenches), np.array(counts, dtype=float)], strict=True))
+
+
+def gravity(trial: dict[str, Any], h: float, k: Any) -> np.ndarray:
+    """Gravity [m/s2] in the middle of the k-th step, or of steps k (K, 1)."""
+    since = np.maximum(0.0, k + 0.5 - round(trial["settling"] / h))
+    return np.array(trial["gravity"]) + since * h * np.array(trial["swing"])
 
 
 def _copied(state: Any) -> tuple:

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from workbench.arrays import Array
+from workbench.exams.protocol import gravity
 from workbench.exams.trial import Trial, turning
 
 
@@ -50,9 +51,19 @@ class Record:
         counted = self.contacts[: max(1, self.pushed)]
         return float(counted.max()) if counted.size else np.nan
 
+    def acceleration(self, begin: float, end: float, along: int = 0, body: int = 0) -> float:
+        """The mean rate of one of a body's six velocities between two times [s] after the push."""
+        first, last = (self.speed(t, body)[along] for t in (begin, end))
+        return float(last - first) / (end - begin)
+
+    def creep(self, begin: float, end: float, along: int = 0, body: int = 0) -> float:
+        """The mean speed of a body along an axis between two times [s] after the push, by its positions [m/s]."""
+        first, last = (self.position[self.at(t), body, along] for t in (begin, end))
+        return float(last - first) / (end - begin)
+
     @cached_property
     def energy(self) -> Array:
-        """(K + 1,) kinetic and potential energy [J]."""
+        """(K + 1,) kinetic and potential energy [J], of a trial whose gravity does not change."""
         mass = np.array([body.mass for body in self.trial.bodies])
         inertia = np.array([body.inertia for body in self.trial.bodies])
         own = np.einsum("kbji,kbj->kbi", turning(self.orientation), self.velocity[..., 3:])
@@ -65,6 +76,7 @@ class Record:
         change = np.diff(self.velocity[..., :3], axis=0)
         if 0 < self.pushed <= len(change) and any(any(body.velocity) for body in self.trial.bodies):
             change[self.pushed - 1] = np.nan
-        error = mass * (change / self.h - np.array(self.trial.gravity)) - self.wrench[..., :3]
+        pull = gravity(self.trial.plain(), self.h, np.arange(len(change))[:, None])[:, None]
+        error = mass * (change / self.h - pull) - self.wrench[..., :3]
         told = np.linalg.norm(error, axis=-1) / (mass[:, 0] * np.linalg.norm(self.trial.gravity))
         return float(np.nanmax(told)) if np.isfinite(told).any() else np.nan

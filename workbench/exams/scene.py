@@ -103,6 +103,9 @@ class FormulationWorld:
     def push(self, velocity: Array) -> None:
         self.v = velocity.ravel().copy()
 
+    def pull(self, gravity: Array) -> None:
+        self.scene.gravity = gravity
+
     def state(self) -> tuple[Array, Array, Array]:
         return *self.scene.poses(self.q), self.v.reshape(-1, 6)
 

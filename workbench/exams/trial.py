@@ -41,8 +41,9 @@ class Body:
 class Trial:
     """Bodies on planes (normal, point), one friction coefficient and one restitution for all that touches.
 
-    It rests for `settling` [s], is given the bodies' velocities, and moves on for `duration` [s]. Spheres touch planes,
-    boxes and each other, boxes touch planes alone: bodies stand on feet, so that every engine has as many contacts.
+    It rests for `settling` [s], is given the bodies' velocities, and moves on for `duration` [s], in which gravity
+    changes by `swing` a second [m/s3]. Spheres touch planes, boxes and each other, boxes touch planes alone: bodies
+    stand on feet, so that every engine has as many contacts. `finer` steps are taken for every step of the exam.
     """
 
     bodies: tuple[Body, ...]
@@ -52,6 +53,8 @@ class Trial:
     gravity: Vector = (0.0, 0.0, -9.81)
     e: float = 0.0
     settling: float = SETTLING
+    swing: Vector = (0.0, 0.0, 0.0)
+    finer: int = 1
 
     def plain(self) -> dict[str, Any]:
         """The trial in lists and numbers, as adapters get it."""

@@ -54,6 +54,9 @@ def write_answer(problem: FileProblem, values: Mapping[str, Array], path: str | 
 def read_answer(path: str | Path, problem: FileProblem) -> Array:
     """The impulses p, or unknowns z, of an answer to a problem of this size (n,). Raises DataError where it is none."""
     path, friction = Path(path), isinstance(problem, FrictionProblem | GlobalFrictionProblem)
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "does not exist"
+        raise DataError(f"{path.name} {what}; name a file with an answer")
     suffix, name = path.suffix.lower(), "p" if friction else "z"
     if suffix in (".hdf5", ".h5") and friction:
         from workbench.readers.fclib import read_solution
@@ -112,7 +115,7 @@ def _read_csv(path: Path) -> dict[str, list[float]]:
     text, name = read_text(path)
     lines = list(csv.reader(text.splitlines()))
     if not lines or lines[0][:3] != ["quantity", "index", "value"]:
-        raise DataError(f"{name} does not begin with quantity,index,value as an answer does")
+        raise DataError(f"{name} is no answer: its first line is quantity,index,value, then come lines such as p,0,1.5")
     found: dict[str, list[float]] = {}
     for number, words in enumerate(lines[1:], start=2):
         try:

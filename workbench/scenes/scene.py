@@ -1,11 +1,18 @@
 """What a scene is: a system whose contacts come from elsewhere, instant by instant."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from workbench.arrays import Array
 from workbench.mechanics.instant import Instant
 from workbench.mechanics.solids import Plane, Solid
+
+if TYPE_CHECKING:
+    from workbench.mechanics.case import Truth
+    from workbench.scenes.track import Track
 
 
 class Scene(ABC):
@@ -20,6 +27,8 @@ class Scene(ABC):
     """Speed below which a contact counts as sticking [m/s]."""
     recovery: float = float("inf")
     """The largest speed at which overlaps and errors of bilateral rows are undone [m/s, rad/s]."""
+    known: "Callable[[Track], Sequence[Truth]] | None" = None
+    """What is known of a run under exact Coulomb friction, where somebody knows."""
 
     @abstractmethod
     def start(self) -> tuple[Array, Array]:
@@ -52,6 +61,10 @@ class Scene(ABC):
     def solids(self) -> tuple[Solid | Plane, ...]:
         """The shapes that the motion is drawn with, (body, shape) by `Solid`."""
         return ()
+
+    def radii(self) -> Array:
+        """Radii (B,) [m] of bodies that are all balls, and are drawn as such; empty where they are not."""
+        return np.zeros(0)
 
     def facts(self) -> dict[str, Any]:
         """What a report says of the scene."""

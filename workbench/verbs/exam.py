@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -81,10 +82,10 @@ def exam(
 ) -> ExamResult:  # fmt: skip
     """Let formulations and engines play experiments whose outcome theory knows, with steps [s].
 
-    `subjects` are formulations, or names of engines (`workbench.exams.subject.ENGINES`; `drake` is all of Drake's);
-    none means all formulations but the slowest, and every engine that is installed. `experiments` are names of
-    `EXPERIMENTS`, none means all. Engines are looked for in each `python`, a path, and in this one. Raises
-    WorkbenchError where something is unknown, or an engine that was asked for is absent.
+    `subjects` are formulations, or names of engines (`workbench.exams.subject.ENGINES`; `drake` is all of Drake's, and
+    `mujoco` both the formulation and the engine); none means all formulations but the slowest, and every engine that
+    is installed. `experiments` are names of `EXPERIMENTS`, none means all. Engines are looked for in each `python`, a
+    path, and in this one. Raises WorkbenchError where something is unknown, or an engine that was asked for is absent.
 
     >>> import workbench as wb
     >>> found = wb.exam(["ccp"], experiments=["lift"])
@@ -97,6 +98,9 @@ def exam(
     for h in steps:
         if not 1e-5 <= h <= 0.02:
             raise WorkbenchError(f"step {h:g} s; one of 1e-5 to 0.02 s is needed, since a trial lasts half a second")
+    for path in python:
+        if shutil.which(path) is None:
+            raise WorkbenchError(f"python '{path}' is no program; name a Python in which engines are installed")
     chosen = [EXPERIMENTS[name] for name in experiments] or list(EXPERIMENTS.values())
     sitting, absent = _subjects(subjects, [*python, sys.executable])
     total, done = len(sitting) * len(steps) * len(chosen), iter(range(10**9))
@@ -113,35 +117,34 @@ def exam(
 
 
 def _subjects(wanted: Sequence[str | Formulation], pythons: Sequence[str]) -> tuple[list[Subject], list[str]]:
-    """Who sits the exam, and of engines that nobody asked for by name, why they do not."""
+    """Who sits the exam, formulations first; and why engines do not that nobody asked for by a name of theirs."""
     names = list(wanted) or [*(x for x in FORMULATIONS.names if x not in SLOW), *ENGINES]
     found: list[Subject] = []
     absent: dict[str, str] = {}
     try:
         for name in names:
             engines = _engines(name)
+            formulation = not engines or name in FORMULATIONS.names
+            if formulation:
+                found.append(FormulationSubject(find_formulation(name), f"workbench {__version__}"))
             for engine in engines:
                 if engine in [subject.name for subject in found]:
                     continue
                 try:
                     found.append(_engine(engine, pythons))
                 except WorkbenchError as error:
-                    if wanted:
+                    if wanted and not formulation:
                         raise
                     absent.setdefault(ENGINES[engine].adapter, str(error))
-            if not engines:
-                found.append(FormulationSubject(find_formulation(name), f"workbench {__version__}"))
     except BaseException:
         for subject in found:
             subject.close()
         raise
-    return found, list(absent.values())
+    return sorted(found, key=lambda x: isinstance(x, EngineSubject)), list(absent.values())
 
 
 def _engines(name: str | Formulation) -> list[str]:
     """The engines of a name: one, or all variants of one."""
-    if not isinstance(name, str) or name in FORMULATIONS.names:
-        return []
     return [x for x in ENGINES if name in (x, x.partition("/")[0])]
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.algorithms.in_turn import InTurn
 from workbench.algorithms.spheres import SOLVER
 from workbench.builtin.cases import SCENES
 from workbench.builtin.reports.text.flow import sentences
-from workbench.comparison.scenes.flow import Flow, Progress
+from workbench.comparison.scenes.flow import Flow, MakeStepper, Progress
 from workbench.comparison.scenes.flow import flow as all_runs
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
@@ -101,15 +101,39 @@ def flow(
     >>> found.rows[["formulation", "steps", "finished"]].values.tolist()
     [['ccp', 4, True]]
     """
+    plan = planned(what, formulations, values, mu, steps, seeds, tolerance)
+    if not 0 < roughness < 1:
+        raise WorkbenchError(f"roughness = {roughness:g}; a number between 0 and 1 is needed")
+    duration = duration or plan.case.duration
+    made = all_runs(
+        plan.case, plan.formulations, plan.mu, plan.steps, duration, roughness, int(seeds), plan.stepper, progress
+    )
+    return FlowResult(made, {"duration": duration, "seeds": int(seeds), "roughness": roughness, "tolerance": tolerance})
+
+
+class Plan(NamedTuple):
+    """What runs are made of, checked: the largest step first."""
+
+    case: SceneCase
+    formulations: Sequence[Formulation]
+    mu: list[float]
+    steps: list[float]
+    stepper: MakeStepper
+
+
+def planned(
+    what: str | SceneCase | type[SceneCase], formulations: Sequence[str | Formulation],
+    values: Mapping[str, float] | None, mu: Sequence[float], steps: Sequence[float], seeds: int, tolerance: float,
+) -> Plan:  # fmt: skip
+    """The scene with its parameters, what is run, and what steps it; raises WorkbenchError for what makes no runs."""
     found = SCENES.find(what) if isinstance(what, str) else what
     case = found() if isinstance(found, type) else found
     if not isinstance(case, SceneCase):
         raise WorkbenchError(f"a scene or its name is needed; {type(what).__name__} was given")
     if not (mu and steps and formulations):
         raise WorkbenchError("at least one formulation, one friction coefficient and one step are needed")
-    for name, value in (("roughness", roughness), ("tolerance", tolerance)):
-        if not 0 < value < 1:
-            raise WorkbenchError(f"{name} = {value:g}; a number between 0 and 1 is needed")
+    if not 0 < tolerance < 1:
+        raise WorkbenchError(f"tolerance = {tolerance:g}; a number between 0 and 1 is needed")
     if not (1 <= seeds <= MOST_SEEDS and seeds == int(seeds)):
         raise WorkbenchError(f"seeds = {seeds:g}; a whole number from 1 to {MOST_SEEDS} is needed")
     accepted = SLACK * tolerance
@@ -120,7 +144,4 @@ def flow(
         return SceneStepper(scene, f, h, solver=solver if f.name in ("coulomb", "ccp") else None)
 
     case = case.with_parameters(**(values or {}))
-    runs = case, find_formulations(list(formulations)), list(mu), sorted(steps, reverse=True)
-    duration = duration or case.duration
-    made = all_runs(*runs, duration, roughness, int(seeds), stepper, progress)
-    return FlowResult(made, {"duration": duration, "seeds": int(seeds), "roughness": roughness, "tolerance": tolerance})
+    return Plan(case, find_formulations(list(formulations)), list(mu), sorted(steps, reverse=True), stepper)

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.builtin.cases import CASES, SCENES
 from workbench.comparison.scenes.runs import Engine
-from workbench.errors import UnknownNameError, WorkbenchError
+from workbench.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.readers.numbers import parse_entry
 from workbench.scenes.case import SceneCase
 from workbench.scenes.scene import Scene
@@ -53,7 +53,9 @@ def scene(
 
 
 def must_be_known(what: Any) -> None:
-    """Raises UnknownNameError for a plain name that neither a case nor a scene has."""
+    """Raises UnknownNameError for a plain name that neither a case nor a scene has, DataError for an absent file."""
+    if isinstance(what, str) and ":" not in what and Path(what).suffix not in ("", ".py") and not Path(what).exists():
+        raise DataError(f"{what} does not exist; name a case, a scene, or a file with a problem or a model")
     if isinstance(what, str) and not {".", ":", "/"} & set(what) and what not in CASES and what not in SCENES:
         raise UnknownNameError("case or scene", what, [*CASES.names, *SCENES.names, "FILE.py:CASE", "MODEL.xml"])
 

@@ -85,7 +85,7 @@ def compare(
         framed(pd.concat(steps, ignore_index=True), TRAJECTORIES, SCENE), framed([], DIAGNOSTICS, SCENE),
         mathematics(formulations, (scene.start()[1].size, 0, 1, 2)), settings=settings,
         motion=motion(scene, fine, moving, end.until), scene=_shown(scene, end, duration, engines),
-        bodies=framed(bodies, BODIES, SCENE),
+        bodies=framed(bodies, BODIES, SCENE), truths=tuple(scene.known(fine)) if scene.known and fine.finished else (),
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from math import ceil, lcm
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.comparison.motion import MOMENTS, Motion, reach
+from workbench.comparison.motion import MOMENTS, Motion, reach, reaches
 from workbench.comparison.motion import Track as Shown
 from workbench.mechanics.solids import GROUND, Plane, Solid, ball, joined, slabs
 from workbench.scenes.scene import Scene
@@ -17,9 +17,9 @@ MARK = 0.01
 
 
 def motion(scene: Scene, reference: Track, runs: Sequence[Track], until: float) -> Motion | None:
-    """What the reference and the runs move like up to a time [s]; None for a scene without `solids`."""
-    shapes = scene.solids()
-    if not shapes:
+    """What the reference and the runs move like up to a time [s]; None for a scene without shapes."""
+    shapes, radii = scene.solids(), scene.radii()
+    if not (shapes or radii.size):
         return None
     strides = [round(x.h / reference.h) for x in runs]
     steps, every = round(until / reference.h), lcm(*strides)
@@ -28,12 +28,12 @@ def motion(scene: Scene, reference: Track, runs: Sequence[Track], until: float) 
     first = _shown(reference, "reference", every, K)
     tracks = [_shown(x, "run", every // stride, K) for x, stride in zip(runs, strides, strict=True)]
     solids = [x for x in shapes if isinstance(x, Solid)]
-    bodies = [_body(solids, i, name) for i, name in enumerate(scene.bodies)]
+    bodies = [] if radii.size else [_body(solids, i, name) for i, name in enumerate(scene.bodies)]
     rest = [x for x in solids if x.body == GROUND]
-    low, high = reach(first, bodies, rest)
+    low, high = reach(first, radii if radii.size else reaches(bodies), rest)
     ground = [*rest, *slabs([x for x in shapes if isinstance(x, Plane)], low, high)]
     t = every * reference.h * np.arange(K, dtype=float)
-    return Motion(t, tuple(bodies), tuple(ground), (first, *tracks))
+    return Motion(t, tuple(bodies), tuple(ground), (first, *tracks), radii)
 
 
 def _body(solids: Sequence[Solid], i: int, name: str) -> Solid:

@@ -42,6 +42,9 @@ class World:
         for body, v in zip(self.bodies, velocity.tolist(), strict=True):
             self.p.resetBaseVelocity(body, v[:3], v[3:])
 
+    def pull(self, gravity):
+        self.p.setGravity(*gravity.tolist())
+
     def state(self):
         poses = [self.p.getBasePositionAndOrientation(body) for body in self.bodies]
         velocity = [np.concatenate(self.p.getBaseVelocity(body)) for body in self.bodies]

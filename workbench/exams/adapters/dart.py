@@ -70,6 +70,9 @@ class World:
             joint.setLinearVelocity(v[:3])
             joint.setAngularVelocity(v[3:])
 
+    def pull(self, gravity):
+        self.world.setGravity(gravity)
+
     def state(self):
         poses = [body.getWorldTransform() for _, body in self.bodies]
         turns = [x.quaternion() for x in poses]

@@ -65,6 +65,9 @@ class World:
         for body, v in zip(self.bodies, velocity, strict=True):
             self.plant.SetFreeBodySpatialVelocity(self.context, body, SpatialVelocity(v[3:], v[:3]))
 
+    def pull(self, gravity):
+        self.plant.mutable_gravity_field().set_gravity_vector(gravity)
+
     def state(self):
         poses = [self.plant.EvalBodyPoseInWorld(self.context, body) for body in self.bodies]
         velocity = [self.plant.EvalBodySpatialVelocityInWorld(self.context, body) for body in self.bodies]

@@ -48,6 +48,9 @@ class World:
             mujoco.mju_rotVecQuat(v[k, 3:], velocity[k, 3:], orientation * [1, -1, -1, -1])
         self.data.qvel[:] = v.ravel()
 
+    def pull(self, gravity):
+        self.model.opt.gravity[:] = gravity
+
     def state(self):
         q, v = self.data.qpos.reshape(-1, 7), self.data.qvel.reshape(-1, 6).copy()
         for k in range(len(q)):

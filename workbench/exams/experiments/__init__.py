@@ -1,11 +1,31 @@
 """The experiments, one a file, each listed here"""
 
-from workbench.exams.experiments import balance, bounce, groove, lift, rest, rolling, slope, spin, stack, stopping, yaw
+from workbench.exams.experiments import (
+    balance,
+    bounce,
+    chain,
+    conveyor,
+    groove,
+    halving,
+    lift,
+    painleve,
+    rest,
+    rolling,
+    slope,
+    spin,
+    stack,
+    stopping,
+    wedge,
+    yaw,
+)
 
 EXPERIMENTS = {
     x.EXPERIMENT.name: x.EXPERIMENT
-    for x in (rest, slope, stopping, yaw, lift, rolling, spin, groove, stack, bounce, balance)
-}
+    for x in (
+        rest, slope, conveyor, stopping, yaw, lift, rolling, spin, groove, wedge, stack, bounce, chain, painleve,
+        halving, balance,
+    )
+}  # fmt: skip
 """In the order of the page."""
-VERSION = "1"
+VERSION = "2"
 """Of the exam: it changes with every trial, truth or bound, so that results can be cited."""

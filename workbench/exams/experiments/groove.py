@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.measures import END, held_or_sliding
 from workbench.exams.record import Record
 from workbench.exams.trial import Body, Trial, tilted
 
@@ -16,7 +17,7 @@ CAPSULE = Body(
     "capsule", 1.0, (0.00125, 0.005, 0.005), ((-LENGTH, 0.0, 0.0, RADIUS), (LENGTH, 0.0, 0.0, RADIUS)), (),
     ((0.0, 0.0, 0.0, LENGTH, 0.7 * RADIUS, 0.7 * RADIUS),), (0.0, 0.0, RADIUS / S),
 )  # fmt: skip
-ANGLE, BEGIN, END = 30.0, 0.1, 0.3
+ANGLE = 30.0
 FRICTION = {"slides, mu = 0.2": 0.2, "held, mu = 0.4": 0.4}
 
 
@@ -24,14 +25,7 @@ def measure(records: Mapping[str, Record]) -> list[Measured]:
     found = []
     for name, record in records.items():
         down, _, normal = record.trial.gravity
-        truth = down - record.trial.mu * abs(normal) / S
-        x = record.path()[:, 0]
-        if truth > 0:
-            value = float(np.diff([record.speed(t)[0] for t in (BEGIN, END)])[0] / (END - BEGIN))
-            found.append(Measured("acceleration of slip", name, value, truth, 0.01 * truth, "m/s2"))
-        else:
-            value = float(x[-1] - x[round(BEGIN / record.h)]) / (END - BEGIN)
-            found.append(Measured("creep", name, value, 0.0, 1e-5, "m/s"))
+        found.append(held_or_sliding(name, record, down - record.trial.mu * abs(normal) / S))
     return found
 
 

@@ -13,11 +13,15 @@ MEAN = 0.05
 TRIALS = lift.EXPERIMENT.trials
 
 
+def sunk(record: Record) -> float:
+    """How far a body goes in until the push [m]."""
+    return float(record.position[0, 0, 2] - record.position[record.pushed, 0, 2])
+
+
 def measure(records: Mapping[str, Record]) -> list[Measured]:
     found = []
     for name, record in records.items():
-        sunk = float(record.position[0, 0, 2] - record.position[record.pushed, 0, 2])
-        found.append(Measured("goes in", name, sunk, 0.0, 1e-4, "m"))
+        found.append(Measured("goes in", name, sunk(record), 0.0, 1e-4, "m"))
         wrench = record.wrench[record.pushed - round(MEAN / record.h) : record.pushed, 0].mean(axis=0)
         if np.isfinite(wrench).all():
             weight = record.trial.bodies[0].mass * 9.81

@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.measures import END, held_or_sliding
 from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sled, tilted
 
 ANGLES = {0.2: (10.0, 15.0), 0.5: (20.0, 30.0), 0.8: (30.0, 45.0)}
 """For every friction coefficient a slope on which the block stays and one on which it slides, in degrees."""
-BEGIN, END = 0.1, 0.3
 
 
 def trials() -> dict[str, Trial]:
@@ -25,15 +23,7 @@ def measure(records: Mapping[str, Record]) -> list[Measured]:
     found = []
     for name, record in records.items():
         down, _, normal = record.trial.gravity
-        slip = down - record.trial.mu * abs(normal)
-        speeds = [record.speed(t)[0] for t in (BEGIN, END)]
-        if slip > 0:
-            value = float(np.diff(speeds)[0] / (END - BEGIN))
-            found.append(Measured("acceleration of slip", name, value, slip, 0.01 * slip, "m/s2"))
-        else:
-            x = record.path()[:, 0]
-            value = float(x[-1] - x[round(BEGIN / record.h)]) / (END - BEGIN)
-            found.append(Measured("creep", name, value, 0.0, 1e-5, "m/s"))
+        found.append(held_or_sliding(name, record, down - record.trial.mu * abs(normal)))
     return found
 
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from workbench.exams.experiment import Experiment, Measured
 from workbench.exams.record import Record
 from workbench.exams.trial import FOOT, Body, Trial
@@ -24,7 +22,7 @@ BEGIN, END = 0.05, 0.25
 def measure(records: Mapping[str, Record]) -> list[Measured]:
     found = []
     for name, record in records.items():
-        value = float(np.diff([record.speed(t)[5] for t in (BEGIN, END)])[0] / (BEGIN - END))
+        value = -record.acceleration(BEGIN, END, along=5)
         found.append(Measured("deceleration", name, value, BRAKED, 0.02 * BRAKED, "rad/s2"))
         left = float(abs(record.speed(0.5)[5]))
         found.append(Measured("spin left", name, left, 0.0, 1e-3, "rad/s"))

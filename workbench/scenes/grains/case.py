@@ -12,7 +12,7 @@ from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.scene import MOST, Grains
-from workbench.scenes.grains.truths import balances
+from workbench.scenes.grains.truths import balances, weight
 from workbench.scenes.track import Track
 
 
@@ -38,14 +38,17 @@ class GrainCase(SceneCase):
 
     def grains(self, radius: Array, centre: Array, *given: Array, **others: Any) -> Grains:
         """The scene of grains of these radii (N,) [m] at these centres (N, 3), with what else `Grains` takes."""
-        return Grains(
+        made = Grains(
             radius, centre, *given, mu=self.mu, density=self.density, gravity=(0.0, 0.0, -self.gravity),
             name=self.name, **others,
         )  # fmt: skip
+        made.known = self.truths
+        return made
 
     def truths(self, track: Track) -> list[Truth]:
-        """The balances of momentum and energy."""
-        return balances(self.scene(), track)
+        """The balances of momentum and energy, and the weight that walls and ground carry."""
+        scene = self.scene()
+        return [*balances(scene, track), *weight(scene, track)]
 
     @abstractmethod
     def scene(self) -> Grains: ...

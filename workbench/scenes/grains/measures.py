@@ -112,8 +112,15 @@ def solid_fraction(x: Array, radius: Array, quantiles: tuple[float, float] = INN
     return float((distance <= radius[nearest]).any(axis=1).mean())
 
 
-def passing_rate(z: Array, t: Array, mass: Array, level: float = 0.0) -> float:
-    """Rate [kg/s] at which what is at heights z (K, N) [m] passes a level downwards, by least squares over `FLOW`.
+class Passing(NamedTuple):
+    """What passes a level: at a steady rate [kg/s], as if from a time `since` [s] on."""
+
+    rate: float
+    since: float
+
+
+def passing(z: Array, t: Array, mass: Array, level: float = 0.0) -> Passing:
+    """How what is at heights z (K, N) [m] passes a level downwards, by least squares over `FLOW`.
 
     NaN where fewer than ten pass in that time.
     """
@@ -121,5 +128,16 @@ def passing_rate(z: Array, t: Array, mass: Array, level: float = 0.0) -> float:
     count = (z < level).sum(axis=1)
     some = (count >= FLOW[0] * count[-1]) & (count <= FLOW[1] * count[-1])
     if not some.any() or np.ptp(count[some]) < 10:
+        return Passing(float("nan"), float("nan"))
+    rate, at_zero = np.polyfit(t[some], below[some], 1)
+    return Passing(float(rate), float(-at_zero / rate))
+
+
+def fall_time(z: Array, t: Array, since: float) -> float:
+    """Time [s] after `since` at which a height z (K,) is half way to what it ends at; NaN where it does not fall."""
+    first = int(np.searchsorted(t, since))
+    if first >= len(z) - 1 or not z[-1] < z[first]:
         return float("nan")
-    return float(np.polyfit(t[some], below[some], 1)[0])
+    k = first + int(np.argmax(z[first:] <= 0.5 * (z[first] + z[-1])))
+    share = (z[k - 1] - 0.5 * (z[first] + z[-1])) / (z[k - 1] - z[k])
+    return float(t[k - 1] + share * (t[k] - t[k - 1]) - t[first])

@@ -10,7 +10,7 @@ from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.errors import DataError
 from workbench.mechanics.instant import Instant, Places, instant
-from workbench.mechanics.solids import Solid
+from workbench.mechanics.solids import Plane, Solid
 from workbench.scenes.grains import contacts
 from workbench.scenes.grains.neighbours import close_pairs
 from workbench.scenes.grains.walls import Wall
@@ -192,8 +192,14 @@ class Grains(Scene):
         kinetic = 0.5 * (self.mass @ (v[:, :3] ** 2).sum(axis=1) + self.inertia @ (v[:, 3:] ** 2).sum(axis=1))
         return float(kinetic - self.mass @ (x @ self.gravity))
 
-    def solids(self) -> tuple[Solid, ...]:
-        return ()
+    def solids(self) -> tuple[Solid | Plane, ...]:
+        """The walls, next to where the grains begin."""
+        x, r = self.q[:, :3], self.radii()[:, None]
+        low, high = (x - r).min(axis=0), (x + r).max(axis=0)
+        return tuple(shape for wall in self.walls for shape in wall.shapes(low, high))
+
+    def radii(self) -> Array:
+        return self.radius[: len(self.mass)]
 
 
 def _checked(scene: str, name: str, value: Any, shape: tuple[int, ...]) -> Array:

@@ -42,6 +42,22 @@ def balances(scene: Grains, track: Track) -> list[Truth]:
     return truths
 
 
+def weight(scene: Grains, track: Track) -> list[Truth]:
+    """That walls and ground carry the grains' weight, but for what these gain or lose in speed: exactly it at rest.
+
+    The mean over the last fifth of the steps; nothing without gravity, or where nothing is within reach then.
+    """
+    last = len(track.contacts) // 5
+    pull = float(np.linalg.norm(scene.gravity))
+    if not (last and pull and track.contacts[-last:].any()):
+        return []
+    v = track.v.reshape(len(track.v), -1, 6)[:, :, :3] @ (scene.gravity / pull) @ scene.mass / scene.mass.sum()
+    theory = 1.0 - float(v[-1] - v[-1 - last]) / (pull * track.h * last)
+    carried = float(weight_carried(scene, track)[-last:].mean())
+    source = "of ground and walls beside all grains' weight, mean of the last fifth, by the change of momentum"
+    return [Truth("weight carried", carried, theory, 1e-9, "1", source)]
+
+
 def momenta(scene: Grains, track: Track) -> tuple[Array, Array, Array]:
     """Of every step and grain (K, N, 6) [N s, N m s]: the change of momentum, what contacts gave, what gravity gave."""
     v = track.v.reshape(len(track.v), -1, 6)

@@ -1,0 +1,54 @@
+"""Genesis' resolution "signorini": MuJoCo's soft contact, with Coulomb's disc of the developed normal force.
+
+The rows and their compliances are those of `mujoco`, but friction is bounded by the disc of radius mu f_n, and the
+normal row does not see friction:
+
+    0 <= p_n  perp  u_n+ + R_n p_n + b_n >= 0
+    |p_t| <= mu p_n,   u_t+ + R_t p_t + b_t = 0 inside the disc, against p_t on its rim
+
+Genesis takes f_n from the last iterate of its Newton method ("latched") and repeats that to its fixed point; here the
+fixed point is one problem, exact Coulomb friction in De Saxce's form with these rows. What slides therefore stays on
+the floor, where the cone with associated flow lifts it; what sticks creeps as under `mujoco`, at R_t |f_t| / b.
+
+Taken over: the above, as the pull requests describe it, with Genesis' default time constant (0.01 s, RigidOptions).
+Not taken over: iterations that end before the fixed point, and what `mujoco` leaves out. Fixed points need be neither
+there nor unique.
+"""
+
+from dataclasses import replace
+
+from workbench.builtin.formulations.coulomb import coulomb
+from workbench.builtin.formulations.mujoco import (
+    DampingRatio,
+    ImpedanceRatio,
+    LeastImpedance,
+    Midpoint,
+    MostImpedance,
+    Power,
+    TimeConstant,
+    Width,
+    given,
+    soft_numbers,
+)
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.modelling import Declaration, Hooks
+
+
+@formulation(
+    "genesis",
+    friction="Coulomb's disc of the developed normal force, softened by MuJoCo's regulariser",
+    source="Duburcq 2022, thesis, PSL, tel-04166955, eq. (C.22); genesis-world, pull requests 3126 and 3139",
+)
+def genesis(
+    s: ContactSymbols,
+    timeconst: TimeConstant = 0.01,
+    dampratio: DampingRatio = 1.0,
+    dmin: LeastImpedance = 0.9,
+    dmax: MostImpedance = 0.95,
+    width: Width = 0.001,
+    impratio: ImpedanceRatio = 1.0,
+    midpoint: Midpoint = 0.5,
+    power: Power = 2.0,
+) -> Declaration:
+    numbers = soft_numbers(timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power)
+    return replace(coulomb.build(s), hooks=Hooks(given, numbers=numbers))

@@ -1,0 +1,98 @@
+"""What runs over several openings of a hopper say of Beverloo's law, in sentences."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.comparison.scenes.discharge import LITERATURE, SURE, Discharge
+
+UNLIKELY = 1 - SURE
+NAMES = ("C", "k")
+
+
+def sentences(x: Discharge) -> list[str]:
+    """C and k of every formulation beside those of sources, whether the runs keep to the law, and how sure that is."""
+    laws = x.laws.to_dict("records")
+    known = [r for r in laws if np.isfinite(r["C_low"])]
+    found = [_law(r) for r in known]
+    if known:
+        sources = " and ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in LITERATURE.items())
+        found.append(
+            f"Beverloo's law is W = C ρ g^1/2 (D − k d)^5/2, with ρ the mass of the grains by the space they take up, "
+            f"measured in each run as the hole opens. Sources give {sources} for spheres (Nedderman 1992)."
+        )
+    for r in laws:
+        if not np.isfinite(r["C_low"]):
+            found.append(f"{_capital(_who(r))}: {r['runs']} runs with a discharge tell no C and no k.")
+    return [*found, *_left_out(x), *_how_sure(known)]
+
+
+def _law(r: Mapping[Any, Any]) -> str:
+    told = " and ".join(f"{name} = {_of(r, name)}" for name in NAMES)
+    beside = [_beside(r, name) for name in NAMES]
+    held = ", ".join(f"{name} {words}" for name, words in zip(NAMES, beside, strict=True))
+    if beside[0] == beside[1]:
+        held = f"both {beside[0]}" if "no number" not in beside[0] else "nothing can be told"
+    return f"{_capital(_who(r))}: {told}; beside what sources give, {held}. {_straight(r)}"
+
+
+def _of(r: Mapping[Any, Any], name: str) -> str:
+    low, high = r[f"{name}_low"], r[f"{name}_high"]
+    return f"{_two(r[name])} ({_two(low)} to {_two(high)})" if np.isfinite(low) else "not told by these runs"
+
+
+def _beside(r: Mapping[Any, Any], name: str) -> str:
+    """Whether an interval meets that of the sources."""
+    low, high = r[f"{name}_low"], r[f"{name}_high"]
+    if not np.isfinite(low):
+        return "has no number"
+    least, most = LITERATURE[name]
+    return "too small" if high < least else "too large" if low > most else "agreeing"
+
+
+def _straight(r: Mapping[Any, Any]) -> str:
+    p = r["straight"]
+    if not np.isfinite(p):
+        return "Whether the discharge follows the law takes three openings and several starts."
+    if p < UNLIKELY:
+        return f"The discharge does not follow the law: its means would lie so far from it with a chance of {_two(p)}."
+    return f"The runs do not contradict the law: means as far from it have a chance of {_two(p)}."
+
+
+def _left_out(x: Discharge) -> list[str]:
+    rows, found = x.rows, []
+    ended = rows[~rows["finished"]]
+    for r in ended.to_dict("records"):
+        found.append(f"{_capital(_who(r))}, opening {_mm(r)}, start {r['seed'] + 1}, ended early: {r['reason']}.")
+    stuck = rows[rows["finished"] & rows["rate"].isna()]
+    if len(stuck):
+        each = ", ".join(f"{_mm(r)} ({_who(r)})" for r in stuck.drop_duplicates("opening").to_dict("records"))
+        found.append(f"{len(stuck)} runs let too few grains pass for a rate, and are left out: at {each}.")
+    return found
+
+
+def _how_sure(known: Sequence[Mapping[Any, Any]]) -> list[str]:
+    if not known:
+        return []
+    return [
+        f"How sure: intervals hold with {100 * SURE:g} % each, from the scatter of the runs about the law (Student; "
+        "Fieller for k). Intervals that overlap do not tell formulations apart: workbench flow hopper compares their "
+        "discharge start by start."
+    ]
+
+
+def _who(r: Mapping[Any, Any]) -> str:
+    return f"{r['formulation']} at μ = {r['mu']:g} and {1e3 * r['step']:g} ms"
+
+
+def _mm(r: Mapping[Any, Any]) -> str:
+    return f"{1e3 * r['opening']:g} mm"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _two(x: float) -> str:
+    return f"{float(f'{x:.2g}'):g}"

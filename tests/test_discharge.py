@@ -1,0 +1,110 @@
+"""Beverloo's law fitted to constructed discharges, and to runs of a hopper over its opening."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import workbench as wb
+from workbench.cli.main import main
+from workbench.comparison.scenes.discharge import beverloo, laws
+from workbench.errors import DataError, WorkbenchError
+from workbench.scenes.grains.measures import fall_time
+
+ACROSS = np.repeat([4.0, 5.0, 6.0, 7.0], 3)
+
+
+def discharges(C, k, scatter, rng, power=2.5):
+    return (C ** (1 / power) * (ACROSS - k) + rng.normal(0, scatter, ACROSS.size)) ** power
+
+
+def test_the_law_is_found_where_it_holds_exactly():
+    law = beverloo(ACROSS, discharges(0.6, 1.4, 0.0, np.random.default_rng(0)))
+    np.testing.assert_allclose([law.C, law.C_low, law.C_high], 0.6, rtol=1e-6)
+    np.testing.assert_allclose([law.k, law.k_low, law.k_high], 1.4, rtol=1e-6)
+
+
+def test_intervals_hold_as_often_as_they_say():
+    rng, held, bent = np.random.default_rng(1), np.zeros(2), 0
+    for _ in range(400):
+        law = beverloo(ACROSS, discharges(0.58, 1.5, 0.1, rng))
+        held += [law.C_low <= 0.58 <= law.C_high, law.k_low <= 1.5 <= law.k_high]
+        bent += law.straight < 0.05
+    assert ((held > 0.92 * 400) & (held < 0.98 * 400)).all()
+    assert 0.02 * 400 < bent < 0.08 * 400
+
+
+def test_another_law_is_seen():
+    rng = np.random.default_rng(2)
+    assert beverloo(ACROSS, discharges(0.6, 1.4, 0.02, rng, power=1.0)).straight < 0.01
+
+
+def test_too_few_runs_tell_no_interval_and_no_number_is_made_up():
+    two = beverloo([4.0, 5.0], [3.0, 7.0])
+    assert np.isfinite([two.C, two.k]).all()
+    assert np.isnan([two.C_low, two.k_low, two.straight]).all()
+    # Nothing but scatter: the opening at which the line is zero may be anywhere.
+    wild = beverloo([4.0, 5.0, 6.0, 7.0], [3.0, 9.0, 3.1, 9.5])
+    assert wild.C_low == 0
+    assert np.isnan([wild.k_low, wild.k_high]).all()
+    assert np.isnan(beverloo([4.0, 5.0, 6.0], [9.0, 5.0, 3.0]).C)
+    with pytest.raises(DataError, match="1 openings with a discharge; two at least make a law"):
+        beverloo([4.0, 4.0], [3.0, 3.1])
+    rows = pd.DataFrame({"formulation": "ccp", "mu": 0.5, "step": 1e-3, "across": [4.0, 5.0], "rate": [1.0, np.nan]})
+    (row,) = laws(rows).to_dict("records")
+    assert np.isnan(row["C"])
+    assert row["runs"] == 1
+
+
+def test_half_a_fall_is_timed_between_the_moments():
+    t = np.linspace(0, 1, 11)
+    # At rest up to 0.2 s, then falling evenly from 2 to 1 m in 0.46 s.
+    z = np.interp(t, [0.2, 0.66], [2.0, 1.0])
+    assert fall_time(z, t, 0.2) == pytest.approx(0.23)
+    assert np.isnan(fall_time(z[::-1], t, 0.2))
+    assert np.isnan(fall_time(z, t, 2.0))
+
+
+@pytest.fixture(scope="module")
+def found():
+    values = {"N": 60, "bin": 0.09, "opens": 0.01}
+    return wb.discharge([0.06, 0.07, 0.08], ["ccp"], values=values, steps=[5e-3], seeds=2, duration=0.15)
+
+
+def test_a_hopper_over_its_opening_gives_a_law_and_its_page(found, tmp_path):
+    rows = found.rows
+    assert rows["opening"].tolist() == [0.06, 0.06, 0.07, 0.07, 0.08, 0.08]
+    np.testing.assert_allclose(rows["across"], rows["opening"] / 0.01, rtol=0.05)
+    np.testing.assert_allclose(rows["rate"] * rows["bulk"] * np.sqrt(9.81) * 0.01**2.5, rows["discharge"], rtol=0.1)
+    assert (rows["bulk"] < 2500).all()
+    law = found.laws.iloc[0]
+    assert law["runs"] == 6
+    assert law["C_low"] < law["C"] < law["C_high"]
+    assert found.words[0].startswith(f"Ccp at μ = 0.5 and 5 ms: C = {float(f'{law.C:.2g}'):g} (")
+    found.save(tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert 'id="figure-discharge"' in page
+    assert 'aria-label="Beverloo’s law"' in page
+    assert {p.name for p in (tmp_path / "out").iterdir()} >= {"laws.csv", "discharge.csv", "report.html"}
+
+
+def test_a_hopper_that_has_not_opened_tells_nothing():
+    case = {"N": 9, "opens": 1.0}
+    none = wb.discharge([0.04, 0.05], ["ccp"], values=case, steps=[5e-3], seeds=1, duration=0.02)
+    assert none.rows[["discharge", "delay", "bulk"]].isna().all().all()
+    assert "tell no C and no k" in none.words[0]
+    assert not any("How sure" in word for word in none.words)
+    assert "figure-discharge" not in none.html()
+
+
+def test_what_makes_no_law_is_refused_in_a_line(capsys):
+    with pytest.raises(WorkbenchError, match="1 openings; Beverloo's law takes two at least"):
+        wb.discharge([0.04, 0.04])
+    with pytest.raises(DataError, match=r"opening = 0.2 m; less than the bin's 0.08 m"):
+        wb.discharge([0.04, 0.2])
+    for words, said in (
+        (["flow", "packing", "--openings", "0.04,0.05"], "--openings are those of the hopper; packing has none"),
+        (["flow", "hopper", "--openings", "0.04,0.05", "--roughness", "0.1"], "--roughness is beside what --openings"),
+        (["flow", "hopper", "--openings", "0.04,wide"], "--openings"),
+    ):
+        assert main(words) != 0
+        assert said in capsys.readouterr().err

@@ -1,0 +1,155 @@
+"""Newton's matrix M + J^T D J of a packing of spheres, factored front by front with dense matrices.
+
+Bodies go in the order of `dissection`. The bodies of a front, and those that they are coupled to, form one dense matrix
+
+    F = [[F_11, F_12], [F_21, F_22]],   F_22 - F_21 F_11^-1 F_12
+
+of which the second is added to the front after it. Almost all operations are products of dense matrices, which a
+processor does ten times as fast as those of a sparse factorisation column by column. Pivots are chosen inside F_11
+alone. Source: Duff & Reid 1983.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import types
+from scipy import sparse
+from scipy.linalg.blas import dgemm
+from scipy.linalg.lapack import dgetrf, dgetrs
+
+from workbench.algorithms.block_laws import Laws
+from workbench.algorithms.dissection import Front, dissected, neighbours, places
+from workbench.algorithms.sparse_contacts import BLOCKS
+from workbench.algorithms.spheres import Packed
+from workbench.arrays import Array
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, MATRIX
+from workbench.problems.contact_blocks import ContactBlocks, Indices
+
+
+@kernel(types.void(INDICES, INDICES, INDICES, BLOCKS, MATRIX))
+def add_contacts(contact, a, b, K, F):
+    """K[contact[k]] (12, 12) added to F at the bodies a[k] and b[k], of six rows each; -1 is none. F is transposed."""
+    for k in range(contact.size):
+        i = contact[k]
+        for s in range(2):
+            row = a[k] if s == 0 else b[k]
+            for t in range(2):
+                column = a[k] if t == 0 else b[k]
+                if row < 0 or column < 0:
+                    continue
+                for p in range(6):
+                    for q in range(6):
+                        F[6 * column + q, 6 * row + p] += K[i, 6 * s + p, 6 * t + q]
+
+
+@kernel(types.void(INDICES, MATRIX, MATRIX))
+def add_front(place, S, F):
+    """S added to F at the bodies `place`, of six rows each."""
+    for j in range(place.size):
+        for q in range(6):
+            for i in range(place.size):
+                for p in range(6):
+                    F[6 * place[j] + q, 6 * place[i] + p] += S[6 * j + q, 6 * i + p]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is known of a front before there are numbers: the velocities of its pivots and of the rest, its contacts and
+    where their bodies stand in it, and the same of what the fronts before it leave.
+    """
+
+    pivots: Indices
+    rest: Indices
+    contact: Indices
+    a: Indices
+    b: Indices
+    left: list[tuple[int, Indices]]
+
+
+class FrontalMatrix:
+    """As `block_newton.NewtonMatrix`, in the order of the velocities."""
+
+    def __init__(self, problem: ContactBlocks, J: Any, packed: Packed):
+        self.K, self.J, self.J_T = problem.inertia.K, J, sparse.csr_array(J.T)
+        self.rows = np.diff(problem.row)
+        pair, N = packed.pair.astype(np.int64), packed.body.shape[0] - 1
+        graph, kept = neighbours(pair, N)
+        fronts = dissected(places(pair[kept], packed.between[kept], graph), graph)
+        entries = J.tocoo()
+        contact, body = problem.block_of_row[entries.row], entries.col // 6
+        side = body != pair[contact, 0]
+        self.H = np.zeros((problem.blocks, 3, 12))
+        self.H[contact, entries.row - problem.row[contact], 6 * side + entries.col % 6] = entries.data
+        self.plans = plans(fronts, pair, N)
+
+    def factored(self, laws: Laws, D: Array) -> Any:
+        """Factors with the blocks D; None where the matrix is singular."""
+        blocks, start, rough = np.zeros((self.rows.size, 3, 3)), laws.at_W[:-1], self.rows == 3
+        blocks[rough] = D[start[rough, None] + np.arange(9)].reshape(-1, 3, 3)
+        blocks[~rough, 0, 0] = D[start[~rough]]
+        K = self.H.transpose(0, 2, 1) @ blocks @ self.H
+        diagonal = self.K.diagonal()
+        left: dict[int, Array] = {}
+        factors = []
+        for k, plan in enumerate(self.plans):
+            p, q = plan.pivots.size, plan.rest.size
+            F = np.zeros((p + q, p + q), order="F")
+            F[np.arange(p), np.arange(p)] = diagonal[plan.pivots]
+            add_contacts(plan.contact, plan.a, plan.b, K, F.T)
+            for before, place in plan.left:
+                add_front(place, left.pop(before).T, F.T)
+            LU, swaps, failed = dgetrf(F[:p, :p])
+            if failed:
+                return None
+            low, up = F[p:, :p].copy(order="F"), np.zeros((p, q), order="F")
+            if q:
+                up = dgetrs(LU, swaps, F[:p, p:])[0]
+                left[k] = dgemm(-1.0, low, up, 1.0, F[p:, p:].copy(order="F"), overwrite_c=True)
+            factors.append((LU, swaps, low, up))
+        return Factors(self.plans, factors)
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Of every front the factors of F_11, then F_21 and F_11^-1 F_12."""
+
+    plans: list[Plan]
+    of: list[tuple[Any, Any, Array, Array]]
+
+    def solve(self, b: Array) -> Array:
+        """The x (n,) of which the matrix makes b (n,)."""
+        x = b.copy()
+        for plan, (LU, swaps, low, _) in zip(self.plans, self.of, strict=True):
+            x[plan.pivots] = dgetrs(LU, swaps, x[plan.pivots])[0]
+            x[plan.rest] -= low @ x[plan.pivots]
+        for plan, (_, _, _, up) in zip(self.plans[::-1], self.of[::-1], strict=True):
+            x[plan.pivots] -= up @ x[plan.rest]
+        return x
+
+
+def plans(fronts: list[Front], pair: Indices, N: int) -> list[Plan]:
+    """Of every front, what does not change with the numbers. A contact belongs to the front of its first body."""
+    # No body, which is number N, comes after all.
+    front = np.full(N + 1, len(fronts))
+    for k, some in enumerate(fronts):
+        front[some.pivots] = k
+    owner = front[pair].min(axis=1)
+    order = np.argsort(owner, kind="stable")
+    first = np.searchsorted(owner[order], np.arange(len(fronts) + 1))
+    place, found = np.full(N + 1, -1), []
+    for k, some in enumerate(fronts):
+        bodies = np.r_[some.pivots, some.rest]
+        place[bodies] = np.arange(bodies.size)
+        contact = order[first[k] : first[k + 1]]
+        a, b = (np.ascontiguousarray(place[pair[contact, s]]) for s in range(2))
+        left = [(j, place[fronts[j].rest]) for j in some.before if fronts[j].rest.size]
+        found.append(Plan(velocities(some.pivots), velocities(some.rest), contact, a, b, left))
+        place[bodies] = -1
+    return found
+
+
+def velocities(bodies: Indices) -> Indices:
+    """Six of every body."""
+    return (6 * bodies[:, None] + np.arange(6)).ravel()

@@ -1,0 +1,147 @@
+"""Beverloo's law of discharge, fitted to runs over several openings, with how sure its two numbers are.
+
+    W = C rho_b g^1/2 (D - k d)^5/2      is a line     (W / (rho_b g^1/2 d^5/2))^2/5 = C^2/5 (D/d - k)
+
+(Beverloo, Leniger & van de Velde 1961): its slope gives C, the opening at which it is zero gives k. The intervals are
+Student's, that of k by Fieller's theorem, since it is a ratio. Where some openings have several runs, their spread
+tells whether the means lie on a line at all (F test of lack of fit).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import fdtrc, stdtrit
+
+from workbench.arrays import Array
+from workbench.comparison.scenes.flow import Flow, MakeStepper, Progress, flow
+from workbench.errors import DataError
+from workbench.language.formulation import Formulation
+from workbench.scenes.case import SceneCase
+
+POWER = 0.4
+SURE = 0.95
+LITERATURE = {"C": (0.55, 0.65), "k": (1.2, 1.6)}
+"""Of spheres, by sources (Nedderman 1992, section 10.2)."""
+USUAL = {"C": 0.58, "k": 1.5}
+"""Of spheres, by Beverloo, Leniger & van de Velde (1961)."""
+NAN = float("nan")
+
+
+class Law(NamedTuple):
+    """C and k, each between a low and a high end with a certainty of `SURE`; NaN where the runs do not tell.
+
+    `straight` is the probability of means as far from a line, were they on one.
+    """
+
+    C: float
+    C_low: float
+    C_high: float
+    k: float
+    k_low: float
+    k_high: float
+    straight: float
+    runs: int
+
+
+def beverloo(across: Array, rate: Array) -> Law:
+    """Law of openings D/d (n,) and rates W / (rho_b g^1/2 d^5/2) (n,); raises DataError for fewer than two openings.
+
+    Fewer than three runs tell no interval, and fewer than three openings, or one run of each, not whether it is a line.
+    """
+    x, y, n = np.asarray(across, dtype=float), np.asarray(rate, dtype=float) ** POWER, len(across)
+    openings = np.unique(x)
+    if len(openings) < 2:
+        raise DataError(f"{len(openings)} openings with a discharge; two at least make a law")
+    a, b = map(float, np.polyfit(x, y, 1))
+    if not a > 0:
+        return Law(NAN, NAN, NAN, NAN, NAN, NAN, NAN, n)
+    residual = y - (a * x + b)
+    C, k = a ** (1 / POWER), -b / a
+    if n < 3:
+        return Law(C, NAN, NAN, k, NAN, NAN, NAN, n)
+    t = stdtrit(n - 2, 0.5 * (1 + SURE))
+    cov = residual @ residual / (n - 2) * np.linalg.inv([[x @ x, x.sum()], [x.sum(), n]])
+    far = float(t * np.sqrt(cov[0, 0]))
+    C_low, C_high = max(a - far, 0.0) ** (1 / POWER), (a + far) ** (1 / POWER)
+    # Where the line a k + b may be zero: (a k + b)^2 <= t^2 (k^2 V_aa + 2 k V_ab + V_bb), an interval if far < a.
+    ends = np.roots([a**2 - t**2 * cov[0, 0], 2 * (a * b - t**2 * cov[0, 1]), b**2 - t**2 * cov[1, 1]])
+    k_low, k_high = map(float, np.sort(ends.real)) if far < a else (NAN, NAN)
+    return Law(C, C_low, C_high, k, k_low, k_high, _straight(x, y, openings, residual), n)
+
+
+def _straight(x: Array, y: Array, openings: Array, residual: Array) -> float:
+    """Probability of an F as large as that of the openings' means about the line beside the runs about their means."""
+    pure, lack = len(x) - len(openings), len(openings) - 2
+    if not (pure and lack):
+        return NAN
+    own = sum(float(((y[x == D] - y[x == D].mean()) ** 2).sum()) for D in openings)
+    missing = float(residual @ residual) - own
+    return float(fdtrc(lack, pure, (missing / lack) / (own / pure))) if own > 0 else NAN
+
+
+def laws(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row per formulation, friction coefficient and step, of rows with `across` and `rate`; see `beverloo`.
+
+    Rows without a rate are left out; where fewer than two openings have one, all numbers are NaN.
+    """
+    found = []
+    for (formulation, mu, step), own in rows.groupby(["formulation", "mu", "step"], sort=False):
+        own = own.dropna(subset=["rate"])
+        if own["across"].nunique() < 2:
+            law = Law(NAN, NAN, NAN, NAN, NAN, NAN, NAN, len(own))
+        else:
+            law = beverloo(own["across"].to_numpy(), own["rate"].to_numpy())
+        found.append({"formulation": formulation, "mu": mu, "step": step} | law._asdict())
+    return pd.DataFrame(found, columns=["formulation", "mu", "step", *Law._fields])
+
+
+@dataclass(frozen=True)
+class Discharge:
+    """Flows of one hopper, of which every one has another opening, the narrowest first."""
+
+    flows: tuple[Flow, ...]
+
+    @property
+    def case(self) -> SceneCase:
+        return self.flows[0].case
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """Every run; `across` is the opening and `rate` the discharge without their units, as `beverloo` takes them."""
+        found = []
+        for x in self.flows:
+            opening, d, g = x.case.opening, 2 * x.radius, x.case.gravity  # type: ignore[attr-defined]
+            rate = x.rows["discharge"] / (x.rows["bulk"] * np.sqrt(g) * d**2.5)
+            found.append(x.rows.assign(opening=opening, across=opening / d, rate=rate))
+        return pd.concat(found, ignore_index=True)
+
+    @property
+    def laws(self) -> pd.DataFrame:
+        """C and k by formulation, friction coefficient and step; see `laws`."""
+        return laws(self.rows)
+
+    @property
+    def truths(self) -> pd.DataFrame:
+        """What theory says of every run."""
+        return pd.concat([x.truths for x in self.flows], ignore_index=True)
+
+
+def discharge(
+    cases: Sequence[SceneCase], formulations: Sequence[Formulation], mus: Sequence[float], steps: Sequence[float],
+    duration: float, roughness: float, seeds: int, stepper: MakeStepper, progress: Progress | None = None,
+) -> Discharge:  # fmt: skip
+    """The flow of every case, all with the same runs; see `flow`."""
+    flows = []
+    for i, case in enumerate(cases):
+
+        def told(text: str, k: int, total: int, i: int = i) -> None:
+            assert progress
+            progress(f"opening {i + 1} of {len(cases)}, {text}", i * total + k, len(cases) * total)
+
+        flows.append(
+            flow(case, formulations, mus, steps, duration, roughness, seeds, stepper, told if progress else None)
+        )
+    return Discharge(tuple(flows))

@@ -1,0 +1,41 @@
+"""A block on a belt that starts ever faster: it rides along until friction is used up, and slides from then on."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.measures import CREEP
+from workbench.exams.record import Record
+from workbench.exams.trial import Trial, sled
+
+MU, SWING, DURATION = 0.5, 20.0, 0.4
+"""The belt's acceleration grows by SWING a second [m/s3]."""
+BREAKS = MU * 9.81 / SWING
+"""When friction is used up: after 0.245 s."""
+
+
+def measure(records: Mapping[str, Record]) -> list[Measured]:
+    found, truth = [], 0.5 * SWING * (DURATION - BREAKS) ** 2
+    for name, record in records.items():
+        creep = record.creep(0.0, 0.9 * BREAKS)
+        found.append(Measured("creep before it breaks away", name, creep, 0.0, CREEP, "m/s"))
+        force = np.linalg.norm(record.wrench[record.pushed :, 0, :2], axis=-1).max()
+        if np.isfinite(force):
+            most = MU * record.trial.bodies[0].mass * 9.81
+            found.append(Measured("largest friction", name, float(force), most, 0.01 * most, "N"))
+        bound = 0.01 * truth + SWING * (DURATION - BREAKS) * record.h
+        found.append(Measured("speed of slip", name, float(record.speed(DURATION)[0]), truth, bound, "m/s"))
+    return found
+
+
+EXPERIMENT = Experiment(
+    "conveyor", "From sticking to sliding on a belt",
+    "A block stands on a belt whose acceleration grows by j = 20 m/s2 a second. It rides along until that is mu g, "
+    "after 0.245 s, and then slides back on the belt, with j (t - 0.245 s)^2 / 2; friction never is more than mu m g. "
+    "The trial is played in the belt's frame, in which the ground rests and gravity leans back: engines have belts of "
+    "many kinds, and gravity of one.",
+    "Coulomb's law with one coefficient; equivalence of inertia and weight",
+    "10 µm/s of creep; 1 % of the force; 1 % of the speed and what it gains in a step",
+    {"20 m/s3": Trial((sled(),), MU, DURATION, swing=(SWING, 0.0, 0.0))}, measure,
+)  # fmt: skip
