@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("mujoco")
 
 import workbench as wb
+from workbench.cli.main import main
 from workbench.errors import WorkbenchError
 from workbench.scenes.mujoco.engine import MujocoEngine
 from workbench.scenes.mujoco.scene import MujocoScene
@@ -74,6 +75,40 @@ def test_a_model_that_cannot_be_run_is_refused_in_one_line(name, text, said, tmp
     # MuJoCo itself writes warnings to the standard error and a file.
     assert capfd.readouterr().err == ""
     assert [x.name for x in tmp_path.iterdir()] == [name]
+
+
+BOTH = ROBOT.format("").replace('<link name="a"/>', f'<link name="a">{MESH}</link>')
+BAD = [
+    ("zero.xml", crate('type="box"', 'type="box" mass="0"'), [], "give the body an <inertial>"),
+    ("mesh.xml", BOX.replace("<worldbody>", '<asset><mesh file="no.stl"/></asset><worldbody>'), [], "no.stl"),
+    ("cut.xml", BOX[:90], [], "not XML, or cut off"),
+    ("both.urdf", BOTH, [], "knows no packages of ROS"),
+    ("hollow.urdf", ROBOT.format(""), [], "give the body an <inertial>"),
+    ("arm.xml", ARM, ["--ctrl", "nan.csv"], "'pull' of row 2 is not finite"),
+]
+
+
+@pytest.mark.parametrize("command", [["compare"], ["export", "step.npz"], ["slides"]], ids=lambda x: x[0])
+@pytest.mark.parametrize(("name", "text", "more", "said"), BAD, ids=[name for name, *_ in BAD])
+def test_bad_models_and_controls_are_one_line_on_the_command_line(
+    command, name, text, more, said, tmp_path, monkeypatch, capfd
+):
+    """No command begins to compute, and none leaves anything behind."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(text)
+    (tmp_path / "nan.csv").write_text("time,pull,push\n0,1,1\n1,nan,1\n")
+    assert main([command[0], name, *command[1:], *more]) == 2
+    told = capfd.readouterr().err
+    assert said in told
+    assert (more[-1] if more else name) in told
+    assert told.count("\n") == 1
+    assert sorted(x.name for x in tmp_path.iterdir()) == sorted([name, "nan.csv"])
+
+
+def test_an_overlap_at_the_start_is_shown_before_anything_runs(tmp_path, capsys):
+    (tmp_path / "deep.xml").write_text(crate("0 0 0.5", "0 0 0.1"))
+    assert main(["show", str(tmp_path / "deep.xml")]) == 0
+    assert "violated at the start, up to 0.4 at 'crate'" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_file_that_is_not_there_and_a_folder_are_told_apart_from_models(tmp_path):
