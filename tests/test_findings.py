@@ -13,7 +13,7 @@ from workbench.recorded.findings import findings, mu_interval
 from workbench.recorded.folder import Recordings
 from workbench.recorded.intervals import Bootstrap
 from workbench.recorded.noise import Noise
-from workbench.recorded.phases import PHASES, REST, ROLLING, SLIDING
+from workbench.recorded.phases import FLIGHT, IMPACT, PHASES, REST, ROLLING, SLIDING, phases
 from workbench.recorded.recording import Recording
 from workbench.recorded.throws import Subject
 from workbench.recorded.trial import Outcome, Trial, tried
@@ -112,6 +112,17 @@ def test_errors_over_time_are_those_of_tosses_that_last_as_long(found):
     assert rows.loc["coulomb", "value"].to_numpy() == pytest.approx(share * BASE[TOSSES // 2 :].mean())
     assert rows.loc["box", "more"].to_numpy() == pytest.approx(share * 1.0, abs=0.2)
     assert (rows.loc["coulomb", "more_high"] == 0.0).all()
+
+
+def test_an_interval_touches_by_either_end_and_its_force_has_the_weight_in_it():
+    high = stopped(LONG).states
+    high[:6, 2] = 0.5
+    assert (phases(Recording("x", 1 / RATE, high), CUBE)[4:6] == FLIGHT).tolist() == [True, False]
+    for weights, kind in ((3.5, IMPACT), (2.5, SLIDING)):
+        struck = stopped(LONG).states
+        struck[:, 7] = 0.2
+        struck[:6, 9] = -weights * 9.81 / RATE
+        assert phases(Recording("x", 1 / RATE, struck), CUBE)[5] == kind
 
 
 def test_the_first_sentence_says_no_more_than_the_intervals(found):

@@ -40,6 +40,8 @@ class Body:
             raise DataError(f"radius = {self.radius:g}, floor = {self.floor:g}; finite numbers are needed, radius >= 0")
         if self.inertia.shape != (3,) or not (np.isfinite(self.inertia).all() and (self.inertia > 0).all()):
             raise DataError(f"inertia = {self.inertia.tolist()}; three positive principal moments [kg m2] are needed")
+        if 2.0 * self.inertia.max() > (1.0 + 1e-6) * self.inertia.sum():
+            raise DataError(f"inertia = {self.inertia.tolist()}; no moment can be larger than the other two together")
         if self.points.ndim != 2 or self.points.shape[1] != 3 or not 1 <= len(self.points) <= MOST_POINTS:
             raise DataError(f"vertices of shape {self.points.shape}; 1 to {MOST_POINTS} points of three numbers needed")
         if not np.isfinite(self.points).all() or not self.reach > 0:

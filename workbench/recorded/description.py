@@ -129,6 +129,8 @@ def _body(table: dict[str, Any]) -> Body:
 
 def _number(table: dict[str, Any], key: str, default: float | None = None) -> float:
     value = table.get(key, default)
+    if value is None:
+        raise DataError(f"{key} is missing; a finite number is needed")
     if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
         raise DataError(f"{key} = {str(value)[:40]}; a finite number is needed")
     return float(value)

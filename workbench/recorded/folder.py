@@ -56,7 +56,7 @@ def read_folder(folder: Path, about: Path | None = None) -> Recordings:
                 raise DataError(f"samples {one.interval:.3g} s apart, the first recording's {made[0].interval:.3g} s")
             made.append(one)
         except DataError as error:
-            left_out[path.name] = str(error).removeprefix(f"{path.name}: ").removeprefix(f"{path.name} ")
+            left_out[path.name] = re.sub(rf"^{re.escape(path.name)}[:,]? ", "", str(error))
     if not made:
         first = next(iter(left_out))
         raise DataError(f"none of the {len(left_out)} files of '{folder}' can be used; {first}: {left_out[first]}")
@@ -140,7 +140,13 @@ def _stacked(arrays: Arrays, columns: Columns, count: int, place: str) -> Array:
         x = x.T if x.ndim == 2 and x.shape[0] == 1 else x
         if x.ndim not in (1, 2):
             raise DataError(f"{place}: '{key[:40]}' has shape {x.shape}; columns are needed")
-        parts.append(x.reshape(len(x), -1))
+        if not x.size:
+            raise DataError(f"{place}: '{key[:40]}' is empty; samples are needed")
+        x = x.reshape(len(x), -1)
+        wrong = ~np.isfinite(x).all(axis=1)
+        if wrong.any():
+            raise DataError(f"{place}: sample {int(wrong.argmax())} of '{key[:40]}' is not finite")
+        parts.append(x)
     if len({len(x) for x in parts}) != 1 or sum(x.shape[1] for x in parts) != count:
         raise DataError(f"{place}: {[x.shape for x in parts]}; {count} columns of one length are needed")
     return np.concatenate(parts, axis=1)
@@ -151,9 +157,14 @@ def _csv(path: Path, names: list[str]) -> Arrays:
 
     try:
         frame = pd.read_csv(path, skipinitialspace=True, comment="#")
-        return _frame(frame, names)
+        found = _frame(frame, names)
     except (ValueError, UnicodeDecodeError, OverflowError, MemoryError) as error:
         raise DataError(f"{path.name} is no CSV of numbers: {str(error).splitlines()[0][:100]}") from None
+    missing = [x for x in names if x not in found]
+    if missing:
+        there = ", ".join(map(str, frame.columns))[:80]
+        raise DataError(f"{path.name} has no column '{missing[0][:40]}'; its first line, cut at commas, has {there}")
+    return found
 
 
 def _parquet(path: Path, names: list[str]) -> Arrays:

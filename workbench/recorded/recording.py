@@ -51,6 +51,9 @@ def interval_of(t: Array, name: str) -> float:
     """The time between evenly spaced samples t (T,) [s]. Raises DataError where they are not evenly spaced."""
     if t.ndim != 1 or len(t) < FEWEST or not np.isfinite(t).all():
         raise DataError(f"{name} has times of shape {t.shape}; at least {FEWEST} finite ones are needed")
+    back = np.diff(t) < 0
+    if back.any():
+        raise DataError(f"{name}: time runs back after sample {int(back.argmax())}")
     mean = float(t[-1] - t[0]) / (len(t) - 1)
     if not mean > 0 or np.abs(np.diff(t) - mean).max() > UNEVEN * mean:
         raise DataError(f"{name}: samples are not evenly spaced in time; resample them first")
