@@ -14,7 +14,7 @@ def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     p = command(
         commands, "exam", "do formulations and engines obey the friction law that they claim, at this step?",
-        "exam coulomb ccp box --step 1e-3,5e-3", "exam mujoco --experiment slope --json",
+        "exam coulomb ccp box --step 1e-3 5e-3", "exam mujoco --experiment slope --json",
         "exam --python ~/engines/bin/python        # all formulations, and all engines that are installed there",
     )  # fmt: skip
     p.add_argument(
@@ -22,7 +22,7 @@ def add_command(commands: Any) -> None:
         help="formulations, or engines: mujoco, drake, bullet, dart, or one variant of theirs such as mujoco/elliptic; "
         "default: all of them that are installed",
     )  # fmt: skip
-    p.add_argument("--step", metavar="H[,H...]", default="1e-3", help="step sizes [s]; default 1e-3")
+    p.add_argument("--step", metavar="H [H...]", default="1e-3", help="step sizes [s]; default 1e-3")
     p.add_argument("--experiment", metavar="NAME", action="append", default=[], help="repeatable; default: all")
     p.add_argument(
         "--python", metavar="PATH", action="append", default=[],

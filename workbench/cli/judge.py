@@ -14,7 +14,7 @@ def add_command(commands: Any) -> None:
         commands, "judge", "hold somebody's answer to a contact problem against Coulomb's law",
         "judge problem.hdf5",
         "judge problem.npz impulses.csv --step 1e-3",
-        "judge scene.xml states.npz        # a log of MuJoCo: qpos and qvel, a row a step",
+        "judge scene.xml states.npz",
     )  # fmt: skip
     p.add_argument(
         "problem", help="a friction problem: FCLIB's HDF5, .npz, .mat or text as Siconos prints it; or a model's file"
