@@ -12,7 +12,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import workbench as wb
-from workbench.builtin.reports.text.exam import told, worst
+from workbench.builtin.reports.text.exam import sentences, tally, told, worst
 from workbench.cli.main import main
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.exams.examine import examine
@@ -245,6 +245,8 @@ def test_a_trial_is_played_once_and_what_cannot_be_played_is_no_pass():
     subject, twice = Still(), replace(slope.EXPERIMENT, name="again")
     found = examine([subject], [slope.EXPERIMENT, twice], [H])
     assert len(subject.asked) == len(set(subject.asked)) == 6
+    assert tally(found)[0]["unplayed"] == tally(found)[0]["failed"] == ["slope", "again"]
+    assert "not played in full: slope, again" in sentences(found)[1]
     rows = found.rows[found.rows["experiment"] == "again"]
     assert rows["reason"].tolist().count("too rough") == 2
     assert not rows[rows["reason"] != ""]["passed"].any()

@@ -50,12 +50,14 @@ def against(row: Any) -> str:
 
 
 def tally(exam: Exam) -> list[dict[str, Any]]:
-    """By subject and step: how many experiments are passed, of how many, and the names of those that are not."""
+    """By subject and step: how many experiments are passed, of how many, which are not, and which were not played."""
     rows = []
     for (subject, h), found in exam.rows.groupby(["subject", "step"], sort=False):
         by = {str(name): passed(x) for name, x in found.groupby("experiment", sort=False)}
         failed = [name for name, yes in by.items() if not yes]
-        rows.append({"subject": subject, "step": h, "passed": len(by) - len(failed), "of": len(by), "failed": failed})
+        missing = list(found[found["value"].isna()]["experiment"].unique())
+        score = {"passed": len(by) - len(failed), "of": len(by), "failed": failed, "unplayed": missing}
+        rows.append({"subject": subject, "step": h, **score})
     return rows
 
 
@@ -76,9 +78,10 @@ def sentences(exam: Exam) -> list[str]:
             own = exam.rows[(exam.rows["subject"] == row["subject"]) & (exam.rows["step"] == row["step"])]
             measured = own[own["value"].notna() & ~own["passed"].astype(bool)]
             least = f"; farthest off: {against(worst(measured))}" if len(measured) else ""
-            words.append(
-                f"{row['subject']} passes {row['passed']} of {row['of']}, not {', '.join(row['failed'])}{least}."
-            )
+            failed = ", ".join(x for x in row["failed"] if x not in row["unplayed"])
+            score = f"{row['passed']} of {row['of']}{f', not {failed}' if failed else ''}"
+            gaps = f"; not played in full: {', '.join(row['unplayed'])}" if row["unplayed"] else ""
+            words.append(f"{row['subject']} passes {score}{gaps}{least}.")
     return words
 
 

@@ -17,6 +17,8 @@ from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionP
 from workbench.readers.answers import read_answer
 from workbench.readers.files import read_problem_file
 from workbench.verbs.results import Result
+from workbench.verbs.scene import is_model
+from workbench.verbs.verdict_log import JudgedLog, verdict_of_log
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,12 +86,15 @@ class Judged(Result):
         return words if len(words) > 1 else [*words, f"No symptom at any of {r} contacts."]
 
 
-def verdict(problem: str | Path | FrictionProblem, answer: Any = None, *, step: float | None = None) -> Judged:
+def verdict(
+    problem: str | Path | FrictionProblem, answer: Any = None, *, step: float | None = None
+) -> Judged | JudgedLog:
     """Hold impulses against the law of a friction problem, without solving anything.
 
     `problem` is a file or a problem; `answer` an array p (n,) in the workbench's order, all normals first, or a file:
     .npz or .csv with p, FCLIB's HDF5 with a `solution`. None takes the solution that the problem's own file holds.
-    With the `step` [s] of which the impulses are, forces are told too. Raises WorkbenchError.
+    With the `step` [s] of which the impulses are, forces are told too. A model's file (.xml, .urdf, .mjb) wants a log
+    of MuJoCo's states, and is judged step by step. Raises WorkbenchError.
 
     >>> import numpy as np
     >>> import workbench as wb
@@ -100,6 +105,12 @@ def verdict(problem: str | Path | FrictionProblem, answer: Any = None, *, step: 
     """
     if step is not None and not (np.isfinite(step) and step > 0):
         raise WorkbenchError(f"step = {step:g} s; a positive number is needed")
+    if is_model(problem) and isinstance(problem, str | Path):
+        if not isinstance(answer, str | Path):
+            raise WorkbenchError(
+                f"{problem} is a model; a log of its states is needed, .npz or .csv with qpos and qvel"
+            )
+        return verdict_of_log(problem, answer)
     given = problem if isinstance(problem, FrictionProblem | GlobalFrictionProblem) else read_problem_file(problem)
     if not isinstance(given, FrictionProblem | GlobalFrictionProblem):
         raise WorkbenchError(f"{problem} holds an {given.kind}; Coulomb's law wants a friction problem")

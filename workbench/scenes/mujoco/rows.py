@@ -89,7 +89,7 @@ def contacts(model: Any, data: Any, J: Any, ahead: LookAhead, bodies: Bodies, lo
     places = Places(c.pos[there].copy(), pair, acts[kept])
     return Unilateral(
         row[kept], np.append(0, np.cumsum(kept.sum(axis=1))), friction[kept],
-        c.dist[there] - ahead.contact_margin(geoms), drift[kept], _contact_keys(geoms, model.ngeom),
+        c.dist[there] - ahead.contact_margin(geoms), drift[kept], contact_keys(geoms, model.ngeom),
         c.solref[there].copy(), c.solimp[there].copy(), c.solreffriction[there].copy(), places,
     )  # fmt: skip
 
@@ -188,7 +188,7 @@ def limit_name(model: Any, key: int) -> str:
     return f"{'tendon' if tendon else 'joint'} '{element.name or of}'"
 
 
-def _contact_keys(geoms: NDArray[np.int64], ngeom: int) -> NDArray[np.int64]:
+def contact_keys(geoms: NDArray[np.int64], ngeom: int) -> NDArray[np.int64]:
     """A number (r,) of every contact, by its pair of geoms and which of their contacts it is."""
     pair: NDArray[np.int64] = geoms[:, 0].astype(np.int64) * ngeom + geoms[:, 1]
     occurrence = np.zeros(pair.size, dtype=np.int64)
