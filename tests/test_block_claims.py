@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.block_problems import cone, intervals, pose
+from tests.block_problems import cone, half_planes, intervals, pose
 from tests.test_local import local_block, own, plain
-from workbench.algorithms import block_islands, default_solver
+from workbench.algorithms import block_islands, block_newton, default_solver
+from workbench.algorithms.base import EXACT
 from workbench.algorithms.contact_blocks import Progress
 from workbench.algorithms.small_cones import VERIFIED
 from workbench.errors import DataError, ModellingError
+from workbench.problems import small_blocks
+from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Status
 
 SOLVER = default_solver("contact blocks")
@@ -69,6 +72,71 @@ def test_the_solver_of_small_islands_begins_anew_until_it_is_verified(residuals,
     p = pair(0.3)
     assert block_islands.solve_dense(p, list(block_islands.islands(p)), np.zeros(6)) == 5 * begun
     assert len(left) == len(residuals) - begun
+
+
+@pytest.mark.parametrize(("left", "goes_on"), [(0.9 * EXACT, False), (1.1 * EXACT, True)])
+def test_cones_that_rounding_keeps_from_more_are_left(left, goes_on, monkeypatch):
+    """Their solver has begun anew already; whoever asks for another residual gets it."""
+    p = pair(0.3)
+    monkeypatch.setattr(ContactBlocks, "block_residuals", lambda p, x: np.full(2, left))
+    assert any("Newton" in stage for stage in SOLVER.solve(p).stages) == goes_on
+    assert any("Newton" in stage for stage in SOLVER.adjusted(1e-12, None).solve(p).stages)
+
+
+def test_cones_that_newtons_method_leaves_go_to_the_solvers_of_friction_problems(monkeypatch):
+    p = pair(0.3)
+    monkeypatch.setattr(block_islands, "MOST_CONES", 0)
+    monkeypatch.setattr(block_newton, "solve_island", lambda part, x, *_: (x, 1, ["nothing came of it"]))
+    found = SOLVER.solve(p)
+    assert found.verified
+    assert found.stages[-1].startswith("as a friction problem")
+    # Whoever limits the steps wants no other method after them.
+    assert not SOLVER.adjusted(None, 5).solve(p).verified
+
+
+def test_what_is_not_finite_of_a_guess_is_nothing(monkeypatch):
+    p = pair(0.3)
+    guess = SOLVER.solve(p).z
+    guess[3:] = np.nan, np.inf, -np.inf
+    begun = []
+    monkeypatch.setattr(type(SOLVER), "all_islands", lambda self, progress: begun.append(progress.x.copy()))
+    SOLVER.solve(p, guess)
+    np.testing.assert_array_equal(begun, [np.append(guess[:3], np.zeros(3))])
+
+
+@pytest.mark.parametrize("seed", [0, 5, 27])
+def test_a_second_sweep_refines_a_block_by_itself(seed, monkeypatch):
+    """Where W is nearly singular the first one leaves what its rounding makes."""
+    J = np.ones((3, 3)) + 1e-5 * np.random.default_rng(seed).normal(size=(3, 3))
+    p = pose(np.eye(3), -np.ones(3), J, [half_planes(0.5)])
+    residuals = []
+    for sweeps in (1, block_islands.SWEEPS_OF_ONE):
+        monkeypatch.setattr(block_islands, "SWEEPS_OF_ONE", sweeps)
+        x = np.zeros(p.size)
+        block_islands.solve_single(p, np.array([0]), x)
+        residuals.append(p.residual(x))
+    assert residuals[1] < 0.1 * residuals[0]
+
+
+def test_islands_of_bounds_are_pivoted_on_only_where_their_matrix_is_symmetric():
+    one = intervals(np.full(3, -1.0), np.ones(3))
+    askew = (*one[:2], one[2] + np.eye(3, k=1), *one[3:])
+    for second, able in ((one, True), (askew, False)):
+        J = np.eye(6) + np.eye(6, k=3)
+        (island,) = block_islands.islands(pose(np.eye(6), -np.ones(6), J, [one, second]))
+        assert (island.method is block_islands.proximal_kernel) == able
+        assert (island.method is None) == (not able)
+
+
+@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_UNKNOWNS", "MOST_VELOCITIES"])
+def test_few_blocks_are_dense_up_to_each_limit_and_say_the_same_beyond(limit, monkeypatch):
+    x = np.linspace(-1, 1, 6)
+    expected = pair(0.3).block_residuals(x)
+    for most, few in ((6, True), (5, False)):
+        monkeypatch.setattr(small_blocks, limit, most)
+        p = pair(0.3)
+        assert (p.small is not None) == few
+        assert p.block_residuals(x) == pytest.approx(expected)
 
 
 def test_entries_of_zero_couple_nothing():

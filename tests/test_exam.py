@@ -16,6 +16,7 @@ from workbench.builtin.reports.text.exam import sentences, tally, told, worst
 from workbench.cli.main import main
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.exams.examine import examine
+from workbench.exams.experiment import Measured
 from workbench.exams.experiments import EXPERIMENTS, chain, halving, painleve, slope
 from workbench.exams.protocol import FIELDS, packed, unpacked
 from workbench.exams.record import Record
@@ -252,6 +253,16 @@ def test_a_trial_is_played_once_and_what_cannot_be_played_is_no_pass():
     assert not rows[rows["reason"] != ""]["passed"].any()
     assert rows[rows["quantity"] == "creep"]["passed"].tolist() == [True, True]
     assert rows[rows["quantity"] == "acceleration of slip"]["passed"].tolist() == [False, False]
+
+
+def test_a_number_passes_up_to_its_bound_on_either_side_and_an_experiment_when_all_its_numbers_do():
+    values = (1.5, 0.5, 1.51, 0.49)
+    numbers = [Measured("height", "block", x, 1.0, 0.5, "m") for x in values]
+    for chosen, all_pass in ((numbers[:2], True), (numbers[1:3], False), (numbers[3:], False)):
+        experiment = replace(slope.EXPERIMENT, trials={}, measure=lambda _, chosen=chosen: chosen)
+        found = examine([Still()], [experiment], [H])
+        assert found.rows["passed"].tolist() == [x.value in values[:2] for x in chosen]
+        assert (tally(found)[0]["failed"] == []) == all_pass
 
 
 def test_the_number_in_a_cell_is_the_one_farthest_off_and_badges_count_experiments():

@@ -266,6 +266,17 @@ def test_what_chance_makes_is_told_about_as_seldom_as_it_should_be():
     assert d["uncertainty"].iloc[-1] == pytest.approx(0.1 * stdtrit(6, 1 - 0.05 / 4) * np.sqrt(2 / 4), rel=0.5)
 
 
+def test_less_is_told_as_more_is_and_every_further_measure_widens_what_chance_may_make():
+    rng = np.random.default_rng(1)
+    rows = flow_rows(lambda f, *_: rng.normal(10, 1) - 8 * (f == "ccp")).assign(y=lambda x: x["x"])
+    both = (differences(rows, measures) for measures in (["x"], ["x", "y"]))
+    one, two = (d[d["formulation"] == "ccp"] for d in both)
+    assert (one["difference"] < 0).all()
+    assert one["told"].all()
+    wider = two["uncertainty"].iloc[0] / one["uncertainty"].iloc[0]
+    assert wider == pytest.approx(stdtrit(6, 1 - 0.05 / 8) / stdtrit(6, 1 - 0.05 / 4))
+
+
 def test_one_start_or_a_missing_run_tells_nothing():
     one = differences(flow_rows(lambda f, mu, h, s: 10.0 + h, seeds=1), ["x"])
     assert np.isinf(one["uncertainty"].astype(float)).all()

@@ -15,7 +15,7 @@ from workbench.cli.main import main
 from workbench.mechanics.solids import rotated
 from workbench.recorded.body import Body
 from workbench.recorded.folder import read_folder
-from workbench.recorded.intervals import Bootstrap
+from workbench.recorded.intervals import Bootstrap, Interval
 from workbench.recorded.noise import Noise, ensemble, fly, noise_of
 from workbench.recorded.phases import FLIGHT, IMPACT, REST, ROLLING, SLIDING, phases
 from workbench.recorded.recording import Recording, with_rates
@@ -132,6 +132,20 @@ def test_errors_of_recorded_starts_are_told_by_free_flight():
     changed = members.reshape(500, 2, 13) - starts(2, seed=9)
     assert changed[..., :7].any() == 0
     assert changed[..., 7:].std(axis=(0, 1)) == pytest.approx([*found.velocity, *3 * [found.spin]], rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ((-2, -1), "less"),
+        ((-2, 0.1), "cannot tell"),
+        ((-0.1, 2), "cannot tell"),
+        ((1, 2), "more"),
+        ((0, 2), "cannot tell"),
+    ],
+)
+def test_a_difference_is_one_only_where_its_interval_leaves_zero_out(ends, said):
+    assert Interval(sum(ends) / 2, *ends).verdict == said
 
 
 def test_intervals_hold_the_mean_as_often_as_they_say():
