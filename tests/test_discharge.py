@@ -1,12 +1,14 @@
 """Beverloo's law fitted to constructed discharges, and to runs of a hopper over its opening."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import workbench as wb
 from workbench.cli.main import main
-from workbench.comparison.scenes.discharge import beverloo, laws
+from workbench.comparison.scenes.discharge import Discharge, beverloo, laws
 from workbench.errors import DataError, WorkbenchError
 from workbench.scenes.grains.measures import fall_time
 
@@ -44,8 +46,7 @@ def test_too_few_runs_tell_no_interval_and_no_number_is_made_up():
     assert np.isnan([two.C_low, two.k_low, two.straight]).all()
     # Nothing but scatter: the opening at which the line is zero may be anywhere.
     wild = beverloo([4.0, 5.0, 6.0, 7.0], [3.0, 9.0, 3.1, 9.5])
-    assert wild.C_low == 0
-    assert np.isnan([wild.k_low, wild.k_high]).all()
+    assert np.isnan([wild.C_low, wild.C_high, wild.k_low, wild.k_high]).all()
     assert np.isnan(beverloo([4.0, 5.0, 6.0], [9.0, 5.0, 3.0]).C)
     with pytest.raises(DataError, match="1 openings with a discharge; two at least make a law"):
         beverloo([4.0, 4.0], [3.0, 3.1])
@@ -76,15 +77,33 @@ def test_a_hopper_over_its_opening_gives_a_law_and_its_page(found, tmp_path):
     np.testing.assert_allclose(rows["across"], rows["opening"] / 0.01, rtol=0.05)
     np.testing.assert_allclose(rows["rate"] * rows["bulk"] * np.sqrt(9.81) * 0.01**2.5, rows["discharge"], rtol=0.1)
     assert (rows["bulk"] < 2500).all()
+    assert any("here the bin is 1.1 of the widest" in word for word in found.words)
     law = found.laws.iloc[0]
     assert law["runs"] == 6
-    assert law["C_low"] < law["C"] < law["C_high"]
-    assert found.words[0].startswith(f"Ccp at μ = 0.5 and 5 ms: C = {float(f'{law.C:.2g}'):g} (")
+    # So few grains in so short a time fall through rather than flow: no interval, hence no number.
+    assert np.isnan(law["C_low"])
+    assert found.words[0] == "Ccp at μ = 0.5 and 5 ms: 6 runs with a discharge tell no C and no k."
     found.save(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert 'id="figure-discharge"' in page
     assert 'aria-label="Beverloo’s law"' in page
     assert {p.name for p in (tmp_path / "out").iterdir()} >= {"laws.csv", "discharge.csv", "report.html"}
+
+
+def test_discharges_that_keep_to_the_law_are_told_with_intervals(found):
+    rng, flows = np.random.default_rng(3), []
+    for flow in found.runs.flows:
+        d, rows = 2 * flow.radius, flow.rows
+        free = 0.6**0.4 * (flow.case.opening / d - 1.4) + rng.normal(0, 0.02, len(rows))
+        flows.append(replace(flow, rows=rows.assign(discharge=free**2.5 * rows["bulk"] * np.sqrt(9.81) * d**2.5)))
+    kept = replace(found, runs=Discharge(tuple(flows)))
+    law = kept.laws.iloc[0]
+    assert law["C_low"] < 0.6 < law["C_high"]
+    assert law["k_low"] < 1.4 < law["k_high"]
+    said = f"Ccp at μ = 0.5 and 5 ms: C = {float(f'{law.C:.2g}'):g} ("
+    assert kept.words[0].startswith(said)
+    assert "The runs do not contradict the law" in kept.words[0]
+    assert kept.words[-1].startswith("How sure: intervals hold with 95 % each")
 
 
 def test_a_hopper_that_has_not_opened_tells_nothing():

@@ -29,7 +29,9 @@ def render(title: str, words: Sequence[str], x: Discharge, provenance: dict[str,
 
 def _law(r: Mapping[Any, Any]) -> list[str]:
     ends = {name: _range(r[f"{name}_low"], r[f"{name}_high"]) for name in ("C", "k")}
-    told = [r["formulation"], r["mu"], r["step"], r["runs"], r["C"], ends["C"], r["k"], ends["k"], r["straight"]]
+    # Without an interval a number says nothing.
+    C, k = (r[name] if np.isfinite(r[f"{name}_low"]) else np.nan for name in ("C", "k"))
+    told = [r["formulation"], r["mu"], r["step"], r["runs"], C, ends["C"], k, ends["k"], r["straight"]]
     return [cell(value) for value in told]
 
 

@@ -9,6 +9,10 @@ from workbench.comparison.scenes.discharge import LITERATURE, SURE, Discharge
 
 UNLIKELY = 1 - SURE
 NAMES = ("C", "k")
+BIN = 2.5
+"""Openings that a bin must be wide for its width not to matter."""
+WIDE = 4.0
+"""Times the sources' interval beyond which one that meets it says little."""
 
 
 def sentences(x: Discharge) -> list[str]:
@@ -25,30 +29,35 @@ def sentences(x: Discharge) -> list[str]:
     for r in laws:
         if not np.isfinite(r["C_low"]):
             found.append(f"{_capital(_who(r))}: {r['runs']} runs with a discharge tell no C and no k.")
-    return [*found, *_left_out(x), *_how_sure(known)]
+    return [*found, *_too_wide(x), *_left_out(x), *_how_sure(known)]
+
+
+def _too_wide(x: Discharge) -> list[str]:
+    """Whether the law is asked for where sources do not claim it."""
+    widest = max(flow.case.opening / flow.case.bin for flow in x.flows)  # type: ignore[attr-defined]
+    if BIN * widest <= 1:
+        return []
+    return [
+        f"The law is for bins of more than {BIN:g} openings (Mankoc et al. 2007, Granular Matter 9); here the bin is "
+        f"{_two(1 / widest)} of the widest, so that C and k are those of this bin."
+    ]
 
 
 def _law(r: Mapping[Any, Any]) -> str:
-    told = " and ".join(f"{name} = {_of(r, name)}" for name in NAMES)
-    beside = [_beside(r, name) for name in NAMES]
-    held = ", ".join(f"{name} {words}" for name, words in zip(NAMES, beside, strict=True))
+    told = " and ".join(f"{x} = {_two(r[x])} ({_two(r[f'{x}_low'])} to {_two(r[f'{x}_high'])})" for x in NAMES)
+    beside = [_beside(r, x) for x in NAMES]
+    held = ", ".join(f"{x} is {words}" for x, words in zip(NAMES, beside, strict=True))
     if beside[0] == beside[1]:
-        held = f"both {beside[0]}" if "no number" not in beside[0] else "nothing can be told"
+        held = f"both are {beside[0]}"
     return f"{_capital(_who(r))}: {told}; beside what sources give, {held}. {_straight(r)}"
 
 
-def _of(r: Mapping[Any, Any], name: str) -> str:
-    low, high = r[f"{name}_low"], r[f"{name}_high"]
-    return f"{_two(r[name])} ({_two(low)} to {_two(high)})" if np.isfinite(low) else "not told by these runs"
-
-
 def _beside(r: Mapping[Any, Any], name: str) -> str:
-    """Whether an interval meets that of the sources."""
-    low, high = r[f"{name}_low"], r[f"{name}_high"]
-    if not np.isfinite(low):
-        return "has no number"
-    least, most = LITERATURE[name]
-    return "too small" if high < least else "too large" if low > most else "agreeing"
+    """Whether an interval meets that of the sources; where it is many times as wide, that says little."""
+    (least, most), low, high = LITERATURE[name], r[f"{name}_low"], r[f"{name}_high"]
+    if high < least or low > most:
+        return "too small" if high < least else "too large"
+    return "not told apart" + (", so wide is the interval" if high - low > WIDE * (most - least) else "")
 
 
 def _straight(r: Mapping[Any, Any]) -> str:

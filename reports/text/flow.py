@@ -11,6 +11,7 @@ from workbench.comparison.scenes.flow import Flow
 from workbench.comparison.scenes.flow_differences import EXACT, SURE
 
 ASSOCIATED = "ccp"
+ANYTHING = "anything, for so few starts"
 
 
 def sentences(f: Flow) -> list[str]:
@@ -58,17 +59,19 @@ def _told(d: pd.DataFrame, measure: str, formulation: str) -> str:
 def _not_told(each: dict[str, pd.DataFrame], formulation: str, others: bool) -> list[str]:
     if not each:
         return []
-    bounds = listed([f"{m.replace('_', ' ')} {_below(x)}" for m, x in each.items()])
+    bounds = {m.replace("_", " "): _below(x) for m, x in each.items()}
+    known = [f"{m} {words}" for m, words in bounds.items() if words != ANYTHING]
+    open_ = [m for m, words in bounds.items() if words == ANYTHING]
     rest = " in other measures" if others else ""
-    return [
-        f"These runs cannot tell {formulation} from {EXACT}{rest}. The difference is, at all μ and steps, in {bounds}."
-    ]
+    found = f"These runs cannot tell {formulation} from {EXACT}{rest}."
+    found += f" The difference is, at all μ and steps, in {listed(known)}." if known else ""
+    return [found + (f" In {listed(open_)} it may be {ANYTHING}." if open_ else "")]
 
 
 def _below(d: pd.DataFrame) -> str:
     """How large a difference may be that nobody could tell."""
     most = float((d["difference"].abs() + d["uncertainty"]).max())
-    return f"below {_two(100 * most)} %" if most < 1 else "anything, for so few starts"
+    return f"below {_two(100 * most)} %" if most < 1 else ANYTHING
 
 
 def _over_mu(f: Flow, rows: pd.DataFrame) -> list[str]:

@@ -65,11 +65,14 @@ def beverloo(across: Array, rate: Array) -> Law:
     t = stdtrit(n - 2, 0.5 * (1 + SURE))
     cov = residual @ residual / (n - 2) * np.linalg.inv([[x @ x, x.sum()], [x.sum(), n]])
     far = float(t * np.sqrt(cov[0, 0]))
-    C_low, C_high = max(a - far, 0.0) ** (1 / POWER), (a + far) ** (1 / POWER)
-    # Where the line a k + b may be zero: (a k + b)^2 <= t^2 (k^2 V_aa + 2 k V_ab + V_bb), an interval if far < a.
+    straight = _straight(x, y, openings, residual)
+    if far >= a:
+        return Law(C, NAN, NAN, k, NAN, NAN, straight, n)
+    C_low, C_high = (a - far) ** (1 / POWER), (a + far) ** (1 / POWER)
+    # Where the line a k + b may be zero: (a k + b)^2 <= t^2 (k^2 V_aa + 2 k V_ab + V_bb), an interval since far < a.
     ends = np.roots([a**2 - t**2 * cov[0, 0], 2 * (a * b - t**2 * cov[0, 1]), b**2 - t**2 * cov[1, 1]])
-    k_low, k_high = map(float, np.sort(ends.real)) if far < a else (NAN, NAN)
-    return Law(C, C_low, C_high, k, k_low, k_high, _straight(x, y, openings, residual), n)
+    k_low, k_high = map(float, np.sort(ends.real))
+    return Law(C, C_low, C_high, k, k_low, k_high, straight, n)
 
 
 def _straight(x: Array, y: Array, openings: Array, residual: Array) -> float:
