@@ -64,7 +64,7 @@ def test_unknowns_of_an_lcp_too(tmp_path, ending):
         ("a.csv", "quantity,index,value\np,1,1.0\n", "index 1 stands where 0 is due"),
         ("a.csv", "quantity,index,value\np,0,one\n", "line 2 is no quantity"),
         ("a.csv", "quantity,index,value\nz,0,1.0\n", "has no p"),
-        ("a.csv", "x\n1\n", "does not begin with quantity"),
+        ("a.csv", "x\n1\n", "its first line is quantity,index,value"),
         ("a.csv", "quantity,index,value\n" + "".join(f"p,{i},nan\n" for i in range(60)), "holds nan"),
         ("a.npz", "no archive", "not a readable .npz"),
         ("a.hdf5", "no HDF5", "not a readable HDF5"),
