@@ -123,6 +123,8 @@ def test_how_sure_it_is_and_where_it_stops():
     assert words[-1].startswith("How sure: 1 of 2 rows come to the end of what is compared; the reference is known to")
     assert "0.02 mm on average" in words[-1]
     assert words[-1].endswith("has grown 250 times (at right).")
+    calm = scenes.headline(comparison(errors, (), growth=(1.0, 1.4)))
+    assert calm[-1].endswith("a displacement of the start by 1e-7 m has not grown.")
     assert scenes.until_words(shown()) == "from 0 to 2 s"
     assert scenes.until_words(shown(until=1.5)) == "from 0 to 1.5 s of 2 s"
     assert [scenes.times(x) for x in (1.0, 9999.0, 1e4)] == ["1 times", "10000 times", "more than 10000 times"]

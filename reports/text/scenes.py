@@ -18,6 +18,8 @@ RECOVERY = "rigid recovery of"
 """What a line on overlaps and limits that are violated at the start begins with."""
 STILL = 1e-6
 """Distances up to which nobody sees a difference [m]."""
+GROWN = 1.5
+"""Times from which on a displacement of the start is said to have grown."""
 SHARED = "one_step_error", "body_orientation_error", "body_force_error"
 """Further errors that are ranked in a sentence each."""
 SENSES = {
@@ -213,7 +215,8 @@ def _sure(c: Comparison, rows: pd.DataFrame) -> str:
     s, parts = shown(c), [f"{rows['verified'].sum()} of {len(rows)} rows come to the end of what is compared"]
     parts.append(f"the reference is known to {_far(max(s.uncertainty))} on average (what twice its step changes)")
     grown = int(np.argmax(s.growth))
-    parts.append(f"a displacement of the start by 1e-7 m has grown {times(s.growth[grown])} (at {s.bodies[grown]})")
+    most = f"has grown {times(s.growth[grown])} (at {s.bodies[grown]})" if s.growth[grown] > GROWN else "has not grown"
+    parts.append(f"a displacement of the start by 1e-7 m {most}")
     return f"How sure: {'; '.join(parts)}."
 
 
