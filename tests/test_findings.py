@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.tosses import CUBE, RATE, THROWER, tosses
+from workbench.builtin.reports.figures.reality import _axis
 from workbench.builtin.reports.text.reality import sentences
 from workbench.recorded.description import Description
 from workbench.recorded.findings import findings, mu_interval
@@ -17,8 +18,8 @@ from workbench.recorded.phases import FLIGHT, IMPACT, PHASES, REST, ROLLING, SLI
 from workbench.recorded.recording import Recording
 from workbench.recorded.throws import Subject
 from workbench.recorded.trial import Outcome, Trial, tried
-from workbench.verbs.find import find_formulation
-from workbench.verbs.reality import _trial
+from workbench.verbs.find import find_case, find_formulation
+from workbench.verbs.reality import _subjects, _trial
 
 TOSSES, SHORT, LONG = 40, 9, 12
 """Recordings, of which the first half has few intervals and the other half more."""
@@ -151,6 +152,34 @@ def test_nothing_is_said_to_be_better_where_all_intervals_hold_zero():
     words = sentences(Recordings(Description(CUBE, "*", {}), TEST), TRIAL, f)
     assert "cannot tell it from box" in words[0]
     assert not {"better", "worse"} & set(words[0].replace(";", " ").split())
+
+
+def test_of_many_formulations_the_nearest_and_the_last_are_named():
+    names = ["box", "ccp", "hybrid", "sap", "ipc", "mujoco", "staggered"]
+    worse = [outcome(name, 1e-3 * (BASE + 4 + k)) for k, name in enumerate(names)]
+    words = sentences(
+        Recordings(Description(CUBE, "*", {}), TEST), TRIAL, findings(TRIAL, [outcome("coulomb", 1e-3 * BASE), *worse])
+    )
+    assert "worse are box (+4.00 mm" in words[0]
+    assert ", sap (+7.00 mm" in words[0]
+    assert ") and 3 more, up to staggered (+10.00 mm" in words[0]
+    assert "ipc" not in words[0]
+
+
+def test_an_axis_of_differences_is_compressed_only_where_one_is_far_from_most():
+    scale, _ = _axis(pd.DataFrame({"value": [-9.0, 9.0, 80.0]}))
+    assert scale.to_dict() == {}
+    scale, axis = _axis(pd.DataFrame({"value": [-9.0, 9.0, 100.0]}))
+    assert scale.to_dict()["type"] == "symlog"
+    assert {-5, 0, 5, 100} <= set(axis.to_dict()["values"])
+
+
+def test_springs_of_a_formulation_s_own_come_once():
+    labels = [x.label for x in _subjects(["mujoco", "box"], ("rigid", "relaxed"), find_case("cube").relaxation)]
+    assert labels == ["coulomb", "mujoco", "box", "box relaxed"]
+    assert [x.label for x in _subjects(["mujoco"], ("relaxed",), find_case("cube").relaxation)][1:] == [
+        "mujoco relaxed"
+    ]
 
 
 def test_identification_sees_nothing_of_the_tosses_that_it_is_tested_on():

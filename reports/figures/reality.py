@@ -15,6 +15,8 @@ PANELS = {"position": "mean over the toss [mm]", "rest_position": "at its end [m
 TOUCHING = ("impact", "sliding", "rolling", "rest")
 ALONE = "uncertainty of the reference"
 """The name under which the page draws how well something is known; here the error of the starts alone."""
+FAR = 10.0
+"""How many times the median difference the largest is, from where on the axis of differences is compressed."""
 MOST = 8
 """Curves of a figure over time; the others are drawn when they are asked for."""
 
@@ -40,6 +42,8 @@ def _differences(f: Findings, rows: pd.DataFrame, order: list[str]) -> Figure:
         f"better than {f.reference}, which itself is {base['position']:.3g} mm off in the mean over a toss and "
         f"{base['rest_position']:.3g} mm at its end."
     )
+    if _is_wide(pd.DataFrame(cells)):
+        caption += " Beyond 1 mm the axis is logarithmic."
     chart = _dots(pd.DataFrame(cells), list(PANELS.values()), order[1:], f"more than {f.reference} [mm]", stacked=True)
     return Figure("difference", f"Who predicts better or worse than {f.reference}", caption, chart)
 
@@ -53,20 +57,34 @@ def _dots(data: pd.DataFrame, panels: Sequence[str], order: list[str], title: st
     colour = alt.Color("label:N", scale=alt.Scale(domain=order, range=palette(order)), legend=None)
     y = alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=200, grid=True))
     base = alt.Chart(data).encode(y=y, color=colour)
+    scale, axis = _axis(data)
     layers = [
         alt.Chart(data)
         .transform_aggregate(rows="count()", groupby=["panel"])
         .mark_rule(color=INK)
         .encode(x=alt.datum(0.0)),
-        base.mark_rule(strokeWidth=2.2).encode(x=alt.X("low:Q", title=title), x2="high:Q"),
+        base.mark_rule(strokeWidth=2.2).encode(x=alt.X("low:Q", title=title, scale=scale, axis=axis), x2="high:Q"),
         base.mark_point(filled=True, size=46, opacity=1).encode(
-            x=alt.X("value:Q", title=title), tooltip=["label:N", "value:Q", "low:Q", "high:Q"]
+            x=alt.X("value:Q", title=title, scale=scale, axis=axis), tooltip=["label:N", "value:Q", "low:Q", "high:Q"]
         ),
     ]
     columns = 1 if stacked else 2
     plot = alt.layer(*layers, data=data).properties(width=WIDTH if stacked else WIDTH // 2, height=alt.Step(ROW))
     facet = alt.Facet("panel:N", title=None, sort=list(panels))
     return plot.facet(facet=facet, columns=columns).resolve_scale(x="independent").resolve_axis(x="independent")
+
+
+def _is_wide(data: pd.DataFrame) -> bool:
+    size = data["value"].abs()
+    return bool(size.max() > FAR * size.median())
+
+
+def _axis(data: pd.DataFrame) -> tuple[alt.Scale, alt.Axis]:
+    """Of differences; compressed where one is many times as large as most are."""
+    if not _is_wide(data):
+        return alt.Scale(), alt.Axis()
+    ticks = [sign * x * 10**k for k in range(4) for x in (1, 2, 5) for sign in (-1, 1)]
+    return alt.Scale(type="symlog", constant=1), alt.Axis(values=[0, *ticks])
 
 
 def _curves(f: Findings, measure: str, order: list[str]) -> pd.DataFrame:

@@ -12,6 +12,8 @@ from workbench.recorded.trial import Trial
 
 FEW = 20
 """Intervals of which one is expected to miss its number by chance."""
+NAMED = 4
+"""Formulations that a sentence names of each kind, beside the last one."""
 
 
 def sentences(recordings: Recordings, trial: Trial, f: Findings) -> list[str]:
@@ -46,12 +48,19 @@ def _answer(recordings: Recordings, trial: Trial, f: Findings, rows: pd.DataFram
         f"{span(base, 'position', 'mm')}, the mean over {int(base['tosses'])} tosses"
     ]
     if "less" in words:
-        parts.append(f"better are {listed(words['less'])}")
+        parts.append(f"better are {_some(words['less'])}")
     if "cannot tell" in words:
-        parts.append(f"these data cannot tell it from {listed(words['cannot tell'])}")
+        parts.append(f"these data cannot tell it from {_some(words['cannot tell'])}")
     if "more" in words:
-        parts.append(f"worse are {listed(words['more'])}")
+        parts.append(f"worse are {_some(words['more'])}")
     return "; ".join(parts) + ". In brackets: differences on the same tosses, and 95 % intervals."
+
+
+def _some(words: list[str]) -> str:
+    """The first ones, how many more there are, and the last."""
+    if len(words) <= NAMED + 1:
+        return listed(words)
+    return f"{', '.join(words[:NAMED])} and {len(words) - NAMED} more, up to {words[-1]}"
 
 
 def _rest(rows: pd.DataFrame, base: Any) -> str:

@@ -101,11 +101,12 @@ def reality(
     """Identify mu and e of every formulation on a share of recorded motions, and predict the others.
 
     `about` describes the folder where its `recordings.toml` does not; `rows` are rigid, relaxed, or both, and
-    `relaxation` that of the relaxed ones, by default that of the case `cube`. The step [s] is brought to a whole part
-    of the time between samples, by default a quarter. `mu` and `e` bound the searches; restitution is zero unless
-    the normal law is moreau. `members` is the size of the ensemble of starts. What is not done after so many
-    `seconds` has that as its reason. Exact Coulomb friction with rigid rows comes first, since the others are paired
-    with it. Raises WorkbenchError where something cannot be used.
+    `relaxation` that of the relaxed ones, by default that of the case `cube`; formulations with springs of their own
+    come once, since these take the place of the rows' compliance. The step [s] is brought to a whole part of the time
+    between samples, by default a quarter. `mu` and `e` bound the searches; restitution is zero unless the normal law
+    is moreau. `members` is the size of the ensemble of starts. What is not done after so many `seconds` has that as
+    its reason. Exact Coulomb friction with rigid rows comes first, since the others are paired with it. Raises
+    WorkbenchError where something cannot be used.
     """
     found = read_folder(Path(folder), None if about is None else Path(about))
     trial = _trial(found, share, step, normal, mu, e, members, seconds)
@@ -175,7 +176,7 @@ def _subjects(wanted: Sequence[str | Formulation] | None, rows: Sequence[str], r
         chosen = (*chosen, find_formulation("stewart-trinkle:directions=8"))
     kinds = [RIGID if kind == "rigid" else relaxed for kind in dict.fromkeys(rows)]
     exact = Subject(find_formulation(EXACT))
-    others = [Subject(f, kind) for kind in kinds for f in chosen]
+    others = [Subject(f, kind) for kind in kinds for f in chosen if kind is kinds[0] or not f.soft]
     return [exact, *(x for x in others if x.label != exact.label)]
 
 
