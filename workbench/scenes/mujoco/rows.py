@@ -98,7 +98,7 @@ def held(model: Any, data: Any, J: Any) -> NDArray[np.int64]:
     """The keys of all contacts that nothing can part."""
     c = data.contact
     there = (c.efc_address >= 0) & (c.geom >= 0).all(axis=1) & ~parting(data, J)
-    return _contact_keys(c.geom[there], model.ngeom)
+    return contact_keys(c.geom[there], model.ngeom)
 
 
 def limits(data: Any, J: Any, file: Any) -> Unilateral:
