@@ -63,6 +63,19 @@ def test_what_rests_on_a_slope_does_not_creep_under_coulombs_law_and_creeps_wher
     assert measured("mujoco", "slope", "mu = 0.5, 20 degrees")["creep"] > 1e-3
 
 
+@pytest.mark.parametrize(
+    ("formulation", "slip"),
+    [
+        # mu u / sqrt(u^2 + v_s^2) = tan 20, and mu (2 y - y^2) = tan 20 with y = u / eps_v; both speeds are 1 mm/s.
+        ("hunt-crossley", np.tan(np.pi / 9) / np.sqrt(0.25 - np.tan(np.pi / 9) ** 2)),
+        ("ipc", 1 - np.sqrt(1 - 2 * np.tan(np.pi / 9))),
+    ],
+)
+def test_smooth_friction_creeps_where_its_law_carries_the_load(formulation, slip):
+    found = measured(formulation, "slope", "mu = 0.5, 20 degrees")["creep"]
+    assert found == pytest.approx(1e-3 * slip, rel=1e-6)
+
+
 def test_associated_flow_throws_a_fast_block_as_high_as_its_formula_says():
     # One impulse opens the contacts with mu |u_t|, and carries the weight for a step; then free flight, which the
     # velocities at the ends of steps make h v / 2 higher.

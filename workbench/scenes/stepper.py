@@ -107,13 +107,21 @@ class SceneStepper:
         return f"{found.sum()} {kinds} together{such}"
 
     def _solve(self, posed: Posed) -> tuple[Solution, int, int, bool]:
-        """Pass after pass: the last solution, all iterations, the passes, and whether no other was asked for."""
-        iterations, x = 0, None
+        """Pass after pass: the last solution, all iterations, the passes, and whether they have settled.
+
+        They have where no other is asked for, or where others change nothing: a solver takes a start that solves its
+        problem for the answer, and what solves the problem of every pass is a fixed point as exactly as it solves any.
+        """
+        iterations, x, unchanged = 0, None, 0
         for passes in range(1, self.passes + 1):
             problem = posed.problem()
             solution = self._solved(problem, posed.guess() if x is None else x)
+            unchanged = unchanged + 1 if x is not None and np.array_equal(solution.z, x) else 0
             iterations, x = iterations + solution.iterations, solution.z
             if solution.claimed not in (Status.SOLVED, Status.INACCURATE) or not posed.again(x):
+                return solution, iterations, passes, True
+            # Once is not enough: after a slip that turned back, the tangent is not that at the answer.
+            if unchanged == 2:
                 return solution, iterations, passes, True
         return solution, iterations, self.passes, False
 
