@@ -58,6 +58,8 @@ class Peer:
     about: str = ""
     apart: bool = False
     """Whether it works in a process of its own: it may abort, or not come back."""
+    most: int | None = None
+    """Contacts above which it is not asked."""
 
 
 @dataclass(frozen=True)

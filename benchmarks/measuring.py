@@ -34,11 +34,22 @@ def loaded(comparison: Comparison) -> tuple[dict[str, Measure], dict[str, str]]:
     found, missing = {}, {}
     for peer in comparison.peers:
         try:
-            found[peer.name] = apart(comparison, peer) if peer.apart else peer.load()
+            found[peer.name] = limited(peer.most, apart(comparison, peer) if peer.apart else peer.load())
         except (ImportError, Missing) as error:
             missing[peer.name] = " ".join(str(error).split())[:160]
             say(f"missing: {peer.name} ({missing[peer.name]})")
     return found, missing
+
+
+def limited(contacts: int | None, ask: Measure) -> Measure:
+    """Asked for so many contacts at most: data for more, such as a dense W, are not even made."""
+
+    def measure(task: Task) -> tuple[Any, float, str]:
+        if contacts is not None and (task.contacts or 0) > contacts:
+            raise Failed(f"not asked above {contacts} contacts")
+        return ask(task)
+
+    return measure
 
 
 def compare(comparison: Comparison, options: Options, keep: Callable[[Rows], None] = lambda rows: None) -> Result:

@@ -246,6 +246,15 @@ def test_one_command_compares_without_any_peer_and_writes_tables_and_charts(tmp_
     assert (tmp_path / "lcp-size.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_peer_is_not_asked_above_its_contacts_and_no_data_are_made_for_it():
+    tasks = [replace(EYE, name=f"{n} contacts", contacts=n) for n in (10, 11)]
+    asked = []
+    few = Peer("few", lambda: lambda task: (asked.append(task.contacts), (ANSWER, 1.0, ""))[1], most=10)
+    rows = compare(comparison(peer("all", ANSWER), few, tasks=tasks), Options()).rows
+    assert set(asked) == {10}
+    assert [r["remark"] for r in rows if r["peer"] == "few"] == ["", "not asked above 10 contacts"]
+
+
 def test_friction_problems_without_a_folder_say_so():
     friction = next(c for c in COMPARISONS if c.name == "friction")
     with pytest.raises(Missing, match="WORKBENCH_DATA"):

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from benchmarks.comparisons import lcp, mlcp
-from benchmarks.harness import Comparison, Failed, Measure, Options, Peer, Task
+from benchmarks.harness import Comparison, Measure, Options, Peer, Task
 from benchmarks.peers import convex, floor, ours, pivoting
 from benchmarks.peers.siconos import siconos
 from benchmarks.rows import Row, row_problem
@@ -76,17 +76,7 @@ def tower_rows(task: Callable[[int, int], Task]) -> Callable[[Options], list[Tas
 def up_to(contacts: int, peer: Peer) -> Peer:
     """A peer that is not asked above so many contacts, where it takes minutes and cannot be interrupted."""
 
-    def load() -> Measure:
-        ask = peer.load()
-
-        def measure(task: Task) -> tuple[Any, float, str]:
-            if (task.contacts or 0) > contacts:
-                raise Failed(f"not asked above {contacts} contacts")
-            return ask(task)
-
-        return measure
-
-    return replace(peer, load=load)
+    return replace(peer, most=contacts)
 
 
 LCPS = Comparison(
