@@ -5,6 +5,7 @@ import os
 import sys
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import workbench as wb
+from workbench.builtin.reports.text import exam as exam_words
 from workbench.builtin.reports.text.exam import sentences, tally, told, worst
 from workbench.cli.main import main
 from workbench.errors import UnknownNameError, WorkbenchError
@@ -266,6 +268,25 @@ def test_a_trial_is_played_once_and_what_cannot_be_played_is_no_pass():
     assert not rows[rows["reason"] != ""]["passed"].any()
     assert rows[rows["quantity"] == "creep"]["passed"].tolist() == [True, True]
     assert rows[rows["quantity"] == "acceleration of slip"]["passed"].tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("passed", "of", "words"),
+    [
+        ((1, 0), 1, "the experiment is passed by ccp."),
+        ((0, 0), 1, "nobody passes the experiment."),
+        ((0, 0), 3, "nobody passes any experiment."),
+        ((3, 3), 3, "all 3 experiments are passed by ccp and box."),
+        ((2, 1), 3, "nobody passes all 3 experiments; the most, 2, are passed by ccp."),
+    ],
+)
+def test_the_first_sentence_says_who_passes_most(monkeypatch, passed, of, words):
+    rows = [
+        {"step": 1e-3, "subject": name, "passed": k, "of": of, "failed": [], "unplayed": []}
+        for name, k in zip(("ccp", "box"), passed, strict=True)
+    ]
+    monkeypatch.setattr(exam_words, "tally", lambda exam: rows)
+    assert sentences(SimpleNamespace(steps=(1e-3,)))[0] == f"At 1 ms a step {words}"
 
 
 def test_a_number_passes_up_to_its_bound_on_either_side_and_an_experiment_when_all_its_numbers_do():

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.builtin.reports.text.conclusions import listed
 from workbench.exams.examine import Exam
 
 COLOURS = ((1.0, "brightgreen"), (0.7, "yellow"), (0.0, "red"))
@@ -67,12 +68,14 @@ def sentences(exam: Exam) -> list[str]:
     for h in exam.steps:
         rows = [row for row in found if row["step"] == h]
         most = max(row["passed"] for row in rows)
-        best, of = ", ".join(row["subject"] for row in rows if row["passed"] == most), rows[0]["of"]
-        words.append(
-            f"At {1e3 * h:g} ms a step all {of} experiments are passed by {best}."
-            if most == of
-            else f"At {1e3 * h:g} ms a step nobody passes all {of} experiments; the most, {most}, are passed by {best}."
-        )
+        best, of = listed([row["subject"] for row in rows if row["passed"] == most]), rows[0]["of"]
+        what = "the experiment" if of == 1 else f"all {of} experiments"
+        if most == of:
+            words.append(f"At {1e3 * h:g} ms a step {what} {'is' if of == 1 else 'are'} passed by {best}.")
+        elif most == 0:
+            words.append(f"At {1e3 * h:g} ms a step nobody passes {'the' if of == 1 else 'any'} experiment.")
+        else:
+            words.append(f"At {1e3 * h:g} ms a step nobody passes {what}; the most, {most}, are passed by {best}.")
     for row in found:
         if row["failed"] and row["step"] == exam.steps[0]:
             own = exam.rows[(exam.rows["subject"] == row["subject"]) & (exam.rows["step"] == row["step"])]
