@@ -29,6 +29,9 @@ def test_the_boundary_of_the_rod_as_text_and_as_json(capsys):
     text = run(capsys, *boundary)
     assert re.search(r"regime +indeterminate \(infinitely many answers\)\n", text)
     assert "4/3 = 1.333333333" in text
+    # Proposition 1 holds well inside, and not where the P-property is lost.
+    assert re.search(r"plain .* no +1\.3", text)
+    assert re.search(r"plain .* yes +1\.3", run(capsys, "rod"))
     found = json.loads(run(capsys, *boundary, "--json"))
     assert found["regime"]["kind"] == "infinitely many"
     assert found["regime"]["rational_data"]

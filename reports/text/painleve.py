@@ -254,7 +254,8 @@ def _sliding_text(p: Painleve, case: Case) -> list[str]:
         if b:
             theta = "-" if b.theta is None else f"{b.theta:.5g}"
             shown = ", ".join(f"{getattr(x, name):.6g}" for x in p.losses)
-            lines.append(f"  {name:<20} {b.mu_max_b:<10.5g} {theta:<10} {b.beta:<10.5g} {b.holds!s:<6} {shown}")
+            holds = "yes" if b.holds else "no"
+            lines.append(f"  {name:<20} {b.mu_max_b:<10.5g} {theta:<10} {b.beta:<10.5g} {holds:<6} {shown}")
     if p.proposition is None or p.proposition.plain is None:
         lines.append("  not applicable: " + ("too many contacts" if p.proposition is None else "dependent constraints"))
     return lines
