@@ -6,6 +6,8 @@ import io
 import json
 import re
 
+import altair as alt
+import numpy as np
 import pandas as pd
 import pytest
 from markupsafe import escape
@@ -15,10 +17,10 @@ import workbench as wb
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.builtin.reports.figures.charts import palette, write_figures
+from workbench.builtin.reports.figures.charts import Figure, palette, write_figures
 from workbench.builtin.reports.figures.comparison import ROWS, curves_of, figures
 from workbench.builtin.reports.pages.comparison import render
-from workbench.builtin.reports.pages.page import prose
+from workbench.builtin.reports.pages.page import _specs, prose
 from workbench.builtin.reports.text import exports, terminal
 from workbench.builtin.reports.text.comparison import budget_columns, error_columns, judged_columns, symptom_columns
 from workbench.builtin.reports.text.terminal import print_table
@@ -115,6 +117,16 @@ def test_figures_as_files(result, tmp_path):
 def test_specs_are_strict_json(page):
     spec = re.search(r"const specs = (.*?);\nadd", page, flags=re.S).group(1)
     json.loads(spec.replace("<\\/", "</"), parse_constant=lambda name: pytest.fail(f"{name} in a figure"))
+
+
+def test_figures_may_have_any_number_of_rows(tmp_path):
+    data = pd.DataFrame({"t": np.arange(6000.0), "x": np.zeros(6000)})
+    many = Figure("many", "Many", "Many curves", alt.Chart(data).mark_point().encode(x="t:Q", y="x:Q"))
+    assert _specs([many]).count('"t":') >= 6000
+    assert [path.name for path in write_figures([many], tmp_path, "svg")] == ["many.svg"]
+    # The user's own limit is as it was.
+    with pytest.raises(alt.MaxRowsError):
+        many.chart.to_dict()
 
 
 def test_a_browser_draws_every_figure(result, page, tmp_path, reader):

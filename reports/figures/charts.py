@@ -232,13 +232,19 @@ def styled(chart: Chart, background: str = "transparent") -> Chart:
     )
 
 
+def unlimited() -> Any:
+    """A block in which charts may have any number of rows: curves are thinned, but there may be many of them."""
+    return alt.data_transformers.enable("default", max_rows=None)
+
+
 def write_figures(shown: Sequence[Figure], folder: Path, ending: Literal["pdf", "svg", "png"]) -> list[Path]:
     """Each figure as a file `folder/NAME.ending`, ending "pdf", "svg" or "png"; no browser, no network."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for figure in shown:
         path = folder / f"{figure.name}.{ending}"
-        styled(figure.chart, "white").save(str(path), format=ending, scale_factor=2.0 if ending == "png" else 1.0)
+        with unlimited():
+            styled(figure.chart, "white").save(str(path), format=ending, scale_factor=2.0 if ending == "png" else 1.0)
         paths.append(path)
     return paths
 

@@ -128,9 +128,11 @@ def script(name: str) -> str:
 def _specs(figures: "Sequence[Figure]") -> str:
     if not figures:
         return "{}"
-    from workbench.builtin.reports.figures.charts import styled
+    from workbench.builtin.reports.figures.charts import styled, unlimited
 
-    return json.dumps({f.name: styled(f.chart).to_dict() for f in figures}).replace("<", "\\u003c")
+    with unlimited():
+        specs = {f.name: styled(f.chart).to_dict() for f in figures}
+    return json.dumps(specs).replace("<", "\\u003c")
 
 
 @cache
