@@ -17,7 +17,7 @@ from workbench.errors import DataError
 from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
-from workbench.scenes.grains.measures import passing, solid_fraction
+from workbench.scenes.grains.measures import BEVERLOO, passing, solid_fraction
 from workbench.scenes.grains.placing import LOOSE, disordered, radii
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.walls import Flat, Sieve, Tube
@@ -60,9 +60,9 @@ class Hopper(GrainCase):
         return self.grains(radius, x, walls=walls)
 
     def beverloo(self, bulk: float) -> float:
-        """The discharge [kg/s] of grains of a bulk density [kg/m^3], with C = 0.58 and k = 1.5; 0 where none passes."""
-        free = max(self.opening - 3.0 * self.radius, 0.0)
-        return float(0.58 * bulk * np.sqrt(self.gravity) * free**2.5)
+        """The discharge [kg/s] of grains of a bulk density [kg/m^3], by `BEVERLOO`; 0 where none passes."""
+        free = max(self.opening - 2.0 * BEVERLOO["k"] * self.radius, 0.0)
+        return float(BEVERLOO["C"] * bulk * np.sqrt(self.gravity) * free**2.5)
 
     def bed(self, position: np.ndarray) -> np.ndarray:
         """What is still in the upper bin."""
@@ -85,6 +85,6 @@ class Hopper(GrainCase):
         """
         measured = self.measured(track)
         found, law = measured["discharge"], self.beverloo(measured["bulk"])
-        source = "Beverloo, Leniger & van de Velde 1961, C = 0.58, k = 1.5"
+        source = f"Beverloo, Leniger & van de Velde 1961, C = {BEVERLOO['C']:g}, k = {BEVERLOO['k']:g}"
         known = [Truth("discharge", found, law, 0.4 * law, "kg/s", source)] if np.isfinite(found) and law > 0 else []
         return [*super().truths(track), *known]

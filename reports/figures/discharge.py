@@ -7,7 +7,8 @@ import pandas as pd
 from workbench.builtin.reports.figures.charts import Figure, short
 from workbench.builtin.reports.figures.flow import by_mu, colours, panels
 from workbench.builtin.reports.figures.styles import INK
-from workbench.comparison.scenes.discharge import POWER, USUAL, Discharge
+from workbench.comparison.scenes.discharge import POWER, Discharge
+from workbench.scenes.grains.measures import BEVERLOO
 
 HEIGHT = 260
 
@@ -29,7 +30,9 @@ def figures(x: Discharge) -> list[Figure]:
     right = 1.04 * float(rows["across"].max())
     laws = x.laws.dropna(subset=["C"])
     lines = [_line(label(r), f"μ = {r['mu']:g}", r["C"], r["k"], right, "fit") for _, r in laws.iterrows()]
-    lines += [_line("", panel, USUAL["C"], USUAL["k"], right, "source") for panel in dict.fromkeys(points["panel"])]
+    lines += [
+        _line("", panel, BEVERLOO["C"], BEVERLOO["k"], right, "source") for panel in dict.fromkeys(points["panel"])
+    ]
     data = pd.concat([points, *lines], ignore_index=True)
     colour, dash = colours(list(dict.fromkeys(points["formulation"])))
     across = alt.X("x:Q", title="opening beside the grains' diameter, D/d", scale=alt.Scale(domain=[0, right]))
@@ -42,7 +45,7 @@ def figures(x: Discharge) -> list[Figure]:
     ]
     caption = (
         "Every run is a point. In these coordinates Beverloo's law is a line: where it is zero is k, and its slope is "
-        f"C^2/5. Dotted: C = {USUAL['C']:g}, k = {USUAL['k']:g} (Beverloo, Leniger & van de Velde 1961)."
+        f"C^2/5. Dotted: C = {BEVERLOO['C']:g}, k = {BEVERLOO['k']:g} (Beverloo, Leniger & van de Velde 1961)."
     )
     return [Figure("discharge", "Discharge over the opening", caption, by_mu(layers, data, HEIGHT))]
 

@@ -16,7 +16,9 @@ from workbench.arrays import Array
 from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
 
 DAMPING = 1e-13
+"""Share of the mobilities, well above the rounding of a double."""
 REFINEMENTS = 4
+"""Solutions of the damped system in turn; the one with the least residual is the answer."""
 
 
 def solve_equalities(p: ContactBlocks) -> Array | None:

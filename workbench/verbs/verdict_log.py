@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,7 @@ from workbench.verbs.results import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = {
-    "contact": ("", "geoms, and which of their contacts"),
-    "mu": ("1", "friction coefficient"),
-    "steps": ("1", "steps in which it touches"),
+LARGEST = {
     "normal_force": ("N", "largest normal force"),
     "friction_force": ("N", "largest friction force"),
     "beyond_force": ("N", "largest friction beyond mu times the normal force"),
@@ -26,7 +24,22 @@ COLUMNS = {
     "creep": ("m/s", "largest sliding velocity although friction is not used up"),
     "opening": ("m/s", "largest velocity of leaving while it pushes"),
     "angle": ("degrees", "largest angle between friction and the direction opposite to the slip"),
+}
+COLUMNS = {
+    "contact": ("", "geoms, and which of their contacts"),
+    "mu": ("1", "friction coefficient"),
+    "steps": ("1", "steps in which it touches"),
+    **LARGEST,
     "symptoms": ("", "what can be seen of it, each with the number of steps"),
+}
+STEPS = {
+    "contacts": ("1", "how many touch"),
+    "natural_map": ("1", "residual of the whole law over the impulses"),
+    "signorini": ("1", "residual of the normal law over the impulses"),
+    "beyond_force": ("N", "friction beyond the cone"),
+    "dissipation": ("J", "friction that is not maximally dissipative"),
+    "gradient": ("1", "scaled gradient at which MuJoCo's solver stopped"),
+    "off": ("m/s, rad/s", "velocity of the log that is not MuJoCo's"),
 }
 
 
@@ -98,8 +111,11 @@ def verdict_of_log(path: str | Path, log: str | Path) -> JudgedLog:
         p, u = (np.concatenate([n, t.ravel()]) for n, t in (parts[:2], parts[2:]))
         found = judge(*parts, x.mu, x.W, u - x.W @ p)
         own = by_contact(*parts, x.mu, found.normaliser, found.normaliser / found.rho)
-        residuals = (float(v) for v in (found.natural_map, found.signorini, found.cone / h, found.dissipation))
-        told.append((len(x.key), *residuals, x.gradient, x.off))
+        told.append({
+            "contacts": len(x.key), "natural_map": float(found.natural_map), "signorini": float(found.signorini),
+            "beyond_force": float(found.cone / h), "dissipation": float(found.dissipation), "gradient": x.gradient,
+            "off": x.off,
+        })  # fmt: skip
         creeps, opens = (own.symptoms[name] for name in ("slips within the cone", "pushes while it opens"))
         table = {
             "key": x.key, "mu": x.mu, "normal_force": own.pressure / h, "friction_force": own.friction / h,
@@ -107,15 +123,7 @@ def verdict_of_log(path: str | Path, log: str | Path) -> JudgedLog:
             "opening": np.where(opens, own.opening, 0.0), "angle": own.angle, **own.symptoms,
         }  # fmt: skip
         contacts.append(pd.DataFrame(table))
-    names = "contacts", "natural_map", "signorini", "beyond_force", "dissipation", "gradient", "off"
-    frame = pd.DataFrame(told, columns=list(names))
-    units = dict(zip(names, ("1", "1", "1", "N", "J", "1", "m/s, rad/s"), strict=True))
-    meanings = dict(zip(names, (
-        "how many touch", "residual of the whole law over the impulses", "residual of the normal law over the impulses",
-        "friction beyond the cone", "friction that is not maximally dissipative",
-        "scaled gradient at which MuJoCo's solver stopped", "velocity of the log that is not MuJoCo's",
-    ), strict=True))  # fmt: skip
-    frame.attrs["columns"] = {name: {"unit": units[name], "meaning": meanings[name]} for name in names}
+    frame = _described(pd.DataFrame(told, columns=list(STEPS)), STEPS)
     rows = _by_contact(pd.concat(contacts), lambda key: contact_name(model, key))
     title = f"{Path(log).name} with {Path(path).name}: held against Coulomb's law"
     return JudgedLog(title, rows, frame, float(model.opt.tolerance))
@@ -128,9 +136,12 @@ def _by_contact(all_: pd.DataFrame, name: Any) -> pd.DataFrame:
     rows = []
     for key, own in all_.groupby("key"):
         seen = [f"{what} {int(own[what].sum())}" for what in SYMPTOMS if own[what].any()]
-        most = own[list(COLUMNS)[3:-1]].max()
+        most = own[list(LARGEST)].max()
         rows.append({"contact": name(int(str(key))), "mu": own["mu"].max(), "steps": len(own), **most,
                      "symptoms": ", ".join(seen)})  # fmt: skip
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    frame.attrs["columns"] = {name: {"unit": x[0], "meaning": x[1]} for name, x in COLUMNS.items()}
+    return _described(pd.DataFrame(rows, columns=list(COLUMNS)), COLUMNS)
+
+
+def _described(frame: pd.DataFrame, columns: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    frame.attrs["columns"] = {name: {"unit": unit, "meaning": meaning} for name, (unit, meaning) in columns.items()}
     return frame

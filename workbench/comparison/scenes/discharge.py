@@ -25,8 +25,6 @@ POWER = 0.4
 SURE = 0.95
 LITERATURE = {"C": (0.55, 0.65), "k": (1.2, 1.6)}
 """Of spheres, by sources (Nedderman 1992, section 10.2)."""
-USUAL = {"C": 0.58, "k": 1.5}
-"""Of spheres, by Beverloo, Leniger & van de Velde (1961)."""
 NAN = float("nan")
 
 
@@ -36,14 +34,14 @@ class Law(NamedTuple):
     `straight` is the probability of means as far from a line, were they on one.
     """
 
-    C: float
-    C_low: float
-    C_high: float
-    k: float
-    k_low: float
-    k_high: float
-    straight: float
-    runs: int
+    C: float = NAN
+    C_low: float = NAN
+    C_high: float = NAN
+    k: float = NAN
+    k_low: float = NAN
+    k_high: float = NAN
+    straight: float = NAN
+    runs: int = 0
 
 
 def beverloo(across: Array, rate: Array) -> Law:
@@ -57,17 +55,17 @@ def beverloo(across: Array, rate: Array) -> Law:
         raise DataError(f"{len(openings)} openings with a discharge; two at least make a law")
     a, b = map(float, np.polyfit(x, y, 1))
     if not a > 0:
-        return Law(NAN, NAN, NAN, NAN, NAN, NAN, NAN, n)
+        return Law(runs=n)
     residual = y - (a * x + b)
     C, k = a ** (1 / POWER), -b / a
     if n < 3:
-        return Law(C, NAN, NAN, k, NAN, NAN, NAN, n)
+        return Law(C=C, k=k, runs=n)
     t = stdtrit(n - 2, 0.5 * (1 + SURE))
     cov = residual @ residual / (n - 2) * np.linalg.inv([[x @ x, x.sum()], [x.sum(), n]])
     far = float(t * np.sqrt(cov[0, 0]))
     straight = _straight(x, y, openings, residual)
     if far >= a:
-        return Law(C, NAN, NAN, k, NAN, NAN, straight, n)
+        return Law(C=C, k=k, straight=straight, runs=n)
     C_low, C_high = (a - far) ** (1 / POWER), (a + far) ** (1 / POWER)
     # Where the line a k + b may be zero: (a k + b)^2 <= t^2 (k^2 V_aa + 2 k V_ab + V_bb), an interval since far < a.
     ends = np.roots([a**2 - t**2 * cov[0, 0], 2 * (a * b - t**2 * cov[0, 1]), b**2 - t**2 * cov[1, 1]])
@@ -94,7 +92,7 @@ def laws(rows: pd.DataFrame) -> pd.DataFrame:
     for (formulation, mu, step), own in rows.groupby(["formulation", "mu", "step"], sort=False):
         own = own.dropna(subset=["rate"])
         if own["across"].nunique() < 2:
-            law = Law(NAN, NAN, NAN, NAN, NAN, NAN, NAN, len(own))
+            law = Law(runs=len(own))
         else:
             law = beverloo(own["across"].to_numpy(), own["rate"].to_numpy())
         found.append({"formulation": formulation, "mu": mu, "step": step} | law._asdict())

@@ -24,6 +24,9 @@ INNER = (0.2, 0.8)
 FLOW = (0.1, 0.6)
 """Shares of all that passes between which its rate is taken: before, it begins, and after, the filling is low."""
 
+BEVERLOO = {"C": 0.58, "k": 1.5}
+"""Of the discharge of spheres, W = C rho_b g^1/2 (D - k d)^5/2, by Beverloo, Leniger & van de Velde (1961)."""
+
 
 class Measure(NamedTuple):
     """Unit and meaning of a number."""
