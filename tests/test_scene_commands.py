@@ -41,6 +41,7 @@ def made(tmp_path_factory):
     out = folder / "out"
     words = ["--key", "thrown", "--duration", "0.024", "--reference-step", "5e-4", "--out", str(out), "--json"]
     rows = ["-f", "coulomb", "-f", "ccp", "-f", "engine:mujoco"]
+    rows += ["--solver", "blocks-exact"]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         assert main(["compare", str(folder / "box.xml"), *rows, *words]) == 0
@@ -129,6 +130,7 @@ def test_a_scene_is_shown(box, capsys):
         (["compare", "BOX", "--relax", "rigid"], "--relax is for cases, and box.xml is a scene"),
         (["compare", "BOX", "--time-limit", "3"], "--time-limit is for files"),
         (["compare", "wheel", "--key", "home"], "--key is for scenes, and wheel is the name of a case"),
+        (["compare", "BOX", "--solver", "lemke"], "lemke solves LCP; scenes need a solver for contact blocks"),
         (["compare", "BOX", "--key", "home"], "no keyframe 'home'; it has thrown"),
         (["compare", "BOX", "--set", "geom/foot.friction"], "give NAME=VALUE"),
         (["compare", "BOX", "-f", "engine:bullet"], "unknown engine 'engine:bullet'"),
