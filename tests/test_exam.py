@@ -23,7 +23,15 @@ from workbench.exams.experiments import EXPERIMENTS, chain, halving, painleve, s
 from workbench.exams.protocol import FIELDS, packed, unpacked
 from workbench.exams.record import Record
 from workbench.exams.scene import TrialScene
-from workbench.exams.subject import ENGINES, FOLDER, CannotPlayError, EngineSubject, FormulationSubject, Subject
+from workbench.exams.subject import (
+    ENGINES,
+    FOLDER,
+    CannotPlayError,
+    EndedError,
+    EngineSubject,
+    FormulationSubject,
+    Subject,
+)
 from workbench.exams.touching import Shapes, frames
 from workbench.exams.trial import Trial, cube_on_feet, sled, sphere, turning
 
@@ -270,6 +278,46 @@ def test_a_trial_is_played_once_and_what_cannot_be_played_is_no_pass():
     assert rows[rows["quantity"] == "acceleration of slip"]["passed"].tolist() == [False, False]
 
 
+def test_an_interrupted_exam_goes_on_where_it_was(tmp_path, monkeypatch):
+    asked: list[Trial] = []
+
+    def play(self: FormulationSubject, trial: Trial, h: float) -> Record:
+        asked.append(trial)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return Still().play(trial, h)
+
+    monkeypatch.setattr(FormulationSubject, "play", play)
+    given = {"experiments": ["slope"], "steps": [H], "folder": tmp_path}
+    with pytest.raises(KeyboardInterrupt):
+        wb.exam(["coulomb"], **given)
+    found = wb.exam(["coulomb"], **given)
+    # The two that were done are not asked for again; what could not be played is known, too.
+    assert len(asked) == 3 + 4
+    assert asked[:2] + asked[3:] == list(slope.trials().values())
+    again = wb.exam(["coulomb"], **given)
+    assert len(asked) == 3 + 4
+    pd.testing.assert_frame_equal(again.rows, found.rows)
+    assert again.rows["reason"].tolist().count("too rough") == 2
+    # With another step nothing of this is an answer.
+    wb.exam(["coulomb"], **given | {"steps": [2 * H]})
+    assert len(asked) == 7 + 6
+
+
+def test_an_engine_whose_process_ended_plays_again_the_next_time(tmp_path, monkeypatch):
+    asked = []
+
+    def play(self: FormulationSubject, trial: Trial, h: float) -> Record:
+        asked.append(trial)
+        raise EndedError("its process ended")
+
+    monkeypatch.setattr(FormulationSubject, "play", play)
+    for k in (1, 2):
+        found = wb.exam(["coulomb"], experiments=["spin"], steps=[H], folder=tmp_path)
+        assert set(found.rows["reason"]) == {"its process ended"}
+        assert len(asked) == k * len(EXPERIMENTS["spin"].trials)
+
+
 @pytest.mark.parametrize(
     ("passed", "of", "words"),
     [
@@ -313,11 +361,16 @@ def test_the_number_in_a_cell_is_the_one_farthest_off_and_badges_count_experimen
 
 def test_the_command_writes_rows_page_motions_and_badges(tmp_path, capsys):
     out = tmp_path / "exam"
-    assert main(["exam", "ccp", "--experiment", "lift", "--step", "5e-3", "--out", str(out), "--json"]) == 0
+    assert (
+        main(["exam", "ccp", "--experiment", "lift", "--step", "5e-3", "--out", str(out), "--json", "--workers", "1"])
+        == 0
+    )
     told = json.loads(capsys.readouterr().out)
     assert told == json.loads((out / "exam.json").read_text())
     assert told[0]["failed"] == ["lift"]
-    assert {x.name for x in out.iterdir()} == {"exam.csv", "exam.json", "motions", "provenance.json", "report.html"}
+    assert {x.name for x in out.iterdir()} == {
+        "exam.csv", "exam.json", "journal.jsonl", "motions", "provenance.json", "report.html",
+    }  # fmt: skip
     page = (out / "motions" / "lift-1-at-5000-us.html").read_text()
     assert "Content-Security-Policy" in page
     assert "ccp is grey" in page
