@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from dataclasses import replace
 from functools import cache
@@ -14,7 +15,7 @@ from scipy.integrate import solve_ivp
 
 import workbench as wb
 from workbench.builtin.reports.text import exam as exam_words
-from workbench.builtin.reports.text.exam import sentences, tally, told, worst
+from workbench.builtin.reports.text.exam import ranked, sentences, tally, told, worst
 from workbench.cli.main import main
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.exams.examine import examine
@@ -334,7 +335,17 @@ def test_the_first_sentence_says_who_passes_most(monkeypatch, passed, of, words)
         for name, k in zip(("ccp", "box"), passed, strict=True)
     ]
     monkeypatch.setattr(exam_words, "tally", lambda exam: rows)
-    assert sentences(SimpleNamespace(steps=(1e-3,)))[0] == f"At 1 ms a step {words}"
+    assert (
+        sentences(SimpleNamespace(steps=(1e-3,), subjects=dict.fromkeys(("ccp", "box"))))[0]
+        == f"At 1 ms a step {words}"
+    )
+
+
+def test_who_passes_most_stands_first_and_of_equals_the_reference(monkeypatch):
+    scores = {"box": 3, "ccp": 5, "mujoco": 4, "coulomb": 4}
+    rows = [{"subject": name, "step": h, "passed": k} for h in (1e-3, 5e-3) for name, k in scores.items()]
+    monkeypatch.setattr(exam_words, "tally", lambda exam: rows)
+    assert ranked(SimpleNamespace(subjects=scores)) == ["ccp", "coulomb", "mujoco", "box"]
 
 
 def test_a_number_passes_up_to_its_bound_on_either_side_and_an_experiment_when_all_its_numbers_do():
@@ -355,6 +366,10 @@ def test_the_number_in_a_cell_is_the_one_farthest_off_and_badges_count_experimen
     assert coulomb["badge"]["message"] == "1 of 1"
     assert "passed by coulomb" in found.words[0]
     page = found.html()
+    first, second = re.findall(r'<td class="name">(.*?)</td>', page)[:2]
+    assert first.startswith("coulomb<")
+    assert "the reference" in first
+    assert second == "ccp"
     assert page.count('href="motions/lift-1-at-5000-us.html#ccp"') == 1
     assert "✗" in page
 
