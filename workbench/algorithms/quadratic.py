@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.algorithms.base import Solver, refusal
 from workbench.engine.timing import clock
@@ -107,7 +108,7 @@ def scaled(problem: Problem, leave_out_far: bool = True, guess: Array | None = N
     n = problem.size
     if isinstance(problem, ConeProblem):
         r, d = problem.mu.shape[0], problem.d
-        D = _cone_scale(np.diag(problem.M), problem.mu, d) * ~_at_rest(problem)
+        D = np.where(_at_rest(problem), 0.0, _cone_scale(np.diag(problem.M), problem.mu, d))
         lower, upper, origin = np.full(n, -np.inf), np.full(n, np.inf), np.zeros(n)
     else:
         r, d = 0, 0
@@ -143,7 +144,7 @@ def _inverse_root(diagonal: Array) -> Array:
     return 1.0 / np.sqrt(np.where(diagonal > NEGLIGIBLE_DIAGONAL * largest, diagonal, largest))
 
 
-def _at_rest(problem: ConeProblem) -> Array:
+def _at_rest(problem: ConeProblem) -> NDArray[np.bool_]:
     """(n,) which impulses are zero: those of parts that nothing couples to others, all of whose contacts open by q.
 
     Their q sets no scale for the others, and nothing of the others' rounding is left on them: the law judges such a
