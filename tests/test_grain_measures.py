@@ -112,7 +112,7 @@ def test_what_scenes_measure_themselves():
     assert SCENES.find("hopper")(opening=0.01).beverloo(1500.0) == 0.0
 
 
-@pytest.mark.parametrize("name", ["packing", "column-collapse", "hopper", "rotating-drum"])
+@pytest.mark.parametrize("name", ["packing", "column-collapse", "hopper", "rotating-drum", "silo"])
 @pytest.mark.parametrize("law", ["coulomb", "ccp"])
 def test_momentum_and_energy_are_balanced_step_by_step(name, law):
     case = SCENES.find(name)(N=25)
