@@ -28,7 +28,7 @@ class ColumnCollapse(GrainCase):
     """A round column in a tube up to the time `release`, which then falls apart."""
 
     name: ClassVar[str] = "column-collapse"
-    description: ClassVar[str] = "a column of N grains falls apart on rough ground, and comes to rest as a heap"
+    description: ClassVar[str] = "a column of N grains, rid of the tube it settled in, falls apart on rough ground"
     source: ClassVar[str] = "after Lube, Huppert, Sparks & Hallworth 2004, J. Fluid Mech. 508"
     duration: ClassVar[float] = 0.7
     measures: ClassVar[dict[str, tuple[str, str]]] = {

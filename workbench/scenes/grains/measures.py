@@ -129,7 +129,7 @@ def passing_rate(z: Array, t: Array, mass: Array, level: float = 0.0) -> float:
 
 
 def passing_time(z: Array, t: Array, share: float, level: float = 0.0) -> float:
-    """Time [s] at which a share of what is at heights z (K, N) [m] has passed a level downwards; NaN where less does."""
+    """Time [s] when a share of what is at heights z (K, N) [m] has passed a level downwards; NaN where less does."""
     count, wanted = (z < level).sum(axis=1), share * z.shape[1]
     k = int(np.argmax(count >= wanted))
     if k == 0:
