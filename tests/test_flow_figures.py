@@ -1,10 +1,12 @@
-"""Figures of a flow of grains: what they draw of constructed runs."""
+"""Figures of a flow of grains: what they draw of constructed runs; and that the documentation's are of its runs."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from docs.flows.__main__ import HERE, PAGE, STUDIES, flow_of, written
 from workbench.builtin.reports.figures.flow import artefact_figure, difference_figure
 
 
@@ -46,3 +48,21 @@ def test_a_difference_that_is_told_is_a_dot():
     rows = found[["step", "low", "high", "told"]].values.tolist()
     assert rows == [[2.0, -20.0, 40.0, False], [4.0, -25.0, -15.0, True]]
     assert difference_figure(SimpleNamespace(differences=d[d["measure"] == "y"]), ["y"]) is None
+
+
+def test_the_tables_of_the_documentation_are_those_of_its_runs():
+    text = PAGE.read_text("utf-8")
+    assert written(text) == text
+    assert all((HERE / f"{name}-differences.svg").exists() for name in STUDIES)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_runs_of_the_documentation_are_whole_pairs(name):
+    f = flow_of(name)
+    assert f.rows["finished"].all()
+    assert set(STUDIES[name]) <= set(f.measures)
+    assert (f.rows.groupby(["mu", "step", "seed"])["formulation"].nunique() == 2).all()
+    # The gap is what associated flow asks for, and nothing under Coulomb's law.
+    ccp = f.rows["formulation"] == "ccp"
+    np.testing.assert_allclose(f.rows["float_gap"][ccp], f.rows["artefact"][ccp], rtol=0.01)
+    assert (f.rows["float_gap"][~ccp].abs() < 1e-2 * f.roughness).all()
