@@ -146,7 +146,7 @@ class Interior:
         D2 = scaling.inverse_square
         D = self.unit[:, :, None] * D2 * self.unit[:, None, :]
         square = self.there[:, :, None] & self.there[:, None]
-        factors = self.newton.matrix.factored(self.newton.laws, D[square])
+        factors = self.newton.matrix.factored(self.newton.laws, D[square], positive=True)
         if factors is None:
             return False
         point = scaling.times(self.p)
