@@ -18,7 +18,7 @@ from workbench.errors import ModellingError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.output import provenance, replaced
+from workbench.output import page_path, provenance, replaced
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import ENDINGS, read_problem_file
@@ -92,7 +92,7 @@ class Compared(Result):
         """Write the page's figures and formulas one a slide, whole or not at all; the arrow keys turn them."""
         from workbench.builtin.reports.pages.slides import render
 
-        with replaced(path) as stage:
+        with replaced(page_path(path)) as stage:
             stage.write_text(render(self.comparison), "utf-8")
         return Path(path)
 
