@@ -19,8 +19,8 @@ from workbench.exams.trial import Trial
 from workbench.language.formulation import Formulation
 
 FOLDER = Path(__file__).parent
-PATIENCE = 120.0
-"""How long an engine may take for a trial [s]."""
+PATIENCE, COMPILING = 120.0, 1200.0
+"""How long an engine may take for a trial [s], and one that compiles its kernels where a trial first needs them."""
 
 
 class CannotPlayError(WorkbenchError):
@@ -64,6 +64,9 @@ class Engine:
     """What `pip install` wants."""
     setting: str = ""
     """What the settings are, in words."""
+    patience: float = PATIENCE
+    needs: tuple[str, ...] = ()
+    """Modules besides those that the adapter imports."""
 
 
 PINOCCHIO = "contact-workbench pin"
@@ -84,6 +87,11 @@ ENGINES = {
     "pinocchio/admm": Engine("pinocchio", {}, PINOCCHIO, "ADMM as it comes, Coulomb's law"),
     "pinocchio/admm-ccp": Engine("pinocchio", {"ncp": False}, PINOCCHIO, "ADMM, the CCP"),
     "pinocchio/pgs": Engine("pinocchio", {"method": "PGS"}, PINOCCHIO, "Gauss-Seidel as it comes, Coulomb's law"),
+    "newton/xpbd": Engine("newton", {}, "newton", "XPBD as it comes, 2 iterations", COMPILING),
+    "newton/vbd": Engine("newton", {"solver": "vbd"}, "newton", "VBD as it comes, 10 iterations", COMPILING),
+    "newton/mujoco": Engine(
+        "newton", {"solver": "mujoco"}, "'newton[sim]'", "MuJoCo's C code by Newton", COMPILING, ("mujoco_warp",)
+    ),
 }
 """Engines by the names that `workbench exam` takes."""
 
@@ -96,7 +104,7 @@ class EngineSubject(Subject):
         script, adapter = FOLDER / "protocol.py", FOLDER / "adapters" / f"{self.engine.adapter}.py"
         try:
             self.process = subprocess.Popen(
-                [python, str(script), str(adapter)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                [python, str(script), str(adapter), *self.engine.needs], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL, text=True,
             )  # fmt: skip
         except OSError as error:
@@ -122,7 +130,7 @@ class EngineSubject(Subject):
 
     def _read(self) -> dict[str, Any]:
         # An engine may hang; then it is ended, and the line that never comes is empty.
-        timer = threading.Timer(PATIENCE, self.process.kill)
+        timer = threading.Timer(self.engine.patience, self.process.kill)
         timer.start()
         try:
             line = self.process.stdout.readline()  # type: ignore[union-attr]
@@ -131,7 +139,7 @@ class EngineSubject(Subject):
         try:
             found: dict[str, Any] = json.loads(line)
         except ValueError:
-            return {"error": f"its process ended, or took more than {PATIENCE:g} s"}
+            return {"error": f"its process ended, or took more than {self.engine.patience:g} s"}
         return found
 
     def close(self) -> None:
