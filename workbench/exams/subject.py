@@ -27,6 +27,10 @@ class CannotPlayError(WorkbenchError):
     """A subject cannot play a trial, or failed in it; the reason is told."""
 
 
+class EndedError(CannotPlayError):
+    """The process of an engine has ended, or was ended since it took too long: the next time it may play."""
+
+
 class Subject:
     """`name` in tables, `version` of what is behind it."""
 
@@ -100,7 +104,7 @@ class EngineSubject(Subject):
     """An engine in a process of its own, run by `python`; raises WorkbenchError where that cannot import the engine."""
 
     def __init__(self, name: str, python: str = sys.executable) -> None:
-        self.name, self.engine = name, ENGINES[name]
+        self.name, self.engine, self.python = name, ENGINES[name], python
         script, adapter = FOLDER / "protocol.py", FOLDER / "adapters" / f"{self.engine.adapter}.py"
         try:
             self.process = subprocess.Popen(
@@ -112,9 +116,12 @@ class EngineSubject(Subject):
         begun = self._read()
         if "version" not in begun:
             self.close()
-            why = begun.get("absent", begun.get("error"))
+            why = begun.get("absent", self.ended)
             raise WorkbenchError(f"{name} is absent: {why}; `{python} -m pip install {self.engine.package}`")
         self.version = begun["version"]
+
+    def __reduce__(self) -> tuple:
+        return _opened, (self.name, self.python)
 
     def play(self, trial: Trial, h: float) -> Record:
         asked = {"trial": trial.plain(), "h": h, "settings": dict(self.engine.settings)}
@@ -122,11 +129,18 @@ class EngineSubject(Subject):
             self.process.stdin.write(json.dumps(asked) + "\n")  # type: ignore[union-attr]
             self.process.stdin.flush()  # type: ignore[union-attr]
         except OSError:
-            raise CannotPlayError("its process has ended") from None
+            raise EndedError("its process has ended") from None
         answer = self._read()
+        if not answer:
+            raise EndedError(self.ended)
         if "error" in answer:
             raise CannotPlayError(answer["error"])
         return Record(trial, h, **{name: protocol.unpacked(x) for name, x in answer.items()})
+
+    @property
+    def ended(self) -> str:
+        """What is known where it does not answer."""
+        return f"its process ended, or took more than {self.engine.patience:g} s"
 
     def _read(self) -> dict[str, Any]:
         # An engine may hang; then it is ended, and the line that never comes is empty.
@@ -139,9 +153,21 @@ class EngineSubject(Subject):
         try:
             found: dict[str, Any] = json.loads(line)
         except ValueError:
-            return {"error": f"its process ended, or took more than {self.engine.patience:g} s"}
+            return {}
         return found
 
     def close(self) -> None:
         self.process.kill()
         self.process.communicate()
+
+
+_OPEN: list[EngineSubject] = []
+
+
+def _opened(name: str, python: str) -> EngineSubject:
+    """An engine of another process in this one, which has one engine at a time."""
+    if not (_OPEN and (_OPEN[0].name, _OPEN[0].python) == (name, python) and _OPEN[0].process.poll() is None):
+        while _OPEN:
+            _OPEN.pop().close()
+        _OPEN.append(EngineSubject(name, python))
+    return _OPEN[0]
