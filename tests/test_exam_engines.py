@@ -98,6 +98,26 @@ def test_newtons_xpbd_creeps_in_proportion_to_the_step_and_tells_its_forces():
         assert record.imbalance() < 1e-5
 
 
+def test_newtons_vbd_carries_a_ball_on_a_spring_and_tells_its_force():
+    subject = engine("newton/vbd")
+    record = subject.play(EXPERIMENTS["rest"].trials["ball"], H)
+    subject.close()
+    assert record.imbalance() < 1e-3
+    assert record.position[0, 0, 2] - record.position[-1, 0, 2] == pytest.approx(9.81 / 2500, rel=1e-2)
+
+
+def test_newtons_mujoco_moves_as_mujoco_does_and_balances():
+    trial, found = EXPERIMENTS["lift"].trials["block"], {}
+    for name in ("newton/mujoco", "mujoco/pyramidal"):
+        subject = engine(name)
+        found[name] = subject.play(trial, H)
+        subject.close()
+        assert found[name].imbalance() < 1e-4
+    # Single precision against double, over a flight of 3 m.
+    newton, own = (found[name].position for name in ("newton/mujoco", "mujoco/pyramidal"))
+    assert np.abs(newton - own).max() < 1e-5
+
+
 def test_mujocos_creep_goes_with_impratio_and_its_noslip_ends_it():
     trial = EXPERIMENTS["slope"].trials["mu = 0.5, 20 degrees"]
     creep = {}
