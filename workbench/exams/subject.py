@@ -71,8 +71,11 @@ class Engine:
     patience: float = PATIENCE
     needs: tuple[str, ...] = ()
     """Modules besides those that the adapter imports."""
+    how: str = ""
+    """How it is installed, where not by `pip install`."""
 
 
+DEBIAN = "`apt install python3-siconos`, and `--python /usr/bin/python3`"
 PINOCCHIO = "contact-workbench pin"
 """Its contact solvers are played in the workbench's stepper."""
 ENGINES = {
@@ -91,6 +94,10 @@ ENGINES = {
     "pinocchio/admm": Engine("pinocchio", {}, PINOCCHIO, "ADMM as it comes, Coulomb's law"),
     "pinocchio/admm-ccp": Engine("pinocchio", {"ncp": False}, PINOCCHIO, "ADMM, the CCP"),
     "pinocchio/pgs": Engine("pinocchio", {"method": "PGS"}, PINOCCHIO, "Gauss-Seidel as it comes, Coulomb's law"),
+    "siconos/nsgs": Engine("siconos", {}, setting="Gauss-Seidel with cones, as it comes", how=DEBIAN),
+    "siconos/threshold": Engine(
+        "siconos", {"threshold": 1e-5}, setting="the same, contacts from a gap of 10 µm down", how=DEBIAN
+    ),
     "newton/xpbd": Engine("newton", {}, "newton", "XPBD as it comes, 2 iterations", COMPILING),
     "newton/vbd": Engine("newton", {"solver": "vbd"}, "newton", "VBD as it comes, 10 iterations", COMPILING),
     "newton/mujoco": Engine(
@@ -117,7 +124,8 @@ class EngineSubject(Subject):
         if "version" not in begun:
             self.close()
             why = begun.get("absent", self.ended)
-            raise WorkbenchError(f"{name} is absent: {why}; `{python} -m pip install {self.engine.package}`")
+            how = self.engine.how or f"`{python} -m pip install {self.engine.package}`"
+            raise WorkbenchError(f"{name} is absent: {why}; {how}")
         self.version = begun["version"]
 
     def __reduce__(self) -> tuple:
