@@ -51,5 +51,6 @@ SCENES = Registry("scene", "workbench.builtin.cases", {
     "column-collapse": "column_collapse.ColumnCollapse",
     "hopper": "hopper.Hopper",
     "rotating-drum": "rotating_drum.RotatingDrum",
+    "silo": "silo.Silo",
 }, _is_scene, lambda case: case.description, "workbench.scenes")  # fmt: skip
 """Scenes of any number of bodies, by name: `workbench.scenes.case.SceneCase`."""

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from workbench.errors import DataError
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
 from workbench.scenes.grains.measures import fall_time
@@ -22,13 +23,16 @@ from workbench.scenes.track import Track
 LOWEST = np.sqrt(8 / 3) - np.sqrt(2 / 3)
 """Height of the ground's surface, in radii above the centres of its grains: half a layer below those that lie on it."""
 
+FARTHEST = 450
+"""Radii of a grain out to the edge of the ground, at most: as many grains as a scene may have."""
+
 
 @dataclass(frozen=True)
 class ColumnCollapse(GrainCase):
     """A round column in a tube up to the time `release`, which then falls apart."""
 
     name: ClassVar[str] = "column-collapse"
-    description: ClassVar[str] = "a column of N grains falls apart on rough ground, and comes to rest as a heap"
+    description: ClassVar[str] = "a column of N grains, rid of the tube it settled in, falls apart on rough ground"
     source: ClassVar[str] = "after Lube, Huppert, Sparks & Hallworth 2004, J. Fluid Mech. 508"
     duration: ClassVar[float] = 0.7
     measures: ClassVar[dict[str, tuple[str, str]]] = {
@@ -74,7 +78,12 @@ class ColumnCollapse(GrainCase):
 
 
 def layers_of_ground(room: float, radius: float) -> np.ndarray:
-    """Centres of the fixed grains: one layer at z = 0 out to `room` [m], side by side."""
+    """Centres of the fixed grains: one layer at z = 0 out to `room` [m], side by side; DataError beyond `FARTHEST`."""
+    if not room <= FARTHEST * radius:
+        raise DataError(
+            f"column-collapse: ground out to {room:g} m of grains of radius {radius:g} m; up to {FARTHEST} radii are "
+            "possible: fewer grains, or a column that is neither so slender nor so flat"
+        )
     k = np.arange(-int(room / radius) - 1, int(room / radius) + 2)
     i, j = np.meshgrid(k, k)
     x = 2 * radius * np.column_stack([(i + 0.5 * j).ravel(), (np.sqrt(0.75) * j).ravel(), 0.0 * i.ravel()])

@@ -17,11 +17,14 @@ from workbench.errors import DataError
 from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
-from workbench.scenes.grains.measures import BEVERLOO, passing, solid_fraction
+from workbench.scenes.grains.measures import BEVERLOO, passing_rate, passing_time, solid_fraction
 from workbench.scenes.grains.placing import LOOSE, disordered, radii
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.walls import Flat, Sieve, Tube
 from workbench.scenes.track import Track
+
+BEGUN = 0.1
+"""Share of the grains with whose passing a discharge has begun."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,9 @@ class Hopper(GrainCase):
     duration: ClassVar[float] = 1.0
     measures: ClassVar[dict[str, tuple[str, str]]] = {
         "discharge": ("kg/s", "rate at which grains pass the hole, between a tenth and six tenths of all that pass"),
-        "delay": ("s", "after the opening, when a discharge that was steady at once would have begun"),
+        "delay": ("s", "after the opening, until a tenth of the grains have passed the hole"),
         "bulk": ("kg/m3", "mass of the grains by the space that they take up, in the bin as the hole opens"),
+        "height": ("m", "height of the grains' common centre as the hole opens: looser grains stand higher"),
     }
 
     radius: float = quantity(0.005, "m", "mean radius", "positive")
@@ -70,12 +74,15 @@ class Hopper(GrainCase):
 
     def measured(self, track: Track) -> dict[str, float]:
         scene, at = self.scene(), int(np.searchsorted(track.t, self.opens - 1e-9))
-        found = passing(track.position[:, :, 2], track.t, scene.mass)
+        z, t = track.position[:, :, 2], track.t
+        share = height = np.nan
         if at < len(track.t):
             share = solid_fraction(track.position[at], scene.radius) if self.N > 1 else np.nan
-        else:
-            share = np.nan
-        return {"discharge": found.rate, "delay": found.since - self.opens, "bulk": self.density * share}
+            height = float(z[at].mean())
+        return {
+            "discharge": passing_rate(z, t, scene.mass), "delay": passing_time(z, t, BEGUN) - self.opens,
+            "bulk": self.density * share, "height": height,
+        }  # fmt: skip
 
     def truths(self, track: Track) -> list[Truth]:
         """The balances; Beverloo's law where enough has passed, for the bulk density of the run.

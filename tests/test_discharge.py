@@ -109,7 +109,7 @@ def test_discharges_that_keep_to_the_law_are_told_with_intervals(found):
 def test_a_hopper_that_has_not_opened_tells_nothing():
     case = {"N": 9, "opens": 1.0}
     none = wb.discharge([0.04, 0.05], ["ccp"], values=case, steps=[5e-3], seeds=1, duration=0.02)
-    assert none.rows[["discharge", "delay", "bulk"]].isna().all().all()
+    assert none.rows[["discharge", "delay", "bulk", "height"]].isna().all().all()
     assert "tell no C and no k" in none.words[0]
     assert not any("How sure" in word for word in none.words)
     assert "figure-discharge" not in none.html()

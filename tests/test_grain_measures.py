@@ -15,7 +15,7 @@ from workbench.builtin.reports.text.flow import _over_mu
 from workbench.comparison.scenes.flow import BINS
 from workbench.comparison.scenes.flow_differences import differences
 from workbench.errors import DataError, UnknownNameError, WorkbenchError
-from workbench.scenes.grains.measures import Watched, force_distribution, passing, solid_fraction
+from workbench.scenes.grains.measures import Watched, force_distribution, passing_rate, passing_time, solid_fraction
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.truths import weight_carried
 from workbench.scenes.grains.walls import Flat
@@ -44,9 +44,12 @@ def test_the_rate_is_that_of_the_middle_of_what_passes():
     start = np.linspace(0, 2, 100)
     z = start - 3.0 * t[:, None]
     # 50 grains a metre at 3 m/s, 2 kg each.
-    assert passing(z, t, np.full(100, 2.0)).rate == pytest.approx(300.0, rel=0.02)
-    assert np.isnan(passing(z[:, :9], t, np.full(9, 2.0))).all()
-    assert np.isnan(passing(z + 100, t, np.full(100, 2.0))).all()
+    assert passing_rate(z, t, np.full(100, 2.0)) == pytest.approx(300.0, rel=0.02)
+    assert np.isnan(passing_rate(z[:, :9], t, np.full(9, 2.0)))
+    assert np.isnan(passing_rate(z + 100, t, np.full(100, 2.0)))
+    # The 40th of them is at 0.8 m, and there after 0.8/3 s.
+    assert passing_time(z, t, 0.4) == pytest.approx(0.8 / 3, abs=0.01)
+    assert np.isnan(passing_time(z + 100, t, 0.1))
 
 
 def test_a_distribution_of_forces_integrates_to_their_share():
@@ -107,12 +110,18 @@ def test_what_scenes_measure_themselves():
     cone = cone[cone[:, 2] < 0.3 * (1 - np.hypot(cone[:, 0], cone[:, 1]))] + [0, 0, 0.005 * np.sqrt(2 / 3)]
     heap = SimpleNamespace(position=cone[None], t=np.zeros(1))
     assert column.measured(heap)["slope"] == pytest.approx(np.degrees(np.arctan(0.3)), rel=0.02)
+    # Ten grains as high as 0.3 m, of which one falls at 1 m/s once the hole is open.
+    t, z = np.linspace(0, 1, 51), np.full((51, 10), 0.3)
+    z[:, 0] -= np.maximum(t - 0.2, 0.0)
+    falling = SimpleNamespace(position=np.stack([0 * z, 0 * z, z], axis=-1), t=t)
+    assert SCENES.find("hopper")(N=10).measured(falling)["delay"] == pytest.approx(0.3, abs=0.03)
+    assert SCENES.find("hopper")(N=10, opens=0.7).measured(falling)["height"] == pytest.approx(0.25)
     hopper = SCENES.find("hopper")()
     assert hopper.beverloo(1500.0) == pytest.approx(0.58 * 1500 * np.sqrt(9.81) * 0.03**2.5)
     assert SCENES.find("hopper")(opening=0.01).beverloo(1500.0) == 0.0
 
 
-@pytest.mark.parametrize("name", ["packing", "column-collapse", "hopper", "rotating-drum"])
+@pytest.mark.parametrize("name", ["packing", "column-collapse", "hopper", "rotating-drum", "silo"])
 @pytest.mark.parametrize("law", ["coulomb", "ccp"])
 def test_momentum_and_energy_are_balanced_step_by_step(name, law):
     case = SCENES.find(name)(N=25)
@@ -168,6 +177,7 @@ def test_the_page_of_a_flow_answers_first(found, tmp_path):
     )
     assert found.words[-1].startswith("How sure: every number is the mean over 2 starts")
     found.save(tmp_path / "out")
+    assert '<p class="lead">25 grains in a drum that turns' in found.html()
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert '<td class="yes">8 of 8 runs</td>' in page
     assert page.count("<circle cx=") == 2 * 3 * 25

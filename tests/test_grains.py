@@ -10,6 +10,7 @@ from workbench.errors import DataError, UnknownNameError
 from workbench.mechanics.solids import rotated
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.neighbours import MOST_PAIRS, close_pairs
+from workbench.scenes.grains.placing import SPACE, layers
 from workbench.scenes.grains.scene import AHEAD, MOST, Grains
 from workbench.scenes.grains.walls import Flat, Sieve, Tube
 
@@ -176,6 +177,9 @@ BAD = {
     "x has shape": dict(radius=[1, 1], x=[(0, 0, 0)]),
     "x has an entry that is nan": dict(radius=[1], x=[(0, 0, np.nan)]),
     "grains 1 and 3 overlap by 0.5 m": dict(radius=[1, 1, 1], x=[(0, 0, 0), (5, 0, 0), (1.5, 0, 0)]),
+    "a speed of 2e\\+06 at the start; up to 1e\\+06": dict(radius=[1], x=[(0, 0, 9)], v=[(2e6, 0, 0, 0, 0, 0)]),
+    "gravity of 1e\\+300": dict(radius=[1], x=[(0, 0, 9)], gravity=(0, 0, -1e300)),
+    "masses or inertias of 1.6.*e-297 to": dict(radius=[1], x=[(0, 0, 9)], density=1e-297),
     "a wall or a fixed grain and grain 1 overlap": dict(radius=[1], x=[(0, 0, 0.5)], walls=[FLOOR]),
 }
 
@@ -227,6 +231,42 @@ def test_parameters_of_scenes_are_checked_as_those_of_cases():
         hopper.with_parameters(opening=0.2).scene()
     with pytest.raises(DataError, match="have room at the start; 300 do not"):
         SCENES.find("rotating-drum")(filling=3.0).scene()
+
+
+HUGE = [
+    ("column-collapse", {"slender": 1e9}, "up to 450 radii are possible"),
+    ("column-collapse", {"slender": 1e-9}, "up to 450 radii are possible"),
+    ("hopper", {"radius": 1e-9}, "in a space 0.08 m wide; up to 5000 radii are possible"),
+    ("rotating-drum", {"radius": 1e-9}, "in a space 0.14 m wide; up to 5000 radii are possible"),
+    ("rotating-drum", {"drum": 1e-4}, "m wide; up to 5000 radii are possible"),
+    ("silo", {"bin": 1e4}, "in a space 10000 m wide; up to 5000 radii are possible"),
+    *((name, {"radius": 1e308}, r"radius = 1e\+308 m; 1e-09 to 1e\+06 m are possible") for name in ("hopper", "silo")),
+    *((kind.name, {"N": 1e6}, r"N = 1e\+06 grains; 1 to 200000 are possible") for kind in SCENES),
+    *((kind.name, {"density": 1e-300}, "masses or inertias of") for kind in SCENES),
+    *((kind.name, {"gravity": 1e300}, r"gravity of 1e\+300") for kind in SCENES),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "said"), HUGE)
+def test_what_would_take_all_memory_or_leave_the_range_of_doubles_is_refused_in_a_line(name, given, said):
+    with pytest.raises(DataError, match=said) as error:
+        SCENES.find(name)().with_parameters(**given).scene()
+    assert "\n" not in str(error.value)
+
+
+def test_layers_reach_every_place_that_has_room():
+    # Beside a grid that is far too wide, in layers of both kinds.
+    half, r = 3.0, 0.05
+    found = layers(9000, r, 0.0, half, lambda x: np.ones(len(x), dtype=bool))
+    a = 2 * r * (1 + SPACE)
+    i, j = np.meshgrid(np.arange(-80, 81), np.arange(-80, 81))
+    flat = a * np.stack([(i + 0.5 * j).ravel(), (np.sqrt(0.75) * j).ravel()], axis=-1)
+    for shift in (np.zeros(2), a * np.array([0.5, np.sqrt(1 / 12)])):
+        z = r if not shift.any() else r + a * np.sqrt(2 / 3)
+        own = found[np.isclose(found[:, 2], z), :2]
+        wide = flat + shift
+        np.testing.assert_array_equal(own, wide[(np.abs(wide) <= half - r).all(axis=1)][: len(own)])
+        assert len(own) == (np.abs(wide) <= half - r).all(axis=1).sum()
 
 
 def test_a_packing_is_that_of_the_shared_problems():

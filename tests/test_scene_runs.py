@@ -139,7 +139,8 @@ K, STRIDE, V_TH = 4, 3, 1e-3
 
 def made_up(count, h, **rows):
     """A run of one body at rest, with rows of `Step` (count, ...) changed."""
-    steps = Step(*(np.zeros((count, 1, *x)) for x in ((6,), (3,), (), (), (3,), ())))._replace(**rows)
+    by_body = (np.zeros((count, 1, *x)) for x in ((6,), (3,), (), (), (3,), ()))
+    steps = Step(*by_body, held=np.zeros((count, 3)))._replace(**rows)
     turn, state, none = np.tile([1.0, 0, 0, 0], (count + 1, 1, 1)), np.zeros((count + 1, 0)), np.zeros(count)
     return Track("x", "", h, count, state, state, np.zeros((count + 1, 1, 3)), turn, none, steps, none.astype(int),
                  none, 1e-9, none.astype(int), Status.SOLVED, "", 0.0)  # fmt: skip

@@ -1,6 +1,8 @@
 """Figures of a flow of grains: what formulations change, every measure over the step, the artefact of associated flow,
 and P(f)."""
 
+from collections.abc import Sequence
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from workbench.comparison.scenes.flow_differences import EXACT
 WIDTH, ROW = 760, 130
 FINE = 1e-3
 """Gaps below this share of the roughness come from the tolerance of the steps, and are not drawn."""
+ASSOCIATED = "ccp"
 
 
 def figures(f: Flow) -> list[Figure]:
@@ -20,10 +23,7 @@ def figures(f: Flow) -> list[Figure]:
     rows = f.rows[f.rows["finished"]]
     if rows.empty:
         return []
-    found = [_differences(f), _measures(f, rows)]
-    if (rows["artefact"] > 0).any():
-        found.append(_artefact(f, rows))
-    found.append(_forces(f))
+    found = [difference_figure(f, f.measures), _measures(f, rows), artefact_figure(f), _forces(f)]
     return [x for x in found if x is not None]
 
 
@@ -51,42 +51,47 @@ def panels(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _over_step(rows: pd.DataFrame) -> alt.X:
-    ticks = sorted(rows["step"].unique())
-    return alt.X(
-        "step:Q",
-        title="step [s]",
-        scale=alt.Scale(type="log", nice=False, padding=15),
-        axis=alt.Axis(values=ticks, format=".1~e"),
-    )
+    """An axis for steps in milliseconds."""
+    axis = alt.Axis(values=sorted(map(float, rows["step"].unique())), format="~g")
+    return alt.X("step:Q", title="step [ms]", scale=alt.Scale(type="log", nice=False, padding=15), axis=axis)
 
 
-def _differences(f: Flow) -> Figure | None:
+def _in_ms(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(step=(1e3 * rows["step"]).map(short))
+
+
+def difference_figure(f: Flow, measures: Sequence[str]) -> Figure | None:
+    """By how much formulations differ from Coulomb's law in measures, over the step; None where nothing tells."""
     d = f.differences
-    d = d[(d["formulation"] != EXACT) & np.isfinite(d["uncertainty"].astype(float))]
+    d = _in_ms(d[(d["formulation"] != EXACT) & np.isfinite(d["uncertainty"].astype(float))])
     if d.empty:
         return None
     colour, dash = colours(list(dict.fromkeys(d["formulation"])))
     plots = []
-    for measure in [m for m in f.measures if m in set(d["measure"])]:
-        data = panels(d[d["measure"] == measure])[["panel", "formulation", "step", "difference", "uncertainty"]]
+    for measure in [m for m in measures if m in set(d["measure"])]:
+        data = panels(d[d["measure"] == measure])
         data = data.assign(
+            told=data["told"].astype(bool),
             middle=(100 * data["difference"]).map(short),
             low=(100 * (data["difference"] - data["uncertainty"])).map(short),
             high=(100 * (data["difference"] + data["uncertainty"])).map(short),
-        )[["panel", "formulation", "step", "middle", "low", "high"]]
+        )[["panel", "formulation", "step", "middle", "low", "high", "told"]]
+        y = alt.Y("middle:Q", title=f"{measure.replace('_', ' ')} [%]")
         base = alt.Chart(data).encode(x=_over_step(d), color=colour)
         layers = [
             alt.Chart(data).transform_aggregate(n="count()", groupby=["panel"])
             .mark_rule(color=INK, strokeWidth=1).encode(y=alt.datum(0.0)),
             base.mark_rule(strokeWidth=1.8).encode(y="low:Q", y2="high:Q"),
-            base.mark_line(point={"size": 40}, strokeWidth=1.4)
-            .encode(y=alt.Y("middle:Q", title=f"{measure.replace('_', ' ')} [%]"), strokeDash=dash),
+            base.mark_line(strokeWidth=1.4).encode(y=y, strokeDash=dash),
+            base.mark_point(size=60, filled=True, opacity=1).encode(y=y, shape=alt.condition(
+                "datum.told", alt.value("circle"), alt.value("stroke")
+            )),
         ]  # fmt: skip
         plots.append(by_mu(layers, data))
     caption = (
         "By how much a formulation differs from Coulomb's law at the same step and friction coefficient, the mean over "
         "the starts, in per cent of Coulomb's. Upright lines are what the spread of the starts leaves open: where one "
-        "crosses zero, these runs cannot tell."
+        "crosses zero, these runs cannot tell; where none does, the mean is a dot."
     )
     return Figure("differences", "What the formulation changes", caption, alt.vconcat(*plots))
 
@@ -95,16 +100,19 @@ def _measures(f: Flow, rows: pd.DataFrame) -> Figure:
     colour, dash = colours(list(dict.fromkeys(rows["formulation"])))
     told, plots = f.rows.attrs["columns"], []
     for measure in f.measures:
-        data = panels(rows)[["panel", "formulation", "step", measure]].rename(columns={measure: "value"}).dropna()
+        data = (
+            panels(_in_ms(rows))[["panel", "formulation", "step", measure]].rename(columns={measure: "value"}).dropna()
+        )
         if data.empty:
             continue
         unit = "" if told[measure]["unit"] in ("", "1") else f" [{told[measure]['unit']}]"
-        y = alt.Y("value:Q", title=f"{measure.replace('_', ' ')}{unit}", scale=alt.Scale(zero=False))
+        title = f"{measure.replace('_', ' ')}{unit}"
+        y = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False))
         data["value"] = data["value"].map(short)
-        base = alt.Chart(data).encode(x=_over_step(rows), color=colour)
+        base = alt.Chart(data).encode(x=_over_step(_in_ms(rows)), color=colour)
         layers = [
             base.mark_point(size=22, opacity=0.6, filled=True).encode(y=y),
-            base.mark_line(strokeWidth=1.8).encode(y=alt.Y("mean(value):Q", title=None), strokeDash=dash),
+            base.mark_line(strokeWidth=1.8).encode(y=alt.Y("mean(value):Q", title=title), strokeDash=dash),
         ]
         plots.append(by_mu(layers, data))
     caption = (
@@ -114,28 +122,50 @@ def _measures(f: Flow, rows: pd.DataFrame) -> Figure:
     return Figure("flow", "The flow under each formulation, and what the step does", caption, alt.vconcat(*plots))
 
 
-def _artefact(f: Flow, rows: pd.DataFrame) -> Figure:
+def artefact_figure(f: Flow) -> Figure | None:
+    """The gap that associated flow holds open beside the roughness, over the step; None where it holds none."""
+    rows = f.rows[f.rows["finished"]]
+    if not (rows["artefact"] > 0).any():
+        return None
     mean = rows.groupby(["mu", "step", "formulation"], sort=False)[["float_gap", "artefact"]].mean().reset_index()
-    data = panels(mean)[["panel", "formulation", "step"]].assign(
-        floats=(mean["float_gap"] / f.roughness).where(mean["float_gap"] > FINE * f.roughness).map(short),
-        artefact=(mean["artefact"] / f.roughness).where(mean["artefact"] > 0).map(short),
-    )
-    colour, dash = colours(list(dict.fromkeys(rows["formulation"])))
-    base = alt.Chart(data).encode(x=_over_step(rows))
-    scale = alt.Scale(type="log")
-    theory = base.transform_filter("datum.formulation == 'ccp'").mark_line(strokeDash=[2, 3], color=INK)
+    open_ = mean[mean["float_gap"] > FINE * f.roughness]
+    gaps = panels(_in_ms(open_)).assign(gap=(open_["float_gap"] / f.roughness).map(short), kind="gap")
+    data = pd.concat([gaps, _asked(f, rows)], ignore_index=True)
+    data = data[["panel", "formulation", "step", "gap", "kind", "said"]]
+    colour, dash = colours(list(dict.fromkeys(gaps["formulation"])))
+    scale = alt.Scale(type="log", nice=False, padding=12)
+    y = alt.Y("gap:Q", scale=scale, title="gap beside the roughness", axis=alt.Axis(tickCount=6))
+    base = alt.Chart(data).encode(x=_over_step(_in_ms(rows)), y=y)
+    fine = base.transform_filter("datum.kind == 'fine'")
     layers = [
-        theory.encode(y=alt.Y("artefact:Q", scale=scale, title="gap beside the roughness")),
-        base.mark_line(point={"size": 30}).encode(y=alt.Y("floats:Q", scale=scale), color=colour, strokeDash=dash),
+        base.transform_filter("datum.kind != 'gap'").mark_line(strokeDash=[2, 3], color=INK),
+        base.transform_filter("datum.kind == 'gap'")
+        .mark_line(point={"size": 30}).encode(color=colour, strokeDash=dash),
+        fine.mark_point(color=INK, filled=True, size=50, opacity=1),
+        fine.mark_text(align="left", dx=24, dy=-9, color=INK, fontSize=12).encode(text="said:N"),
         alt.Chart(data).transform_aggregate(n="count()", groupby=["panel"])
         .mark_rule(color=INK, strokeWidth=1.6).encode(y=alt.datum(1.0)),
     ]  # fmt: skip
     caption = (
         "The gap at which contacts that press stand after a step, the mean by their forces, beside the roughness of a "
-        f"grain, {1e6 * f.roughness:.3g} µm; dotted: μ h |uₜ|, what associated flow asks for. Below the rule at "
-        "1 the artefact is finer than the grain. Coulomb's law holds nothing open. Both axes are logarithmic."
+        f"grain, {1e6 * f.roughness:.3g} µm; dotted: μ h |uₜ|, what associated flow asks for, continued to the step at "
+        "which it is the roughness. Below the rule at 1 the artefact is finer than the grain. Coulomb's law holds "
+        "nothing open. Both axes are logarithmic."
     )
     return Figure("artefact", "How far associated flow holds grains apart", caption, by_mu(layers, data, 180))
+
+
+def _asked(f: Flow, rows: pd.DataFrame) -> pd.DataFrame:
+    """mu h |u_t| of associated flow by panel and step, beside the roughness; where `kind` is "fine", that is 1."""
+    own = _in_ms(rows[(rows["formulation"] == ASSOCIATED) & (rows["artefact"] > 0)])
+    beside = own.assign(gap=own["artefact"] / f.roughness).groupby(["mu", "step"])["gap"].mean().reset_index()
+    finest = own[own["step"] == own["step"].min()].groupby("mu")["needed_step"].mean().reset_index()
+    there = finest.rename(columns={"needed_step": "step"}).assign(gap=1.0)
+    there["step"] *= 1e3
+    there["said"] = [f"{x:.2g} ms" for x in there["step"]]
+    found = pd.concat([there.assign(kind="fine"), beside.assign(kind="asked")], ignore_index=True)
+    found = found.sort_values(["mu", "step"]).assign(step=found["step"].map(short), gap=found["gap"].map(short))
+    return panels(found).assign(formulation=ASSOCIATED)
 
 
 def _forces(f: Flow) -> Figure:

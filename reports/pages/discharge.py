@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from workbench.builtin.reports.figures.discharge import figures
-from workbench.builtin.reports.pages.flow import cell, checks
+from workbench.builtin.reports.pages.flow import cell, checks, lead
 from workbench.builtin.reports.pages.grains import grains_view
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.comparison.scenes.discharge import Discharge
@@ -20,7 +20,8 @@ def render(title: str, words: Sequence[str], x: Discharge, provenance: dict[str,
     shown, moving = figures(x), grains_view(widest.moving)
     about = widest.rows.attrs["columns"] | {"opening": {"unit": "m", "meaning": "diameter of the hole"}}
     return environment().get_template("flow.html.j2").render(
-        title=title, words=words, case=x.case, figures=shown, columns=SHOWN, checks=checks(x.truths), about=about,
+        title=title, words=words, about_scene=lead(x.case), figures=shown, columns=SHOWN, checks=checks(x.truths),
+        about=about,
         rows=[[cell(r[c]) for c in SHOWN] for r in x.rows.to_dict("records")], provenance=provenance,
         laws=[_law(r) for r in x.laws.to_dict("records")], motion=moving["motion"],
         **scripts(shown, moving["viewer"]),

@@ -9,6 +9,8 @@ from workbench.builtin.reports.figures.flow import figures
 from workbench.builtin.reports.pages.grains import grains_view
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.comparison.scenes.flow import Flow
+from workbench.scenes.case import SceneCase
+from workbench.scenes.grains.case import GrainCase
 
 LEFT_OUT = ("finished", "reason", "steps")
 
@@ -19,10 +21,16 @@ def render(title: str, words: Sequence[str], flow: Flow, provenance: dict[str, A
     columns = [c for c in flow.rows.columns if c not in LEFT_OUT]
     rows = [[cell(r[c]) for c in columns] for r in flow.rows.to_dict("records")]
     return environment().get_template("flow.html.j2").render(
-        title=title, words=words, case=flow.case, figures=shown, columns=columns, rows=rows,
+        title=title, words=words, about_scene=lead(flow.case), figures=shown, columns=columns, rows=rows,
         checks=checks(flow.truths), laws=[], about=flow.rows.attrs["columns"], provenance=provenance,
         motion=moving["motion"], **scripts(shown, moving["viewer"]),
     )  # fmt: skip
+
+
+def lead(case: SceneCase) -> str:
+    """What the scene is, with its number of grains."""
+    text = case.description.replace("N ", f"{case.N:g} ") if isinstance(case, GrainCase) else case.description
+    return text[0].upper() + text[1:]
 
 
 def checks(truths: pd.DataFrame) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ def add_command(commands: Any) -> None:
         "flow hopper --openings 0.04,0.05,0.06",
         "flow rotating-drum -f coulomb -f ccp -f frictionless --roughness 1e-4",
     )  # fmt: skip
-    p.add_argument("scene", help="name of a scene of grains: packing, column-collapse, hopper, rotating-drum")
+    p.add_argument("scene", help="name of a scene of grains: packing, column-collapse, hopper, rotating-drum, silo")
     p.add_argument(
         "-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]",
         help="repeatable; default: coulomb and ccp",

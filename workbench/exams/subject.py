@@ -71,6 +71,8 @@ class Engine:
     """What the settings are, in words."""
 
 
+PINOCCHIO = "contact-workbench pin"
+"""Its contact solvers are played in the workbench's stepper."""
 ENGINES = {
     "mujoco/pyramidal": Engine("mujoco", {}, "mujoco", "as it comes: a pyramid"),
     "mujoco/elliptic": Engine("mujoco", {"cone": "elliptic"}, "mujoco", "a cone"),
@@ -84,6 +86,9 @@ ENGINES = {
     "bullet/5-sweeps": Engine("bullet", {"sweeps": 5}, "pybullet", "5 sweeps"),
     "dart/box": Engine("dart", {}, "dartpy", "as it comes: an LCP with boxes"),
     "dart/nsgs": Engine("dart", {"solver": "nsgs"}, "dartpy", "Gauss-Seidel with cones"),
+    "pinocchio/admm": Engine("pinocchio", {}, PINOCCHIO, "ADMM as it comes, Coulomb's law"),
+    "pinocchio/admm-ccp": Engine("pinocchio", {"ncp": False}, PINOCCHIO, "ADMM, the CCP"),
+    "pinocchio/pgs": Engine("pinocchio", {"method": "PGS"}, PINOCCHIO, "Gauss-Seidel as it comes, Coulomb's law"),
 }
 """Engines by the names that `workbench exam` takes."""
 

@@ -34,6 +34,8 @@ class Step(NamedTuple):
     """(B, 3) velocity at which a body slides on what it touches [m/s], the mean by normal forces"""
     slip: Array
     """(B,) the same of the speeds [m/s]"""
+    held: Array
+    """(3,) the sum of the normal forces of what does not move, on all bodies [N]"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +113,11 @@ def by_body(
         np.add.at(slide, body, sign * (p_n[:, None] * sliding)[there])
         np.add.at(slip, body, (p_n * np.linalg.norm(sliding, axis=1))[there])
         np.minimum.at(gap, body, phi[there])
+    normal = p_n[:, None] * places.acts[starts, :3]
+    held = normal[places.pair[:, 0] < 0].sum(axis=0) - normal[places.pair[:, 1] < 0].sum(axis=0)
     share = np.where(load > 0, load, 1.0)
     place = np.where(load[:, None] > 0, place / share[:, None], np.nan)
-    return Step(wrench, place, load, np.where(np.isinf(gap), np.nan, gap), slide / share[:, None], slip / share)
+    return Step(wrench, place, load, np.where(np.isinf(gap), np.nan, gap), slide / share[:, None], slip / share, held)
 
 
 def stacked(rows: Sequence[Step], bodies: int) -> Step:
@@ -126,4 +130,4 @@ def stacked(rows: Sequence[Step], bodies: int) -> Step:
 def _nothing(bodies: int) -> Step:
     """The rows of a step in which nothing touches."""
     none = np.zeros((bodies, 3))
-    return Step(np.zeros((bodies, 6)), none + np.nan, none[:, 0], none[:, 0] + np.nan, none, none[:, 0])
+    return Step(np.zeros((bodies, 6)), none + np.nan, none[:, 0], none[:, 0] + np.nan, none, none[:, 0], np.zeros(3))

@@ -128,11 +128,17 @@ def flow(
         truths += [x.named | {**vars(truth), "holds": truth.holds} for truth in made.truths]
         if made.moving and (x.mu, x.step, x.seed) == (max(mus), min(steps), 0):
             moving.append(made.moving)
-    columns = GIVEN | case.measures | {name: tuple(x) for name, x in MEASURES.items()} | ARTEFACT
-    frame = pd.DataFrame(rows).reindex(columns=list(columns))
-    frame.attrs["columns"] = {name: {"unit": x[0], "meaning": x[1]} for name, x in columns.items()}
+    about = columns(case)
+    frame = pd.DataFrame(rows).reindex(columns=list(about))
+    frame.attrs["columns"] = about
     mean = float(scene.radius[: len(scene.mass)].mean())
     return Flow(case, frame, pd.DataFrame(forces), pd.DataFrame(truths), tuple(moving), mean, rough)
+
+
+def columns(case: SceneCase) -> dict[str, dict[str, str]]:
+    """Unit and meaning of every column of a flow's rows."""
+    each = GIVEN | case.measures | {name: tuple(x) for name, x in MEASURES.items()} | ARTEFACT
+    return {name: {"unit": x[0], "meaning": x[1]} for name, x in each.items()}
 
 
 class Made(NamedTuple):

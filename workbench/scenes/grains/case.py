@@ -15,6 +15,9 @@ from workbench.scenes.grains.scene import MOST, Grains
 from workbench.scenes.grains.truths import balances, weight
 from workbench.scenes.track import Track
 
+SIZES = (1e-9, 1e6)
+"""Radii of grains [m]: from a molecule's to an asteroid's."""
+
 
 @dataclass(frozen=True)
 class GrainCase(SceneCase):
@@ -30,6 +33,9 @@ class GrainCase(SceneCase):
         super().__post_init__()
         if self.N > MOST:
             raise DataError(f"{self.name}: N = {self.N:g} grains; 1 to {MOST} are possible")
+        radius = getattr(self, "radius", 1.0)
+        if not SIZES[0] <= radius <= SIZES[1]:
+            raise DataError(f"{self.name}: radius = {radius:g} m; {SIZES[0]:g} to {SIZES[1]:g} m are possible")
 
     @property
     def rng(self) -> np.random.Generator:

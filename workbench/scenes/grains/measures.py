@@ -115,15 +115,8 @@ def solid_fraction(x: Array, radius: Array, quantiles: tuple[float, float] = INN
     return float((distance <= radius[nearest]).any(axis=1).mean())
 
 
-class Passing(NamedTuple):
-    """What passes a level: at a steady rate [kg/s], as if from a time `since` [s] on."""
-
-    rate: float
-    since: float
-
-
-def passing(z: Array, t: Array, mass: Array, level: float = 0.0) -> Passing:
-    """How what is at heights z (K, N) [m] passes a level downwards, by least squares over `FLOW`.
+def passing_rate(z: Array, t: Array, mass: Array, level: float = 0.0) -> float:
+    """The rate [kg/s] at which what is at heights z (K, N) [m] passes a level downwards, by least squares over `FLOW`.
 
     NaN where fewer than ten pass in that time.
     """
@@ -131,9 +124,17 @@ def passing(z: Array, t: Array, mass: Array, level: float = 0.0) -> Passing:
     count = (z < level).sum(axis=1)
     some = (count >= FLOW[0] * count[-1]) & (count <= FLOW[1] * count[-1])
     if not some.any() or np.ptp(count[some]) < 10:
-        return Passing(float("nan"), float("nan"))
-    rate, at_zero = np.polyfit(t[some], below[some], 1)
-    return Passing(float(rate), float(-at_zero / rate))
+        return float("nan")
+    return float(np.polyfit(t[some], below[some], 1)[0])
+
+
+def passing_time(z: Array, t: Array, share: float, level: float = 0.0) -> float:
+    """Time [s] when a share of what is at heights z (K, N) [m] has passed a level downwards; NaN where less does."""
+    count, wanted = (z < level).sum(axis=1), share * z.shape[1]
+    k = int(np.argmax(count >= wanted))
+    if k == 0:
+        return float("nan")
+    return float(t[k - 1] + (wanted - count[k - 1]) / (count[k] - count[k - 1]) * (t[k] - t[k - 1]))
 
 
 def fall_time(z: Array, t: Array, since: float) -> float:

@@ -18,6 +18,9 @@ SPACE = 1e-3
 LOOSE = 1.2
 """Room of a grain in disorder, beside the largest radius: 0.43 of the space is filled, 0.6 after a fall."""
 
+WIDEST = 2500
+"""Radii of the largest grain from the middle of a layer to its edge, at most: 200,000 grains in a drum need as many."""
+
 SOLID = 0.58
 """Share of its space that a bed of grains fills once it has settled at random."""
 
@@ -34,11 +37,17 @@ def layers(
     """Centres (N, 3) in close hexagonal layers for spheres up to a radius, from the bottom upwards, where they fit.
 
     Layers reach `half` in x and y to either side; `inside` says of points (k, 3) whether a sphere of that radius has
-    room there. Raises DataError where fewer than N fit below the `highest` centre.
+    room there. Raises DataError where fewer than N fit below the `highest` centre, and for layers beyond `WIDEST`.
     """
+    if not half <= WIDEST * largest:
+        raise DataError(
+            f"{N} grains of radius {largest:g} m in a space {2 * half:g} m wide; up to {2 * WIDEST} radii are possible"
+        )
     a = 2 * largest * (1 + SPACE)
     k = int(np.ceil(half / a)) + 1
-    i, j = np.meshgrid(np.arange(-2 * k, 2 * k + 1), np.arange(-2 * k, 2 * k + 1))
+    # Rows are 3^1/2 a/2 apart, each half a further than the one before: |j| <= 2 k/3^1/2, |i| <= k + |j|/2.
+    rows, across = int(np.ceil(1.16 * k)) + 1, int(np.ceil(1.58 * k)) + 2
+    i, j = np.meshgrid(np.arange(-across, across + 1), np.arange(-rows, rows + 1))
     flat = a * np.stack([(i + 0.5 * j).ravel(), (np.sqrt(0.75) * j).ravel()], axis=-1)
     found, count, layer = [], 0, 0
     while count < N:

@@ -16,6 +16,10 @@ from workbench.scenes.grains.neighbours import close_pairs
 from workbench.scenes.grains.walls import Wall
 from workbench.scenes.scene import Scene
 
+FASTEST = 1e6
+"""Speed [m/s, rad/s] at the start, and gravity [m/s^2], at most."""
+MASSES = (1e-100, 1e100)
+"""Of a grain [kg]: others leave the range of a double when they are multiplied."""
 MOST = 200_000
 """Grains of a scene: one step of them takes gigabytes."""
 AHEAD = 0.05
@@ -72,12 +76,23 @@ class Grains(Scene):
         own = self.radius[:N]
         self.mass = 4 / 3 * np.pi * density * own**3
         self.inertia = 0.4 * self.mass * own**2
+        self._must_be_moderate()
         diagonal = np.repeat(np.stack([self.mass, self.inertia], axis=-1), 3, axis=1).ravel()
         self.M: Any = sparse.diags_array(diagonal, format="csr")
         self.weight = np.zeros((N, 6))
         self.weight[:, :3] = self.mass[:, None] * self.gravity
         self.bodies = [f"grain {i + 1}" for i in range(N)]
         self._must_not_overlap()
+
+    def _must_be_moderate(self) -> None:
+        for what, fast in (("a speed", np.abs(self.v).max()), ("gravity", np.abs(self.gravity).max())):
+            if fast > FASTEST:
+                raise DataError(f"{self.name}: {what} of {fast:g} at the start; up to {FASTEST:g} is possible")
+        low, high = min(self.mass.min(), self.inertia.min()), max(self.mass.max(), self.inertia.max())
+        if not MASSES[0] <= low <= high <= MASSES[1]:
+            raise DataError(
+                f"{self.name}: masses or inertias of {low:g} to {high:g}; {MASSES[0]:g} to {MASSES[1]:g} are possible"
+            )
 
     def _must_not_overlap(self) -> None:
         t = self._touching(self.q[:, :3], self.v, 0.0, 0.0)

@@ -52,7 +52,8 @@ class Flat(Wall):
 
 @dataclass(frozen=True)
 class Tube(Wall):
-    """The inside of a round tube about the y axis (`axis` 1) or the z axis (2), which turns at `turning` [rad/s].
+    """The inside of a round tube about the y axis (`axis` 1) or the z axis (2), which turns at `turning` [rad/s]
+    and slides along itself at `rising` [m/s].
 
     From the time `until` [s] on it is no more.
     """
@@ -61,6 +62,7 @@ class Tube(Wall):
     axis: int
     turning: float = 0.0
     until: float = np.inf
+    rising: float = 0.0
 
     def facing(self, x: Array, t: float) -> tuple[Array, Array]:
         out = np.array(x)
@@ -85,7 +87,8 @@ class Tube(Wall):
         return [cylinder("wall", self.radius, long, centre, axis, GROUND)] if long > 0 else []
 
     def velocity(self, point: Array, t: float) -> Array:
-        return np.cross(self.turning * np.eye(3)[self.axis], point)
+        axis = np.eye(3)[self.axis]
+        return np.cross(self.turning * axis, point) + self.rising * axis
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,96 @@
+"""Grains in a narrow upright bin whose wall rises slowly: how much of their weight the floor still carries.
+
+Janssen (1895): where the wall's friction is spent everywhere and the grains press sideways by K times what they press
+downwards, a bed of height H in a round bin of diameter D leaves the floor the share
+
+    (1 - exp(-s)) / s,   s = 4 mu K H/D
+
+of its weight, so that a tall bed's floor carries no more than that of a bed D/(4 mu K) high. Friction that is not spent
+may carry anything: the wall rises, which is the same as a floor that sinks, and spends it.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import brentq
+
+from workbench.mechanics.case import Truth
+from workbench.mechanics.parameters import quantity
+from workbench.scenes.grains.case import GrainCase
+from workbench.scenes.grains.placing import LOOSE, disordered, radii
+from workbench.scenes.grains.scene import Grains
+from workbench.scenes.grains.walls import Flat, Tube
+from workbench.scenes.track import Track
+
+SIDEWAYS = (0.4, 1.0)
+"""K from Rankine's active state of grains that slope at 25 degrees, (1 - sin 25)/(1 + sin 25), to equal pressure.
+
+At rest it is 1 - sin 25 = 0.58 (Jaky 1944)."""
+LAST = 5
+"""The last one of so many parts of a run is what is measured: before, the grains fall and settle."""
+UNSTEADY = 0.02
+"""Of the weight, by which its share on the floor is not steady."""
+
+
+def janssen(s: float) -> float:
+    """The share of the weight that the floor carries, of s = 4 mu K H/D."""
+    return float(-np.expm1(-s) / s) if s > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class Silo(GrainCase):
+    """A round bin as rough as the grains, on a rough floor."""
+
+    name: ClassVar[str] = "silo"
+    description: ClassVar[str] = "N grains in a narrow bin whose wall rises: the floor carries a part of their weight"
+    source: ClassVar[str] = "after Janssen 1895, Z. Ver. dt. Ing. 39"
+    duration: ClassVar[float] = 0.64
+    measures: ClassVar[dict[str, tuple[str, str]]] = {
+        "floor": ("1", "share of the grains' weight that the floor carries, the mean of the run's last fifth"),
+        "sideways": ("1", "K, pressure sideways beside pressure downwards, with which Janssen's law gives that share"),
+        "height": ("m", "height of the grains' common centre at the end"),
+    }
+
+    N: float = quantity(200, "-", "number of grains", "count")
+    radius: float = quantity(0.005, "m", "mean radius", "positive")
+    spread: float = quantity(0.1, "-", "radii are uniform in radius (1 -+ spread)", "nonnegative")
+    bin: float = quantity(0.04, "m", "diameter of the bin", "positive")
+    rising: float = quantity(0.02, "m/s", "speed at which the wall rises")
+
+    def scene(self) -> Grains:
+        rng, half = self.rng, 0.5 * self.bin
+        radius = radii(int(self.N), self.radius, self.spread, rng)
+        within = half - LOOSE * float(radius.max())
+        x = disordered(radius, LOOSE, 0.0, half, lambda x: np.hypot(x[:, 0], x[:, 1]) <= within, rng)
+        walls = [Tube(self.mu, half, axis=2, rising=self.rising), Flat(self.mu, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))]
+        return self.grains(radius, x, walls=walls)
+
+    def measured(self, track: Track) -> dict[str, float]:
+        """The floor's normal is the only one that points upwards, and the centre of a level bed is at H/2."""
+        height, last = float(track.position[-1, :, 2].mean()), len(track.contacts) // LAST
+        pull = float(self.scene().mass.sum() * self.gravity)
+        floor = float(track.steps.held[-last:, 2].mean()) / pull if last and pull else np.nan
+        return {"floor": floor, "sideways": self._sideways(floor, height), "height": height}
+
+    def _friction(self, height: float) -> float:
+        """s of Janssen's law for K = 1, of a bed whose centre is at a height."""
+        return 8.0 * self.mu * height / self.bin
+
+    def _sideways(self, floor: float, height: float) -> float:
+        """K by Janssen's law; NaN where the wall bears nothing, or the floor nothing."""
+        most = 1e6
+        if not (janssen(most) < floor < 1.0 and self.mu > 0):
+            return np.nan
+        return float(brentq(lambda s: janssen(s) - floor, 0.0, most)) / self._friction(height)
+
+    def truths(self, track: Track) -> list[Truth]:
+        """The balances; Janssen's law once the wall has risen by a grain: until then its friction is not spent."""
+        found = self.measured(track)
+        if not (np.isfinite(found["floor"]) and self.rising * track.t[-1] >= 2 * self.radius):
+            return super().truths(track)
+        few, many = (janssen(K * self._friction(found["height"])) for K in SIDEWAYS)
+        source = f"Janssen 1895, K from {SIDEWAYS[0]:g} to {SIDEWAYS[1]:g}"
+        middle, half = 0.5 * (few + many), 0.5 * (few - many)
+        law = Truth("weight on the floor", found["floor"], middle, half + UNSTEADY, "1", source)
+        return [*super().truths(track), law]
