@@ -133,16 +133,18 @@ def begin(core, memory, own, size):
 
 @kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
-    """The next sweep, which starts from this one's friction: U_soft = 0, c = U q_t."""
+    """The next sweep, which starts from this one's friction: U_soft = 0, c = U q_t. None where that changes nothing."""
     memory[-1] += 1.0
     if memory[-1] >= numbers[0]:
         return False
-    t = p_t.shape[0]
+    t, changed = p_t.shape[0], False
     start = own.shape[0] - 2 * t * t - t
     for i in range(t):
         s = 0.0
         for j in range(t):
             s += own[start + t * i + j] * p_t[j]
+            changed = changed or own[start + t * t + t * i + j] != 0.0
             own[start + t * t + t * i + j] = 0.0
+        changed = changed or own[start + 2 * t * t + i] != s
         own[start + 2 * t * t + i] = s
-    return True
+    return changed
