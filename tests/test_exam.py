@@ -23,14 +23,7 @@ from workbench.exams.experiments import EXPERIMENTS, chain, halving, painleve, s
 from workbench.exams.protocol import FIELDS, packed, unpacked
 from workbench.exams.record import Record
 from workbench.exams.scene import FormulationWorld, TrialScene
-from workbench.exams.subject import (
-    ENGINES,
-    FOLDER,
-    CannotPlayError,
-    EndedError,
-    FormulationSubject,
-    Subject,
-)
+from workbench.exams.subject import ENGINES, FOLDER, CannotPlayError, EndedError, FormulationSubject, Subject
 from workbench.exams.touching import Shapes, frames
 from workbench.exams.trial import Trial, cube_on_feet, sled, sphere, turning
 

@@ -9,7 +9,8 @@ An adapter is a file with a class `World(trial, h, **settings)`, trial as `Trial
     contacts()          (a, b, point (3,), force (3,) [N]) of the last step's contacts: what body b receives from a, -1
                         for the ground, and a in return; None where the engine does not tell
 
-and a `VERSION`. What a world cannot do it says by `ValueError`. It is run as a script: `python protocol.py ADAPTER.py`.
+and a `VERSION`. What a world cannot do it says by `ValueError`. It is run as a script: `python protocol.py ADAPTER.py
+[MODULE ...]`, with modules that have to be there too.
 """
 
 import base64
@@ -83,8 +84,11 @@ def unpacked(x: dict[str, Any]) -> np.ndarray:
     return np.frombuffer(base64.b64decode(x["bytes"]), dtype="<f8").reshape(x["shape"]).astype(float)
 
 
-def serve(adapter: str) -> None:
-    """Answer every line {"trial", "h", "settings"} by a line of arrays, or {"error"}; first, tell the version."""
+def serve(adapter: str, *needs: str) -> None:
+    """Answer every line {"trial", "h", "settings"} by a line of arrays, or {"error"}; first, tell the version.
+
+    Where the adapter, or a module that it needs, cannot be imported, {"absent"} is told instead.
+    """
     # What an engine prints must not get between the lines.
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -94,6 +98,8 @@ def serve(adapter: str) -> None:
         out.flush()
 
     try:
+        for name in needs:
+            importlib.import_module(name)
         spec: Any = importlib.util.spec_from_file_location("adapter", adapter)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
@@ -114,4 +120,4 @@ def serve(adapter: str) -> None:
 if __name__ == "__main__":
     # The folder of this file holds modules with the names of packages.
     sys.path.pop(0)
-    serve(sys.argv[1])
+    serve(*sys.argv[1:])

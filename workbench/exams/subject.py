@@ -19,9 +19,8 @@ from workbench.exams.trial import Trial
 from workbench.language.formulation import Formulation
 
 FOLDER = Path(__file__).parent
-PATIENCE = 120.0
-"""How long an engine may take for a trial [s]."""
-ENDED = f"its process ended, or took more than {PATIENCE:g} s"
+PATIENCE, COMPILING = 120.0, 1200.0
+"""How long an engine may take for a trial [s], and one that compiles its kernels where a trial first needs them."""
 
 
 class CannotPlayError(WorkbenchError):
@@ -69,6 +68,9 @@ class Engine:
     """What `pip install` wants."""
     setting: str = ""
     """What the settings are, in words."""
+    patience: float = PATIENCE
+    needs: tuple[str, ...] = ()
+    """Modules besides those that the adapter imports."""
 
 
 PINOCCHIO = "contact-workbench pin"
@@ -89,6 +91,11 @@ ENGINES = {
     "pinocchio/admm": Engine("pinocchio", {}, PINOCCHIO, "ADMM as it comes, Coulomb's law"),
     "pinocchio/admm-ccp": Engine("pinocchio", {"ncp": False}, PINOCCHIO, "ADMM, the CCP"),
     "pinocchio/pgs": Engine("pinocchio", {"method": "PGS"}, PINOCCHIO, "Gauss-Seidel as it comes, Coulomb's law"),
+    "newton/xpbd": Engine("newton", {}, "newton", "XPBD as it comes, 2 iterations", COMPILING),
+    "newton/vbd": Engine("newton", {"solver": "vbd"}, "newton", "VBD as it comes, 10 iterations", COMPILING),
+    "newton/mujoco": Engine(
+        "newton", {"solver": "mujoco"}, "'newton[sim]'", "MuJoCo's C code by Newton", COMPILING, ("mujoco_warp",)
+    ),
 }
 """Engines by the names that `workbench exam` takes."""
 
@@ -101,7 +108,7 @@ class EngineSubject(Subject):
         script, adapter = FOLDER / "protocol.py", FOLDER / "adapters" / f"{self.engine.adapter}.py"
         try:
             self.process = subprocess.Popen(
-                [python, str(script), str(adapter)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                [python, str(script), str(adapter), *self.engine.needs], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL, text=True,
             )  # fmt: skip
         except OSError as error:
@@ -109,7 +116,7 @@ class EngineSubject(Subject):
         begun = self._read()
         if "version" not in begun:
             self.close()
-            why = begun.get("absent", ENDED)
+            why = begun.get("absent", self.ended)
             raise WorkbenchError(f"{name} is absent: {why}; `{python} -m pip install {self.engine.package}`")
         self.version = begun["version"]
 
@@ -125,14 +132,19 @@ class EngineSubject(Subject):
             raise EndedError("its process has ended") from None
         answer = self._read()
         if not answer:
-            raise EndedError(ENDED)
+            raise EndedError(self.ended)
         if "error" in answer:
             raise CannotPlayError(answer["error"])
         return Record(trial, h, **{name: protocol.unpacked(x) for name, x in answer.items()})
 
+    @property
+    def ended(self) -> str:
+        """What is known where it does not answer."""
+        return f"its process ended, or took more than {self.engine.patience:g} s"
+
     def _read(self) -> dict[str, Any]:
         # An engine may hang; then it is ended, and the line that never comes is empty.
-        timer = threading.Timer(PATIENCE, self.process.kill)
+        timer = threading.Timer(self.engine.patience, self.process.kill)
         timer.start()
         try:
             line = self.process.stdout.readline()  # type: ignore[union-attr]

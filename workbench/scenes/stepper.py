@@ -132,5 +132,5 @@ def scene_solver(solver: str | Solver) -> Solver:
     found = find_solver(solver)
     if ContactBlocks.kind not in found.solves:
         solves = ", ".join(sorted(found.solves))
-        raise DataError(f"{found.name} solves {solves}; scenes need a solver for {ContactBlocks.kind}")
+        raise DataError(f"{found.name} solves {solves}; scenes need a solver for {ContactBlocks.kind}, such as nsgs")
     return found
