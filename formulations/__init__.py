@@ -27,6 +27,7 @@ FORMULATIONS = Registry("formulation", "workbench.builtin.formulations", {
     "ccp": "ccp.ccp",
     "mujoco": "mujoco.mujoco",
     "mujoco-pyramid": "mujoco_pyramid.mujoco_pyramid",
+    "mujoco-noslip": "mujoco_noslip.mujoco_noslip",
     "genesis": "genesis.genesis",
     "sap": "sap.sap",
     "comfree": "comfree.comfree",

@@ -7,9 +7,14 @@ it uses the velocity alone) and the contacts of `systems.contacts`, and returns 
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from tests.systems import Array, Contact, delassus, impedance, slip
+from workbench.algorithms import default_solver
+from workbench.assemble.find import compiled
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.mechanics.contact import ContactSolution, ContactSystem
+from workbench.step.one_step import solve_system
 
 Impulses = tuple[Array, Array]
 
@@ -46,9 +51,16 @@ def sap(o: dict[str, Any], s: ContactSystem, a: ContactSolution, contacts: list[
 
 
 def mujoco_pyramid(o: dict[str, Any], s: ContactSystem, a: ContactSolution, contacts: list[Contact]) -> Impulses:
-    """beta = max(0, -w / R_e) of every edge, w = h (a - a_ref) of its own row."""
+    """What the edges of the pyramid bear, added up."""
+    beta, d = edges(o, s, a, contacts), len(s.J_t) // len(s.J_n)
+    along = [c.mu * (b[:, 0] - b[:, 1]) @ c.Q for b, c in zip(beta, contacts, strict=True)]
+    return beta.sum(axis=(1, 2)), np.array(along).reshape(-1, d)
+
+
+def edges(o: dict[str, Any], s: ContactSystem, a: ContactSolution, contacts: list[Contact]) -> Array:
+    """beta (r, d, 2) = max(0, -w / R_e) of the edges n +- mu t_j, w = h (a - a_ref) of its own row."""
     after, before = (np.hstack([(s.J_n @ v + s.r_n)[:, None], slip(s, v)]) for v in (a.v, s.v))
-    p_n, p_t = np.zeros(len(after)), np.zeros_like(after[:, 1:])
+    found = np.zeros((len(after), after.shape[1] - 1, 2))
     timeconst = max(o["timeconst"], 2 * s.h)
     b, k = 2 / (o["dmax"] * timeconst), 1 / (o["dmax"] * timeconst * o["dampratio"]) ** 2
     for i in np.flatnonzero(s.phi <= 0):
@@ -56,14 +68,52 @@ def mujoco_pyramid(o: dict[str, Any], s: ContactSystem, a: ContactSolution, cont
         mu, Q, W = s.mu[i], contacts[i].Q, own_block(s, i, contacts[i].Q)
         first = np.array([1.0, mu, *np.zeros(len(W) - 2)])
         R_e = 2 * mu**2 / o["impratio"] * (1 - d) / d * (first @ W @ first)
-        for axis in Q:
-            for t in (axis, -axis):
+        for j, axis in enumerate(Q):
+            for side, t in enumerate((axis, -axis)):
                 edge = np.concatenate([[1.0], mu * t])
                 w = edge @ after[i] - (1 - s.h * b) * (edge @ before[i]) + s.h * k * d * s.phi[i]
-                beta = max(0.0, -w / R_e)
-                p_n[i] += beta
-                p_t[i] += mu * beta * t
-    return p_n, p_t
+                found[i, j, side] = max(0.0, -w / R_e)
+    return found
+
+
+def mujoco_noslip(o: dict[str, Any], s: ContactSystem, a: ContactSolution, contacts: list[Contact]) -> Impulses:
+    """The soft solve, then friction contact by contact, or row by row, without compliance, in its bounds."""
+    pyramid = o["cone"] == "pyramidal"
+    f = FORMULATIONS.find("mujoco-pyramid" if pyramid else "mujoco")
+    f = f.with_options(**{name: o[name] for name in f.options if name in o})
+    soft = solve_system(f, s, default_solver(compiled(f, *s.size).kind))[0]
+    W, q = delassus(s)
+    r = len(contacts)
+    d = len(s.J_t) // r
+    T = np.zeros((r * d, r * d))
+    for i, c in enumerate(contacts):
+        T[d * i : d * (i + 1), d * i : d * (i + 1)] = c.Q
+    timeconst = max(o["timeconst"], 2 * s.h)
+    rest = q[r:] + W[r:, :r] @ soft.p_n - (1 - s.h * 2 / (o["dmax"] * timeconst)) * slip(s, s.v).ravel()
+    rest, W, p = T @ rest, T @ W[r:, r:] @ T.T, T @ soft.p_t
+    size = 1 if pyramid else d
+    bound = np.repeat(s.mu, d) * edges(o, s, soft, contacts).sum(axis=2).ravel() if pyramid else s.mu * soft.p_n
+    for _ in range(o["sweeps"]):
+        for i in range(len(bound)):
+            rows = slice(size * i, size * (i + 1))
+            own = W[rows, rows]
+            p[rows] = in_ball(own, W[rows] @ p + rest[rows] - own @ p[rows], bound[i])
+    return soft.p_n, (T.T @ p).reshape(r, d)
+
+
+def in_ball(A: Array, b: Array, radius: float) -> Array:
+    """The x with |x| <= radius at which A x + b vanishes, or is against x on the rim."""
+
+    def x(shift: float) -> Array:
+        return np.linalg.solve(A + shift * np.eye(len(b)), -b)
+
+    if np.linalg.norm(x(0.0)) <= radius:
+        return x(0.0)
+    if radius <= 1e-12 * np.linalg.norm(x(0.0)):
+        return 0.0 * b
+    # |x| <= |b| / shift.
+    most = 2.0 * np.linalg.norm(b) / radius
+    return x(brentq(lambda shift: np.linalg.norm(x(shift)) - radius, 0.0, most, xtol=1e-15 * most, rtol=1e-14))
 
 
 def genesis(o: dict[str, Any], s: ContactSystem, a: ContactSolution, contacts: list[Contact]) -> Impulses:
@@ -154,6 +204,7 @@ def ipc(o: dict[str, Any], s: ContactSystem, a: ContactSolution, contacts: list[
 LAWS = {
     "sap": sap,
     "mujoco-pyramid": mujoco_pyramid,
+    "mujoco-noslip": mujoco_noslip,
     "genesis": genesis,
     "comfree": comfree,
     "gauss-seidel": gauss_seidel,

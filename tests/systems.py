@@ -15,7 +15,7 @@ from workbench.mechanics.contact import ContactSolution, ContactSystem
 
 Array = NDArray[np.float64]
 
-SOFT = frozenset({"mujoco", "mujoco-pyramid", "genesis", "sap", "comfree", "hunt-crossley"})
+SOFT = frozenset({"mujoco", "mujoco-pyramid", "mujoco-noslip", "genesis", "sap", "comfree", "hunt-crossley"})
 """Formulations with a compliance of their own, in the place of the run's normal law and relaxation."""
 ASSOCIATED = frozenset({"ccp", "mujoco", "mujoco-pyramid", "sap", "comfree"})
 """Formulations under which a sliding contact lifts."""

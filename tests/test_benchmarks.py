@@ -22,6 +22,7 @@ from benchmarks.peers.siconos import block_rows
 from benchmarks.rows import row_problem
 from benchmarks.tables import markdown, profile, summary
 from benchmarks.towers import STATES, jacobians, tower, tower_problem
+from tests.thorough import thorough
 from workbench.algorithms import find_solver
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import normals_first
@@ -229,6 +230,7 @@ def test_a_row_has_one_block_a_tower():
     assert not W.toarray()[12:24, :12].any()
 
 
+@thorough
 def test_one_command_compares_without_any_peer_and_writes_tables_and_charts(tmp_path):
     names = {"lcp", "batch", "growth", "growth-steps"}
     environment = {k: v for k, v in os.environ.items() if k != "WORKBENCH_DATA"}

@@ -106,6 +106,15 @@ def test_refused_runs_are_rows_with_a_reason(written):
         (["compare"], ["case"]),
         (["show", "nothing"], ["nothing", "stewart-trinkle"]),
         (["check", "{file}.missing"], ["missing"]),
+        *(
+            (words, ["page.pdf", "ends in .html"])
+            for words in (
+                ["check", "[2]", "--out", "page.pdf"],
+                ["trace", "[2]", "--rhs", "[-1]", "--out", "page.pdf"],
+                ["slides", "wheel", "--out", "page.pdf"],
+                ["painleve", "rod", "--out", "page.pdf"],
+            )
+        ),
         ([], ["COMMAND"]),
     ],
 )

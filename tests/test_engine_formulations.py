@@ -131,6 +131,36 @@ def test_the_pyramid_is_as_soft_across_as_the_cone():
     assert creeps[1] / creeps[0] == pytest.approx(1 + mu**2, rel=1e-6)
 
 
+# MuJoCo's noslip
+
+
+@pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
+def test_what_noslip_holds_does_not_creep(cone):
+    """At the depth where the spring carries the weight; without sweeps the load slips at once."""
+    d, push = 0.9, 2.0
+    soft = {"elliptic": "mujoco", "pyramidal": "mujoco-pyramid"}[cone] + f":dmin={d},dmax={d}"
+    mu, z, v = 0.6, 0.0, np.zeros(3)
+    for _ in range(300):
+        v = solved(soft, replace(on_belt(mu, min(z, 0.0), 0.0, push), v=v)).v
+        z += H * v[2]
+    held = replace(on_belt(mu, z, 0.0, push), v=np.zeros(3))
+    assert solved(soft, held).v[0] > 1e-3
+    rests(f"mujoco-noslip:cone={cone},dmin={d},dmax={d},sweeps=1", held)
+
+
+def test_noslip_changes_friction_alone_and_within_its_bound():
+    changed = []
+    for seed in range(4):
+        s = random_system(seed, r=3, d=2, mu=(0.5, 2.0), normal="gap", e=0.0)
+        s = replace(s, phi=-np.abs(s.phi))
+        soft, swept = (solved(f, s) for f in ("mujoco", "mujoco-noslip:sweeps=5"))
+        np.testing.assert_allclose(swept.p_n, soft.p_n, rtol=0, atol=1e-12 * soft.p_n.max())
+        changed.append(np.abs(swept.p_t - soft.p_t).max())
+        size = np.linalg.norm(swept.p_t.reshape(3, 2), axis=1)
+        assert (size <= s.mu * swept.p_n * (1 + 1e-12)).all()
+    assert max(changed) > 1e-2
+
+
 # Genesis
 
 
@@ -330,7 +360,8 @@ def test_faster_than_eps_v_ipc_s_friction_is_coulomb_s():
 @pytest.mark.parametrize(
     "label",
     ["sap:stiffness=0", "sap:beta=inf", "sap:tau_d=-1", "comfree:kappa=0", "gauss-seidel:sweeps=0",
-     "gauss-seidel:sweeps=51", "hunt-crossley:stiffness=inf", "hunt-crossley:v_s=0", "hunt-crossley:sigma=-1",
+     "gauss-seidel:sweeps=51",
+     "mujoco-noslip:sweeps=0", "hunt-crossley:stiffness=inf", "hunt-crossley:v_s=0", "hunt-crossley:sigma=-1",
      "ipc:eps_v=0", "mujoco-pyramid:impratio=0"],
 )  # fmt: skip
 def test_options_without_meaning_are_refused_in_a_line(label):

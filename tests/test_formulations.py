@@ -275,7 +275,9 @@ def test_exact_coulomb_friction_satisfies_the_judge(systems):
         assert verdict.dissipation <= 1e-11 * verdict.normaliser.max() * np.linalg.norm(q)
 
 
-@pytest.mark.parametrize("name", ["coulomb", "ccp", "mujoco", "genesis", "sap", "hunt-crossley", "ipc"])
+@pytest.mark.parametrize(
+    "name", ["coulomb", "ccp", "mujoco", "mujoco-noslip", "genesis", "sap", "hunt-crossley", "ipc"]
+)
 def test_the_cone_models_do_not_see_the_tangent_frame(systems, name):
     rng = np.random.default_rng(5)
     for shape in (dict(r=1, d=2), dict(r=2, d=2, m=1), dict(r=3, d=2)):

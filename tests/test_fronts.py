@@ -54,6 +54,19 @@ def test_steps_are_those_of_a_sparse_factorisation(law, smooth, small_fronts):
     np.testing.assert_allclose(steps[0], steps[1], rtol=1e-7, atol=1e-9 * abs(steps[1]).max())
 
 
+def test_half_the_work_is_enough_where_the_matrix_is_positive_definite(small_fronts):
+    p = packing(70, "moving", "ccp").blocks
+    newton = PackedNewton(p, Packed(p))
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(p.blocks, 3, 3))
+    D = (A @ A.transpose(0, 2, 1)).ravel()
+    b = rng.normal(size=p.b.size)
+    x, y = (newton.matrix.factored(newton.laws, D, positive=positive).solve(b) for positive in (False, True))
+    np.testing.assert_allclose(y, x, rtol=1e-10, atol=1e-12 * abs(x).max())
+    assert newton.matrix.factored(newton.laws, -D) is not None
+    assert newton.matrix.factored(newton.laws, -D, positive=True) is None
+
+
 def test_a_singular_matrix_has_no_factors():
     p = packing(10, "moving", "ccp").blocks
     newton = PackedNewton(p, Packed(p))

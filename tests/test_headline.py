@@ -176,7 +176,7 @@ def test_the_animation_shows_whom_the_headline_names(wheel):
     assert "moves as under Coulomb's law" in headline(equal)[0]
     alone = with_rows(wheel, {"verified": False}, lambda x: ~x["label"].isin(["ccp", "coulomb"]))
     assert extremes(alone) is None
-    assert len(headline(alone)) == 1
+    assert headline(alone)[0].startswith("Beside Coulomb's law ccp is off by ")
     close = with_rows(wheel, {"local_velocity_error": 0.1})
     assert "all formulations are about as far from Coulomb's law (10 %)" in headline(close)[0]
 
@@ -197,3 +197,17 @@ def test_what_all_names_are_with_is_said_once():
     assert listed(["a with fixed axes", "b with fixed axes", "c with fixed axes"]) == "a, b and c (all with fixed axes)"
     assert listed(["a with fixed axes", "b"]) == "a with fixed axes and b"
     assert listed(["a with fixed axes"]) == "a with fixed axes"
+
+
+def test_the_only_formulation_is_told_by_its_own_errors(wheel, step):
+    def of_box(c):
+        return replace(c, runs=c.runs[c.runs["label"] == "box"])
+
+    for c, name in ((wheel, "local_velocity_error"), (step, "velocity_error")):
+        alone = of_box(c)
+        error = next(iter(alone.windows.values()))[name].iloc[0]
+        assert f"Beside Coulomb's law box is off by {100 * error:.3g} % " in headline(alone)[0]
+    far = places(wheel)["box"].end
+    assert f"; at 0.3 s it is {1e3 * far:.3g} mm" in headline(of_box(wheel))[0]
+    same = with_rows(wheel, dict.fromkeys(("local_velocity_error", "velocity_error", "position_error"), 0.0))
+    assert len(headline(of_box(same))) == 1

@@ -12,9 +12,10 @@ import pytest
 
 from docs.notebooks.static.notebook import notebooks, positions, read, variants
 from docs.notebooks.static.page import page, title
+from tests.thorough import quickly
 
-LONG = {"03_disc_polygon_box_cone", "05_rank", "08_four_legs", "09_creep"}
-"""Notebooks that run for seconds each: `python -m docs.build` runs them, and with it `.ci/run`."""
+QUICK = {"01_one_particle", "10_your_own_formulation"}
+"""Notebooks that every run of the tests runs; the thorough one, and `python -m docs.build`, run all."""
 ALLOWED = {"workbench", "cvxpy", "numpy", "altair", "marimo", "dataclasses", "fractions", "math"}
 SMALL = '''
 import marimo
@@ -94,7 +95,7 @@ def small(tmp_path):
 every = pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
 
 
-@pytest.mark.parametrize("path", [p for p in notebooks() if p.stem not in LONG], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", quickly(notebooks(), lambda path: path.stem in QUICK), ids=lambda path: path.stem)
 def test_a_notebook_runs_and_its_page_holds_what_it_shows(path):
     """With one position of each slider: the others run in seconds, not in tests."""
     notebook = read(path)

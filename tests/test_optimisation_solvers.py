@@ -11,7 +11,7 @@ import clarabel
 import numpy as np
 import pytest
 
-from workbench.algorithms import base, clarabel_direct, cvxpy_conic, quadratic
+from workbench.algorithms import base, clarabel_direct, cvxpy_conic, find_solver, quadratic
 from workbench.algorithms.cvxpy_conic import cvxpy_solver
 from workbench.errors import UnknownNameError
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
@@ -311,3 +311,26 @@ def test_foreign_exceptions_become_a_status(monkeypatch):
 def test_importing_the_module_does_not_import_cvxpy():
     code = "import sys, workbench.algorithms.cvxpy_conic; sys.exit('cvxpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["clarabel", "cvxpy:CLARABEL"])
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_contacts_that_nothing_couples_and_nothing_pushes_have_no_impulse_and_set_no_scale(name, mu):
+    """Open contacts of the cube under MuJoCo's formulation: relaxation alone on the diagonal, gaps of any size."""
+    gaps = np.array([8.8, 4e-6, 0.0, 3.0])
+    W = np.diag(np.repeat([9e-6, 1.0], [4, 8]))
+    # The third one is pushed.
+    W[2, 2], W[2, 8] = 1.0, 0.5
+    W[8, 2] = 0.5
+    q = np.concatenate([gaps, np.zeros(8)])
+    q[2] = -1e-3
+    problem = ConicQP(W, q, np.full(4, mu))
+    solution = find_solver(name).solve(problem)
+    assert solution.verified
+    assert not solution.z[[0, 1, 3, 4, 5, 6, 7, 10, 11]].any()
+    assert solution.z[2] > 5e-4
+    # Of two coupled contacts one is pushed, and pushes the other.
+    W[0, 1] = W[1, 0] = -5e-6
+    solution = find_solver(name).solve(ConicQP(W, np.concatenate([[1e-7, -1e-6], q[2:]]), np.full(4, mu)))
+    assert solution.verified
+    assert solution.z[0] > 0.01

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser import SEEN, violations
 from tests.every_page import PAGES
+from tests.thorough import quickly
 
 # What wants a finger, or scrolls by itself, must be reached by Tab and show that it is.
 WANTED = """() => {
@@ -63,7 +64,7 @@ def is_well_lit(page):
         assert paper < 120 < 600 < ink if scheme == "dark" else ink < 120 < 600 < paper
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", quickly(PAGES, lambda name: name in ("compare-wheel", "check-matrix")))
 def test_a_page_is_read_by_everybody(pages, reader, name):
     page = opened(reader.open(pages(name), width=360))
     assert violations(page) == []

@@ -13,6 +13,7 @@ from tests.tosses import CUBE, RATE, THROWER, starts, tosses, write_tosses
 from workbench.algorithms import default_solver
 from workbench.cli.main import main
 from workbench.mechanics.solids import rotated
+from workbench.recorded import kept
 from workbench.recorded.body import Body
 from workbench.recorded.folder import read_folder
 from workbench.recorded.intervals import Bootstrap, Interval
@@ -214,6 +215,29 @@ def test_workers_find_what_one_process_finds(folder):
     one, two = (wb.reality(folder, ["box"], workers=n, **given) for n in (1, 2))
     drop = ["seconds"]
     assert one.subjects.drop(columns=drop).equals(two.subjects.drop(columns=drop))
+
+
+def test_what_is_finished_is_kept_to_the_last_bit_and_what_ran_out_of_time_is_done_the_next_time(
+    folder, tmp_path, monkeypatch
+):
+    given = {"rows": ("rigid",), "share": 0.5, "members": 1, "mu": (0.1, 0.4), "e": (0.0, 0.3), "kept": tmp_path}
+    one, asked = wb.reality(folder, ["box", "phantom-inertia"], **given), []
+    monkeypatch.setattr(kept, "tried", lambda trial, x: asked.append(x.label) or Outcome(x, "not now"))
+    two = wb.reality(folder, ["box", "phantom-inertia", "ccp"], **given)
+    assert asked == ["ccp"]
+    for x, y in zip(one.outcomes, two.outcomes[:3], strict=True):
+        assert (x.subject.label, x.mu, x.e, x.failures) == (y.subject.label, y.mu, y.e, y.failures) or x.reason
+        for name in kept.ARRAYS:
+            assert np.array_equal(getattr(x, name), getattr(y, name), equal_nan=True)
+        assert all(map(np.array_equal, x.step, y.step))
+        assert len(x.step) == len(y.step)
+    assert "constraint relaxation" in two.outcomes[2].reason
+    for _ in range(2):
+        wb.reality(folder, ["box", "hybrid"], **given, seconds=1e-9)
+    assert asked == ["ccp", "hybrid", "hybrid"]
+    # Another bound of the search is another question.
+    with pytest.raises(wb.WorkbenchError, match="not now"):
+        wb.reality(folder, ["box"], **given | {"mu": (0.1, 0.5)})
 
 
 @pytest.mark.parametrize(

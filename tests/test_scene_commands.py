@@ -6,6 +6,8 @@ import io
 import json
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import workbench as wb
@@ -13,7 +15,9 @@ from tests.scenes import Balls
 from workbench.builtin.reports.figures.scenes import figures
 from workbench.builtin.reports.text.scenes import headline
 from workbench.cli.main import main
+from workbench.comparison import saved
 from workbench.errors import DataError, WorkbenchError
+from workbench.output import write_json
 
 pytest.importorskip("mujoco")
 BOX = """<mujoco model="box">
@@ -41,6 +45,7 @@ def made(tmp_path_factory):
     out = folder / "out"
     words = ["--key", "thrown", "--duration", "0.024", "--reference-step", "5e-4", "--out", str(out), "--json"]
     rows = ["-f", "coulomb", "-f", "ccp", "-f", "engine:mujoco"]
+    rows += ["--solver", "blocks-exact"]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         assert main(["compare", str(folder / "box.xml"), *rows, *words]) == 0
@@ -69,8 +74,71 @@ def test_a_saved_comparison_is_reported_again(made):
     assert found.comparison.scene.bodies == ("crate",)
     assert found.frames["bodies"].attrs["columns"]["growth"]["unit"] == "1"
     assert "crate" in found.html()
-    with pytest.raises(DataError, match="no page together yet"):
-        wb.report([out, out])
+
+
+SLIDES = dict(positions=[[0, 0, 0.1], [0, 0.5, 0.11]], velocities=[[1, 0.3, 0], [0.5, 0, 0]])
+
+
+def slid(folder, *formulations, scene=SLIDES, **given):
+    """A comparison on disk, without its page."""
+    settings = dict(steps=6e-3, reference_step=1e-3, duration=0.024) | given
+    found = wb.compare(Balls(**scene), formulations, **settings)
+    folder.mkdir()
+    saved.save(found.comparison, folder)
+    write_json(folder / "provenance.json", found.facts)
+    return found
+
+
+@pytest.fixture(scope="module")
+def ccp(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved") / "ccp"
+    slid(folder, "ccp")
+    return folder
+
+
+def test_saved_comparisons_of_a_scene_make_one_page(tmp_path):
+    """The page of both is that of what was compared at once; of a run that both have the newer is taken."""
+    whole = slid(tmp_path / "whole", "coulomb", "ccp", "mujoco").comparison
+    parts = [tmp_path / "one", tmp_path / "two"]
+    # What is stepped beyond what is compared makes no difference.
+    slid(parts[0], "coulomb", "ccp"), slid(parts[1], "ccp", "mujoco", duration=0.025)
+    found = wb.report(parts).comparison
+    assert ["1 run is in" in x for x in found.remarks] == [True]
+    for name in ("runs", "trajectories", "bodies"):
+        here, there = (getattr(c, name).reset_index(drop=True) for c in (found, whole))
+        dropped = ["solve_time", "clipped"] if name == "runs" else []
+        pd.testing.assert_frame_equal(here.drop(columns=dropped), there.drop(columns=dropped))
+    assert found.scene == whole.scene
+    for x, y in zip(found.motion.tracks, whole.motion.tracks, strict=True):
+        assert (x.label, x.role) == (y.label, y.role)
+        np.testing.assert_array_equal(x.position, y.position)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (dict(duration=0.018), "compared up to 0.018 s beside 0.024 s; --duration 0.018 makes both the same"),
+        (dict(reference_step=5e-4), "reference step 0.0005 beside 0.001"),
+        (dict(scene=SLIDES | {"mu": 0.6}), "the exact solutions differ, as those of a changed model"),
+        (dict(scene={"positions": [[0, 0, 0.1]], "velocities": [[1, 0, 0]]}), "the model's bodies differs"),
+    ],
+)
+def test_comparisons_of_other_scenes_or_times_make_no_page(change, words, ccp, tmp_path):
+    slid(tmp_path / "other", "ccp", **change)
+    with pytest.raises(DataError, match=re.escape(words)):
+        wb.report([ccp, tmp_path / "other"])
+
+
+def test_engines_of_saved_comparisons_stay(made, tmp_path):
+    """Beside those of a comparison without any, at another step."""
+    model = made[0].parent / "box.xml"
+    words = ["--key", "thrown", "--duration", "0.024", "--reference-step", "5e-4", "--step", "8e-3"]
+    assert main(["compare", str(model), "-f", "box", *words, "--quiet", "--out", str(tmp_path / "box")]) == 0
+    assert main(["report", str(tmp_path / "box"), str(made[0]), "--quiet", "--out", str(tmp_path / "both")]) == 0
+    found = wb.report(tmp_path / "both").comparison
+    assert list(found.runs["label"]) == ["box", "coulomb", "ccp", "engine:mujoco"]
+    assert list(found.scene.engines) == ["engine:mujoco"]
+    assert set(found.bodies["label"]) == set(found.runs["label"])
 
 
 def test_a_comparison_has_slides(made, tmp_path):
@@ -129,6 +197,7 @@ def test_a_scene_is_shown(box, capsys):
         (["compare", "BOX", "--relax", "rigid"], "--relax is for cases, and box.xml is a scene"),
         (["compare", "BOX", "--time-limit", "3"], "--time-limit is for files"),
         (["compare", "wheel", "--key", "home"], "--key is for scenes, and wheel is the name of a case"),
+        (["compare", "BOX", "--solver", "lemke"], "lemke solves LCP; scenes need a solver for contact blocks"),
         (["compare", "BOX", "--key", "home"], "no keyframe 'home'; it has thrown"),
         (["compare", "BOX", "--set", "geom/foot.friction"], "give NAME=VALUE"),
         (["compare", "BOX", "-f", "engine:bullet"], "unknown engine 'engine:bullet'"),

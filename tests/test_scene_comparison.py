@@ -1,10 +1,13 @@
 """Comparing on scenes: runs by body, where the comparison stops, symptoms, growth."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from tests.scenes import Balls
+from workbench.algorithms import find_solver
 from workbench.comparison.jobs import Settings
 from workbench.comparison.scenes import runs
 from workbench.comparison.scenes.compare import compare
@@ -133,9 +136,9 @@ def test_a_soft_formulation_is_asked_at_states_of_its_own_run(name, own):
     """There exact friction takes what has gone in as touching; rigid ones are asked at states of exact friction."""
     asked = []
 
-    def stepper(scene, f, h):
+    def stepper(scene, f, h, solver):
         asked.append((f.name, isinstance(scene, Touching)))
-        return SceneStepper(scene, f, h)
+        return SceneStepper(scene, f, h, solver)
 
     short = Settings((H,), FINE, 2 * H)
     compare(Balls([[0, 0, 0.1]], [[1, 0, 0]]), [find_formulation(name)], COULOMB, stepper, short)
@@ -172,8 +175,8 @@ class Ending(SceneStepper):
 
 
 def test_a_run_without_an_answer_is_a_row_with_its_reason():
-    def stepper(scene, f, h):
-        return (Ending if f.name == "ccp" else SceneStepper)(scene, f, h)
+    def stepper(scene, f, h, solver):
+        return (Ending if f.name == "ccp" else SceneStepper)(scene, f, h, solver)
 
     scene = Balls(**SLIDES)
     c = compare(scene, [COULOMB, find_formulation("ccp")], COULOMB, stepper, SETTINGS)
@@ -202,8 +205,8 @@ def test_where_the_reference_ends_the_comparison_does():
 
 
 def test_a_row_stands_alone_where_exact_friction_has_no_answer_at_its_step():
-    def stepper(scene, f, h):
-        return (Ending if f.name == "coulomb" and h == H else SceneStepper)(scene, f, h)
+    def stepper(scene, f, h, solver):
+        return (Ending if f.name == "coulomb" and h == H else SceneStepper)(scene, f, h, solver)
 
     c = compare(Balls(**SLIDES), [find_formulation("ccp")], COULOMB, stepper, SETTINGS)
     row = c.runs.iloc[0]
@@ -214,10 +217,10 @@ def test_a_row_stands_alone_where_exact_friction_has_no_answer_at_its_step():
 
 
 class Refused(SceneStepper):
-    def __init__(self, scene, f, h):
+    def __init__(self, scene, f, h, solver):
         if f.name == "box":
             raise DataError("boxes are not for balls")
-        super().__init__(scene, f, h)
+        super().__init__(scene, f, h, solver)
 
 
 def test_a_formulation_that_is_refused_is_a_row():
@@ -251,6 +254,27 @@ def test_an_engine_is_a_row_beside_the_formulations():
     assert row["body_position_error"] == pytest.approx(1e-3, abs=1e-12)
     assert row["body_orientation_error"] < 1e-7
     assert c.scene.engines == {"engine:shifted": "A millimetre aside"}
+
+
+def test_every_solver_makes_a_row_and_its_error_is_apart_from_the_formulations():
+    """What a solver leaves unsolved is a part of its own; the formulation's part is that of the exact answer."""
+    exact, crude = find_solver("blocks-exact"), find_solver("nsgs").adjusted(1e-3, None)
+    scene, laws = Balls([[0, 0, 0.1], [0.2, 0, 0.1]], [[1, 0.3, 0], [0, 0, 0]]), ("coulomb", "ccp")
+    c = compared(scene, *laws, engines=[Shifted()], solvers=[dataclasses.replace(crude, tolerance=1e-2), exact])
+    rows, bodies = (x.set_index(["label", "solver"]).sort_index() for x in (c.runs, c.bodies))
+    assert list(c.runs["solver"]) == ["nsgs", "blocks-exact"] * 2 + ["blocks-exact"]
+    assert len(bodies.loc["ccp", "nsgs"]) == 2
+    for label in laws:
+        own, other = rows.loc[label, "nsgs"], rows.loc[label, "blocks-exact"]
+        assert own["body_position_solver"] > 1e-7
+        assert np.isnan(other["body_position_solver"])
+        assert own["body_position_error"] != other["body_position_error"]
+        for name in ("body_position_formulation", "body_position_discretisation", "one_step_error"):
+            assert own[name] == other[name]
+    alone = compared(scene, *laws)
+    columns = ["body_position_error", "one_step_error"]
+    of_exact = c.runs[c.runs["solver"].eq("blocks-exact")].iloc[:2]
+    np.testing.assert_array_equal(of_exact[columns].to_numpy(), alone.runs[columns].to_numpy())
 
 
 @pytest.mark.parametrize(

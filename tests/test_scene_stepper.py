@@ -30,8 +30,8 @@ from workbench.scenes.stepper import SceneStepper
 from workbench.step.simulation import simulate
 
 NAMED = {f.name: f for f in FORMULATIONS}
-STEPS = [f for f in FORMULATIONS if f.symbols is ContactSymbols and f.name != "gauss-seidel"]
-"""The sweeps of Gauss and Seidel go from contact to contact, so that they are not local to one."""
+STEPS = [f for f in FORMULATIONS if f.symbols is ContactSymbols and f.name not in ("gauss-seidel", "mujoco-noslip")]
+"""Sweeps go from contact to contact, so that they are not local to one."""
 SOLVER: Any = default_solver(ContactBlocks.kind).adjusted(1e-14, 50)
 """What is tested here is how problems are posed, so it goes on as long as it gets better."""
 

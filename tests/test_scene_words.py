@@ -1,5 +1,6 @@
 """What is said of a comparison of a scene, on tables that are made up: who is alike, what shows, why it stops."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -35,13 +36,29 @@ def comparison(errors, bodies=(), verified=None, **changes):
         for h in (H, 2 * H) for label, (error, part) in errors.items()
     ])  # fmt: skip
     table = dict.fromkeys(("position_error", "penetration", "lift", "creep", "drift", "slip"), np.nan)
-    rows = [table | {"label": x, "formulation": x, "step": h, "body": body, name: value if h == H else 1e3}
+    rows = [table | {"label": x, "formulation": x, "solver": "exact", "step": h, "body": body,
+                     name: value if h == H else 1e3}
             for h in (H, 2 * H) for x, body, name, value in bodies]  # fmt: skip
-    bodies = pd.DataFrame(rows, columns=["label", "formulation", "step", "body", *table])
+    bodies = pd.DataFrame(rows, columns=["label", "formulation", "solver", "step", "body", *table])
     formulations = [SimpleNamespace(label=x, friction="none" if x == "frictionless" else "cone") for x in errors]
     settings = Settings((H, 2 * H), 1e-3, 2.0)
     return Comparison("made up", tuple(formulations), (POSITION,), runs, runs[:0], runs[:0], (), settings=settings,
                       scene=shown(**changes), bodies=bodies)  # fmt: skip
+
+
+def test_solvers_say_what_they_leave_unsolved():
+    c = comparison({"coulomb": (0.01, 0.0), "ccp": (0.02, 0.02)})
+    c.runs["solver"], c.runs["reason"] = "one", "it ended"
+    once = scenes.summary(replace(c, runs=c.runs.assign(verified=False)))
+    assert any(x.startswith("Ccp is not compared") for x in once)
+    by = [c.runs.assign(solver=x, body_position_solver=y) for x, y in (("one", np.nan), ("two", 3e-3), ("three", 1e-8))]
+    twice = scenes.summary(replace(c, runs=pd.concat(by, ignore_index=True)))
+    assert "What two leaves unsolved moves bodies by 3 mm at most, under coulomb." in twice
+    assert "What three leaves unsolved moves bodies by less than a micrometre." in twice
+    assert not any("one leaves" in x for x in twice)
+    by[1]["verified"] = False
+    words = scenes.summary(replace(c, runs=pd.concat(by, ignore_index=True)))
+    assert any(x.startswith("Ccp by two is not compared") for x in words)
 
 
 def alike(c):

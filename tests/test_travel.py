@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.thorough import quickly
 from workbench.algorithms import find_solver
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
@@ -59,7 +60,7 @@ def python(folder: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.fixture(scope="module", params=["script", "no file"])
+@pytest.fixture(scope="module", params=quickly(["script", "no file"], "no file".__eq__))
 def own(request, tmp_path_factory):
     """A folder with what `own_things` has written, and what it printed."""
     folder = tmp_path_factory.mktemp("own")
@@ -78,7 +79,7 @@ def test_a_run_travels_without_its_declaration_and_compiles_it_anew(own):
     assert python(own[0], "-c", RUN_ELSEWHERE) == "the same"
 
 
-@pytest.mark.parametrize("registered", [True, False])
+@pytest.mark.parametrize("registered", quickly([True, False], bool))
 def test_what_a_file_loaded_by_its_path_defines_steps_alike_in_a_foreign_process(registered, tmp_path, monkeypatch):
     copied = tmp_path / "hidden" / "strange-name.py"
     copied.parent.mkdir()

@@ -1,4 +1,8 @@
-"""The array of doubles that signatures speak of, and samples of steps."""
+"""The array of doubles that signatures speak of, samples of steps, and arrays as text."""
+
+import base64
+from collections.abc import Mapping
+from io import BytesIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,3 +13,16 @@ Array = NDArray[np.float64]
 def evenly(steps: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     """At most so many of the steps (k,), evenly spread, the first and the last among them."""
     return steps[np.unique(np.linspace(0, len(steps) - 1, min(most, len(steps))).round().astype(np.int64))]
+
+
+def as_text(arrays: Mapping[str, Array]) -> str:
+    """Arrays by their names as one text, to the last bit."""
+    content = BytesIO()
+    np.savez_compressed(content, allow_pickle=False, **arrays)
+    return base64.b64encode(content.getvalue()).decode()
+
+
+def from_text(text: str) -> dict[str, Array]:
+    """The arrays that `as_text` made text."""
+    with np.load(BytesIO(base64.b64decode(text)), allow_pickle=False) as found:
+        return {name: found[name] for name in found.files}

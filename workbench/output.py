@@ -94,6 +94,13 @@ def replaced(path: str | Path) -> Iterator[Path]:
             stage.unlink()
 
 
+def page_path(path: str | Path) -> Path:
+    """The path of a page that is to be written; raises WorkbenchError where its name is not that of one."""
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise WorkbenchError(f"{path}: a page is HTML; give a name that ends in .html")
+    return Path(path)
+
+
 def _stage(folder: Path, name: str) -> Path:
     """A new hidden place in a folder for what is to have this name."""
     return folder / f"{_mine(name)}{os.getpid()}-{token_hex(4)}"

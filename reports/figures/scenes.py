@@ -10,7 +10,7 @@ from workbench.builtin.reports.figures.charts import Chart, Figure, lines, short
 from workbench.builtin.reports.figures.ranges import SMALLEST, range_of
 from workbench.builtin.reports.figures.styles import INK, palette
 from workbench.comparison.columns import SHOWN
-from workbench.comparison.result import Comparison
+from workbench.comparison.result import Comparison, by_first_solver
 
 PANELS = ("body_position_error", "body_orientation_error", "body_force_error", "one_step_error")
 """Errors that have a panel each."""
@@ -33,15 +33,18 @@ def _ranking(c: Comparison) -> list[Figure]:
     shown = [x for x in PANELS if x in runs and (runs[x] > LEAST).any()]
     if not shown:
         return []
-    order = list(runs.sort_values(shown[0], kind="stable", na_position="last")["label"])
+    again = runs["label"].duplicated()
+    runs = runs.assign(row=runs["label"].where(~again, runs["label"] + " by " + runs["solver"]))
+    order = list(runs.sort_values(shown[0], kind="stable", na_position="last")["row"])
     rows: list[dict[str, Any]] = []
     for name in shown:
         factor, panel = SHOWN[columns[name].shown][0], columns[name].title
         for r in runs.to_dict("records"):
             value = r[name]
             words = "" if value > LEAST else "0" if pd.notna(value) else "not defined" if r["verified"] else "ended"
-            cell = {"name": r["label"], "panel": panel, "words": words, "state": "words" if words else "point"}
-            rows.append(cell | {"value": 0.0 if words else short(factor * value)})
+            cell = {"name": r["row"], "label": r["label"], "panel": panel, "words": words}
+            drawn = {"value": 0.0 if words else short(factor * value), "state": "words" if words else "point"}
+            rows.append(cell | drawn)
         own = name.replace("_error", "_reference")
         if own in runs and (runs[own] > LEAST).any():
             rows.append({"panel": panel, "value": short(factor * runs[own].max()), "state": "band"})
@@ -56,7 +59,7 @@ def _ranking(c: Comparison) -> list[Figure]:
             cells[cells["panel"] == columns[x].title],
             columns[x].title,
             order,
-            list(runs["label"]),
+            list(dict.fromkeys(runs["label"])),
             WIDTH // len(shown),
             i == 0,
         )
@@ -80,7 +83,7 @@ def _panel(cells: pd.DataFrame, title: str, order: list[str], labels: list[str],
     layers = [
         base.transform_filter("datum.state == 'band'").mark_rect(color="#8888", opacity=0.55).encode(x=x, x2="low:Q"),
         base.transform_filter("datum.state == 'point'").mark_point(size=70, strokeWidth=2, opacity=1, filled=True)
-        .encode(x=x, y=y, color=alt.Color("name:N", scale=colours, legend=None), tooltip=["name:N", "value:Q"]),
+        .encode(x=x, y=y, color=alt.Color("label:N", scale=colours, legend=None), tooltip=["name:N", "value:Q"]),
         base.transform_filter("datum.state == 'words'").mark_text(align="left", fontSize=11, color=INK)
         .encode(x=alt.value(4), y=y, text="words:N"),
     ]  # fmt: skip
@@ -111,10 +114,11 @@ def _over_time(c: Comparison) -> list[Figure]:
 
 
 def _worst(c: Comparison, name: str) -> pd.DataFrame:
-    """Of every run and moment the body that has most; the reference's uncertainty as a curve in every plot."""
+    """Of the first solver's runs and every moment the body that has most; the reference's uncertainty as a curve in
+    every plot."""
     frame = c.trajectories
     own = frame[frame["role"] == "reference"]
-    runs = frame[frame["role"] == "run"]
+    runs = by_first_solver(frame[frame["role"] == "run"])
     parts = [runs.assign(step=runs["step"].map("{:g} s".format))]
     parts += [own.assign(label=UNCERTAIN, step=f"{h:g} s") for h in c.settings.steps]
     every = pd.concat(parts, ignore_index=True)

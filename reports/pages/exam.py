@@ -8,15 +8,11 @@ from markupsafe import Markup
 from workbench.builtin.reports.figures.motion import colours_of, stills
 from workbench.builtin.reports.pages.motion import moving
 from workbench.builtin.reports.pages.page import environment, script, scripts
-from workbench.builtin.reports.text.exam import against, cells, contacts, tally, told
+from workbench.builtin.reports.text.exam import REFERENCE, against, cells, contacts, ranked, tally, told
 from workbench.exams.examine import Exam
 from workbench.exams.experiment import Experiment
 from workbench.exams.motion import motion
 from workbench.exams.record import Record
-
-TRUTH = "coulomb"
-"""The subject that others are laid over where it is there: exact Coulomb friction."""
-
 
 Files = dict[tuple[str, str, float], str]
 """The file with the motion of every trial, by experiment, trial and step."""
@@ -33,7 +29,7 @@ class Shown(NamedTuple):
 
 def render(title: str, words: Sequence[str], exam: Exam, version: str, provenance: dict[str, Any]) -> str:
     """The whole page as text; its links lead to the pages of `motions`, in the folder of that name beside it."""
-    names = list(exam.subjects)
+    names = ranked(exam)
     files = {(x.experiment.name, x.trial, x.step): x.file for x in _shown(exam)}
     scores = {(row["subject"], row["step"]): row for row in tally(exam)}
     table = [
@@ -42,8 +38,8 @@ def render(title: str, words: Sequence[str], exam: Exam, version: str, provenanc
     ]
     return environment().get_template("exam.html.j2").render(
         title=title, words=words, exam=exam, version=version, table=table,
-        contacts=contacts(exam, names), sections=[_section(exam, x, files) for x in exam.experiments],
-        several=len(exam.steps) > 1, provenance=provenance, **scripts([]),
+        contacts=contacts(exam, names), sections=[_section(exam, x, files, names) for x in exam.experiments],
+        reference=REFERENCE, several=len(exam.steps) > 1, provenance=provenance, **scripts([]),
     )  # fmt: skip
 
 
@@ -78,7 +74,7 @@ def _records(exam: Exam, shown: Shown) -> dict[str, Record]:
     """The records of a trial by subject, the reference first."""
     key = shown.experiment.name, shown.trial, shown.step
     found = {name: exam.records[name, *key] for name in exam.subjects if (name, *key) in exam.records}
-    first = {name: found[name] for name in (TRUTH,) if name in found}
+    first = {name: found[name] for name in (REFERENCE,) if name in found}
     return first | found
 
 
@@ -96,13 +92,13 @@ def _linked(exam: Exam, subject: str, experiment: Experiment, files: Files) -> l
     return found
 
 
-def _section(exam: Exam, experiment: Experiment, files: Files) -> dict[str, Any]:
+def _section(exam: Exam, experiment: Experiment, files: Files, names: Sequence[str]) -> dict[str, Any]:
     """An experiment for itself: every number of every subject, and how the worst failure looks."""
     rows = exam.rows[exam.rows["experiment"] == experiment.name]
     measured = {(r["quantity"], r["trial"], r["step"]): r for r in rows[rows["value"].notna()].to_dict("records")}
     columns = list(measured)
     table = []
-    for name in exam.subjects:
+    for name in names:
         own = rows[rows["subject"] == name]
         at = {(r["quantity"], r["trial"], r["step"]): r for r in own.to_dict("records")}
         reasons = list(dict.fromkeys(own[own["reason"] != ""]["reason"]))

@@ -13,7 +13,7 @@ from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import cell, error_columns, judged_columns, symptom_columns
 from workbench.builtin.reports.text.glossary import GLOSSARY
 from workbench.builtin.reports.text.scenes import compared, headline, shown, summary
-from workbench.comparison.result import Comparison
+from workbench.comparison.result import Comparison, by_first_solver
 from workbench.comparison.scenes.bodies import BODIES, GROWTH
 from workbench.comparison.scenes.horizon import MOST_GROWTH
 
@@ -38,6 +38,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             compared=compared(c),
             headline=headline(c),
             summary=summary(c),
+            solvers="body_position_solver" in c.runs and c.runs["body_position_solver"].notna().any(),
             tables=every,
             budgets=parts,
             bodies=by_body(c),
@@ -60,8 +61,9 @@ def tables(c: Comparison) -> list[dict[str, Any]]:
 
 
 def by_body(c: Comparison) -> dict[str, Any]:
-    """A row for every body: how far it is off in every row of the first step size, and how a displacement grew."""
-    bodies = c.bodies[c.bodies["step"] == c.settings.steps[0]]
+    """A row for every body: how far it is off at the first step size, by the first solver of everyone, and how a
+    displacement grew."""
+    bodies = by_first_solver(c.bodies[c.bodies["step"] == c.settings.steps[0]])
     if bodies.empty:
         return {}
     column = {x.name: x for x in BODIES}["position_error"]

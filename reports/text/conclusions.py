@@ -171,12 +171,12 @@ def sentence(
     """Which formulations come closest to exact Coulomb friction, and which stay farthest; who stops `early` says so."""
     errors = rows.set_index("label")[column.name]
     low, high = (listed([stopping(x, early or {}) for x in group]) for group in (order[0], order[-1]))
-    near, far = (_span(errors[group], column) for group in (order[0], order[-1]))
+    near, far = (span(errors[group], column) for group in (order[0], order[-1]))
     if len(order) == 1:
-        return f"{_small(what)} all formulations are about as far from Coulomb's law ({near})."
+        return f"{small(what)} all formulations are about as far from Coulomb's law ({near})."
     verb = "comes" if len(order[0]) == 1 else "come"
     stay = "stays" if len(order[-1]) == 1 else "stay"
-    return f"{_small(what)} {low} {verb} closest to Coulomb's law ({near}), and {high} {stay} farthest ({far})."
+    return f"{small(what)} {low} {verb} closest to Coulomb's law ({near}), and {high} {stay} farthest ({far})."
 
 
 def stopping(label: str, early: Mapping[str, float]) -> str:
@@ -194,7 +194,7 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _span(errors: pd.Series, column: Column) -> str:
+def span(errors: pd.Series, column: Column) -> str:
     low, high = cell(errors.min(), column), cell(errors.max(), column)
     unit = column.title.rpartition("[")[2].rstrip("]")
     return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
@@ -367,5 +367,5 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _small(text: str) -> str:
+def small(text: str) -> str:
     return text[0].lower() + text[1:]

@@ -8,6 +8,8 @@ import pandas as pd
 from workbench.builtin.reports.text.conclusions import listed
 from workbench.exams.examine import Exam
 
+REFERENCE = "coulomb"
+"""The subject that others are laid over where it is there: exact Coulomb friction."""
 COLOURS = ((1.0, "brightgreen"), (0.7, "yellow"), (0.0, "red"))
 """Of a badge, from this share of passed experiments on."""
 SMALLER = {
@@ -62,9 +64,18 @@ def tally(exam: Exam) -> list[dict[str, Any]]:
     return rows
 
 
+def ranked(exam: Exam) -> list[str]:
+    """The subjects, those first that pass most over all steps; of equals the reference, then as they came."""
+    scores = dict.fromkeys(exam.subjects, 0)
+    for row in tally(exam):
+        scores[row["subject"]] += row["passed"]
+    return sorted(exam.subjects, key=lambda name: (-scores[name], name != REFERENCE))
+
+
 def sentences(exam: Exam) -> list[str]:
     """Who passes everything, and of everybody else what fails worst."""
-    found, words = tally(exam), []
+    order = {name: place for place, name in enumerate(ranked(exam))}
+    found, words = sorted(tally(exam), key=lambda row: order[row["subject"]]), []
     for h in exam.steps:
         rows = [row for row in found if row["step"] == h]
         most = max(row["passed"] for row in rows)

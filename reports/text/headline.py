@@ -13,11 +13,13 @@ from workbench.builtin.reports.text.conclusions import (
     listed,
     ranking,
     sentence,
+    small,
+    span,
     stops,
     with_equal_axes,
 )
 from workbench.builtin.reports.text.mechanisms import errs
-from workbench.builtin.reports.text.motion_sense import motion_sense
+from workbench.builtin.reports.text.motion_sense import at_the_end, motion_sense
 from workbench.comparison.columns import Column
 from workbench.comparison.result import Comparison
 
@@ -66,8 +68,8 @@ def headline(c: Comparison) -> list[str]:
         others = _others(rows)
         alike = [name for name in called(c) if name in others and (others[name].dropna() < NEGLIGIBLE).all()]
         same = len(others) > 1 and alike and not others[alike].isna().all(axis=None)
-        first = ["Every verified formulation moves as under Coulomb's law, but for less than 1e-6."] if same else []
-        return [*first, _sure(c, rows, None)]
+        first = "Every verified formulation moves as under Coulomb's law, but for less than 1e-6." if same else ""
+        return [words for words in (first, _alone(c, others), _sure(c, rows, None)) if words]
     best, worst = _ends(c, found)
     motion = _friction(found) if c.case is None else motion_sense(c, found.rows, best, worst) or _freely(c, found, best)
     said = [_first(c, found, rows), motion, _mechanism(c, best, worst), _sure(c, rows, found)]
@@ -103,6 +105,20 @@ def _rows(c: Comparison) -> pd.DataFrame:
 
 def _others(rows: pd.DataFrame) -> pd.DataFrame:
     return with_equal_axes(rows[rows["verified"] & (rows["formulation"] != "coulomb")])
+
+
+def _alone(c: Comparison, others: pd.DataFrame) -> str:
+    """How far the only formulation is from Coulomb's law, in all senses in which several are ranked."""
+    if len(others) != 1:
+        return ""
+    label, columns = str(others["label"].iloc[0]), {x.name: x for m in c.metrics for x in m.columns}
+    errors = {name: others[name] for name in called(c) if name in columns and name in others}
+    told = [
+        f"{span(x, columns[name])} {small(called(c)[name])}" for name, x in errors.items() if x.iloc[0] >= NEGLIGIBLE
+    ]
+    if not told:
+        return ""
+    return f"Beside Coulomb's law {label} is off by {listed(told)}{at_the_end(c, label)}."
 
 
 def _first(c: Comparison, found: Ranked, rows: pd.DataFrame) -> str:

@@ -86,6 +86,16 @@ def _since(rows: pd.DataFrame, label: str) -> str:
     return f"; the impulses of {label} over {100 * SPAN:g} % of the window sum to {off} off, less than in single steps"
 
 
+def at_the_end(c: Comparison, label: str) -> str:
+    """Where a run is at the end of the motion; empty where it has none or stops before."""
+    place = places(c).get(label)
+    return (
+        ""
+        if c.motion is None or place is None
+        else f"; at {c.motion.t[-1]:.3g} s it is {_told(place)} from the reference"
+    )
+
+
 def _told(x: Place) -> str:
     return f"{_far(x.end)}" + (f" (up to {_far(x.most)} before)" if x.most > 2 * x.end else "")
 

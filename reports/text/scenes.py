@@ -1,16 +1,17 @@
 """What a comparison of a scene says, in sentences: whose motion is closest, by which symptoms, how sure that is."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.text.comparison import cell, why_not
+from workbench.builtin.reports.text.comparison import cell, who, why_not
 from workbench.builtin.reports.text.conclusions import by_error, listed, ranking, sentence
 from workbench.builtin.reports.text.headline import Ranked, ranked
 from workbench.comparison.columns import Column
-from workbench.comparison.result import Comparison
+from workbench.comparison.result import Comparison, by_first_solver
 from workbench.comparison.scenes.bodies import SYMPTOMS
 from workbench.comparison.shown import SceneShown
 
@@ -80,18 +81,28 @@ def first_rows(c: Comparison) -> pd.DataFrame:
     return c.runs[c.runs["step"] == c.settings.steps[0]]
 
 
+def _others(rows: pd.DataFrame) -> pd.DataFrame:
+    """The verified rows of all but exact Coulomb friction, of each the first solver's."""
+    return rows[rows["verified"] & (rows["formulation"] != "coulomb")].drop_duplicates("label")
+
+
+def _bodies(c: Comparison, name: str, value: str) -> pd.DataFrame:
+    """The bodies of the first step size of whose rows a column has this value, by the first solver."""
+    return by_first_solver(c.bodies[(c.bodies[name] == value) & (c.bodies["step"] == c.settings.steps[0])])
+
+
 def _column(c: Comparison, name: str) -> Column | None:
     return next((x for m in c.metrics for x in m.columns if x.name == name), None)
 
 
 def farthest_body(c: Comparison, label: str) -> str:
     """The body of a row that is farthest from the reference, at the first step size."""
-    own = c.bodies[(c.bodies["label"] == label) & (c.bodies["step"] == c.settings.steps[0])]
+    own = _bodies(c, "label", label)
     return str(own["body"].iloc[int(np.nanargmax(own["position_error"]))]) if len(own) else ""
 
 
 def _first(c: Comparison, found: Ranked | None, rows: pd.DataFrame) -> str:
-    others, column = rows[rows["verified"] & (rows["formulation"] != "coulomb")], _column(c, "body_position_error")
+    others, column = _others(rows), _column(c, "body_position_error")
     if others.empty or column is None:
         return ""
     errors, alike = by_error(others, column), as_coulomb(c, rows)
@@ -116,7 +127,7 @@ def as_coulomb(c: Comparison, rows: pd.DataFrame) -> list[str]:
     needed = [f"body_position_{part}" for part in ("formulation", "reference", "discretisation")]
     if not set(needed) <= set(rows):
         return []
-    others = rows[rows["verified"] & (rows["formulation"] != "coulomb")]
+    others = _others(rows)
     apart, known, step = (others[name] for name in needed)
     return list(others["label"][apart <= np.maximum(np.maximum(known, 0.05 * step), STILL)])
 
@@ -142,7 +153,7 @@ def _engines(c: Comparison, rows: pd.DataFrame) -> str:
     column = _column(c, "body_position_error")
     if column is None:
         return ""
-    errors = by_error(rows[rows["verified"] & (rows["formulation"] != "coulomb")].drop_duplicates("label"), column)
+    errors = by_error(_others(rows), column)
     parts = []
     for label in shown(c).engines:
         if label in errors.index:
@@ -190,8 +201,7 @@ def _ends(c: Comparison, found: Ranked | None) -> list[str]:
 
 def symptoms_of(c: Comparison, label: str) -> list[str]:
     """What a row's worst bodies do beyond what exact Coulomb friction does at the same step."""
-    own = c.bodies[(c.bodies["label"] == label) & (c.bodies["step"] == c.settings.steps[0])]
-    exact = c.bodies[(c.bodies["formulation"] == "coulomb") & (c.bodies["step"] == c.settings.steps[0])]
+    own, exact = _bodies(c, "label", label), _bodies(c, "formulation", "coulomb")
     words = []
     for x in SYMPTOMS:
         name = x.column.name
@@ -223,7 +233,7 @@ def _sure(c: Comparison, rows: pd.DataFrame) -> str:
 def summary(c: Comparison) -> list[str]:
     """Further sentences: errors in other senses, symptoms of every row, what is not verified."""
     rows = first_rows(c)
-    others = rows[rows["verified"] & (rows["formulation"] != "coulomb")].drop_duplicates("label")
+    others = _others(rows)
     others, alike = others[~others["label"].isin(as_coulomb(c, rows))], as_coulomb(c, rows)
     said = []
     for name in SHARED:
@@ -237,7 +247,9 @@ def summary(c: Comparison) -> list[str]:
     said += [f"{_sentence(listed(labels))}: {', '.join(words)}." for words, labels in symptoms.items() if words]
     if plain := [*alike, *symptoms.get((), ())]:
         said.append(f"Nothing beyond what exact Coulomb friction does at this step shows under {listed(plain)}.")
-    said += [f"{_sentence(r['label'])} is not compared: {why_not(r)}." for r in _records(rows[~rows["verified"]])]
+    said += _solvers(rows)
+    told = who if rows["label"].duplicated().any() else itemgetter("label")
+    said += [f"{_sentence(told(r))} is not compared: {why_not(r)}." for r in _records(rows[~rows["verified"]])]
     if c.truths:
         failing = [x.name for x in c.truths if not x.holds]
         ends = f"; these fail: {listed(failing)}" if failing else ""
@@ -245,6 +257,19 @@ def summary(c: Comparison) -> list[str]:
             f"{len(c.truths) - len(failing)} of {len(c.truths)} checks of the reference against theory hold{ends}."
         )
     return [*said, *c.remarks]
+
+
+def _solvers(rows: pd.DataFrame) -> list[str]:
+    """What solvers that stop before they have solved a formulation to round-off do to the motion."""
+    if "body_position_solver" not in rows:
+        return []
+    parts = rows.dropna(subset="body_position_solver").sort_values("body_position_solver", ascending=False)
+    worst = [(r["solver"], r["body_position_solver"], r["label"]) for r in _records(parts.drop_duplicates("solver"))]
+    return [
+        f"What {solver} leaves unsolved moves bodies by "
+        f"{f'{_far(apart)} at most, under {label}' if apart > STILL else 'less than a micrometre'}."
+        for solver, apart, label in worst
+    ]
 
 
 def _records(rows: pd.DataFrame) -> Sequence[dict[Any, Any]]:

@@ -99,6 +99,12 @@ def _matrix(p: ContactBlocks, some: list[Island]) -> Any:
     return sparse.csr_array(L[unknowns][:, rows] @ (J @ V.T) @ R[rows][:, unknowns] + N[unknowns][:, unknowns])
 
 
+def dense_matrix(p: ContactBlocks) -> Array:
+    """L W R + N (X, X) of a small island."""
+    A = _matrix(p, list(islands(p)))
+    return p.small.A if A is None else A.toarray()
+
+
 def solve_dense(p: ContactBlocks, some: list[Island], x: Array) -> int:
     """The answers of islands with a method into x (X,), guesses at first; returns the iterations."""
     A = _matrix(p, some)

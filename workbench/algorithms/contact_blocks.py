@@ -1,11 +1,11 @@
 """Contact blocks of any sets to round-off, island by island.
 
-What nothing couples is solved apart: single blocks by themselves (`block_sweeps`), small islands by the
-dense methods (`block_islands`), what has only equalities by one factorisation (`block_equalities`), all others, and
-those where these fail, by Newton's method over bodies (`block_newton`); cones that it leaves unsolved by the solvers of
-friction problems. A guess that solves an island is its answer, and a start elsewhere; where Newton's method finds no
-solution from it, it begins from zero. Guarantees are those of the methods; the problem's own residual grades every
-island and the whole.
+What nothing couples is solved apart: single blocks by themselves (`block_sweeps`), small islands by the dense methods
+(`block_islands`), what has only equalities by one factorisation (`block_equalities`), all others, and those where these
+fail, by Newton's method over bodies (`block_newton`); cones that it leaves unsolved by the solvers of friction
+problems, and where velocities all but fit together (`block_misfit`). A guess that solves an island is its answer, and a
+start elsewhere; where Newton's method finds no solution from it, it begins from zero. Guarantees are those of the
+methods; the problem's own residual grades every island and the whole.
 """
 
 from dataclasses import dataclass, field, replace
@@ -160,15 +160,23 @@ class BlockSolver:
         return ENOUGH_OF_CONES if self.enough == ENOUGH and island.method is solve_small else self.enough
 
     def once_more(self, progress: Progress, blocks: Indices, unknowns: Indices, part: ContactBlocks) -> None:
-        """An island that Newton's method over blocks leaves unsolved, by the solvers of friction problems."""
+        """An island that Newton's method over blocks leaves unsolved, by the solvers of friction problems and with what
+        does not fit together magnified."""
         from workbench.algorithms.block_islands import solve_cones
+        from workbench.algorithms.block_misfit import solve_magnified
 
-        if self.most < MOST or progress.residuals[blocks].max() <= max(self.enough, self.tolerance):
+        enough = max(self.enough, self.tolerance)
+        if self.most < MOST or progress.residuals[blocks].max() <= enough:
             return
         x = solve_cones(part)
         if x is not None:
             progress.put(blocks, unknowns, x, part.block_residuals(x))
             progress.stages.append(f"as a friction problem: {progress.residuals[blocks].max():.1e}")
+        if progress.residuals[blocks].max() > enough and (found := solve_magnified(part, progress.x[unknowns])):
+            x, iterations = found
+            progress.put(blocks, unknowns, x, part.block_residuals(x))
+            progress.iterations += iterations
+            progress.stages.append(f"with what does not fit magnified: {progress.residuals[blocks].max():.1e}")
 
 
 SOLVER = BlockSolver()

@@ -6,7 +6,8 @@ Bodies go in the order of `dissection`. The bodies of a front, and those that th
 
 of which the second is added to the front after it. Almost all operations are products of dense matrices, which a
 processor does ten times as fast as those of a sparse factorisation column by column. Pivots are chosen inside F_11
-alone. Source: Duff & Reid 1983.
+alone. Where the matrix is symmetric and positive definite, F_11 = L L^T and F_21 L^-T are kept instead, with half the
+operations. Source: Duff & Reid 1983.
 """
 
 from dataclasses import dataclass
@@ -15,8 +16,8 @@ from typing import Any
 import numpy as np
 from numba import types
 from scipy import sparse
-from scipy.linalg.blas import dgemm
-from scipy.linalg.lapack import dgetrf, dgetrs
+from scipy.linalg.blas import dgemm, dsyrk, dtrsm
+from scipy.linalg.lapack import dgetrf, dgetrs, dpotrf, dtrtrs
 
 from workbench.algorithms.block_laws import Laws
 from workbench.algorithms.dissection import Front, dissected, neighbours, places
@@ -54,6 +55,20 @@ def add_front(place, S, F):
                     F[6 * place[j] + q, 6 * place[i] + p] += S[6 * j + q, 6 * i + p]
 
 
+@kernel(types.void(INDICES, MATRIX, MATRIX))
+def add_lower(place, S, F):
+    """The lower triangle of S added to that of F, as `add_front` adds all; both are transposed."""
+    for j in range(place.size):
+        for i in range(j, place.size):
+            a, b = place[i], place[j]
+            for q in range(6):
+                for p in range(6):
+                    if a >= b:
+                        F[6 * b + q, 6 * a + p] += S[6 * j + q, 6 * i + p]
+                    else:
+                        F[6 * a + p, 6 * b + q] += S[6 * j + q, 6 * i + p]
+
+
 @dataclass(frozen=True)
 class Plan:
     """What is known of a front before there are numbers: the velocities of its pivots and of the rest, its contacts and
@@ -84,48 +99,104 @@ class FrontalMatrix:
         self.H[contact, entries.row - problem.row[contact], 6 * side + entries.col % 6] = entries.data
         self.plans = plans(fronts, pair, N)
 
-    def factored(self, laws: Laws, D: Array) -> Any:
-        """Factors with the blocks D; None where the matrix is singular."""
+    def factored(self, laws: Laws, D: Array, positive: bool = False) -> Any:
+        """Factors with the blocks D; None where the matrix is singular. It is `positive` for D positive definite."""
         blocks, start, rough = np.zeros((self.rows.size, 3, 3)), laws.at_W[:-1], self.rows == 3
         blocks[rough] = D[start[rough, None] + np.arange(9)].reshape(-1, 3, 3)
         blocks[~rough, 0, 0] = D[start[~rough]]
         K = self.H.transpose(0, 2, 1) @ blocks @ self.H
         diagonal = self.K.diagonal()
         left: dict[int, Array] = {}
-        factors = []
+        fronts: list[LU | Cholesky] = []
+        method, add = (Cholesky, add_lower) if positive else (LU, add_front)
         for k, plan in enumerate(self.plans):
             p, q = plan.pivots.size, plan.rest.size
             F = np.zeros((p + q, p + q), order="F")
             F[np.arange(p), np.arange(p)] = diagonal[plan.pivots]
             add_contacts(plan.contact, plan.a, plan.b, K, F.T)
             for before, place in plan.left:
-                add_front(place, left.pop(before).T, F.T)
-            LU, swaps, failed = dgetrf(F[:p, :p])
-            if failed:
+                add(place, left.pop(before).T, F.T)
+            found = method.eliminated(F, p)
+            if found is None:
                 return None
-            low, up = F[p:, :p].copy(order="F"), np.zeros((p, q), order="F")
+            front, rest = found
+            fronts.append(front)
             if q:
-                up = dgetrs(LU, swaps, F[:p, p:])[0]
-                left[k] = dgemm(-1.0, low, up, 1.0, F[p:, p:].copy(order="F"), overwrite_c=True)
-            factors.append((LU, swaps, low, up))
-        return Factors(self.plans, factors)
+                left[k] = rest
+        return Factors(self.plans, fronts)
+
+
+@dataclass(frozen=True)
+class LU:
+    """Of one front the factors of F_11, then F_21 and F_11^-1 F_12."""
+
+    factors: Array
+    swaps: Array
+    low: Array
+    up: Array
+
+    @classmethod
+    def eliminated(cls, F: Array, p: int) -> "tuple[LU, Array] | None":
+        """The first p rows of F eliminated, and what is left; None where F_11 is singular."""
+        factors, swaps, failed = dgetrf(F[:p, :p])
+        if failed:
+            return None
+        low, rest = F[p:, :p].copy(order="F"), F[p:, p:].copy(order="F")
+        up = np.zeros(low.T.shape, order="F")
+        if rest.size:
+            up = dgetrs(factors, swaps, F[:p, p:])[0]
+            rest = dgemm(-1.0, low, up, 1.0, rest, overwrite_c=True)
+        return cls(factors, swaps, low, up), rest
+
+    def down(self, x: Array, plan: Plan) -> None:
+        x[plan.pivots] = dgetrs(self.factors, self.swaps, x[plan.pivots])[0]
+        x[plan.rest] -= self.low @ x[plan.pivots]
+
+    def back(self, x: Array, plan: Plan) -> None:
+        x[plan.pivots] -= self.up @ x[plan.rest]
+
+
+@dataclass(frozen=True)
+class Cholesky:
+    """Of one front L, with F_11 = L L^T, and F_21 L^-T. Of symmetric matrices only the lower triangles are right."""
+
+    L: Array
+    low: Array
+
+    @classmethod
+    def eliminated(cls, F: Array, p: int) -> "tuple[Cholesky, Array] | None":
+        """The first p rows of F eliminated, and what is left; None where F_11 is not positive definite."""
+        L, failed = dpotrf(F[:p, :p], lower=1)
+        if failed:
+            return None
+        low, rest = F[p:, :p].copy(order="F"), F[p:, p:].copy(order="F")
+        if rest.size:
+            low = dtrsm(1.0, L, low, side=1, lower=1, trans_a=1, overwrite_b=True)
+            rest = dsyrk(-1.0, low, 1.0, rest, lower=1, overwrite_c=True)
+        return cls(L, low), rest
+
+    def down(self, x: Array, plan: Plan) -> None:
+        x[plan.pivots] = dtrtrs(self.L, x[plan.pivots], lower=1)[0]
+        x[plan.rest] -= self.low @ x[plan.pivots]
+
+    def back(self, x: Array, plan: Plan) -> None:
+        x[plan.pivots] = dtrtrs(self.L, x[plan.pivots] - self.low.T @ x[plan.rest], lower=1, trans=1)[0]
 
 
 @dataclass(frozen=True)
 class Factors:
-    """Of every front the factors of F_11, then F_21 and F_11^-1 F_12."""
+    """Of every front what its pivots were eliminated with."""
 
     plans: list[Plan]
-    of: list[tuple[Any, Any, Array, Array]]
+    fronts: list[LU | Cholesky]
 
     def solve(self, b: Array) -> Array:
         """The x (n,) of which the matrix makes b (n,)."""
         x = b.copy()
-        for plan, (LU, swaps, low, _) in zip(self.plans, self.of, strict=True):
-            x[plan.pivots] = dgetrs(LU, swaps, x[plan.pivots])[0]
-            x[plan.rest] -= low @ x[plan.pivots]
-        for plan, (_, _, _, up) in zip(self.plans[::-1], self.of[::-1], strict=True):
-            x[plan.pivots] -= up @ x[plan.rest]
+        for plan, front in zip(self.plans, self.fronts, strict=True):
+            front.down(x, plan)
+        for plan, front in zip(self.plans[::-1], self.fronts[::-1], strict=True):
+            front.back(x, plan)
         return x
 
 

@@ -15,10 +15,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.algorithms.base import Solver, refusal
 from workbench.engine.timing import clock
 from workbench.problems.classes import SYMMETRY_TOLERANCE, Array, ConeProblem, Problem, is_sparse, is_symmetric
+from workbench.problems.residual import coupled_parts
 from workbench.problems.solution import Solution, Status
 
 CONVEX_KINDS = frozenset({"LCP", "MLCP", "conic QP"})
@@ -46,7 +48,7 @@ class ScaledQP:
 
     P (n, n), c, lower, upper, scale, origin (n,). With r > 0 the bounds are infinite and y = [y_n (r), y_t (d r)].
     `scale` and `origin` have the units of z; all else is dimensionless. Unknowns that cannot move (equal bounds,
-    friction where mu = 0) have zero scale, no bounds and unit cost, hence y = 0.
+    friction where mu = 0, contacts at rest) have zero scale, no bounds and unit cost, hence y = 0.
     """
 
     P: Array
@@ -106,7 +108,7 @@ def scaled(problem: Problem, leave_out_far: bool = True, guess: Array | None = N
     n = problem.size
     if isinstance(problem, ConeProblem):
         r, d = problem.mu.shape[0], problem.d
-        D = _cone_scale(np.diag(problem.M), problem.mu, d)
+        D = np.where(_at_rest(problem), 0.0, _cone_scale(np.diag(problem.M), problem.mu, d))
         lower, upper, origin = np.full(n, -np.inf), np.full(n, np.inf), np.zeros(n)
     else:
         r, d = 0, 0
@@ -140,6 +142,20 @@ def _inverse_root(diagonal: Array) -> Array:
     if not largest > 0.0:
         return np.ones_like(diagonal)
     return 1.0 / np.sqrt(np.where(diagonal > NEGLIGIBLE_DIAGONAL * largest, diagonal, largest))
+
+
+def _at_rest(problem: ConeProblem) -> NDArray[np.bool_]:
+    """(n,) which impulses are zero: those of parts that nothing couples to others, all of whose contacts open by q.
+
+    Their q sets no scale for the others, and nothing of the others' rounding is left on them: the law judges such a
+    part by its own q alone, which has no lower bound where a gap is about to close.
+    """
+    r, d = problem.mu.shape[0], problem.d
+    part = np.empty(r, dtype=np.int64)
+    coupled_parts(np.ascontiguousarray(problem.M), r, d, part)
+    pushed = problem.q[:r] < problem.mu * np.linalg.norm(problem.q[r:].reshape(r, d), axis=1)
+    rests = ~np.isin(part, part[pushed])
+    return np.concatenate([rests, np.repeat(rests, d)])
 
 
 def _cone_scale(diagonal: Array, mu: Array, d: int) -> Array:

@@ -62,7 +62,10 @@ def longest(x: Array, step: Array) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         length = np.where(b < 0, a / (root - b), np.where(c < 0, -(b + root) / c, np.inf))
     ahead = (b < 0) & (b * b >= a * c) | (c < 0)
-    return float(np.where(ahead, length, np.inf).min(initial=1.0 / NEARLY))
+    # A way through the apex has a double root, which rounding may hide.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apex = np.where(step[:, 0] < 0, -x[:, 0] / step[:, 0], np.inf)
+    return float(np.minimum(apex, np.where(ahead, length, np.inf)).min(initial=1.0 / NEARLY))
 
 
 class Scaling:
@@ -143,7 +146,7 @@ class Interior:
         D2 = scaling.inverse_square
         D = self.unit[:, :, None] * D2 * self.unit[:, None, :]
         square = self.there[:, :, None] & self.there[:, None]
-        factors = self.newton.matrix.factored(self.newton.laws, D[square])
+        factors = self.newton.matrix.factored(self.newton.laws, D[square], positive=True)
         if factors is None:
             return False
         point = scaling.times(self.p)

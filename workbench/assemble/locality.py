@@ -48,7 +48,7 @@ class Claim:
 
 def not_local(formulation: Formulation, why: str) -> ModellingError:
     """The error that says why a formulation cannot be posed contact by contact."""
-    return ModellingError(f"{formulation.name} is not local to its contacts: {why}")
+    return ModellingError(f"{formulation.label} is not local to its contacts: {why}")
 
 
 def must_be_local(claim: Claim) -> None:

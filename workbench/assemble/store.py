@@ -133,7 +133,7 @@ def _sources(module: str) -> str | None:
             if path is None or name == "__main__":
                 return None
             found[name] = _digest(Path(path))
-            todo += _imported(ast.parse(Path(path).read_bytes()), sys.modules[name])
+            todo += _imported(Path(path).read_bytes(), sys.modules[name].__package__)
     except (OSError, SyntaxError, ValueError):
         return None
     return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()
@@ -143,14 +143,21 @@ def _digest(path: Path) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest()
 
 
-def _imported(tree: ast.AST, module: Any) -> list[str]:
+def _imported(source: bytes, package: str | None) -> list[str]:
     """Names of the modules that a module's source imports."""
-    names = []
-    for node in ast.walk(tree):
+    sure, perhaps = _import_statements(source, package)
+    return [*sure, *(name for name in perhaps if name in sys.modules)]
+
+
+@lru_cache(maxsize=1024)
+def _import_statements(source: bytes, package: str | None) -> tuple[list[str], list[str]]:
+    """Names that a source imports as modules, and those that it imports from modules and that may be modules too."""
+    sure, perhaps = [], []
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
+            sure += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            origin = resolve_name("." * node.level + (node.module or ""), module.__package__)
-            names.append(origin)
-            names += [f"{origin}.{alias.name}" for alias in node.names if f"{origin}.{alias.name}" in sys.modules]
-    return names
+            origin = resolve_name("." * node.level + (node.module or ""), package)
+            sure.append(origin)
+            perhaps += [f"{origin}.{alias.name}" for alias in node.names]
+    return sure, perhaps

@@ -11,7 +11,7 @@ from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
 from workbench.cli.words import find_case, number_option, state_settings
 from workbench.errors import WorkbenchError
-from workbench.output import json_text
+from workbench.output import json_text, page_path
 
 
 def add_command(commands: Any) -> None:
@@ -54,7 +54,9 @@ def add_command(commands: Any) -> None:
         "--pencil-rhs", metavar="FILE", help="with --vary: q1; default: that of the pencil, or q constant"
     )
     check.add_argument("--json", action="store_true", help="for programs")
-    check.add_argument("--out", metavar="FILE.html", help="also write the result as a page (not of -f without --vary)")
+    check.add_argument(
+        "--out", type=page_path, metavar="FILE.html", help="also write the result as a page (not of -f without --vary)"
+    )
     check.add_argument("--certificate", metavar="FILE.json", help="also write all proofs, for `workbench verify`")
     check.add_argument(
         "--picture", metavar="FILE.svg", help="draw the complementary cones of two or three unknowns (.svg, .pdf, .png)"

@@ -20,7 +20,7 @@ OF_SCENES = ("key", "ctrl")
 OPTIONS = {
     "case": ("the name of a case", {*OF_FILES, *OF_SCENES}),
     "file": ("a file, which holds a single step", {*OF_CASES, *OF_SCENES}),
-    "scene": ("a scene", {*OF_FILES, "position_update", "normal", "relax", "solver"}),
+    "scene": ("a scene", {*OF_FILES, "position_update", "normal", "relax"}),
 }
 """What is compared, in words, and the options that make no sense for it."""
 
@@ -63,7 +63,8 @@ def add_options(compare: argparse.ArgumentParser) -> None:
         "--solver",
         action="append",
         metavar="NAME",
-        help="repeatable; default: each formulation's round-off solver, and cvxpy:CLARABEL for convex QPs",
+        help="repeatable; default: each formulation's round-off solver and, but for scenes, cvxpy:CLARABEL for convex "
+        "QPs",
     )
     compare.add_argument("--metric", action="append", metavar="NAME", help="repeatable; default: all that apply")
     compare.add_argument(
@@ -117,7 +118,7 @@ def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
 
     kind = "scene" if is_scene(o.case) else "file" if is_file(o.case) else "case"
     words, refused = OPTIONS[kind]
-    for option in (*OF_CASES, *OF_FILES, *OF_SCENES, "solver"):
+    for option in (*OF_CASES, *OF_FILES, *OF_SCENES):
         if getattr(o, option) and option in refused:
             own = next(x for x, (_, others) in OPTIONS.items() if option not in others)
             raise WorkbenchError(
@@ -164,6 +165,7 @@ def _of_case(o: argparse.Namespace) -> dict[str, Any]:
 def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The scene, and the arguments of `wb.compare` beside it."""
     from workbench.comparison.metrics import METRICS
+    from workbench.scenes.stepper import scene_solver
     from workbench.verbs.find import find_formulations
     from workbench.verbs.scene import apart, duration_of, find_engine, scene
 
@@ -175,7 +177,7 @@ def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         find_engine(x, found)
     return found, {
         "formulations": [*chosen, *engines] if o.formulation else None, "metrics": metrics,
-        "workers": os.cpu_count() or 1,
+        "solvers": [scene_solver(x) for x in o.solver or ()], "workers": os.cpu_count() or 1,
         "steps": _steps(o.step) if o.step else None,
         "duration": number_option(o.duration, "--duration", "seconds") if o.duration else duration_of(o.case),
         "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.cli.progress import Progress
-from workbench.cli.words import numbers
+from workbench.cli.progress import Progress, goes_on
+from workbench.cli.words import numbers, workers_of
 from workbench.output import json_text
 
 
@@ -19,8 +19,8 @@ def add_command(commands: Any) -> None:
     )  # fmt: skip
     p.add_argument(
         "subject", nargs="*",
-        help="formulations, or engines: mujoco, drake, bullet, dart, or one variant of theirs such as mujoco/elliptic; "
-        "default: all of them that are installed",
+        help="formulations, or engines: mujoco, drake, bullet, dart, pinocchio, or one variant of theirs such as "
+        "mujoco/elliptic; default: all of them that are installed",
     )  # fmt: skip
     p.add_argument("--step", metavar="H [H...]", default="1e-3", help="step sizes [s]; default 1e-3")
     p.add_argument("--experiment", metavar="NAME", action="append", default=[], help="repeatable; default: all")
@@ -28,7 +28,11 @@ def add_command(commands: Any) -> None:
         "--python", metavar="PATH", action="append", default=[],
         help="a Python in which engines are installed, repeatable; this one is looked at last",
     )  # fmt: skip
-    p.add_argument("--out", metavar="FOLDER", default="exam", help="where to write; default: exam")
+    p.add_argument(
+        "--out", metavar="FOLDER", default="exam",
+        help="where to write; what an interrupted exam has played is kept there; default: exam",
+    )  # fmt: skip
+    p.add_argument("--workers", type=int, metavar="N", help="processes; default: the number of processors")
     p.add_argument("--json", action="store_true", help="print what is passed, with badges, as JSON")
     p.add_argument("--quiet", action="store_true", help="no progress bar, no sentences")
     p.set_defaults(run=run_exam)
@@ -40,9 +44,13 @@ def run_exam(o: argparse.Namespace) -> None:
     from workbench.verbs.exam import exam
 
     steps, folder = numbers(o.step, "--step"), Path(o.out)
-    with staged(folder) as stage:
+    workers = workers_of(o.workers)
+    with goes_on(lambda: "what was played is kept"), staged(folder) as stage:
         with Progress(o.quiet) as progress:
-            found = exam(o.subject, experiments=o.experiment, steps=steps, python=o.python, progress=progress)
+            found = exam(
+                o.subject, experiments=o.experiment, steps=steps, python=o.python, folder=folder, workers=workers,
+                progress=progress,
+            )  # fmt: skip
         found.write(stage)
     if o.json:
         print(json_text(found.badges))

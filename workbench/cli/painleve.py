@@ -10,7 +10,7 @@ from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
 from workbench.cli.words import find_case, number_option, numbers, state_settings
 from workbench.errors import UnknownNameError, WorkbenchError
-from workbench.output import json_text
+from workbench.output import json_text, page_path
 from workbench.readers.numbers import exact_number
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def add_command(commands: Any) -> None:
     p.add_argument("--y", metavar="NAME=FROM:TO:COUNT", help="map: the parameter, or slip, along the ordinate")
     p.add_argument("--time-limit", metavar="S", default="60", help="for all of it [s]; default 60")
     p.add_argument("--json", action="store_true", help="for programs")
-    p.add_argument("--out", metavar="FILE.html", help="also write the result as a page")
+    p.add_argument("--out", type=page_path, metavar="FILE.html", help="also write the result as a page")
     p.add_argument("--quiet", action="store_true", help="no progress bar")
     p.set_defaults(run=run_painleve)
 

@@ -1,13 +1,12 @@
 """The command `workbench reality FOLDER`."""
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.cli.progress import Progress
-from workbench.cli.words import number_option
+from workbench.cli.progress import Progress, goes_on
+from workbench.cli.words import number_option, workers_of
 from workbench.errors import WorkbenchError
 from workbench.output import json_text
 from workbench.readers.numbers import parse_entry
@@ -38,7 +37,10 @@ def add_command(commands: Any) -> None:
     p.add_argument("--members", type=int, metavar="N", default=8, help="starts of the ensemble; default 8")
     p.add_argument("--seconds", metavar="T", help="what is not done by then is left out, and named")
     p.add_argument("--workers", type=int, metavar="N", help="processes; default: the number of processors")
-    p.add_argument("--out", metavar="FOLDER", help="where to write; default: FOLDER-reality, here")
+    p.add_argument(
+        "--out", metavar="FOLDER",
+        help="where to write; what an interrupted run has finished is kept there; default: FOLDER-reality, here",
+    )  # fmt: skip
     p.add_argument("--json", action="store_true", help="print a row a formulation as JSON instead of sentences")
     p.add_argument("--quiet", action="store_true", help="no progress bar, no sentences")
     p.set_defaults(run=run_reality)
@@ -54,16 +56,15 @@ def run_reality(o: argparse.Namespace) -> None:
         for name, unit in (("share", "parts of one"), ("step", "seconds"), ("seconds", "seconds"))
         if getattr(o, name) is not None
     }
-    if o.workers is not None and o.workers < 1:
-        raise WorkbenchError(f"--workers {o.workers}; a whole number from 1 on is needed")
+    workers = workers_of(o.workers)
     rows = ("rigid", "relaxed") if o.rows == "both" else (o.rows,)
     folder = Path(o.out or f"{Path(o.folder).name or 'recordings'}-reality")
-    with staged(folder) as stage:
+    with goes_on(lambda: "what was finished is kept"), staged(folder) as stage:
         with Progress(o.quiet) as progress:
             found = reality(
                 o.folder, o.formulation, about=o.about, rows=rows, relaxation=o.relaxation, normal=o.normal,
                 mu=_bounds(o.mu, "--mu"), e=_bounds(o.e, "--e"), members=o.members,
-                workers=o.workers or os.cpu_count() or 1, progress=progress, **given,
+                kept=folder, workers=workers, progress=progress, **given,
             )  # fmt: skip
         found.write(stage)
     if o.json:

@@ -16,7 +16,7 @@ def add_command(commands: Any) -> None:
     )  # fmt: skip
     report.add_argument(
         "runs", nargs="+", metavar="FOLDER",
-        help="written by compare; several of the same case and settings, or of one file, make one page",
+        help="written by compare; several of the same case or scene and settings, or of one file, make one page",
     )  # fmt: skip
     report.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-report, FILE-report")
     report.add_argument("--figures", choices=("pdf", "svg", "png"), help="also write each figure as a file")

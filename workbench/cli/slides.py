@@ -7,6 +7,7 @@ from typing import Any
 from workbench.cli.compare import add_options, chosen
 from workbench.cli.parsing import command
 from workbench.cli.progress import Progress
+from workbench.output import page_path
 
 
 def add_command(commands: Any) -> None:
@@ -17,7 +18,9 @@ def add_command(commands: Any) -> None:
         "slides robot.xml --duration 1",
     )  # fmt: skip
     add_options(slides)
-    slides.add_argument("--out", metavar="FILE", help="where to write; default: CASE-slides.html, FILE-slides.html")
+    slides.add_argument(
+        "--out", type=page_path, metavar="FILE.html", help="where to write; default: CASE-slides.html, FILE-slides.html"
+    )
     slides.add_argument("--quiet", action="store_true", help="no progress bar")
     slides.set_defaults(run=run_slides)
 

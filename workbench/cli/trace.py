@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.errors import WorkbenchError
-from workbench.output import json_text
+from workbench.output import json_text, page_path
 
 
 def add_command(commands: Any) -> None:
@@ -33,7 +33,10 @@ def add_command(commands: Any) -> None:
     trace.add_argument("--latex", action="store_true", help="the steps as LaTeX with booktabs, for a paper or a slide")
     trace.add_argument("--json", action="store_true", help="for programs")
     trace.add_argument(
-        "--out", metavar="FILE.html", help="also write a page, with a picture for two and three unknowns"
+        "--out",
+        type=page_path,
+        metavar="FILE.html",
+        help="also write a page, with a picture for two and three unknowns",
     )
     trace.set_defaults(run=run_trace)
 

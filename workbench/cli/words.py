@@ -1,5 +1,6 @@
 """What the commands share in reading their words: numbers, cases, formulations, relaxations."""
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,13 @@ def number_option(text: str, what: str, unit: str) -> float:
     if value <= 0:
         raise WorkbenchError(f"{what} {text[:40]} is out of range; give a positive number of {unit}")
     return value
+
+
+def workers_of(wanted: int | None) -> int:
+    """How many processes: the number of processors unless another one is wanted."""
+    if wanted is not None and wanted < 1:
+        raise WorkbenchError(f"--workers {wanted}; a whole number from 1 on is needed")
+    return wanted or os.cpu_count() or 1
 
 
 def find_case(name: str, settings: Sequence[str] = ()) -> "Case":

@@ -160,6 +160,13 @@ DIAGNOSTICS = (
 """Columns of `diagnostics`: a row per formulation, step and quantity, of cases."""
 
 
+class About(dict[str, dict[str, str]]):
+    """Unit and meaning of columns by name. Pandas copies `attrs` deeply for every row that is read: quickly, here."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "About":
+        return About((name, dict(words)) for name, words in self.items())
+
+
 def framed(
     rows: Sequence[dict[str, Any]] | pd.DataFrame, columns: Sequence[Column], about: frozenset[str]
 ) -> pd.DataFrame:
@@ -169,5 +176,6 @@ def framed(
     """
     columns = [c for c in columns if about <= c.of]
     frame = pd.DataFrame(rows, columns=[c.name for c in columns])
-    frame.attrs["columns"] = {c.name: {"unit": c.unit, "meaning": c.meaning, "defined": c.defined} for c in columns}
+    about_columns = {c.name: {"unit": c.unit, "meaning": c.meaning, "defined": c.defined} for c in columns}
+    frame.attrs["columns"] = About(about_columns)
     return frame

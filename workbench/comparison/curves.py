@@ -7,6 +7,7 @@ import pandas as pd
 
 from workbench.arrays import Array
 from workbench.comparison.measured import friction, least, misalignment, modes
+from workbench.comparison.once import energies
 from workbench.comparison.verdicts import sliding_minor
 from workbench.diagnostics.determinacy import determinacy
 from workbench.step.run import Run
@@ -35,8 +36,7 @@ def curves(run: Run, role: str, minor: Array | None = None, reference: Run | Non
     determined[thin] = determinacy(
         *(x[thin] for x in (record.mass, record.J, record.J_b, record.friction, mode != "open"))
     ).contacts
-    with np.errstate(over="ignore", invalid="ignore"):
-        energy = run.case.energy(run.states_q, run.states_v)[1:]
+    energy = energies(run)[1:]
     centre = run.case.centre(run.states_q)[1:]
     frames = []
     for i in range(r):
@@ -59,8 +59,6 @@ def curves(run: Run, role: str, minor: Array | None = None, reference: Run | Non
             columns["position_error"] = factor * np.linalg.norm(
                 centre - run.case.centre(reference.states_q[k]), axis=-1
             )
-            columns["energy_error"] = factor * np.abs(
-                energy - run.case.energy(reference.states_q[k], reference.states_v[k])
-            )
+            columns["energy_error"] = factor * np.abs(energy - energies(reference)[k])
         frames.append(pd.DataFrame(columns).iloc[thin])
     return pd.concat(frames, ignore_index=True)

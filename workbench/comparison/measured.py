@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.comparison.columns import ALL, CASE, STEPPED
+from workbench.comparison.kinetic import kick, kinetic
+from workbench.comparison.once import contact_impulses, energies, fall, fastest, velocities
 from workbench.diagnostics.determinacy import Determinacy, determinacy
 from workbench.judge import coulomb
 from workbench.judge.laws import axes_of, borne_along
@@ -132,24 +134,6 @@ def misalignment(run: Answer) -> Array:
     return np.where(closed(run) & rubs, coulomb.misalignment(run.p_t, run.u_t, run.v_th), np.nan)
 
 
-def kinetic(mass: Array, dv: NDArray[Any]) -> Array:
-    """(k,) the kinetic norm sqrt(v^T M v) [sqrt J] of velocities (k, n), mass (k, n, n)."""
-    return np.sqrt(np.einsum("ki,kij,kj->k", dv, mass, dv))
-
-
-def kick(mass: Array, J_b: Array, impulse: Array) -> Array:
-    """(k, n) the change of velocity that generalised impulses (k, n) make.
-
-    What bilateral constraints J_b (k, m, n) take up of them is left out, since the contacts' part in it is not
-    determined.
-    """
-    dv = np.linalg.solve(mass, impulse[..., None])
-    if J_b.shape[1]:
-        X = np.linalg.solve(mass, np.swapaxes(J_b, 1, 2))
-        dv = dv - X @ np.linalg.pinv(J_b @ X, hermitian=True) @ (J_b @ dv)
-    return np.asarray(dv[..., 0], dtype=float)
-
-
 @dataclass(frozen=True, eq=False)
 class Measured:
     """What a metric sees of a row of `runs`: the answer and what it is compared with.
@@ -210,13 +194,15 @@ class Measured:
         derived from this."""
         raise NotImplementedError
 
+    @cached_property
     def friction_bound(self) -> Array:
         """(k, r) mu p_n [N s] of the reference over each of the steps."""
         return self.reference.mu[self.starts(self.reference)] * self.impulses(self.reference)[0]
 
+    @cached_property
     def determined_share(self) -> float:
         """Share of the reference's sum of (mu p_n)^2 at contacts whose impulses are determined; nan where it is 0."""
-        bound = self.friction_bound() ** 2
+        bound = self.friction_bound**2
         return float(bound[self.determined].sum() / bound.sum()) if bound.any() else np.nan
 
 
@@ -284,11 +270,11 @@ class MeasuredRun(Measured):
 
     def contact_impulse(self, a: "Run") -> Array:
         """(k, n) the net impulse of all contacts on the bodies over each of the steps, in space (`Case.in_space`)."""
-        return self._over(a, self.case.in_space(a.states_q[:-1], a.contact_impulse))
+        return self._over(a, contact_impulses(a))
 
     def velocities(self, a: "Run") -> Array:
         """(k, n) at the ends of the steps, in space."""
-        return self.case.in_space(a.states_q[self.ends(a)], a.states_v[self.ends(a)])
+        return velocities(a)[self.ends(a)]
 
     @cached_property
     def _mass(self) -> Array:
@@ -314,17 +300,23 @@ class MeasuredRun(Measured):
         return kinetic(self._mass[amid], self._turned(made, amid))
 
     @cached_property
-    def fall(self) -> Array:
-        """(K, n) velocities that the forces make in one step of this row, at every step of the reference."""
-        r = self.reference
-        free = np.linalg.solve(r.record.mass, r.record.b[..., None])[..., 0]
-        return (free - r.states_v[:-1]) * self._stride(r)
+    def reference_kick(self) -> float:
+        """Sum of what the reference's contacts make of the velocity over each of the spans [sqrt J]."""
+        return float(self.kick(self.contact_impulse(self.reference)).sum())
 
-    @cached_property
+    def falls(self, k: Any) -> Array:
+        """(..., n) velocities that the forces make in one step of this row, at steps k of the reference."""
+        return fall(self.reference)[k] * self._stride(self.reference)
+
+    @property
+    def _made(self) -> float:
+        """The largest speed that the forces make in one step of this row [sqrt J]."""
+        return fastest(self.reference)[1] * self._stride(self.reference)
+
+    @property
     def _fastest(self) -> float:
         """The reference's largest speed in the whole run, and at least what one step's forces make [sqrt J]."""
-        M = self.reference.record.mass
-        return float(max(kinetic(M, x).max() for x in (self.reference.states_v[:-1], self.fall)))
+        return max(fastest(self.reference)[0], self._made)
 
     # Each scale is the largest of the motions of the reference and of the two answers that are compared, so that no
     # error is above 2: beside a reference that rests, what falls is wrong altogether, however far it comes.
@@ -345,7 +337,7 @@ class MeasuredRun(Measured):
         """An energy that does not vanish [J]: the reference's largest kinetic one or its range in the whole run, or
         how far that of one of both comes from its start; and at least the work of the forces on a fall through the
         window at the speed of its first step; nan where nothing moves and nothing pushes."""
-        own = (self._farthest(x, self.case.energy(x.states_q, x.states_v)[:, None]) for x in (a, b))
+        own = (self._farthest(x, energies(x)[:, None]) for x in (a, b))
         return max(self._energy, *own) or np.nan
 
     def _farthest(self, a: "Run", x: Array) -> float:
@@ -358,15 +350,14 @@ class MeasuredRun(Measured):
         centres = self.case.centre(r.states_q[: last + 1])
         path = np.linalg.norm(np.diff(centres, axis=0), axis=-1).sum()
         fallen = np.empty_like(r.states_q[first])
-        self.case.advance(r.states_q[first].copy(), self.fall[first].copy(), self.run.h, self.case.data(), fallen)
+        self.case.advance(r.states_q[first].copy(), self.falls(first), self.run.h, self.case.data(), fallen)
         speed = float(np.linalg.norm(self.case.centre(fallen) - centres[first])) / self.run.h
         return max(float(path), max(self.case.v_th, speed) * r.h * last)
 
     @cached_property
     def _energy(self) -> float:
-        r = self.reference
-        work = len(self.steps) * float(kinetic(r.record.mass, self.fall).max()) ** 2
-        return max(0.5 * self._fastest**2, float(np.ptp(self.case.energy(r.states_q, r.states_v))), work)
+        work = len(self.steps) * self._made**2
+        return max(0.5 * self._fastest**2, float(np.ptp(energies(self.reference))), work)
 
     @cached_property
     def _determinacy(self) -> Determinacy:

@@ -1,7 +1,7 @@
 """Several saved comparisons as one, where they are of the same system, settings and versions; why not, where not."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from workbench.comparison import saved
-from workbench.comparison.columns import CASE, DIAGNOSTICS, PROBLEM, RUNS, TRAJECTORIES, framed
+from workbench.comparison.columns import CASE, DIAGNOSTICS, PROBLEM, RUNS, SCENE, TRAJECTORIES, framed
 from workbench.comparison.motion import Motion
 from workbench.comparison.result import Comparison
+from workbench.comparison.scenes.bodies import BODIES
+from workbench.comparison.shown import SceneShown
 from workbench.errors import DataError
 from workbench.mechanics.relaxation import Relaxation
 
@@ -45,8 +47,6 @@ def merged(several: Sequence[Saved]) -> Comparison:
     Raises DataError, which names what differs, where they are not of one system, reference, metrics and versions.
     """
     first, *others = several
-    if others and any(s.comparison.scene for s in several):
-        raise DataError("comparisons of scenes make no page together yet; give one folder, or compare all at once")
     for other in others:
         if differs := difference(first, other):
             raise DataError(
@@ -60,18 +60,19 @@ def merged(several: Sequence[Saved]) -> Comparison:
     c, all_of = first.comparison, [s.comparison for s in several]
     sizes = tuple(dict.fromkeys(h for x in all_of for h in x.settings.steps))
     formulations = {f.label: f for x in all_of for f in x.formulations}
+    engines = {label: words for x in all_of if x.scene for label, words in x.scene.engines.items()}
     cards = {card["label"]: card for x in all_of for card in x.mathematics}
-    order: dict[str, list[Any]] = {"step": list(sizes), "label": list(formulations)}
-    about = PROBLEM if c.case is None else CASE
+    order: dict[str, list[Any]] = {"step": list(sizes), "label": [*formulations, *engines]}
+    about = CASE if c.case else SCENE if c.scene else PROBLEM
     columns = [*RUNS, *(x for m in c.metrics for x in m.columns)]
-    rows = [row for runs, _ in kept for row in runs.to_dict("records")]
+    rows = [row for x in kept for row in x.runs.to_dict("records")]
     diagnostics = _ordered(pd.concat([x.diagnostics for x in all_of]), order).drop_duplicates(
         ["label", "step", "quantity"], ignore_index=True
     )
-    references = [steps[steps["role"] == "reference"] for _, steps in kept]
+    references = [x.trajectories[x.trajectories["role"] == "reference"] for x in kept]
     # Its own uncertainty is known where a run of it at half its step was made.
     reference = max(references, key=lambda frame: frame.notna().sum().sum())
-    of_runs = [steps[steps["role"] == "run"] for _, steps in kept]
+    of_runs = [x.trajectories[x.trajectories["role"] == "run"] for x in kept]
     trajectories = pd.concat([reference, _ordered(pd.concat(of_runs), order)], ignore_index=True)
     times = {x.seconds for x in all_of}
     return replace(
@@ -80,27 +81,51 @@ def merged(several: Sequence[Saved]) -> Comparison:
         trajectories=framed(trajectories, [x for x in TRAJECTORIES if x.name in trajectories], about),
         diagnostics=framed(diagnostics, DIAGNOSTICS, about),
         settings=replace(c.settings, steps=sizes), remarks=(*remarks, *told),
-        seconds=times.pop() if len(times) == 1 else None, motion=_motion(all_of, kept, order),
+        seconds=times.pop() if len(times) == 1 else None, motion=_motion(kept, order),
+        scene=_scene([x.scene for x in all_of if x.scene], engines),
+        bodies=framed(_ordered(pd.concat([x.bodies for x in kept]), order), BODIES, about) if c.scene else c.bodies,
     )  # fmt: skip
 
 
 def difference(a: Saved, b: Saved) -> str:
     """The first thing that keeps two comparisons from sharing a page, in words; empty where nothing does."""
     x, y = a.comparison, b.comparison
-    if (x.name, x.case is None) != (y.name, y.case is None):
-        kinds = ["file" if c.case is None else "case" for c in (x, y)]
+    kinds = ["case" if c.case else "scene" if c.scene else "file" for c in (x, y)]
+    if (x.name, kinds[0]) != (y.name, kinds[1]):
         return f"{kinds[1]} {y.name} beside {kinds[0]} {x.name}"
     versions = [{k: v for k, v in s.provenance["versions"].items() if k not in DRAWING} for s in (a, b)]
     found = _first_difference("version of ", *versions)
     if x.case is not None and y.case is not None:
         found = found or _first_difference("", x.case.parameters, y.case.parameters)  # type: ignore[union-attr]
-        settings = [{f.name: getattr(c.settings, f.name) for f in fields(c.settings)} for c in (x, y)]
-        found = found or _first_difference("", *({k: v for k, v in s.items() if k != "steps"} for s in settings))
+    if x.scene is not None and y.scene is not None:
+        found = found or _of_scenes(x.scene, y.scene)
+    if x.stepped:
+        # How long a scene was stepped beyond what is compared makes no difference.
+        free = {"steps", *["duration"] * (x.scene is not None)}
+        settings = [{k: v for k, v in vars(c.settings).items() if k not in free} for c in (x, y)]
+        found = found or _first_difference("", *settings)
     found = found or _first_difference("the problem's ", x.facts, y.facts)
     found = found or _first_difference("metric ", *({m.name: m.columns for m in c.metrics} for c in (x, y)))
     cards = [{card["label"]: card for card in c.mathematics} for c in (x, y)]
     changed = [f"another declaration of {x}" for x in cards[0] if x in cards[1] and cards[0][x] != cards[1][x]]
     return found or next(iter(changed), "") or _of_references(x, y)
+
+
+def _of_scenes(x: SceneShown, y: SceneShown) -> str:
+    facts = [{"bodies": s.bodies, "list of what is left out": s.left_out} | s.facts for s in (x, y)]
+    found = _first_difference("the model's ", *facts)
+    if not found and x.until != y.until:
+        found = (
+            f"compared up to {y.until:g} s beside {x.until:g} s; --duration {min(x.until, y.until):g} makes both the "
+            "same"
+        )
+    return found
+
+
+def _scene(several: Sequence[SceneShown], engines: dict[str, str]) -> SceneShown | None:
+    """What all show of their scene: why the comparison stops, where one of them says it, and the engines of all."""
+    first = next((x for x in several if x.why), several[0] if several else None)
+    return first and replace(first, engines=engines)
 
 
 def _first_difference(what: str, x: Mapping[str, Any], y: Mapping[str, Any]) -> str:
@@ -116,36 +141,36 @@ def _first_difference(what: str, x: Mapping[str, Any], y: Mapping[str, Any]) -> 
 
 
 def _of_references(x: Comparison, y: Comparison) -> str:
-    """Exact solutions that differ in any bit: those of another processor, or of code that has changed."""
+    """Exact solutions that differ in any bit: those of another processor, of code or of a model that has changed."""
     frames = [c.trajectories[c.trajectories["role"] == "reference"].reset_index(drop=True) for c in (x, y)]
-    for name in ("p_n", "u_n", "p_t1", "u_t1"):
+    for name in ("p_n", "u_n", "p_t1", "u_t1", "x", "y", "z", "load"):
         here, there = (frame[name].to_numpy() if name in frame else np.zeros(0) for frame in frames)
         if not np.array_equal(here, there, equal_nan=True):
-            return "the exact solutions differ, as those of changed code or of another processor do"
+            changed = "a changed model, changed code" if x.scene else "changed code"
+            return f"the exact solutions differ, as those of {changed} or of another processor do"
     return ""
 
 
-def _without_older(several: Sequence[Saved]) -> tuple[list[tuple[pd.DataFrame, pd.DataFrame]], list[str]]:
-    """Runs and trajectories of each without runs that a newer one has, and sentences on what was left out."""
+def _without_older(several: Sequence[Saved]) -> tuple[list[Comparison], list[str]]:
+    """Each without runs that a newer one has, and sentences on what was left out."""
     kept, told = [], []
     for i, s in enumerate(several):
-        runs, steps = s.comparison.runs, s.comparison.trajectories
+        c = s.comparison
         for j, other in enumerate(several):
             newer = (other.provenance["created"], j) > (s.provenance["created"], i)
-            twice = _keys(runs) & _keys(other.comparison.runs) if newer else set()
+            twice = _keys(c.runs) & _keys(other.comparison.runs) if newer else set()
             if twice:
                 told.append(
                     f"{len(twice)} run{'s are' if len(twice) > 1 else ' is'} in '{s.folder}' and in '{other.folder}'; "
                     f"shown is the newer, of {other.provenance['created']}, in '{other.folder}'."
                 )
-                runs, steps = (x[[key not in twice for key in _in_order(x)]] for x in (runs, steps))
-        kept.append((runs, steps))
+                frames = {name: getattr(c, name) for name in ("runs", "trajectories", "bodies")}
+                c = replace(c, **{name: x[[key not in twice for key in _in_order(x)]] for name, x in frames.items()})
+        kept.append(c)
     return kept, told
 
 
-def _motion(
-    several: Sequence[Comparison], kept: Sequence[tuple[pd.DataFrame, pd.DataFrame]], order: Mapping[str, list[Any]]
-) -> Motion | None:
+def _motion(several: Sequence[Comparison], order: Mapping[str, list[Any]]) -> Motion | None:
     """The tracks of the runs that were kept, at the moments that all share; None where one has no motion."""
     motions = [c.motion for c in several if c.motion is not None]
     if len(motions) < len(several):
@@ -156,8 +181,8 @@ def _motion(
     ticks = [np.round(m.t / h).astype(np.int64) for m in motions]
     shared = reduce(np.intersect1d, ticks)
     tracks = []
-    for m, tick, (runs, _) in zip(motions, ticks, kept, strict=True):
-        rows, there = np.searchsorted(tick, shared), _keys(runs)
+    for m, tick, c in zip(motions, ticks, several, strict=True):
+        rows, there = np.searchsorted(tick, shared), _keys(c.runs)
         for x in m.tracks:
             if (x.label, x.solver, x.step) in there or (m is first and x.role == "reference"):
                 arrays = {name: getattr(x, name)[rows] for name in OF_MOMENTS}

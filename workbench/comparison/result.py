@@ -85,6 +85,11 @@ class Comparison:
         return {str(name): rows for name, rows in self.runs.groupby("window", sort=False)}
 
 
+def by_first_solver(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of a frame of runs what belongs to the first solver of each formulation and step."""
+    return frame[frame["solver"] == frame.groupby(["label", "step"])["solver"].transform("first")]
+
+
 def chosen_metrics(about: frozenset[str], given: Iterable[Metric | str] | None) -> tuple[Metric, ...]:
     """The metrics given, by name or themselves, or all of `METRICS`; of all of these, those `about` what is compared.
 

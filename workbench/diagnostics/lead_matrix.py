@@ -55,6 +55,8 @@ THEORY = {
     "rolling": "as exact Coulomb friction where nothing resists torsion or rolling; else no theorem is claimed",
     "cohesive": "as exact Coulomb friction, which it is with the pull among the forces",
     "mujoco-pyramid": "convex, strictly where mu > 0: velocity and impulses unique",
+    "mujoco-noslip": "the soft solve is convex and every sweep triangular: one solution; how near many sweeps come to "
+    "Coulomb's law is not promised, since normal impulses stay as they are",
     "genesis": "existence under a criterion of exact Coulomb friction; no general theorem on uniqueness",
     "sap": "strictly convex by its compliance and regularisation: velocity and impulses unique",
     "comfree": "a closed form: one solution, whatever the data",

@@ -72,9 +72,9 @@ def homogeneous_entry(M: fmpq_mat, q: list[fmpq], deadline: float) -> Entry | No
 
 
 def solver_entries(M: Matrix, q: Matrix, deadline: float) -> list[Entry]:
-    """What each bundled solver makes of the LCP: its own claim, and whether the residual bears it out."""
+    """What each bundled solver of LCPs makes of this one: its own claim, and whether the residual bears it out."""
     problem = LCP(M.values, q.values.ravel())
-    return [_solver_entry(name, problem, deadline) for name in SOLVERS.bundled]
+    return [_solver_entry(x, problem, deadline) for x in SOLVERS.bundled if LCP.kind in find_solver(x).solves]
 
 
 def _solver_entry(name: str, problem: LCP, deadline: float) -> Entry:

@@ -1,6 +1,6 @@
 """Sitting the exam: every subject plays every trial at every step, once, and is measured."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from workbench.exams.experiment import Experiment
+from workbench.exams.plays import played, plays, record_of
 from workbench.exams.record import Record
-from workbench.exams.subject import CannotPlayError, Subject
+from workbench.exams.subject import Subject
 from workbench.exams.trial import Trial
 
 COLUMNS = {
@@ -27,7 +28,6 @@ COLUMNS = {
     "contacts": ("1", "largest number of contacts that the subject counts while everything settles"),
     "reason": ("", "why there is no value"),
 }
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,18 +44,26 @@ class Exam:
 
 def examine(
     subjects: Sequence[Subject], experiments: Sequence[Experiment], steps: Sequence[float],
-    progress: Progress | None = None,
+    found: Mapping[tuple[str, Trial, float], Record | str] | None = None,
 ) -> Exam:  # fmt: skip
-    """All subjects through all experiments with steps [s]. A trial that several experiments ask for is played once."""
+    """All subjects through all experiments with steps [s], measured on what their `plays` came to, by their names.
+
+    Where that is not given they are played here, one after the other.
+    """
+    if found is None:
+        found = {play.name: record_of(play, played(play)) for play in plays(subjects, experiments, steps)}
     rows: list[dict[str, Any]] = []
     kept: dict[tuple[str, str, str, float], Record] = {}
     for subject in subjects:
         for h in steps:
-            played: dict[Trial, Record | str] = {}
             for experiment in experiments:
-                if progress:
-                    progress(f"{subject.name}, {1e3 * h:g} ms: {experiment.name}")
-                records, reasons = _records(subject, experiment, h, played)
+                outcomes = {name: found[subject.name, x, h / x.finer] for name, x in experiment.trials.items()}
+                records = {name: x for name, x in outcomes.items() if isinstance(x, Record)}
+                reasons = [
+                    {"quantity": "", "trial": name, "passed": False, "reason": x}
+                    for name, x in outcomes.items()
+                    if not isinstance(x, Record)
+                ]
                 rows += [
                     {"subject": subject.name, "step": h, "experiment": experiment.name, **row}
                     for row in (*_measured(experiment, records), *reasons)
@@ -64,25 +72,6 @@ def examine(
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame.attrs["columns"] = {name: {"unit": x[0], "meaning": x[1]} for name, x in COLUMNS.items()}
     return Exam(tuple(experiments), {x.name: x.version for x in subjects}, tuple(steps), frame, kept)
-
-
-def _records(
-    subject: Subject, experiment: Experiment, h: float, played: dict[Trial, Record | str]
-) -> tuple[dict[str, Record], list[dict[str, Any]]]:
-    """The records of an experiment's trials, and rows for those that there are none of."""
-    records, reasons = {}, []
-    for name, trial in experiment.trials.items():
-        if trial not in played:
-            try:
-                played[trial] = subject.play(trial, h / trial.finer)
-            except CannotPlayError as error:
-                played[trial] = str(error)
-        found = played[trial]
-        if isinstance(found, Record):
-            records[name] = found
-        else:
-            reasons.append({"quantity": "", "trial": name, "passed": False, "reason": found})
-    return records, reasons
 
 
 def _measured(experiment: Experiment, records: Mapping[str, Record]) -> list[dict[str, Any]]:

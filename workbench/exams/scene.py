@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.algorithms.base import Solver
 from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.exams.touching import Shapes, frames
@@ -85,12 +86,15 @@ def _headings(frame: Array, R: Array) -> Array:
 
 
 class FormulationWorld:
-    """A trial under a formulation, step by step as `workbench.exams.protocol` asks for it."""
+    """A trial under a formulation, step by step as `workbench.exams.protocol` asks for it.
 
-    def __init__(self, trial: Trial, formulation: Formulation, h: float) -> None:
+    `solver` takes contact blocks, by default exactly; what it answers beyond its own tolerance is refused.
+    """
+
+    def __init__(self, trial: Trial, formulation: Formulation, h: float, solver: Solver | None = None) -> None:
         self.scene, self.h, self.steps = TrialScene(trial), h, 0
         # Rebound wants the law of what is closed; everything else sees contacts before they close.
-        self.stepper = SceneStepper(self.scene, formulation, h, normal="moreau" if trial.e > 0 else "gap")
+        self.stepper = SceneStepper(self.scene, formulation, h, solver, normal="moreau" if trial.e > 0 else "gap")
         self.q, self.v = self.scene.start()
         self.last: Stepped | None = None
 

@@ -21,10 +21,15 @@ from workbench.language.formulation import Formulation
 FOLDER = Path(__file__).parent
 PATIENCE = 120.0
 """How long an engine may take for a trial [s]."""
+ENDED = f"its process ended, or took more than {PATIENCE:g} s"
 
 
 class CannotPlayError(WorkbenchError):
     """A subject cannot play a trial, or failed in it; the reason is told."""
+
+
+class EndedError(CannotPlayError):
+    """The process of an engine has ended, or was ended since it took too long: the next time it may play."""
 
 
 class Subject:
@@ -66,6 +71,8 @@ class Engine:
     """What the settings are, in words."""
 
 
+PINOCCHIO = "contact-workbench pin"
+"""Its contact solvers are played in the workbench's stepper."""
 ENGINES = {
     "mujoco/pyramidal": Engine("mujoco", {}, "mujoco", "as it comes: a pyramid"),
     "mujoco/elliptic": Engine("mujoco", {"cone": "elliptic"}, "mujoco", "a cone"),
@@ -79,6 +86,9 @@ ENGINES = {
     "bullet/5-sweeps": Engine("bullet", {"sweeps": 5}, "pybullet", "5 sweeps"),
     "dart/box": Engine("dart", {}, "dartpy", "as it comes: an LCP with boxes"),
     "dart/nsgs": Engine("dart", {"solver": "nsgs"}, "dartpy", "Gauss-Seidel with cones"),
+    "pinocchio/admm": Engine("pinocchio", {}, PINOCCHIO, "ADMM as it comes, Coulomb's law"),
+    "pinocchio/admm-ccp": Engine("pinocchio", {"ncp": False}, PINOCCHIO, "ADMM, the CCP"),
+    "pinocchio/pgs": Engine("pinocchio", {"method": "PGS"}, PINOCCHIO, "Gauss-Seidel as it comes, Coulomb's law"),
 }
 """Engines by the names that `workbench exam` takes."""
 
@@ -87,7 +97,7 @@ class EngineSubject(Subject):
     """An engine in a process of its own, run by `python`; raises WorkbenchError where that cannot import the engine."""
 
     def __init__(self, name: str, python: str = sys.executable) -> None:
-        self.name, self.engine = name, ENGINES[name]
+        self.name, self.engine, self.python = name, ENGINES[name], python
         script, adapter = FOLDER / "protocol.py", FOLDER / "adapters" / f"{self.engine.adapter}.py"
         try:
             self.process = subprocess.Popen(
@@ -99,9 +109,12 @@ class EngineSubject(Subject):
         begun = self._read()
         if "version" not in begun:
             self.close()
-            why = begun.get("absent", begun.get("error"))
+            why = begun.get("absent", ENDED)
             raise WorkbenchError(f"{name} is absent: {why}; `{python} -m pip install {self.engine.package}`")
         self.version = begun["version"]
+
+    def __reduce__(self) -> tuple:
+        return _opened, (self.name, self.python)
 
     def play(self, trial: Trial, h: float) -> Record:
         asked = {"trial": trial.plain(), "h": h, "settings": dict(self.engine.settings)}
@@ -109,8 +122,10 @@ class EngineSubject(Subject):
             self.process.stdin.write(json.dumps(asked) + "\n")  # type: ignore[union-attr]
             self.process.stdin.flush()  # type: ignore[union-attr]
         except OSError:
-            raise CannotPlayError("its process has ended") from None
+            raise EndedError("its process has ended") from None
         answer = self._read()
+        if not answer:
+            raise EndedError(ENDED)
         if "error" in answer:
             raise CannotPlayError(answer["error"])
         return Record(trial, h, **{name: protocol.unpacked(x) for name, x in answer.items()})
@@ -126,9 +141,21 @@ class EngineSubject(Subject):
         try:
             found: dict[str, Any] = json.loads(line)
         except ValueError:
-            return {"error": f"its process ended, or took more than {PATIENCE:g} s"}
+            return {}
         return found
 
     def close(self) -> None:
         self.process.kill()
         self.process.communicate()
+
+
+_OPEN: list[EngineSubject] = []
+
+
+def _opened(name: str, python: str) -> EngineSubject:
+    """An engine of another process in this one, which has one engine at a time."""
+    if not (_OPEN and (_OPEN[0].name, _OPEN[0].python) == (name, python) and _OPEN[0].process.poll() is None):
+        while _OPEN:
+            _OPEN.pop().close()
+        _OPEN.append(EngineSubject(name, python))
+    return _OPEN[0]

@@ -60,6 +60,11 @@ class Trial:
         """The trial in lists and numbers, as adapters get it."""
         return asdict(self)
 
+    @classmethod
+    def of(cls, plain: dict[str, Any]) -> "Trial":
+        """The trial that `plain` gave, whether or not it has travelled as JSON."""
+        return cls(**{**plain, "bodies": tuple(Body(**body) for body in plain["bodies"])})
+
     def solids(self) -> tuple[Solid | Plane, ...]:
         """The shapes that a motion is drawn with."""
         found: list[Solid | Plane] = [Plane(f"plane {i + 1}", *plane) for i, plane in enumerate(self.planes)]

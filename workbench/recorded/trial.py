@@ -22,7 +22,6 @@ COARSE, FINE, OF_E = 13, 9, 7
 """Points of the three grids."""
 FEWEST = 0.5
 """Share of the tosses that a subject must be able to predict, to be identified at all."""
-Progress = Callable[[str, int, int], None]
 
 
 class TimeOverError(WorkbenchError):
@@ -45,11 +44,6 @@ class Trial:
     e: tuple[float, float] = (0.0, 0.6)
     members: int = 0
     until: float = np.inf
-
-    def throws(self, searched: bool = True) -> int:
-        """About how many samples a subject's throws have."""
-        of_search = (COARSE + FINE + (OF_E if self.thrower.normal == "moreau" else 0)) * samples_of(self.train).sum()
-        return int(of_search + 2 * samples_of(self.test).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +88,13 @@ def recorded(recordings: tuple[Recording, ...]) -> Array:
     return found
 
 
-def tried(trial: Trial, subject: Subject, progress: Callable[[int], None] | None = None) -> Outcome:
+def tried(trial: Trial, subject: Subject) -> Outcome:
     """Identify and test one subject. Refusals, failures and the end of the time are an `Outcome` with a reason."""
     begun = time.monotonic()
 
-    def told(samples: int) -> None:
+    def told(_: int) -> None:
         if time.time() > trial.until:
             raise TimeOverError("the allowed time was over before it was done")
-        if progress:
-            progress(samples)
 
     try:
         told(0)

@@ -118,8 +118,8 @@ class Group:
     def must_be(self, wrong: int) -> None:
         """Raises ModellingError where a hook has done what it may not."""
         if wrong:
-            name = self.kind.block.formulation.name
-            raise ModellingError(f"{name} is not local to its contacts: {WRONG[wrong]}")
+            label = self.kind.block.formulation.label
+            raise ModellingError(f"{label} is not local to its contacts: {WRONG[wrong]}")
 
     def of(self, name: str) -> Array:
         """A field of the cores (count, .)."""

@@ -58,10 +58,7 @@ class SceneStepper:
             raise DataError(f"step = {self.h:g} s; a positive number is needed")
         if not (isinstance(passes, int | np.integer) and passes >= 1):
             raise DataError(f"passes = {passes}; a whole number from 1 on is needed")
-        self.method = default_solver(ContactBlocks.kind) if solver is None else find_solver(solver)
-        if ContactBlocks.kind not in self.method.solves:
-            solves = ", ".join(sorted(self.method.solves))
-            raise DataError(f"{self.method.name} solves {solves}; scenes need a solver for {ContactBlocks.kind}")
+        self.method = default_solver(ContactBlocks.kind) if solver is None else scene_solver(solver)
         self.label, self.solver, self.passes = formulation.label, self.method.name, passes
         self.poser = Poser(formulation, normal, scene.v_th, scene.recovery)
         self.memory = Memory()
@@ -128,3 +125,12 @@ class SceneStepper:
     def _solved(self, problem: Any, guess: Array) -> Solution:
         start = getattr(self.method, "solve_from", None)
         return self.method.solve(problem) if start is None else start(problem, guess)
+
+
+def scene_solver(solver: str | Solver) -> Solver:
+    """A solver for steps of scenes; raises DataError for one of other problems, UnknownNameError for another name."""
+    found = find_solver(solver)
+    if ContactBlocks.kind not in found.solves:
+        solves = ", ".join(sorted(found.solves))
+        raise DataError(f"{found.name} solves {solves}; scenes need a solver for {ContactBlocks.kind}")
+    return found

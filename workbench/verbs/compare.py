@@ -18,7 +18,7 @@ from workbench.errors import ModellingError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.output import provenance, replaced
+from workbench.output import page_path, provenance, replaced
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import ENDINGS, read_problem_file
@@ -92,7 +92,7 @@ class Compared(Result):
         """Write the page's figures and formulas one a slide, whole or not at all; the arrow keys turn them."""
         from workbench.builtin.reports.pages.slides import render
 
-        with replaced(path) as stage:
+        with replaced(page_path(path)) as stage:
             stage.write_text(render(self.comparison), "utf-8")
         return Path(path)
 
@@ -118,13 +118,13 @@ def compare(
     with the workbench, under equal tangent axes and once more with turning ones (`along_axes`), the solver that takes
     each to round-off, and all metrics. For a case: `steps` [s],
     1e-3 if none is given, `reference_step`, 1e-4, `duration` [s], `explicit` (position update), `normal` (normal law)
-    and `relaxation`, whose None is the case's own; `relaxation` may be "rigid". For a scene: `steps`, its own if none
-    is given, `reference_step`, a tenth of the least, `duration`, and among `formulations` also "engine:mujoco", the
-    engine's own steps, with options as in "engine:mujoco,timeconst=0.002". For a problem: `seconds` for each row, which
-    is then made in another process. `workers` processes share the runs of a scene, and those of a case whose solvers
-    are not compiled. A script that asks for other processes begins with `if __name__ == "__main__":`. Raises
-    WorkbenchError for unusable settings or a reference that is not verified; a formulation, solver or metric that fails
-    is a row or a cell with its reason.
+    and `relaxation`, whose None is the case's own; `relaxation` may be "rigid". For a scene: `solvers` of contact
+    blocks, `steps`, its own if none is given, `reference_step`, a tenth of the least, `duration`, and among
+    `formulations` also "engine:mujoco", the engine's own steps, with options as in "engine:mujoco,timeconst=0.002". For
+    a problem: `seconds` for each row, which is then made in another process. `workers` processes share the runs of a
+    scene, and those of a case whose solvers are not compiled. A script that asks for other processes begins with
+    `if __name__ == "__main__":`. Raises WorkbenchError for unusable settings or a reference that is not verified; a
+    formulation, solver or metric that fails is a row or a cell with its reason.
 
     >>> import workbench as wb
     >>> found = wb.compare("wheel", ["box", "coulomb"], duration=0.02)
@@ -134,12 +134,11 @@ def compare(
     '1'
     """
     if is_scene(what):
-        refused = {"solvers": several(solvers), "explicit": explicit, "normal": normal, "relaxation": relaxation,
-                   "seconds": seconds}  # fmt: skip
+        refused = {"explicit": explicit, "normal": normal, "relaxation": relaxation, "seconds": seconds}
         for name, value in refused.items():
             if value:
                 raise WorkbenchError(f"{name} is for {'files' if name == 'seconds' else 'cases'}; leave it out here")
-        return _scene(what, formulations, metrics, steps, duration, reference_step, progress, workers)
+        return _scene(what, formulations, solvers, metrics, steps, duration, reference_step, progress, workers)
     chosen, coulomb = None if formulations is None else find_formulations(formulations), find_formulation("coulomb")
     if chosen is not None and not chosen:
         raise WorkbenchError("no formulation is given; name at least one, or leave the argument out for all")
@@ -173,12 +172,12 @@ def compare(
 
 
 def _scene(
-    what: Any, formulations: Any, metrics: Any, steps: Any, duration: float | None, reference_step: float | None,
-    progress: Progress | None, workers: int,
+    what: Any, formulations: Any, solvers: Any, metrics: Any, steps: Any, duration: float | None,
+    reference_step: float | None, progress: Progress | None, workers: int,
 ) -> Compared:  # fmt: skip
     """The comparison of a scene; without formulations all of the workbench that are local to their contacts, and its
     engines."""
-    from workbench.scenes.stepper import SceneStepper
+    from workbench.scenes.stepper import SceneStepper, scene_solver
 
     found = scene(what)
     if formulations is None:
@@ -194,7 +193,8 @@ def _scene(
     settings = Settings(sizes, finest, duration_of(what) if duration is None else duration)
     measured = None if metrics is None else several(metrics)
     c = compare_scene(
-        found, chosen, find_formulation("coulomb"), SceneStepper, settings, engines, progress, measured, workers
+        found, chosen, find_formulation("coulomb"), SceneStepper, settings, engines, progress, measured, workers,
+        [scene_solver(x) for x in several(solvers)],
     )  # fmt: skip
     own = {"steps": sizes, "reference_step": finest, "duration": settings.duration}
     return Compared(c, {"scene": str(what) if isinstance(what, str | Path) else found.name, "settings": own,

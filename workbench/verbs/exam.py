@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,14 @@ from workbench.builtin.reports.text.exam import badges, sentences
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.exams.examine import Exam, examine
 from workbench.exams.experiments import EXPERIMENTS, VERSION
+from workbench.exams.plays import Play, played, plays, record_of
+from workbench.exams.record import Record
 from workbench.exams.subject import ENGINES, EngineSubject, FormulationSubject, Subject
+from workbench.exams.trial import Trial
 from workbench.language.formulation import Formulation
 from workbench.output import provenance, write_json
+from workbench.studies.sources import digest_of
+from workbench.studies.units import kept_or_made
 from workbench.verbs.find import find_formulation
 from workbench.verbs.results import Result
 
@@ -78,14 +84,17 @@ class ExamResult(Result):
 
 def exam(
     subjects: Sequence[str | Formulation] = (), *, experiments: Sequence[str] = (), steps: Sequence[float] = (1e-3,),
-    python: Sequence[str] = (), progress: Callable[[str, int, int], None] | None = None,
+    python: Sequence[str] = (), folder: str | Path | None = None, workers: int = 1,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> ExamResult:  # fmt: skip
     """Let formulations and engines play experiments whose outcome theory knows, with steps [s].
 
     `subjects` are formulations, or names of engines (`workbench.exams.subject.ENGINES`; `drake` is all of Drake's, and
     `mujoco` both the formulation and the engine); none means all formulations but the slowest, and every engine that
     is installed. `experiments` are names of `EXPERIMENTS`, none means all. Engines are looked for in each `python`, a
-    path, and in this one. Raises WorkbenchError where something is unknown, or an engine that was asked for is absent.
+    path, and in this one. What was played is kept in `folder`, and the same exam begun again there plays what is
+    missing; without a folder nothing is kept. `workers` processes play at once. Raises WorkbenchError where something
+    is unknown, or an engine that was asked for is absent.
 
     >>> import workbench as wb
     >>> found = wb.exam(["ccp"], experiments=["lift"])
@@ -103,17 +112,27 @@ def exam(
             raise WorkbenchError(f"python '{path}' is no program; name a Python in which engines are installed")
     chosen = [EXPERIMENTS[name] for name in experiments] or list(EXPERIMENTS.values())
     sitting, absent = _subjects(subjects, [*python, sys.executable])
-    total, done = len(sitting) * len(steps) * len(chosen), iter(range(10**9))
-
-    def tell(label: str) -> None:
-        if progress:
-            progress(label, next(done), total)
-
+    steps = sorted(steps)
+    units = {_key(play): play for play in plays(sitting, chosen, steps)}
+    found: dict[tuple[str, Trial, float], Record | str] = {}
     try:
-        return ExamResult(examine(sitting, chosen, sorted(steps), tell), tuple(absent))
+        for key, rows in kept_or_made(units, played, None if folder is None else Path(folder), workers):
+            play = units[key]
+            found[play.name] = record_of(play, rows)
+            if progress:
+                progress(f"{play.subject.name}, {1e3 * play.h:g} ms", len(found), len(units))
+        return ExamResult(examine(sitting, chosen, steps, found), tuple(absent))
     finally:
         for subject in sitting:
             subject.close()
+
+
+def _key(play: Play) -> str:
+    """All that makes the record of a play: code, version of an engine, options, trial and step."""
+    subject = play.subject
+    own = digest_of(subject.formulation.build) if isinstance(subject, FormulationSubject) else digest_of()
+    facts = own, subject.name, subject.version, play.trial, play.h
+    return sha256(repr(facts).encode()).hexdigest()[:32]
 
 
 def _subjects(wanted: Sequence[str | Formulation], pythons: Sequence[str]) -> tuple[list[Subject], list[str]]:

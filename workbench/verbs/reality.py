@@ -18,11 +18,12 @@ from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.output import provenance
 from workbench.recorded.findings import Findings, findings
 from workbench.recorded.folder import Recordings, read_folder
+from workbench.recorded.kept import key_of, outcome_of, tried_as_text
 from workbench.recorded.noise import noise_of
 from workbench.recorded.replay import replay, typical
 from workbench.recorded.throws import Subject, Thrower
-from workbench.recorded.trial import Outcome, Trial, tried
-from workbench.studies.executors import done, pool_of
+from workbench.recorded.trial import Outcome, Trial
+from workbench.studies.units import kept_or_made
 from workbench.verbs.find import find_case, find_formulation, find_formulations, find_relaxation
 from workbench.verbs.results import Result
 
@@ -95,8 +96,8 @@ def reality(
     folder: str | Path, formulations: Sequence[str | Formulation] | None = None, *, about: str | Path | None = None,
     rows: Sequence[str] = ("rigid", "relaxed"), relaxation: str | Relaxation | None = None, share: float = 0.25,
     step: float | None = None, normal: str = "moreau", mu: tuple[float, float] = (0.0, 0.6),
-    e: tuple[float, float] = (0.0, 0.6), members: int = 8, seconds: float | None = None, workers: int = 1,
-    progress: Progress | None = None,
+    e: tuple[float, float] = (0.0, 0.6), members: int = 8, seconds: float | None = None,
+    kept: str | Path | None = None, workers: int = 1, progress: Progress | None = None,
 ) -> RealityResult:  # fmt: skip
     """Identify mu and e of every formulation on a share of recorded motions, and predict the others.
 
@@ -105,15 +106,16 @@ def reality(
     come once, since these take the place of the rows' compliance. The step [s] is brought to a whole part of the time
     between samples, by default a quarter. `mu` and `e` bound the searches; restitution is zero unless the normal law
     is moreau. `members` is the size of the ensemble of starts. What is not done after so many `seconds` has that as
-    its reason. Exact Coulomb friction with rigid rows comes first, since the others are paired with it. Raises
-    WorkbenchError where something cannot be used.
+    its reason. Exact Coulomb friction with rigid rows comes first, since the others are paired with it. What is done is
+    kept in the folder `kept`, and the same question asked again there goes on with what is missing; `workers` processes
+    work at once. Raises WorkbenchError where something cannot be used.
     """
     found = read_folder(Path(folder), None if about is None else Path(about))
     trial = _trial(found, share, step, normal, mu, e, members, seconds)
     relaxed = find_case("cube").relaxation if relaxation is None else find_relaxation(relaxation)
     assert relaxed is not None
     subjects = _subjects(formulations, rows, relaxed)
-    outcomes = tuple(_outcomes(trial, subjects, workers, progress))
+    outcomes = tuple(_outcomes(trial, subjects, None if kept is None else Path(kept), workers, progress))
     if outcomes[0].reason:
         raise WorkbenchError(
             f"{outcomes[0].subject.label}, which all are paired with, has no answer: {outcomes[0].reason}"
@@ -180,32 +182,16 @@ def _subjects(wanted: Sequence[str | Formulation] | None, rows: Sequence[str], r
     return [exact, *(x for x in others if x.label != exact.label)]
 
 
-def _outcomes(trial: Trial, subjects: list[Subject], workers: int, progress: Progress | None) -> list[Outcome]:
-    """One after the other in this process, or in several at once."""
+def _outcomes(
+    trial: Trial, subjects: list[Subject], folder: Path | None, workers: int, progress: Progress | None
+) -> list[Outcome]:
+    """Those that the folder has, and the others, made one after the other in this process, or in several at once."""
     # Starts err in the same way for all: one ensemble tells what that makes.
     trials = [trial, *(changed(trial, members=0) for _ in subjects[1:])]
-    total, before = trial.throws() * len(subjects), 0
-    found: dict[int, Outcome] = {}
-    if workers == 1:
-        for k, subject in enumerate(subjects):
-
-            def told(samples: int, label: str = subject.label) -> None:
-                nonlocal before
-                before += samples
-                if progress:
-                    progress(label, min(before, total), total)
-
-            found[k] = tried(trials[k], subject, told)
-            before = (k + 1) * trial.throws()
-        return [found[k] for k in range(len(subjects))]
-    units = ((k, trials[k], subject) for k, subject in enumerate(subjects))
-    for (k, _, subject), outcome in done(pool_of(None, workers), _tried, units):
-        found[k] = Outcome(subject, f"its process failed: {outcome}") if isinstance(outcome, Exception) else outcome
+    units = {key_of(*unit): unit for unit in zip(trials, subjects, strict=True)}
+    found: dict[str, Outcome] = {}
+    for key, rows in kept_or_made(units, tried_as_text, folder, workers):
+        found[key] = outcome_of(units[key][1], rows)
         if progress:
-            progress(f"{len(found)} of {len(subjects)} subjects", len(found), len(subjects))
-    return [found[k] for k in range(len(subjects))]
-
-
-def _tried(unit: tuple[int, Trial, Subject]) -> Outcome:
-    _, trial, subject = unit
-    return tried(trial, subject)
+            progress(f"{len(found)} of {len(units)} subjects", len(found), len(units))
+    return [found[key] for key in units]

@@ -30,10 +30,10 @@ class Reported(Compared):
 def report(runs: str | Path | Sequence[str | Path]) -> Reported:
     """The comparison that one folder of `compare` holds, or that several make together, without computing anything.
 
-    Several share a page where they are of the same case and parameters, or the same file, and of the same reference,
-    settings, metrics and versions; formulations, solvers and steps may differ. Of a run that two folders have, the
-    newer is taken, and a remark says so. Nothing in a folder is imported or run. Raises WorkbenchError, one line that
-    names what is missing, damaged, or different.
+    Several share a page where they are of the same case and parameters, the same scene up to the same time, or the same
+    file, and of the same reference, settings, metrics and versions; formulations, solvers and steps may differ. Of a
+    run that two folders have, the newer is taken, and a remark says so. Nothing in a folder is imported or run. Raises
+    WorkbenchError, one line that names what is missing, damaged, or different.
 
     >>> import workbench as wb
     >>> folder = wb.compare("wheel", "box", duration=0.02).save("box")

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.output import provenance, replaced, staged, write_json
+from workbench.output import page_path, provenance, replaced, staged, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,8 +58,11 @@ class Result:
         return Path(folder)
 
     def page(self, path: str | Path) -> Path:
-        """Write the page to a file, whole or not at all; raises WorkbenchError where it cannot be written."""
-        with replaced(path) as stage:
+        """Write the page to a file, whole or not at all.
+
+        Raises WorkbenchError where the file cannot be written, or is no .html by its name.
+        """
+        with replaced(page_path(path)) as stage:
             stage.write_text(self.html(), "utf-8")
         return Path(path)
 

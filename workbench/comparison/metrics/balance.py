@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.comparison.measured import MeasuredRun, kinetic
+from workbench.comparison.kinetic import kinetic
+from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import metric
 from workbench.mechanics.core import Core
 from workbench.step.run import Run

@@ -15,5 +15,5 @@ from workbench.step.run import Run
 )  # fmt: skip
 def wrench_error(m: MeasuredRun, a: Run, b: Run) -> float:
     # Sums of norms, not of their squares: an impact then weighs what it does to the motion, however small the step.
-    size = m.kick(m.contact_impulse(m.reference)).sum()
+    size = m.reference_kick
     return m.kick(m.contact_impulse(a) - m.contact_impulse(b)).sum() / size if size > 0 else np.nan

@@ -21,4 +21,4 @@ def free_directions(m: Measured) -> float:
     defined="where a contact with friction carries something", heading="determined", shown="percent",
 )  # fmt: skip
 def determined(m: Measured) -> float:
-    return m.determined_share()
+    return m.determined_share

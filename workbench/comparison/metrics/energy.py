@@ -4,6 +4,7 @@ import numpy as np
 
 from workbench.comparison.measured import SPAN, MeasuredRun
 from workbench.comparison.metric import distance
+from workbench.comparison.once import energies
 from workbench.step.run import Run
 
 
@@ -16,5 +17,5 @@ from workbench.step.run import Run
     defined="where something moves or pushes", heading="energy",
 )  # fmt: skip
 def energy_error(m: MeasuredRun, a: Run, b: Run) -> float:
-    here, there = (m.case.energy(x.states_q, x.states_v)[m.ends(x)] for x in (a, b))
+    here, there = (energies(x)[m.ends(x)] for x in (a, b))
     return np.abs(m.over_spans(here - there)).max() / (m.span * m.energy(a, b))

@@ -18,9 +18,9 @@ ENOUGH = 0.5
     defined="where these have half of Σ (μ p_n*)² or more", heading="friction",
 )  # fmt: skip
 def friction_error(m: Measured, a: Any, b: Any) -> float:
-    if not m.determined_share() >= ENOUGH:
+    if not m.determined_share >= ENOUGH:
         return np.nan
     # A span is compared as a step would be, with what is determined in it.
-    p_t, bound = m.impulses(a)[1] - m.impulses(b)[1], m.friction_bound()
+    p_t, bound = m.impulses(a)[1] - m.impulses(b)[1], m.friction_bound
     apart = m.over_spans(np.where(m.determined[..., None], p_t, 0.0))
     return float(np.linalg.norm(apart) / np.linalg.norm(m.over_spans(np.where(m.determined, bound, 0.0))))

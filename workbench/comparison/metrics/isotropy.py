@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from workbench.algorithms import default_solver
 from workbench.arrays import Array, evenly
-from workbench.comparison.measured import MeasuredRun, kick, kinetic
+from workbench.comparison.kinetic import kick, kinetic
+from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import metric
 from workbench.step.local_steps import LocalSteps, local_steps
 from workbench.step.run import Run

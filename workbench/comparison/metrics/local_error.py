@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from workbench.comparison.measured import MeasuredRun, kick, kinetic
+from workbench.comparison.kinetic import kick, kinetic
+from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import metric
 
 

@@ -34,7 +34,7 @@ def _given_back(m: MeasuredRun, run: Run) -> float:
     (i, begun), (_, ended) = np.nonzero(change > 0), np.nonzero(change < 0)
     begun, ended = begun + first, ended - 1 + first
     approach = -_separation(run, begun, i, run.states_v[begun])
-    of_forces = np.abs(_along(run, begun, i, m.fall[begun * round(run.h / m.reference.h)]))
+    of_forces = np.abs(_along(run, begun, i, m.falls(begun * round(run.h / m.reference.h))))
     strikes = approach > np.maximum(run.v_th, STEPS * of_forces)
     back = np.maximum(_separation(run, ended, i, run.v_after[ended]), 0.0)
     return float(back[strikes].sum() / approach[strikes].sum()) if strikes.any() else np.nan

@@ -137,7 +137,8 @@ GROWTH = Column(
     SCENE, "growth",
 )  # fmt: skip
 BODIES = (
-    *(x for x in LABELS if x.of >= SCENE), Column("step", "s", "step size", of=SCENE),
+    *(x for x in LABELS if x.of >= SCENE), Column("solver", "", "name of the solver", of=SCENE),
+    Column("step", "s", "step size", of=SCENE),
     Column("body", "", "name of the body", of=SCENE),
     *(x.column for x in (*ERRORS, *SYMPTOMS)), GROWTH,
 )  # fmt: skip

@@ -5,9 +5,10 @@ it can be trusted: one from the same start, and one from a start that is displac
 comparison on a case, errors are kept apart:
 
     discretisation   exact Coulomb at this step        -  the reference
-    formulation      this row                          -  exact Coulomb at this step
+    formulation      this formulation to round-off     -  exact Coulomb at this step
+    solver           this solver's answer              -  this formulation to round-off
 
-All formulations are solved to round-off. Contacts differ from run to run, so that bodies are compared, where they are
+Contacts differ from run to run, so that bodies are compared, where they are
 and by the net force and moment of their contacts.
 """
 
@@ -17,6 +18,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.algorithms import default_solver
+from workbench.algorithms.base import Solver
 from workbench.comparison.columns import DIAGNOSTICS, RUNS, SCENE, TRAJECTORIES, framed
 from workbench.comparison.failure import NOBODY, Failed
 from workbench.comparison.jobs import Progress, Settings
@@ -32,6 +35,7 @@ from workbench.comparison.scenes.single import Touching, from_exact, from_own
 from workbench.comparison.shown import SceneShown
 from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
+from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Status
 from workbench.scenes.run import Stepper, perturbed
 from workbench.scenes.scene import Scene
@@ -46,30 +50,40 @@ NUMBERS, MEMORY = 22, 4e9
 def compare(
     scene: Scene, formulations: Sequence[Formulation], exact: Formulation, stepper: MakeStepper, settings: Settings,
     engines: Sequence[Engine] = (), progress: Progress | None = None, metrics: Iterable[Metric | str] | None = None,
-    workers: int = 1,
+    workers: int = 1, solvers: Sequence[Solver] = (),
 ) -> Comparison:  # fmt: skip
-    """Run every formulation and engine at every step size, and hold them against `exact`, exact Coulomb friction.
+    """Run every formulation by every solver, and every engine, at every step size, and hold them against `exact`, exact
+    Coulomb friction.
 
-    Of `settings` the steps, see `must_fit`, and the duration count. With `workers` > 1 the runs go to that many
-    processes, unless they are short. A run that fails is a row with its reason; where the reference ends, the
-    comparison does. Raises WorkbenchError for unusable settings, or where nothing can be compared.
+    Without `solvers` all are solved to round-off. Of `settings` the steps, see `must_fit`, and the duration count. With
+    `workers` > 1 the runs go to that many processes, unless they are short. A run that fails is a row with its reason;
+    where the reference ends, the comparison does. Raises WorkbenchError for unusable settings, or where nothing can be
+    compared.
     """
     must_fit(settings)
-    must_be_kept(settings, len(formulations) + len(engines), len(scene.bodies), scene.start()[1].size)
+    to_round_off = default_solver(ContactBlocks.kind)
+    by = dict.fromkeys(solvers or (to_round_off,))
+    count = len(formulations) * len({*by, to_round_off}) + len(engines)
+    must_be_kept(settings, count, len(scene.bodies), scene.start()[1].size)
     chosen, duration = chosen_metrics(SCENE, metrics), float(settings.duration or 0.0)
     runs, finest = Runs(scene, stepper, duration), settings.reference_step
-    references = Row(exact, finest), Row(exact, 2 * finest), Row(exact, 2 * finest, perturbed(scene, PERTURBATION))
-    plan = [Row(of, h) for h in settings.steps for of in (*formulations, *engines)]
-    own = [Row(exact, h) for h in settings.steps]
-    made = runs.made(references, [*plan, *own], progress, workers)
+    displacement = perturbed(scene, PERTURBATION)
+    references = [Row(exact, h, to_round_off) for h in (finest, 2 * finest)]
+    references.append(Row(exact, 2 * finest, to_round_off, displacement))
+    plan = [
+        row for h in settings.steps
+        for row in (*(Row(f, h, s) for f in formulations for s in by), *(Row(x, h) for x in engines))
+    ]  # fmt: skip
+    own = {(f.label, h): Row(f, h, to_round_off) for h in settings.steps for f in (*formulations, exact)}
+    made = runs.made(references, [*plan, *own.values()], progress, workers)
     fine, coarse, displaced = (x for x in map(made.get, references) if isinstance(x, Track))
-    found, alike = {row: made[row] for row in plan}, {row.h: made[row] for row in own}
+    found, alike = {row: made[row] for row in plan}, {key: made[row] for key, row in own.items()}
     there = [x for x in found.values() if isinstance(x, Track) and x.contacts.size]
     if not there:
         reasons = dict.fromkeys(x.reason for x in found.values())
         raise WorkbenchError(f"no row has a single step: {'; '.join(reasons)}")
     end = horizon(fine, coarse, displaced, there, scene.bodies)
-    judged = _Judged(scene, stepper, exact, fine, coarse, alike, end, duration)
+    judged = _Judged(scene, stepper, exact, to_round_off, fine, coarse, alike, end, duration)
     rows = []
     for i, row in enumerate(plan):
         if progress:
@@ -121,24 +135,28 @@ class _Judged:
     """Rows beside the reference, up to the end of what is compared."""
 
     def __init__(
-        self, scene: Scene, stepper: MakeStepper, exact: Formulation, fine: Track, coarse: Track,
-        alike: dict[float, Track | Failed], end: Horizon, duration: float,
+        self, scene: Scene, stepper: MakeStepper, exact: Formulation, solver: Solver, fine: Track, coarse: Track,
+        alike: dict[tuple[str, float], Track | Failed], end: Horizon, duration: float,
     ) -> None:  # fmt: skip
-        self.scene, self.stepper, self.exact, self.fine, self.coarse = scene, stepper, exact, fine, coarse
-        self.alike, self.end, self.duration = alike, end, duration
+        self.scene, self.stepper, self.exact, self.solver = scene, stepper, exact, solver
+        self.fine, self.coarse, self.alike, self.end, self.duration = fine, coarse, alike, end, duration
         self.own: dict[float, Stepper] = {}
+        self.rigid: dict[tuple[str, float], float] = {}
 
     def measured(self, row: Row, found: Track | Failed) -> MeasuredScene | None:
         """What metrics see of a row; None where it does not come to the end of what is compared."""
         k = round(self.end.until / row.h)
         if isinstance(found, Failed) or len(found.contacts) < k:
             return None
-        exact = self.alike[row.h]
-        reaches = isinstance(exact, Track) and len(exact.contacts) >= k
+
+        def reaching(label: str) -> Track | None:
+            x = self.alike.get((label, row.h))
+            return x if isinstance(x, Track) and len(x.contacts) >= k else None
+
+        round_off = found if row.solver is None else reaching(row.label)
         return MeasuredScene(
-            found, self.fine, exact if isinstance(exact, Track) and reaches else None, found, np.arange(k),
-            self.coarse, self.scene.v_th,
-        )  # fmt: skip
+            found, self.fine, reaching(self.exact.label), round_off, np.arange(k), self.coarse, self.scene.v_th
+        )
 
     def row(self, row: Row, found: Track | Failed, metrics: Sequence[Metric]) -> dict[str, Any]:
         """The row of `runs`."""
@@ -146,9 +164,9 @@ class _Judged:
         base: dict[str, Any] = {
             "scene": self.scene.name, "formulation": f.name if isinstance(f, Formulation) else f.label,
             "label": f.label, "options": f.listed_options if isinstance(f, Formulation) else "", "axes": "",
-            "solver": NOBODY, "problem_class": "", "step": row.h, "window": "compared", "window_start": 0.0,
-            "window_end": end, "clipped": end < self.duration - 1e-9, "steps": 0, "sampled": False, "verified": False,
-            "iterations": 0, "notes": "",
+            "solver": row.solver.name if row.solver else NOBODY, "problem_class": "", "step": row.h,
+            "window": "compared", "window_start": 0.0, "window_end": end, "clipped": end < self.duration - 1e-9,
+            "steps": 0, "sampled": False, "verified": False, "iterations": 0, "notes": "",
         }  # fmt: skip
         if isinstance(found, Failed):
             return base | vars(found)
@@ -177,9 +195,13 @@ class _Judged:
     def _one_step(self, row: Row, m: MeasuredScene) -> float:
         f = row.of
         if isinstance(f, Formulation) and not f.soft:
-            return np.nan if m.exact is None else from_exact(self.stepper(self.scene, f, row.h), m.exact, m.steps)
+            if m.exact is None:
+                return np.nan
+            if (key := (f.label, row.h)) not in self.rigid:
+                self.rigid[key] = from_exact(self.stepper(self.scene, f, row.h, self.solver), m.exact, m.steps)
+            return self.rigid[key]
         if row.h not in self.own:
-            self.own[row.h] = self.stepper(Touching(self.scene), self.exact, row.h)
+            self.own[row.h] = self.stepper(Touching(self.scene), self.exact, row.h, self.solver)
         return from_own(self.own[row.h], m.run, m.steps)
 
     def bodies(self, row: Row, found: Track | Failed) -> list[dict[str, Any]]:
@@ -189,7 +211,10 @@ class _Judged:
             return []
         values = rows_by_body(m) | {"growth": self.end.growth}
         name = row.of.name if isinstance(row.of, Formulation) else row.label
-        base = {"scene": self.scene.name, "formulation": name, "label": row.label, "step": row.h}
+        assert isinstance(found, Track)
+        base = {
+            "scene": self.scene.name, "formulation": name, "label": row.label, "solver": found.solver, "step": row.h
+        }  # fmt: skip
         return [
             base | {"body": body} | {column: x[i] for column, x in values.items()}
             for i, body in enumerate(self.scene.bodies)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
+from workbench.algorithms.base import Solver
 from workbench.arrays import Array
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Progress, processes, travels
@@ -20,8 +21,8 @@ from workbench.step.simulation import whole_steps
 
 FEW = 2000
 """Steps of all runs up to which they stay in one process: others take a second to start."""
-MakeStepper = Callable[[Any, Formulation, float], Stepper]
-"""What steps a scene under a formulation at a step [s]; raises WorkbenchError where it cannot."""
+MakeStepper = Callable[[Any, Formulation, float, Solver], Stepper]
+"""What steps a scene under a formulation at a step [s] by a solver; raises WorkbenchError where it cannot."""
 Told = Callable[[int], None] | None
 MakeRun = Callable[[], Track]
 
@@ -40,10 +41,12 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A run to be made: of a formulation or an engine at a step [s], a formulation's from another start if given."""
+    """A run to be made: of a formulation by a solver or of an engine, which has none, at a step [s]; from another start
+    if given."""
 
     of: Any
     h: float
+    solver: Solver | None = None
     start: tuple[Array, Array] | None = None
 
     @property
@@ -51,9 +54,16 @@ class Row:
         return str(self.of.label)
 
     @property
-    def key(self) -> tuple[str, float, bool]:
+    def key(self) -> tuple[str, float, Solver | None, bool]:
         """What it shares with rows whose run is the same."""
-        return self.label, self.h, self.start is None
+        return self.label, self.h, self.solver, self.start is None
+
+    def __str__(self) -> str:
+        by = f", {self.solver.name}" if self.solver else ""
+        return f"{self.label}{by}, {self.h:g} s"
+
+    def __reduce__(self) -> tuple:
+        return Row, (self.of, self.h, Parcel(self.solver), self.start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +101,9 @@ class Runs:
     def make(self, row: Row, told: Told = None) -> Track:
         """One run, step by step; raises WorkbenchError where there is none."""
         if isinstance(row.of, Formulation):
-            return run(self.scene, self.stepper(self.scene, row.of, row.h), self.steps(row), row.start, told)
+            assert row.solver
+            stepper = self.stepper(self.scene, row.of, row.h, row.solver)
+            return run(self.scene, stepper, self.steps(row), row.start, told)
         engine: Engine = row.of
         return engine.run(row.h, self.duration, told)
 
@@ -101,7 +113,7 @@ class Runs:
 
             def told(k: int, row: Row = row, before: int = done) -> None:
                 assert progress
-                progress(f"{row.label}, {row.h:g} s", before + k, total)
+                progress(str(row), before + k, total)
 
             yield row, partial(self.make, row, told if progress else None)
             done += self.steps(row)
@@ -115,7 +127,7 @@ class Runs:
                 row = waiting[future]
                 done += self.steps(row)
                 if progress:
-                    progress(f"{row.label}, {row.h:g} s", done, total)
+                    progress(str(row), done, total)
                 yield row, future.result
 
 

@@ -1,0 +1,148 @@
+"""MuJoCo's noslip: its soft contact, then sweeps over friction alone, without the regulariser that lets it creep.
+
+A step has two stages. The first is the soft solve of `mujoco`, or of `mujoco-pyramid`, with impulses p_n, p_t. The
+second leaves p_n as it is and goes `sweeps` times over the contacts, one after the other. Each in turn gets the
+friction q_t that brings its slip to the reference velocity, without R_t and within the bound of the soft solve, all
+others being what they are. With U the part of J_t M^-1 J_t^T that is still to come, a contact sees the slip at the end
+of the sweep less what the rest will change:
+
+    |q_t| <= mu p_n,      u_t+ + b_t - U (q_t - q_t,last) = 0 inside, against q_t on the rim        cone=elliptic
+    |q_t,j| <= mu (beta_j + beta_-j),  the same row by row                                        cone=pyramidal
+
+so that a sweep is one problem with a triangular matrix, hence one solution. The first sweep starts from p_t of the soft
+solve, with which it is declared as one problem; q_n takes p_n over: with q_n - p_n as its row, Coulomb's law says
+q_n = p_n and bounds q_t by it.
+
+The row keeps the damping of `mujoco`, whose b_t leaves (1 - h b) of the slip before the step: it dies out, and nothing
+that is held creeps. What friction does to the normal direction is not seen: a contact may go in, or open, in the step.
+
+Taken over: mj_solNoSlip with tolerance 0, in the order of the contacts, on which the answer depends. Not taken over:
+what `mujoco` leaves out; bilateral constraints hold in every sweep, where MuJoCo keeps the forces of its soft ones.
+"""
+
+from typing import Annotated, Literal
+
+import numpy as np
+from numba import types
+
+from workbench.builtin.formulations import mujoco as elliptic
+from workbench.builtin.formulations import mujoco_pyramid as pyramidal
+from workbench.builtin.formulations.gauss_seidel import MOST, delassus
+from workbench.builtin.formulations.mujoco import (
+    DampingRatio,
+    ImpedanceRatio,
+    LeastImpedance,
+    Midpoint,
+    MostImpedance,
+    Power,
+    TimeConstant,
+    Width,
+)
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import VECTOR
+from workbench.engine.lazy import cvxpy as cp
+from workbench.engine.scratch import scratch_matrix
+from workbench.errors import ModellingError
+from workbench.language.formulation import ContactSymbols, formulation
+from workbench.language.hooks import AGAIN, GIVEN, Axes
+from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, friction_cone
+from workbench.mechanics.core import CORE
+
+
+@formulation(
+    "mujoco-noslip",
+    friction="that of MuJoCo's soft contact, then swept without its regulariser within the bounds found",
+    source="mj_solNoSlip of MuJoCo 4.0; MuJoCo documentation, Computation, noslip_iterations",
+)
+def mujoco_noslip(
+    s: ContactSymbols,
+    sweeps: Annotated[int, f"how many sweeps over the friction of the contacts, from 1 to {MOST}"] = 10,
+    cone: Annotated[Literal["elliptic", "pyramidal"], "cone of the soft solve and of the sweeps"] = "elliptic",
+    timeconst: TimeConstant = 0.02,
+    dampratio: DampingRatio = 1.0,
+    dmin: LeastImpedance = 0.9,
+    dmax: MostImpedance = 0.95,
+    width: Width = 0.001,
+    impratio: ImpedanceRatio = 1.0,
+    midpoint: Midpoint = 0.5,
+    power: Power = 2.0,
+    axes: Axes = "fixed",
+) -> Declaration:
+    if not 1 <= sweeps <= MOST:
+        raise ModellingError(f"sweeps={sweeps}; a number from 1 to {MOST} is needed")
+    softness = timeconst, dampratio, dmin, dmax, width, impratio, midpoint, power
+    t, pyramid, names = s.d * s.r, cone == "pyramidal", ("q_n", "q_t")
+    if pyramid:
+        # Every pair of edges is a contact of one direction, whose normal impulse is their sum.
+        soft, mu_t = pyramidal.mujoco_pyramid.build(s, *softness, axes), cp.Parameter(t, name="mu_t")
+        bound = cp.Constant(np.kron(np.eye(t), [[1.0, 1.0]]), name="P") @ soft.partners[0]
+        q, own = friction_cone(mu_t, t, 1, names), (*soft.hooks.own, mu_t)
+    else:
+        soft = elliptic.mujoco.build(s, *softness)
+        bound, q, own = soft.recover["p_n"], friction_cone(s.mu, s.r, s.d, names), ()
+    p_n, p_t = soft.recover["p_n"], soft.recover["p_t"]
+    U, U_soft, c = cp.Parameter((t, t), name="U"), cp.Parameter((t, t), name="U_soft"), cp.Parameter(t, name="c")
+    v = free("v_q", s.n)
+    q_b = free("q_b", s.m) if s.m else None
+    return declare(
+        *soft.relations,
+        equals(s.balance(v, p_n, q.t, q_b)),
+        *s.bilateral(v, q_b),
+        complements((q.n - bound, s.J_t @ v + s.b_t - U @ q.t + U_soft @ p_t + c), q, law="coulomb"),
+        recover=dict(v=v, p_n=p_n, p_t=q.t) | (dict(p_b=q_b) if s.m else {}),
+        hooks=Hooks(
+            given_pyramid if pyramid else given,
+            again,
+            own=(*own, U, U_soft, c),
+            numbers=(float(sweeps), *soft.hooks.numbers),
+            memory=s.r + t + 1,
+        ),
+    )
+
+
+@kernel(GIVEN)
+def given(core, memory, own, numbers):
+    """numbers = [sweeps, those of `mujoco`]; own ends as `begin` says."""
+    elliptic.given(core, memory, own, numbers[1:])
+    begin(core, memory, own, core.J_t.shape[0] // core.mu.shape[0])
+
+
+@kernel(GIVEN)
+def given_pyramid(core, memory, own, numbers):
+    """numbers = [sweeps, those of `mujoco_pyramid`]; own = [its own, mu_t (d r), what `begin` says]."""
+    pyramidal.given(core, memory, own, numbers[1:])
+    t, r = core.J_t.shape[0], core.mu.shape[0]
+    for i in range(t):
+        own[4 * t + i] = core.mu[i // (t // r)]
+    begin(core, memory, own, 1)
+
+
+@kernel(types.void(CORE, VECTOR, VECTOR, types.int64))
+def begin(core, memory, own, size):
+    """The first sweep, over blocks of `size` rows: own ends with U (t, t), U_soft = U and c = 0 (t)."""
+    r, t = core.mu.shape[0], core.J_t.shape[0]
+    W, start = scratch_matrix(r + t, r + t), own.shape[0] - 2 * t * t - t
+    memory[-1] = 0.0
+    delassus(core, W)
+    for i in range(t):
+        for j in range(t):
+            entry = W[r + i, r + j] if j // size > i // size else 0.0
+            own[start + t * i + j] = own[start + t * t + t * i + j] = entry
+        own[start + 2 * t * t + i] = 0.0
+
+
+@kernel(AGAIN)
+def again(core, memory, own, numbers, v, p_n, p_t):
+    """The next sweep, which starts from this one's friction: U_soft = 0, c = U q_t."""
+    memory[-1] += 1.0
+    if memory[-1] >= numbers[0]:
+        return False
+    t = p_t.shape[0]
+    start = own.shape[0] - 2 * t * t - t
+    for i in range(t):
+        s = 0.0
+        for j in range(t):
+            s += own[start + t * i + j] * p_t[j]
+            own[start + t * t + t * i + j] = 0.0
+        own[start + 2 * t * t + i] = s
+    return True

@@ -1,0 +1,39 @@
+"""What is kept of a run is that run's own, is worked out once, and goes with it."""
+
+import gc
+import weakref
+
+import numpy as np
+
+from workbench.algorithms import find_solver
+from workbench.builtin.cases.wheel import Wheel
+from workbench.builtin.formulations import FORMULATIONS
+from workbench.comparison.columns import About
+from workbench.comparison.once import energies, once
+from workbench.step.simulation import simulate
+
+
+def run_of(mass):
+    return simulate(Wheel(m=mass), FORMULATIONS.find("coulomb"), find_solver("coulomb-exact"), 1e-2, 0.05)
+
+
+def test_each_run_has_its_own_and_takes_it_along():
+    light, heavy = run_of(1.0), run_of(2.0)
+    asked, made = [], once(lambda run: asked.append(run) or run.states_v.copy())
+    assert made(light) is made(light)
+    assert len(asked) == 1
+    assert energies(heavy)[0] > 1.5 * energies(light)[0]
+    np.testing.assert_array_equal(energies(light), light.case.energy(light.states_q, light.states_v))
+    kept = weakref.ref(made(light))
+    asked.clear()
+    del light
+    gc.collect()
+    assert kept() is None
+
+
+def test_a_copy_of_what_columns_mean_is_a_copy():
+    about = About(p_n={"unit": "N s"})
+    other = about.__deepcopy__({})
+    assert other == about
+    other["p_n"]["unit"] = "N"
+    assert about["p_n"]["unit"] == "N s"

@@ -1,0 +1,52 @@
+"""Plays: a subject in a trial with a step, and what came of it as text that can be kept."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from workbench.arrays import as_text, from_text
+from workbench.exams.experiment import Experiment
+from workbench.exams.protocol import FIELDS
+from workbench.exams.record import Record
+from workbench.exams.subject import CannotPlayError, EndedError, Subject
+from workbench.exams.trial import Trial
+
+
+class Play(NamedTuple):
+    """A subject in a trial, with steps of h [s]."""
+
+    subject: Subject
+    trial: Trial
+    h: float
+
+    @property
+    def name(self) -> tuple[str, Trial, float]:
+        """What tells it from others of the same exam."""
+        return self.subject.name, self.trial, self.h
+
+
+def plays(subjects: Sequence[Subject], experiments: Sequence[Experiment], steps: Sequence[float]) -> Iterator[Play]:
+    """All plays of an exam with steps [s], subject by subject; what several experiments ask for comes once."""
+    trials = dict.fromkeys(trial for experiment in experiments for trial in experiment.trials.values())
+    for subject in subjects:
+        for h in steps:
+            for trial in trials:
+                yield Play(subject, trial, h / trial.finer)
+
+
+def played(play: Play) -> list[dict[str, Any]]:
+    """What came of a play, in one row of text: `record`, or the `reason` why there is none."""
+    try:
+        record = play.subject.play(play.trial, play.h)
+    except EndedError as error:
+        return [{"claimed": "CRASHED", "reason": str(error)}]
+    except CannotPlayError as error:
+        return [{"reason": str(error)}]
+    return [{"record": as_text({name: getattr(record, name) for name in FIELDS})}]
+
+
+def record_of(play: Play, rows: Sequence[dict[str, Any]]) -> Record | str:
+    """What `played` made text: the record, or the reason."""
+    (row,) = rows
+    if "record" not in row:
+        return str(row["reason"])
+    return Record(play.trial, play.h, **from_text(row["record"]))

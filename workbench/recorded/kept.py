@@ -1,0 +1,62 @@
+"""Outcomes as text that can be kept, and all that makes one as a digest."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from workbench.arrays import as_text, from_text
+from workbench.recorded.throws import Subject
+from workbench.recorded.trial import Outcome, Trial, tried
+from workbench.studies.sources import digest_of
+
+NUMBERS = "mu", "e", "failures", "seconds"
+ARRAYS = "search", "losses", "position", "angle", "spread"
+
+
+def tried_as_text(unit: tuple[Trial, Subject]) -> list[dict[str, Any]]:
+    """One row of text: the outcome of a subject, or the `reason` why there is none."""
+    trial, subject = unit
+    found = tried(trial, subject)
+    if found.reason:
+        # What the time did not suffice for may be done the next time.
+        return [{"reason": found.reason} | ({"claimed": "TIME_LIMIT"} if time.time() > trial.until else {})]
+    steps = {f"step {k}": x for k, x in enumerate(found.step)}
+    arrays = as_text({name: getattr(found, name) for name in ARRAYS} | steps)
+    return [{"arrays": arrays} | {name: getattr(found, name) for name in NUMBERS}]
+
+
+def outcome_of(subject: Subject, rows: list[dict[str, Any]]) -> Outcome:
+    """What `tried_as_text` made text."""
+    (row,) = rows
+    if "arrays" not in row:
+        return Outcome(subject, str(row["reason"]))
+    arrays: Mapping[str, Any] = from_text(row["arrays"])
+    steps = tuple(arrays[f"step {k}"] for k in range(len(arrays) - len(ARRAYS)))
+    own = {name: arrays[name] for name in ARRAYS} | {name: row[name] for name in NUMBERS}
+    return Outcome(subject, step=steps, **own)
+
+
+def key_of(trial: Trial, subject: Subject) -> str:
+    """A digest of the code, of the subject, and of all numbers of the trial but the time that ends it."""
+    found = sha256(repr((digest_of(subject.formulation.build), subject.label, str(subject.relaxation))).encode())
+    for part in _parts(replace(trial, until=np.inf)):
+        found.update(part)
+    return found.hexdigest()[:32]
+
+
+def _parts(x: Any) -> Iterator[bytes]:
+    if is_dataclass(x):
+        for field in fields(x):
+            yield from _parts(getattr(x, field.name))
+    elif isinstance(x, tuple):
+        yield b"(%d" % len(x)
+        for y in x:
+            yield from _parts(y)
+    elif isinstance(x, np.ndarray):
+        yield repr(x.shape).encode() + x.tobytes()
+    else:
+        yield repr(x).encode() + b"\0"
