@@ -39,7 +39,7 @@ def test_the_gap_is_continued_to_the_step_at_which_it_is_the_roughness():
     assert artefact_figure(SimpleNamespace(rows=runs(0.0), roughness=0.1)) is None
 
 
-def test_a_difference_that_is_told_is_a_dot():
+def test_a_difference_is_drawn_with_what_is_open_and_whether_it_is_told():
     d = pd.DataFrame({
         "measure": ["x", "x", "y"], "formulation": "ccp", "mu": 0.3, "step": [2e-3, 4e-3, 2e-3],
         "difference": [0.1, -0.2, 0.1], "uncertainty": [0.3, 0.05, np.inf], "told": [False, True, False],

@@ -83,15 +83,14 @@ def difference_figure(f: Flow, measures: Sequence[str]) -> Figure | None:
             .mark_rule(color=INK, strokeWidth=1).encode(y=alt.datum(0.0)),
             base.mark_rule(strokeWidth=1.8).encode(y="low:Q", y2="high:Q"),
             base.mark_line(strokeWidth=1.4).encode(y=y, strokeDash=dash),
-            base.mark_point(size=60, filled=True, opacity=1).encode(y=y, shape=alt.condition(
-                "datum.told", alt.value("circle"), alt.value("stroke")
-            )),
+            base.mark_point(filled=True, opacity=1)
+            .encode(y=y, size=alt.condition("datum.told", alt.value(80), alt.value(14))),
         ]  # fmt: skip
         plots.append(by_mu(layers, data))
     caption = (
         "By how much a formulation differs from Coulomb's law at the same step and friction coefficient, the mean over "
         "the starts, in per cent of Coulomb's. Upright lines are what the spread of the starts leaves open: where one "
-        "crosses zero, these runs cannot tell; where none does, the mean is a dot."
+        "crosses zero, these runs cannot tell; where none does, the dot is large."
     )
     return Figure("differences", "What the formulation changes", caption, alt.vconcat(*plots))
 
