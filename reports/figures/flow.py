@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbench.builtin.reports.figures.charts import Chart, Figure, short
 from workbench.builtin.reports.figures.styles import INK, dashes, palette
-from workbench.comparison.scenes.flow import Flow
+from workbench.comparison.scenes.flow import Flow, at_roughness
 from workbench.comparison.scenes.flow_differences import EXACT
 
 WIDTH, ROW = 760, 130
@@ -158,8 +158,10 @@ def _asked(f: Flow, rows: pd.DataFrame) -> pd.DataFrame:
     """mu h |u_t| of associated flow by panel and step, beside the roughness; where `kind` is "fine", that is 1."""
     own = _in_ms(rows[(rows["formulation"] == ASSOCIATED) & (rows["artefact"] > 0)])
     beside = own.assign(gap=own["artefact"] / f.roughness).groupby(["mu", "step"])["gap"].mean().reset_index()
-    finest = own[own["step"] == own["step"].min()].groupby("mu")["needed_step"].mean().reset_index()
-    there = finest.rename(columns={"needed_step": "step"}).assign(gap=1.0)
+    own = at_roughness(rows[(rows["formulation"] == ASSOCIATED) & (rows["artefact"] > 0)])
+    there = (
+        own.groupby("mu")["needed_step"].mean().reset_index().rename(columns={"needed_step": "step"}).assign(gap=1.0)
+    )
     there["step"] *= 1e3
     there["said"] = [f"{x:.2g} ms" for x in there["step"]]
     found = pd.concat([there.assign(kind="fine"), beside.assign(kind="asked")], ignore_index=True)
