@@ -137,8 +137,9 @@ def flow(
 
 def at_roughness(rows: pd.DataFrame) -> pd.DataFrame:
     """Of rows with an artefact those of one step a friction coefficient: whose `needed_step` is nearest to its own."""
-    far = np.log(rows["step"] / rows["needed_step"]).groupby([rows["mu"], rows["step"]]).transform("mean").abs()
-    return rows[far == far.groupby(rows["mu"]).transform("min")]
+    own = rows.assign(far=np.log(rows["step"] / rows["needed_step"]))
+    own["far"] = own.groupby(["mu", "step"])["far"].transform("mean").abs()
+    return rows[own["far"] == own.groupby("mu")["far"].transform("min")]
 
 
 def columns(case: SceneCase) -> dict[str, dict[str, str]]:
