@@ -10,7 +10,7 @@ from benchmarks.packings import STATES, packing
 from benchmarks.peers.convex import clarabel_bodies
 from benchmarks.peers.pinocchio import pinocchio
 from benchmarks.peers.siconos import siconos
-from workbench.algorithms import sphere_interior, sphere_newton, spheres
+from workbench.algorithms import apgd, sphere_interior, sphere_newton, spheres
 from workbench.algorithms.in_turn import InTurn
 
 COUNTS = {100: STATES, 1000: STATES, 5000: STATES, 30_000: ("moving", "at rest")}
@@ -96,6 +96,7 @@ CCP = Comparison(
         up_to(FACTORED, ours("workbench, close", sweeps(NEAR, 8000), newton(CLOSE, 60))),
         up_to(FACTORED, ours("workbench, interior points", interior(NEAR))),
         ours("workbench, sweeps", sweeps(NEAR, 8000)),
+        ours("workbench, APGD", replace(apgd.SOLVER, stop=NEAR * GUARD, most=8000)),
         up_to(SPARSE, clarabel_bodies(1e-10)),
         up_to(DENSE, pinocchio("Pinocchio ADMM", "ADMM", False, 1e-9, 1000)),
     ),
