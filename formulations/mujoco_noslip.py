@@ -9,9 +9,9 @@ of the sweep less what the rest will change:
     |q_t| <= mu p_n,      u_t+ + b_t - U (q_t - q_t,last) = 0 inside, against q_t on the rim        cone=elliptic
     |q_t,j| <= mu (beta_j + beta_-j),  the same row by row                                        cone=pyramidal
 
-so that a sweep is one problem with a triangular matrix, hence one solution. The first sweep starts from p_t of the soft
-solve, with which it is declared as one problem; q_n takes p_n over: with q_n - p_n as its row, Coulomb's law says
-q_n = p_n and bounds q_t by it.
+so that a sweep is one problem with a triangular matrix, hence one solution. Its velocity is v_q, and v that of the soft
+solve. The first sweep starts from p_t of the soft solve, with which it is declared as one problem; q_n takes p_n over:
+with q_n - p_n as its row, Coulomb's law says q_n = p_n and bounds q_t by it.
 
 The row keeps the damping of `mujoco`, whose b_t leaves (1 - h b) of the slip before the step: it dies out, and nothing
 that is held creeps. What friction does to the normal direction is not seen: a contact may go in, or open, in the step.
@@ -133,16 +133,18 @@ def begin(core, memory, own, size):
 
 @kernel(AGAIN)
 def again(core, memory, own, numbers, v, p_n, p_t):
-    """The next sweep, which starts from this one's friction: U_soft = 0, c = U q_t."""
+    """The next sweep, which starts from this one's friction: U_soft = 0, c = U q_t. None where that changes nothing."""
     memory[-1] += 1.0
     if memory[-1] >= numbers[0]:
         return False
-    t = p_t.shape[0]
+    t, changed = p_t.shape[0], False
     start = own.shape[0] - 2 * t * t - t
     for i in range(t):
         s = 0.0
         for j in range(t):
             s += own[start + t * i + j] * p_t[j]
+            changed = changed or own[start + t * t + t * i + j] != 0.0
             own[start + t * t + t * i + j] = 0.0
+        changed = changed or own[start + 2 * t * t + i] != s
         own[start + 2 * t * t + i] = s
-    return True
+    return changed

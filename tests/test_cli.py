@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import workbench
+from tests.thorough import thorough
 from workbench.cli.main import _join_numbers, main, parser
 from workbench.errors import WorkbenchError
 
@@ -298,6 +299,7 @@ def test_version_completion_and_examples(capsys):
             parser().parse_args(_join_numbers(words[1:]))
 
 
+@thorough
 def test_no_progress_bar_and_no_traceback_in_a_pipe(tmp_path):
     """As a process, in a folder with decoys: the installed packages are used, stderr stays empty in a pipe."""
     for name in ("cases", "reports"):

@@ -1,29 +1,20 @@
-"""The exam: its truths against closed forms, formulations and engines in it, and what it says of them."""
+"""The exam: its truths against closed forms, and formulations in it; `test_exam_run` has its course."""
 
 import json
-import re
 from dataclasses import replace
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.integrate import solve_ivp
 
 import workbench as wb
 from workbench.algorithms.contact_blocks import BlockSolver
-from workbench.builtin.reports.text import exam as exam_words
-from workbench.builtin.reports.text.exam import ranked, sentences, tally, told, worst
-from workbench.cli.main import main
-from workbench.errors import UnknownNameError, WorkbenchError
-from workbench.exams.examine import examine
-from workbench.exams.experiment import Measured
-from workbench.exams.experiments import EXPERIMENTS, chain, halving, painleve, slope
-from workbench.exams.protocol import FIELDS, packed, unpacked
+from workbench.exams.experiments import EXPERIMENTS, chain, halving, painleve
+from workbench.exams.protocol import packed, unpacked
 from workbench.exams.record import Record
 from workbench.exams.scene import FormulationWorld, TrialScene
-from workbench.exams.subject import ENGINES, FOLDER, CannotPlayError, EndedError, FormulationSubject, Subject
+from workbench.exams.subject import ENGINES, FOLDER, CannotPlayError, FormulationSubject
 from workbench.exams.touching import Shapes, frames
 from workbench.exams.trial import Trial, cube_on_feet, sled, sphere, turning
 
@@ -165,16 +156,6 @@ def test_painleves_rod_slides_below_the_critical_friction_and_catches_above():
     assert -caught.velocity[1, 0, 4] == pytest.approx(z * 3.0 / (I + x * x + z * z), rel=0.01)
 
 
-def test_half_the_step_is_taken_where_a_trial_says_so():
-    class Told(Still):
-        def play(self, trial: Trial, h: float) -> Record:
-            assert h == pytest.approx(H / trial.finer)
-            return super().play(trial, h)
-
-    found = examine([Told()], [halving.EXPERIMENT], [H]).rows
-    assert sorted(found["trial"]) == sorted(halving.TRIALS)
-
-
 def test_a_step_of_first_order_loses_half_as_much_with_half_the_step():
     trials = "thrown block", "thrown block" + halving.HALVED
     records = {name: played("coulomb", "halving", name, h) for name, h in zip(trials, (H, 0.5 * H), strict=True)}
@@ -263,176 +244,3 @@ def test_a_world_that_explodes_is_told():
         FormulationSubject(wb.formulations.find("coulomb"), "").play(
             replace(trial, planes=(((0, 0, 1), (0, 0, -1e9)),)), H
         )
-
-
-class Still(Subject):
-    """A subject that plays some trials, in which nothing moves."""
-
-    name, version = "still", "1"
-
-    def __init__(self) -> None:
-        self.asked: list[Trial] = []
-
-    def play(self, trial: Trial, h: float) -> Record:
-        self.asked.append(trial)
-        if trial.mu == 0.8:
-            raise CannotPlayError("too rough")
-        K, B = round((trial.settling + trial.duration) / h), len(trial.bodies)
-        shapes = [(K + 1, B, 3), (K + 1, B, 4), (K + 1, B, 6), (K, B, 6), (K,)]
-        return Record(trial, h, **dict(zip(FIELDS, map(np.zeros, shapes), strict=True)))
-
-
-def test_a_trial_is_played_once_and_what_cannot_be_played_is_no_pass():
-    subject, twice = Still(), replace(slope.EXPERIMENT, name="again")
-    found = examine([subject], [slope.EXPERIMENT, twice], [H])
-    assert len(subject.asked) == len(set(subject.asked)) == 6
-    assert tally(found)[0]["unplayed"] == tally(found)[0]["failed"] == ["slope", "again"]
-    assert "not played in full: slope, again" in sentences(found)[1]
-    rows = found.rows[found.rows["experiment"] == "again"]
-    assert rows["reason"].tolist().count("too rough") == 2
-    assert not rows[rows["reason"] != ""]["passed"].any()
-    assert rows[rows["quantity"] == "creep"]["passed"].tolist() == [True, True]
-    assert rows[rows["quantity"] == "acceleration of slip"]["passed"].tolist() == [False, False]
-
-
-def test_an_interrupted_exam_goes_on_where_it_was(tmp_path, monkeypatch):
-    asked: list[Trial] = []
-
-    def play(self: FormulationSubject, trial: Trial, h: float) -> Record:
-        asked.append(trial)
-        if len(asked) == 3:
-            raise KeyboardInterrupt
-        return Still().play(trial, h)
-
-    monkeypatch.setattr(FormulationSubject, "play", play)
-    given = {"experiments": ["slope"], "steps": [H], "folder": tmp_path}
-    with pytest.raises(KeyboardInterrupt):
-        wb.exam(["coulomb"], **given)
-    found = wb.exam(["coulomb"], **given)
-    # The two that were done are not asked for again; what could not be played is known, too.
-    assert len(asked) == 3 + 4
-    assert asked[:2] + asked[3:] == list(slope.trials().values())
-    again = wb.exam(["coulomb"], **given)
-    assert len(asked) == 3 + 4
-    pd.testing.assert_frame_equal(again.rows, found.rows)
-    assert again.rows["reason"].tolist().count("too rough") == 2
-    # With another step nothing of this is an answer.
-    wb.exam(["coulomb"], **given | {"steps": [2 * H]})
-    assert len(asked) == 7 + 6
-
-
-def test_an_engine_whose_process_ended_plays_again_the_next_time(tmp_path, monkeypatch):
-    asked = []
-
-    def play(self: FormulationSubject, trial: Trial, h: float) -> Record:
-        asked.append(trial)
-        raise EndedError("its process ended")
-
-    monkeypatch.setattr(FormulationSubject, "play", play)
-    for k in (1, 2):
-        found = wb.exam(["coulomb"], experiments=["spin"], steps=[H], folder=tmp_path)
-        assert set(found.rows["reason"]) == {"its process ended"}
-        assert len(asked) == k * len(EXPERIMENTS["spin"].trials)
-
-
-@pytest.mark.parametrize(
-    ("passed", "of", "words"),
-    [
-        ((1, 0), 1, "the experiment is passed by ccp."),
-        ((0, 0), 1, "nobody passes the experiment."),
-        ((0, 0), 3, "nobody passes any experiment."),
-        ((3, 3), 3, "all 3 experiments are passed by ccp and box."),
-        ((2, 1), 3, "nobody passes all 3 experiments; the most, 2, are passed by ccp."),
-    ],
-)
-def test_the_first_sentence_says_who_passes_most(monkeypatch, passed, of, words):
-    rows = [
-        {"step": 1e-3, "subject": name, "passed": k, "of": of, "failed": [], "unplayed": []}
-        for name, k in zip(("ccp", "box"), passed, strict=True)
-    ]
-    monkeypatch.setattr(exam_words, "tally", lambda exam: rows)
-    assert (
-        sentences(SimpleNamespace(steps=(1e-3,), subjects=dict.fromkeys(("ccp", "box"))))[0]
-        == f"At 1 ms a step {words}"
-    )
-
-
-def test_who_passes_most_stands_first_and_of_equals_the_reference(monkeypatch):
-    scores = {"box": 3, "ccp": 5, "mujoco": 4, "coulomb": 4}
-    rows = [{"subject": name, "step": h, "passed": k} for h in (1e-3, 5e-3) for name, k in scores.items()]
-    monkeypatch.setattr(exam_words, "tally", lambda exam: rows)
-    assert ranked(SimpleNamespace(subjects=scores)) == ["ccp", "coulomb", "mujoco", "box"]
-
-
-def test_a_number_passes_up_to_its_bound_on_either_side_and_an_experiment_when_all_its_numbers_do():
-    values = (1.5, 0.5, 1.51, 0.49)
-    numbers = [Measured("height", "block", x, 1.0, 0.5, "m") for x in values]
-    for chosen, all_pass in ((numbers[:2], True), (numbers[1:3], False), (numbers[3:], False)):
-        experiment = replace(slope.EXPERIMENT, trials={}, measure=lambda _, chosen=chosen: chosen)
-        found = examine([Still()], [experiment], [H])
-        assert found.rows["passed"].tolist() == [x.value in values[:2] for x in chosen]
-        assert (tally(found)[0]["failed"] == []) == all_pass
-
-
-def test_the_number_in_a_cell_is_the_one_farthest_off_and_badges_count_experiments():
-    found = wb.exam(["ccp", "coulomb"], experiments=["lift"], steps=[H])
-    ccp, coulomb = found.badges
-    assert (ccp["passed"], coulomb["passed"]) == (0, 1)
-    assert ccp["badge"]["color"] == "red"
-    assert coulomb["badge"]["message"] == "1 of 1"
-    assert "passed by coulomb" in found.words[0]
-    page = found.html()
-    first, second = re.findall(r'<td class="name">(.*?)</td>', page)[:2]
-    assert first.startswith("coulomb<")
-    assert "the reference" in first
-    assert second == "ccp"
-    assert page.count('href="motions/lift-1-at-5000-us.html#ccp"') == 1
-    assert "✗" in page
-
-
-def test_the_command_writes_rows_page_motions_and_badges(tmp_path, capsys):
-    out = tmp_path / "exam"
-    assert (
-        main(["exam", "ccp", "--experiment", "lift", "--step", "5e-3", "--out", str(out), "--json", "--workers", "1"])
-        == 0
-    )
-    told = json.loads(capsys.readouterr().out)
-    assert told == json.loads((out / "exam.json").read_text())
-    assert told[0]["failed"] == ["lift"]
-    assert {x.name for x in out.iterdir()} == {
-        "exam.csv", "exam.json", "journal.jsonl", "motions", "provenance.json", "report.html",
-    }  # fmt: skip
-    page = (out / "motions" / "lift-1-at-5000-us.html").read_text()
-    assert "Content-Security-Policy" in page
-    assert "ccp is grey" in page
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"subjects": ["nobody"]}, "formulation"), ({"experiments": ["flying"]}, "experiment"),
-        ({"subjects": ["coulomb"], "steps": [1.0]}, "1e-5 to 0.02"),
-        ({"subjects": ["bullet"], "python": ["/nowhere/python"]}, "is no program"),
-    ],
-)  # fmt: skip
-def test_mistakes_are_told_in_one_line(given, words):
-    with pytest.raises((UnknownNameError, WorkbenchError), match=words) as told:
-        wb.exam(**given)
-    assert "\n" not in str(told.value)
-
-
-def test_what_could_not_be_played_goes_before_what_is_passed():
-    columns = ["passed", "error", "trial"]
-    rows = pd.DataFrame([[True, 0.9, "a"], [False, np.nan, "b"], [True, 0.1, "c"]], columns=columns)
-    assert worst(rows)["trial"] == "b"
-    assert worst(pd.concat([rows, pd.DataFrame([[False, 2.0, "d"]], columns=columns)]))["trial"] == "d"
-    assert worst(rows[rows["passed"].astype(bool)])["trial"] == "a"
-
-
-def test_numbers_are_told_in_the_unit_of_the_larger_of_two():
-    assert [told(x, "m") for x in (0.0, 1e-11, -1.25e-8, 3e-5, 0.0012, 0.68)] == [
-        "0", "0", "-12.5 nm", "30 µm", "1.2 mm", "0.68 m",
-    ]  # fmt: skip
-    assert told(0.41, "m/s", beside=0.9888) == "0.41 m/s"
-    assert told(0.41, "m/s") == "410 mm/s"
-    assert told(9.81, "N") == "9.81 N"

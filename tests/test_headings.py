@@ -196,6 +196,8 @@ def test_a_formulation_has_axes_if_and_only_if_its_answer_depends_on_them(f):
     """Tangents turned with their headings and slides leave the answer, unless the axes are fixed to the tangents."""
     # Facets that are all at work are isotropic; where friction is large some of them are not.
     mu = (2.0, 3.0) if f.name == "comfree" else (0.05, 0.4)
+    # Its cone has no axes, its pyramid has.
+    f = f.with_options(cone="pyramidal") if f.name == "mujoco-noslip" else f
     systems = [random_system(seed, r=2, d=2, mu=mu) for seed in range(12)]
     # A contact that sticks before the step has no slide to turn to.
     systems = [s for s in systems if np.linalg.norm(slip(s, s.v), axis=1).min() > 0.01][:3]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.thorough import thorough
 from workbench.builtin.reports.figures.motion import drawn_tracks, farthest, framing, stills, tidy, view_of
 from workbench.builtin.reports.pages import motion as page_of_motion
 from workbench.builtin.reports.pages.comparison import render
@@ -248,6 +249,7 @@ def test_a_hand_turns_the_view_and_comes_nearer(reader, path):
     assert len(set(pictures)) == 4
 
 
+@thorough
 def test_without_webgl_and_on_paper_there_are_still_pictures(reader, path):
     page = reader.open(path, script=NO_WEBGL)
     strip = page.locator("#motion .stills")

@@ -5,6 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 import workbench as wb
+from tests.thorough import thorough
 from workbench.builtin.reports.figures.comparison import apart, figures
 from workbench.builtin.reports.figures.motion import drawn_tracks
 from workbench.builtin.reports.pages.comparison import render
@@ -85,6 +86,7 @@ def test_formulations_whose_points_coincide_share_a_plot():
     assert list(shown["label"]) == ["a\nfixed axes\nand 1 more", "c", "d"]
 
 
+@thorough
 def test_the_meaning_of_a_word_goes_as_the_page_is_scrolled(compared, tmp_path, reader):
     (tmp_path / "report.html").write_text(render(compared, provenance(case="wheel")), "utf-8")
     page = reader.open(tmp_path / "report.html")

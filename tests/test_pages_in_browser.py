@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser import SEEN, violations
 from tests.every_page import PAGES
-from tests.thorough import quickly
+from tests.thorough import quickly, thorough
 
 # What wants a finger, or scrolls by itself, must be reached by Tab and show that it is.
 WANTED = """() => {
@@ -128,6 +128,7 @@ CURVES = "#figure-friction .mark-line path"
 FAINT = f'{CURVES}[opacity="0.08"]'
 
 
+@thorough
 def test_a_curve_is_singled_out_by_keyboard_as_by_a_click(pages, reader):
     page = reader.open(pages("compare-cube"))
     colours = """paths => [...new Set(paths.map(path => path.getAttribute('stroke')))]"""

@@ -14,6 +14,7 @@ from markupsafe import escape
 from rich.console import Console
 
 import workbench as wb
+from tests.thorough import thorough
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
@@ -156,6 +157,7 @@ def test_a_figure_is_printed_alone_at_its_size_and_the_page_is_whole_again(page,
     assert len(sizes_of(found.pdf())) > 5
 
 
+@thorough
 def test_a_printed_page_is_light_unfolded_and_cuts_nothing_off(page, tmp_path, reader):
     (tmp_path / "report.html").write_text(page, "utf-8")
     found = reader.open(tmp_path / "report.html", dark=True)

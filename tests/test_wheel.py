@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
+from tests.thorough import thorough
 from workbench.algorithms import ROUND_OFF, default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.wheel import Wheel
@@ -165,6 +166,7 @@ def test_friction_and_its_direction_while_sliding(compared, normal, label):
     assert least_angle <= found.misalignment_rms <= most_angle
 
 
+@thorough
 def test_stewart_trinkle_and_anitescu_potra_differ_by_their_normal_law_alone(compared):
     velocity, gap = (compared(tuple(SLIDING), False, normal) for normal in ("velocity", "gap"))
     with_gap, without = row(gap, "stewart-trinkle"), row(velocity, "anitescu-potra")
@@ -173,6 +175,7 @@ def test_stewart_trinkle_and_anitescu_potra_differ_by_their_normal_law_alone(com
     assert row(velocity, "stewart-trinkle").friction_rmsd == without.friction_rmsd
 
 
+@thorough
 def test_polygon_and_box_keep_their_error_at_a_tenth_of_the_step_and_the_one_pass_hybrid_does_not(compared):
     labels = ("anitescu-potra", "box", "hybrid")
     found = compared(labels, False, "gap", (1e-3, 1e-4))

@@ -10,12 +10,14 @@ from benchmarks.packings import STATES, packing
 from benchmarks.peers.convex import clarabel_bodies
 from benchmarks.peers.pinocchio import pinocchio
 from benchmarks.peers.siconos import siconos
-from workbench.algorithms import sphere_interior, sphere_newton, spheres
+from workbench.algorithms import apgd, sphere_interior, sphere_newton, spheres
 from workbench.algorithms.in_turn import InTurn
 
-COUNTS = (100, 1000, 5000)
-DENSE, SPARSE = 300, 5000
-"""Contacts up to which peers with a dense W are asked, and those with a sparse one: beyond, none answers in time."""
+COUNTS = {100: STATES, 1000: STATES, 5000: STATES, 30_000: ("moving", "at rest")}
+"""States that are measured, by the number of spheres."""
+DENSE, SPARSE, FACTORED = 300, 5000, 20_000
+"""Contacts up to which peers with a dense W are asked, those with a sparse one, and ours that factor a matrix: beyond,
+none answers in time."""
 LIMIT = 120.0
 """Seconds that the workbench's solvers may take."""
 NEAR, CLOSE = 1e-6, 1e-10
@@ -26,8 +28,8 @@ GUARD = 0.1
 def tasks(law: str) -> Callable[[Options], list[Task]]:
     def made(options: Options) -> list[Task]:
         found = []
-        for N in (20,) if options.quick else COUNTS:
-            for state in STATES:
+        for N, states in ({20: STATES} if options.quick else COUNTS).items():
+            for state in states:
                 problem: Any = packing(N, state, law)
                 group = f"{N} spheres, {problem.contacts} contacts, {state}"
                 found.append(Task(f"{N} spheres, {state}", problem, group, problem.contacts, problem))
@@ -77,7 +79,7 @@ COULOMB = Comparison(
     ABOUT,
     tasks("coulomb"),
     (
-        ours("workbench", sweeps(NEAR, 8000), newton(NEAR, 60)),
+        up_to(FACTORED, ours("workbench", sweeps(NEAR, 8000), newton(NEAR, 60))),
         ours("workbench, sweeps", sweeps(NEAR, 8000)),
         up_to(SPARSE, siconos("Siconos NSGS", "friction", "NSGS", 1e-9, 3000)),
         up_to(DENSE, pinocchio("Pinocchio ADMM", "ADMM", True, 1e-9, 1000)),
@@ -90,9 +92,11 @@ CCP = Comparison(
     ABOUT,
     tasks("ccp"),
     (
-        ours("workbench", sweeps(NEAR, 8000), newton(NEAR, 60)),
-        ours("workbench, close", sweeps(NEAR, 8000), newton(CLOSE, 60)),
-        ours("workbench, interior points", interior(NEAR)),
+        up_to(FACTORED, ours("workbench", sweeps(NEAR, 8000), newton(NEAR, 60))),
+        up_to(FACTORED, ours("workbench, close", sweeps(NEAR, 8000), newton(CLOSE, 60))),
+        up_to(FACTORED, ours("workbench, interior points", interior(NEAR))),
+        ours("workbench, sweeps", sweeps(NEAR, 8000)),
+        ours("workbench, APGD", replace(apgd.SOLVER, stop=NEAR * GUARD, most=8000)),
         up_to(SPARSE, clarabel_bodies(1e-10)),
         up_to(DENSE, pinocchio("Pinocchio ADMM", "ADMM", False, 1e-9, 1000)),
     ),

@@ -25,6 +25,7 @@ DROPPED = ["solve_time", "residual", "reason"]
 STUDIES = {
     "hopper": ("height", "delay", "discharge", "coordination"),
     "silo": ("height", "floor", "coordination"),
+    "column-collapse": ("fall_time", "runout", "slope", "coordination"),
 }
 """The scenes, and the measures that their figures and tables show."""
 

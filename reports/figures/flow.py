@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbench.builtin.reports.figures.charts import Chart, Figure, short
 from workbench.builtin.reports.figures.styles import INK, dashes, palette
-from workbench.comparison.scenes.flow import Flow
+from workbench.comparison.scenes.flow import Flow, at_roughness
 from workbench.comparison.scenes.flow_differences import EXACT
 
 WIDTH, ROW = 760, 130
@@ -83,15 +83,14 @@ def difference_figure(f: Flow, measures: Sequence[str]) -> Figure | None:
             .mark_rule(color=INK, strokeWidth=1).encode(y=alt.datum(0.0)),
             base.mark_rule(strokeWidth=1.8).encode(y="low:Q", y2="high:Q"),
             base.mark_line(strokeWidth=1.4).encode(y=y, strokeDash=dash),
-            base.mark_point(size=60, filled=True, opacity=1).encode(y=y, shape=alt.condition(
-                "datum.told", alt.value("circle"), alt.value("stroke")
-            )),
+            base.mark_point(filled=True, opacity=1)
+            .encode(y=y, size=alt.condition("datum.told", alt.value(80), alt.value(14))),
         ]  # fmt: skip
         plots.append(by_mu(layers, data))
     caption = (
         "By how much a formulation differs from Coulomb's law at the same step and friction coefficient, the mean over "
         "the starts, in per cent of Coulomb's. Upright lines are what the spread of the starts leaves open: where one "
-        "crosses zero, these runs cannot tell; where none does, the mean is a dot."
+        "crosses zero, these runs cannot tell; where none does, the dot is large."
     )
     return Figure("differences", "What the formulation changes", caption, alt.vconcat(*plots))
 
@@ -159,8 +158,10 @@ def _asked(f: Flow, rows: pd.DataFrame) -> pd.DataFrame:
     """mu h |u_t| of associated flow by panel and step, beside the roughness; where `kind` is "fine", that is 1."""
     own = _in_ms(rows[(rows["formulation"] == ASSOCIATED) & (rows["artefact"] > 0)])
     beside = own.assign(gap=own["artefact"] / f.roughness).groupby(["mu", "step"])["gap"].mean().reset_index()
-    finest = own[own["step"] == own["step"].min()].groupby("mu")["needed_step"].mean().reset_index()
-    there = finest.rename(columns={"needed_step": "step"}).assign(gap=1.0)
+    own = at_roughness(rows[(rows["formulation"] == ASSOCIATED) & (rows["artefact"] > 0)])
+    there = (
+        own.groupby("mu")["needed_step"].mean().reset_index().rename(columns={"needed_step": "step"}).assign(gap=1.0)
+    )
     there["step"] *= 1e3
     there["said"] = [f"{x:.2g} ms" for x in there["step"]]
     found = pd.concat([there.assign(kind="fine"), beside.assign(kind="asked")], ignore_index=True)

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from workbench.builtin.reports.text.conclusions import listed
-from workbench.comparison.scenes.flow import Flow
+from workbench.comparison.scenes.flow import Flow, at_roughness
 from workbench.comparison.scenes.flow_differences import EXACT, SURE
 
 ASSOCIATED = "ccp"
@@ -117,8 +117,7 @@ def _artefact(f: Flow, rows: pd.DataFrame) -> list[str]:
     own = rows[(rows["formulation"] == ASSOCIATED) & (rows["needed_step"] > 0)]
     if own.empty:
         return []
-    finest = own[own["step"] == own["step"].min()].groupby("mu")["needed_step"]
-    steps = ", ".join(_needed(mu, x) for mu, x in finest)
+    steps = ", ".join(_needed(mu, x) for mu, x in at_roughness(own).groupby("mu")["needed_step"])
     beside = own["artefact"] / f.roughness
     return [
         f"Associated flow ({ASSOCIATED}) holds contacts that slide open by μ h |uₜ|, the mean by their forces. That is "

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 SLOW = ("staggered",)
 """Formulations that sit the exam only where they are asked to: a step of theirs takes a hundred times as long."""
 
+FEW = 12
+"""Plays up to which further processes cost more than they save."""
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ExamResult(Result):
@@ -116,7 +119,8 @@ def exam(
     units = {_key(play): play for play in plays(sitting, chosen, steps)}
     found: dict[tuple[str, Trial, float], Record | str] = {}
     try:
-        for key, rows in kept_or_made(units, played, None if folder is None else Path(folder), workers):
+        processes = workers if len(units) > FEW else 1
+        for key, rows in kept_or_made(units, played, None if folder is None else Path(folder), processes):
             play = units[key]
             found[play.name] = record_of(play, rows)
             if progress:

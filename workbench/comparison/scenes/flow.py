@@ -135,6 +135,13 @@ def flow(
     return Flow(case, frame, pd.DataFrame(forces), pd.DataFrame(truths), tuple(moving), mean, rough)
 
 
+def at_roughness(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of rows with an artefact those of one step a friction coefficient: whose `needed_step` is nearest to its own."""
+    own = rows.assign(far=np.log(rows["step"] / rows["needed_step"]))
+    own["far"] = own.groupby(["mu", "step"])["far"].transform("mean").abs()
+    return rows[own["far"] == own.groupby("mu")["far"].transform("min")]
+
+
 def columns(case: SceneCase) -> dict[str, dict[str, str]]:
     """Unit and meaning of every column of a flow's rows."""
     each = GIVEN | case.measures | {name: tuple(x) for name, x in MEASURES.items()} | ARTEFACT
