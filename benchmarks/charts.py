@@ -14,9 +14,11 @@ ENDINGS = ("svg", "png")
 
 
 def save_charts(result: Result, folder: Path) -> list[Path]:
-    """NAME-size and NAME-profile as SVG and PNG; no chart without two sizes, or without two solvers."""
+    """NAME-size and NAME-profile as SVG and PNG; no chart without two sizes, two solvers or anything solved."""
     found = {}
     rows = frame(result)
+    if not np.isfinite(rows["cost"]).any():
+        return []
     if rows["size"].nunique() > 1:
         found["size"] = against_size(result, rows)
     if rows.loc[rows["peer"] != FLOOR, "peer"].nunique() > 1:

@@ -4,19 +4,22 @@ Contact by contact |p - P_K(p - m_c u~)| / (m_c max(|u_free|, g h)), m_c = 3 / t
 with De Saxce's term mu |u_t| on the normal under Coulomb's law, and u itself for the CCP.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from workbench.algorithms import spheres
 from workbench.arrays import Array
 from workbench.builtin.cases import SCENES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.problems.contact_blocks import ASSOCIATED, ContactBlocks, Indices
 from workbench.problems.friction_problem import normals_first
+from workbench.problems.solution import Solution
 from workbench.scenes.posing import Poser
+from workbench.scenes.stepper import SceneStepper
 
 GRAVITY = 9.81
 STATES: dict[str, tuple[float, dict[str, float]]] = {
@@ -28,12 +31,22 @@ STATES: dict[str, tuple[float, dict[str, float]]] = {
 """Step [s], and what else the case `packing` is given."""
 
 
+SETTLED = "settled"
+"""A state besides: grains of 5 mm in a bin as high as wide, 0.3 s after they were let go, with the last impulses."""
+FALL = ((2e-3, 145), (1e-3, 10))
+"""Steps [s] until then, and how many of each."""
+
+
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """A step of h [s]; z (3 r,) has the normal impulses of all r contacts first, as `FrictionProblem` has them."""
+    """A step of h [s]; z (3 r,) has the normal impulses of all r contacts first, as `FrictionProblem` has them.
+
+    `start` (3 r,), contact by contact, are those that the same contacts had a step before; None where there was none.
+    """
 
     blocks: ContactBlocks
     h: float
+    start: Array | None = None
     d = 2
 
     @property
@@ -105,9 +118,44 @@ def on_cones(y: Array, mu: Array) -> Array:
 
 
 def packing(N: int, state: str, law: str, seed: int = 0) -> Packing:
-    """N spheres in one of `STATES` under `coulomb` or `ccp`."""
+    """N spheres in one of `STATES`, or `SETTLED`, under `coulomb` or `ccp`."""
+    if state == SETTLED:
+        return settled(N, law, seed)
     h, given = STATES[state]
     scene = SCENES.find("packing")(N=N, seed=seed, **given).scene()
     q, v = scene.start()
     poser = Poser(FORMULATIONS.find(law), recovery=scene.recovery)
     return Packing(poser.pose(scene.instant(q, v, 0.0, h)).problem(), h)
+
+
+@dataclass(frozen=True)
+class Overheard:
+    """Sweeps that keep the last problem that they were asked, and where they were to start."""
+
+    asked: dict[str, Any]
+    name = "spheres"
+    solves = spheres.SOLVER.solves
+    guaranteed_for, source = spheres.SOLVER.guaranteed_for, spheres.SOLVER.source
+
+    def why_not(self, problem: Any) -> str | None:
+        return spheres.SOLVER.why_not(problem)
+
+    def solve(self, problem: Any) -> Solution:
+        return self.solve_from(problem, np.zeros(problem.size))
+
+    def solve_from(self, problem: Any, start: Array) -> Solution:
+        self.asked.update(problem=problem, start=start.copy())
+        return replace(spheres.SOLVER, stop=1e-4, most=400).solve_from(problem, start)
+
+
+def settled(N: int, law: str, seed: int) -> Packing:
+    """What N spheres in a bin ask for when they have come to rest, or nearly."""
+    bin_of_spheres = SCENES.find("silo")(N=N, seed=seed, bin=0.01 * np.cbrt(N), rising=0.0)
+    scene, asked = bin_of_spheres.scene(), dict[str, Any]()
+    q, v = scene.start()
+    for h, steps in FALL:
+        stepper = SceneStepper(scene, FORMULATIONS.find(law), h, Overheard(asked))
+        for _ in range(steps):
+            x = stepper.step(q, v, 0.0)
+            q, v = x.q, x.v
+    return Packing(replace(asked["problem"]), h, asked["start"])

@@ -14,6 +14,7 @@ COMPARISONS = (
     robots.CCP,
     packings.COULOMB,
     packings.CCP,
+    packings.BINS,
     growth.SOLVER,
     growth.CCPS,
     growth.LCPS,

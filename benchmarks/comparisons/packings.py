@@ -4,14 +4,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from benchmarks.comparisons.growth import up_to
 from benchmarks.harness import Comparison, Measure, Options, Peer, Task, in_process
-from benchmarks.packings import STATES, packing
+from benchmarks.packings import SETTLED, STATES, packing
 from benchmarks.peers.convex import clarabel_bodies
 from benchmarks.peers.pinocchio import pinocchio
 from benchmarks.peers.siconos import siconos
-from workbench.algorithms import apgd, sphere_interior, sphere_newton, spheres
+from workbench.algorithms import apgd, find_solver, sphere_interior, sphere_newton, spheres
 from workbench.algorithms.in_turn import InTurn
+from workbench.problems.classes import CoulombNCP
 
 COUNTS = {100: STATES, 1000: STATES, 5000: STATES, 30_000: ("moving", "at rest")}
 """States that are measured, by the number of spheres."""
@@ -38,8 +41,18 @@ def tasks(law: str) -> Callable[[Options], list[Task]]:
     return made
 
 
-def ours(name: str, *solvers: Any) -> Peer:
-    """The workbench's solvers in turn, to the residual of the last one."""
+def in_bins(options: Options) -> list[Task]:
+    """Grains that have settled in a bin, under Coulomb's law."""
+    found = []
+    for N in (100,) if options.quick else (100, 300, 1000):
+        problem: Any = packing(N, SETTLED, "coulomb")
+        name = f"{N} spheres, {problem.contacts} contacts"
+        found.append(Task(name, problem, name, problem.contacts, problem))
+    return found
+
+
+def ours(name: str, *solvers: Any, warm: bool = False) -> Peer:
+    """The workbench's solvers in turn, to the residual of the last one, from zero or from the step before."""
 
     def load() -> Measure:
         method = InTurn(solvers, solvers[-1].stop)
@@ -47,7 +60,8 @@ def ours(name: str, *solvers: Any) -> Peer:
         def ready(task: Task) -> Callable[[], Callable[[], Any]]:
             def solve() -> Any:
                 # What a problem keeps of a first solve is part of every one.
-                found = method.solve(replace(task.data.blocks))
+                start = task.data.start if warm else np.zeros(task.data.size)
+                found = method.solve_from(replace(task.data.blocks), start)
                 return found.z[task.data.order], found.reason
 
             return lambda: solve
@@ -55,6 +69,24 @@ def ours(name: str, *solvers: Any) -> Peer:
         return in_process(ready, LIMIT)
 
     return Peer(name, load, f"{', '.join(s.name for s in solvers)}, residual {solvers[-1].stop:g}")
+
+
+def exact(contacts: int) -> Peer:
+    """The workbench's exact solver of dense problems, up to so many contacts."""
+
+    def load() -> Measure:
+        def ready(task: Task) -> Callable[[], Callable[[], Any]]:
+            problem = CoulombNCP(task.data.M, task.data.q, task.data.mu, task.data.d)
+
+            def solve() -> Any:
+                found = find_solver("coulomb-exact").solve(problem)
+                return found.z, found.reason
+
+            return lambda: solve
+
+        return in_process(ready, LIMIT)
+
+    return up_to(contacts, Peer("workbench, exact", load, "coulomb-exact, to round-off"))
 
 
 def sweeps(stop: float, most: int) -> Any:
@@ -99,6 +131,22 @@ CCP = Comparison(
         ours("workbench, APGD", replace(apgd.SOLVER, stop=NEAR * GUARD, most=8000)),
         up_to(SPARSE, clarabel_bodies(1e-10)),
         up_to(DENSE, pinocchio("Pinocchio ADMM", "ADMM", False, 1e-9, 1000)),
+    ),
+    within=(NEAR, CLOSE),
+)
+BINS = Comparison(
+    "packings-settled",
+    "Grains settled in a bin, Coulomb friction",
+    "The case `silo`, its wall at rest, as high as wide: grains of 5 mm, mu = 0.5, a step of 1 ms 0.3 s after they "
+    "were let go; warm from the impulses of the step before. The residual is that of the packings.",
+    in_bins,
+    (
+        exact(1000),
+        ours("workbench", sweeps(NEAR, 8000), newton(NEAR, 20)),
+        ours("workbench, warm", sweeps(NEAR, 8000), newton(NEAR, 20), warm=True),
+        ours("workbench, sweeps", sweeps(NEAR, 8000)),
+        ours("workbench, sweeps, warm", sweeps(NEAR, 8000), warm=True),
+        up_to(SPARSE, siconos("Siconos NSGS", "friction", "NSGS", 1e-9, 3000)),
     ),
     within=(NEAR, CLOSE),
 )
