@@ -36,6 +36,7 @@ SOLVERS = Registry("solver", "workbench.algorithms", {
     "elimination": "elimination.SOLVER",
     "blocks-exact": "contact_blocks.SOLVER",
     "spheres": "spheres.SOLVER",
+    "spheres-gradient": "sphere_gradient.SOLVER",
     "spheres-newton": "sphere_newton.SOLVER",
     "spheres-interior": "sphere_interior.SOLVER",
     "mixed-exact": "mixed_exact.SOLVER",

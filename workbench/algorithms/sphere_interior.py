@@ -10,8 +10,6 @@ Mehrotra 1992; Vandenberghe 2010, "The CVXOPT linear and quadratic cone program 
 iteration: one factorisation; there are 15 to 30, however many contacts. A start that somebody gives is of no use.
 """
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
@@ -19,7 +17,7 @@ from workbench.algorithms import best
 from workbench.algorithms.sphere_newton import LARGEST, PackedNewton
 from workbench.algorithms.spheres import OfSpheres, Packed
 from workbench.arrays import Array
-from workbench.problems.contact_blocks import ASSOCIATED, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
 
 STOP, MOST = 1e-6, 60
 """Residual at which it stops, and iterations at most, if nothing else is asked for. Rounding ends at some 1e-7."""
@@ -181,12 +179,6 @@ class Interior:
 class SphereInterior(OfSpheres):
     """See the module; the iterations are factorisations."""
 
-    def _packed(self, problem: Any) -> Packed | str:
-        found = super()._packed(problem)
-        if not isinstance(found, str) and not np.isin(problem.cone, (ASSOCIATED, NO_CONE)).all():
-            return f"{self.name}: associated flow is needed in every contact with friction"
-        return found
-
     def search(self, problem: ContactBlocks, packed: Packed, x: Array) -> tuple[Array, float, int]:
         found, iterations, vain = problem.residual(x), 0, 0
         if found <= self.stop or not problem.blocks:
@@ -205,5 +197,5 @@ class SphereInterior(OfSpheres):
 
 SOLVER = SphereInterior(
     STOP, MOST, "spheres-interior", "contacts of spheres with associated flow", "Nesterov & Todd 1998; Mehrotra 1992",
-    largest=LARGEST,
+    largest=LARGEST, associated=True,
 )  # fmt: skip

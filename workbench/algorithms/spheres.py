@@ -228,6 +228,8 @@ class OfSpheres:
     solves: frozenset[str] = frozenset({ContactBlocks.kind})
     largest: int | None = None
     """Velocities up to which a problem is taken, if there is a limit."""
+    associated: bool = False
+    """Whether associated flow alone is taken."""
 
     def search(self, problem: ContactBlocks, packed: Packed, x: Array) -> tuple[Array, float, int]:
         raise NotImplementedError
@@ -248,6 +250,8 @@ class OfSpheres:
             return f"{self.name} solves contact blocks, not {problem.kind}"
         if self.largest is not None and problem.b.size > self.largest:
             return f"{self.name}: {problem.b.size} velocities; up to {self.largest} are possible"
+        if self.associated and not np.isin(problem.cone, (ASSOCIATED, NO_CONE)).all():
+            return f"{self.name}: associated flow is needed in every contact with friction"
         try:
             return Packed(problem)
         except ValueError as error:
