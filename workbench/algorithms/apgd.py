@@ -24,6 +24,19 @@ LONGER = 0.9
 """What L is multiplied by after every iteration: lengths may grow again."""
 
 
+@kernel(types.float64(types.float64, VECTOR))
+def momentum(uphill, pace):
+    """The share of the last step that the next extrapolation adds; pace = [theta, L] goes on, and starts anew where the
+    momentum points uphill."""
+    theta = pace[0]
+    pace[0] = 0.5 * (theta * np.sqrt(theta**2 + 4.0) - theta**2)
+    pace[1] *= LONGER
+    if uphill > 0.0:
+        pace[0] = 1.0
+        return 0.0
+    return theta * (1.0 - theta) / (theta**2 + pace[0])
+
+
 @kernel(types.void(*STORED, *STORED, VECTOR, *SETS, types.int64, *(VECTOR,) * 8))
 def accelerated(
     J_first, J_column, J, V_first, V_column, V, q, first, cone, mu, lower, upper, count, x, u_x, y, u_y, v, new, u, pace
@@ -47,15 +60,10 @@ def accelerated(
             if curved <= pace[1] * moved:
                 break
             pace[1] *= 2.0
-        theta = pace[0]
-        pace[0] = 0.5 * (theta * np.sqrt(theta**2 + 4.0) - theta**2)
-        share = theta * (1.0 - theta) / (theta**2 + pace[0])
-        if uphill > 0.0:
-            share, pace[0] = 0.0, 1.0
+        share = momentum(uphill, pace)
         for k in range(q.shape[0]):
             y[k], u_y[k] = new[k] + share * (new[k] - x[k]), u[k] + share * (u[k] - u_x[k])
             x[k], u_x[k] = new[k], u[k]
-        pace[1] *= LONGER
 
 
 class Accelerated:

@@ -190,8 +190,7 @@ class SphereInterior(OfSpheres):
             on.newton.judged()
             if on.newton.least < found:
                 found, x, vain = on.newton.least, on.newton.x, 0
-                if best.watched(x.size):
-                    best.offer(x)
+                best.offer(x)
         return x, found, iterations
 
 

@@ -60,6 +60,18 @@ def add_impulses(pair, contact, P, body):
             body[b, 3 + c] += contact[i, ARM_B] * body[b, INERTIA] * turn
 
 
+@kernel(types.void(PAIRS, MATRIX, MATRIX, MATRIX), **FAST)
+def contact_velocities(pair, contact, body, u):
+    """u (B, 3) of the contacts in world axes, from the velocities of body (N + 1, BODY)."""
+    for i in range(pair.shape[0]):
+        a, b, arm_a, arm_b = pair[i, 0], pair[i, 1], contact[i, ARM_A], contact[i, ARM_B]
+        for c in range(3):
+            d, e = (c + 1) % 3, (c + 2) % 3
+            turn_d = arm_a * body[a, 3 + d] + arm_b * body[b, 3 + d]
+            turn_e = arm_a * body[a, 3 + e] + arm_b * body[b, 3 + e]
+            u[i, c] = body[a, c] - body[b, c] + turn_d * contact[i, e] - turn_e * contact[i, d] + contact[i, OFFSET + c]
+
+
 @kernel(types.void(PAIRS, MATRIX, FLAGS, NUMBER, COUNT, MATRIX, MATRIX), **FAST)
 def sphere_sweeps(pair, contact, associated, over, count, body, P):
     """`count` sweeps over P (B, 3), world axes; body (N + 1, BODY) follows it. `over` is for Coulomb's law alone.

@@ -12,6 +12,7 @@ Sweeps: Jourdan, Alart & Jean 1998. Guarantee: for associated flow the energy fa
 acceleration that does not make the sweeps' changes smaller is taken back. For Coulomb's law there is no proof.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -49,7 +50,7 @@ INNER, MEMORY = 4, 10
 SMALL = 1e-12
 """Added to the normal equations of an acceleration, beside their trace."""
 FIRST_LOOK, LAST_LOOK = 20, 400
-"""Sweeps between measurements, at first and later."""
+"""Iterations between measurements, at first and later: one takes as long as some twenty of them."""
 STOP, MOST = 1e-7, 20_000
 """Residual at which it stops, and sweeps at most, if nothing else is asked for."""
 ALIKE = 1e-10
@@ -273,31 +274,46 @@ class OfSpheres:
         return Solution(x, status, found, self.tolerance, iterations, clock() - begun, self.name, reason)
 
 
-class SphereSweeps(OfSpheres):
-    """See the module; the iterations are sweeps."""
+class InLooks(OfSpheres):
+    """A method that iterates cheaply: its answer is measured now and then, and the best one is kept and offered."""
+
+    def begin(self, packed: Packed, z: Array) -> Callable[[int], Array]:
+        """From z (B, 3), which may be written over: what does so many iterations more and returns the iterate."""
+        raise NotImplementedError
 
     def search(self, problem: ContactBlocks, packed: Packed, x: Array) -> tuple[Array, float, int]:
-        z, sweeps = packed.spread(x), 0
-        x = packed.gathered(z)
-        found = problem.residual(x)
-        accelerated = Acceleration(packed, z) if packed.associated.all() else None
-        look = FIRST_LOOK
-        while found > self.stop and sweeps < self.most:
-            look = min(look, self.most - sweeps)
-            if accelerated is None:
-                z = packed.swept(z, look)
-            else:
-                for _ in range(max(look // INNER, 1)):
-                    accelerated.advance()
-                z = accelerated.answer
-            sweeps, look = sweeps + look, min(2 * look, LAST_LOOK)
-            reached = packed.gathered(z)
+        advance, found = self.begin(packed, packed.spread(x)), problem.residual(x)
+        done, look = 0, FIRST_LOOK
+        while found > self.stop and done < self.most:
+            look = min(look, self.most - done)
+            reached = packed.gathered(advance(look))
+            done, look = done + look, min(2 * look, LAST_LOOK)
             residual = problem.residual(reached)
             if residual < found:
                 found, x = residual, reached
-                if best.watched(x.size):
-                    best.offer(x)
-        return x, found, sweeps
+                best.offer(x)
+        return x, found, done
+
+
+class SphereSweeps(InLooks):
+    """See the module; the iterations are sweeps."""
+
+    def begin(self, packed: Packed, z: Array) -> Callable[[int], Array]:
+        if packed.associated.all():
+            on = Acceleration(packed, z)
+
+            def accelerate(count: int) -> Array:
+                for _ in range(max(count // INNER, 1)):
+                    on.advance()
+                return on.answer
+
+            return accelerate
+
+        def sweep(count: int) -> Array:
+            z[:] = packed.swept(z, count)
+            return z
+
+        return sweep
 
 
 SOLVER = SphereSweeps(
