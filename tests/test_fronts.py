@@ -54,6 +54,24 @@ def test_steps_are_those_of_a_sparse_factorisation(law, smooth, small_fronts):
     np.testing.assert_allclose(steps[0], steps[1], rtol=1e-7, atol=1e-9 * abs(steps[1]).max())
 
 
+def test_many_right_hand_sides_at_once_and_some_that_leave_fronts_out(small_fronts):
+    p = packing(70, "moving", "coulomb").blocks
+    newton = PackedNewton(p, Packed(p))
+    z = newton.begin(np.zeros(p.size))
+    newton.start(z, z, 1e-4)
+    newton.newton_step(1e-4)
+    b = np.random.default_rng(0).normal(size=(p.b.size, 4))
+    b[12:, 0] = 0.0
+    x = newton.last.solve(b)
+    np.testing.assert_allclose(x, np.column_stack([newton.last.solve(column) for column in b.T]), atol=1e-12)
+    J = newton.matrix.J.toarray()
+    D = np.zeros((p.s.size, p.s.size))
+    for i in range(p.blocks):
+        D[3 * i : 3 * i + 3, 3 * i : 3 * i + 3] = newton.D[9 * i : 9 * i + 9].reshape(3, 3)
+    K = newton.matrix.K.toarray() + J.T @ D @ J
+    np.testing.assert_allclose(K @ x, b, atol=1e-8 * abs(x).max())
+
+
 def test_half_the_work_is_enough_where_the_matrix_is_positive_definite(small_fronts):
     p = packing(70, "moving", "ccp").blocks
     newton = PackedNewton(p, Packed(p))

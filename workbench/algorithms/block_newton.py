@@ -109,7 +109,10 @@ def metric(laws: Laws, Z: Array) -> Metric:
 
 
 class BlockNewton(Stages):
-    """Contact blocks in scaled rows: impulses z (R,) of these, velocities u (R,); `x` (X,) is the best answer."""
+    """Contact blocks in scaled rows: impulses z (R,) of these, velocities u (R,); `x` (X,) is the best answer.
+
+    `last` are the factors of the last step's matrix.
+    """
 
     floors = FLOORS
     patience = 30
@@ -131,6 +134,7 @@ class BlockNewton(Stages):
         self.gap, self.now = np.empty(p.s.size), np.zeros(p.size)
         self.C, self.B, self.D, self.inverse = (np.empty(self.W.size) for _ in range(4))
         self.least, self.x = np.inf, np.zeros(p.size)
+        self.last: Any = None
 
     @property
     def enough(self) -> float:
@@ -197,22 +201,24 @@ class BlockNewton(Stages):
         eps = max(eps, FLOORS[0])
         if self.factors >= self.most or not block_inverses(self.laws, self.C, self.B, eps, self.inverse, self.D):
             return None
-        factors = self.matrix.factored(self.laws, self.D)
+        # Those of the step before make room first.
+        self.last = None
+        self.last = factors = self.matrix.factored(self.laws, self.D)
         if factors is None:
             return None
         self.factors += 1
         K, J = self.matrix.K, self.matrix.J
         v, z = np.zeros(K.shape[0]), np.zeros_like(self.gap)
         for _ in range(1 + REFINEMENTS):
-            left = -self.gap - self._each(self.C, z) - self._each(self.B, J @ v + eps * z)
-            dz = self._each(self.inverse, left)
+            left = -self.gap - self.each(self.C, z) - self.each(self.B, J @ v + eps * z)
+            dz = self.each(self.inverse, left)
             dv = factors.solve(self.matrix.J_T @ (z + dz) - K @ v)
-            dz -= self._each(self.D, J @ dv)
+            dz -= self.each(self.D, J @ dv)
             v += dv
             z += dz
         return z if np.isfinite(z).all() else None
 
-    def _each(self, blocks: Array, z: Array) -> Array:
+    def each(self, blocks: Array, z: Array) -> Array:
         """blocks[i] z[i] for every block i."""
         found = np.empty_like(z)
         times(self.laws, blocks, z, found)

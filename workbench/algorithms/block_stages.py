@@ -51,10 +51,10 @@ def solve_in_stages(p: Stages, start: Array | None = None) -> Search:
     return search
 
 
-def approach(search: Search, size: float, eps: float) -> int:
-    """Proximal points from the best iterate on, in place; how many."""
+def approach(search: Search, size: float, eps: float, most: int = ROUNDS) -> int:
+    """Proximal points from the best iterate on, `most` of them, in place; how many."""
     p, centre, at_centre, failed, bursts = search.problem, search.z.copy(), search.residual, 0, 0
-    for k in range(ROUNDS):
+    for k in range(most):
         z, before = centre.copy(), p.factors
         error = p.start(z, centre, eps)
         if search.residual <= p.enough or (error <= ROUND_OFF * size and search.residual <= EXACT):
@@ -75,7 +75,7 @@ def approach(search: Search, size: float, eps: float) -> int:
             eps = max(LEAST_EPS, min(eps, residual))
         if residual < at_centre:
             centre, at_centre = z, residual
-    return ROUNDS
+    return most
 
 
 def irregular_steps(

@@ -191,10 +191,11 @@ class Factors:
     fronts: list[LU | Cholesky]
 
     def solve(self, b: Array) -> Array:
-        """The x (n,) of which the matrix makes b (n,)."""
-        x = b.copy()
+        """The x of which the matrix makes b, (n,) or (n, k)."""
+        x = b.copy(order="F")
         for plan, front in zip(self.plans, self.fronts, strict=True):
-            front.down(x, plan)
+            if x[plan.pivots].any():
+                front.down(x, plan)
         for plan, front in zip(self.plans[::-1], self.fronts[::-1], strict=True):
             front.back(x, plan)
         return x

@@ -1,0 +1,171 @@
+"""Nonlinear elimination: where a Newton step fails, a few contacts are solved as they are, the others by linear laws.
+
+A Newton step makes every contact's law linear. Where it fails, a few contacts open, slide or turn as their linear laws
+did not foresee, and drag the others along: nine tenths of what is wrong after a step are often in three to ten contacts
+of thousands. Those are taken out. What all others do is then linear in what is added to the impulses of the contacts S
+that are out, so that impulses z and velocities u of S, beside those z_1, u_1 of any state in which the others obey
+their linear laws, are tied by
+
+    u = u_1 + W_S (z - z_1),   W_S = U Z^-1 + eps,   U = J_S K^-1 J_S^T,   Z = 1 - D_S U,   K = M + J^T D J
+
+with the blocks D = (C + eps B)^-1 B of the step. That is a friction problem of |S| contacts, dense and not symmetric,
+with the stages of `coulomb_newton`. Then the contacts that are worst now come out too, and so on, a few at a time: each
+time the answer before is a good start. K is factored once; a contact that comes out costs three solves with it.
+
+Sources: Lanzkron, Rose & Wilkes 1996; Cai & Li 2011 (elimination of the unknowns that are most nonlinear).
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg.lapack import dgesv
+
+from workbench.algorithms.block_newton import BlockNewton
+from workbench.algorithms.block_stages import approach, irregular_steps
+from workbench.algorithms.coulomb_exact import sweep
+from workbench.algorithms.coulomb_newton import SWEEPS, NewtonProblem, Search
+from workbench.arrays import Array
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, ContactBlocks, Indices
+
+AT_ONCE, MOST = 10, 200
+"""Contacts that come out together, and all in all."""
+WORST = 0.99
+"""Share of the squared error that the contacts have of which the worst come out."""
+ENOUGH, FALL = 0.1, 0.5
+"""Shares of the error before the step: at the first nothing more comes out, and below the second not where the error
+falls by less than FALL."""
+SOLVED, EXACT = 1e-9, 1e-15
+"""Residual up to which the contacts that are out count as solved, and the share of their size where steps end."""
+ROUNDS, LARGEST, FIRST_EPS, LEAST_EPS = 12, 150, 0.1, 1e-6
+"""Of the contacts that are out: proximal points, contacts up to which these are tried, and their eps at first."""
+CORRECTIONS, OFF = 3, 0.1
+"""Times that the contacts that are out are solved, where rounding leaves more than a share OFF of the worst error."""
+VAIN = 3
+"""Times in a row that they may be left unsolved."""
+
+
+class DenseContacts(NewtonProblem):
+    """u = W z + q of r spatial contacts, W (3 r, 3 r) dense, not symmetric, and everything contact by contact."""
+
+    def __init__(self, W: Array, q: Array, mu: Array, associated: bool):
+        r = mu.size
+        rows = np.column_stack([np.arange(r), r + 2 * np.arange(r), r + 2 * np.arange(r) + 1])
+        order = np.argsort(rows.ravel())
+        super().__init__(rows, q[order], mu, W.diagonal()[order], associated)
+        self.W, self.W_plain = W, np.ascontiguousarray(W[np.ix_(order, order)])
+        self.q_plain, self.mu_plain = q[order], np.array(mu)
+
+    def velocity(self, z: Array) -> Array:
+        return self.q + (self.W @ z.ravel()).reshape(z.shape)
+
+    def show(self, z: Array) -> None:
+        """Nobody watches a part."""
+
+    def sweep(self, count: int, z: Array) -> bool:
+        x = self.plain(z)
+        for _ in range(count):
+            sweep(self.W_plain, self.q_plain, self.mu_plain, 2, self.associated, x)
+        z[:] = x[self.rows]
+        return True
+
+    def newton_step(self, eps: float) -> Array | None:
+        r, m = self.gap.shape
+        A = (self.B @ self.W.reshape(r, m, r * m)).reshape(r, m, r, m)
+        A[np.arange(r), :, np.arange(r)] += self.C + eps * self.B
+        *_, step, failed = dgesv(A.reshape(r * m, r * m), -self.gap.ravel(), overwrite_a=True)
+        self.factors += 1
+        return None if failed or not np.isfinite(step).all() else step.reshape(r, m)
+
+
+def solved(p: DenseContacts, z: Array) -> tuple[Array, float]:
+    """The best impulses (r, 3) and their residual: Newton steps from z, then proximal points from there and from 0."""
+    search, size, stepped = Search(p, z, p.residual(z)), p.size(z), z.copy()
+    irregular_steps(p, stepped, z.copy(), 0.0, EXACT * size, size)
+    search.offer(stepped)
+    for start in (stepped, np.zeros_like(z)):
+        if search.residual <= SOLVED or len(z) > LARGEST:
+            break
+        again = Search(p, start, p.residual(start))
+        first = FIRST_EPS if not start.any() else min(max(again.residual, LEAST_EPS), FIRST_EPS)
+        p.sweep(SWEEPS, start)
+        again.offer(start)
+        approach(again, size, first, ROUNDS)
+        search.offer(again.z)
+    return search.z, search.residual
+
+
+class Elimination:
+    """From the Newton step that `newton` has just made, at z (R,) with eps, towards z where the contacts' laws hold.
+
+    `z` is where it is, `gaps` (B,) are the sizes of the gaps there, `least` and `best` the best so far.
+    """
+
+    def __init__(self, newton: BlockNewton, z: Array, eps: float, step: Array):
+        self.newton, self.centre, self.eps, self.factors = newton, z, eps, newton.last
+        p = newton.problem
+        self.able, self.associated = able(p)
+        self.D = newton.D.copy()
+        self.out = np.zeros(0, dtype=np.int64)
+        self.responses = np.zeros((p.b.size, 0))
+        self.take(z + step)
+        self.best, self.least, self.unsolved = self.z, self.error, 0
+
+    def take(self, z: Array) -> None:
+        """z is where it is now."""
+        self.z, self.error = z, self.newton.start(z, self.centre, self.eps)
+        self.gaps = np.sqrt(np.add.reduceat(self.newton.gap**2, self.newton.laws.row[:-1]))
+
+    def worst(self) -> Indices:
+        """The contacts that come out next."""
+        order = np.argsort(-self.gaps)
+        share = np.cumsum(self.gaps[order] ** 2)
+        many = np.searchsorted(share, WORST * share[-1]) + 1
+        found = order[:many]
+        return found[self.able[found] & ~np.isin(found, self.out)][:AT_ONCE]
+
+    def advance(self, error: float) -> bool:
+        """A few contacts more come out; False where that is of no more use, `error` being that before the step."""
+        new = self.worst()
+        if not new.size or self.out.size + new.size > MOST or self.unsolved == VAIN:
+            return False
+        before = self.error
+        self.eliminate(new)
+        if self.error < self.least:
+            self.best, self.least = self.z, self.error
+        return self.error > ENOUGH * error and not (FALL * before < self.error < FALL * error)
+
+    def eliminate(self, new: Indices) -> None:
+        """The contacts `new` come out, and all that are out are solved."""
+        matrix, laws = self.newton.matrix, self.newton.laws
+        self.out = np.append(self.out, new)
+        self.responses = np.hstack([self.responses, self.factors.solve(matrix.J_T[:, of(laws.row, new)].toarray())])
+        rows, r = of(laws.row, self.out), self.out.size
+        D = self.D[laws.at_W[self.out, None] + np.arange(9)].reshape(r, 3, 3)
+        U = matrix.J[rows] @ self.responses
+        Z = np.eye(3 * r) - (D @ U.reshape(r, 3, 3 * r)).reshape(3 * r, 3 * r)
+        inverse = np.linalg.inv(Z)
+        W = U @ inverse + self.eps * np.eye(3 * r)
+        for _ in range(CORRECTIONS):
+            u = self.newton.free[rows] + matrix.J[rows] @ self.newton.problem.inertia.response(matrix.J_T @ self.z)
+            u += self.eps * (self.z - self.centre)[rows]
+            now = self.z[rows]
+            p = DenseContacts(W, u - W @ now, laws.mu[self.out], self.associated)
+            found, residual = solved(p, now.reshape(r, 3))
+            added = inverse @ (found.ravel() - now)
+            z = self.z - self.newton.each(self.D, matrix.J @ (self.responses @ added))
+            z[rows] += added
+            self.take(z)
+            if residual > SOLVED or self.gaps[self.out].max() <= OFF * self.gaps.max():
+                break
+        self.unsolved = self.unsolved + 1 if residual > SOLVED else 0
+
+
+def able(p: ContactBlocks) -> tuple[Any, bool]:
+    """Which contacts (B,) can come out, all of one flow rule, and whether that is the associated one."""
+    associated = not (p.cone == COULOMB).any()
+    return p.cone == (ASSOCIATED if associated else COULOMB), associated
+
+
+def of(row: Indices, contacts: Indices) -> Indices:
+    """The three rows of each of some contacts."""
+    return (row[contacts, None] + np.arange(3)).ravel()
