@@ -5,17 +5,19 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
-from contextlib import nullcontext
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event
 
 import pandas as pd
 import pytest
 
 from tests.thorough import quickly
 from workbench.errors import WorkbenchError
-from workbench.studies.executors import Pool, done, pool_of
+from workbench.studies import executors
+from workbench.studies.executors import AHEAD, ATTEMPTS, THREADS, Pool, done, pool_of
 
 ROOT = Path(__file__).parents[1]
 OWN = (ROOT / "tests" / "own_things.py").read_text("utf-8").partition("\ndef main()")[0]
@@ -111,6 +113,104 @@ def test_units_whose_worker_died_are_made_again_alone_and_one_that_kills_is_told
     assert isinstance(found[3], BrokenExecutor)
     assert {i: x for i, x in found.items() if i != 3} == {0: 0, 1: 1, 2: 4, 4: 16, 5: 25}
     assert times == {0: 1, 1: 1, 2: 2, 3: 2, 4: 1, 5: 1}
+
+
+class Mortal:
+    """An executor that works at once; a unit that kills takes it down, and it takes no more."""
+
+    def __init__(self):
+        self.dead = False
+
+    def submit(self, function, unit):
+        if self.dead:
+            raise BrokenExecutor("it is dead")
+        future = Future()
+        try:
+            future.set_result(function(unit))
+        except KilledError as error:
+            self.dead = True
+            future.set_exception(BrokenExecutor(str(error)))
+        return future
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("killers", [{3}, {0, 3, 4, 9}, {9}], ids=str)
+def test_every_unit_comes_once_though_executors_break(killers, workers):
+    times = Counter()
+
+    def unit(i):
+        times[i] += 1
+        if i in killers:
+            raise KilledError(f"killed by {i}")
+        return i * i
+
+    found = list(done(Pool(lambda: nullcontext(Mortal()), workers), unit, iter(range(10))))
+    assert sorted(i for i, _ in found) == list(range(10))
+    assert {i for i, x in found if isinstance(x, BrokenExecutor)} == killers
+    assert all(x == i * i for i, x in found if i not in killers)
+    # Once beside others, where it is not lost before it begins, then alone.
+    assert all(times[i] - ATTEMPTS in (0, 1) for i in killers)
+    assert all(times[i] in (1, 2) for i in range(10) if i not in killers)
+
+
+def test_few_units_are_under_way_at_once_and_each_comes_as_soon_as_it_is_made():
+    taken, most, order, last = 0, 0, [], Event()
+
+    def units():
+        nonlocal taken
+        while taken < 30:
+            taken += 1
+            yield taken
+
+    def unit(i):
+        # The first one ends when all others have come.
+        return i > 1 or last.wait(60)
+
+    with ThreadPoolExecutor(2) as threads:
+        for i, found in done(Pool(lambda: nullcontext(threads), 2), unit, units()):
+            assert found
+            most = max(most, taken - len(order))
+            order.append(i)
+            if len(order) == 29:
+                last.set()
+    assert order[-1] == 1
+    assert sorted(order) == list(range(1, 31))
+    assert most == AHEAD * 2
+
+
+def test_an_executor_that_has_given_up_ends_the_study_with_what_to_do():
+    class Cancelled:
+        def submit(self, function, unit):
+            future = Future()
+            assert future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+
+    assert pool_of(Cancelled(), 5).workers == 5
+    with pytest.raises(WorkbenchError, match="has given up what was under way; what was finished is kept"):
+        list(done(pool_of(Cancelled(), 1), abs, iter(range(3))))
+
+
+def test_processes_have_one_thread_each_unless_the_environment_says_otherwise(monkeypatch):
+    asked = []
+
+    @contextmanager
+    def processes(workers, imported):
+        asked.append((workers, [os.environ.get(name) for name in THREADS]))
+        yield
+
+    for name in THREADS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(THREADS[1], "7")
+    monkeypatch.setattr(executors, "processes", processes)
+    for wanted in (None, "processes"):
+        with pool_of(wanted, 5).start():
+            pass
+        assert [os.environ.get(name) for name in THREADS] == [None, "7", None]
+    with pytest.raises(ZeroDivisionError), pool_of(None, 1).start():
+        raise ZeroDivisionError
+    assert [os.environ.get(name) for name in THREADS] == [None, "7", None]
+    assert asked == [(5, ["1", "7", "1"])] * 2 + [(1, ["1", "7", "1"])]
 
 
 @pytest.mark.parametrize(

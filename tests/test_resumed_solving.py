@@ -7,10 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workbench.algorithms import find_solver
 from workbench.algorithms.tuning import UNTUNED, Tuning
 from workbench.cli.main import main
 from workbench.comparison import solving
-from workbench.studies.problem_files import key_of
+from workbench.studies import problem_files
+from workbench.studies.journal import Journal, kept
+from workbench.studies.problem_files import key_of, resumed
 from workbench.verbs.find import find_formulation
 
 
@@ -106,7 +109,28 @@ def test_a_row_that_broke_is_made_again_and_one_without_an_answer_is_not(problem
     assert names == ["1.npz"]
 
 
-def test_whatever_determines_a_row_is_in_its_key(problems):
+@pytest.mark.parametrize(("claimed", "again"), [("CRASHED", True), ("FAILED", True), ("TIME_LIMIT", False)])
+def test_what_broke_is_made_again_and_what_was_late_is_late_at_the_same_limit(claimed, again, problems, monkeypatch):
+    assert main(["solve", "problems", "--out", "out"]) == 0
+    (key, *_), folder = kept(problems.parent / "out").records, problems.parent / "out"
+    with Journal(folder / "journal.jsonl") as journal:
+        journal.append([(key, [row | {"claimed": claimed} for row in kept(folder).rows[key]])])
+    names = made(monkeypatch)
+    assert main(["solve", "problems", "--out", "out"]) == 0
+    assert names == (["0.npz"] if again else [])
+
+
+def test_a_row_is_kept_before_it_is_handed_out(problems):
+    box, folder = find_formulation("box"), problems.parent / "out"
+    tasks = [(problems / f"{i}.npz", box, None, False, UNTUNED) for i in (0, 1)]
+    with resumed(tasks, None, folder) as (there, rows):
+        assert (there, next(rows)["file"]) == (0, str(problems / "0.npz"))
+        assert len(kept(folder).records) == 1
+    with resumed(tasks, None, folder) as (there, _):
+        assert there == 1
+
+
+def test_whatever_determines_a_row_is_in_its_key(problems, monkeypatch):
     path, coulomb = problems / "0.npz", find_formulation("coulomb")
     keys = [
         key_of((path, coulomb, None, False, UNTUNED), None),
@@ -118,7 +142,19 @@ def test_whatever_determines_a_row_is_in_its_key(problems):
         key_of((path, coulomb, None, False, Tuning(tolerance=1e-3)), None),
         key_of((path, coulomb, None, False, Tuning(max_iterations=7)), None),
         key_of((path, coulomb, None, False, Tuning(start=np.ones(2))), None),
+        key_of((path, coulomb, None, True, UNTUNED), None),
+        key_of((path, find_formulation("ccp"), None, False, UNTUNED), None),
     ]
+    # The row has the file's name; what cannot be read is not empty.
+    for name, content in (("copy", path.read_bytes()), ("empty", b"")):
+        (problems / name).write_bytes(content)
+        keys.append(key_of((problems / name, coulomb, None, False, UNTUNED), None))
+    (problems / "empty").unlink()
+    keys.append(key_of((problems / "empty", coulomb, None, False, UNTUNED), None))
+    for code in (None, coulomb.build, type(find_solver("lemke"))):
+        with monkeypatch.context() as m:
+            m.setattr(problem_files, "digest_of", lambda *things, code=code: "other" if code in things else "this")
+            keys.append(key_of((path, coulomb, "lemke", False, UNTUNED), None))
     assert len(set(keys)) == len(keys)
     assert keys[0] == key_of((path, coulomb, None, False, UNTUNED), None)
 
@@ -144,4 +180,11 @@ def test_nothing_is_left_of_a_command_that_kept_nothing(problems, monkeypatch, c
     made(monkeypatch, "0.npz")
     assert main(["solve", "problems", "--out", "new/out"]) == 130
     assert capsys.readouterr().err == "workbench: interrupted, nothing was written\n"
+    assert not (problems.parent / "new").exists()
+    # A folder that was there before stays.
+    mine = problems.parent / "mine"
+    mine.mkdir()
+    with resumed([], None, mine), resumed([], None, problems.parent / "new"):
+        pass
+    assert list(mine.iterdir()) == []
     assert not (problems.parent / "new").exists()

@@ -17,7 +17,7 @@ from workbench.studies import long_table
 from workbench.studies.convergence import order
 from workbench.studies.journal import Journal, is_failed, kept
 from workbench.studies.study import Study
-from workbench.studies.tables import by_variant, errors_of, first_window, orders
+from workbench.studies.tables import by_variant, errors_of, first_window, is_option, orders, shown_columns
 
 METRICS = chosen_metrics(CASE, None)
 H = 1e-3 * 0.5 ** np.arange(6)
@@ -194,6 +194,9 @@ def test_tables_are_over_the_first_window_and_each_solver_by_itself():
     assert table["velocity_error_worst"].tolist() == [0.3, 0.7, 0.4]
     assert table["unverified"].tolist() == [0.0, 1.0, 0.0]
     assert table["points"].tolist() == [2, 1, 1]
+    # Points are counted, however many rows they have; variants come in the order of the rows.
+    assert by_variant(rows, [])["points"].tolist() == [2, 1, 1]
+    assert by_variant(rows[::-1], [])["case"].tolist() == ["d", "c", "c"]
 
 
 def test_orders_are_those_of_verified_rows_of_the_first_solver():
@@ -208,6 +211,55 @@ def test_orders_are_those_of_verified_rows_of_the_first_solver():
     assert (case, label, found.steps) == ("c", "a", 6)
     assert (found.p, found.limit) == (pytest.approx(1.0), 0.0)
     assert orders(rows[rows["step"] == H[0]], column) == []
+
+
+def test_orders_know_the_reference_of_each_point_and_need_two_steps():
+    errors = H * (1 + 0.1 * np.sin(np.arange(6)))
+    own = np.array([np.full(6, NAN), errors, 2 * errors])
+    rows = [("c", "a", "s", h, "all", k, True, own[k, i], 1.0) for i, h in enumerate(H) for k in range(3)]
+    rows += [("c", "twice", "s", h, "all", 1, True, h, 1.0) for h in H[:2]]
+    rows = frame([*rows, ("c", "once", "s", H[0], "all", 0, True, 1.0, 1.0)])
+    (column,) = errors_of(METRICS, rows)
+    # The first point has no errors, and its reference does not count; the largest of a point's does.
+    known = rows["point"].map({0: 1.0, 1: 0.003, 2: 0.006}) * rows["step"]
+    for given in (rows, rows.assign(velocity_reference=known)):
+        found = {label: x for _, label, x in orders(given, column)}
+        assert list(found) == ["a", "twice"]
+        uncertainty = np.array([0.003, 0.006]) * H[0] if given is not rows else None
+        assert found["a"] == order(H[::-1], own[1:, ::-1], uncertainty)
+    assert found["a"].p_low < order(H, own[1:]).p_low
+    assert (found["twice"].steps, found["twice"].p) == (2, pytest.approx(1.0))
+    assert [label for _, label, _ in orders(rows[rows["step"] >= H[1]], column)] == ["a", "twice"]
+
+
+def test_errors_are_those_with_a_value_somewhere_in_their_order():
+    rows = frame([("c", "a", "s", 1e-3, "all", k, True, [NAN, 0.1][k], 1.0) for k in (0, 1)])
+    rows = rows.assign(friction_error=0.2, position_error=NAN, local_velocity_error=[NAN, 0.3])
+    found = errors_of(METRICS, rows)
+    assert [c.name for c in found] == ["velocity_error", "local_velocity_error", "friction_error"]
+    assert not any(c.heading.endswith("error") for c in found)
+
+
+def test_an_option_is_named_by_a_formulation_and_a_dot():
+    rows = pd.DataFrame({"formulation": ["box", "ccp"]})
+    assert [is_option(rows, name) for name in ("box.bounds", "box", "relax.k_n", "mu")] == [True, False, False, False]
+
+
+def test_the_page_has_all_that_is_varied_and_of_the_rest_what_it_shows():
+    names = [
+        "point",
+        "mu",
+        "relax.k_n",
+        "case",
+        "label",
+        "notes",
+        "velocity_error",
+        "velocity_reference",
+        "rank",
+        "mass",
+    ]
+    shown = ["point", "mu", "relax.k_n", "case", "label", "velocity_error", "velocity_reference"]
+    assert shown_columns(iter(names)) == shown
 
 
 def test_a_limit_is_told_only_where_the_other_model_fits_worse():

@@ -34,7 +34,8 @@ def status(folder: Path) -> list[str]:
     reasons = Counter(row.get("reason", "") for record in there if record.failed for row in record.rows[:1])
     words += [f"{count} failed: {reason}" for reason, count in reasons.most_common(MOST_REASONS)]
     words += [
-        f"{count} damaged lines in {name}; what stood there is made again." for name, count in found.damaged.items()
+        f"{count} damaged line{'s' * (count > 1)} in {name}; what stood there is made again."
+        for name, count in found.damaged.items()
     ]
     return words
 
