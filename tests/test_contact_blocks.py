@@ -274,3 +274,30 @@ def test_a_singular_inertia_is_refused():
     p = pose(np.ones((3, 3)), np.zeros(3), sparse.eye_array(3), [cone(3, 0.5, ASSOCIATED)])
     with pytest.raises(DataError, match="M, of 3 velocities, is singular"):
         p.residual(np.zeros(3))
+
+
+def test_a_diagonal_inertia_is_not_factored_and_gives_what_its_factors_would():
+    rng = np.random.default_rng(5)
+    J = sparse.random_array((9, 12), density=0.3, rng=rng)
+    p = pose(np.diag(10.0 ** rng.uniform(-3, 3, 12)), rng.normal(size=12), J, [cone(3, 0.5, ASSOCIATED)] * 3)
+    p.__dict__["small"] = None
+    p.residual(rng.normal(size=9))
+    assert "factors" not in p.inertia.__dict__
+    np.testing.assert_array_equal(p.inertia.inverse.toarray(), p.inertia.factors.solve(np.eye(12)))
+    np.testing.assert_array_equal(p.responses.toarray(), (p.inertia.inverse @ p.rows.T).T.toarray())
+    assert p.body.tolist() == list(range(12))
+
+
+def test_islands_are_those_of_the_graph_of_blocks_and_bodies():
+    """Two velocities a body; entries of 0 couple nothing."""
+    rng = np.random.default_rng(6)
+    for bodies, blocks in [(1, 1), (20, 8), (40, 30), (200, 90)]:
+        J = sparse.random_array((2 * blocks, 2 * bodies), density=0.6 / bodies, rng=rng).tocsr()
+        J.data[::5] = 0.0
+        M = np.kron(np.eye(bodies), [[2.0, 1.0], [1.0, 2.0]])
+        p = pose(M, np.zeros(2 * bodies), J, [cone(2, 0.5, COULOMB)] * blocks)
+        p.__dict__["small"] = None
+        touched = (abs(J.toarray()).reshape(blocks, 2, bodies, 2) > 0).any(axis=(1, 3))
+        graph = np.block([[np.zeros((blocks, blocks)), touched], [touched.T, np.zeros((bodies, bodies))]])
+        label = sparse.csgraph.connected_components(sparse.csr_array(graph))[1][:blocks]
+        assert p.part.tolist() == [label.tolist().index(own) for own in label]

@@ -215,6 +215,18 @@ def test_grains_without_friction_flow_alike_under_both_laws():
     assert '<canvas tabindex="0"' in found.html()
 
 
+def test_one_run_of_each_law_is_told_in_the_table_and_not_drawn_over_axes_of_two_points():
+    found = wb.flow("rotating-drum", values={"N": 12}, mu=[0.3], steps=[4e-3], seeds=1, duration=0.04)
+    page = found.html()
+    assert 'id="figure-flow"' not in page
+    assert 'id="figure-artefact"' in page
+    (told,) = (x for x in found.words if x.startswith("Associated flow"))
+    beside = found.rows["artefact"].max() / found.flow.roughness
+    assert told.endswith(f"at the steps here it is {float(f'{beside:.2g}'):g} times the roughness.")
+    assert (found.rows["residual"] <= found.rows["worst_residual"]).all()
+    assert (found.rows["worst_residual"] <= 1e-2).all()
+
+
 def test_what_makes_no_flow_is_refused_in_a_line():
     with pytest.raises(UnknownNameError, match="unknown scene 'hoper'; did you mean 'hopper'"):
         wb.flow("hoper")

@@ -95,7 +95,10 @@ def difference_figure(f: Flow, measures: Sequence[str]) -> Figure | None:
     return Figure("differences", "What the formulation changes", caption, alt.vconcat(*plots))
 
 
-def _measures(f: Flow, rows: pd.DataFrame) -> Figure:
+def _measures(f: Flow, rows: pd.DataFrame) -> Figure | None:
+    """None for one step and one start: axes that two runs span would make much of what may be chance."""
+    if rows["step"].nunique() == rows["seed"].nunique() == 1:
+        return None
     colour, dash = colours(list(dict.fromkeys(rows["formulation"])))
     told, plots = f.rows.attrs["columns"], []
     for measure in f.measures:

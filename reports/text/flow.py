@@ -118,11 +118,11 @@ def _artefact(f: Flow, rows: pd.DataFrame) -> list[str]:
     if own.empty:
         return []
     steps = ", ".join(_needed(mu, x) for mu, x in at_roughness(own).groupby("mu")["needed_step"])
-    beside = own["artefact"] / f.roughness
+    beside = dict.fromkeys(_two(x) for x in np.sort(own["artefact"] / f.roughness)[[0, -1]])
     return [
         f"Associated flow ({ASSOCIATED}) holds contacts that slide open by μ h |uₜ|, the mean by their forces. That is "
         f"finer than the roughness of a grain, {1e6 * f.roughness:.3g} µm here, for steps below {steps}; at the steps "
-        f"here it is {_two(beside.min())} to {_two(beside.max())} times the roughness."
+        f"here it is {' to '.join(beside)} times the roughness."
     ]
 
 

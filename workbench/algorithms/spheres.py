@@ -28,13 +28,17 @@ from workbench.algorithms.sphere_kernels import (
     CONTACT,
     FRICTION,
     INERTIA,
+    INNER,
     MASS,
+    MEMORY,
     NORMAL,
     OFFSET,
     RATIO,
     SHARE_N,
     SHARE_T,
+    accelerated_sweeps,
     add_impulses,
+    inner_sweeps,
     read_pairs,
     sphere_sweeps,
 )
@@ -45,10 +49,6 @@ from workbench.problems.solution import Solution, Status
 
 OVER = 1.3
 """Over-relaxation under Coulomb's law: 1 takes several times as many sweeps, from 1.5 on packings at rest stall."""
-INNER, MEMORY = 4, 10
-"""Sweeps between accelerations, and differences that an acceleration takes into account."""
-SMALL = 1e-12
-"""Added to the normal equations of an acceleration, beside their trace."""
 FIRST_LOOK, LAST_LOOK = 20, 400
 """Iterations between measurements, at first and later: one takes as long as some twenty of them."""
 STOP, MOST = 1e-7, 20_000
@@ -170,46 +170,16 @@ class Acceleration:
     """Anderson's acceleration of z+ = G(z), G some sweeps, on its way; `answer` is the last G(z) that was taken."""
 
     def __init__(self, packed: Packed, z: Array):
-        self.packed, self.weight = packed, 1.0 / np.sqrt(packed.contact[:, [SHARE_N]])
-        self.changes, self.answers = (np.empty((MEMORY, z.size)) for _ in range(2))
-        self.gram, self.known, self.next = np.empty((MEMORY, MEMORY)), 0, 0
-        self.answer, self.change = self._look(z)
+        weight = 1.0 / np.sqrt(packed.contact[:, SHARE_N])
+        self.problem = packed.pair, packed.contact, packed.associated, weight, packed.body
+        self.answer, change = np.empty_like(z), np.empty(z.size)
+        inner_sweeps(*self.problem, z, self.answer, change)
+        answers, changes = (np.empty((MEMORY, z.size)) for _ in range(2))
+        self.state = self.answer, change, answers, changes, np.empty((MEMORY, MEMORY)), np.zeros(2, dtype=np.int64)
 
-    def _look(self, z: Array) -> tuple[Array, Array]:
-        """G(z), and G(z) - z in units of impulses, flat."""
-        answer = self.packed.swept(z, INNER)
-        return answer, (self.weight * (answer - z)).ravel()
-
-    def advance(self) -> None:
-        """One acceleration, or the plain sweeps where that makes nothing smaller."""
-        answer, change = self._look(self._guess())
-        if self.known and _square(change) > _square(self.change):
-            self.known = self.next = 0
-            answer, change = self._look(self.answer)
-        else:
-            k = self.next
-            np.subtract(change, self.change, out=self.changes[k])
-            np.subtract(answer.ravel(), self.answer.ravel(), out=self.answers[k])
-            self.known, self.next = max(self.known, k + 1), (k + 1) % MEMORY
-            self.gram[k, : self.known] = self.gram[: self.known, k] = self._along(self.changes[k])
-        self.answer, self.change = answer, change
-
-    def _guess(self) -> Array:
-        """Where the changes would vanish if they were linear, by least squares."""
-        m = self.known
-        A = self.gram[:m, :m] + SMALL * np.trace(self.gram[:m, :m]) * np.eye(m)
-        if not A.any():
-            return self.answer
-        share = np.linalg.solve(A, self._along(self.change))
-        return self.answer - np.einsum("k,kx->x", share, self.answers[:m]).reshape(self.answer.shape)
-
-    def _along(self, change: Array) -> Array:
-        """Products of the differences kept with a change. The threads of `@` wait for longer than this takes."""
-        return np.einsum("kx,x->k", self.changes[: self.known], change)
-
-
-def _square(x: Array) -> float:
-    return float(np.einsum("x,x->", x, x))
+    def advance(self, count: int) -> None:
+        """So many accelerations, or plain sweeps where one makes nothing smaller."""
+        accelerated_sweeps(*self.problem, count, *self.state)
 
 
 @dataclass(frozen=True)
@@ -303,8 +273,7 @@ class SphereSweeps(InLooks):
             on = Acceleration(packed, z)
 
             def accelerate(count: int) -> Array:
-                for _ in range(max(count // INNER, 1)):
-                    on.advance()
+                on.advance(max(count // INNER, 1))
                 return on.answer
 
             return accelerate

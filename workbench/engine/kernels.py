@@ -213,10 +213,15 @@ def is_finite(x):
 
 @kernel(types.void(types.int64, types.int64, INDICES), linked=True)
 def unite(a, b, part):
-    """The parts of a and b become one. Start with part[i] = i; when all pairs are united, `least_members`."""
+    """The parts of a and b become one. Start with part[i] = i; when all pairs are united, `least_members`.
+
+    Ways up are shortened as they are gone: in long chains they would be gone again for every pair.
+    """
     while part[a] != a:
+        part[a] = part[part[a]]
         a = part[a]
     while part[b] != b:
+        part[b] = part[part[b]]
         b = part[b]
     if a != b:
         part[max(a, b)] = min(a, b)

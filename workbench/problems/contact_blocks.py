@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.errors import DataError
-from workbench.problems.classes import parts_of
 from workbench.problems.inertia import CHUNK, Inertia
 
 NO_CONE, COULOMB, ASSOCIATED, APART, DISC = range(5)
@@ -139,7 +138,7 @@ class ContactBlocks:
         if not self.b.size:
             return self.J
         if self.inertia.inverse is not None:
-            found = sparse.csr_array((self.inertia.inverse @ self.rows.T).T)
+            found = sparse.csr_array(self.rows @ self.inertia.inverse.T)
             found.sum_duplicates()
             return found
         if self.rows.shape[0] * self.b.size > MOST_RESPONSES:
@@ -190,11 +189,12 @@ class ContactBlocks:
         """(B,) the least block of the island of every one: what bodies couple directly or through others."""
         if self.small:
             return self.small.part
-        entries = self.J.tocoo()
-        some = entries.data != 0
-        block, body = self.block_of_row[entries.row[some]], self.body[entries.col[some]]
-        count = int(self.body.max(initial=-1)) + 1
-        return parts_of(block, self.blocks + body, self.blocks + count)[: self.blocks]
+        from workbench.problems.block_kernels import find_parts
+
+        body = self.body.astype(np.int64)
+        found = np.empty(self.blocks + int(body.max(initial=-1)) + 1, dtype=np.int64)
+        find_parts(self.row, *_stored(self.J), body, found)
+        return found[: self.blocks]
 
     def among(self, blocks: Indices) -> "ContactBlocks":
         """The problem of some blocks, in ascending order, and of the velocities that they and M couple."""

@@ -1,5 +1,6 @@
 """The inertia of a global friction problem: v for given impulses, M v = a + G p_b with G^T v = c, factored once."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,16 +35,25 @@ class Inertia:
         self.unit = 1.0 / np.where(size > 0, size, 1.0)
         G = G @ sparse.diags_array(self.unit)
         self.K = sparse.csc_array(sparse.block_array([[M, -G], [G.T, None]]) if m else M)
-        try:
-            self.factors = sparse.linalg.splu(self.K)
-        except RuntimeError:
-            raise _singular() from None
-        pivots = np.abs(self.factors.U.diagonal())
+        every = np.arange(self.n + m)
+        apart = self.K.nnz == every.size and np.array_equal(self.K.indices, every)
+        pivots = np.abs(self.K.diagonal() if apart else self.factors.U.diagonal())
         if not pivots.min() > SINGULAR * pivots.max():
             raise _singular()
-        self.body = sparse.csgraph.connected_components(self.K, directed=False)[1]
-        sizes = np.bincount(self.body)
-        self.inverse = self._inverse(sizes) if sizes.max() <= LARGEST_BODY else None
+        if apart:
+            self.body, self.inverse = every, sparse.diags_array(1.0 / self.K.diagonal(), format="csr")
+        else:
+            self.body = sparse.csgraph.connected_components(self.K, directed=False)[1]
+            sizes = np.bincount(self.body)
+            self.inverse = self._inverse(sizes) if sizes.max() <= LARGEST_BODY else None
+
+    @cached_property
+    def factors(self) -> Any:
+        """Of K, by SuperLU; raises DataError where a pivot is zero."""
+        try:
+            return sparse.linalg.splu(self.K)
+        except RuntimeError:
+            raise _singular() from None
 
     def scaled(self, X: Any) -> "sparse.csr_array":
         """Rows (n, ...) of impulses per velocity in scaled velocities."""

@@ -40,6 +40,7 @@ GIVEN = {
     "reason": ("", "why it did not"), "steps": ("1", "steps made"), "solve_time": ("s", "of all steps"),
     "contacts": ("1", "contacts within reach, the mean over the run"),
     "residual": ("1", "the problems' own residual, the median over the steps"),
+    "worst_residual": ("1", "the same, the worst step; up to ten times the tolerance counts where sweeps fall short"),
 }  # fmt: skip
 COMPARED = ("solid_fraction", "coordination", "strong_contacts")
 """Measures of all scenes by which formulations are compared, after those of the scene itself."""
@@ -186,6 +187,7 @@ class Planned(NamedTuple):
             "finished": track.finished, "reason": track.reason, "steps": len(track.contacts),
             "solve_time": track.seconds, "contacts": float(track.contacts.mean()) if len(track.contacts) else 0.0,
             "residual": float(np.median(track.residual)) if len(track.residual) else np.nan,
+            "worst_residual": float(track.residual.max()) if len(track.residual) else np.nan,
         }  # fmt: skip
         if not track.finished:
             return Made(row)
