@@ -6,7 +6,7 @@ import pytest
 
 from workbench.algorithms.many_directions import slide_by_multiplier
 from workbench.algorithms.one_contact import one_contact
-from workbench.algorithms.small_cones import solve_small
+from workbench.algorithms.small_cones import solve_small, sweep_contacts
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
@@ -49,7 +49,7 @@ def test_the_law_holds_in_every_mode(d, associated):
     modes = set()
     for W, q, mu in contacts(1, d, 1500):
         z, residual = solved(W, q, mu, associated)
-        assert residual <= 1e-11
+        assert residual <= 1e-14
         assert violation(W, q, mu, associated, z) <= 1e-10
         slides = np.linalg.norm(z[1:]) > mu * z[0] * (1 - 1e-9)
         modes.add("open" if z[0] == 0 else "slide" if slides else "stick")
@@ -57,7 +57,7 @@ def test_the_law_holds_in_every_mode(d, associated):
 
 
 def test_coulombs_law_holds_where_the_bodies_cannot_move_along_some_directions():
-    for W, q, mu in contacts(2, 5, 500, share=0.3):
+    for W, q, mu in contacts(2, 5, 3000, share=0.3):
         z, _ = solved(W, q, mu, False)
         assert violation(W, q, mu, False, z) <= 1e-10
 
@@ -90,6 +90,12 @@ def test_two_directions_slide_as_by_the_polynomial(associated):
     assert compared > 80
 
 
+def test_under_coulombs_law_a_contact_that_takes_off_has_no_multiplier():
+    for W, q, mu in contacts(9, 3, 100):
+        lifted = np.append(abs(q[0]) + 2 * mu * np.linalg.norm(q[1:]), q[1:])
+        assert not slide_by_multiplier(W, lifted, mu, False, np.zeros(4))
+
+
 @BOTH
 def test_turned_axes_turn_the_impulse(associated):
     rng = np.random.default_rng(4)
@@ -115,8 +121,12 @@ def test_a_contact_of_lower_rank_is_solved_together_with_others(associated):
     # What sweeps leave undone Newton's method does.
     for W, q, mu in contacts(6, 3, 200, share=0.0):
         z, info = np.empty(4), np.zeros(1, dtype=np.int64)
-        solve_small(W, q, *sets(np.array([mu]), np.array([0, 4]), associated), np.zeros(4), z, info)
+        alone = sets(np.array([mu]), np.array([0, 4]), associated)
+        solve_small(W, q, *alone, np.zeros(4), z, info)
         assert violation(W, q, mu, associated, z) <= 1e-9
+        swept = np.zeros(4)
+        sweep_contacts(W, q, *alone, 4, swept)
+        np.testing.assert_array_equal(swept, solved(W, q, mu, associated)[0])
 
 
 @BOTH

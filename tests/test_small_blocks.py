@@ -8,6 +8,7 @@ from scipy import sparse
 
 from tests.block_problems import KINDS, random_blocks
 from workbench.errors import DataError
+from workbench.problems.contact_blocks import NO_CONE
 
 
 def both_ways(p):
@@ -21,7 +22,13 @@ def both_ways(p):
 @pytest.mark.parametrize("seed", range(12))
 def test_few_blocks_have_the_numbers_of_the_sparse_way(seed):
     rng = np.random.default_rng(seed)
-    one, other = both_ways(random_blocks(rng, sorted(KINDS), count=6, bodies=3, spread=0.5))
+    p = random_blocks(rng, sorted(KINDS), count=6, bodies=3, spread=0.5)
+    # Constant impulses where there is no cone, and entries of J that are stored as two, which add up.
+    s = np.where(p.cone[p.block_of_row] == NO_CONE, rng.standard_normal(p.s.size), 0.0)
+    halves = np.column_stack([0.25 * p.J.data, 0.75 * p.J.data]).ravel(), np.repeat(p.J.indices, 2), 2 * p.J.indptr
+    one, other = both_ways(replace(p, s=s, J=sparse.csr_array(halves, shape=p.J.shape)))
+    assert one.J.nnz == 2 * p.J.nnz
+    before = p.b.copy()
     x = rng.standard_normal(one.size)
     (v, *free), (v_other, *free_other) = one.free, other.free
     pairs = [
@@ -30,6 +37,7 @@ def test_few_blocks_have_the_numbers_of_the_sparse_way(seed):
     ]  # fmt: skip
     for a, b in pairs:
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-11 * max(1.0, np.abs(b).max(initial=0.0)))
+    np.testing.assert_array_equal(one.b, before)
     np.testing.assert_array_equal(one.part, other.part)
     same = one.body[:, None] == one.body
     np.testing.assert_array_equal(same, other.body[:, None] == other.body)

@@ -1,14 +1,27 @@
 """A few contacts in one go: contacts of different numbers of directions, redundant ones, warm starts."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from benchmarks import robots
 from tests.block_problems import random_blocks
+from workbench.algorithms.block_sets import worst_block
 from workbench.algorithms.coulomb_exact import CCP
-from workbench.algorithms.small_cones import VERIFIED, solve_small, sweep_contacts
+from workbench.algorithms.small_cones import (
+    ROUNDS,
+    SWEEPS,
+    UNDAMPED,
+    VERIFIED,
+    in_units,
+    interval_blocks,
+    newton_step,
+    solve_small,
+    sweep_contacts,
+)
 from workbench.problems.classes import ConicQP, CoulombNCP
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE
 from workbench.problems.friction_problem import normals_first
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
@@ -29,7 +42,7 @@ def faces(rng, count, bodies=3):
 
 
 def solved(W, q, mu, first, associated, start=None):
-    z, info = np.full(q.size, np.nan), np.zeros(1, dtype=np.int64)
+    z, info = np.full(q.size, np.nan), np.full(1, 99)
     start = np.zeros(q.size) if start is None else start
     return z, solve_small(W, q, *sets(mu, first, associated), start, z, info), int(info[0])
 
@@ -102,7 +115,157 @@ def test_data_that_are_not_finite_have_no_residual():
     for k, value in ((0, np.nan), (5, np.inf)):
         bad = q.copy()
         bad[k] = value
-        assert solved(W, bad, np.full(4, 0.5), 3 * np.arange(5), False)[1] == np.inf
+        z, residual, _ = solved(W, bad, np.full(4, 0.5), 3 * np.arange(5), False, np.ones(12))
+        assert residual == np.inf
+        # The start is kept, which is at least a number.
+        np.testing.assert_allclose(z, 1.0, rtol=1e-14)
+
+
+@BOTH
+def test_contacts_that_nothing_moves_leave_the_others_as_they_are(associated):
+    """Between bodies that are held; and an interval of such a row, which any impulse within it satisfies."""
+    W, q = faces(np.random.default_rng(9), 3)
+    mu, first = np.full(3, 0.4), 3 * np.arange(4)
+    alone, _, _ = solved(W, q, mu, first, associated)
+    held, moves = np.zeros((13, 13)), np.r_[0:3, 6:12]
+    held[np.ix_(moves, moves)] = W
+    given = np.zeros(13)
+    given[moves], given[3] = q, 0.2
+    first, cone, mu, lower, upper = sets(np.full(5, 0.4), np.array([0, 3, 6, 9, 12, 13]), associated)
+    cone[4], mu[4], lower[12], upper[12] = NO_CONE, 0.0, -1.0, 1.0
+    z, info = np.zeros(13), np.zeros(1, dtype=np.int64)
+    assert solve_small(held, given, first, cone, mu, lower, upper, z, z, info) <= VERIFIED
+    np.testing.assert_allclose((held @ z)[moves], W @ alone, atol=1e-8 * abs(q).max())
+    assert not z[3:6].any()
+    assert z[12] == 0.0
+
+
+def test_where_nothing_moves_nothing_is_asked():
+    W, q = faces(np.random.default_rng(10), 4)
+    z, residual, steps = solved(W, np.zeros(q.size), np.full(4, 0.5), 3 * np.arange(5), False)
+    assert (residual, steps) == (0.0, 0)
+    assert not z.any()
+
+
+def intervals(seed, size=8):
+    """W (size, size) of rows that move apart by decades, q, and bounds that some come to."""
+    rng = np.random.default_rng([11, seed])
+    A = rng.normal(size=(size, size))
+    unit = 10.0 ** rng.uniform(-3, 3, size)
+    W = (A @ A.T + np.eye(size)) * unit * unit[:, None]
+    lower, upper = rng.uniform(-1, -0.1, size) / unit, rng.uniform(0.1, 1, size) / unit
+    return W, unit * rng.normal(size=size) * 10, lower, upper, unit
+
+
+def test_intervals_of_many_rows_are_held_row_by_row():
+    kinds = set()
+    for seed in range(30):
+        W, q, lower, upper, unit = intervals(seed)
+        found = []
+        for first in (np.array([0, 8]), np.arange(9)):
+            count = first.size - 1
+            z, info = np.zeros(8), np.zeros(1, dtype=np.int64)
+            law = np.full(count, NO_CONE), np.zeros(count), lower, upper
+            assert solve_small(W, q, first, *law, z, z, info) <= VERIFIED
+            u = W @ z + q
+            gap = z - np.clip(z - u / unit**2, lower, upper)
+            assert abs(unit * gap).max() <= 1e-8
+            kinds |= {
+                "low" if a == b else "high" if a == c else "free" for a, b, c in zip(z, lower, upper, strict=True)
+            }
+            found.append(z)
+        np.testing.assert_allclose(unit * found[0], unit * found[1], atol=1e-7)
+    assert kinds == {"low", "high", "free"}
+
+
+def test_the_equations_of_intervals_are_the_projection_and_its_derivatives():
+    rng = np.random.default_rng(15)
+    lower, upper, (z, u) = np.full(12, -1.0), np.full(12, 1.0), 2 * rng.normal(size=(2, 12))
+    dz, du = 1e-6 * rng.normal(size=(2, 12))
+    gap, moved, C, B = np.empty(12), np.empty(12), np.empty((12, 12)), np.empty((12, 12))
+    interval_blocks(0, 12, z + dz, u + du, lower, upper, moved, C, B)
+    interval_blocks(0, 12, z, u, lower, upper, gap, C, B)
+    np.testing.assert_allclose(gap, z - np.clip(z - u, lower, upper), rtol=1e-14)
+    np.testing.assert_allclose(C @ dz + B @ du, moved - gap, atol=1e-14)
+    assert C.any()
+    assert B.any()
+
+
+def test_a_sweep_holds_every_row_of_an_interval_to_its_law_beside_those_before_it():
+    for seed in range(10):
+        W, q, lower, upper, unit = intervals(seed)
+        z = np.random.default_rng(seed).uniform(-2, 2, 8) / unit
+        # A row in which nothing moves stays as it is.
+        W[3], W[:, 3], q[3], z[3] = 0.0, 0.0, 0.0, 0.5 * lower[3]
+        sweep_contacts(W, q, np.array([0, 8]), np.array([NO_CONE]), np.zeros(1), lower, upper, 8, z)
+        assert ((lower <= z) & (z <= upper)).all()
+        assert z[3] == 0.5 * lower[3]
+        u = (W @ z + q)[7]
+        assert z[7] == pytest.approx(np.clip(z[7] - u / W[7, 7], lower[7], upper[7]), rel=1e-9)
+
+
+@BOTH
+def test_contacts_that_are_not_redundant_take_sweeps_and_a_few_newton_steps(associated):
+    rng = np.random.default_rng(12)
+    for _ in range(10):
+        W, q = faces(rng, 8)
+        W, q, mu = W + np.eye(24), q - np.tile([1.0, 0, 0], 8), np.full(8, 0.5)
+        z, residual, steps = solved(W, q, mu, 3 * np.arange(9), associated)
+        problem, order = uniform(W, q, mu, 2, associated)
+        assert residual <= 1e-12
+        assert problem.residual(z[order]) <= 1e-11
+        assert SWEEPS < steps <= SWEEPS + UNDAMPED
+
+
+@BOTH
+def test_what_is_returned_is_the_residual_of_the_best_iterate(associated):
+    """A plate pinched from both sides, which cannot get away from either, has no answer; all methods have tried."""
+    rng = np.random.default_rng(13)
+    for _ in range(2):
+        W, q = faces(rng, 4, bodies=1)
+        pinch = np.vstack([np.eye(12), -np.eye(12)])
+        W, q = pinch @ W @ pinch.T, np.append(q, rng.normal(size=12)) - np.tile([1.0, 0, 0], 8)
+        mu, first = np.full(8, 0.6), 3 * np.arange(9)
+        z, residual, steps = solved(W, q, mu, first, associated)
+        D, W_D, q_D = np.empty(24), np.empty((24, 24)), np.empty(24)
+        given = sets(mu, first, associated)
+        unit = in_units(W, q, first, given[1], D, W_D, q_D)
+        x = z / D / unit
+        again = worst_block(*given, q_D, W_D @ x + q_D, x, np.empty(24))
+        assert residual == pytest.approx(again, rel=0.05)
+        assert residual > VERIFIED
+        assert steps > SWEEPS + UNDAMPED + ROUNDS
+        # Who begins there comes to nothing worse.
+        assert solved(W, q, mu, first, associated, z)[1] <= 1.05 * residual
+
+
+def test_newtons_step_is_that_of_the_linear_equations():
+    """Whatever some rows give outright, and others all but so."""
+    rng = np.random.default_rng(14)
+    first = np.array([0, 1, 4, 8, 10])
+    for eps in (0.0, 0.1):
+        for _ in range(10):
+            W, gap, step = rng.normal(size=(10, 10)), rng.normal(size=10), np.empty(10)
+            C, B = np.zeros((2, 10, 10))
+            flat_C, flat_B = np.zeros((2, 4, 16))
+            for i, (a, b) in enumerate(pairwise(first)):
+                own_C, own_B = rng.normal(size=(2, b - a, b - a))
+                for row in range(b - a):
+                    kind = rng.integers(4)
+                    if kind % 2:
+                        own_C[row] = np.eye(b - a)[row]
+                    if kind >= 2:
+                        own_B[row] = 0.0
+                C[a:b, a:b], B[a:b, a:b] = own_C, own_B
+                flat_C[i, : own_C.size], flat_B[i, : own_B.size] = own_C.ravel(), own_B.ravel()
+            A = C + B @ (W + eps * np.eye(10))
+            assert newton_step(W, first, gap, flat_C, flat_B, eps, np.empty(100), step) == (
+                np.linalg.matrix_rank(A) == 10
+            )
+            if np.linalg.matrix_rank(A) == 10:
+                np.testing.assert_allclose(A @ step, -gap, atol=1e-9 * abs(step).max())
+    nothing = np.zeros_like(flat_C)
+    assert not newton_step(W, first, gap, nothing, nothing, 0.0, np.empty(100), step)
 
 
 @BOTH
