@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 
 from benchmarks.packings import packing
+from workbench.algorithms import sphere_elimination
 from workbench.algorithms.sphere_elimination import DenseContacts, Elimination, solved
-from workbench.algorithms.sphere_newton import SOLVER, PackedNewton
+from workbench.algorithms.sphere_newton import SOLVER, PackedNewton, Search
 from workbench.algorithms.spheres import Packed
 
 
+@pytest.mark.parametrize("without", [None, "irregular_steps", "approach"])
 @pytest.mark.parametrize("seed", range(5))
-def test_dense_contacts_obey_coulombs_law_though_the_matrix_is_not_symmetric(seed):
+def test_dense_contacts_obey_coulombs_law_though_the_matrix_is_not_symmetric(seed, without, monkeypatch):
+    # Newton's steps and proximal points: each is enough here without the other.
+    if without:
+        monkeypatch.setattr(sphere_elimination, without, lambda *given: None)
     rng = np.random.default_rng(seed)
     r, mu = 12, rng.uniform(0.1, 0.8, 12)
     A, S = rng.normal(size=(2, 3 * r, 3 * r))
@@ -60,15 +65,26 @@ def test_contacts_that_come_out_obey_their_law_and_the_others_their_linear_laws(
 
 
 def test_the_worst_contacts_come_out_and_none_twice():
-    newton, z, step = step_of(packing(60, "at rest", "coulomb").blocks)
+    newton, z, step = step_of(packing(200, "moving, h = 10 ms", "coulomb").blocks, 300)
     on = Elimination(newton, z, 1e-5, step)
     first = on.worst()
     assert 0 < first.size <= 10
     assert on.gaps[first].min() >= np.delete(on.gaps, first).max()
-    error = on.error
+    errors = [on.error]
     while on.advance(0.0):
         assert np.unique(on.out).size == on.out.size
-    assert on.least == on.newton.start(on.best, z, 1e-5) < error
+        errors.append(on.error)
+    assert on.least == on.newton.start(on.best, z, 1e-5) == min(*errors, on.error) < errors[0]
+    assert on.least < on.error
+
+
+def test_contacts_that_stay_unsolved_end_it(monkeypatch):
+    monkeypatch.setattr(sphere_elimination, "SOLVED", -1.0)
+    newton, z, step = step_of(packing(300, "at rest", "coulomb").blocks)
+    on = Elimination(newton, z, 1e-5, step)
+    while on.advance(0.0):
+        pass
+    assert (on.unsolved, on.out.size) == (3, 30)
 
 
 def test_packings_are_solved_that_newton_steps_alone_leave(monkeypatch):
@@ -77,3 +93,15 @@ def test_packings_are_solved_that_newton_steps_alone_leave(monkeypatch):
     assert solver.solve(p).residual <= 1e-10
     monkeypatch.setattr(Elimination, "advance", lambda self, error: False)
     assert solver.solve(p).residual > 1e-8
+
+
+def test_sweeps_are_kept_only_where_they_help():
+    p = packing(60, "at rest", "coulomb").blocks
+    solved = replace(SOLVER, stop=1e-12).solve(p).z
+    on = Search(p, Packed(p), solved)
+    there = on.error
+    on.offer(on.z + 1.0)
+    assert on.error == there
+    on.z, on.error = on.z + 1.0, on.error_of(on.z + 1.0)
+    on.sweep(200)
+    assert there < on.error == on.error_of(on.z) < 1e-2 * on.error_of(on.newton.begin(solved) + 1.0)

@@ -12,7 +12,7 @@ from benchmarks.packings import SETTLED, STATES, packing
 from benchmarks.peers.convex import clarabel_bodies
 from benchmarks.peers.pinocchio import pinocchio
 from benchmarks.peers.siconos import siconos
-from workbench.algorithms import apgd, find_solver, sphere_interior, sphere_newton, spheres
+from workbench.algorithms import apgd, find_solver, sphere_gradient, sphere_interior, sphere_newton, spheres
 from workbench.algorithms.in_turn import InTurn
 from workbench.problems.classes import CoulombNCP
 
@@ -111,7 +111,8 @@ COULOMB = Comparison(
     ABOUT,
     tasks("coulomb"),
     (
-        up_to(FACTORED, ours("workbench", sweeps(NEAR, 8000), newton(NEAR, 60))),
+        up_to(FACTORED, ours("workbench", newton(NEAR, 60))),
+        up_to(FACTORED, ours("workbench, close", newton(CLOSE, 60))),
         ours("workbench, sweeps", sweeps(NEAR, 8000)),
         up_to(SPARSE, siconos("Siconos NSGS", "friction", "NSGS", 1e-9, 3000)),
         up_to(DENSE, pinocchio("Pinocchio ADMM", "ADMM", True, 1e-9, 1000)),
@@ -128,6 +129,7 @@ CCP = Comparison(
         up_to(FACTORED, ours("workbench, close", sweeps(NEAR, 8000), newton(CLOSE, 60))),
         up_to(FACTORED, ours("workbench, interior points", interior(NEAR))),
         ours("workbench, sweeps", sweeps(NEAR, 8000)),
+        ours("workbench, gradients", replace(sphere_gradient.SOLVER, stop=NEAR * GUARD)),
         ours("workbench, APGD", replace(apgd.SOLVER, stop=NEAR * GUARD, most=8000)),
         up_to(SPARSE, clarabel_bodies(1e-10)),
         up_to(DENSE, pinocchio("Pinocchio ADMM", "ADMM", False, 1e-9, 1000)),
@@ -142,8 +144,8 @@ BINS = Comparison(
     in_bins,
     (
         exact(1000),
-        ours("workbench", sweeps(NEAR, 8000), newton(NEAR, 20)),
-        ours("workbench, warm", sweeps(NEAR, 8000), newton(NEAR, 20), warm=True),
+        ours("workbench", newton(NEAR, 100)),
+        ours("workbench, warm", newton(NEAR, 100), warm=True),
         ours("workbench, sweeps", sweeps(NEAR, 8000)),
         ours("workbench, sweeps, warm", sweeps(NEAR, 8000), warm=True),
         up_to(SPARSE, siconos("Siconos NSGS", "friction", "NSGS", 1e-9, 3000)),
