@@ -36,7 +36,7 @@ class Hopper(GrainCase):
     source: ClassVar[str] = "after Beverloo, Leniger & van de Velde 1961, Chem. Eng. Sci. 15"
     duration: ClassVar[float] = 1.0
     measures: ClassVar[dict[str, tuple[str, str]]] = {
-        "discharge": ("kg/s", "rate at which grains pass the hole, between a tenth and six tenths of all that pass"),
+        "discharge": ("kg/s", "rate at which grains pass the hole, from the second to the sixth tenth of what passes"),
         "delay": ("s", "after the opening, until a tenth of the grains have passed the hole"),
         "bulk": ("kg/m3", "mass of the grains by the space that they take up, in the bin as the hole opens"),
         "height": ("m", "height of the grains' common centre as the hole opens: looser grains stand higher"),
@@ -76,11 +76,13 @@ class Hopper(GrainCase):
         scene, at = self.scene(), int(np.searchsorted(track.t, self.opens - 1e-9))
         z, t = track.position[:, :, 2], track.t
         share = height = np.nan
+        delay = passing_time(z, t, BEGUN) - self.opens
         if at < len(track.t):
             share = solid_fraction(track.position[at], scene.radius) if self.N > 1 else np.nan
             height = float(z[at].mean())
         return {
-            "discharge": passing_rate(z, t, scene.mass), "delay": passing_time(z, t, BEGUN) - self.opens,
+            # Before a tenth has passed the rate is that of the beginning, of which Beverloo's law does not speak.
+            "discharge": np.nan if np.isnan(delay) else passing_rate(z, t, scene.mass), "delay": delay,
             "bulk": self.density * share, "height": height,
         }  # fmt: skip
 

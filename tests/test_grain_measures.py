@@ -116,6 +116,14 @@ def test_what_scenes_measure_themselves():
     falling = SimpleNamespace(position=np.stack([0 * z, 0 * z, z], axis=-1), t=t)
     assert SCENES.find("hopper")(N=10).measured(falling)["delay"] == pytest.approx(0.3, abs=0.03)
     assert SCENES.find("hopper")(N=10, opens=0.7).measured(falling)["height"] == pytest.approx(0.25)
+    # One grain of 400 passes every 10 ms from 0.2 s on: the discharge has begun when 40 have.
+    for t, told in ((np.arange(0, 0.55, 0.01), False), (np.arange(0, 0.75, 0.01), True)):
+        z = 0.3 - 100.0 * (t[:, None] > 0.2 + 0.01 * np.arange(400))
+        passing = SimpleNamespace(position=np.stack([0 * z, 0 * z, z], axis=-1), t=t)
+        found = SCENES.find("hopper")(N=400, spread=0.0).measured(passing)
+        assert np.isfinite([found["discharge"], found["delay"]]).tolist() == [told, told]
+    mass = SCENES.find("hopper")(N=400, spread=0.0).scene().mass[0]
+    assert found["discharge"] == pytest.approx(100.0 * mass, rel=0.01)
     hopper = SCENES.find("hopper")()
     assert hopper.beverloo(1500.0) == pytest.approx(0.58 * 1500 * np.sqrt(9.81) * 0.03**2.5)
     assert SCENES.find("hopper")(opening=0.01).beverloo(1500.0) == 0.0
