@@ -24,8 +24,8 @@ from workbench.algorithms.spheres import OfSpheres, Packed
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
 
-FIRST, SWEEPS = 1000, 100
-"""Sweeps at first, and after a Newton step."""
+FIRST, SWEEPS = 8000, 100
+"""Sweeps at first, which leave fewer contacts to be eliminated, and after a Newton step."""
 FALL, RISE = 0.5, 3.0
 """Shares of the error before a step: at the first it has helped, at the second it has done harm."""
 FIRST_EPS, LEAST_EPS, MOST_EPS = 1e-4, 1e-10, 3e-3
