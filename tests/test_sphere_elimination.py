@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.packings import packing
-from workbench.algorithms import sphere_elimination
+from workbench.algorithms import sphere_elimination, sphere_newton
 from workbench.algorithms.sphere_elimination import DenseContacts, Elimination, solved
 from workbench.algorithms.sphere_newton import SOLVER, PackedNewton, Search
 from workbench.algorithms.spheres import Packed
@@ -88,6 +88,7 @@ def test_contacts_that_stay_unsolved_end_it(monkeypatch):
 
 
 def test_packings_are_solved_that_newton_steps_alone_leave(monkeypatch):
+    monkeypatch.setattr(sphere_newton, "FIRST", 1000)
     p = packing(300, "at rest", "coulomb").blocks
     solver = replace(SOLVER, stop=1e-10, most=40)
     assert solver.solve(p).residual <= 1e-10

@@ -15,13 +15,19 @@ from workbench.scenes.grains.scene import Grains
 from workbench.scenes.grains.walls import Flat
 from workbench.scenes.posing import Poser
 
+
+@pytest.fixture(autouse=True)
+def few_sweeps(monkeypatch):
+    """At first, so that there is something left to do for Newton's steps."""
+    monkeypatch.setattr(sphere_newton, "FIRST", 50)
+
+
 LAWS = pytest.mark.parametrize("law", ["coulomb", "ccp"])
 
 
 @LAWS
 @pytest.mark.parametrize("state", STATES)
-def test_packings_are_solved_where_as_many_sweeps_are_not_enough(law, state, monkeypatch):
-    monkeypatch.setattr(sphere_newton, "FIRST", 50)
+def test_packings_are_solved_where_as_many_sweeps_are_not_enough(law, state):
     p = packing(60, state, law)
     found = replace(SOLVER, stop=1e-11).solve(p.blocks)
     assert found.claimed is Status.SOLVED
