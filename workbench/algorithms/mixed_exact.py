@@ -27,7 +27,7 @@ class MixedSolver:
 
     name: str = "mixed-exact"
     solves: frozenset[str] = frozenset({MixedNCP.kind})
-    guaranteed_for: str = "no proof, graded by the residual"
+    guaranteed_for: str = "nothing; graded by the residual"
     tolerance: float = EXACT
 
     def why_not(self, problem: Any) -> str | None:

@@ -111,6 +111,6 @@ class Search:
 
 
 SOLVER = SphereNewton(
-    STOP, MOST, "spheres-newton", "no proof; graded by the residual",
+    STOP, MOST, "spheres-newton", "nothing; graded by the residual",
     "Alart & Curnier 1991; Lanzkron, Rose & Wilkes 1996", largest=LARGEST,
 )  # fmt: skip
