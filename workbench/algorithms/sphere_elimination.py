@@ -27,7 +27,7 @@ from workbench.algorithms.coulomb_newton import SWEEPS, NewtonProblem, Search
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, ContactBlocks, Indices
 
-AT_ONCE, MOST = 10, 400
+AT_ONCE, MOST = 10, 200
 """Contacts that come out together, and all in all."""
 WORST = 0.99
 """Share of the squared error that the contacts have of which the worst come out."""

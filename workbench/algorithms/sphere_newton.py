@@ -12,6 +12,7 @@ The best iterate is the answer. Cost of a round: one LU over the bodies' velocit
 for every contact that is eliminated.
 """
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -20,12 +21,13 @@ import numpy as np
 from workbench.algorithms.block_newton import BlockNewton
 from workbench.algorithms.fronts import FrontalMatrix
 from workbench.algorithms.sphere_elimination import Elimination
+from workbench.algorithms.spheres import SOLVER as SWEEPS_ALONE
 from workbench.algorithms.spheres import OfSpheres, Packed
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
 
 FIRST, SWEEPS = 8000, 100
-"""Sweeps at first, which leave fewer contacts to be eliminated, and after a Newton step."""
+"""Sweeps at first at most, which leave fewer contacts to be eliminated, and after a Newton step."""
 FALL, RISE = 0.5, 3.0
 """Shares of the error before a step: at the first it has helped, at the second it has done harm."""
 FIRST_EPS, LEAST_EPS, MOST_EPS = 1e-4, 1e-10, 3e-3
@@ -43,9 +45,8 @@ class SphereNewton(OfSpheres):
     """See the module; the iterations are Newton steps."""
 
     def search(self, problem: ContactBlocks, packed: Packed, x: Array) -> tuple[Array, float, int]:
+        x, *_ = replace(SWEEPS_ALONE, stop=self.stop, most=FIRST).search(problem, packed, x)
         on = Search(problem, packed, x)
-        if on.newton.least > self.stop:
-            on.sweep(FIRST)
         while on.newton.least > self.stop and on.newton.factors < self.most and on.advance():
             pass
         return on.newton.x, on.newton.least, on.newton.factors
