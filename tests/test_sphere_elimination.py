@@ -87,6 +87,19 @@ def test_contacts_that_stay_unsolved_end_it(monkeypatch):
     assert (on.unsolved, on.out.size) == (3, 30)
 
 
+def test_contacts_that_the_others_cannot_do_without_end_it(monkeypatch):
+    def singular(matrix):
+        raise np.linalg.LinAlgError("singular matrix")
+
+    monkeypatch.setattr(np.linalg, "inv", singular)
+    newton, z, step = step_of(packing(60, "at rest", "coulomb").blocks)
+    on = Elimination(newton, z, 1e-5, step)
+    error, first = on.error, on.worst()
+    while on.advance(0.0):
+        pass
+    assert (on.least, on.out.tolist()) == (error, first.tolist())
+
+
 def test_packings_are_solved_that_newton_steps_alone_leave(monkeypatch):
     monkeypatch.setattr(sphere_newton, "FIRST", 1000)
     p = packing(300, "at rest", "coulomb").blocks

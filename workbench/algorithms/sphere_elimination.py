@@ -97,7 +97,8 @@ def solved(p: DenseContacts, z: Array) -> tuple[Array, float]:
 class Elimination:
     """From the Newton step that `newton` has just made, at z (R,) with eps, towards z where the contacts' laws hold.
 
-    `z` is where it is, `gaps` (B,) are the sizes of the gaps there, `least` and `best` the best so far.
+    `z` (R,) is where it is, `gaps` (B,) are the sizes of the gaps there, `best` (R,) has the `least` error so far, and
+    `unsolved` is how often in a row the contacts that are out were not solved.
     """
 
     def __init__(self, newton: BlockNewton, z: Array, eps: float, step: Array):
@@ -135,7 +136,7 @@ class Elimination:
         return self.error > ENOUGH * error and not (FALL * before < self.error < FALL * error)
 
     def eliminate(self, new: Indices) -> None:
-        """The contacts `new` come out, and all that are out are solved."""
+        """The contacts `new` come out, and all that are out are solved, as far as they can be (`unsolved`)."""
         matrix, laws = self.newton.matrix, self.newton.laws
         self.out = np.append(self.out, new)
         self.responses = np.hstack([self.responses, self.factors.solve(matrix.J_T[:, of(laws.row, new)].toarray())])
@@ -143,7 +144,12 @@ class Elimination:
         D = self.D[laws.at_W[self.out, None] + np.arange(9)].reshape(r, 3, 3)
         U = matrix.J[rows] @ self.responses
         Z = np.eye(3 * r) - (D @ U.reshape(r, 3, 3 * r)).reshape(3 * r, 3 * r)
-        inverse = np.linalg.inv(Z)
+        try:
+            inverse = np.linalg.inv(Z)
+        except np.linalg.LinAlgError:
+            # Without these contacts' linear laws the others' have no one answer.
+            self.unsolved = VAIN
+            return
         W = U @ inverse + self.eps * np.eye(3 * r)
         for _ in range(CORRECTIONS):
             u = self.newton.free[rows] + matrix.J[rows] @ self.newton.problem.inertia.response(matrix.J_T @ self.z)
