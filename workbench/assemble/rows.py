@@ -67,7 +67,8 @@ class Rows:
         work, theta = c.workspace(), self.theta.copy()
         parameters = {p.id: p for F in self.expressions for p in F.parameters()}
         kept = [(p, p.value) for p in parameters.values()]
-        x = rng.standard_normal((work.A.shape[1],))
+        # Away from zero, where no entry of a column would show.
+        x = rng.choice([-1.0, 1.0], work.A.shape[1]) * rng.uniform(0.5, 1.5, work.A.shape[1])
         x[-1] = 1.0
         start = 0
         for u in self.declaration.unknowns:
