@@ -20,6 +20,7 @@ from workbench.verbs.find import find_formulation
 DOCS = examples.DOCS
 LONG = {
     "tutorial", "paper", "painleve", "lecture", "study", "reality", "declare-your-own", "matrix", "grains", "scenes",
+    "exam",
 }  # fmt: skip
 """Pages whose blocks take seconds each: `python -m docs.build` runs them, and with it `.ci/run`."""
 

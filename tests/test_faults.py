@@ -5,14 +5,15 @@ from importlib.util import find_spec
 
 import pytest
 
-from tests.faults import FAULTS, dask_worker_killed, main_killed, moments, tried
-from tests.thorough import quickly
+from tests.faults import FAULTS, dask_worker_killed, moments, tried
+from tests.thorough import thorough
 
 if sys.platform != "linux":
     pytest.skip("processes are found in /proc", allow_module_level=True)
 
 
-@pytest.mark.parametrize("fault", quickly(FAULTS, lambda fault: fault is main_killed), ids=lambda fault: fault.__name__)
+@thorough
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_study_outlives(fault):
     if fault is dask_worker_killed and find_spec("distributed") is None:
         pytest.skip("distributed is not installed: pip install '.[test]'")

@@ -3,7 +3,6 @@
 import ast
 import builtins
 import re
-import shutil
 import symtable
 from html import unescape
 from itertools import pairwise
@@ -12,6 +11,7 @@ import pytest
 
 from docs.notebooks.static.notebook import notebooks, positions, read, variants
 from docs.notebooks.static.page import page, title
+from tests import browser
 from tests.thorough import quickly
 
 QUICK = {"01_one_particle", "10_your_own_formulation"}
@@ -214,14 +214,14 @@ def test_a_notebook_that_fails_is_no_page(tmp_path):
 
 def test_a_page_opens_offline_and_its_sliders_work(small, tmp_path):
     sync_api = pytest.importorskip("playwright.sync_api")
-    browser_path = shutil.which("chromium") or shutil.which("google-chrome")
+    browser_path = browser.executable()
     if not browser_path:
         pytest.skip("there is no Chromium")
     written = tmp_path / "small.html"
     written.write_text(page(small), "utf-8")
     with sync_api.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        view = browser.new_page(viewport={"width": 360, "height": 800})
+        chromium = p.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        view = chromium.new_page(viewport={"width": 360, "height": 800})
         said, asked = [], []
         view.on("console", lambda message: said.append(message.text))
         view.on("pageerror", lambda error: said.append(str(error)))
@@ -234,6 +234,6 @@ def test_a_page_opens_offline_and_its_sliders_work(small, tmp_path):
         assert view.get_by_text("Twice the slope is 1.").is_hidden()
         assert view.locator("img:visible").count() == 1
         assert view.evaluate("document.documentElement.scrollWidth") <= 360
-        browser.close()
+        chromium.close()
     assert not said
     assert [url for url in asked if not url.startswith("data:")] == [written.as_uri()]

@@ -145,6 +145,7 @@ def sizes_of(pdf):
     return [tuple(map(float, size)) for size in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)]
 
 
+@thorough
 def test_a_figure_is_printed_alone_at_its_size_and_the_page_is_whole_again(page, tmp_path, reader):
     (tmp_path / "report.html").write_text(page, "utf-8")
     found = reader.open(tmp_path / "report.html", script="window.print = () => {}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
 
+PROGRAMS = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
 WIDTH = 360
 GRAVE = "serious", "critical"
 KINDS = "index", "tutorial", "glossary", "howto/matrix", "gallery/cases", "explanation/residuals", "reference/commands"
@@ -15,7 +16,7 @@ KINDS = "index", "tutorial", "glossary", "howto/matrix", "gallery/cases", "expla
 
 def chromium() -> str | None:
     """The browser of this machine, if it has one."""
-    return which("chromium") or which("chromium-browser") or which("google-chrome")
+    return next(filter(None, map(which, PROGRAMS)), None)
 
 
 def faults(site: Path, program: str) -> Iterator[str]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from workbench.arrays import Array
+
 USUAL = (0.05, 0.95)
 """Quantiles of a curve between which it is no spike."""
 ROOM = 0.35
@@ -68,11 +70,10 @@ def _coincident(data: pd.DataFrame, scaled: pd.Series) -> str:
     """Which curves lie on one another throughout."""
     keys = [name for name in ("step", "contact", "t") if name in data]
     table = data.assign(scaled=scaled).pivot_table(index=keys, columns="label", values="scaled", sort=False)
-    labels = list(dict.fromkeys(data["label"]))
+    values = {label: table[label].to_numpy(dtype=float) for label in dict.fromkeys(data["label"])}
     groups: list[list[str]] = []
-    for label in labels:
-        own = table[label]
-        group = next((g for g in groups if _one(table[g[0]], own)), None)
+    for label, own in values.items():
+        group = next((g for g in groups if _one(values[g[0]], own)), None)
         if group is None:
             groups.append([label])
         else:
@@ -86,6 +87,9 @@ def coincident_words(groups: Sequence[Sequence[str]]) -> str:
     return f"Curves that coincide: {listed}." if groups else ""
 
 
-def _one(a: pd.Series, b: pd.Series) -> bool:
+def _one(a: Array, b: Array) -> bool:
     # A curve with gaps of its own is not the other one.
-    return bool((a.isna() == b.isna()).mean() > 0.99 and (a - b).abs().quantile(0.99) <= APART)
+    gaps = np.isnan(a), np.isnan(b)
+    both = ~(gaps[0] | gaps[1])
+    alike = (gaps[0] == gaps[1]).mean() > 0.99 and both.any()
+    return bool(alike and np.quantile(np.abs(a[both] - b[both]), 0.99) <= APART)
