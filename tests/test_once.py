@@ -1,14 +1,16 @@
 """What is kept of a run is that run's own, is worked out once, and goes with it."""
 
 import gc
+import pickle
 import weakref
 
 import numpy as np
+import pytest
 
 from workbench.algorithms import find_solver
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.comparison.columns import About
+from workbench.comparison.columns import TRAJECTORIES, framed
 from workbench.comparison.once import energies, once
 from workbench.step.simulation import simulate
 
@@ -31,9 +33,13 @@ def test_each_run_has_its_own_and_takes_it_along():
     assert kept() is None
 
 
-def test_a_copy_of_what_columns_mean_is_a_copy():
-    about = About(p_n={"unit": "N s"})
-    other = about.__deepcopy__({})
-    assert other == about
-    other["p_n"]["unit"] = "N"
-    assert about["p_n"]["unit"] == "N s"
+def test_what_columns_mean_is_changed_in_one_frame_alone():
+    frame = framed([{"p_n": 1.0, "u_n": 2.0}], TRAJECTORIES, frozenset())
+    other = frame.copy()
+    assert other.attrs["columns"] == frame.attrs["columns"]
+    with pytest.raises(TypeError, match="replace all of it"):
+        other.attrs["columns"]["p_n"]["unit"] = "N"
+    other.attrs["columns"]["p_n"] = {"unit": "N"}
+    assert frame.attrs["columns"]["p_n"]["unit"] == "N s"
+    sent = pickle.loads(pickle.dumps(frame))
+    assert sent.attrs["columns"] == frame.attrs["columns"]

@@ -88,7 +88,7 @@ def test_a_steps_elimination_is_that_of_the_stepper_without_rounding():
 
 
 def test_a_report_on_the_box_has_both_tests_and_its_solution():
-    report = lead_matrix(Wheel(), FORMULATIONS.find("box"), coulomb, seconds=6.0)
+    report = lead_matrix(Wheel(), FORMULATIONS.find("box"), coulomb, seconds=2.0)
     found = report.posed["uniqueness"]
     assert found["verdict"] == found["tests"]["reduced"]["verdict"] == found["tests"]["natural"]["verdict"] == "unique"
     assert [len(found["bounds"][kind]) for kind in ("free", "fixed", "bounded")] == [6, 0, 3]
@@ -99,7 +99,7 @@ def test_a_report_on_the_box_has_both_tests_and_its_solution():
 
 
 def test_a_report_on_redundant_contacts_is_not_misled_by_rounding():
-    report = lead_matrix(PushedBox(), coulomb, coulomb, seconds=6.0)
+    report = lead_matrix(PushedBox(), coulomb, coulomb, seconds=2.0)
     assert (report.p_verdict, report.classes["PSD"], report.classes["nondegenerate"]) == ("not P", "yes", "no")
     (found,) = report.posed["existence"]
     assert (found["law"], found["verdict"]) == ("Coulomb's law", "exists")

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.thorough import thorough
 from workbench.cli.main import main
 from workbench.comparison.columns import CASE
 from workbench.comparison.jobs import Settings
@@ -317,6 +318,7 @@ def killer(unit):
     return unit * unit
 
 
+@thorough
 def test_a_unit_that_kills_its_worker_is_found_and_costs_no_other():
     from workbench.studies.executors import done
 

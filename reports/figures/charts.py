@@ -222,13 +222,15 @@ def styled(chart: Chart, background: str = "transparent") -> Chart:
         "titleFontSize": 12,
         "titleFontWeight": "normal",
     }
-    return (
-        chart.configure_view(stroke="transparent")
-        .configure(font="system-ui, 'DejaVu Sans', sans-serif", background=background)
-        .configure_axis(**ink, gridColor="#8885", domainColor="#888", tickColor="#888")
-        .configure_legend(**ink, symbolStrokeWidth=3, symbolSize=500, labelLimit=260)
-        .configure_header(**ink)
-        .configure_title(color=INK)
+    # All at once: each `configure_...` would copy the whole chart.
+    return chart.configure(
+        font="system-ui, 'DejaVu Sans', sans-serif",
+        background=background,
+        view=alt.ViewConfig(stroke="transparent"),
+        axis=alt.AxisConfig(**ink, gridColor="#8885", domainColor="#888", tickColor="#888"),
+        legend=alt.LegendConfig(**ink, symbolStrokeWidth=3, symbolSize=500, labelLimit=260),
+        header=alt.HeaderConfig(**ink),
+        title=alt.TitleConfig(color=INK),
     )
 
 

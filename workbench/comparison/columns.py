@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -160,11 +160,21 @@ DIAGNOSTICS = (
 """Columns of `diagnostics`: a row per formulation, step and quantity, of cases."""
 
 
+class Meaning(dict[str, str]):
+    """Unit and meaning of a column, read-only, so that copies of frames can share it."""
+
+    def __setitem__(self, key: str, value: str) -> NoReturn:
+        raise TypeError(f"cannot set '{key}': the meaning of a column is read-only; replace all of it by a new dict")
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, str]]]:
+        return Meaning, (dict(self),)
+
+
 class About(dict[str, dict[str, str]]):
     """Unit and meaning of columns by name. Pandas copies `attrs` deeply for every row that is read: quickly, here."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "About":
-        return About((name, dict(words)) for name, words in self.items())
+        return About(self)
 
 
 def framed(
@@ -176,6 +186,7 @@ def framed(
     """
     columns = [c for c in columns if about <= c.of]
     frame = pd.DataFrame(rows, columns=[c.name for c in columns])
-    about_columns = {c.name: {"unit": c.unit, "meaning": c.meaning, "defined": c.defined} for c in columns}
-    frame.attrs["columns"] = About(about_columns)
+    frame.attrs["columns"] = About(
+        {c.name: Meaning(unit=c.unit, meaning=c.meaning, defined=c.defined) for c in columns}
+    )
     return frame
