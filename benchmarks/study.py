@@ -57,11 +57,11 @@ def measure(points, workers, work):
             yield unit, records
 
     def progress(p):
-        if not told:
-            told.append((time.perf_counter(), time.process_time(), memory("VmRSS")))
-        told[1:] = [(time.perf_counter(), time.process_time(), p.kept + p.made)]
+        if not moments:
+            moments.append((time.perf_counter(), time.process_time(), memory("VmRSS")))
+        moments[1:] = [(time.perf_counter(), time.process_time(), p.kept + p.made)]
 
-    told, machinery.done = [], done
+    moments, machinery.done = [], done
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         found = wb.study(
@@ -71,7 +71,7 @@ def measure(points, workers, work):
         assert found.whole
         after_runs, ended = memory("VmHWM"), time.perf_counter()
         found.write(Path(folder))
-    (begun, own_begun, before), (last, own_last, runs) = told
+    (begun, own_begun, before), (last, own_last, runs) = moments
     wall, own, load = last - begun, own_last - own_begun, os.getloadavg()[0]
     print(f"{runs} runs, {workers} workers, load {load:.1f}; planning {begun - start:.1f} s")
     if sum(busy):

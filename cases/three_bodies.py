@@ -58,7 +58,7 @@ STICKS = 1e-9
 
 
 @kernel(types.void(CORE, I64, VECTOR, I64, VECTOR, F64, F64, F64, types.boolean, F64))
-def put_on_plank(core, i, q, ball, centre, radius, half, side, plank_first, mu):
+def fill_plank_contact(core, i, q, ball, centre, radius, half, side, plank_first, mu):
     """Contact i of the plank's upper (side 1) or lower (-1) face with a ball about `centre`; body 1 is the plank?"""
     R, n, t, point = np.empty((3, 3)), np.empty(3), np.empty(3), np.empty(3)
     rotation(q, A, R)
@@ -86,7 +86,7 @@ def fill(q, v, data, core):
     n[2] = t[0] = 1.0
     height = 0.5 * data[RISE] * time**2
     x[0], x[2], moves[2] = data[SUPPORT], height + radius, data[RISE] * time
-    put_on_plank(core, 0, q, GROUND, x, radius, half, -1.0, True, data[MU_SUPPORT])
+    fill_plank_contact(core, 0, q, GROUND, x, radius, half, -1.0, True, data[MU_SUPPORT])
     R = np.empty((3, 3))
     rotation(q, A, R)
     move_obstacle(core, 0, R[:, 2].copy(), R[:, 0].copy(), moves)
@@ -94,12 +94,12 @@ def fill(q, v, data, core):
     for side in range(2):
         s[1] = (0.5 - side) * data[GAUGE]
         point_of(q, B, s, x)
-        put_on_plank(core, 1 + 3 * side, q, B, x, radius, half, -1.0, side == 1, data[MU_ROLLER])
+        fill_plank_contact(core, 1 + 3 * side, q, B, x, radius, half, -1.0, side == 1, data[MU_ROLLER])
         x[2] -= radius
         fill_contact(core, 2 + side, q, GROUND, B, x, n, t, x[2] - height, data[MU_BELT])
         move_obstacle(core, 2 + side, n, t, moves)
     point_of(q, E, np.zeros(3), x)
-    put_on_plank(core, 5, q, E, x, data[R_E], half, 1.0, False, data[MU_BALL])
+    fill_plank_contact(core, 5, q, E, x, data[R_E], half, 1.0, False, data[MU_BALL])
 
 
 @dataclass(frozen=True)

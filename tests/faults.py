@@ -114,7 +114,7 @@ class Run:
         time.sleep(seconds)
 
     def end(self) -> int:
-        """The status when it and all of its processes have ended; those that have not are told as errors."""
+        """The status when it and all of its processes have ended; those that have not are errors."""
         _, self.errors = self.process.communicate(timeout=PATIENCE)
         deadline = time.monotonic() + PATIENCE
         while (left := self.processes()) and time.monotonic() < deadline:
@@ -156,8 +156,8 @@ def resumed(folder: Path, *words: str, command: Command = STUDY, damaged: bool =
     """What is wrong after the same command has gone on."""
     out = folder / "out"
     before = {key: (record.at, record.rows) for key, record in kept(out).records.items()}
-    status, told = command.again(folder, *words)
-    wrong = [f"resuming ended with {status}: {told}"] if status else []
+    status, heard = command.again(folder, *words)
+    wrong = [f"resuming ended with {status}: {heard}"] if status else []
     after = kept(out)
     now = {key: (record.at, record.rows) for key, record in after.records.items()}
     lost = [key for key, record in before.items() if now.get(key) != record]
@@ -167,7 +167,7 @@ def resumed(folder: Path, *words: str, command: Command = STUDY, damaged: bool =
         wrong += [] if command.rows(folder).equals(command.undisturbed) else ["the rows differ"]
     left = {path.name for path in out.iterdir()} ^ command.files | {path.name for path in folder.glob(".*")}
     wrong += [f"files are left or missing: {sorted(left)}"] if left else []
-    wrong += [f"damage is told, {after.damaged}"] if after.damaged and not damaged else []
+    wrong += [f"damage is reported, {after.damaged}"] if after.damaged and not damaged else []
     return wrong
 
 
@@ -184,11 +184,13 @@ def interrupted(number: int, folder: Path, records: int, seconds: float, command
         wrong += [] if status == -number else [f"status {status}"]
     else:
         wrong += [] if status == 128 + number else [f"status {status}: {run.errors}"]
-        told = re.findall(r"^workbench: interrupted.*$", run.errors, re.MULTILINE)
+        heard = re.findall(r"^workbench: interrupted.*$", run.errors, re.MULTILINE)
         there = len(kept(run.out).records)
         said = "the same command goes on" if there or command is STUDY else "nothing was written"
-        wrong += [] if len(told) == 1 and said in told[0] else [run.errors]
-        wrong += [f"{there} are kept: {told}"] if told and " of " in told[0] and f" {there} of " not in told[0] else []
+        wrong += [] if len(heard) == 1 and said in heard[0] else [run.errors]
+        wrong += (
+            [f"{there} are kept: {heard}"] if heard and " of " in heard[0] and f" {there} of " not in heard[0] else []
+        )
         wrong += [run.errors] if "Traceback" in run.errors else []
     return wrong + resumed(folder, command=command)
 
@@ -334,7 +336,7 @@ if __name__ == "__main__":
         if given.only and fault.__name__ not in given.only:
             continue
         found = {moment: tried(fault, moment) for moment in moments(seed, given.moments)}
-        wrong = {moment: told for moment, told in found.items() if told}
+        wrong = {moment: heard for moment, heard in found.items() if heard}
         print(f"{fault.__name__}: {len(found) - len(wrong)} of {len(found)} as they should be", flush=True)
-        for (records, seconds), told in wrong.items():
-            print(f"  {seconds} s after {records} records: {'; '.join(told)}", flush=True)
+        for (records, seconds), heard in wrong.items():
+            print(f"  {seconds} s after {records} records: {'; '.join(heard)}", flush=True)

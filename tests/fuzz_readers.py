@@ -40,9 +40,9 @@ def outcomes(seed: int, seconds: float, count: int | None = None) -> Iterator[tu
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "bufsize": 0}
         with subprocess.Popen(command, **pipes, cwd=Path(__file__).parents[1], env=alone) as child:
             try:
-                for told in _listen(child, number, end):
-                    yield told
-                    number = told[0] + 1
+                for heard in _listen(child, number, end):
+                    yield heard
+                    number = heard[0] + 1
             finally:
                 child.kill()
 

@@ -58,7 +58,7 @@ STYLES = {
     "matlab, shown": lambda rows, rng: f"\nM =\n\n    {_joined(rows, '   ', chr(10) + '    ')}\n",
 }  # fmt: skip
 """Text of the entries, by the name of the style."""
-TOLD = {"header": "columns: x0", "labels": "rows: r0", "header and labels": "columns: x 0"}
+NOTED = {"header": "columns: x0", "labels": "rows: r0", "header and labels": "columns: x 0"}
 """What a note says of what is left out."""
 
 

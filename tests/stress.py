@@ -233,24 +233,24 @@ class Stress:
         found["rank"] = result["rank"]["exact"]
         both = result["definiteness"]["positive_direction"] and result["definiteness"]["negative_direction"]
         found["indefinite"] = "yes" if both else "no"
-        told = [[str(x) for x in row] for row in rows], [str(x) for x in q]
+        said = [[str(x) for x in row] for row in rows], [str(x) for x in q]
         for name, verdict in found.items():
             self.counts["verdicts"] += 1
             if verdict in (None, "undecided"):
-                self.fail("undecided", (name, *told))
+                self.fail("undecided", (name, *said))
             elif verdict != true[name]:
-                self.fail("FALSE VERDICTS", (name, verdict, *told))
+                self.fail("FALSE VERDICTS", (name, verdict, *said))
         document = json.loads(json.dumps(certificate(M, vector, result, SECONDS)))
         claimed = {claim["about"] for claim in document["claims"] + document["left_out"]}
         for name, verdict in found.items():
             if name not in claimed and verdict not in (None, "undecided") and (name, verdict) != ("indefinite", "no"):
-                self.fail("verdicts without a claim", (name, *told))
+                self.fail("verdicts without a claim", (name, *said))
         for left in document["left_out"]:
-            self.fail("claims left out", (left, *told))
+            self.fail("claims left out", (left, *said))
         for finding in verify(document):
             self.counts["claims"] += 1
             if finding.result != HOLDS:
-                self.fail(f"claims {finding.result}", (finding, *told))
+                self.fail(f"claims {finding.result}", (finding, *said))
         self._damage(document, true)
         if self.counts["matrices"] % LIES == 0:
             self.judge(with_lies(document, self.chance), true)
@@ -339,14 +339,14 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="all matrices of order 2 (-3..3) and 3 (-1..1) instead")
     given = parser.parse_args()
     np.seterr(all="ignore")
-    stress, begun, told = Stress(given.seed), process_time(), 0.0
+    stress, begun, said = Stress(given.seed), process_time(), 0.0
     matrices = every_matrix() if given.all else random_matrices(stress.chance)
     for k, (_, rows) in enumerate(matrices):
         spent = process_time() - begun
         if (k == given.count and not given.all) or spent > 60 * given.minutes:
             break
-        if spent > told + 10:
-            told = spent
+        if spent > said + 10:
+            said = spent
             print(f"{k} matrices in {spent:.0f} s: {dict(stress.counts)}", file=sys.stderr, flush=True)
         stress.one(rows, right_hand_side(rows, stress.chance))
     spent = process_time() - begun

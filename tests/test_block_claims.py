@@ -157,7 +157,7 @@ def test_what_is_not_finite_has_no_residual():
         assert (p.block_residuals(x) == np.inf).all()
 
 
-def test_bounds_and_impulses_that_cannot_be_are_told():
+def test_bounds_and_impulses_that_cannot_be_are_reported():
     p = pose(np.eye(6), np.zeros(6), sparse.eye_array(6), [cone(3, 0.5), intervals([0.0] * 3, [1.0] * 3)])
     none = np.array([0.0, 0.0, 0.0, -np.inf, 0.0, 0.0])
     with pytest.raises(DataError, match=r"lower\[3\] = -inf and upper\[3\] = -inf leave no finite number"):
@@ -179,7 +179,7 @@ LITTLE = 1e-6
     ],
     ids=["a little", "three contacts"],
 )
-def test_a_little_that_is_not_local_is_told(change):
+def test_a_little_that_is_not_local_is_reported(change):
     with pytest.raises(ModellingError, match=r"its relations at [23] contacts are not those of one"):
         local_block(own(change), 2)
 

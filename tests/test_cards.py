@@ -26,7 +26,7 @@ def page(compared, tmp_path_factory):
     return compared.page(tmp_path_factory.mktemp("cards") / "wheel.html")
 
 
-def test_a_section_is_told_by_its_reach_and_its_area():
+def test_a_section_is_reported_by_its_reach_and_its_area():
     assert section_words(SQUARE, SQUARE) == "Admits 71 to 100 % of μ pₙ, by direction, and 64 % of the disc's area."
     around = 2**0.5 * np.array([[np.cos(a), np.sin(a)] for a in np.pi / 4 + np.pi / 2 * np.arange(4)])
     assert section_words(around, SQUARE).startswith("Admits 100 to 141 % of μ pₙ, by direction, and 127 % of")
@@ -37,7 +37,7 @@ def test_a_section_is_told_by_its_reach_and_its_area():
     assert section_words(None, None).startswith("No cross-section")
 
 
-def test_axes_that_turn_are_told():
+def test_axes_that_turn_are_reported():
     assert axes_words(None) == axes_words(["fixed", "fixed"]) == ""
     assert axes_words(["body", "body"]) == "axes turn along the body's heading"
     assert axes_words(["friction", "sliding"]) == (
@@ -57,7 +57,7 @@ def test_variants_share_a_card_with_a_picture_and_options(compared):
     assert len(found) == 4
     polygon = found["stewart-trinkle"]
     assert [label for label, *_ in polygon["labels"]] == ["stewart-trinkle", "stewart-trinkle:axes=sliding"]
-    assert ("axes", "fixed or sliding") in [option[:2] for option in polygon["told_options"]]
+    assert ("axes", "fixed or sliding") in [option[:2] for option in polygon["option_rows"]]
     assert len({colour for _, colour, *_ in polygon["labels"]}) == 2
     points = re.search(r'<polygon points="([^"]*)"', polygon["picture"]).group(1)
     assert sorted(points.split()) == sorted(["105.0,-0.0", "0.0,-105.0", "-105.0,-0.0", "0.0,105.0"])

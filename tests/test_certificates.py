@@ -183,7 +183,7 @@ def test_covers_of_degenerate_problems_are_accepted():
     assert pinned > 10
 
 
-def test_a_matrix_without_a_certificate_is_told_so():
+def test_a_matrix_without_a_certificate_is_reported_so():
     with pytest.raises(DataError, match="2 x 3; certificates are written for square ones up to order 600"):
         make_certificate(Matrix(np.eye(2, 3)), None, {"p_matrix": None})
     with pytest.raises(DataError, match="the matrix is 601 x 601"):

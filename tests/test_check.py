@@ -302,7 +302,7 @@ def test_solvers_tell_how_far_they_are_from_the_solution_of_a_p_matrix():
 
 
 def test_an_undecided_matrix_has_no_distance_to_others():
-    """That of its principal minors may still be told; it is that to the non-P matrices only if it is P."""
+    """That of its principal minors may still be known; it is that to the non-P matrices only if it is P."""
     rng = np.random.default_rng(1)
     result = check(Matrix(rng.normal(size=(14, 14)) + 4 * np.eye(14) + 9 * np.eye(14, k=1)), seconds=0.0)
     assert result["p_matrix"]["verdict"] == "undecided"

@@ -205,7 +205,7 @@ def test_only_directions_of_columns_matter():
     assert direction([fmpq(2, 3), fmpq(-4, 9)]) == (3, -2)
 
 
-def test_boundaries_are_told_exactly():
+def test_boundaries_are_found_exactly():
     # The cones of 1 + 2^-60 are thinner than doubles resolve.
     cones = complementary_cones(fmpq_mat([[fmpq(1), fmpq(1)], [fmpq(1), 1 + fmpq(1, 2**60)]]))
     assert cones.at_boundary((-1, -1))
@@ -333,7 +333,7 @@ def test_the_command_writes_the_picture_and_the_page_has_it_first(tmp_path, caps
     assert "<svg" not in page.read_text()
 
 
-def test_what_cannot_be_drawn_is_told_in_one_line(tmp_path, capsys):
+def test_what_cannot_be_drawn_is_reported_in_one_line(tmp_path, capsys):
     matrix = tmp_path / "m.csv"
     matrix.write_text("1")
     for name, words in {"a.gif": "ends in '.gif'", "a.svg": "two or three unknowns; the matrix has 1"}.items():

@@ -154,9 +154,9 @@ def test_a_whole_whose_part_comes_to_no_end_is_tried_as_one(monkeypatch):
     stages, asked = type(solver).in_stages, []
 
     def poor(self, part):
-        z, residual, count, told = stages(self, part)
+        z, residual, count, said = stages(self, part)
         asked.append(part.size)
-        return (0.9 * z, 1e-3, count, told) if part.size == 9 else (z, residual, count, told)
+        return (0.9 * z, 1e-3, count, said) if part.size == 9 else (z, residual, count, said)
 
     monkeypatch.setattr(type(solver), "in_stages", poor)
     found = solver.solve(problem)

@@ -40,13 +40,13 @@ def test_a_ranking_keeps_those_together_that_are_not_told_apart():
     ("local", "agree"),
     [([["a"], ["b"], ["c"]], True), ([["b"], ["a"], ["c"]], False), ([["a", "b"], ["c"]], True)],
 )
-def test_rankings_that_disagree_are_told(local, agree):
+def test_rankings_that_disagree_are_reported(local, agree):
     words = conclusions.disagreement([("local_velocity_error", local), ("velocity_error", [["a"], ["b"], ["c"]])])
     assert words.endswith("rank alike.") == agree
     assert ("Step by step b is closer than a, and" in words) != agree
 
 
-def test_who_changes_places_with_most_is_told_with_all_of_these():
+def test_who_changes_places_with_most_is_reported_with_all_of_these():
     order = [("local_velocity_error", [["a"], ["b"], ["c"], ["d"]]), ("velocity_error", [["d"], ["b"], ["a"], ["c"]])]
     words = conclusions.disagreement(order)
     assert "Step by step d is farther than a, b and c, and" in words
@@ -94,7 +94,7 @@ def test_reasons_are_symptoms_of_the_run():
     assert reason.startswith("none of the reasons that are looked for shows; the law of friction makes ")
 
 
-def test_who_is_not_verified_is_told_by_what_became_of_it():
+def test_who_is_not_verified_is_reported_by_what_became_of_it():
     runs = pd.DataFrame({
         "label": list("abcd"), "solver": "lemke", "verified": [False, False, False, True], "tolerance": 1e-9,
         "claimed": ["REFUSED", "INACCURATE", "NO_FIXED_POINT", "SOLVED"], "residual": [np.nan, 2e-6, np.nan, 1e-12],
@@ -108,7 +108,7 @@ def test_who_is_not_verified_is_told_by_what_became_of_it():
     assert conclusions.not_verified(runs[3:]) == []
 
 
-def test_a_heading_that_matters_more_than_the_error_is_told():
+def test_a_heading_that_matters_more_than_the_error_is_reported():
     local = rows(a=0.1, b=0.2, c=0.3).assign(local_velocity_error=[0.01, 0.2, 0.3], yaw_spread=[0.26, 0.1, 0.0])
     words = conclusions.heading(local)
     assert "contacts do to the velocity: a by 26 %. c does not depend on it." in words
@@ -116,7 +116,7 @@ def test_a_heading_that_matters_more_than_the_error_is_told():
     assert conclusions.heading(local.drop(columns="yaw_spread")) == ""
 
 
-def test_parts_that_are_larger_than_the_whole_are_told():
+def test_parts_that_are_larger_than_the_whole_are_reported():
     found = rows(a=0.2, b=0.2).assign(velocity_formulation=[0.4, 0.2], velocity_compliance=[0.3, np.nan])
     words = conclusions.cancelled(found)
     assert words.endswith("a (40 % by the formulation, 30 % by the run's tangential compliance; 20 % in all).")
@@ -143,7 +143,7 @@ def test_runs_are_counted_apart_from_cross_checks():
     assert conclusions.verified_in_words(runs, False) == "3 of 4 answers are verified"
 
 
-def test_impacts_at_other_instants_are_told():
+def test_impacts_at_other_instants_are_reported():
     found = rows(a=0.1, b=0.1)
     assert conclusions.impacts(found) == ""
     assert conclusions.impacts(found.assign(wrench_discretisation=0.01)) == ""

@@ -68,7 +68,7 @@ def test_points_have_constants_of_their_own():
     assert found.p_high - found.p_low < 0.02
 
 
-def test_errors_that_do_not_fall_are_told():
+def test_errors_that_do_not_fall_are_reported():
     rng = np.random.default_rng(2)
     found = order(H, 0.1 * np.exp(0.1 * rng.standard_normal(H.size)))
     assert found.falls in ("not", "limit")
@@ -76,7 +76,7 @@ def test_errors_that_do_not_fall_are_told():
     assert order(H, 0.1 * H**0.1).falls == "hardly"
 
 
-def test_an_order_that_may_be_any_is_not_told():
+def test_an_order_that_may_be_any_is_not_reported():
     # 1.0 with an interval from below zero: neither that it falls nor that it does not.
     found = order(H[:3], np.array([1.0, 0.3, 0.25]))
     assert found.p == pytest.approx(1.0)
@@ -100,7 +100,7 @@ def test_few_steps_tell_no_interval_and_none_tells_nothing():
     assert order(H, np.full(H.size, np.nan)).falls == "unknown"
 
 
-def test_a_reference_with_a_step_of_its_own_does_not_change_what_is_told():
+def test_a_reference_with_a_step_of_its_own_does_not_change_what_is_reported():
     # A first-order method against itself at a tenth of the smallest step.
     own = 0.5 * H[-1]
     errors = 3.0 * (H - own)[None]
@@ -152,7 +152,7 @@ def test_a_limit_within_the_uncertainty_of_the_reference_may_be_none():
     assert alone.limit_low > 0
     assert (found.falls, found.limit) == ("limit", alone.limit)
     assert found.limit_low == 0 < alone.limit < alone.limit + 0.9 * u < found.limit_high
-    # Of three steps no interval of the limit is told, whatever the reference.
+    # Of three steps no interval of the limit is given, whatever the reference.
     assert order(H[:3], 0.1 * H[:3] ** 0.1).falls == "limit"
     found = order(H[:3], 0.2 + 0.01 * H[:3] / H[0], np.array([0.195]))
     assert found.falls == "limit"

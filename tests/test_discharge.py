@@ -90,7 +90,7 @@ def test_a_hopper_over_its_opening_gives_a_law_and_its_page(found, tmp_path):
     assert {p.name for p in (tmp_path / "out").iterdir()} >= {"laws.csv", "discharge.csv", "report.html"}
 
 
-def test_discharges_that_keep_to_the_law_are_told_with_intervals(found):
+def test_discharges_that_keep_to_the_law_are_reported_with_intervals(found):
     rng, flows = np.random.default_rng(3), []
     for flow in found.runs.flows:
         d, rows = 2 * flow.radius, flow.rows

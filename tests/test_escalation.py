@@ -93,7 +93,7 @@ def test_an_isolated_solution_that_a_perturbation_takes_away(shift, absent):
     """Pang: w_2 = z_1 - 1 and w_3 = 1 - z_1 leave z_1 = 1, so that w_1 = shift - z_2 - z_3 = 0 needs shift >= 0."""
     problem = LCP(np.array([[0.0, -1, -1], [1, 0, 0], [-1, 0, 0]]), np.array([shift, -1.0, 1.0]))
     found = solve_or_refute(problem)
-    # Below 1e-13, beside rows of size one, it is a solution in doubles within the tolerance, and that is told.
+    # Below 1e-13, beside rows of size one, it is a solution in doubles within the tolerance, and that is said.
     assert found.verified
     assert bool(found.proof) == (absent and abs(shift) > 1e-13)
     form = equivalent_lcp(problem, ALWAYS)
@@ -203,7 +203,7 @@ def test_redundant_and_contradictory_equations():
         assert refuted(MLCP(M, q, *bounds))
 
 
-def test_what_cannot_be_told_in_time_is_told_so():
+def test_what_cannot_be_reported_in_time_is_told_so():
     problem = feasible_lcp_without_solution(np.random.default_rng(9), 6)
     start = time.process_time()
     found = solve_or_refute(problem, seconds=0.0)

@@ -238,7 +238,7 @@ def test_answers_of_another_solver_are_taken_within_its_own_tolerance():
         strict.step()
 
 
-def test_a_world_that_explodes_is_told():
+def test_a_world_that_explodes_is_reported():
     trial = Trial((sled(),), 0.5, 0.1, gravity=(0.0, 0.0, -1e9))
     with pytest.raises(CannotPlayError, match="explodes"):
         FormulationSubject(wb.formulations.find("coulomb"), "").play(

@@ -16,7 +16,7 @@ from workbench.exams.trial import Body, Trial, turning
 H = 5e-3
 
 
-def test_an_engine_that_dies_or_hangs_is_told(tmp_path, monkeypatch):
+def test_an_engine_that_dies_or_hangs_is_reported(tmp_path, monkeypatch):
     (tmp_path / "adapters").mkdir()
     (tmp_path / "protocol.py").write_text((FOLDER / "protocol.py").read_text())
     adapter = tmp_path / "adapters" / "mujoco.py"

@@ -11,7 +11,7 @@ import pytest
 
 import workbench as wb
 from workbench.builtin.reports.text import exam as exam_words
-from workbench.builtin.reports.text.exam import ranked, sentences, tally, told, worst
+from workbench.builtin.reports.text.exam import ranked, sentences, tally, with_unit, worst
 from workbench.cli.main import main
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.exams.examine import examine
@@ -166,9 +166,9 @@ def test_the_command_writes_rows_page_motions_and_badges(tmp_path, capsys):
         main(["exam", "ccp", "--experiment", "lift", "--step", "5e-3", "--out", str(out), "--json", "--workers", "1"])
         == 0
     )
-    told = json.loads(capsys.readouterr().out)
-    assert told == json.loads((out / "exam.json").read_text())
-    assert told[0]["failed"] == ["lift"]
+    heard = json.loads(capsys.readouterr().out)
+    assert heard == json.loads((out / "exam.json").read_text())
+    assert heard[0]["failed"] == ["lift"]
     assert {x.name for x in out.iterdir()} == {
         "exam.csv", "exam.json", "journal.jsonl", "motions", "provenance.json", "report.html",
     }  # fmt: skip
@@ -185,10 +185,10 @@ def test_the_command_writes_rows_page_motions_and_badges(tmp_path, capsys):
         ({"subjects": ["bullet"], "python": ["/nowhere/python"]}, "is no program"),
     ],
 )  # fmt: skip
-def test_mistakes_are_told_in_one_line(given, words):
-    with pytest.raises((UnknownNameError, WorkbenchError), match=words) as told:
+def test_mistakes_are_reported_in_one_line(given, words):
+    with pytest.raises((UnknownNameError, WorkbenchError), match=words) as heard:
         wb.exam(**given)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(heard.value)
 
 
 def test_what_could_not_be_played_goes_before_what_is_passed():
@@ -199,10 +199,10 @@ def test_what_could_not_be_played_goes_before_what_is_passed():
     assert worst(rows[rows["passed"].astype(bool)])["trial"] == "a"
 
 
-def test_numbers_are_told_in_the_unit_of_the_larger_of_two():
-    assert [told(x, "m") for x in (0.0, 1e-11, -1.25e-8, 3e-5, 0.0012, 0.68)] == [
+def test_numbers_are_reported_in_the_unit_of_the_larger_of_two():
+    assert [with_unit(x, "m") for x in (0.0, 1e-11, -1.25e-8, 3e-5, 0.0012, 0.68)] == [
         "0", "0", "-12.5 nm", "30 µm", "1.2 mm", "0.68 m",
     ]  # fmt: skip
-    assert told(0.41, "m/s", beside=0.9888) == "0.41 m/s"
-    assert told(0.41, "m/s") == "410 mm/s"
-    assert told(9.81, "N") == "9.81 N"
+    assert with_unit(0.41, "m/s", beside=0.9888) == "0.41 m/s"
+    assert with_unit(0.41, "m/s") == "410 mm/s"
+    assert with_unit(9.81, "N") == "9.81 N"

@@ -100,7 +100,7 @@ class KilledError(Exception):
     """What an executor raises that replaces its workers by itself."""
 
 
-def test_units_whose_worker_died_are_made_again_alone_and_one_that_kills_is_told():
+def test_units_whose_worker_died_are_made_again_alone_and_one_that_kills_is_reported():
     times = Counter()
 
     def unit(i):

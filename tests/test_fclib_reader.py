@@ -88,7 +88,7 @@ def test_bilateral_constraints_are_eliminated(tmp_path):
     assert np.allclose(same.q, problem.local.q, rtol=1e-10)
 
 
-def test_rolling_friction_is_told_and_not_left_out(tmp_path):
+def test_rolling_friction_is_reported_and_not_left_out(tmp_path):
     W, q, mu = local_data(np.random.default_rng(9))
     path = fclib(tmp_path / "p.hdf5", "local", {"W": W}, {"q": q, "mu": mu, "mu_r": np.array([0, 0.2, 0.1, 0])})
     with pytest.raises(DataError, match=r"rolling friction of 2 contacts, mu_r up to 0\.2"):

@@ -352,17 +352,17 @@ def test_the_command_writes_what_it_promises(tmp_path, capsys):
 def test_the_terminal_tells_all_and_cuts_nothing_off(one, width, capsys, monkeypatch):
     monkeypatch.setattr("workbench.builtin.reports.text.terminal.PIPE_WIDTH", width)
     print_table(one)
-    told = capsys.readouterr().out
-    assert max(map(len, told.splitlines())) <= width
-    assert all(label in told for label in one.runs["label"])
-    assert "One step" in told
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= width
+    assert all(label in said for label in one.runs["label"])
+    assert "One step" in said
 
 
-def test_reasons_that_rows_share_are_told_once(capsys):
+def test_reasons_that_rows_share_are_reported_once(capsys):
     print_table(compared(asymmetric()))
-    told = " ".join(capsys.readouterr().out.split())
-    assert told.count("W is no J M^-1 J^T") == 1
-    assert "frictionless, stewart-trinkle, anitescu-potra" in told
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.count("W is no J M^-1 J^T") == 1
+    assert "frictionless, stewart-trinkle, anitescu-potra" in said
 
 
 @pytest.mark.parametrize(

@@ -40,19 +40,19 @@ def test_the_gap_is_continued_to_the_step_at_which_it_is_the_roughness():
     assert artefact_figure(SimpleNamespace(rows=runs(0.0), roughness=0.1)) is None
 
 
-def test_the_step_of_the_roughness_is_told_by_the_runs_whose_gap_is_nearest_to_it():
+def test_the_step_of_the_roughness_is_reported_by_the_runs_whose_gap_is_nearest_to_it():
     rows = pd.DataFrame({"mu": [0.1] * 3 + [0.5] * 2, "step": [1.0, 2.0, 4.0, 2.0, 4.0]})
     rows["needed_step"] = [1.7, 1.9, 2.5, 0.5, 0.7]
     assert at_roughness(rows)[["mu", "step"]].values.tolist() == [[0.1, 2.0], [0.5, 2.0]]
 
 
-def test_a_difference_is_drawn_with_what_is_open_and_whether_it_is_told():
+def test_a_difference_is_drawn_with_what_is_open_and_whether_it_is_reported():
     d = pd.DataFrame({
         "measure": ["x", "x", "y"], "formulation": "ccp", "mu": 0.3, "step": [2e-3, 4e-3, 2e-3],
-        "difference": [0.1, -0.2, 0.1], "uncertainty": [0.3, 0.05, np.inf], "told": [False, True, False],
+        "difference": [0.1, -0.2, 0.1], "uncertainty": [0.3, 0.05, np.inf], "significant": [False, True, False],
     })  # fmt: skip
     found = drawn(difference_figure(SimpleNamespace(differences=d), ["x", "y"]))
-    rows = found[["step", "low", "high", "told"]].values.tolist()
+    rows = found[["step", "low", "high", "significant"]].values.tolist()
     assert rows == [[2.0, -20.0, 40.0, False], [4.0, -25.0, -15.0, True]]
     assert difference_figure(SimpleNamespace(differences=d[d["measure"] == "y"]), ["y"]) is None
 

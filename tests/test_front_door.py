@@ -40,7 +40,7 @@ def test_static_and_lazy_imports_name_the_same_things():
     assert set(wb._FOUND) == set(wb.__all__) - {"__version__"}
 
 
-def test_a_mistyped_name_is_told_with_the_known_ones():
+def test_a_mistyped_name_is_reported_with_the_known_ones():
     with pytest.raises(AttributeError, match=r"'sovle'.*solve"):
         _ = wb.sovle
 
@@ -284,7 +284,7 @@ def test_mistakes_in_a_formulation_are_one_line(old, new, words, own):
 
 
 @pytest.mark.parametrize("place", ["elliptic:ratio", "elliptic:ratio:2", "elliptic:"])
-def test_options_behind_a_place_are_told_from_the_place(place, own):
+def test_options_behind_a_place_are_reported_from_the_place(place, own):
     with pytest.raises(wb.WorkbenchError, match="is no OPTION=VALUE") as caught:
         wb.show(f"{own}:{place}")
     assert "import" not in str(caught.value)

@@ -117,11 +117,11 @@ def test_what_scenes_measure_themselves():
     assert SCENES.find("hopper")(N=10).measured(falling)["delay"] == pytest.approx(0.3, abs=0.03)
     assert SCENES.find("hopper")(N=10, opens=0.7).measured(falling)["height"] == pytest.approx(0.25)
     # One grain of 400 passes every 10 ms from 0.2 s on: the discharge has begun when 40 have.
-    for t, told in ((np.arange(0, 0.55, 0.01), False), (np.arange(0, 0.75, 0.01), True)):
+    for t, heard in ((np.arange(0, 0.55, 0.01), False), (np.arange(0, 0.75, 0.01), True)):
         z = 0.3 - 100.0 * (t[:, None] > 0.2 + 0.01 * np.arange(400))
         passing = SimpleNamespace(position=np.stack([0 * z, 0 * z, z], axis=-1), t=t)
         found = SCENES.find("hopper")(N=400, spread=0.0).measured(passing)
-        assert np.isfinite([found["discharge"], found["delay"]]).tolist() == [told, told]
+        assert np.isfinite([found["discharge"], found["delay"]]).tolist() == [heard, heard]
     mass = SCENES.find("hopper")(N=400, spread=0.0).scene().mass[0]
     assert found["discharge"] == pytest.approx(100.0 * mass, rel=0.01)
     hopper = SCENES.find("hopper")()
@@ -223,14 +223,14 @@ def test_grains_without_friction_flow_alike_under_both_laws():
     assert '<canvas tabindex="0"' in found.html()
 
 
-def test_one_run_of_each_law_is_told_in_the_table_and_not_drawn_over_axes_of_two_points():
+def test_one_run_of_each_law_is_reported_in_the_table_and_not_drawn_over_axes_of_two_points():
     found = wb.flow("rotating-drum", values={"N": 12}, mu=[0.3], steps=[4e-3], seeds=1, duration=0.04)
     page = found.html()
     assert 'id="figure-flow"' not in page
     assert 'id="figure-artefact"' in page
-    (told,) = (x for x in found.words if x.startswith("Associated flow"))
+    (heard,) = (x for x in found.words if x.startswith("Associated flow"))
     beside = found.rows["artefact"].max() / found.flow.roughness
-    assert told.endswith(f"at the steps here it is {float(f'{beside:.2g}'):g} times the roughness.")
+    assert heard.endswith(f"at the steps here it is {float(f'{beside:.2g}'):g} times the roughness.")
     assert (found.rows["residual"] <= found.rows["worst_residual"]).all()
     assert (found.rows["worst_residual"] <= 1e-2).all()
 
@@ -283,26 +283,26 @@ def test_differences_are_those_of_pairs_beside_coulombs_mean():
     assert own["difference"].iloc[0] == pytest.approx(0.1 / 11.6)
 
 
-def test_what_chance_makes_is_told_about_as_seldom_as_it_should_be():
-    rng, told = np.random.default_rng(0), 0
+def test_what_chance_makes_is_reported_about_as_seldom_as_it_should_be():
+    rng, heard = np.random.default_rng(0), 0
     for _ in range(15):
         d = differences(flow_rows(lambda *_: rng.normal(10, 1), mus=(0.1, 0.5), seeds=3), ["x"])
-        told += bool(d[d["formulation"] == "ccp"]["told"].any())
+        heard += bool(d[d["formulation"] == "ccp"]["significant"].any())
     # 5 % of 15 are less than one.
-    assert told <= 3
+    assert heard <= 3
     d = differences(flow_rows(lambda f, *_: rng.normal(10, 1) + 8 * (f == "ccp"), seeds=4), ["x"])
-    assert d[d["formulation"] == "ccp"]["told"].all()
+    assert d[d["formulation"] == "ccp"]["significant"].all()
     # As wide as the theory's: two means of 4 each, spread 2^1/2, 6 degrees of freedom, 2 means.
     assert d["uncertainty"].iloc[-1] == pytest.approx(0.1 * stdtrit(6, 1 - 0.05 / 4) * np.sqrt(2 / 4), rel=0.5)
 
 
-def test_less_is_told_as_more_is_and_every_further_measure_widens_what_chance_may_make():
+def test_less_is_reported_as_more_is_and_every_further_measure_widens_what_chance_may_make():
     rng = np.random.default_rng(1)
     rows = flow_rows(lambda f, *_: rng.normal(10, 1) - 8 * (f == "ccp")).assign(y=lambda x: x["x"])
     both = (differences(rows, measures) for measures in (["x"], ["x", "y"]))
     one, two = (d[d["formulation"] == "ccp"] for d in both)
     assert (one["difference"] < 0).all()
-    assert one["told"].all()
+    assert one["significant"].all()
     wider = two["uncertainty"].iloc[0] / one["uncertainty"].iloc[0]
     assert wider == pytest.approx(stdtrit(6, 1 - 0.05 / 8) / stdtrit(6, 1 - 0.05 / 4))
 
@@ -310,7 +310,7 @@ def test_less_is_told_as_more_is_and_every_further_measure_widens_what_chance_ma
 def test_one_start_or_a_missing_run_tells_nothing():
     one = differences(flow_rows(lambda f, mu, h, s: 10.0 + h, seeds=1), ["x"])
     assert np.isinf(one["uncertainty"].astype(float)).all()
-    assert not one["told"].any()
+    assert not one["significant"].any()
     rows = flow_rows(lambda f, mu, h, s: 10.0 + h * (f == "ccp"), seeds=2)
     assert set(differences(rows[rows["step"] > 1.0], ["x"])["step"]) == {2.0}
     left = rows[~((rows["formulation"] == "coulomb") & (rows["step"] == 1.0))]

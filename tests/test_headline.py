@@ -75,7 +75,7 @@ def test_what_is_compared_stands_at_the_top(wheel, step):
     assert "percent of the velocity |q|" in compared(step)
 
 
-def test_both_senses_are_told_with_their_numbers(wheel):
+def test_both_senses_are_reported_with_their_numbers(wheel):
     best, worst = extremes(wheel)
     assert best == "stewart-trinkle"
     assert worst == "ccp"
@@ -93,7 +93,7 @@ def test_both_senses_are_told_with_their_numbers(wheel):
     # What exact friction at that step does itself is no difference.
     hidden = moved(wheel, **{x.replace("-", "_"): 0.05 for x in NAMES})
     assert headline(hidden)[1].startswith("The motion hides it: at 0.3 s all are within 60 mm")
-    # How far it was on the way is told where that is much more.
+    # How far it was on the way is said where that is much more.
     first, *runs = reversed_.motion.tracks
     away = [replace(x, position=x.position + 3.0 * (np.arange(len(x.position)) == 9)[:, None, None]) for x in runs]
     words = headline(replace(reversed_, motion=replace(reversed_.motion, tracks=(first, *away))))[1]
@@ -110,10 +110,10 @@ def test_steps_that_cancel_are_a_reason_only_where_they_do(wheel):
     assert "less than in single steps" not in headline(not_so)[1]
 
 
-def test_whose_path_is_closest_is_told_where_another_one_ends_near(wheel):
+def test_whose_path_is_closest_is_reported_where_another_one_ends_near(wheel):
     near = moved(wheel, ccp=0.016, stewart_trinkle=0.183)
-    told = with_rows(near, {"position_error": 0.001}, labelled("box"))
-    assert headline(told)[1].endswith("; over all of the window the path is closest under box (0.1 %).")
+    heard = with_rows(near, {"position_error": 0.001}, labelled("box"))
+    assert headline(heard)[1].endswith("; over all of the window the path is closest under box (0.1 %).")
     same = with_rows(near, {"position_error": 0.001}, labelled("ccp"))
     assert "the path is closest" not in headline(same)[1]
 
@@ -199,7 +199,7 @@ def test_what_all_names_are_with_is_said_once():
     assert listed(["a with fixed axes"]) == "a with fixed axes"
 
 
-def test_the_only_formulation_is_told_by_its_own_errors(wheel, step):
+def test_the_only_formulation_is_reported_by_its_own_errors(wheel, step):
     def of_box(c):
         return replace(c, runs=c.runs[c.runs["label"] == "box"])
 

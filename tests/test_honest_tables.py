@@ -301,7 +301,7 @@ def two_contacts(seed):
     return J @ J.T, g.normal(size=6), np.full(2, 1.5), 2
 
 
-def test_several_solutions_are_told():
+def test_several_solutions_are_reported():
     """Both obey the laws by the judge's word, and their contact velocities are as far apart as the sentence says."""
     W, q, mu, d = two_contacts(2660)
     order, rows = reversed_contacts(mu.size, d)

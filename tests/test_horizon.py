@@ -1,4 +1,4 @@
-"""Up to which time runs of a scene are compared, on motions that are made up: what ends it, and what is told of it."""
+"""Up to which time runs of a scene are compared, on motions that are made up: what ends it, and what is said of it."""
 
 import numpy as np
 import pytest

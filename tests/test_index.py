@@ -88,16 +88,16 @@ def test_every_kind_of_page_has_a_summary(tmp_path, make, kind):
     assert "as z0 grows" in head.given["description"] or kind != "trace"
 
 
-def test_what_makes_no_index_is_told_in_a_line(folder, tmp_path, capsys, monkeypatch):
+def test_what_makes_no_index_is_reported_in_a_line(folder, tmp_path, capsys, monkeypatch):
     (tmp_path / "empty").mkdir()
     assert main(["index", str(tmp_path / "empty")]) == 2
     assert main(["index", str(tmp_path / "nothing")]) == 2
     (folder / "index.html").write_text("<title>my site</title>", "utf-8")
     assert main(["index", str(folder)]) == 2
     assert (folder / "index.html").read_text("utf-8") == "<title>my site</title>"
-    told = capsys.readouterr().err.splitlines()
-    assert len(told) == 3
-    for line, words in zip(told, ("holds no page", "is no folder", "somebody else's page"), strict=True):
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 3
+    for line, words in zip(said, ("holds no page", "is no folder", "somebody else's page"), strict=True):
         assert words in line
     monkeypatch.setattr("workbench.builtin.reports.pages.index.MOST", 1)
     with pytest.raises(WorkbenchError, match="more than 1 pages"):

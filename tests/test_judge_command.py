@@ -89,7 +89,7 @@ def test_exact_answers_show_nothing_and_relaxed_ones_what_they_relax():
         assert wb.verdict(problem, wb.solve(problem, formulation).p).contacts.symptoms[symptom].any()
 
 
-def test_a_violation_is_told_in_newtons_where_the_step_is_known():
+def test_a_violation_is_reported_in_newtons_where_the_step_is_known():
     found = wb.verdict(brick(), [1.0, -0.5, 0.0], step=1e-3)
     assert found.rows["beyond"][0] == pytest.approx(0.2)
     assert found.rows["beyond_force"][0] == pytest.approx(200.0)
@@ -127,7 +127,7 @@ def test_answers_come_from_files_of_every_kind(tmp_path, capsys, ending):
     assert (tmp_path / "out" / "contacts.csv").exists()
 
 
-def test_mistakes_are_told(tmp_path):
+def test_mistakes_are_reported(tmp_path):
     with pytest.raises(WorkbenchError, match=r"\(3,\) impulses are needed"):
         wb.verdict(brick(), [1.0])
     with pytest.raises(WorkbenchError, match="nan"):

@@ -68,7 +68,7 @@ def test_forces_are_those_that_move_the_body(tmp_path, logged):
     assert rows["depth"].max() == pytest.approx(max(-x.distance.min() for x in found if x.distance.size))
 
 
-def test_a_log_of_another_scene_is_told(tmp_path, logged):
+def test_a_log_of_another_scene_is_reported(tmp_path, logged):
     path, log = logged()
     log["qvel"] = log["qvel"] + 0.01 * np.arange(len(log["qvel"]))[:, None]
     assert "not what MuJoCo makes of this model" in judged(tmp_path, path, log).words[1]
@@ -88,8 +88,8 @@ def test_a_log_may_be_a_table_and_the_command_tells_contacts(tmp_path, capsys, l
     text = "\n".join([",".join(["time", *names]), *(",".join(map(repr, row.tolist())) for row in rows)])
     (tmp_path / "log.csv").write_text(text)
     assert main(["judge", str(path), str(tmp_path / "log.csv"), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [x["contact"] for x in told] == [f"ground / block {i}" for i in range(4)]
+    said = json.loads(capsys.readouterr().out)
+    assert [x["contact"] for x in said] == [f"ground / block {i}" for i in range(4)]
     assert main(["judge", str(path), str(tmp_path / "log.csv"), "--out", str(tmp_path / "out")]) == 0
     assert {x.name for x in (tmp_path / "out").iterdir()} >= {"contacts.csv", "steps.csv", "report.html"}
 
@@ -103,8 +103,8 @@ def test_a_log_may_be_a_table_and_the_command_tells_contacts(tmp_path, capsys, l
 )  # fmt: skip
 def test_logs_that_do_not_fit_are_refused_in_one_line(tmp_path, logged, change, words):
     path, log = logged()
-    with pytest.raises(WorkbenchError, match=words) as told:
+    with pytest.raises(WorkbenchError, match=words) as said:
         judged(tmp_path, path, log | change)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(said.value)
     with pytest.raises(WorkbenchError, match="a log of its states is needed"):
         wb.verdict(path)

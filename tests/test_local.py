@@ -1,4 +1,4 @@
-"""The block of one contact: what it says at any number of contacts, the declaration says; what is not local is told."""
+"""The block of one contact: what it says at any number of contacts, the declaration says; others are refused."""
 
 from itertools import product
 
@@ -96,14 +96,14 @@ NOT_LOCAL = {
 
 
 @pytest.mark.parametrize("what", NOT_LOCAL)
-def test_what_is_not_local_to_its_contacts_is_told(what):
+def test_what_is_not_local_to_its_contacts_is_reported(what):
     change, why = NOT_LOCAL[what]
-    with pytest.raises(ModellingError) as told:
+    with pytest.raises(ModellingError) as said:
         local_block(own(change), 1)
-    assert str(told.value) == f"mine is not local to its contacts: {why}"
+    assert str(said.value) == f"mine is not local to its contacts: {why}"
 
 
-def test_bounds_and_coefficients_of_other_contacts_are_told():
+def test_bounds_and_coefficients_of_other_contacts_are_reported():
     def bounded(s, v, _):
         # A contact that bears at most what all coefficients together allow.
         p_n = box("p_n", s.r, 0.0, np.ones((s.r, s.r)) @ s.mu)
@@ -115,9 +115,9 @@ def test_bounds_and_coefficients_of_other_contacts_are_told():
         return (equals(s.balance(v, p.n, p.t)), *s.bilateral(v), F), dict(p_n=p.n, p_t=p.t)
 
     for change, why in ((bounded, "bounds of 'p_n' differ"), (shared, "friction coefficients of its cone differ")):
-        with pytest.raises(ModellingError) as told:
+        with pytest.raises(ModellingError) as said:
             local_block(own(change), 1)
-        assert str(told.value) == f"mine is not local to its contacts: {why}"
+        assert str(said.value) == f"mine is not local to its contacts: {why}"
 
 
 def test_an_adhesion_is_local():

@@ -44,7 +44,7 @@ EXACT = moment()
         (Contact(*np.full(len(VALUES), np.nan)), ["has no answer"]),
     ],
 )
-def test_a_contact_is_told_what_it_does_otherwise_than_coulombs_law(x, words):
+def test_a_contact_is_reported_what_it_does_otherwise_than_coulombs_law(x, words):
     assert [text for _, text in faults(x, EXACT)] == words
 
 
@@ -185,11 +185,11 @@ def test_other_moments_are_chosen_by_keyboard_and_by_the_clock(reader, page, com
     shown = reader.open(page)
     data, values = held(loupe(compared.comparison))
     times = []
-    shown.evaluate("clock.listen(t => { window.told = t; })")
+    shown.evaluate("clock.listen(t => { window.heard = t; })")
     shown.locator("#loupe [name=time]").focus()
     for key in ("End", "Home", "ArrowRight"):
         shown.keyboard.press(key)
-        times.append(shown.evaluate("told"))
+        times.append(shown.evaluate("heard"))
     assert times == pytest.approx([data["t"][-1], *data["t"][:2]])
     shown.evaluate(f"clock.set({data['t'][7]} + 1e-4)")
     assert shown.locator("#loupe [name=time]").input_value() == "7"

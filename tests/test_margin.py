@@ -1,4 +1,4 @@
-"""The margin of q: nothing changes nearer, beyond the facet the count is another, and rounding is told."""
+"""The margin of q: nothing changes nearer, beyond the facet the count is another, and rounding is reported."""
 
 import random
 
@@ -153,7 +153,7 @@ def test_projections_on_cones_meet_the_conditions_of_optimality():
         assert all(v * s == 0 for v, s in zip(c, slopes, strict=True))
 
 
-def test_what_rounding_moves_is_told_beside_the_margin():
+def test_what_rounding_moves_is_reported_beside_the_margin():
     found = margin_entry(fmpq_mat([[1, 2], [2, 1]]), [fmpq(-3), fmpq(-4)], False, ALWAYS)
     # The nearest point is 11/5 of the column (1, 2); half a unit in the last place of q and of that column move q.
     assert found["rounding"] == pytest.approx(2.0**-53 * (5 + 11 / 5 * 5**0.5), rel=1e-12)

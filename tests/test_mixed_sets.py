@@ -188,11 +188,11 @@ def reversed_order(s, v, p_n):
     return complements(s.ut(v, p_t), p_t), p_t
 
 
-@pytest.mark.parametrize(("friction", "told"), [
+@pytest.mark.parametrize(("friction", "said"), [
     (coupled, "scenes take discs whose rows are their own"),
     (reversed_order, "scenes take a cone for these alone"),
 ])  # fmt: skip
-def test_what_a_scene_does_not_take_is_told(friction, told):
+def test_what_a_scene_does_not_take_is_refused(friction, said):
     @formulation("odd", friction="a disc", source="this test")
     def odd(s: ContactSymbols):
         v, p_n = free("v", s.n), nonneg("p_n", s.r)
@@ -202,7 +202,7 @@ def test_what_a_scene_does_not_take_is_told(friction, told):
         balance = equals(s.balance(v, p_n, p_t))
         return declare(balance, *s.bilateral(v), *ordered, recover=dict(v=v, p_n=p_n, p_t=p_t))
 
-    with pytest.raises(ModellingError, match=told):
+    with pytest.raises(ModellingError, match=said):
         local_block(odd, 2)
     with pytest.raises(ModellingError, match="is not local to its contacts"):
         local_block(ellipse, 2)
@@ -237,9 +237,9 @@ def test_every_form_is_printed():
     assert r"\mu (\lVert u_{\mathrm{t,sliding}} \rVert + " in relation(apart, "latex")
 
 
-def test_mistakes_are_told_in_a_line():
+def test_mistakes_are_one_line():
     s = ContactSymbols(3, 0, 2, 2)
-    for wrong, told in (
+    for wrong, said in (
         (lambda: disc("p_t", 2, 2, -1.0), "'p_t' has the radius -1; a number >= 0 is needed"),
         (lambda: disc("p_t", 2, 2, np.nan), "'p_t' has the radius nan; a number >= 0 is needed"),
         (lambda: disc("p_t", 2, 2, np.ones(3)), "the radius of 'p_t' has 3 entries; 2 are needed"),
@@ -255,7 +255,7 @@ def test_mistakes_are_told_in_a_line():
     ):
         with pytest.raises(ModellingError) as error:
             wrong()
-        assert str(error.value) == told
+        assert str(error.value) == said
 
 
 def test_torsion_apart_with_associated_flow_is_convex_and_not_solved_exactly():

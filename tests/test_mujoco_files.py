@@ -1,4 +1,4 @@
-"""Files of models, controls and exported problems: what is wrong is told in one line, what is left out by name."""
+"""Files of models, controls and exported problems: what is wrong is said in one line, what is left out by name."""
 
 import json
 import sys
@@ -52,7 +52,7 @@ def test_values_are_set_by_the_names_of_the_file(path):
     assert MujocoScene(path(SOUND), sets={"geom/g.friction": "1.5"}).model.geom("g").friction[0] == 1.5
 
 
-def test_a_keyframe_is_the_start_and_says_what_the_actuators_are_told(path):
+def test_a_keyframe_is_the_start_and_says_what_the_actuators_are_commanded(path):
     s = MujocoScene(path(SOUND), key="home")
     assert s.start()[0].tolist() == [0, 0, 0.5, 1, 0, 0, 0, 0.1]
     assert s.controls.at(7.0).tolist() == [3.0, 4.0]

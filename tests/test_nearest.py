@@ -60,7 +60,7 @@ def test_where_w_is_that_of_bodies_nothing_is_taken_in_its_place():
 
 
 @pytest.mark.parametrize("wrong", [{"skew": 1e-6}, {"least": 1e-8}], ids=["not symmetric", "indefinite"])
-def test_what_hardly_moves_is_taken_and_told(wrong):
+def test_what_hardly_moves_is_taken_and_reported(wrong):
     """Every formulation is solved; the distance is that of the exact velocities, worked out here by hand."""
     problem = given(**wrong)
     W = nearest_psd(problem.dense)
@@ -76,9 +76,9 @@ def test_what_hardly_moves_is_taken_and_told(wrong):
     assert set(c.runs[c.runs["verified"]]["label"]) == {f.label for f in FORMULATIONS}
     assert np.array_equal(c.problem.dense, W)
     assert c.known["nearest"]["moved"] == pytest.approx(apart, rel=1e-3)
-    told = " ".join(known_in_words(c))
-    assert f"{c.known['nearest']['moved']:.1e} |q|" in told
-    assert "Every row, exact Coulomb friction too" in told
+    heard = " ".join(known_in_words(c))
+    assert f"{c.known['nearest']['moved']:.1e} |q|" in heard
+    assert "Every row, exact Coulomb friction too" in heard
 
 
 def test_exact_friction_and_a_symmetric_ccp_keep_the_given_w():

@@ -103,7 +103,7 @@ def test_a_notebook_runs_and_its_page_holds_what_it_shows(path):
     prose = re.sub(r"(?s)<(pre|style|script).*?</\1>", "", shown)
     assert not re.search(r"<marimo|\|\|[(\[]|\$|\*\*", prose), "mathematics or Markdown that is not written out"
     assert "default-src 'none'" in unescape(shown)
-    # What a page would load is told from what it links to.
+    # What a page would load is seen from what it links to.
     assert not re.search(r'(src|href)="(?!data:|#)[^"]*"', re.sub(r'<a [^>]*href="[^"]*"', "", shown))
     assert len(shown) < 3e6
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.algorithms.one_contact import has_one_answer, natural_map, one_contact, put_slide, slide, slide_angles
+from workbench.algorithms.one_contact import fill_sliding, has_one_answer, natural_map, one_contact, slide, slide_angles
 from workbench.problems.classes import ConicQP, CoulombNCP
 
 VERIFIED = 1e-11
@@ -15,7 +15,7 @@ def answers(W, q, mu, associated):
     angles = np.empty(12)
     for theta in angles[: slide_angles(W, q, mu, associated, angles)]:
         z = np.empty(3)
-        put_slide(z, slide(W, q, mu, associated, theta)[0], mu, theta)
+        fill_sliding(z, slide(W, q, mu, associated, theta)[0], mu, theta)
         found.append(z)
     kept: list[np.ndarray] = []
     for z in found:

@@ -287,12 +287,12 @@ def test_other_laws_are_compared_where_somebody_asks():
     assert find_formulation("elliptic:ratio=0.3").law.axes[1] == 0.3
 
 
-@pytest.mark.parametrize(("name", "told"), [
+@pytest.mark.parametrize(("name", "said"), [
     ("elliptic:ratio=-1", "ratio=-1; a number >= 0 is needed"),
     ("cohesive:cohesion=-2", r"cohesion=-2; a number >= 0 \[N\] is needed"),
 ])  # fmt: skip
-def test_options_of_other_laws_are_checked(name, told):
-    with pytest.raises(ModellingError, match=told):
+def test_options_of_other_laws_are_checked(name, said):
+    with pytest.raises(ModellingError, match=said):
         find_formulation(name).declaration(3, 0, 1, 2)
 
 

@@ -112,7 +112,7 @@ class Optimist:
         return Solution(z, Status.SOLVED, float(problem.residual(z)), EXACT, 0, 0.0, self.name)
 
 
-def test_who_claims_a_solution_that_is_none_is_told_why():
+def test_who_claims_a_solution_that_is_none_is_reported_why():
     problem = FrictionProblem(np.eye(3), np.array([-2.0, 4.0, 3.0]), np.array([0.5]), 2)
     ccp, coulomb = find_formulation("ccp"), find_formulation("coulomb")
     row = compare_problem("p", problem, [ccp], coulomb, [Optimist()]).runs.iloc[0]

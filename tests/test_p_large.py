@@ -179,7 +179,7 @@ def test_a_hidden_negative_minor_is_found():
     assert verified(exact(M), found)
 
 
-def test_a_matrix_that_is_not_diagonally_stable_is_told_from_one_that_is():
+def test_a_matrix_that_is_not_diagonally_stable_is_reported_from_one_that_is():
     w = np.empty(3)
     for c, expected in ((1.9, FOUND), (2.1, NONE)):
         # I + c (shift of three) is diagonally stable for c < 2, since W = I is best by symmetry.

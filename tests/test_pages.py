@@ -93,7 +93,7 @@ def curve(label, values):
     return pd.DataFrame({"label": label, "t": np.arange(len(values)) / 10, "contact": 0, "e": values})
 
 
-def test_a_spike_does_not_set_the_axis_and_is_told():
+def test_a_spike_does_not_set_the_axis_and_is_reported():
     usual = np.linspace(0.5, 1.5, 100)
     spiky = usual.copy()
     spiky[40], spiky[70] = 9e5, -1e4

@@ -281,7 +281,7 @@ def test_a_friction_line_s_bound_holds_and_is_no_rough_one():
             assert here.safe_step(bound) == pytest.approx(x, rel=1e-6)
 
 
-def test_negative_coefficients_and_frictionless_systems_are_told():
+def test_negative_coefficients_and_frictionless_systems_are_reported():
     s = random_system(0, 1, 1)
     with pytest.raises(DataError, match="mu_0 = -1"):
         critical_friction(s, -1.0, 1.0)

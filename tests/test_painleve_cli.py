@@ -171,10 +171,10 @@ def test_a_page_s_legend_names_the_four_regimes_and_pictures_stand_before_tables
 def test_time_limits_leave_cells_out_and_say_so(capsys):
     case = Rod()
     axes = [axis(case, "angle", np.linspace(10, 85, 40)), axis(case, "spin", np.linspace(0, 3, 1000))]
-    told = []
-    m = regime_map(case, *axes, progress=lambda *what: told.append(what), seconds=0.0)
+    said = []
+    m = regime_map(case, *axes, progress=lambda *what: said.append(what), seconds=0.0)
     assert m.shares()["out of time"] > 0.99
-    assert told[0] == ("systems", 1, 40_000)
+    assert said[0] == ("systems", 1, 40_000)
     asked = ["rod", "--x", "angle=1:80:70", "--y", "spin=0:1:70", "--time-limit", "0.01", "--json"]
     found = json.loads(run(capsys, *asked))
     assert found["map"]["shares"]["out of time"] > 0.5

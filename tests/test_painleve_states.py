@@ -27,9 +27,9 @@ def test_a_direction_of_slip_is_that_of_a_velocity_in_this_direction():
             along = np.radians(angle)
             moving = np.zeros_like(v)
             moving[:2] = np.cos(along), np.sin(along)
-            given, told = (sliding_system(case, State(q, moving)), sliding_system(case, State(q, 0 * v, slip=(angle,))))
-            np.testing.assert_allclose(row(told), row(given), atol=1e-14)
-            assert told.mu_u == given.mu_u
+            given, said = (sliding_system(case, State(q, moving)), sliding_system(case, State(q, 0 * v, slip=(angle,))))
+            np.testing.assert_allclose(row(said), row(given), atol=1e-14)
+            assert said.mu_u == given.mu_u
     for xi, angle in ((1.0, 0.0), (-1.0, 180.0), (-1.0, -180.0)):
         case = Rod(speed=xi * 2.0)
         np.testing.assert_allclose(

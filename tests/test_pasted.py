@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.pasted import STYLES, TOLD, matrix, mutilated, typeset
+from tests.pasted import NOTED, STYLES, matrix, mutilated, typeset
 from workbench.errors import WorkbenchError
 from workbench.readers.matrix import AS_WRITTEN, DOUBLES
 from workbench.readers.problem import read_problem
@@ -33,7 +33,7 @@ def test_every_style_is_read_exactly(style):
         found = read(STYLES[style](typed, rng))
         assert fractions(found) == meant
         assert all(found.values.ravel() == [float(x) for row in meant for x in row])
-        assert [TOLD[style] in note for note in found.notes[:1]] == ([True] if style in TOLD else [])
+        assert [NOTED[style] in note for note in found.notes[:1]] == ([True] if style in NOTED else [])
         print_form = [[typeset(x, rng) for x in row] for row in typed]
         assert fractions(read(STYLES[style](print_form, rng))) == meant
 
@@ -159,7 +159,7 @@ def test_matrix_and_vector_in_one_text(tmp_path):
         ("x, y\n1, 0\n0, 1", ["1", "0", "0", "1"], AS_WRITTEN, 1),
     ],
 )
-def test_what_was_judged_is_told(rows, meant, judged, notes, tmp_path):
+def test_what_was_judged_is_reported(rows, meant, judged, notes, tmp_path):
     if isinstance(rows, str) and rows[0] != "[":
         (tmp_path / "a.csv").write_text(rows)
         rows = tmp_path / "a.csv"

@@ -83,7 +83,7 @@ def test_two_solutions_touch():
 
 
 def test_families_of_solutions_all_along():
-    """M = 0: every z_0 >= 0 where q_0 = 0; a second unknown that exchanges beside it is told."""
+    """M = 0: every z_0 >= 0 where q_0 = 0; a second unknown that exchanges beside it is named."""
     path = followed([[0, 0], [0, 1]], [0, T])
     assert [i.solutions.count for i in path.intervals] == ["infinite", "infinite"]
     assert followed([[0]], [0]).critical == []

@@ -17,7 +17,7 @@ def test_rates_are_of_what_was_made_since_and_of_what_is_left():
 
 
 def test_workers_take_the_next_unit_when_they_have_finished(monkeypatch):
-    now, told = [0.0], []
+    now, said = [0.0], []
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     units = [SimpleNamespace(number=k, point=SimpleNamespace(given={"k": k})) for k in range(5)]
     workers = Workers(2)
@@ -25,11 +25,11 @@ def test_workers_take_the_next_unit_when_they_have_finished(monkeypatch):
     def at():
         return [(int(place.removeprefix("k = ")), since) for place, since in workers.under_way()]
 
-    handed = workers.given(iter(units), lambda: told.append(at()))
+    handed = workers.given(iter(units), lambda: said.append(at()))
     for _ in range(4):
         next(handed)
-    # The first two are begun at once, which is told; the others wait.
-    assert told == [[(0, 0.0)], [(0, 0.0), (1, 0.0)]]
+    # The first two are begun at once, which is reported; the others wait.
+    assert said == [[(0, 0.0)], [(0, 0.0), (1, 0.0)]]
     now[0] = 7.0
     workers.finished(units[1])
     assert at() == [(0, 0.0), (2, 7.0)]
@@ -40,7 +40,7 @@ def test_workers_take_the_next_unit_when_they_have_finished(monkeypatch):
     assert at() == [(2, 7.0)]
 
 
-def test_a_place_is_told_by_its_values():
+def test_a_place_is_reported_by_its_values():
     assert where(SimpleNamespace(given={"mu": 0.123456789, "m": 2, "law": "a"})) == "mu = 0.123457, m = 2, law = a"
 
 
@@ -57,12 +57,12 @@ def test_runs_whose_processes_died_crashed_and_are_made_again_where_that_is_want
     assert set(rows["claimed"]) == {"CRASHED"}
     assert set(rows["reason"]) == {"the process that was to make it has died, 3 times"}
     assert len(rows[rows["window"] == "all"]) == 4
-    told = []
-    wb.study("wheel", ["box", "coulomb"], executor=Dead(), retry_failed=True, progress=told.append, **given)
-    assert (told[0].kept, told[-1].made, told[-1].total) == (0, 4, 4)
+    said = []
+    wb.study("wheel", ["box", "coulomb"], executor=Dead(), retry_failed=True, progress=said.append, **given)
+    assert (said[0].kept, said[-1].made, said[-1].total) == (0, 4, 4)
     # Of a shard what is its own is counted, and its rows are a table though others are missing.
-    part = wb.study("wheel", "box", executor=Dead(), shard=(2, 2), progress=told.append, **given | {"duration": 0.02})
-    assert (told[-1].kept, told[-1].made, told[-1].total) == (0, 1, 1)
+    part = wb.study("wheel", "box", executor=Dead(), shard=(2, 2), progress=said.append, **given | {"duration": 0.02})
+    assert (said[-1].kept, said[-1].made, said[-1].total) == (0, 1, 1)
     assert set(part.rows["point"]) == {1}
 
 

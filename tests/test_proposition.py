@@ -110,7 +110,7 @@ def test_balancing_keeps_the_verdict_and_forgets_units_while_the_plain_bound_doe
     assert differs > 10
 
 
-def test_dependent_constraints_and_too_many_contacts_are_told():
+def test_dependent_constraints_and_too_many_contacts_are_reported():
     s = random_system(0, 1, 2)
     p = proposition(replace(s, J_nu=np.vstack([s.J_nu[:1], s.J_nb])))
     assert (p.independent, p.plain, p.balanced, p.holds) == (False, None, None, False)

@@ -1,4 +1,4 @@
-"""Formulations against recordings: what made the recordings is found again, and errors of recordings are told."""
+"""Formulations against recordings: what made the recordings is found again, and errors of recordings are found."""
 
 import json
 import os
@@ -115,7 +115,7 @@ def test_free_flight_keeps_energy_and_angular_momentum():
     assert energy[0] == pytest.approx(energy[1], rel=1e-9)
 
 
-def test_errors_of_recorded_starts_are_told_by_free_flight():
+def test_errors_of_recorded_starts_are_reported_by_free_flight():
     random = np.random.default_rng(4)
     made = []
     for start in starts(40, seed=9):

@@ -54,8 +54,8 @@ def test_an_interrupted_command_goes_on_and_comes_to_the_same(problems, tmp_path
         with pytest.raises(SystemExit) as end:
             main(["solve", "problems", "--out", "part"])
     assert end.value.code == 130
-    told = "workbench: interrupted; finished rows are kept in 'part/journal.jsonl', the same command goes on\n"
-    assert capsys.readouterr().err == told
+    said = "workbench: interrupted; finished rows are kept in 'part/journal.jsonl', the same command goes on\n"
+    assert capsys.readouterr().err == said
     assert [path.name for path in (tmp_path / "part").iterdir()] == ["journal.jsonl"]
     with monkeypatch.context() as m:
         names = made(m)

@@ -218,10 +218,10 @@ def other_case(content):
 )  # fmt: skip
 def test_what_does_not_go_together_is_refused_by_what_differs(folders, copy, change, words):
     changed(copy, "comparison.json", change)
-    with pytest.raises(DataError, match=words) as told:
+    with pytest.raises(DataError, match=words) as said:
         wb.report([folders / "one", copy])
-    assert str(copy) in str(told.value)
-    assert "\n" not in str(told.value)
+    assert str(copy) in str(said.value)
+    assert "\n" not in str(said.value)
 
 
 def test_another_exact_solution_is_refused(folders, copy):
@@ -258,10 +258,10 @@ def test_what_is_damaged_is_refused_in_one_line(copy, file):
     content = (copy / file).read_bytes()
     for damaged in (b"", content[: len(content) // 2], content[len(content) // 3 :], b"\xff" * 40, b"[" * 100_000):
         (copy / file).write_bytes(damaged)
-        with pytest.raises(DataError, match=re.escape(file)) as told:
+        with pytest.raises(DataError, match=re.escape(file)) as said:
             wb.report(copy)
-        assert "\n" not in str(told.value)
-        assert len(str(told.value)) < 600
+        assert "\n" not in str(said.value)
+        assert len(str(said.value)) < 600
     (copy / file).unlink()
     with pytest.raises(DataError, match=re.escape(file)):
         wb.report(copy)
@@ -282,20 +282,20 @@ def test_runs_of_another_comparison_are_refused(folders, copy):
         wb.report(copy)
 
 
-def told(data):
+def said(data):
     """The same data with markup in the place of every text that no other text has to agree with."""
     if isinstance(data, dict):
         kept = ("name", "formulation", "label", "shown", "part", "unit", "of", "section_axes")
-        return {key: x if key in kept else told(x) for key, x in data.items()}
+        return {key: x if key in kept else said(x) for key, x in data.items()}
     if isinstance(data, list):
-        return [told(x) for x in data]
+        return [said(x) for x in data]
     return rf"\text{{{EVIL}}}" if isinstance(data, str) else data
 
 
 def test_markup_in_a_file_stays_text(copy):
     content = json.loads((copy / "comparison.json").read_text("utf-8"))
     texts = ("formulations", "metrics", "mathematics", "truths")
-    content |= {key: told(content[key]) for key in texts} | {"name": EVIL, "remarks": [EVIL]}
+    content |= {key: said(content[key]) for key in texts} | {"name": EVIL, "remarks": [EVIL]}
     content["case"] |= {"description": EVIL, "source": EVIL}
     content["case"]["shapes"].append({"kind": "Arrow", "tail": [0, 0], "head": [1, 1], "label": EVIL})
     evil = f"box:{EVIL}"
@@ -335,9 +335,9 @@ def test_wrong_values_are_refused_in_one_line(copy, value):
             continue
         at[last] = value
         write_json(copy / "comparison.json", content)
-        with pytest.raises(WorkbenchError) as told:
+        with pytest.raises(WorkbenchError) as said:
             saved.load(copy)
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(said.value)
 
 
 def test_the_command_writes_a_folder_that_can_be_merged_again(folders, tmp_path, capsys):

@@ -182,10 +182,10 @@ def test_values_of_the_model_are_set(box):
 
 def test_a_scene_is_shown(box, capsys):
     assert main(["show", str(box)]) == 0
-    told = capsys.readouterr().out
-    assert "1 body that moves" in told
-    assert "4 of sliding" in told
-    assert "crate" in told
+    said = capsys.readouterr().out
+    assert "1 body that moves" in said
+    assert "4 of sliding" in said
+    assert "crate" in said
     frame = wb.show(box).frame
     assert frame["against"].tolist() == ["the ground"] * 4
     assert frame["mu"].tolist() == [0.3] * 4
@@ -217,9 +217,9 @@ def test_a_scene_is_shown(box, capsys):
 def test_bad_options_are_one_line(words, message, box, tmp_path, capsys):
     out = ["--out", str(tmp_path / "out")] if words[0] == "compare" else []
     assert main([str(box) if x == "BOX" else x for x in words] + out) == 2
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 

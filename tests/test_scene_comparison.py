@@ -309,12 +309,12 @@ def test_angles_are_those_of_the_rotation_between():
 def test_several_processes_make_the_same_runs(sliding, monkeypatch):
     """To the last bit."""
     monkeypatch.setattr(runs, "FEW", 0)
-    told: list[tuple[str, int]] = []
+    said: list[tuple[str, int]] = []
     shared = compared(
-        Balls(**SLIDES), "coulomb", "ccp", "mujoco", workers=2, progress=lambda label, k, _: told.append((label, k))
+        Balls(**SLIDES), "coulomb", "ccp", "mujoco", workers=2, progress=lambda label, k, _: said.append((label, k))
     )
     # A line a run and not a step: they were made elsewhere.
-    finished = [k for label, k in told if not label.startswith("single steps")]
+    finished = [k for label, k in said if not label.startswith("single steps")]
     assert (len(finished), finished[-1]) == (6, 48 + 2 * 24 + 3 * 8)
     pd.testing.assert_frame_equal(shared.runs.drop(columns="solve_time"), sliding.runs.drop(columns="solve_time"))
     pd.testing.assert_frame_equal(shared.trajectories, sliding.trajectories)

@@ -98,10 +98,10 @@ def test_bad_models_and_controls_are_one_line_on_the_command_line(
     (tmp_path / name).write_text(text)
     (tmp_path / "nan.csv").write_text("time,pull,push\n0,1,1\n1,nan,1\n")
     assert main([command[0], name, *command[1:], *more]) == 2
-    told = capfd.readouterr().err
-    assert said in told
-    assert (more[-1] if more else name) in told
-    assert told.count("\n") == 1
+    answer = capfd.readouterr().err
+    assert said in answer
+    assert (more[-1] if more else name) in answer
+    assert answer.count("\n") == 1
     assert sorted(x.name for x in tmp_path.iterdir()) == sorted([name, "nan.csv"])
 
 
@@ -135,7 +135,7 @@ def test_a_model_without_contacts_or_limits_has_an_instant_with_none(tmp_path):
     assert (at.contacts, at.J.shape, at.J_b.shape, at.J_f.shape) == (0, (0, 1), (0, 1), (0, 1))
 
 
-def test_an_overlap_at_the_start_is_told_by_body_and_size(tmp_path):
+def test_an_overlap_at_the_start_is_reported_by_body_and_size(tmp_path):
     (tmp_path / "deep.xml").write_text(crate("0 0 0.5", "0 0 0.1"))
     (said,) = MujocoScene(tmp_path / "deep.xml").left_out
     assert "0.4" in said
@@ -237,7 +237,7 @@ def test_a_keyframe_that_does_not_exist_is_refused_with_those_that_do(key, tmp_p
     assert "it has none" in refused(lambda: MujocoScene(tmp_path / "box.xml", key=key))
 
 
-def test_a_motion_that_touches_nothing_is_told_too(tmp_path):
+def test_a_motion_that_touches_nothing_is_reported_too(tmp_path):
     (tmp_path / "fall.xml").write_text(crate("0 0 0.5", "0 0 5"))
     found = wb.compare(tmp_path / "fall.xml", ["box", "engine:mujoco"], duration=0.02)
     assert "box and engine:mujoco cannot be told from exact Coulomb friction" in str(found)

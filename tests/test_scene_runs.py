@@ -37,7 +37,7 @@ class Given:
 
 
 def judged(**changes):
-    """A run of four steps, and the times that its stepper was told."""
+    """A run of four steps, and the times that its stepper was given."""
     scene = Balls(**FLIES)
     stepper = Given(scene, **changes)
     return run(scene, stepper, 4), stepper.times
@@ -64,7 +64,7 @@ def test_a_step_that_does_not_count_ends_the_run(changes, status, words):
     assert words in track.reason
 
 
-def test_steps_at_the_bounds_count_and_the_least_tolerance_is_told():
+def test_steps_at_the_bounds_count_and_the_least_tolerance_is_reported():
     track, times = judged(residual=0.5 * TOLERANCE, tolerance=0.5 * TOLERANCE, v=0.99 * FAST)
     assert times == [0.0, 0.125, 0.25, 0.375]
     assert track.finished
@@ -88,14 +88,14 @@ def test_the_start_is_displaced_by_a_size_and_at_no_other_speed():
 
 
 def touching(P, pair, rate=(0.0, 0.0, 0.0), gap=-1e-3):
-    """A contact at the origin with these impulses, as it is told by body."""
+    """A contact at the origin with these impulses, as it is listed by body."""
     acts = np.zeros((3, 6))
     acts[[0, 1, 2], [2, 0, 1]] = 1.0
     places = Places(np.zeros((1, 3)), np.array([pair]), acts)
     return by_body(2, np.zeros((2, 3)), places, np.array([0, 3]), np.array(P), np.array(rate), np.array([gap]), 0.5)
 
 
-def test_what_one_body_does_to_the_other_is_told_from_both_sides():
+def test_what_one_body_does_to_the_other_is_reported_from_both_sides():
     step = touching([2.0, 0.0, 0.0], (0, 1), (0.0, 3.0, 4.0))
     assert step.slide.tolist() == [[-3.0, -4.0, 0.0], [3.0, 4.0, 0.0]]
     assert step.slip.tolist() == [5.0, 5.0]

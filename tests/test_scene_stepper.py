@@ -216,7 +216,7 @@ def test_rows_may_come_in_any_order_and_in_parts():
 
 
 @pytest.mark.parametrize("first", [[0], [0, 2], [1, 3], [0, 3, 3]])
-def test_rows_that_are_no_contacts_are_told(first):
+def test_rows_that_are_no_contacts_are_reported(first):
     with pytest.raises(DataError, match=r"first = \[.*\]; it must rise from 0 to 3, by one at least"):
         instant(0.1, BALL, np.zeros(6), np.zeros(6), J=DIRECTIONS[:3], first=first)
     with pytest.raises(DataError, match=r"phi has shape \(2,\); \(1,\) is needed"):
@@ -301,7 +301,7 @@ def bend(core, memory, own, numbers):
 
 
 @pytest.mark.parametrize(("hook", "why"), [(push, "changes the momentum b"), (bend, "changes rows of J other than by")])
-def test_hooks_that_are_not_local_are_told(hook, why):
+def test_hooks_that_are_not_local_are_reported(hook, why):
     f = NAMED["ccp"]
     bad = replace(f, name=f"bad-{why[:9]}", build=lambda s: replace(f.build(s), hooks=Hooks(hook)))
     with pytest.raises(ModellingError, match=f"is not local to its contacts: a hook {why}"):
@@ -320,7 +320,7 @@ def test_what_a_scene_cannot_be_stepped_with_is_refused():
     assert isinstance(scene, Scene)
 
 
-def test_a_mass_matrix_that_is_not_definite_is_told():
+def test_a_mass_matrix_that_is_not_definite_is_reported():
     M = BALL.copy()
     M[0, 1] = M[1, 0] = 3.0
     s = instant(0.1, M, np.zeros(6), np.zeros(6), J=DIRECTIONS[:3], first=[0, 3], mu=0.5)
@@ -328,7 +328,7 @@ def test_a_mass_matrix_that_is_not_definite_is_told():
         Poser(NAMED["mujoco"]).pose(s)
 
 
-def test_passes_that_do_not_settle_are_told():
+def test_passes_that_do_not_settle_are_reported():
     case = case_of("table")
     scene = CaseScene(case)
     x = SceneStepper(scene, NAMED["box"].with_options(bounds="iterated"), passes=1).step(*scene.start(), 0.0)

@@ -120,12 +120,12 @@ def test_engines_have_a_place_among_the_formulations_or_a_reason():
         ("slip", 1.0, 0.0, []),
     ],
 )
-def test_symptoms_are_told_where_they_can_be_seen_beyond_those_of_exact_friction(name, value, exact, said):
+def test_symptoms_are_reported_where_they_can_be_seen_beyond_those_of_exact_friction(name, value, exact, said):
     rows = [("coulomb", "left", name, exact), ("ccp", "left", name, value), ("ccp", "right", name, 0.5 * value)]
     assert scenes.symptoms_of(comparison({}, rows), "ccp") == said
 
 
-def test_the_first_step_size_is_told():
+def test_the_first_step_size_is_reported():
     c = comparison({"coulomb": (0.01, 0.0)}, [("ccp", "left", "position_error", 1.0), ("ccp", "right", "lift", 0.25)])
     assert scenes.first_rows(c)["step"].tolist() == [H]
     assert scenes.farthest_body(c, "ccp") == "left"

@@ -44,7 +44,7 @@ def test_few_blocks_have_the_numbers_of_the_sparse_way(seed):
     np.testing.assert_allclose(one.block_residuals(x), other.block_residuals(x), rtol=1e-9)
 
 
-def test_a_singular_mass_matrix_is_told_as_ever():
+def test_a_singular_mass_matrix_is_reported_as_ever():
     p = random_blocks(np.random.default_rng(0), sorted(KINDS), count=3, bodies=2)
     M = p.M.toarray()
     M[0, 1] = M[1, 0] = np.sqrt(M[0, 0] * M[1, 1])

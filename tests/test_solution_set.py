@@ -227,7 +227,7 @@ def test_a_branch_ends_by_proof_alone():
     assert ended > 100
 
 
-def test_the_deadline_is_told():
+def test_the_deadline_is_reported():
     found = solution_set(exact(np.eye(18)), vector(np.zeros(18)), clock() + 0.2)
     assert found.count is None
     assert "18 unknowns" in found.reason

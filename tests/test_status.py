@@ -1,4 +1,4 @@
-"""What is told of a study from its folder alone, while it is being made."""
+"""What is known of a study from its folder alone, while it is being made."""
 
 import pandas as pd
 import pytest
@@ -32,7 +32,7 @@ def planned(folder, keys):
     pd.DataFrame({"key": list(keys)}).to_parquet(folder / PLAN)
 
 
-def test_the_rate_is_that_of_lately_and_told_only_while_somebody_is_at_work(tmp_path, at):
+def test_the_rate_is_that_of_lately_and_reported_only_while_somebody_is_at_work(tmp_path, at):
     planned(tmp_path, "abcdefghij")
     at(NOW - 1000, ("a", "SOLVED"))
     at(NOW - 300, ("b", "SOLVED"))
@@ -48,11 +48,11 @@ def test_the_rate_is_that_of_lately_and_told_only_while_somebody_is_at_work(tmp_
             "0.075 a second lately; 67 s are left at this rate.",
         ]
         with Journal(tmp_path / "journal-2-of-2.jsonl"):
-            told = "2 processes are at work on it (journal-1-of-2.jsonl, journal-2-of-2.jsonl)."
-            assert status(tmp_path)[1] == told
+            said = "2 processes are at work on it (journal-1-of-2.jsonl, journal-2-of-2.jsonl)."
+            assert status(tmp_path)[1] == said
 
 
-def test_a_rate_is_told_of_what_was_made_in_this_moment_and_none_of_what_was_made_long_ago(tmp_path, at):
+def test_a_rate_is_reported_of_what_was_made_in_this_moment_and_none_of_what_was_made_long_ago(tmp_path, at):
     planned(tmp_path, "abc")
     with Journal(tmp_path / "journal-1-of-1.jsonl"):
         at(NOW - 301, ("a", "SOLVED"))
@@ -72,7 +72,7 @@ def test_runs_that_failed_are_counted_once_each_by_reason_and_the_most_frequent_
     assert status(tmp_path)[2:] == [f"{7 - i} failed: reason {i}" for i in range(5)]
 
 
-def test_damage_is_told_for_each_file(tmp_path, at):
+def test_damage_is_reported_for_each_file(tmp_path, at):
     planned(tmp_path, "ab")
     at(NOW, ("a", "SOLVED"))
     (tmp_path / "journal-1-of-2.jsonl").write_bytes(b"x\n")
@@ -86,7 +86,7 @@ def test_damage_is_told_for_each_file(tmp_path, at):
 
 
 @pytest.mark.parametrize("content", [b"", b"no parquet", None], ids=["empty", "text", "no key"])
-def test_a_plan_that_cannot_be_read_is_told(content, tmp_path):
+def test_a_plan_that_cannot_be_read_is_reported(content, tmp_path):
     if content is None:
         pd.DataFrame({"mu": [0.3]}).to_parquet(tmp_path / PLAN)
     else:

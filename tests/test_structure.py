@@ -1,4 +1,4 @@
-"""What is told of matrices of any order agrees with exact verdicts on small ones, and its witnesses prove it."""
+"""What is known of matrices of any order agrees with exact verdicts on small ones, and its witnesses prove it."""
 
 import json
 from fractions import Fraction
@@ -21,7 +21,7 @@ from workbench.readers.matrix import Matrix
 ALWAYS = float("inf")
 
 
-def told(M):
+def said(M):
     return list(findings(Structure.of(Matrix(M), clock() + 60, True)))
 
 
@@ -91,7 +91,7 @@ def large():
     ],
 )
 def test_large_matrices_of_structure(large, name, yes, no):
-    found = structured_classes(told(large[name]), None, "left open")
+    found = structured_classes(said(large[name]), None, "left open")
     missed = [c for c in yes.split() if found[c].verdict != "yes"] + [c for c in no.split() if found[c].verdict != "no"]
     assert not missed
     M = large[name]
@@ -153,9 +153,9 @@ def test_without_time_a_large_matrix_has_a_page_all_the_same(large, name):
 
 @pytest.mark.parametrize("n", [3, 300])
 def test_a_check_tells_what_it_does(n):
-    told = []
-    check(Matrix(np.eye(n)), 10.0, Matrix(np.ones((n, 1))), lambda *step: told.append(step))
-    labels, done, total = zip(*told, strict=True)
+    said = []
+    check(Matrix(np.eye(n)), 10.0, Matrix(np.ones((n, 1))), lambda *step: said.append(step))
+    labels, done, total = zip(*said, strict=True)
     assert labels[0] == "the P-property"
     assert len(set(labels)) == len(labels)
     assert list(done) == list(range(len(done)))

@@ -93,7 +93,7 @@ def test_of_two_journals_the_record_that_was_written_last_counts(tmp_path, monke
     assert kept(tmp_path).rows["k"] == [{"a": 6.5}]
 
 
-def test_a_record_that_was_cut_off_or_changed_is_absent_and_told(tmp_path):
+def test_a_record_that_was_cut_off_or_changed_is_absent_and_reported(tmp_path):
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
         journal.append([(key, [{"a": i}]) for i, key in enumerate("klm")])
@@ -124,7 +124,7 @@ def test_two_processes_do_not_write_to_one_journal(journal):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
-def test_a_full_disk_is_told_and_takes_nothing_back(tmp_path, journal, monkeypatch):
+def test_a_full_disk_is_reported_and_takes_nothing_back(tmp_path, journal, monkeypatch):
     journal.append([("k", [{"a": 1}])])
     with open("/dev/full", "wb", buffering=0) as full:
         write = os.write
@@ -161,10 +161,10 @@ def test_rows_are_those_of_comparisons(whole):
 
 
 def test_what_is_varied_are_columns_with_units(whole):
-    told = whole.rows.attrs["columns"]
+    said = whole.rows.attrs["columns"]
     assert list(whole.rows)[:2] == ["point", "mu"]
-    assert told["mu"]["meaning"] == "friction coefficient"
-    assert set(whole.rows) <= set(told)
+    assert said["mu"]["meaning"] == "friction coefficient"
+    assert set(whole.rows) <= set(said)
 
 
 def test_a_study_goes_on_where_it_was(whole, tmp_path, monkeypatch):
@@ -354,7 +354,7 @@ def test_the_command_line_makes_the_same_as_a_description(tmp_path, monkeypatch,
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "said"),
     [
         (["status", "nowhere"], "'nowhere' holds no study: there is no plan.parquet in it\n"),
         (["status"], "needs the folder"),
@@ -364,8 +364,8 @@ def test_the_command_line_makes_the_same_as_a_description(tmp_path, monkeypatch,
         (["wheel", "--zip", "mu=1,2", "m=1"], "as many values each"),
     ],
 )  # fmt: skip
-def test_mistakes_are_told_in_a_line(words, told, tmp_path, monkeypatch, capsys):
+def test_mistakes_are_one_line(words, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["study", *words, "--quiet"]) == 2
-    assert told in capsys.readouterr().err
+    assert said in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -64,9 +64,9 @@ def test_other_programs_read_the_rows(written, reader):
 
 def test_units_are_in_the_schema(written):
     rows, path = written
-    told = parquet.read_table(path).schema.pandas_metadata["attributes"]["columns"]
-    assert told == rows.attrs["columns"]
-    assert told["window_start"]["unit"] == "s"
+    said = parquet.read_table(path).schema.pandas_metadata["attributes"]["columns"]
+    assert said == rows.attrs["columns"]
+    assert said["window_start"]["unit"] == "s"
 
 
 class Row(dict):
@@ -157,18 +157,18 @@ def test_only_what_broke_may_be_retried(claims, again):
 
 
 def test_rows_that_failed_are_made_again_where_that_is_wanted(tmp_path):
-    told = []
+    said = []
     with ThreadPoolExecutor(1) as here:
         given = {"parameters": {"mu": [0.2]}, "duration": 0.01, "reference_step": 5e-4, "executor": here, "workers": 1}
-        given |= {"folder": tmp_path, "progress": told.append}
+        given |= {"folder": tmp_path, "progress": said.append}
         found = wb.study("wheel", ["box", "coulomb"], **given)
         (key, *_) = found.study.points[0].keys
         with Journal(tmp_path / "journal.jsonl") as journal:
             journal.append([(key, [row | {"claimed": "FAILED", "verified": False} for row in found.kept.rows[key]])])
         wb.study("wheel", ["box", "coulomb"], **given)
-        assert told[-1].made == 0
+        assert said[-1].made == 0
         again = wb.study("wheel", ["box", "coulomb"], retry_failed=True, **given)
-    assert (told[-1].kept, told[-1].made) == (1, 1)
+    assert (said[-1].kept, said[-1].made) == (1, 1)
     assert again.rows["verified"].all()
 
 
@@ -262,11 +262,11 @@ def test_the_page_has_all_that_is_varied_and_of_the_rest_what_it_shows():
     assert shown_columns(iter(names)) == shown
 
 
-def test_a_limit_is_told_only_where_the_other_model_fits_worse():
+def test_a_limit_is_reported_only_where_the_other_model_fits_worse():
     # A power with scatter: the second model always leaves less, and the F test does not find it better.
     rng = np.random.default_rng(5)
-    told = [order(H, H * np.exp(0.05 * rng.standard_normal(H.size))).falls for _ in range(60)]
-    assert told.count("limit") <= 8
+    said = [order(H, H * np.exp(0.05 * rng.standard_normal(H.size))).falls for _ in range(60)]
+    assert said.count("limit") <= 8
     # Of three steps the second has no freedom, and decides only where the first finds no order.
     assert order(H[:3], 0.2 + 0.01 * H[:3] / H[0]).falls == "limit"
     assert order(H[:3], 0.2 * H[:3]).falls == "vanishes"

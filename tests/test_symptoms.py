@@ -74,7 +74,7 @@ def test_creep_is_the_speed_at_which_the_soft_contact_sags():
     assert exact < 1e-6
 
 
-def test_a_rebound_that_is_missing_is_told():
+def test_a_rebound_that_is_missing_is_reported():
     """Balls of restitution 0.5 and 0 beside one of 0.8, at ten times its step; MuJoCo's contact gives little back."""
     reference = run_of(case_of("bouncing-ball"), "coulomb", 1.3, H / 10)
     for e in (0.8, 0.5, 0.0):
@@ -241,7 +241,7 @@ def test_without_a_yaw_the_steps_are_the_local_ones(label):
     assert np.ptp(run.p_n[18:22]) > 1e-4
 
 
-def test_momentum_that_no_impulse_accounts_for_is_told():
+def test_momentum_that_no_impulse_accounts_for_is_reported():
     run = run_of(BLOCK, "coulomb", 0.1)
     assert value("momentum-error", measured(run)) < 1e-14
     wrong = replace(run, record=run.record._replace(p=1.01 * run.record.p))

@@ -301,7 +301,7 @@ def test_exact_sweeps_are_fractions():
     assert wb.trace([[2, 0], [1, "1/3"]], rhs=[-1, -1], solver="pgs", exact=True).trace.z == [fmpq(1, 2), fmpq(3, 2)]
 
 
-def test_sweeps_that_diverge_are_told():
+def test_sweeps_that_diverge_are_reported():
     found = wb.trace([[1, -1e200], [-1e200, 1]], rhs=[-1e200, 1], solver="pgs")
     assert "leave the range of doubles" in found.text
     assert json.loads(json.dumps(found.data))["z"] is None

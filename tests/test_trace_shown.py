@@ -180,9 +180,9 @@ def test_the_command_writes_a_page_and_json(tmp_path, capsys):
 )  # fmt: skip
 def test_refusals_in_one_line(arguments, words, capsys):
     assert main(["trace", *arguments]) == 2
-    told = capsys.readouterr().err
-    assert words in told
-    assert told.count("\n") == 1
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
 
 
 def test_huge_and_tiny_numbers_stay_exact(tmp_path):

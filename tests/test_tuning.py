@@ -80,7 +80,7 @@ def test_from_its_answer_an_lcp_is_solved_at_once(name):
         (dict(solver="lemke", tolerance=1e-3), "takes no tolerance"),
     ],
 )
-def test_what_cannot_be_asked_for_is_told(arguments, words):
+def test_what_cannot_be_asked_for_is_reported(arguments, words):
     with pytest.raises(WorkbenchError, match=words):
         wb.solve(chain(), **arguments)
 

@@ -38,8 +38,8 @@ def test_rows_of_a_lost_unit_are_those_that_it_would_have_made():
     for (_, rows), (_, others) in zip(made, instead, strict=True):
         assert [[row[name] for name in BESIDE] for row in rows] == [[row[name] for name in BESIDE] for row in others]
         assert all(row["verified"] for row in rows)
-        told = {(row["claimed"], row["reason"], row["verified"]) for row in others}
-        assert told == {("CRASHED", "its process died", False)}
+        said = {(row["claimed"], row["reason"], row["verified"]) for row in others}
+        assert said == {("CRASHED", "its process died", False)}
     assert {row["window_end"] for _, rows in instead for row in rows} == {0.006}
 
 

@@ -40,7 +40,7 @@ def flow_of(name: str) -> Flow:
 
 
 def table(name: str) -> str:
-    """What the CCP has beside Coulomb's law, in per cent, a row per measure and step; what is told in bold."""
+    """What the CCP has beside Coulomb's law, in per cent, a row per measure and step; what is significant in bold."""
     f = flow_of(name)
     d = f.differences
     d = d[(d["formulation"] != EXACT) & d["measure"].isin(STUDIES[name])]
@@ -56,7 +56,7 @@ def table(name: str) -> str:
 
 def cell(r: dict[str, float]) -> str:
     words = f"{100 * r['difference']:.1f} ± {100 * r['uncertainty']:.1f}".replace("-", "−")
-    return f"**{words}**" if r["told"] else words
+    return f"**{words}**" if r["significant"] else words
 
 
 def marks(name: str) -> tuple[str, str]:

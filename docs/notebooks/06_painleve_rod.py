@@ -202,7 +202,7 @@ def _(alt):
 
 @app.cell(hide_code=True)
 def _(mo, mu, np, rod_picture, scalar, solutions_picture, theta, wb):
-    _lines, _told = {}, []
+    _lines, _points = {}, []
     for _spin in (0, 4):
         _a, _b = scalar(np.radians(theta.value), mu.value, _spin)
         _found = wb.painleve("rod", {"theta": theta.value, "mu": mu.value, "spin": _spin})
@@ -211,12 +211,12 @@ def _(mo, mu, np, rod_picture, scalar, solutions_picture, theta, wb):
         assert all(f >= 0 and abs(f * (_a * f + _b)) <= 1e-6 * max(1, f) for f in _forces)
         _lines[f"{_spin} rad/s"] = _a, _b, _forces
         _list = ", ".join(f"{f:.4g} N" for f in _forces) or "no force"
-        _told.append(f"- spin {_spin} rad/s: $b = {_b:.2f}$ m/s², **{_found.state.regime.name}**: {_list}")
+        _points.append(f"- spin {_spin} rad/s: $b = {_b:.2f}$ m/s², **{_found.state.regime.name}**: {_list}")
     _far = 1.3 * max([40.0, *(f for *_, forces in _lines.values() for f in forces if f < 500)])
     mo.vstack(
         [
             mo.hstack([mo.Html(rod_picture(theta.value, mu.value)), solutions_picture(_lines, _far)], justify="start"),
-            mo.md(f"$a = {_a:.4f}$ / kg.\n\n" + "\n".join(_told)),
+            mo.md(f"$a = {_a:.4f}$ / kg.\n\n" + "\n".join(_points)),
         ]
     )
     return

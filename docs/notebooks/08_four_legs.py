@@ -190,9 +190,11 @@ def _(mo, np, table, wb):
     _W = _J @ np.linalg.inv(_system.M) @ _J.T
     assert np.linalg.matrix_rank(_W) == np.linalg.matrix_rank(_J) == 6
     assert np.linalg.matrix_rank(_system.J_n) == 3
-    _told = wb.check("table", "coulomb").rows
+    _answers = wb.check("table", "coulomb").rows
     _kept = ("rank", "impulses", "determined", "p_n")
-    mo.md("| question | answer |\n|---|---|\n" + "\n".join(f"| {q} | {a} |" for q, a in _told if q.startswith(_kept)))
+    mo.md(
+        "| question | answer |\n|---|---|\n" + "\n".join(f"| {q} | {a} |" for q, a in _answers if q.startswith(_kept))
+    )
     return
 
 
@@ -240,8 +242,8 @@ def _(answers, mo, resultant):
         total = resultant(answer)
         speed = abs(answer.v).max()
         numbers = [*(answer.p_n / 0.01), total[0], total[2], total[3]]
-        told = "rests" if speed < 1e-9 else f"moves, up to {1000 * speed:.0f} mm/s"
-        return f"| {name} | " + " | ".join(f"{x + 0.0:.1f}" for x in numbers) + f" | {told} |"
+        motion = "rests" if speed < 1e-9 else f"moves, up to {1000 * speed:.0f} mm/s"
+        return f"| {name} | " + " | ".join(f"{x + 0.0:.1f}" for x in numbers) + f" | {motion} |"
 
     mo.md(
         "| formulation | $N_1$ | $N_2$ | $N_3$ | $N_4$ | $F_x$ | $F_z$ | $M_x$ | |\n|---|---|---|---|---|---|---|---|---|\n"

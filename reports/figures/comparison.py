@@ -29,8 +29,8 @@ ROUND_OFF = 1e-8
 """Where no share of a budget is above this, the field is left out."""
 SHARE_OF_SOLVER = 0.01
 """Share of an error from which on a further solver's part in it is worth a row of the budget."""
-TOLD = {"discretisation": "step size"}
-"""Parts of the budget whose columns are called otherwise than people are told."""
+SHOWN_AS = {"discretisation": "step size"}
+"""Parts of the budget whose columns are called otherwise on the page."""
 MOST_CONTACTS = 6
 """Contacts that have a plot of their own each; of more the range is drawn."""
 COLUMNS, SIDE = 4, 170
@@ -68,7 +68,7 @@ def _budget(c: Comparison, caption: str) -> list[Figure]:
         run += runs["step"].map(", {:g} s".format)
     fields = [
         runs[[x.name for x in m.columns if x.name in runs]]
-        .rename(columns={x.name: TOLD.get(x.part, x.part) or "total" for x in m.columns})
+        .rename(columns={x.name: SHOWN_AS.get(x.part, x.part) or "total" for x in m.columns})
         .assign(run=run, field=m.column.title)[telling]
         for m in metrics
     ]

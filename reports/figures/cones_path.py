@@ -13,7 +13,7 @@ from flint import fmpq
 from workbench.builtin.reports.figures import cones_sphere
 from workbench.builtin.reports.figures.cones import Picture, counts_on_rays, drawn, framed
 from workbench.builtin.reports.figures.cones_plane import CENTRE, RADIUS, at
-from workbench.builtin.reports.figures.marks import Point, dot, told, words
+from workbench.builtin.reports.figures.marks import Point, dot, tooltip, words
 from workbench.builtin.reports.figures.solution_counts import OF_Q, set_of
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.matrices.solutions.complementary_cones import (
@@ -83,7 +83,7 @@ def _along(trace: Trace) -> list[tuple[int, fmpq]]:
     return [(step.number, step.t) for step in trace.pivots[1 : MOST + 1] if step.t is not None]
 
 
-def _told(trace: Trace, step: Step) -> str:
+def _about(trace: Trace, step: Step) -> str:
     """What one step says where the pointer rests on it."""
     name, system = trace.system.name, trace.system
     moved = (
@@ -120,7 +120,7 @@ def _line_in_plane(trace: Trace) -> str:
         if t != before and (t < before) != forward:
             lane, forward = lane + 1, not forward
             parts.append(_joined([place(before, lane - 1), place(before, lane)]))
-        parts.append(_joined([place(before, lane), place(t, lane)], about=_told(trace, step)))
+        parts.append(_joined([place(before, lane), place(t, lane)], about=_about(trace, step)))
         before = t
     if trace.ray is not None and trace.ray.dt > 0:
         parts.append(_joined([place(before, lane + 1), place(far, lane + 1)], dashed=True))
@@ -146,7 +146,7 @@ def _cones_in_plane(trace: Trace, cones: ComplementaryCones) -> str:
         r = RADIUS * distance
         parts.append(
             f'<path class="visited" d="M{x:.1f},{y:.1f} A{r:.1f},{r:.1f} 0 0 0 {u:.1f},{v:.1f}" fill="none" '
-            f'stroke="{COLOUR}" stroke-width="4" stroke-linecap="round">{told(_told(trace, step))}</path>'
+            f'stroke="{COLOUR}" stroke-width="4" stroke-linecap="round">{tooltip(_about(trace, step))}</path>'
         )
         parts.append(_number(at(start + width / 2, distance), str(step.number)))
     return "".join(parts)
@@ -232,7 +232,7 @@ def _joined(points: Sequence[Point], dashed: bool = False, about: str = "") -> s
     dashes = ' stroke-dasharray="5 4"' if dashed else ""
     return (
         f'<path class="way" d="{d}" fill="none" stroke="{COLOUR}" stroke-width="3" '
-        f'stroke-linecap="round"{dashes}>{told(about)}</path>'
+        f'stroke-linecap="round"{dashes}>{tooltip(about)}</path>'
     )
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from workbench.builtin.reports.figures.marks import COUNT, INK, WIDTH, Point, arrow, told, words
+from workbench.builtin.reports.figures.marks import COUNT, INK, WIDTH, Point, arrow, tooltip, words
 from workbench.builtin.reports.figures.solution_counts import COLOURS, OF_Q, about, colour_of, in_words, names
 from workbench.matrices.solutions.complementary_cones import ComplementaryCones, Direction, Region, turn
 
@@ -71,7 +71,7 @@ def _sector(region: Region, start: float, width: float) -> str:
     (x, y), (u, v) = at(start, 1.0), at(start + width, 1.0)
     return (
         f'<path class="region" d="M{CENTRE[0]},{CENTRE[1]} L{x:.2f},{y:.2f} A{RADIUS},{RADIUS} 0 '
-        f'{int(width > math.pi)} 0 {u:.2f},{v:.2f} Z" fill="{COLOURS[region.count]}">{told(about(region))}</path>'
+        f'{int(width > math.pi)} 0 {u:.2f},{v:.2f} Z" fill="{COLOURS[region.count]}">{tooltip(about(region))}</path>'
     )
 
 

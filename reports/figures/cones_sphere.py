@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.builtin.reports.figures.marks import COUNT, WIDTH, Point, dot, told, words
+from workbench.builtin.reports.figures.marks import COUNT, WIDTH, Point, dot, tooltip, words
 from workbench.builtin.reports.figures.solution_counts import COLOURS, OF_Q, about, colour_of, names
 from workbench.matrices.solutions.complementary_cones import ComplementaryCones, Direction, Region, unit
 
@@ -115,7 +115,7 @@ def _area(region: Region, loops: list[Array]) -> str:
     colour = COLOURS[region.count]
     return (
         f'<path class="region" d="{outline}" fill="{colour}" fill-rule="evenodd" stroke="{colour}" '
-        f'stroke-width="0.6">{told(about(region))}</path>'
+        f'stroke-width="0.6">{tooltip(about(region))}</path>'
     )
 
 

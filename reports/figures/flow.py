@@ -71,11 +71,11 @@ def difference_figure(f: Flow, measures: Sequence[str]) -> Figure | None:
     for measure in [m for m in measures if m in set(d["measure"])]:
         data = panels(d[d["measure"] == measure])
         data = data.assign(
-            told=data["told"].astype(bool),
+            significant=data["significant"].astype(bool),
             middle=(100 * data["difference"]).map(short),
             low=(100 * (data["difference"] - data["uncertainty"])).map(short),
             high=(100 * (data["difference"] + data["uncertainty"])).map(short),
-        )[["panel", "formulation", "step", "middle", "low", "high", "told"]]
+        )[["panel", "formulation", "step", "middle", "low", "high", "significant"]]
         y = alt.Y("middle:Q", title=f"{measure.replace('_', ' ')} [%]")
         base = alt.Chart(data).encode(x=_over_step(d), color=colour)
         layers = [
@@ -84,7 +84,7 @@ def difference_figure(f: Flow, measures: Sequence[str]) -> Figure | None:
             base.mark_rule(strokeWidth=1.8).encode(y="low:Q", y2="high:Q"),
             base.mark_line(strokeWidth=1.4).encode(y=y, strokeDash=dash),
             base.mark_point(filled=True, opacity=1)
-            .encode(y=y, size=alt.condition("datum.told", alt.value(80), alt.value(14))),
+            .encode(y=y, size=alt.condition("datum.significant", alt.value(80), alt.value(14))),
         ]  # fmt: skip
         plots.append(by_mu(layers, data))
     caption = (
@@ -100,14 +100,14 @@ def _measures(f: Flow, rows: pd.DataFrame) -> Figure | None:
     if rows["step"].nunique() == rows["seed"].nunique() == 1:
         return None
     colour, dash = colours(list(dict.fromkeys(rows["formulation"])))
-    told, plots = f.rows.attrs["columns"], []
+    about, plots = f.rows.attrs["columns"], []
     for measure in f.measures:
         data = (
             panels(_in_ms(rows))[["panel", "formulation", "step", measure]].rename(columns={measure: "value"}).dropna()
         )
         if data.empty:
             continue
-        unit = "" if told[measure]["unit"] in ("", "1") else f" [{told[measure]['unit']}]"
+        unit = "" if about[measure]["unit"] in ("", "1") else f" [{about[measure]['unit']}]"
         title = f"{measure.replace('_', ' ')}{unit}"
         y = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False))
         data["value"] = data["value"].map(short)

@@ -23,7 +23,7 @@ def words(at: Point, text: str, size: float = 14, colour: str = INK, anchor: str
 
 
 def arrow(tail: Point, head: Point, colour: str, width: float = 1.8, about: str = "") -> str:
-    """An arrow with a solid tip; `about` is told where the pointer rests on it."""
+    """An arrow with a solid tip; `about` is shown where the pointer rests on it."""
     (x, y), (u, v) = tail, head
     length = float(np.hypot(u - x, v - y)) or 1.0
     a, b = (4.0 + 3.0 * width) * (u - x) / length, (4.0 + 3.0 * width) * (v - y) / length
@@ -31,7 +31,7 @@ def arrow(tail: Point, head: Point, colour: str, width: float = 1.8, about: str 
         f"{p:.1f},{q:.1f}" for p, q in ((u, v), (u - a - 0.4 * b, v - b + 0.4 * a), (u - a + 0.4 * b, v - b - 0.4 * a))
     )
     return (
-        f'<g stroke="{colour}" fill="{colour}">{told(about)}<line x1="{x:.1f}" y1="{y:.1f}" x2="{u - a:.1f}" '
+        f'<g stroke="{colour}" fill="{colour}">{tooltip(about)}<line x1="{x:.1f}" y1="{y:.1f}" x2="{u - a:.1f}" '
         f'y2="{v - b:.1f}" stroke-width="{width:g}"/><polygon points="{tip}" stroke="none"/></g>'
     )
 
@@ -39,9 +39,9 @@ def arrow(tail: Point, head: Point, colour: str, width: float = 1.8, about: str 
 def dot(at: Point, colour: str, radius: float = 3.5, about: str = "") -> str:
     """A filled circle with a white rim."""
     place = f'cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius:g}"'
-    return f'<circle {place} fill="{colour}" stroke="#fff" stroke-width="1.2">{told(about)}</circle>'
+    return f'<circle {place} fill="{colour}" stroke="#fff" stroke-width="1.2">{tooltip(about)}</circle>'
 
 
-def told(about: str) -> str:
+def tooltip(about: str) -> str:
     """What a browser tells where the pointer rests."""
     return f"<title>{escape(about)}</title>" if about else ""

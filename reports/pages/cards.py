@@ -36,5 +36,5 @@ def _card(c: Comparison, some: list[dict[str, Any]], styles: Mapping[str, tuple[
         ),
         "section_words": [x for x in words if not any(y.startswith(x) for y in words if y != x)],
         "verdicts": verdict_words(c.diagnostics, labels),
-        "told_options": options,
+        "option_rows": options,
     }  # fmt: skip

@@ -29,7 +29,7 @@ MEANINGS = {
     "Q": "a solution for every q",
     "Q0": "a solution for every q that is feasible",
 }
-TOLD_IN_WORDS = ("by", "from", "conclusion")
+IN_WORDS = ("by", "from", "conclusion")
 """Parts of a witness that its proof in words repeats."""
 MOST_SHOWN = 40
 """Faces of the solution set that the page lists; the JSON has them all."""
@@ -80,7 +80,7 @@ def class_rows(classes: dict[str, Any]) -> list[dict[str, Any]]:
             "witness": [
                 (key.replace("_", " "), _shown(key, value))
                 for key, value in (entry["witness"] or {}).items()
-                if key not in TOLD_IN_WORDS
+                if key not in IN_WORDS
             ],
         }
         for name, entry in classes.items()

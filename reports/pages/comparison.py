@@ -71,12 +71,12 @@ def save(
         c.bodies.to_csv(folder / "bodies.csv", index=False)
     write_json(folder / "provenance.json", provenance)
     (folder / "report.html").write_text(render(c, provenance), "utf-8")
-    told = named(c)
-    errors = _tables(told)[0]
+    by_name = named(c)
+    errors = _tables(by_name)[0]
     (folder / "errors.md").write_text(markdown(of_runs(errors)), "utf-8")
     (folder / "errors.tex").write_text(latex(of_runs(errors)), "utf-8")
     if drawn:
-        write_figures(figures(told), folder / "figures", drawn)
+        write_figures(figures(by_name), folder / "figures", drawn)
 
 
 def remove_others(c: Comparison, folder: Path) -> None:

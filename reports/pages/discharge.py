@@ -32,8 +32,8 @@ def _law(r: Mapping[Any, Any]) -> list[str]:
     ends = {name: _range(r[f"{name}_low"], r[f"{name}_high"]) for name in ("C", "k")}
     # Without an interval a number says nothing.
     C, k = (r[name] if np.isfinite(r[f"{name}_low"]) else np.nan for name in ("C", "k"))
-    told = [r["formulation"], r["mu"], r["step"], r["runs"], C, ends["C"], k, ends["k"], r["straight"]]
-    return [cell(value) for value in told]
+    values = [r["formulation"], r["mu"], r["step"], r["runs"], C, ends["C"], k, ends["k"], r["straight"]]
+    return [cell(value) for value in values]
 
 
 def _range(low: float, high: float) -> str:

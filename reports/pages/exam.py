@@ -8,7 +8,7 @@ from markupsafe import Markup
 from workbench.builtin.reports.figures.motion import colours_of, stills
 from workbench.builtin.reports.pages.motion import moving
 from workbench.builtin.reports.pages.page import environment, script, scripts
-from workbench.builtin.reports.text.exam import REFERENCE, against, cells, contacts, ranked, tally, told
+from workbench.builtin.reports.text.exam import REFERENCE, against, cells, contacts, ranked, tally, with_unit
 from workbench.exams.examine import Exam
 from workbench.exams.experiment import Experiment
 from workbench.exams.motion import motion
@@ -102,9 +102,9 @@ def _section(exam: Exam, experiment: Experiment, files: Files, names: Sequence[s
         own = rows[rows["subject"] == name]
         at = {(r["quantity"], r["trial"], r["step"]): r for r in own.to_dict("records")}
         reasons = list(dict.fromkeys(own[own["reason"] != ""]["reason"]))
-        line = [(told(at[c]["value"], at[c]["unit"]), bool(at[c]["passed"])) if c in at else None for c in columns]
+        line = [(with_unit(at[c]["value"], at[c]["unit"]), bool(at[c]["passed"])) if c in at else None for c in columns]
         table.append((name, line, "; ".join(reasons)))
-    theory = [(told(r["truth"], r["unit"]), told(r["bound"], r["unit"])) for r in measured.values()]
+    theory = [(with_unit(r["truth"], r["unit"]), with_unit(r["bound"], r["unit"])) for r in measured.values()]
     links = [(trial, file) for (name, trial, h), file in files.items() if (name, h) == (experiment.name, exam.steps[0])]
     return {
         "experiment": experiment, "columns": columns, "theory": theory, "table": table, "links": links,

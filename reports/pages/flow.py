@@ -38,9 +38,9 @@ def checks(truths: pd.DataFrame) -> list[dict[str, Any]]:
     found = []
     for name, of_runs in truths.groupby("name", sort=False) if len(truths) else ():
         unit = of_runs["unit"].iloc[0]
-        told = {c: _range(of_runs[c], unit) for c in ("computed", "theory", "tolerance")}
+        ranges = {c: _range(of_runs[c], unit) for c in ("computed", "theory", "tolerance")}
         held, source = int(of_runs["holds"].sum()), of_runs["source"].iloc[0]
-        found.append({"name": name, "held": held, "runs": len(of_runs), "source": source} | told)
+        found.append({"name": name, "held": held, "runs": len(of_runs), "source": source} | ranges)
     return found
 
 

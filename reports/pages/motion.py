@@ -31,7 +31,7 @@ HEAVIEST = 1_000_000
 SECONDS, BEGIN = 6.0, 0.4
 """About how long the motion plays, and the share of it that is shown until somebody chooses a time."""
 FLOATS = ("position", "force")
-"""What is told in figures or reaches over decades; the rest is drawn only, and is rounded to 16 bits."""
+"""What is given in figures or reaches over decades; the rest is drawn only, and is rounded to 16 bits."""
 KEPT = (*FLOATS, "orientation", "point", "axes", "slip")
 
 

@@ -18,16 +18,16 @@ def render(
     title: str, words: Sequence[str], rows: pd.DataFrame, metrics: tuple[Metric, ...], provenance: dict[str, Any]
 ) -> str:
     """The whole page as text."""
-    told = rows.attrs["columns"]
+    about = rows.attrs["columns"]
     given = list(rows.columns[1 : list(rows.columns).index("case")])
     varied = [name for name in given if pd.api.types.is_numeric_dtype(rows[name])]
     window = first_window(rows)
     errors = errors_of(metrics, window)
-    drawn = figures(window, errors, varied, {name: told[name]["unit"] for name in varied})
+    drawn = figures(window, errors, varied, {name: about[name]["unit"] for name in varied})
     table, said = by_variant(window, errors), sentences(window, errors, varied)
     return environment().get_template("study.html.j2").render(
         title=title, words=[*words, *said], description=" ".join(said or words), figures=drawn, errors=errors,
-        given=[(name, told[name], _range(rows[name])) for name in given],
+        given=[(name, about[name], _range(rows[name])) for name in given],
         orders=[_order(window, column) for column in errors if window["step"].nunique() > 1],
         table=[_line(row, errors) for row in table.to_dict("records")], several=rows["case"].nunique() > 1,
         cases=list(rows["case"].unique()), bounds=_json(_bounds(table, errors)), provenance=provenance,

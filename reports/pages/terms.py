@@ -34,7 +34,7 @@ def meanings(others: Mapping[str, tuple[str, str]]) -> Markup:
     """What the buttons open: the glossary and `others`, title and meaning by name."""
     every = {word: (word, meaning) for word, meaning in GLOSSARY.items()} | dict(others)
     text = '<div popover class="meaning" id="{}"><b>{}</b>: {}.</div>'
-    return Markup("\n").join(Markup(text).format(_place(name), *told) for name, told in every.items())
+    return Markup("\n").join(Markup(text).format(_place(name), *texts) for name, texts in every.items())
 
 
 def _place(name: str) -> str:

@@ -72,13 +72,13 @@ if (loupe) {
   function cells(x, exact, h) {
     if (Number.isNaN(x.state)) return [['no answer', true], ...Array(7).fill(['–', false])];
     const broken = new Set(faults(x, exact).map(fault => fault[0])), n = broken.has('n'), t = broken.has('t');
-    const told = !x.bears || known(x, exact), left = x.limit - x.friction;
+    const certain = !x.bears || known(x, exact), left = x.limit - x.friction;
     return [
       [STATES[x.state], x.state !== exact.state], [number(Math.abs(x.gap) <= SEEN ? 0 : 1e3 * x.gap), false],
       [number(x.p_n > x.least_p ? x.p_n / h : 0), n], [number(Math.abs(x.slack) > x.least_u ? x.slack : 0), n],
-      [told ? number(Math.abs(left) > Math.max(FEW * x.least_p, 1e-6 * x.limit) ? left / h : 0) : FREE, t],
+      [certain ? number(Math.abs(left) > Math.max(FEW * x.least_p, 1e-6 * x.limit) ? left / h : 0) : FREE, t],
       [number(x.speed > x.least_u ? x.speed : 0), t],
-      [told ? number(x.share) : FREE, t && x.bears], [told ? number(x.angle < 0.01 ? 0 : x.angle) : FREE, broken.has('angle')],
+      [certain ? number(x.share) : FREE, t && x.bears], [certain ? number(x.angle < 0.01 ? 0 : x.angle) : FREE, broken.has('angle')],
     ];
   }
 

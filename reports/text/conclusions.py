@@ -34,8 +34,8 @@ CLEAR = 1.2
 def summary(c: Comparison) -> list[str]:
     """The whole of it, for the first window."""
     window, rows = next(iter(c.windows.items()))
-    told = verified_in_words(rows, c.case is not None)
-    sentences = [" ".join([f"{told}, by the posed problem's own residual.", *not_verified(rows), *_early(c)])]
+    verified = verified_in_words(rows, c.case is not None)
+    sentences = [" ".join([f"{verified}, by the posed problem's own residual.", *not_verified(rows), *_early(c)])]
     for h in c.settings.steps if c.case else (None,):
         at = f"at {1e3 * h:g} ms, " if h and len(c.settings.steps) > 1 else ""
         where = at + (f"in the window “{window}”, " if c.case else "")
@@ -210,7 +210,7 @@ def disagreement(ranked: list[tuple[str, list[list[str]]]]) -> str:
     swapped = [(a, b) for a in both for b in both if local[a] < local[b] and whole[a] > whole[b]]
     if not swapped:
         return "Single steps and the velocities of runs rank alike."
-    # Who changes places with most others is told, with those.
+    # Who changes places with most others is named, with those.
     count = {x: sum(x in pair for pair in swapped) for x in both}
     one = max(both, key=lambda x: (count[x], -both.index(x)))
     better = [a for a, b in swapped if b == one]
@@ -247,11 +247,11 @@ def heading(rows: pd.DataFrame) -> str:
     if bound.empty:
         return ""
     free = rows["label"][rows["yaw_spread"] < NEGLIGIBLE]
-    told = ", ".join(f"{r['label']} by {100 * r['yaw_spread']:.3g} %" for r in bound.to_dict("records"))
+    yawed = ", ".join(f"{r['label']} by {100 * r['yaw_spread']:.3g} %" for r in bound.to_dict("records"))
     still = f" {listed(list(free))} {'do' if len(free) > 1 else 'does'} not depend on it." if len(free) else ""
     return (
         "Places step by step hold for this heading of the scene. Turned by up to 90°, single steps change by more than "
-        f"they are off here, in percent of what contacts do to the velocity: {told}.{still}"
+        f"they are off here, in percent of what contacts do to the velocity: {yawed}.{still}"
     )
 
 
@@ -315,12 +315,12 @@ def cancelled(rows: pd.DataFrame) -> str:
     if "velocity_error" not in rows or not parts:
         return ""
     found = rows[rows[parts].max(axis=1) > CLEAR * rows["velocity_error"].clip(lower=NEGLIGIBLE)]
-    told = [
+    vectors = [
         f"{r['label']} ({', '.join(f'{100 * r[x]:.3g} % by {WORDS[x]}' for x in parts if pd.notna(r[x]))}; "
         f"{100 * r['velocity_error']:.3g} % in all)"
         for r in found.to_dict("records")
     ]
-    return f"Parts of an error may cancel, as in the velocity of {', '.join(told)}." if told else ""
+    return f"Parts of an error may cancel, as in the velocity of {', '.join(vectors)}." if vectors else ""
 
 
 WORDS = {"velocity_formulation": "the formulation", "velocity_compliance": "the run's tangential compliance"}

@@ -44,12 +44,12 @@ def _too_wide(x: Discharge) -> list[str]:
 
 
 def _law(r: Mapping[Any, Any]) -> str:
-    told = " and ".join(f"{x} = {_two(r[x])} ({_two(r[f'{x}_low'])} to {_two(r[f'{x}_high'])})" for x in NAMES)
+    constants = " and ".join(f"{x} = {_two(r[x])} ({_two(r[f'{x}_low'])} to {_two(r[f'{x}_high'])})" for x in NAMES)
     beside = [_beside(r, x) for x in NAMES]
     held = ", ".join(f"{x} is {words}" for x, words in zip(NAMES, beside, strict=True))
     if beside[0] == beside[1]:
         held = f"both are {beside[0]}"
-    return f"{_capital(_who(r))}: {told}; beside what sources give, {held}. {_straight(r)}"
+    return f"{_capital(_who(r))}: {constants}; beside what sources give, {held}. {_straight(r)}"
 
 
 def _beside(r: Mapping[Any, Any], name: str) -> str:

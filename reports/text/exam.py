@@ -31,7 +31,7 @@ def passed(rows: pd.DataFrame) -> bool:
     return bool(rows["passed"].all())
 
 
-def told(value: float, unit: str, beside: float = 0.0) -> str:
+def with_unit(value: float, unit: str, beside: float = 0.0) -> str:
     """A number with its unit, which suits what stands beside it too; what is below 1e-10 is round-off."""
     if abs(value) < 1e-10:
         return "0"
@@ -47,8 +47,8 @@ def against(row: Any) -> str:
     if pd.isna(row["value"]):
         return f"{row['trial']}: {row['reason']}"
     return (
-        f"{row['quantity']}, {row['trial']}: {told(row['value'], row['unit'], row['truth'])}, "
-        f"theory {told(row['truth'], row['unit'], row['value'])}, within {told(row['bound'], row['unit'])}"
+        f"{row['quantity']}, {row['trial']}: {with_unit(row['value'], row['unit'], row['truth'])}, "
+        f"theory {with_unit(row['truth'], row['unit'], row['value'])}, within {with_unit(row['bound'], row['unit'])}"
     )
 
 
@@ -121,7 +121,7 @@ def cells(exam: Exam, subject: str, experiment: str) -> list[dict[str, Any]]:
         if own.empty:
             continue
         row = worst(own)
-        number = "none" if pd.isna(row["value"]) else told(row["value"], row["unit"])
+        number = "none" if pd.isna(row["value"]) else with_unit(row["value"], row["unit"])
         found.append({"passed": passed(own), "number": number, "says": against(row), "trial": row["trial"], "step": h})
     return found
 

@@ -30,33 +30,35 @@ def sentences(f: Flow) -> list[str]:
 
 
 def _changes(f: Flow) -> list[str]:
-    """Of every formulation the changes that are told, and how large those that are not can be."""
+    """Of every formulation the changes that are significant, and how large those that are not can be."""
     d, found = f.differences, []
     d = d[np.isfinite(d["uncertainty"].astype(float))]
     for formulation in [x for x in dict.fromkeys(d["formulation"]) if x != EXACT]:
         own = d[d["formulation"] == formulation]
         each = {m: own[own["measure"] == m] for m in f.measures if m in set(own["measure"])}
-        found += [_told(x, m, formulation) for m, x in each.items() if x["told"].any()]
-        found += _not_told({m: x for m, x in each.items() if not x["told"].any()}, formulation, len(found) > 0)
-    itself = d[(d["formulation"] == EXACT) & d["told"].astype(bool)]
+        found += [_significant(x, m, formulation) for m, x in each.items() if x["significant"].any()]
+        found += _not_significant(
+            {m: x for m, x in each.items() if not x["significant"].any()}, formulation, len(found) > 0
+        )
+    itself = d[(d["formulation"] == EXACT) & d["significant"].astype(bool)]
     if len(itself):
         names = listed([x.replace("_", " ") for x in dict.fromkeys(itself["measure"])])
-        found.append(f"The step alone, under Coulomb's law, changes what can be told too: {names}.")
+        found.append(f"The step alone, under Coulomb's law, makes a significant change too: {names}.")
     return found
 
 
-def _told(d: pd.DataFrame, measure: str, formulation: str) -> str:
-    told, others = d[d["told"]].sort_values(["mu", "step"]), d[~d["told"]]
+def _significant(d: pd.DataFrame, measure: str, formulation: str) -> str:
+    significant, others = d[d["significant"]].sort_values(["mu", "step"]), d[~d["significant"]]
     each = listed([
         f"{_two(100 * abs(r['difference']))} ± {_two(100 * r['uncertainty'])} % "
         f"{'more' if r['difference'] > 0 else 'less'} at μ = {r['mu']:g} and {_ms(r['step'])}"
-        for r in told.to_dict("records")
+        for r in significant.to_dict("records")
     ])  # fmt: skip
     rest = f" Elsewhere these runs cannot tell: the difference is {_below(others)}." if len(others) else ""
     return f"{_title(measure)}: {formulation} has {each} than {EXACT}.{rest}"
 
 
-def _not_told(each: dict[str, pd.DataFrame], formulation: str, others: bool) -> list[str]:
+def _not_significant(each: dict[str, pd.DataFrame], formulation: str, others: bool) -> list[str]:
     if not each:
         return []
     bounds = {m.replace("_", " "): _below(x) for m, x in each.items()}
@@ -95,7 +97,7 @@ def _over_mu(f: Flow, rows: pd.DataFrame) -> list[str]:
 
 
 def _order(mean: pd.Series, half: pd.Series) -> str:
-    """Whether a mean rises or falls from the smallest to the largest friction coefficient, as far as that is told."""
+    """Whether a mean rises or falls significantly from the smallest to the largest friction coefficient."""
     change, open_ = mean.iloc[-1] - mean.iloc[0], half.iloc[-1] + half.iloc[0]
     if not abs(change) > open_:
         return "these starts do not tell whether it changes"
@@ -109,8 +111,8 @@ def _checked(f: Flow) -> list[str]:
     held = f.truths.groupby("name", sort=False)["holds"].agg(["sum", "count"])
     whole = [str(name) for name, r in held.iterrows() if r["sum"] == r["count"]]
     rest = [f"{name} in {r['sum']} of {r['count']} runs" for name, r in held.iterrows() if r["sum"] < r["count"]]
-    told = [f"{listed(whole)} in every run"] if whole else []
-    return [f"Checks against theory that hold: {'; '.join([*told, *rest])}."]
+    always = [f"{listed(whole)} in every run"] if whole else []
+    return [f"Checks against theory that hold: {'; '.join([*always, *rest])}."]
 
 
 def _artefact(f: Flow, rows: pd.DataFrame) -> list[str]:
@@ -136,7 +138,7 @@ def _how_sure(f: Flow, rows: pd.DataFrame) -> list[str]:
     if EXACT not in set(rows["formulation"]):
         return []
     if not np.isfinite(f.differences["uncertainty"].astype(float)).any():
-        return ["What is chance cannot be told from one start: give more (--seeds)."]
+        return ["One start does not show what is chance: give more (--seeds)."]
     return [
         f"How sure: every number is the mean over {starts} starts of a run less that of {EXACT} from the same start; ± "
         "is what the spread of these pairs leaves open, for all measures, μ and steps together with "

@@ -113,12 +113,12 @@ def _alone(c: Comparison, others: pd.DataFrame) -> str:
         return ""
     label, columns = str(others["label"].iloc[0]), {x.name: x for m in c.metrics for x in m.columns}
     errors = {name: others[name] for name in called(c) if name in columns and name in others}
-    told = [
+    misses = [
         f"{span(x, columns[name])} {small(called(c)[name])}" for name, x in errors.items() if x.iloc[0] >= NEGLIGIBLE
     ]
-    if not told:
+    if not misses:
         return ""
-    return f"Beside Coulomb's law {label} is off by {listed(told)}{at_the_end(c, label)}."
+    return f"Beside Coulomb's law {label} is off by {listed(misses)}{at_the_end(c, label)}."
 
 
 def _first(c: Comparison, found: Ranked, rows: pd.DataFrame) -> str:

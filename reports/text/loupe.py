@@ -136,7 +136,7 @@ def _slack(x: Contact) -> str:
 
 
 SEEN = 1e-6
-"""Gaps from which on they are told [m]."""
+"""Gaps from which on they are named [m]."""
 
 
 def lead(when: str, contact: int, exact: Contact, h: float) -> str:

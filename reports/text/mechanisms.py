@@ -92,6 +92,6 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
 
 
 NOTABLE = {"lift": 0.1, "creep": 10.0, "energy_gained": 1e-3}
-"""Symptoms [mm, µm/s, J] from which on they are told."""
+"""Symptoms [mm, µm/s, J] from which on they are named."""
 MISSING = 0.05
-"""Share of the approach from which on a rebound that is missing, or too much, is told."""
+"""Share of the approach from which on a rebound that is missing, or too much, is named."""

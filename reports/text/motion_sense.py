@@ -57,9 +57,9 @@ def motion_sense(c: Comparison, rows: pd.DataFrame, best: str, worst: str) -> st
     else:
         shown = [worst] if worst in nearest else nearest[:3]
         others, verb = [x for x in ends if x not in shown], "The motion ranks otherwise"
-    rest = "".join(f", {x} {_told(found[x])}" for x in others)
+    rest = "".join(f", {x} {_place(found[x])}" for x in others)
     be = "are" if len(shown) > 1 else "is"
-    near = f"{listed(shown)} {be} nearest to the reference, {_told(found[shown[0]])}"
+    near = f"{listed(shown)} {be} nearest to the reference, {_place(found[shown[0]])}"
     also = _since(rows, shown[0]) if best not in nearest else ""
     return f"{verb}: {at}, of those ranked, {near}{rest}{also}{_path(rows, shown)}."
 
@@ -92,11 +92,11 @@ def at_the_end(c: Comparison, label: str) -> str:
     return (
         ""
         if c.motion is None or place is None
-        else f"; at {c.motion.t[-1]:.3g} s it is {_told(place)} from the reference"
+        else f"; at {c.motion.t[-1]:.3g} s it is {_place(place)} from the reference"
     )
 
 
-def _told(x: Place) -> str:
+def _place(x: Place) -> str:
     return f"{_far(x.end)}" + (f" (up to {_far(x.most)} before)" if x.most > 2 * x.end else "")
 
 

@@ -32,11 +32,11 @@ def named(c: Comparison) -> Comparison:
         for f, (_, own) in zip(c.formulations, variants, strict=True)
     }  # fmt: skip
 
-    def told(frame: pd.DataFrame) -> pd.DataFrame:
+    def renamed(frame: pd.DataFrame) -> pd.DataFrame:
         return frame.assign(label=frame["label"].map(lambda x: names.get(x, x))) if len(frame) else frame
 
     return replace(
-        c, runs=told(c.runs), trajectories=told(c.trajectories), diagnostics=told(c.diagnostics),
+        c, runs=renamed(c.runs), trajectories=renamed(c.trajectories), diagnostics=renamed(c.diagnostics),
         mathematics=tuple(card | {"label": names[card["label"]]} for card in c.mathematics),
         formulations=tuple(
             SavedFormulation(f.name, names[f.label], f.friction, dict(f.options), f.axes) for f in c.formulations

@@ -64,8 +64,8 @@ def _some(words: list[str]) -> str:
 
 
 def _rest(rows: pd.DataFrame, base: Any) -> str:
-    told = rows[rows["rest_position_verdict"] == "cannot tell"]["label"]
-    same = [x for x in told if x != base["label"]]
+    unclear = rows[rows["rest_position_verdict"] == "cannot tell"]["label"]
+    same = [x for x in unclear if x != base["label"]]
     words = f"At the end of a recording it is {span(base, 'rest_position', 'mm')} and "
     words += f"{span(base, 'rest_orientation', 'degrees')} off"
     return words + (f"; there the data cannot tell it from {listed(same)}." if same else ".")

@@ -28,7 +28,7 @@ SENSES = {
     "body_force_error": "In the contact force on a body",
 }  # fmt: skip
 LEAST = {"penetration": 1e-4, "lift": 1e-4, "creep": 1e-4, "drift": 1e-4}
-"""Symptoms from which on they are told [m, m/s]."""
+"""Symptoms from which on they are named [m, m/s]."""
 VERBS = {
     "penetration": "goes in by {} mm", "lift": "is lifted by {} mm", "creep": "creeps at {} mm/s",
     "drift": "drifts by {} mm",
@@ -49,7 +49,7 @@ def compared(c: Comparison) -> str:
 
 
 def shown(c: Comparison) -> SceneShown:
-    """What is told of the scene."""
+    """What the page says of the scene."""
     assert c.scene
     return c.scene
 
@@ -111,14 +111,14 @@ def _first(c: Comparison, found: Ranked | None, rows: pd.DataFrame) -> str:
     if alike:
         return _alike(c, errors, rows, alike)
     if found is None:
-        told = ", ".join(f"{label} is {_far(error)} off" for label, error in errors.items())
-        return f"Over {shown(c).until:.3g} s of motion {told}."
+        off = ", ".join(f"{label} is {_far(error)} off" for label, error in errors.items())
+        return f"Over {shown(c).until:.3g} s of motion {off}."
     label = found.order[0][0]
     words = sentence(found.column, f"Over {shown(c).until:.3g} s of motion", found.order, found.rows)
     several = len(shown(c).bodies) > 1
     where = [farthest_body(c, x) for x in dict.fromkeys((label, found.order[-1][-1]))]
-    told = f" (the farthest body is {' and '.join(dict.fromkeys(where))})" if several and all(where) else ""
-    return f"{words[0].upper()}{words[1:-1]}{told}."
+    farthest = f" (the farthest body is {' and '.join(dict.fromkeys(where))})" if several and all(where) else ""
+    return f"{words[0].upper()}{words[1:-1]}{farthest}."
 
 
 def as_coulomb(c: Comparison, rows: pd.DataFrame) -> list[str]:
@@ -248,8 +248,8 @@ def summary(c: Comparison) -> list[str]:
     if plain := [*alike, *symptoms.get((), ())]:
         said.append(f"Nothing beyond what exact Coulomb friction does at this step shows under {listed(plain)}.")
     said += _solvers(rows)
-    told = who if rows["label"].duplicated().any() else itemgetter("label")
-    said += [f"{_sentence(told(r))} is not compared: {why_not(r)}." for r in _records(rows[~rows["verified"]])]
+    name_of = who if rows["label"].duplicated().any() else itemgetter("label")
+    said += [f"{_sentence(name_of(r))} is not compared: {why_not(r)}." for r in _records(rows[~rows["verified"]])]
     if c.truths:
         failing = [x.name for x in c.truths if not x.holds]
         ends = f"; these fail: {listed(failing)}" if failing else ""

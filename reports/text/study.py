@@ -20,7 +20,7 @@ def in_words(found: Order, column: Column) -> str:
         between = f" ({found.p_low:.2f} to {found.p_high:.2f})"
     said = {
         "zero": "is zero at every step",
-        "unknown": "not told by these steps",
+        "unknown": "not determined by these steps",
         "not": "does not fall with the step",
         "hardly": f"hardly falls with the step, order {found.p:.2f}{between}",
         "vanishes": f"vanishes with the step, order {found.p:.2f}{between or ', by two steps alone'}",

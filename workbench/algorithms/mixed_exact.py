@@ -46,7 +46,7 @@ class MixedSolver:
         """As `solve`, from a start (n,)."""
         from workbench.algorithms.small_cones import VERIFIED, solve_small
 
-        begun, p, sets = clock(), problem.laid, problem.sets
+        begun, p, sets = clock(), problem.set_by_set, problem.sets
         with np.errstate(divide="ignore", invalid="ignore"):
             x = np.nan_to_num(start[sets.order] / p.unit, nan=0.0, posinf=0.0, neginf=0.0)
         info, steps = np.zeros(1, dtype=np.int64), 0

@@ -341,7 +341,7 @@ def nearby_slide(W, q, mu, associated, theta):
 
 
 @kernel(types.void(VECTOR, types.float64, types.float64, types.float64))
-def put_slide(z, p_n, mu, theta):
+def fill_sliding(z, p_n, mu, theta):
     """z (3) = [p_n, mu p_n e(theta)]."""
     z[0], z[1], z[2] = p_n, mu * p_n * np.cos(theta), mu * p_n * np.sin(theta)
 
@@ -387,7 +387,7 @@ def one_contact(W, q, mu, associated, z):
         theta = nearby_slide(W, q, mu[0], associated, np.arctan2(candidate[2], candidate[1]))
         p_n = slide(W, q, mu[0], associated, theta)[0]
         if p_n > 0.0:
-            put_slide(candidate, p_n, mu[0], theta)
+            fill_sliding(candidate, p_n, mu[0], theta)
             best = _better(W, q, mu, associated, candidate, gap, best, z)
             if best <= ROUND_OFF:
                 return best
@@ -395,6 +395,6 @@ def one_contact(W, q, mu, associated, z):
     for k in range(slide_angles(W, q, mu[0], associated, angles)):
         p_n = slide(W, q, mu[0], associated, angles[k])[0]
         if p_n > 0.0:
-            put_slide(candidate, p_n, mu[0], angles[k])
+            fill_sliding(candidate, p_n, mu[0], angles[k])
             best = _better(W, q, mu, associated, candidate, gap, best, z)
     return best

@@ -101,7 +101,7 @@ def objection(problem: Problem) -> str | None:
 
 
 def scaled(problem: Problem, leave_out_far: bool = True, guess: Array | None = None) -> ScaledQP:
-    """The scaled QP of a problem that `objection` lets pass, without its far bounds or, if so told, with all.
+    """The scaled QP of a problem that `objection` lets pass, without its far bounds or, if asked, with all.
 
     The gradient is of order one at y = 0 or, with a guess z (n,), what z makes of it is.
     """

@@ -101,7 +101,7 @@ def save(c: Compiled) -> None:
 
 
 def _name(formulation: Formulation, size: tuple[int, ...]) -> str | None:
-    """The name of the file of a formulation and size; None where what it depends on cannot be told."""
+    """The name of the file of a formulation and size; None where what it depends on cannot be determined."""
     module, name = formulation.build.__module__, formulation.build.__name__
     known = getattr(sys.modules.get(module), name, None)
     if getattr(known, "build", None) is not formulation.build:

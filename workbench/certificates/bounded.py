@@ -16,7 +16,7 @@ def check_uniqueness(M: Rows, bounds: Any, verdict: Any, support: dict[str, Any]
     """RefusedError unless the support proves the verdict "unique" or "not unique"."""
     n = len(M)
     if not isinstance(bounds, dict):
-        raise RefusedError("the bounds are not told")
+        raise RefusedError("the bounds are not given")
     free, fixed, bounded = (indices(bounds.get(kind), n, kind) for kind in ("free", "fixed", "bounded"))
     if sorted([*free, *fixed, *bounded]) != list(range(n)):
         raise RefusedError("the unknowns are not shared out to free, fixed and bounded")

@@ -102,7 +102,9 @@ def add_options(compare: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     compare.add_argument("--key", metavar="NAME", help="the model's keyframe to start from")
     compare.add_argument(
-        "--ctrl", metavar="FILE", help="what the model's actuators are told: a number, or a table of time and actuators"
+        "--ctrl",
+        metavar="FILE",
+        help="what the model's actuators are commanded: a number, or a table of time and actuators",
     )
 
 

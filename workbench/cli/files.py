@@ -22,7 +22,7 @@ WRITTEN = (
 
 def add_command(commands: Any) -> None:
     """Add the commands to a parser's subparsers."""
-    formats = "text as Siconos prints it, FCLIB's HDF5 (local or global), .npz, .mat; told by its content"
+    formats = "text as Siconos prints it, FCLIB's HDF5 (local or global), .npz, .mat; recognised by its content"
     convert = command(
         commands, "convert", "rewrite a problem in another format", "convert problem.dat problem.hdf5",
         "convert problem.hdf5 problem.mat",

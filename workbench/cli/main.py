@@ -59,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; 0 on success, 2 on a mistake that is told in one line, 128 + n when ended by signal n."""
+    """Run the command line; 0 on success, 2 on a mistake, reported in one line, 128 + n when ended by signal n."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     # Matrices here are small and work is shared out between processes: threads of the BLAS would wait on each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

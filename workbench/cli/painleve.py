@@ -110,7 +110,7 @@ def parse_axis(case: "Case", text: str, option: str) -> "Axis":
         raise WorkbenchError(f"{place}: FROM < TO within the range of doubles are needed")
     if count.denominator != 1 or not 2 <= count <= MOST_POINTS:
         raise WorkbenchError(f"{place}: COUNT is a whole number from 2 to {MOST_POINTS}")
-    # A name that the case does not know is told now, and what it knows; a value it refuses is a hole in the map.
+    # A name that the case does not know is reported now, with those it knows; a value it refuses is a hole in the map.
     if name != SLIP:
         try:
             case.with_parameters(**{name: start})

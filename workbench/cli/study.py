@@ -145,7 +145,7 @@ class _Log:
     """A bar and what each worker is at on a terminal, a line every `EVERY` seconds elsewhere, nothing when quiet."""
 
     def __init__(self, quiet: bool) -> None:
-        self.told: Progress | None = None
+        self.newest: Progress | None = None
         self.last = -EVERY
         self.live: Any = None
         self.lines = not quiet and not sys.stderr.isatty()
@@ -161,7 +161,7 @@ class _Log:
         return self
 
     def __call__(self, p: "Progress") -> None:
-        self.told = p
+        self.newest = p
         if self.lines and (p.seconds - self.last >= EVERY or p.kept + p.made == p.total):
             self.last = p.seconds
             now = time.strftime("%H:%M:%S")
@@ -173,7 +173,7 @@ class _Log:
         from rich.progress_bar import ProgressBar
         from rich.text import Text
 
-        p = self.told
+        p = self.newest
         if p is None:
             return "planning"
         there, now = p.kept + p.made, time.monotonic()
@@ -183,7 +183,7 @@ class _Log:
 
     def kept(self) -> str:
         """What is to be said where the study is interrupted."""
-        p = self.told
+        p = self.newest
         return f"{p.kept + p.made} of {p.total} runs are kept" if p else "what was finished is kept"
 
     def __exit__(self, *_: object) -> None:

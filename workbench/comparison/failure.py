@@ -24,7 +24,7 @@ def failed(error: Exception) -> Failed:
     if isinstance(error, WorkbenchError) and not error.__cause__:
         return Failed(Status.REFUSED.name, str(error))
     # What tells of another error is no refusal: something broke.
-    told = str(error) if isinstance(error, WorkbenchError) else f"{type(error).__name__}: {error}"
-    words = " ".join(told.split())
+    message = str(error) if isinstance(error, WorkbenchError) else f"{type(error).__name__}: {error}"
+    words = " ".join(message.split())
     # A WorkbenchError escapes what cannot be printed.
     return Failed("FAILED", str(WorkbenchError(words if len(words) <= LONGEST else f"{words[:LONGEST]} ...")))

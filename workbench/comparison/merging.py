@@ -42,7 +42,7 @@ class Saved:
 
 
 def merged(several: Sequence[Saved]) -> Comparison:
-    """One comparison with the runs of all; of a run that is there twice the newer, which a remark tells.
+    """One comparison with the runs of all; of a run that is there twice the newer, which a remark says.
 
     Raises DataError, which names what differs, where they are not of one system, reference, metrics and versions.
     """
@@ -56,7 +56,7 @@ def merged(several: Sequence[Saved]) -> Comparison:
     if not others:
         return first.comparison
     remarks = list(dict.fromkeys(x for s in several for x in s.comparison.remarks))
-    kept, told = _without_older(several)
+    kept, left_out = _without_older(several)
     c, all_of = first.comparison, [s.comparison for s in several]
     sizes = tuple(dict.fromkeys(h for x in all_of for h in x.settings.steps))
     formulations = {f.label: f for x in all_of for f in x.formulations}
@@ -80,7 +80,7 @@ def merged(several: Sequence[Saved]) -> Comparison:
         runs=framed(_ordered(pd.DataFrame(rows), order), columns, about),
         trajectories=framed(trajectories, [x for x in TRAJECTORIES if x.name in trajectories], about),
         diagnostics=framed(diagnostics, DIAGNOSTICS, about),
-        settings=replace(c.settings, steps=sizes), remarks=(*remarks, *told),
+        settings=replace(c.settings, steps=sizes), remarks=(*remarks, *left_out),
         seconds=times.pop() if len(times) == 1 else None, motion=_motion(kept, order),
         scene=_scene([x.scene for x in all_of if x.scene], engines),
         bodies=framed(_ordered(pd.concat([x.bodies for x in kept]), order), BODIES, about) if c.scene else c.bodies,
@@ -134,8 +134,8 @@ def _first_difference(what: str, x: Mapping[str, Any], y: Mapping[str, Any]) -> 
             return f"{what}{key.replace('_', ' ')} in one of them alone"
         here, there = x[key], y[key]
         if here != there and not (here != here and there != there):
-            told = isinstance(here, str | int | float | Relaxation)
-            words = f"{str(there)[:60]} beside {str(here)[:60]}" if told else "differs"
+            short = isinstance(here, str | int | float | Relaxation)
+            words = f"{str(there)[:60]} beside {str(here)[:60]}" if short else "differs"
             return f"{what}{key.replace('_', ' ')} {words}"
     return ""
 
@@ -153,21 +153,21 @@ def _of_references(x: Comparison, y: Comparison) -> str:
 
 def _without_older(several: Sequence[Saved]) -> tuple[list[Comparison], list[str]]:
     """Each without runs that a newer one has, and sentences on what was left out."""
-    kept, told = [], []
+    kept, left_out = [], []
     for i, s in enumerate(several):
         c = s.comparison
         for j, other in enumerate(several):
             newer = (other.provenance["created"], j) > (s.provenance["created"], i)
             twice = _keys(c.runs) & _keys(other.comparison.runs) if newer else set()
             if twice:
-                told.append(
+                left_out.append(
                     f"{len(twice)} run{'s are' if len(twice) > 1 else ' is'} in '{s.folder}' and in '{other.folder}'; "
                     f"shown is the newer, of {other.provenance['created']}, in '{other.folder}'."
                 )
                 frames = {name: getattr(c, name) for name in ("runs", "trajectories", "bodies")}
                 c = replace(c, **{name: x[[key not in twice for key in _in_order(x)]] for name, x in frames.items()})
         kept.append(c)
-    return kept, told
+    return kept, left_out
 
 
 def _motion(several: Sequence[Comparison], order: Mapping[str, list[Any]]) -> Motion | None:

@@ -142,12 +142,12 @@ def _track(run: Run, role: str, every: int, K: int) -> Track:
     impulse = np.concatenate([run.p_n[steps][..., None], run.p_t[steps]], axis=-1)
     none = np.full((1, *impulse.shape[1:]), np.nan)
 
-    def told(x: Array) -> Array:
+    def sampled(x: Array) -> Array:
         return np.concatenate([x, np.full((K - len(x), *x.shape[1:]), np.nan)])
 
     with np.errstate(over="ignore", invalid="ignore"):
-        position, orientation, point, axes = map(told, (*run.case.poses(q), *run.case.contacts(q)))
-    force = told(np.concatenate([none, impulse / run.h]))
-    slip = told(np.concatenate([none[..., 1:], run.u_t[steps]]))
+        position, orientation, point, axes = map(sampled, (*run.case.poses(q), *run.case.contacts(q)))
+    force = sampled(np.concatenate([none, impulse / run.h]))
+    slip = sampled(np.concatenate([none[..., 1:], run.u_t[steps]]))
     label, mu = run.formulation.label, run.mu.max(axis=0, initial=0.0)
     return Track(label, role, run.solver, run.h, position, orientation, point, axes, force, slip, mu)

@@ -112,7 +112,7 @@ def chosen_metrics(about: frozenset[str], given: Iterable[Metric | str] | None) 
 def mathematics(formulations: Sequence[Formulation], size: tuple[int, int, int, int]) -> tuple[dict[str, Any], ...]:
     """What a reader needs to know of each formulation, printed from the declaration of size (n, m, r, d).
 
-    `options` are those of `Formulation.told_options`.
+    `options` are those of `Formulation.option_rows`.
     `section` and `sliding_section` are the vertices of `friction_section`, of a contact that sticks and of one that
     slides along its first axis; `section_axes` says along what that axis lies in either. What cannot be declared,
     compiled or printed says so in `failure`, and is not `compiled` in the first two cases.
@@ -136,7 +136,7 @@ def _card(f: Formulation, size: tuple[int, int, int, int]) -> dict[str, Any]:
         "name": f.name, "label": f.label,
         "friction": f.friction, "source": f.source, "theory": theory_of(f), "problem_class": "",
         "relations": [], "sets": [], "blocks": "", "glossary": [], "compiled": False, "failure": None,
-        "options": [list(option) for option in f.told_options], **_section(f),
+        "options": [list(option) for option in f.option_rows], **_section(f),
     }  # fmt: skip
     try:
         if f.symbols is not ContactSymbols:

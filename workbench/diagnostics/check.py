@@ -78,11 +78,11 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progre
     M = matrix.values
     m, n = M.shape
     judged = matrix.judged if q is None or q.judged == matrix.judged else f"of M {matrix.judged}; of q {q.judged}"
-    told = {"judged": judged, "notes": [*matrix.notes, *(q.notes if q is not None else ())]}
+    beginning = {"judged": judged, "notes": [*matrix.notes, *(q.notes if q is not None else ())]}
     if m != n:
         words = f"The matrix is {m} x {n}: symmetry, definiteness and the P-property are defined for square ones only."
         nothing = dict.fromkeys((*_SQUARE_ONLY, "classes", "solutions", "homogeneous", "margin", "degree"))
-        return {**told, **_rank_entries(matrix, False, deadline), **nothing, "solvers": [], "in_words": words}
+        return {**beginning, **_rank_entries(matrix, False, deadline), **nothing, "solvers": [], "in_words": words}
     size = float(np.abs(M).max()) or 1.0
     # Divided first, so that the difference of two large entries cannot overflow.
     asymmetry = float(np.abs(M / size - M.T / size).max())
@@ -102,7 +102,7 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progre
         verdict = _of_class(ClassVerdict(**lcp["classes"]["P"])) or verdict
     tell("the distance to the nearest matrix that is not P")
     result: dict = (
-        told
+        beginning
         | ranked
         | {
             "symmetric": asymmetry <= SYMMETRY_TOLERANCE,

@@ -15,7 +15,7 @@ from workbench.sliding.system import SlidingStack, SlidingSystem
 TOLERANCE = 1e-9
 """Relative size below which a determinant or an unknown counts as zero, so that the cell is undecided."""
 UNDECIDED = len(REGIMES)
-"""Number of the regime that could not be told; the others are numbered as in `REGIMES`."""
+"""Number of the regime that could not be determined; the others are numbered as in `REGIMES`."""
 
 
 @dataclass(frozen=True, eq=False)

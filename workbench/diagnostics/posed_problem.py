@@ -168,10 +168,10 @@ def _distance_words(d: Entry) -> str:
 
 def _uniqueness_words(u: Entry) -> str:
     kinds = ", ".join(f"{len(some)} {name}" for name, some in u["bounds"].items() if some)
-    told = {"unique": "exactly one solution", "not unique": "not unique", "undecided": "undecided"}[u["verdict"]]
+    number = {"unique": "exactly one solution", "not unique": "not unique", "undecided": "undecided"}[u["verdict"]]
     against = "some x has (M x)_i = 0 where z_i is free and x_i (M x)_i <= 0 elsewhere"
     tests = (f"{name} test: {t['proof'] or t['reason'] or against}" for name, t in u["tests"].items())
-    return f"{told} ({kinds}); {'; '.join(tests)}"
+    return f"{number} ({kinds}); {'; '.join(tests)}"
 
 
 def _solutions_words(s: Entry) -> str:

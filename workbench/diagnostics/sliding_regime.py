@@ -186,7 +186,7 @@ def open_question(system: SlidingSystem, tolerance: float) -> str:
 
 
 def open_base(pair: Pair, tolerance: float) -> str:
-    """The first base of which balls cannot tell whether it gives an answer; empty where all are told."""
+    """The first base of which balls cannot tell whether it gives an answer; empty where all are decided."""
     m = pair.P.nrows()
     for a in index_sets(m):
         where = "{" + ", ".join(map(str, a)) + "}"

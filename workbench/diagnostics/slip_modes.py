@@ -43,7 +43,7 @@ class Motion:
 
 @dataclass(frozen=True, eq=False)
 class Motions:
-    """All motions of the numbers as they stand; `open` is why their number is not told, if it is not."""
+    """All motions of the numbers as they stand; `open` is why their number is unknown, if it is not."""
 
     found: list[Motion]
     open: str = ""

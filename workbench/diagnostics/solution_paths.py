@@ -1,4 +1,4 @@
-"""What the solutions along a parameter are, in numbers to be drawn and told: curves, families, places."""
+"""What the solutions along a parameter are, in numbers to be drawn and described: curves, families, places."""
 
 from dataclasses import dataclass
 

@@ -87,7 +87,7 @@ def unpacked(x: dict[str, Any]) -> np.ndarray:
 def serve(adapter: str, *needs: str) -> None:
     """Answer every line {"trial", "h", "settings"} by a line of arrays, or {"error"}; first, tell the version.
 
-    Where the adapter, or a module that it needs, cannot be imported, {"absent"} is told instead.
+    Where the adapter, or a module that it needs, cannot be imported, {"absent"} is the answer instead.
     """
     # What an engine prints must not get between the lines.
     out = os.fdopen(os.dup(1), "w")

@@ -71,12 +71,12 @@ class Record:
         return kinetic - self.position @ np.array(self.trial.gravity) @ mass
 
     def imbalance(self) -> float:
-        """The largest |m dv/dt - F - m g| of a body over its weight: how far the forces told are from the motion."""
+        """The largest |m dv/dt - F - m g| of a body over its weight: how far reported forces are from the motion."""
         mass = np.array([body.mass for body in self.trial.bodies])[:, None]
         change = np.diff(self.velocity[..., :3], axis=0)
         if 0 < self.pushed <= len(change) and any(any(body.velocity) for body in self.trial.bodies):
             change[self.pushed - 1] = np.nan
         pull = gravity(self.trial.plain(), self.h, np.arange(len(change))[:, None])[:, None]
         error = mass * (change / self.h - pull) - self.wrench[..., :3]
-        told = np.linalg.norm(error, axis=-1) / (mass[:, 0] * np.linalg.norm(self.trial.gravity))
-        return float(np.nanmax(told)) if np.isfinite(told).any() else np.nan
+        share = np.linalg.norm(error, axis=-1) / (mass[:, 0] * np.linalg.norm(self.trial.gravity))
+        return float(np.nanmax(share)) if np.isfinite(share).any() else np.nan

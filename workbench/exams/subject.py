@@ -24,7 +24,7 @@ PATIENCE, COMPILING = 120.0, 1200.0
 
 
 class CannotPlayError(WorkbenchError):
-    """A subject cannot play a trial, or failed in it; the reason is told."""
+    """A subject cannot play a trial, or failed in it; the reason is given."""
 
 
 class EndedError(CannotPlayError):

@@ -239,14 +239,14 @@ class Formulation:
         return _listed(self.options)
 
     @property
-    def told_options(self) -> list[tuple[str, str, str, str]]:
+    def option_rows(self) -> list[tuple[str, str, str, str]]:
         """Every option's name, its value, the values that it takes, and what it means, in words."""
         return [(k, _plain(x), _values(self.kinds[k]), self.meanings.get(k, "")) for k, x in self.options.items()]
 
     @property
     def described_options(self) -> dict[str, str]:
         """Every option with its value, the values it takes and what it means, in words."""
-        return {k: f"{x}, {taken}{meaning and f': {meaning}'}" for k, x, taken, meaning in self.told_options}
+        return {k: f"{x}, {taken}{meaning and f': {meaning}'}" for k, x, taken, meaning in self.option_rows}
 
     def with_options(self, **options: Any) -> "Formulation":
         """The same formulation with other options; raises UnknownNameError or ModellingError."""

@@ -54,7 +54,7 @@ class Sets:
             raise DataError("an interval has no coefficient, a disc one radius, a cone one or one for every direction")
 
 
-class Laid(NamedTuple):
+class SetBySet(NamedTuple):
     """A problem set by set: A (n, n), q (n,), unit (n,) of the unknowns, coefficients or radii (B,), bounds (n,)."""
 
     A: Array
@@ -103,7 +103,7 @@ class MixedNCP:
         return self.q.shape[-1]
 
     @cached_property
-    def laid(self) -> Laid:
+    def set_by_set(self) -> SetBySet:
         """The problem set by set, ellipsoids as round cones; for one problem, not a batch."""
         s, order = self.sets, self.sets.order
         mu, unit = np.zeros(s.cone.size), np.ones(self.size)
@@ -113,12 +113,12 @@ class MixedNCP:
             if own.size > 1 and mu[i] > 0:
                 unit[s.first[i] + 1 : s.first[i + 1]] = own / mu[i]
         A = unit[:, None] * self.M[np.ix_(order, order)] * unit
-        return Laid(A, unit * self.q[order], unit, mu, self.lower[order], self.upper[order])
+        return SetBySet(A, unit * self.q[order], unit, mu, self.lower[order], self.upper[order])
 
     def plain(self, x: Array) -> Array:
-        """z (n,) of the unknowns x (n,) of `laid`."""
+        """z (n,) of the unknowns x (n,) of `set_by_set`."""
         z = np.empty(self.size)
-        z[self.sets.order] = self.laid.unit * x
+        z[self.sets.order] = self.set_by_set.unit * x
         return z
 
     def residual(self, z: Array) -> Array:
@@ -141,7 +141,7 @@ class MixedNCP:
     def _residual(self, z: Array) -> float:
         from workbench.problems.block_kernels import block_residuals, block_units
 
-        s, p = self.sets, self.laid
+        s, p = self.sets, self.set_by_set
         with np.errstate(divide="ignore", invalid="ignore"):
             # What a coefficient of zero leaves without effect must be zero.
             x = np.where(p.unit > 0, z[s.order] / p.unit, np.where(z[s.order] == 0, 0.0, np.inf))
@@ -157,5 +157,5 @@ class MixedNCP:
     def _parts(self) -> Indices:
         """(B,) the least set of the part of every one: what M couples directly or through others."""
         set_of = np.repeat(np.arange(self.sets.cone.size), np.diff(self.sets.first))
-        i, j = np.nonzero(self.laid.A)
+        i, j = np.nonzero(self.set_by_set.A)
         return parts_of(set_of[i], set_of[j], self.sets.cone.size)

@@ -2,7 +2,7 @@
 
     fclib_local    W, vectors q, mu; with bilateral rows V, R and the vector s
     fclib_global   M, H, vectors f, w, mu; with bilateral constraints G and the vector b
-    ..._rolling    the same with rolling friction, vector mu_r and five rows a contact: told, and not read
+    ..._rolling    the same with rolling friction, vector mu_r and five rows a contact: named in a refusal, not read
     a matrix       m, n, nzmax, nz and arrays p, i, x: triplets (nz >= 0, i rows, p columns),
                    compressed columns (nz = -1) or compressed rows (nz = -2)
 

@@ -1,4 +1,4 @@
-"""Contact problems from files of others and to them; what a file holds is told by its content, not by its name."""
+"""Contact problems from files of others and to them; the content decides what a file holds, not its name."""
 
 import json
 import zipfile

@@ -20,7 +20,7 @@ BLOCK = 512
 """Bytes before the HDF5 file itself, which tell that MATLAB wrote it."""
 PACKED = 1000
 """Bytes of entries at most for each byte of a file; zeros are packed about as much."""
-TOLD = (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, MemoryError)
+DAMAGE = (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, MemoryError)
 """What a damaged file makes of the HDF5 library."""
 
 
@@ -43,7 +43,7 @@ class StoredVariable:
         """Its entries, which may be infinite or none. Raises DataError unless they are real and not too many."""
         try:
             return self._sparse() if isinstance(self.stored, h5py.Group) else self._full()
-        except TOLD as error:
+        except DAMAGE as error:
             reason = (str(error) or type(error).__name__).splitlines()[0][:100]
             raise DataError(f"{self.name} is damaged: {reason}") from None
 
@@ -85,7 +85,7 @@ def read_stored_variables(content: bytes, name: str) -> dict[str, StoredVariable
         keys = [key for key in file if isinstance(file.get(key, getlink=True), h5py.HardLink) and key[0] != "#"]
         most = PACKED * len(content)
         return {key: StoredVariable(f"{name}, {key[:40]}", file[key], most) for key in keys}
-    except TOLD as error:
+    except DAMAGE as error:
         reason = (str(error) or type(error).__name__).splitlines()[0][:100]
         raise DataError(f"{name} is not a readable MATLAB file (version 7.3): {reason}") from None
     except DataError as error:

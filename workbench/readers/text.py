@@ -1,6 +1,6 @@
 """Matrices in text, as people paste them: rows of a file or a table, or the brackets of MATLAB and Python.
 
-    1, 4/3           rows, entries apart by commas, semicolons or blanks; a line and a column of names are told
+    1, 4/3           rows, entries apart by commas, semicolons or blanks; a line and a column of names are noted
     [1 2; 3 4]       MATLAB's brackets, [[1, 2], [3, 4]] Python's, array([[1., 2.], [3., 4.]]) numpy's (`brackets`)
     M = ...          a name before either, as MATLAB shows it; a second one, q = ..., is the vector
     {"M": ...}       JSON (`problem`)
@@ -101,7 +101,7 @@ def _statements(text: str) -> Iterator[tuple[str, int, str]]:
 
 
 def _parse_rows(text: str, name: str, first_line: int) -> Matrix:
-    """The matrix of a text with one row a line; a line and a column of names are left out and told."""
+    """The matrix of a text with one row a line; a line and a column of names are left out and noted."""
     rows = Rows(name)
     header: list[str] = []
     labels: list[str] = []
@@ -124,10 +124,10 @@ def _parse_rows(text: str, name: str, first_line: int) -> Matrix:
             f"{name}, line {header_line} names {len(header)} columns, {rows.first} has {rows.width} entries; "
             "begin a line that is no row with #"
         )
-    return rows.matrix(_told(header, header_line, labels))
+    return rows.matrix(_names(header, header_line, labels))
 
 
-def _told(header: list[str], line: int, labels: list[str]) -> Iterator[str]:
+def _names(header: list[str], line: int, labels: list[str]) -> Iterator[str]:
     if header:
         yield f"line {line} was taken for names of columns: {_shown(', '.join(filter(None, header)))}"
     if labels:

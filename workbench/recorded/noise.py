@@ -15,7 +15,7 @@ from workbench.recorded.phases import FLIGHT, REST, heights, phases
 from workbench.recorded.recording import ORIENTATION, POSITION, SPIN, VELOCITY, Recording, angle_between
 
 FEWEST = 4
-"""Intervals of free flight from which velocities are told."""
+"""Intervals of free flight from which velocities are estimated."""
 SUBSTEPS = 2
 """Of the free flight between two samples, by the classical Runge-Kutta method: the error is that of a turn by
 (omega t / 2)^5 / 120, 1e-8 rad for 10 rad/s at 100 Hz."""

@@ -92,22 +92,22 @@ def tried(trial: Trial, subject: Subject) -> Outcome:
     """Identify and test one subject. Refusals, failures and the end of the time are an `Outcome` with a reason."""
     begun = time.monotonic()
 
-    def told(_: int) -> None:
+    def in_time(_: int) -> None:
         if time.time() > trial.until:
             raise TimeOverError("the allowed time was over before it was done")
 
     try:
-        told(0)
+        in_time(0)
         reason = trial.thrower.refusal(subject)
         if reason:
             return Outcome(subject, reason)
-        mu, e, search, losses = identified(trial, subject, told)
-        return _tested(trial, subject, mu, e, search, losses, begun, told)
+        mu, e, search, losses = identified(trial, subject, in_time)
+        return _tested(trial, subject, mu, e, search, losses, begun, in_time)
     except WorkbenchError as error:
         return Outcome(subject, str(error))
 
 
-def identified(trial: Trial, subject: Subject, told: Callable[[int], None]) -> tuple[float, float, Array, Array]:
+def identified(trial: Trial, subject: Subject, in_time: Callable[[int], None]) -> tuple[float, float, Array, Array]:
     """mu, e, and every point of the search with its losses.
 
     Raises WorkbenchError where it cannot predict enough of the tosses.
@@ -119,7 +119,9 @@ def identified(trial: Trial, subject: Subject, told: Callable[[int], None]) -> t
     def best(points: list[tuple[float, float]]) -> int:
         count = len(points)
         mu, e = (np.repeat(x, len(starts)) for x in np.array(points).T)
-        states, status = trial.thrower.throw(subject, np.tile(starts, (count, 1)), np.tile(samples, count), mu, e, told)
+        states, status = trial.thrower.throw(
+            subject, np.tile(starts, (count, 1)), np.tile(samples, count), mu, e, in_time
+        )
         found = _distance(states, np.tile(truth, (count, 1, 1)))
         found = np.where(_answered(status)[:, None], found, np.nan)
         losses.extend(_means(found).reshape(count, -1))
@@ -163,23 +165,23 @@ def _answered(status: np.ndarray) -> np.ndarray:
 
 def _tested(
     trial: Trial, subject: Subject, mu: float, e: float, search: Array, losses: Array, begun: float,
-    told: Callable[[int], None],
+    in_time: Callable[[int], None],
 ) -> Outcome:  # fmt: skip
     truth, starts, samples = recorded(trial.test), starts_of(trial.test), samples_of(trial.test)
-    states, status = trial.thrower.throw(subject, starts, samples, mu, e, told)
+    states, status = trial.thrower.throw(subject, starts, samples, mu, e, in_time)
     whole = np.where(_answered(status)[:, None, None], states, np.nan)
     missed = [Status(int(x)).name.lower().replace("_", " ") for x in status[~_answered(status)]]
     failures = ", ".join(f"{missed.count(x)} {x}" for x in dict.fromkeys(missed))
     # One interval from every recorded state.
     every = np.concatenate([r.states[:-1] for r in trial.test])
     after = np.concatenate([r.states[1:] for r in trial.test])
-    single, ended = trial.thrower.throw(subject, every, np.ones(len(every), dtype=np.int64), mu, e, told)
+    single, ended = trial.thrower.throw(subject, every, np.ones(len(every), dtype=np.int64), mu, e, in_time)
     last = np.where(_answered(ended)[:, None], single[:, 1], np.nan)
     errors = np.stack([_distance(last, after), angle_between(last[:, ORIENTATION], after[:, ORIENTATION])], axis=1)
     spread = np.zeros((0, 0))
     if trial.members:
         others = ensemble(starts, trial.noise, trial.members, seed=2)
-        flown, _ = trial.thrower.throw(subject, others, np.tile(samples, trial.members), mu, e, told)
+        flown, _ = trial.thrower.throw(subject, others, np.tile(samples, trial.members), mu, e, in_time)
         apart = _distance(flown.reshape(trial.members, *whole.shape), whole)
         spread = apart.mean(axis=0)
     angle = angle_between(whole[..., ORIENTATION], truth[..., ORIENTATION])

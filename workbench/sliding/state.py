@@ -31,7 +31,7 @@ UNCERTAINTY = 1e-9
 class State(NamedTuple):
     """Where sliding is looked at; what is None is as at the start of the case.
 
-    Coordinates q and velocities v; `closed`, the contacts that count as closed, where these are not told by gap and
+    Coordinates q and velocities v; `closed`, the contacts that count as closed, where these do not follow from gap and
     rate; `slip` (one for all, or one for each closed contact), angles [deg] from the first tangent axis of the contact
     towards the second, in which the contacts slide instead of along their velocity; in the plane 0 or 180.
     """

@@ -107,13 +107,13 @@ def _order(h: Array, errors: Array) -> Order:
     limit, better = _limit(steps, middle)
     own = _left_of_power(steps, middle, _line(np.log(steps), np.log(middle)[None]).p)
     freedom = len(steps) - 3
-    told = freedom > 0 and (own - better) * freedom > fisher.ppf(LEVEL, 1, freedom) * max(better, ROUNDING)
+    significant = freedom > 0 and (own - better) * freedom > fisher.ppf(LEVEL, 1, freedom) * max(better, ROUNDING)
     # Where the straight line finds that it does not fall, the error has come to its limit; so it has where it hardly
     # falls and three steps cannot tell the models apart.
     flat = line.falls == "not" or (freedom == 0 and line.falls == "hardly")
     # An error that grows as the step shrinks comes to nothing that these steps tell.
     grows = line.p_high < -LEAST
-    return replace(limit if limit.limit > 0 and not grows and (told or flat) else line, last=last)
+    return replace(limit if limit.limit > 0 and not grows and (significant or flat) else line, last=last)
 
 
 def _line(x: Array, y: Array) -> Order:

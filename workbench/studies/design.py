@@ -79,8 +79,8 @@ def side_by_side(lists: Mapping[str, Sequence[Any]]) -> list[tuple[Any, ...]]:
     """The first values of all quantities, then the second ones, and so on; raises DataError where some have more."""
     counts = {name: len(found) for name, found in lists.items()}
     if len(set(counts.values())) > 1:
-        told = ", ".join(f"{name} {count}" for name, count in counts.items())
-        raise DataError(f"quantities that go together need as many values each; there are: {told}")
+        counted = ", ".join(f"{name} {count}" for name, count in counts.items())
+        raise DataError(f"quantities that go together need as many values each; there are: {counted}")
     return list(zip(*lists.values(), strict=True))
 
 

@@ -2,7 +2,7 @@
 
 A record is one line, a digest and JSON: {"key": ..., "at": ..., "rows": [...]}, the rows of one run, one for each
 window, and when they were written [s since 1970]. What a process wrote before it died is there for the next one. A line
-that was cut off or changed does not fit its digest, counts as absent, and is told. Several processes, such as the
+that was cut off or changed does not fit its digest, counts as absent, and is reported. Several processes, such as the
 shards of a cluster, have a file each in one folder.
 """
 

@@ -24,7 +24,7 @@ BATCH = 2000
 
 @dataclass(frozen=True)
 class LongTable:
-    """Rows, which `rows` makes anew whenever it is called, and what is told of each column, such as unit and meaning.
+    """Rows, which `rows` makes anew whenever it is called, and what is known of each column, such as unit and meaning.
 
     What a row does not have, and what is None or NaN, is missing.
     """
@@ -45,9 +45,9 @@ class LongTable:
         return {name: _type(set(own), sum(own.values()) < count) for name, own in kinds.items()}
 
     def frame(self, names: Sequence[str] = ()) -> pd.DataFrame:
-        """All rows with these columns, or all columns; what is told of them is in `attrs["columns"]`."""
+        """All rows with these columns, or all columns; what is known of them is in `attrs["columns"]`."""
         schema = self._schema(names)
-        return self._told(pa.Table.from_batches(self._batches(schema), schema).to_pandas())
+        return self._described(pa.Table.from_batches(self._batches(schema), schema).to_pandas())
 
     def write(self, parquet: Path, csv: Path | None = None) -> None:
         """A file whose schema tells of the columns, and one of text with their names in its first line."""
@@ -62,18 +62,18 @@ class LongTable:
                     batch.to_pandas().to_csv(text, index=False, header=False)
 
     def _schema(self, names: Sequence[str] = ()) -> pa.Schema:
-        """Names and types, and what is told of the columns, in the way of a frame that pandas writes."""
+        """Names and types, and what is known of the columns, in the way of a frame that pandas writes."""
         plain = pa.schema([(name, self.types[name]) for name in names or self.columns])
-        empty = self._told(plain.empty_table().to_pandas())
-        told = pa.Schema.from_pandas(empty, preserve_index=False).metadata
-        return plain.with_metadata(told | {b"PANDAS_ATTRS": json.dumps(empty.attrs).encode()})
+        empty = self._described(plain.empty_table().to_pandas())
+        metadata = pa.Schema.from_pandas(empty, preserve_index=False).metadata
+        return plain.with_metadata(metadata | {b"PANDAS_ATTRS": json.dumps(empty.attrs).encode()})
 
     def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         rows = self.rows()
         while (batch := _batch(list(islice(rows, BATCH)), schema)).num_rows:
             yield batch
 
-    def _told(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def _described(self, frame: pd.DataFrame) -> pd.DataFrame:
         frame.attrs["columns"] = {name: self.columns[name] for name in map(str, frame)}
         return frame
 

@@ -45,7 +45,7 @@ def _client(address: str) -> Iterator[Any]:
     from distributed import Client
     from distributed.utils import silence_logging_cmgr
 
-    # What Dask logs of workers that die and of schedulers that are lost is told in the study's own words.
+    # What Dask logs of workers that die and of schedulers that are lost is reported in the study's own words.
     with silence_logging_cmgr("CRITICAL"):
         try:
             client = Client(address, timeout=PATIENCE, set_as_default=False)

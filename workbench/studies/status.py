@@ -1,4 +1,4 @@
-"""How far a study is, told from its folder alone, while other processes are at work on it."""
+"""How far a study is, seen from its folder alone, while other processes are at work on it."""
 
 import time
 from collections import Counter
@@ -11,7 +11,7 @@ from workbench.studies.journal import in_use, kept
 from workbench.studies.study import PLAN
 
 RECENT = 300.0
-"""Seconds over which the rate is told."""
+"""Seconds over which the rate is averaged."""
 MOST_REASONS = 5
 
 

@@ -74,7 +74,7 @@ class Study:
     def run(
         self, folder: Path, pool: Pool, retry_failed: bool = False, progress: Callable[[Progress], None] | None = None
     ) -> Kept:
-        """Make the rows that the journals of the folder do not have; what is there is read, told and used.
+        """Make the rows that the journals of the folder do not have; what is there is read, reported and used.
 
         With `retry_failed` rows that have no answer are made again. Raises WorkbenchError where nothing can be written.
         """
@@ -148,8 +148,8 @@ class Study:
     def table(self, found: Kept) -> LongTable:
         """The rows of the plan that are there, in its order, with the columns of what is varied in front."""
         measured = framed([], [*RUNS, *(c for m in self.metrics for c in m.columns)], CASE).attrs["columns"]
-        told = {"point": {"unit": "1", "meaning": "number of the point of the study, from 0", "defined": ""}}
-        return LongTable(lambda: self._rows(found), told | self.columns | measured)
+        number_of_point = {"point": {"unit": "1", "meaning": "number of the point of the study, from 0", "defined": ""}}
+        return LongTable(lambda: self._rows(found), number_of_point | self.columns | measured)
 
     def _rows(self, found: Kept) -> Iterator[dict[str, Any]]:
         for key, given, _, _ in self._runs():
@@ -158,7 +158,7 @@ class Study:
 
 
 class Workers:
-    """Which units they are at, as far as can be told from outside: they take the next one when they have finished."""
+    """Which units they are at, as far as can be seen from outside: they take the next one when they have finished."""
 
     def __init__(self, count: int) -> None:
         self.busy: list[tuple[Unit, float] | None] = [None] * count

@@ -130,8 +130,8 @@ class Answers(Result):
 
     @property
     def words(self) -> list[str]:
-        told = [f"{question}: {answer}" for question, answer in self.rows if question in HEADLINES]
-        return [sentence[:1].upper() + sentence[1:] + "." for sentence in told]
+        answers = [f"{question}: {answer}" for question, answer in self.rows if question in HEADLINES]
+        return [sentence[:1].upper() + sentence[1:] + "." for sentence in answers]
 
     @cached_property
     def frame(self) -> pd.DataFrame:

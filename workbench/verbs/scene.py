@@ -26,8 +26,8 @@ def scene(
 ) -> Scene:  # fmt: skip
     """A scene from an MJCF, URDF or MJB file, or of this name.
 
-    Of a model `values` are set, {"geom/foot.friction": 0.4}, it starts from the keyframe `key`, and its actuators are
-    told `ctrl`: a number, or a file whose columns are time [s] and the actuators. Of a scene by name `values` are its
+    Of a model `values` are set, {"geom/foot.friction": 0.4}, it starts from the keyframe `key`, and `ctrl` commands its
+    actuators: a number, or a file whose columns are time [s] and the actuators. Of a scene by name `values` are its
     parameters. Raises WorkbenchError in one line.
 
     >>> import workbench as wb

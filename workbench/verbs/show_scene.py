@@ -84,8 +84,8 @@ class ShownScene(Result):
         x, bodies = self.instant, self.scene.bodies
         pairs = x.places.pair if x.places else np.full((x.contacts, 2), -1)
         limit = [max(pair) < 0 for pair in pairs]
-        told = [KINDS.get(int(d), f"{d} directions") for d in x.directions]
-        kinds = [LIMIT if own else kind for kind, own in zip(told, limit, strict=True)]
+        named = [KINDS.get(int(d), f"{d} directions") for d in x.directions]
+        kinds = [LIMIT if own else kind for kind, own in zip(named, limit, strict=True)]
         mu = [x.mu[first + 1] if d else np.nan for first, d in zip(x.first[:-1], x.directions, strict=True)]
         names = [["the ground" if b < 0 else bodies[b] for b in pair] for pair in pairs]
         frame = pd.DataFrame({

@@ -88,8 +88,8 @@ class Solved(Result):
     @property
     def words(self) -> list[str]:
         s = self.solution
-        told = f"{s.claimed.name}, " + ("verified" if s.verified else "not verified")
-        sentences = [f"{told}: residual {s.residual:.1e}, tolerance {s.tolerance:.0e}, by {s.solver}."]
+        claim = f"{s.claimed.name}, " + ("verified" if s.verified else "not verified")
+        sentences = [f"{claim}: residual {s.residual:.1e}, tolerance {s.tolerance:.0e}, by {s.solver}."]
         if self.moved is not None:
             sentences.append(
                 "W is not symmetric positive semidefinite; the nearest that is was taken, which moves the exact "

@@ -93,7 +93,7 @@ def verdict(
 
     `problem` is a file or a problem; `answer` an array p (n,) in the workbench's order, all normals first, or a file:
     .npz or .csv with p, FCLIB's HDF5 with a `solution`. None takes the solution that the problem's own file holds.
-    With the `step` [s] of which the impulses are, forces are told too. A model's file (.xml, .urdf, .mjb) wants a log
+    With the `step` [s] of which the impulses are, forces are given too. A model's file (.xml, .urdf, .mjb) wants a log
     of MuJoCo's states, and is judged step by step. Raises WorkbenchError.
 
     >>> import numpy as np

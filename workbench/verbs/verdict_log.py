@@ -60,12 +60,12 @@ class JudgedLog(Result):
     @property
     def words(self) -> list[str]:
         x, r = self.steps, len(self.rows)
-        told = (
+        converged = (
             "converged in every step" if (x["gradient"] <= self.tolerance).all() else "did not converge in every step"
         )
         words = [
-            f"{len(x)} steps, at most {x['contacts'].max()} contacts at once. MuJoCo's own report: its solver {told} "
-            f"(scaled gradient up to {x['gradient'].max():.1e}, tolerance {self.tolerance:.0e})."
+            f"{len(x)} steps, at most {x['contacts'].max()} contacts at once. MuJoCo's own report: its solver "
+            f"{converged} (scaled gradient up to {x['gradient'].max():.1e}, tolerance {self.tolerance:.0e})."
         ]
         if x["off"].max() > 1e-6:
             words.append(
@@ -105,13 +105,13 @@ def verdict_of_log(path: str | Path, log: str | Path) -> JudgedLog:
     from workbench.scenes.mujoco.rows import contact_name
 
     model = load(Path(path), {})[0]
-    h, contacts, told = float(model.opt.timestep), [], []
+    h, contacts, judged = float(model.opt.timestep), [], []
     for x in steps(model, read_log(log, model)):
         parts = x.p_n, x.p_t, x.u_n, x.u_t
         p, u = (np.concatenate([n, t.ravel()]) for n, t in (parts[:2], parts[2:]))
         found = judge(*parts, x.mu, x.W, u - x.W @ p)
         own = by_contact(*parts, x.mu, found.normaliser, found.normaliser / found.rho)
-        told.append({
+        judged.append({
             "contacts": len(x.key), "natural_map": float(found.natural_map), "signorini": float(found.signorini),
             "beyond_force": float(found.cone / h), "dissipation": float(found.dissipation), "gradient": x.gradient,
             "off": x.off,
@@ -123,7 +123,7 @@ def verdict_of_log(path: str | Path, log: str | Path) -> JudgedLog:
             "opening": np.where(opens, own.opening, 0.0), "angle": own.angle, **own.symptoms,
         }  # fmt: skip
         contacts.append(pd.DataFrame(table))
-    frame = _described(pd.DataFrame(told, columns=list(STEPS)), STEPS)
+    frame = _described(pd.DataFrame(judged, columns=list(STEPS)), STEPS)
     rows = _by_contact(pd.concat(contacts), lambda key: contact_name(model, key))
     title = f"{Path(log).name} with {Path(path).name}: held against Coulomb's law"
     return JudgedLog(title, rows, frame, float(model.opt.tolerance))

@@ -24,7 +24,7 @@ class OfBody:
         """The metric that is the largest of all bodies."""
         c = self.column
         name = f"body-{c.name.replace('_', '-')}"
-        told = {
+        facts = {
             "unit": c.unit, "meaning": f"{c.meaning}; of the body that has most", "defined": c.defined,
             "heading": c.heading, "shown": c.shown,
         }  # fmt: skip
@@ -33,12 +33,12 @@ class OfBody:
             def apart(m: MeasuredScene, a: Track, b: Track) -> float:
                 return worst(self.function(m, a, b))
 
-            return distance(name, **told)(apart)
+            return distance(name, **facts)(apart)
 
         def of_one(m: MeasuredScene) -> float:
             return worst(self.function(m))
 
-        return metric(name, **told)(of_one)
+        return metric(name, **facts)(of_one)
 
 
 def worst(values: Array) -> float:

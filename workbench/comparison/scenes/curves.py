@@ -28,17 +28,17 @@ def curves(scene: Scene, x: Track, beside: Track, until: float, role: str) -> pd
     bodies = len(scene.bodies)
     name = "coulomb" if role == "reference" else x.label
 
-    def told(values: NDArray[Any]) -> NDArray[Any]:
+    def flat(values: NDArray[Any]) -> NDArray[Any]:
         return np.repeat(values, bodies)
 
     position, steps = x.position[own], own - 1
     return pd.DataFrame({
         "scene": scene.name, "formulation": name, "label": name, "role": role, "solver": x.solver, "step": x.h,
-        "body": np.tile(scene.bodies, len(k)), "t": told(own * x.h),
+        "body": np.tile(scene.bodies, len(k)), "t": flat(own * x.h),
         **{axis: position[..., i].ravel() for i, axis in enumerate("xyz")},
-        "gap": x.steps.gap[steps].ravel(), "load": x.steps.load[steps].ravel(), "energy": told(x.energy[own]),
-        "residual": told(x.residual[steps]), "iterations": told(x.iterations[steps]),
+        "gap": x.steps.gap[steps].ravel(), "load": x.steps.load[steps].ravel(), "energy": flat(x.energy[own]),
+        "residual": flat(x.residual[steps]), "iterations": flat(x.iterations[steps]),
         "position_error": distances(position, beside.position[theirs]).ravel(),
         "orientation_error": angles(x.orientation[own], beside.orientation[theirs]).ravel(),
-        "energy_error": told(np.abs(x.energy[own] - beside.energy[theirs])),
+        "energy_error": flat(np.abs(x.energy[own] - beside.energy[theirs])),
     })  # fmt: skip

@@ -138,11 +138,11 @@ def discharge(
     flows = []
     for i, case in enumerate(cases):
 
-        def told(text: str, k: int, total: int, i: int = i) -> None:
+        def report(text: str, k: int, total: int, i: int = i) -> None:
             assert progress
             progress(f"opening {i + 1} of {len(cases)}, {text}", i * total + k, len(cases) * total)
 
         flows.append(
-            flow(case, formulations, mus, steps, duration, roughness, seeds, stepper, told if progress else None)
+            flow(case, formulations, mus, steps, duration, roughness, seeds, stepper, report if progress else None)
         )
     return Discharge(tuple(flows))

@@ -113,11 +113,11 @@ def flow(
     rows, forces, truths, moving = [], [], [], []
     for x in plan:
 
-        def told(k: int, x: Planned = x, before: int = done) -> None:
+        def report(k: int, x: Planned = x, before: int = done) -> None:
             assert progress
             progress(f"{x.formulation.label}, mu = {x.mu:g}, {x.step:g} s, start {x.seed + 1}", before + k, total)
 
-        made = x.made(case, duration, stepper, told if progress else None)
+        made = x.made(case, duration, stepper, report if progress else None)
         done += whole_steps(duration, x.step)
         artefact = x.mu * made.row.get("slip", np.nan)
         rows.append(x.named | made.row | {

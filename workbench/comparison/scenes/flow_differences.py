@@ -14,14 +14,14 @@ from scipy.special import stdtrit
 
 EXACT = "coulomb"
 SURE = 0.95
-COLUMNS = ["measure", "formulation", "mu", "step", "runs", "difference", "uncertainty", "told"]
+COLUMNS = ["measure", "formulation", "mu", "step", "runs", "difference", "uncertainty", "significant"]
 
 
 def differences(rows: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
     """A row per measure, formulation, friction coefficient and step, of rows with a `seed` that came to their end.
 
-    `difference` is relative to Coulomb's mean, `told` whether it is larger than its `uncertainty`, which is infinite
-    where no step has two runs. Coulomb's own is that from its smallest step: what the step does by itself.
+    `difference` is relative to Coulomb's mean, `significant` whether it is larger than its `uncertainty`, which is
+    infinite where no step has two runs. Coulomb's own is that from its smallest step: what the step does by itself.
     """
     found = []
     for measure in measures if EXACT in set(rows["formulation"]) else ():
@@ -57,4 +57,4 @@ def _means(pairs: pd.DataFrame, measures: int) -> pd.DataFrame:
     spread = np.sqrt(of_mu["scatter"].transform("sum") / free.where(free > 0))
     times = stdtrit(np.maximum(free, 1), 1 - 0.5 * (1 - SURE) / (measures * len(found)))
     found["uncertainty"] = (times * spread / np.sqrt(found["runs"])).fillna(np.inf)
-    return found.assign(told=found["difference"].abs() > found["uncertainty"])
+    return found.assign(significant=found["difference"].abs() > found["uncertainty"])

@@ -49,7 +49,7 @@ def _shown(x: Track, role: str, every: int, K: int) -> Shown:
     ends = every * np.arange(min(K, (len(x.q) - 1) // every + 1))
     steps, bodies = ends[1:] - 1, x.position.shape[1]
 
-    def told(a: Array) -> Array:
+    def sampled(a: Array) -> Array:
         return np.concatenate([a, np.full((K - len(a), *a.shape[1:]), np.nan)])
 
     none = np.full((1, bodies, 3), np.nan)
@@ -57,6 +57,6 @@ def _shown(x: Track, role: str, every: int, K: int) -> Shown:
     axes = np.broadcast_to(np.eye(3), (K, bodies, 3, 3))
     force, slip = np.concatenate([none, x.steps.wrench[steps, :, :3]]), np.full((K, bodies, 2), np.nan)
     return Shown(
-        x.label, role, x.solver, x.h, told(x.position[ends]), told(x.orientation[ends]), told(place), axes, told(force),
-        slip, np.zeros(bodies),
+        x.label, role, x.solver, x.h, sampled(x.position[ends]), sampled(x.orientation[ends]), sampled(place), axes,
+        sampled(force), slip, np.zeros(bodies),
     )  # fmt: skip

@@ -23,7 +23,7 @@ FEW = 2000
 """Steps of all runs up to which they stay in one process: others take a second to start."""
 MakeStepper = Callable[[Any, Formulation, float, Solver], Stepper]
 """What steps a scene under a formulation at a step [s] by a solver; raises WorkbenchError where it cannot."""
-Told = Callable[[int], None] | None
+Report = Callable[[int], None] | None
 MakeRun = Callable[[], Track]
 
 
@@ -36,7 +36,7 @@ class Engine(Protocol):
     def words(self) -> str:
         """What it is, in a sentence."""
 
-    def run(self, h: float, duration: float, progress: Told = None) -> Track: ...
+    def run(self, h: float, duration: float, progress: Report = None) -> Track: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,24 +98,24 @@ class Runs:
                 found[row.key] = _begun(make()) if row in needed else _caught(make)
         return {row: found[row.key] for row in (*needed, *wanted)}
 
-    def make(self, row: Row, told: Told = None) -> Track:
+    def make(self, row: Row, report: Report = None) -> Track:
         """One run, step by step; raises WorkbenchError where there is none."""
         if isinstance(row.of, Formulation):
             assert row.solver
             stepper = self.stepper(self.scene, row.of, row.h, row.solver)
-            return run(self.scene, stepper, self.steps(row), row.start, told)
+            return run(self.scene, stepper, self.steps(row), row.start, report)
         engine: Engine = row.of
-        return engine.run(row.h, self.duration, told)
+        return engine.run(row.h, self.duration, report)
 
     def _here(self, plan: Sequence[Row], progress: Progress | None) -> Generator[tuple[Row, MakeRun]]:
         done, total = 0, sum(map(self.steps, plan))
         for row in plan:
 
-            def told(k: int, row: Row = row, before: int = done) -> None:
+            def report(k: int, row: Row = row, before: int = done) -> None:
                 assert progress
                 progress(str(row), before + k, total)
 
-            yield row, partial(self.make, row, told if progress else None)
+            yield row, partial(self.make, row, report if progress else None)
             done += self.steps(row)
 
     def _shared(self, plan: Sequence[Row], progress: Progress | None, workers: int) -> Generator[tuple[Row, MakeRun]]:

@@ -54,7 +54,7 @@ class World:
         number, found = {body: k for k, body in enumerate(self.bodies)}, []
         for x in self.p.getContactPoints():
             a, b = (number.get(body, -1) for body in x[1:3])
-            # What is told acts on the first body; the normal points from the second to it.
+            # What is reported acts on the first body; the normal points from the second to it.
             force = sum(np.multiply(x[i], x[j]) for i, j in ((9, 7), (10, 11), (12, 13)))
             found.append((b, a, x[6], force))
         return found

@@ -84,6 +84,6 @@ class World:
         for x in self.world.getLastCollisionResult().getContacts():
             sides = (x.collisionObject1, x.collisionObject2)
             a, b = (number.get(side.getShapeFrame().asShapeNode().getSkeleton().getName(), -1) for side in sides)
-            # What is told acts on the first.
+            # What is reported acts on the first.
             found.append((b, a, x.point, x.force))
         return found

@@ -53,14 +53,14 @@ class World:
         else:
             # MuJoCo's own C code, which finds its contacts itself.
             self.solver, self.collide = SOLVERS.SolverMuJoCo(self.model, use_mujoco_cpu=True), None
-        self.told = self.solver.observables([SOLVERS.SolverBase.ObservableKind.CONTACT_F], contacts=self.touching)
+        self.observed = self.solver.observables([SOLVERS.SolverBase.ObservableKind.CONTACT_F], contacts=self.touching)
         self.before, self.after = self.model.state(), self.model.state()
 
     def step(self):
         self.before.clear_forces()
         if self.collide:
             self.collide(self.before, self.touching)
-        self.solver.step(self.before, self.after, None, self.touching, self.h, observables=self.told)
+        self.solver.step(self.before, self.after, None, self.touching, self.h, observables=self.observed)
         self.before, self.after = self.after, self.before
 
     def push(self, velocity):
@@ -82,7 +82,7 @@ class World:
         x, body, found = self.touching, np.append(self.model.shape_body.numpy(), -1), []
         count = int(x.rigid_contact_count.numpy()[0])
         # What touches was found at the state before the step; a force acts on the first of two, at a point in its axes.
-        poses, forces = self.after.body_q.numpy().tolist(), self.told.contact_f.numpy()[:count, :3].astype(float)
+        poses, forces = self.after.body_q.numpy().tolist(), self.observed.contact_f.numpy()[:count, :3].astype(float)
         shapes = (s.numpy()[:count] for s in (x.rigid_contact_shape0, x.rigid_contact_shape1))
         points = x.rigid_contact_point0.numpy()[:count].tolist()
         for a, b, point, force in zip(*(body[s].tolist() for s in shapes), points, forces, strict=True):

@@ -61,7 +61,7 @@ class World:
     """NSGS as it comes, 1000 sweeps to 1e-4; contacts are solved from a gap of `threshold` [m] down, 0 as it comes."""
 
     def __init__(self, trial, h, threshold=0.0):
-        self.h, self.steps, self.bodies, self.told = h, 0, [], MechanicsIO()
+        self.h, self.steps, self.bodies, self.output = h, 0, [], MechanicsIO()
         self.mass = [x["mass"] for x in trial["bodies"]]
         options = bullet.SiconosBulletOptions()
         # More points of a pair are found by tilting the shapes, spheres as well: a sphere is to have one.
@@ -121,8 +121,8 @@ class World:
     def contacts(self):
         if self.system.topology().indexSetsSize() < 2:
             return []
-        told, found = self.told.contactPoints(self.system, 1), []
-        for x in [] if told is None else np.asarray(told):
+        output, found = self.output.contactPoints(self.system, 1), []
+        for x in [] if output is None else np.asarray(output):
             # An impulse acts on the first body, which is named twice where the other is the ground.
             first, second = int(x[23]), int(x[24])
             # Points have moved with the first body in the step.

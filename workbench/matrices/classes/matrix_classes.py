@@ -42,8 +42,8 @@ Vector = list[fmpq]
 class ClassVerdict:
     """Verdict on one class: a `proof` in words and a `witness` that `certificates` can check, or a `reason`.
 
-    A witness maps names to exact numbers as "p/q" strings, indices counting from zero. "by" names what is not told by
-    the numbers: entries (their signs), implication ("from" other classes), tree, factors and repetition (of all index
+    A witness maps names to exact numbers as "p/q" strings, indices counting from zero. "by" names what the numbers
+    do not show: entries (their signs), implication ("from" other classes), tree, factors and repetition (of all index
     sets); the factors of a matrix are made when a certificate is written.
     """
 

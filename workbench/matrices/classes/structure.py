@@ -112,7 +112,7 @@ def product_seconds(n: int) -> float:
 
 
 def findings(s: Structure) -> Iterator[Finding]:
-    """What can be told by the deadline, from cheap to dear; classes that follow by theorems are left to the caller."""
+    """What the deadline leaves time for, from cheap to dear; classes that follow by theorems are left to the caller."""
     yield from _scanned(s)
     yield from _dominated(s)
     yield from _form(s)

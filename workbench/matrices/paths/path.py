@@ -2,7 +2,7 @@
 
 The solutions of an index set are rational functions of t (`parametric`). They begin and end only at roots of their
 numerators and denominators, so that between neighbouring roots one rational sample counts them all. What happens at a
-root is told by the solutions there and by the limits of those on either side:
+root is found from the solutions there and by the limits of those on either side:
 
     birth, fold      two solutions begin in one point, or meet in one and end (both are folds of the branch)
     exchange         one solution goes on under another index set

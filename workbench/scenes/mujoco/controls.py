@@ -1,4 +1,4 @@
-"""What the actuators are told over time: constants, or the rows of a file, each held until the next."""
+"""What the actuators are commanded over time: constants, or the rows of a file, each held until the next."""
 
 import csv
 from pathlib import Path

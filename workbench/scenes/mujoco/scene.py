@@ -29,8 +29,8 @@ class MujocoScene(Scene):
 
     Coordinates are MuJoCo's qpos and, behind it, the activations of its actuators; velocities are its qvel. Contacts
     and limits that may close within a step are seen (`look_ahead`); limits are contacts of no direction. `sets` sets
-    values of the model (`settings`), `ctrl` is what the actuators are told (`controls`); `left_out` says what of the
-    model is not taken over. Raises DataError naming what is wrong with any of them.
+    values of the model (`settings`), `ctrl` commands the actuators (`controls`); `left_out` says what of the model
+    is not taken over. Raises DataError naming what is wrong with any of them.
     """
 
     recovery = 0.1
