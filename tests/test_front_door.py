@@ -249,6 +249,9 @@ class Point(wb.Case):
         ("np.array([1.0, 0.0])", "np.array([1.0, 0.0, 0.0])", "start gives shapes (2,), (3,)"),
         ("np.stack([q[..., 0], 0 * q[..., 0], q[..., 1]], axis=-1)", "q", "centre of one state has shape (2,)"),
         ("(v**2).sum(axis=-1)", "v**2", "energy of one state has shape (2,)"),
+        ("(v**2).sum(axis=-1)", "(v**2).sum()", "energy of 3 states at once, q (3, 2), v (3, 2), gives shape ()"),
+        ("np.stack([q[..., 0], 0 * q[..., 0], q[..., 1]], axis=-1)", "np.array([q[0], 0 * q[0], q[1]])", "centre of 3"),
+        ("(v**2).sum(axis=-1)", "v @ v", "gives ValueError: matmul: Input operand 1 has a mismatch"),
     ],
 )
 def test_mistakes_in_a_case_are_one_line(old, new, words, tmp_path):

@@ -19,7 +19,7 @@ from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Settings
 from workbench.comparison.measured import Measured, MeasuredRun, rms
 from workbench.comparison.measured_problem import MeasuredProblem
-from workbench.comparison.metric import metric
+from workbench.comparison.metric import distance, metric
 from workbench.comparison.metrics import METRICS
 from workbench.errors import DataError, UnknownNameError
 from workbench.output import provenance
@@ -203,3 +203,9 @@ def test_the_command_takes_names_of_metrics(tmp_path, capsys):
     assert "friction_rmsd" not in runs
     assert main(["compare", "wheel", *short, "--metric", "energy"]) == 2
     assert "did you mean 'energy-error'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("unit", "shown"), [("1", "percent"), ("m/s", "number")])
+def test_only_a_pure_distance_is_shown_in_percent(unit, shown):
+    found = distance("apart", unit=unit, meaning="a distance")(lambda m, a, b: 0.0)
+    assert {column.shown for column in found.columns} == {shown}

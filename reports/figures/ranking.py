@@ -34,10 +34,11 @@ def ranking_figure(c: Comparison) -> list[Figure]:
         h = c.settings.steps[0]
         runs = runs[(runs["step"] == h) & ~runs["sampled"]]
         where = f" in the window “{window}” at {1e3 * h:g} ms a step"
+    # Of several solvers of a formulation the first whose answer is verified, if there is one.
+    runs = runs.sort_values("verified", ascending=False, kind="stable").drop_duplicates("label").sort_index()
     shown = [name for name in PANELS if name in runs and (runs[name] > LEAST).any()]
     if not shown:
         return []
-    runs = runs.drop_duplicates("label")
     cells = _cells(runs, shown)
     known = cells["state"] == "band"
     words = [f"Errors against exact Coulomb friction{where}, logarithmic; the smallest first error is on top."]

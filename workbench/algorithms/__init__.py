@@ -6,13 +6,15 @@ Modules are imported when first asked for: importing one compiles its kernels wh
 from typing import Any
 
 from workbench.algorithms.base import Solver
-from workbench.errors import UnknownNameError
+from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.problems.classes import LCP, MLCP, ConicQP, Problem, is_psd
 from workbench.registry import Registry
 
+PARTS = "name", "solves", "guaranteed_for", "tolerance", "why_not", "solve"
+
 
 def _is_solver(thing: Any) -> bool:
-    return all(hasattr(thing, name) for name in ("name", "solves", "guaranteed_for", "tolerance", "why_not", "solve"))
+    return all(hasattr(thing, name) for name in PARTS)
 
 
 def _line(solver: Any) -> str:
@@ -54,10 +56,17 @@ ROUND_OFF = {
 def find_solver(name: str | Solver) -> Solver:
     """The solver of this name, at this place in somebody's own code, or cvxpy:NAME; a solver is found as it is.
 
-    Raises UnknownNameError, which lists the known names, or WorkbenchError.
+    A class is called for one. Raises UnknownNameError, which lists the known names, or WorkbenchError, which says
+    what an object lacks to be a solver.
     """
     if not isinstance(name, str):
-        return name
+        found = name() if isinstance(name, type) else name
+        lacking = [part for part in PARTS if not hasattr(found, part)]
+        if lacking:
+            raise WorkbenchError(f"{type(found).__name__} is no solver, for want of: {', '.join(lacking)}")
+        if type(found).__hash__ is None:
+            raise WorkbenchError(f"{type(found).__name__} has no hash; a dataclass that is a solver has frozen=True")
+        return found
     if name.startswith("cvxpy:"):
         from workbench.algorithms.cvxpy_conic import cvxpy_solver
 

@@ -1,7 +1,7 @@
 """What a solver is: a name, the problems it takes, what theory promises, and a `solve`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,7 +46,24 @@ def solved_by(solver: Solver, problem: Problem, *guess: Array) -> Solution:
     if problem.kind not in solver.solves:
         reason = f"{solver.name} solves {', '.join(sorted(solver.solves))}, not {problem.kind}"
         return refusal(solver, problem, reason)
-    return solver.solve(problem, *guess)
+    return measured(solver, problem, solver.solve(problem, *guess))
+
+
+def measured(solver: Solver, problem: Problem, found: Any) -> Solution:
+    """What a solver made of a problem, with the problem's residual, whatever it says itself.
+
+    Bundled solvers ask the problem for it. From somebody else's, a residual and a proof are claims: the one is
+    measured here, the other has nobody who checks it. Raises DataError for what is no answer to the problem.
+    """
+    if type(solver).solve.__module__.startswith("workbench."):
+        return found
+    if not isinstance(found, Solution):
+        raise DataError(f"{solver.name}: solve returned {type(found).__name__}; a Solution is needed")
+    z = np.asarray(found.z, dtype=float)
+    if z.shape != (problem.size,):
+        raise DataError(f"{solver.name}: z has shape {z.shape}; the problem's unknowns have {(problem.size,)}")
+    residual = float(problem.residual(z)) if np.isfinite(z).all() else np.inf
+    return replace(found, z=z, residual=residual, proof="")
 
 
 def nothing_against(problem: Problem) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms.base import Solver, refusal, solved_by
+from workbench.algorithms.base import Solver, measured, refusal, solved_by
 from workbench.arrays import Array
 from workbench.errors import DataError, WorkbenchError
 from workbench.problems.classes import Problem
@@ -60,7 +60,9 @@ class Tuning:
         if start.shape != (problem.size,) or not np.isfinite(start).all():
             raise DataError(f"the start has shape {start.shape}; {problem.size} finite numbers are needed")
         reason = method.why_not(problem)
-        return refusal(method, problem, reason) if reason else method.solve_from(problem, start)
+        return (
+            refusal(method, problem, reason) if reason else measured(method, problem, method.solve_from(problem, start))
+        )
 
 
 UNTUNED = Tuning()

@@ -76,13 +76,15 @@ def metric(
 
 
 def distance(
-    name: str, *, unit: str, meaning: str, defined: str = "", heading: str = "", shown: str = "percent"
+    name: str, *, unit: str, meaning: str, defined: str = "", heading: str = "", shown: str = ""
 ) -> Callable[[Callable[[Any, Any, Any], float]], Metric]:
     """Make a Metric of a function (m: Measured, a, b) -> float, the distance of two answers of a window.
 
     Its column is the distance of this row's answer from the reference. Those of the error budget have the names of
-    `PARTS` at the end, "velocity_formulation" of "velocity-error". Arguments and errors as for `metric`.
+    `PARTS` at the end, "velocity_formulation" of "velocity-error". Arguments and errors as for `metric`; a pure number
+    is shown in percent unless something else is asked for.
     """
+    shown = shown or ("percent" if unit == "1" else "number")
     _must_be_free(name, shown)
 
     def register(function: Callable[[Any, Any, Any], float]) -> Metric:

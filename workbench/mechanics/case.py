@@ -125,12 +125,27 @@ class Case(Parameters, ABC):
         q, v = (np.asarray(x, dtype=float) for x in self.start())
         if q.ndim != 1 or v.shape != (n,):
             raise DataError(
-                f"{self.name}: start gives shapes {q.shape}, {v.shape}; coordinates and {n} velocities needed"
+                f"{self.name}: start gives shapes {q.shape}, {v.shape}; coordinates and {n} velocities (`size`) needed"
             )
         for what, found, wanted in (("centre", self.centre(q), (3,)), ("energy", self.energy(q, v), ())):
             if np.shape(found) != wanted:
                 raise DataError(f"{self.name}: {what} of one state has shape {np.shape(found)}; {wanted} is needed")
+        # More states than coordinates, so that one axis is not taken for the other.
+        K = max(q.size, n) + 1
+        self._many_states_must_fit(np.tile(q, (K, 1)), np.tile(v, (K, 1)))
         self._solids_must_fit(q)
+
+    def _many_states_must_fit(self, q: Array, v: Array) -> None:
+        for what, arguments, wanted in (("centre", (q,), (len(q), 3)), ("energy", (q, v), (len(q),))):
+            try:
+                found = f"shape {np.shape(getattr(self, what)(*arguments))}"
+            except Exception as error:
+                found = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
+            if found != f"shape {wanted}":
+                raise DataError(
+                    f"{self.name}: {what} of {len(q)} states at once, q {q.shape}, v {v.shape}, gives {found}; "
+                    f"{wanted} is needed: write q[..., 0] for q[0], and sum(axis=-1)"
+                )
 
     def _solids_must_fit(self, q: Array) -> None:
         solids = self.solids()

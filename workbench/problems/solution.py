@@ -67,6 +67,8 @@ class Solution:
         if self.reason or self.verified:
             return self.reason
         word = f"{self.solver} claims {self.claimed.name}"
+        if not np.isfinite(self.z).all():
+            return f"{word}, and its answer is not finite"
         return f"{word}, and the residual {self.residual:.1e} is above the tolerance {self.tolerance:.0e}"
 
     @property

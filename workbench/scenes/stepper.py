@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.algorithms import default_solver, find_solver
-from workbench.algorithms.base import Solver
+from workbench.algorithms.base import Solver, measured
 from workbench.arrays import Array
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
@@ -124,7 +124,8 @@ class SceneStepper:
 
     def _solved(self, problem: Any, guess: Array) -> Solution:
         start = getattr(self.method, "solve_from", None)
-        return self.method.solve(problem) if start is None else start(problem, guess)
+        found = self.method.solve(problem) if start is None else start(problem, guess)
+        return measured(self.method, problem, found)
 
 
 def scene_solver(solver: str | Solver) -> Solver:
