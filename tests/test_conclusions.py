@@ -94,6 +94,16 @@ def test_reasons_are_symptoms_of_the_run():
     assert reason.startswith("none of the reasons that are looked for shows; the law of friction makes ")
 
 
+def test_where_metrics_were_left_out_a_reason_may_be_hidden():
+    few = compare(Wheel(), [find_formulation("stewart-trinkle")], COULOMB, settings=Settings(duration=0.3),
+                  metrics=["velocity-error", "lift"])  # fmt: skip
+    ((_, (reason,)),) = mechanisms.reasons(few)
+    assert reason == (
+        "not known, since these metrics were left out: creep, penetration, rebound, energy gained, yaw spread, "
+        "misalignment rms, friction rmsd"
+    )
+
+
 def test_who_is_not_verified_is_reported_by_what_became_of_it():
     runs = pd.DataFrame({
         "label": list("abcd"), "solver": "lemke", "verified": [False, False, False, True], "tolerance": 1e-9,

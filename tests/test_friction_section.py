@@ -7,6 +7,7 @@ import workbench as wb
 from tests.systems import SOFT
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.formulations.sliding_lcp import sliding_lcp
+from workbench.builtin.reports.text.cards import section_words
 from workbench.comparison.result import mathematics
 from workbench.diagnostics.friction_section import friction_section, section_axes
 from workbench.engine.lazy import cvxpy as cp
@@ -30,6 +31,24 @@ def corners(count, radius=1.0, first=0.0):
 
 def in_order(vertices):
     return vertices[np.argsort(np.round(np.arctan2(vertices[:, 1], vertices[:, 0]), 9) % (2 * np.pi))]
+
+
+@wb.formulation("one-way", friction="along the first tangent alone", source="a test")
+def one_way(s: wb.ContactSymbols):
+    v, p = wb.free("v", s.n), wb.friction_cone(s.mu, s.r, s.d)
+    D = cp.Constant(np.kron(np.eye(s.r), np.diag([1.0, 0.0][: s.d])), name="D")
+    return wb.declare(
+        wb.equals(s.balance(v, p.n, D @ p.t)),
+        *s.bilateral(v),
+        wb.complements((s.un(v, p.n), D @ s.ut(v, D @ p.t)), p, law="coulomb"),
+        recover=dict(v=v, p_n=p.n, p_t=D @ p.t),
+    )
+
+
+def test_of_a_segment_there_are_its_ends_and_words():
+    ends = friction_section(one_way, 0.5)
+    assert sorted(ends.tolist()) == pytest.approx(np.array([[-0.5, 0.0], [0.5, 0.0]]), abs=1e-12)
+    assert section_words(friction_section(one_way), None).startswith("Admits 0 to 100 % of μ pₙ, by direction, and 0 %")
 
 
 @pytest.mark.parametrize("directions", [4, 6, 16])

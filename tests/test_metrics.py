@@ -209,3 +209,9 @@ def test_the_command_takes_names_of_metrics(tmp_path, capsys):
 def test_only_a_pure_distance_is_shown_in_percent(unit, shown):
     found = distance("apart", unit=unit, meaning="a distance")(lambda m, a, b: 0.0)
     assert {column.shown for column in found.columns} == {shown}
+
+
+def test_a_metric_of_ones_own_has_no_built_in_ones_name():
+    creep = metric("creep", unit="m/s", meaning="another")(lambda m: 1.0)
+    with pytest.raises(DataError, match="the metric creep has the name of a built-in one; it needs another"):
+        on_wheel([creep])

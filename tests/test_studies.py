@@ -333,6 +333,18 @@ def test_a_unit_that_kills_its_worker_is_found_and_costs_no_other():
 # The command line
 
 
+def test_a_metric_from_a_file_goes_to_the_workers(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(
+        "import workbench as wb\n\n\ndef seven():\n    return 7.0\n\n\n"
+        '@wb.metric("seven", unit="1", meaning="always the same")\ndef of_all(m):\n    return seven()\n'
+    )
+    line = "wheel --vary mu=0.2,0.3 -f box --duration 0.01 --reference-step 5e-4 --metric ./own.py:of_all --out found"
+    assert main(["study", *line.split(), "--workers", "2"]) == 0
+    assert "2 of 2 runs are there, 2 of them verified" in capsys.readouterr().out
+    assert pd.read_parquet("found/rows.parquet")["seven"].eq(7.0).all()
+
+
 def test_the_command_line_makes_the_same_as_a_description(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text(

@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.thorough import quickly
 from workbench.algorithms import find_solver
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.comparison.metrics import METRICS
 from workbench.engine.lazy import cvxpy as cp
 from workbench.language.formulation import ContactSymbols, SlidingSymbols
 from workbench.step.simulation import simulate
@@ -109,6 +111,16 @@ def test_what_can_be_imported_travels_by_name():
         assert b"cloudpickle" not in content
         other = pickle.loads(content)
         assert other is thing if thing is Wheel.fill else other == thing
+
+
+def test_metrics_come_back_with_their_functions():
+    for metric in METRICS:
+        other = pickle.loads(pickle.dumps(metric))
+        assert other == metric
+        assert other.function is metric.function
+    own = wb.distance("apart", unit="m", meaning="a distance")(lambda m, a, b: 7.0)
+    other = pickle.loads(pickle.dumps(own))
+    assert (other.column, other.parts, other.function(None, None, None)) == (own.column, own.parts, 7.0)
 
 
 def test_runs_of_cases_and_of_parts_come_back_whole():

@@ -84,6 +84,9 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
         found.append("more of its error is the step size than the model")
     if found:
         return found
+    left_out = [name.replace("_", " ") for name in SYMPTOMS if name not in r]
+    if left_out:
+        return [f"not known, since these metrics were left out: {', '.join(left_out)}"]
     if of("velocity_formulation") > 0.01:
         return ["its law of friction itself: none of the other reasons that are looked for shows"]
     far = f"the law of friction makes {100 * of('velocity_formulation'):.2g} % of the velocity of its run"
@@ -91,6 +94,11 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
     return [f"none of the reasons that are looked for shows; {far}{local}"]
 
 
+SYMPTOMS = (
+    "lift", "creep", "penetration", "rebound", "energy_gained", "yaw_spread", "misalignment_rms", "friction_rmsd",
+    "velocity_error",
+)  # fmt: skip
+"""Columns in which reasons are looked for."""
 NOTABLE = {"lift": 0.1, "creep": 10.0, "energy_gained": 1e-3}
 """Symptoms [mm, µm/s, J] from which on they are named."""
 MISSING = 0.05

@@ -15,7 +15,9 @@ import inspect
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from numbers import Real
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ import numpy as np
 from workbench.comparison.columns import BOTH, RUNS, SHOWN, Column
 from workbench.comparison.failure import failed
 from workbench.comparison.measured import PARTS, Measured
+from workbench.engine.travel import Travelling, found_elsewhere
 from workbench.errors import DataError
 
 
@@ -38,6 +41,13 @@ class Metric:
     column: Column
     parts: tuple[Column, ...] = ()
 
+    def __reduce__(self) -> tuple:
+        # The module attribute of the function's name is the Metric that the decorator left there, or the function.
+        found = found_elsewhere(self.function)
+        known = getattr(found, "function", found) is self.function
+        where = (self.function.__module__, self.function.__qualname__) if known else (None, Travelling(self.function))
+        return _restored, (*where, self.name, self.column, self.parts)
+
     @property
     def columns(self) -> tuple[Column, ...]:
         """`column` and those of the parts."""
@@ -52,6 +62,13 @@ class Metric:
             c.name: pairs[c.part].factor * self.function(m, *pairs[c.part].answers) if c.part in pairs else np.nan
             for c in self.columns
         }
+
+
+def _restored(module: str | None, thing: Any, name: str, column: Column, parts: tuple[Column, ...]) -> Metric:
+    if module is not None:
+        thing = attrgetter(thing)(import_module(module))
+        thing = getattr(thing, "function", thing)
+    return Metric(name, thing, column, parts)
 
 
 def metric(

@@ -101,6 +101,8 @@ def chosen_metrics(about: frozenset[str], given: Iterable[Metric | str] | None) 
     for i, x in enumerate(found):
         if not isinstance(x, Metric):
             raise DataError(f"{x!r} is no metric; make one with @metric(name, unit=..., meaning=...)")
+        if x.name in METRICS and METRICS.find(x.name).column != x.column:
+            raise DataError(f"the metric {x.name} has the name of a built-in one; it needs another")
         if x.name in [y.name for y in found[:i]]:
             raise DataError(f"the metric {x.name} is given twice; each makes a column of its own")
         if not about <= x.column.of and not (x.name in METRICS and everything):

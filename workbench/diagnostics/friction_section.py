@@ -243,7 +243,7 @@ def _rim(impulses: _Impulses) -> Array | None:
 
 
 def _vertices(rim: Array) -> Array:
-    """The corners alone, of points in anticlockwise order on the rim of a convex set."""
+    """The corners alone, of points in anticlockwise order on the rim of a convex set; of a segment its ends."""
     size = np.abs(rim).max()
     rim = np.where(np.abs(rim) <= SAME * size, 0.0, rim)
     keep: list[Array] = []
@@ -255,4 +255,8 @@ def _vertices(rim: Array) -> Array:
     before, after = np.roll(keep, 1, axis=0), np.roll(keep, -1, axis=0)
     a, b = np.array(keep) - before, after - np.array(keep)
     corner = np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) > SAME * size**2
-    return np.array(keep)[corner]
+    points = np.array(keep)
+    if corner.any():
+        return points[corner]
+    end = points[np.linalg.norm(points - points[0], axis=1).argmax()]
+    return np.array([end, points[np.linalg.norm(points - end, axis=1).argmax()]])
