@@ -128,14 +128,14 @@ def packing(N: int, state: str, law: str, seed: int = 0) -> Packing:
     return Packing(poser.pose(scene.instant(q, v, 0.0, h)).problem(), h)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Overheard:
     """Sweeps that keep the last problem that they were asked, and where they were to start."""
 
     asked: dict[str, Any]
     name = "spheres"
     solves = spheres.SOLVER.solves
-    guaranteed_for, source = spheres.SOLVER.guaranteed_for, spheres.SOLVER.source
+    guaranteed_for, tolerance = spheres.SOLVER.guaranteed_for, spheres.SOLVER.tolerance
 
     def why_not(self, problem: Any) -> str | None:
         return spheres.SOLVER.why_not(problem)
