@@ -33,24 +33,6 @@ def in_order(vertices):
     return vertices[np.argsort(np.round(np.arctan2(vertices[:, 1], vertices[:, 0]), 9) % (2 * np.pi))]
 
 
-@wb.formulation("one-way", friction="along the first tangent alone", source="a test")
-def one_way(s: wb.ContactSymbols):
-    v, p = wb.free("v", s.n), wb.friction_cone(s.mu, s.r, s.d)
-    D = cp.Constant(np.kron(np.eye(s.r), np.diag([1.0, 0.0][: s.d])), name="D")
-    return wb.declare(
-        wb.equals(s.balance(v, p.n, D @ p.t)),
-        *s.bilateral(v),
-        wb.complements((s.un(v, p.n), D @ s.ut(v, D @ p.t)), p, law="coulomb"),
-        recover=dict(v=v, p_n=p.n, p_t=D @ p.t),
-    )
-
-
-def test_of_a_segment_there_are_its_ends_and_words():
-    ends = friction_section(one_way, 0.5)
-    assert sorted(ends.tolist()) == pytest.approx(np.array([[-0.5, 0.0], [0.5, 0.0]]), abs=1e-12)
-    assert section_words(friction_section(one_way), None).startswith("Admits 0 to 100 % of μ pₙ, by direction, and 0 %")
-
-
 @pytest.mark.parametrize("directions", [4, 6, 16])
 def test_polygons_are_inscribed_or_circumscribed(directions):
     for mu in (1.0, 0.3):
@@ -149,9 +131,9 @@ def viscous(s: wb.ContactSymbols):
 
 
 @wb.formulation("elliptic", friction="an ellipse", source="a test")
-def elliptic(s: wb.ContactSymbols):
+def elliptic(s: wb.ContactSymbols, ratio: float = 0.25):
     v, p = wb.free("v", s.n), wb.friction_cone(s.mu, s.r, s.d)
-    D = cp.Constant(np.kron(np.eye(s.r), np.diag([1.0, 0.25][: s.d])), name="D")
+    D = cp.Constant(np.kron(np.eye(s.r), np.diag([1.0, ratio][: s.d])), name="D")
     return wb.declare(
         wb.equals(s.balance(v, p.n, D @ p.t)),
         *s.bilateral(v),
@@ -165,6 +147,13 @@ def test_declarations_of_ones_own_have_a_section_where_friction_is_bounded():
     x, y = friction_section(elliptic, 0.8).T
     assert (x / 0.8) ** 2 + (y / 0.2) ** 2 == pytest.approx(1.0, abs=1e-5)
     assert friction_section(sliding_lcp) is None
+
+
+def test_of_a_segment_there_are_its_ends_and_words():
+    segment = elliptic.with_options(ratio=0.0)
+    ends = friction_section(segment, 0.5)
+    assert sorted(ends.tolist()) == pytest.approx(np.array([[-0.5, 0.0], [0.5, 0.0]]), abs=1e-12)
+    assert section_words(friction_section(segment), None).startswith("Admits 0 to 100 % of μ pₙ, by direction, and 0 %")
 
 
 @pytest.mark.parametrize("mu", [-0.1, float("nan"), float("inf")])
