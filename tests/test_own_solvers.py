@@ -64,6 +64,12 @@ def test_a_residual_claimed_from_a_start_is_measured_too():
     start = Tuning(start=np.zeros(2))
     assert start.solved(Own(), BOX).verified
     assert not start.solved(Own("wrong"), BOX).verified
+    bundled = find_solver("lemke")
+    boasting = type(
+        "Boasting", (type(bundled),), {"solve_from": lambda self, problem, start: Own("wrong").solve(problem)}
+    )
+    found = start.solved(boasting(**vars(bundled)), LCP(BOX.M, BOX.q))
+    assert not found.verified
 
 
 @pytest.mark.parametrize(("what", "formulation", "steps"), [

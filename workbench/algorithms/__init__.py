@@ -13,8 +13,12 @@ from workbench.registry import Registry
 PARTS = "name", "solves", "guaranteed_for", "tolerance", "why_not", "solve"
 
 
+def _lacking(thing: Any) -> list[str]:
+    return [part for part in PARTS if not hasattr(thing, part)]
+
+
 def _is_solver(thing: Any) -> bool:
-    return all(hasattr(thing, name) for name in PARTS)
+    return not _lacking(thing)
 
 
 def _line(solver: Any) -> str:
@@ -61,9 +65,8 @@ def find_solver(name: str | Solver) -> Solver:
     """
     if not isinstance(name, str):
         found = name() if isinstance(name, type) else name
-        lacking = [part for part in PARTS if not hasattr(found, part)]
-        if lacking:
-            raise WorkbenchError(f"{type(found).__name__} is no solver, for want of: {', '.join(lacking)}")
+        if not _is_solver(found):
+            raise WorkbenchError(f"{type(found).__name__} is no solver, for want of: {', '.join(_lacking(found))}")
         if type(found).__hash__ is None:
             raise WorkbenchError(f"{type(found).__name__} has no hash; a dataclass that is a solver has frozen=True")
         return found
