@@ -17,7 +17,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from tests.block_problems import FORMULATIONS, tower
-from workbench.algorithms import default_solver
+from workbench.escalation import default_solver
 from workbench.problems.contact_blocks import COULOMB, NO_CONE
 from workbench.problems.dense_blocks import dense, normals_first
 from workbench.problems.friction_problem import GlobalFrictionProblem

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
 from workbench.cli.words import find_formulation
 from workbench.engine.compiling import kernel
+from workbench.escalation import default_solver
 from workbench.mechanics.bodies import (
     GROUND,
     RigidBodies,

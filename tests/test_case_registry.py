@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tests import mechanics
-from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.figures.drawing import drawing
 from workbench.cli.words import find_formulation
 from workbench.errors import DataError
+from workbench.escalation import default_solver
 from workbench.problems.solution import Status
 from workbench.step.simulation import simulate
 

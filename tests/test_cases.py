@@ -7,7 +7,6 @@ from scipy.spatial.transform import Rotation
 
 from tests.mechanics import failing, filled, moved, rate, scaled, states
 from tests.systems import SOFT
-from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.particle import Particle
@@ -15,6 +14,7 @@ from workbench.builtin.cases.sphere import Sphere
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.cli.words import find_formulation
+from workbench.escalation import default_solver
 from workbench.step.simulation import simulate
 
 SINGLE = (Wheel, Block, Sphere, Particle)

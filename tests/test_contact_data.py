@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from tests.refusals import assert_names, refusal
-from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms import find_solver
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import DataError
+from workbench.escalation import default_solver
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system

@@ -9,9 +9,9 @@ import pytest
 import workbench.mechanics.contact
 import workbench.step.one_step
 from formulations import FORMULATIONS
-from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
 from workbench.errors import DataError, ModellingError
+from workbench.escalation import default_solver
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import Declaration, box, complements, declare, equals, free, nonneg
 from workbench.mechanics.contact import ContactSystem

@@ -5,10 +5,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from tests.mechanics import failing
-from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.cube import Cube
 from workbench.cli.words import find_formulation
+from workbench.escalation import default_solver
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.simulation import simulate
 from workbench.step.stepping import PASSES

@@ -5,9 +5,9 @@ import pytest
 
 mujoco = pytest.importorskip("mujoco")
 
-from workbench.algorithms import default_solver  # noqa: E402
 from workbench.arrays import Array  # noqa: E402
 from workbench.cli.words import find_formulation  # noqa: E402
+from workbench.escalation import default_solver  # noqa: E402
 from workbench.exams.adapters.mujoco import World  # noqa: E402
 from workbench.exams.experiments import EXPERIMENTS  # noqa: E402
 from workbench.exams.scene import FormulationWorld, TrialScene  # noqa: E402

@@ -7,9 +7,9 @@ import pytest
 from flint import fmpq
 
 from tests.inequalities import feasible, solvable
-from workbench.algorithms import default_solver
-from workbench.diagnostics.existence import LARGEST, existence, rational_friction
 from workbench.engine.timing import clock
+from workbench.escalation import default_solver
+from workbench.matrices.solutions.existence import LARGEST, existence, rational_friction
 from workbench.matrices.solutions.friction_cones import (
     RationalFriction,
     planar_lcp,

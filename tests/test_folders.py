@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 import workbench.algorithms
-from workbench.algorithms import ROUND_OFF, SOLVERS, default_solver, find_solver
+from workbench.algorithms import ROUND_OFF, SOLVERS, find_solver
 from workbench.builtin import cases, formulations
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import REGISTRIES
 from workbench.cli.words import find_case, find_formulation
 from workbench.errors import UnknownNameError
+from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP, Equations

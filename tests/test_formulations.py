@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from tests import engine_laws
-from workbench.algorithms import SOLVERS, default_solver, find_solver
+from workbench.algorithms import SOLVERS, find_solver
 from workbench.algorithms.base import EXACT
 from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS, box, hybrid
 from workbench.errors import DataError
+from workbench.escalation import default_solver
 from workbench.judge.coulomb import judge
 from workbench.language.formulation import Formulation
 from workbench.matrices.linear_algebra.rank import rank

@@ -10,7 +10,7 @@ from benchmarks.rows import Row
 from tests.declared import IN_PYTHON, LEMKE, each_loop
 from tests.test_hooks import compliant, remembered, scaled
 from tests.test_parts import MIXED
-from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms import find_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.block import Block
@@ -20,6 +20,7 @@ from workbench.builtin.formulations import FORMULATIONS
 from workbench.cli.words import find_formulation
 from workbench.engine.compiling import kernel
 from workbench.errors import DataError
+from workbench.escalation import default_solver
 from workbench.language.hooks import AGAIN, GIVEN
 from workbench.language.modelling import Hooks
 from workbench.mechanics.core import FILL

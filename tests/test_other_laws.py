@@ -8,10 +8,10 @@ import pytest
 
 import workbench as wb
 from tests.scenes import Balls
-from workbench.algorithms import default_solver
 from workbench.assemble.local import local_block
 from workbench.builtin.reports.text.comparison import held_against
 from workbench.errors import ModellingError
+from workbench.escalation import default_solver
 from workbench.judge.coulomb import judge
 from workbench.judge.laws import Terms, judge_by
 from workbench.mechanics.instant import instant

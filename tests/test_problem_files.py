@@ -12,9 +12,9 @@ from scipy import sparse
 
 from tests import siconos_text as text
 from tests.problem_files import data_folder, global_data, random_problems, read, refused, written
-from workbench.comparison.escalation import solve_or_refute
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.errors import DataError
+from workbench.escalation import default_solver
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import (
     FrictionProblem,
@@ -296,6 +296,6 @@ def test_real_lcps_and_mlcps_are_solved_or_refuted(real_files):
     for path in real_files:
         if path.parent.name in ("lcp", "mlcp"):
             problem = read_problem_file(path)
-            found = solve_or_refute(problem)
+            found = default_solver(problem.kind).solve(problem)
             assert found.verified, (path, found.reason)
             assert found.proof or problem.residual(found.z) < 1e-12, path

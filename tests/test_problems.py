@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from workbench.algorithms import default_solver
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import DataError
+from workbench.escalation import default_solver
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP, equilibration, is_psd, is_symmetric
 from workbench.problems.residual import FAR, FAR_SCALED

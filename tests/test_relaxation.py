@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tests.systems import SOFT
-from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.cube import Cube
@@ -12,6 +11,7 @@ from workbench.builtin.cases.particle import Particle
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.cli.words import find_formulation
 from workbench.errors import DataError, UnknownNameError
+from workbench.escalation import default_solver
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.step.simulation import simulate
 

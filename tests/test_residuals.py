@@ -7,18 +7,21 @@ answer of a random system: whatever that makes wrong beside the contact's own im
 import numpy as np
 import pytest
 
-from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT, GENERIC
 from workbench.builtin.formulations import FORMULATIONS
+from workbench.escalation import default_solver
 from workbench.judge.coulomb import judge
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
+from workbench.problems.contact_blocks import COULOMB
+from workbench.problems.mixed import MixedNCP, Sets
 from workbench.problems.residual import FAINT, FAINT_SCALED, FAR_SCALED, QUIET, ROUNDING
 from workbench.problems.solution import Solution, Status
 from workbench.step.one_step import pose
 
 LAWS = [(ConicQP, "ccp-exact"), (CoulombNCP, "coulomb-exact")]
-RESIDUALS = ("signorini", "cone", "dissipation", "natural_map")
+RESIDUALS = ("signorini", "cone", "dissipation", "natural_map", "law")
 
 
 def rows_of(i, r, d):
@@ -70,7 +73,7 @@ def test_two_contacts_of_one_body_do_not_hide_each_other():
     assert problem.residual(right) < EXACT
     wrong = right * [1.001, 1, 1, 1]
     assert 1e-5 < problem.residual(wrong) < 1e-2
-    assert judged(problem, wrong).natural_map == pytest.approx(float(problem.residual(wrong)), rel=1e-9)
+    assert judged(problem, wrong).law == pytest.approx(float(problem.residual(wrong)), rel=1e-9)
 
 
 @pytest.mark.parametrize("size", [1.0, 1e-100, 1e-300, 5e-324])
@@ -171,7 +174,7 @@ def test_the_judge_and_the_problem_agree_though_they_share_no_code():
     rng = np.random.default_rng(3)
     for _ in range(400):
         problem, z = random_contacts(rng, CoulombNCP)
-        np.testing.assert_allclose(judged(problem, z).natural_map, problem.residual(z), rtol=1e-6)
+        np.testing.assert_allclose(judged(problem, z).law, problem.residual(z), rtol=1e-5)
 
 
 @pytest.mark.parametrize("law", [ConicQP, CoulombNCP])
@@ -354,3 +357,79 @@ def test_no_spoilt_unknown_of_an_lcp_is_verified(name):
                     seen += 1
                     assert problem.residual(other) > GENERIC, (i, factor, mass)
     assert seen > 50
+
+
+MU = [0.0, 1e-3, 0.5, 1.0, 30.0, 1e3, 1e6, 1e9, 1e16, 1e100, 1e300]
+
+
+def planted(rng, mu, d, modes, mass, h):
+    """W, q and z of contacts of bodies of very different masses that are open, stick or slide; z solves the problem.
+
+    Impulses are masses times h g, so that velocities are h g too. A slide's friction is of that size, its normal impulse
+    1/mu of it where mu is large.
+    """
+    r, speed = len(modes), 9.81 * h
+    n = r * (1 + d)
+    contact = np.r_[np.arange(r), np.repeat(np.arange(r), d)]
+    # Every contact's own body, and one light body that all of them share.
+    J = np.hstack([np.eye(n), rng.standard_normal((n, 1 + d))])
+    W = J @ np.diag(1.0 / np.r_[np.asarray(mass)[contact], np.full(1 + d, max(mass) * 1e3)]) @ J.T
+    z, u = np.zeros(n), np.zeros(n)
+    for i, mode in enumerate(modes):
+        rows = rows_of(i, r, d)
+        e = rng.standard_normal(d)
+        e /= np.linalg.norm(e)
+        size = mass[i] * speed * rng.uniform(0.5, 2.0)
+        if mode == "open":
+            u[rows] = speed * np.r_[rng.uniform(0.1, 1.0), rng.standard_normal(d)]
+        elif mode == "stick":
+            z[rows] = size * np.r_[1.0, 0.5 * min(mu, 1.0) * e]
+        else:
+            p_n = size / max(1.0, mu)
+            z[rows], u[rows[1:]] = np.r_[p_n, -mu * p_n * e], speed * rng.uniform(0.5, 2.0) * e
+    return W, u - W @ z, z, u
+
+
+def broken(rng, z, u, mu, d, i, mode):
+    """z with the impulse of contact i against its law, by as much as it carries or moves.
+
+    Where mu is tiny, friction is rounding beside the pressure. Where it is huge, a slide without any impulse is hardly
+    wrong: its pressure was 1/mu of its friction.
+    """
+    rows, wrong = rows_of(i, z.size // (1 + d), d), z.copy()
+    if mode == "open":
+        wrong[i] = -np.abs(u[rows]).max()
+        return wrong
+    # Factors of pressure and friction.
+    ways = {"slide": [(0.0, 1.0), (1.0, -1.0), (1.0, 0.5)], "stick": [(-1.0, 1.0), (0.0, 0.0), (0.5, 1.0), (1.0, 0.0)]}
+    pressure, friction = rng.choice(ways[mode] if mu > 1e-6 else [(-1.0, 0.0), (0.0, 0.0)])
+    wrong[rows] *= [pressure] + [friction] * d
+    return wrong
+
+
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("mu", MU)
+def test_planted_answers_are_verified_when_right_and_only_then(mu, d):
+    """Masses over 24 decades, steps from 1e-9 to 1 s; contacts open, sticking and sliding, beside one another.
+
+    Every class with friction cones has the same law. What is planted at an open contact is an impulse that pulls.
+    """
+    rng = np.random.default_rng([17, d, MU.index(mu)])
+    for _ in range(40):
+        r = int(rng.integers(1, 4))
+        modes, mass = rng.choice(["open", "stick", "slide"], r).tolist(), 10.0 ** rng.uniform(-12, 12, r)
+        W, q, z, u = planted(rng, mu, d, modes, mass, 10.0 ** rng.uniform(-9, 0))
+        dense = CoulombNCP(W, q, np.full(r, mu), d)
+        first = (1 + d) * np.arange(r + 1)
+        order = np.concatenate([rows_of(i, r, d) for i in range(r)])
+        sets = Sets(np.full(r, COULOMB), first, order, np.arange(r + 1))
+        none = np.zeros(r * (1 + d))
+        mixed = MixedNCP(W, q, none - np.inf, none + np.inf, np.full(r, mu), sets)
+        for problem in (dense, mixed):
+            assert problem.residual(z) <= EXACT, (modes, mass)
+        assert judged(dense, z).law <= EXACT
+        for i, mode in enumerate(modes):
+            wrong = broken(rng, z, mass[i] * u, mu, d, i, mode)
+            for problem in (dense, mixed):
+                assert problem.residual(wrong) > EXACT, (mode, modes, mass)
+            assert judged(dense, wrong).law > EXACT

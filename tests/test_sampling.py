@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.rows import Row
-from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms import find_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.block import Block
 from workbench.builtin.cases.cube import Cube
@@ -19,6 +19,7 @@ from workbench.comparison import cases
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
 from workbench.comparison.sampling import MOST, in_place, sample
+from workbench.escalation import default_solver
 from workbench.mechanics.relaxation import RIGID
 from workbench.output import provenance
 from workbench.problems.solution import Status

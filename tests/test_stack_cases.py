@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tests.mechanics import failing, filled, rate, scaled, states
-from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.gripper import Z_1, Z_2, Z_C, Gripper
 from workbench.builtin.cases.off_axis import OffAxis
@@ -15,6 +14,7 @@ from workbench.builtin.cases.stacked_cubes import StackedCubes
 from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.cli.words import find_formulation
 from workbench.errors import DataError
+from workbench.escalation import default_solver
 from workbench.mechanics.contact import ContactSystem
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.one_step import pose, solve_system

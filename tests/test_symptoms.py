@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.block import Block
@@ -21,6 +20,7 @@ from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.metrics.isotropy import after_yaw
 from workbench.engine.compiling import kernel
+from workbench.escalation import default_solver
 from workbench.language.formulation import formulation
 from workbench.language.modelling import complements, declare, equals, free, nonneg
 from workbench.mechanics.core import FILL

@@ -70,7 +70,8 @@ def _coincident(data: pd.DataFrame, scaled: pd.Series) -> str:
     """Which curves lie on one another throughout."""
     keys = [name for name in ("step", "contact", "t") if name in data]
     table = data.assign(scaled=scaled).pivot_table(index=keys, columns="label", values="scaled", sort=False)
-    values = {label: table[label].to_numpy(dtype=float) for label in dict.fromkeys(data["label"])}
+    # A curve without any value has no column.
+    values = {label: table[label].to_numpy(dtype=float) for label in dict.fromkeys(data["label"]) if label in table}
     groups: list[list[str]] = []
     for label, own in values.items():
         group = next((g for g in groups if _one(values[g[0]], own)), None)

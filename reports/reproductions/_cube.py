@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms import find_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
@@ -20,6 +20,7 @@ from workbench.builtin.formulations.phantom_inertia import phantom_inertia
 from workbench.builtin.formulations.stewart_trinkle import stewart_trinkle
 from workbench.diagnostics.phantom import lead_matrices
 from workbench.errors import DataError
+from workbench.escalation import default_solver
 from workbench.judge.coulomb import misalignment
 from workbench.language.formulation import Formulation
 from workbench.matrices.linear_algebra.rank import rank

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms import find_solver
 from workbench.algorithms.enumeration import all_solutions
 from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.rod_in_guide import RodInGuide
@@ -23,6 +23,7 @@ from workbench.builtin.reports.reproductions._sliding import (
 )
 from workbench.builtin.reports.reproductions.claims import Check, Section
 from workbench.diagnostics.proposition import balanced, bounds
+from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Array, Case
 from workbench.mechanics.contact import ContactSystem

@@ -80,11 +80,6 @@ def find_solver(name: str | Solver) -> Solver:
     return found() if isinstance(found, type) else found
 
 
-def default_solver(kind: str) -> Solver:
-    """The solver that takes a problem of this kind to round-off."""
-    return find_solver(ROUND_OFF[kind])
-
-
 def is_quadratic_program(problem: Problem) -> bool:
     """Whether the problem is also a convex (conic) quadratic program, so that optimisation codes can take it."""
     return problem.size > 0 and isinstance(problem, LCP | MLCP | ConicQP) and is_psd(problem.M)

@@ -8,8 +8,8 @@ from numba import types
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
-from workbench.problems.block_kernels import disc_end
-from workbench.problems.contact_blocks import APART, COULOMB, DISC, NO_CONE
+from workbench.problems.block_kernels import disc_end, law_gap
+from workbench.problems.contact_blocks import APART, DISC, NO_CONE
 from workbench.problems.residual import FAINT, FAR
 
 NUMBER = types.float64
@@ -68,31 +68,29 @@ def worst_block(first, cone, mu, lower, upper, q, u, x, w):
     A cone's scale is that of `problems.residual.cone_residual`; an interval's is made likewise, of what its free
     velocity asks of it.
     """
-    motion = largest = 0.0
+    motion = largest = found = 0.0
     for i in range(cone.shape[0]):
-        size = ahead = free = moved = slip = 0.0
+        size = ahead = free = moved = 0.0
         for k in range(first[i], first[i + 1]):
             size, ahead, free, moved = size + x[k] ** 2, ahead + u[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
-            slip += u[k] ** 2 if k > first[i] else 0.0
-            w[k] = x[k] - u[k]
-        if cone[i] == COULOMB:
-            w[first[i]] -= mu[i] * np.sqrt(slip)
         motion = max(motion, max(ahead, free) if size > 0.0 else min(moved, free))
         largest = max(largest, size)
-    motion, largest, found = np.sqrt(motion), np.sqrt(largest), 0.0
-    project_blocks(first, cone, mu, lower, upper, w)
+    motion, largest = np.sqrt(motion), np.sqrt(largest)
     for i in range(cone.shape[0]):
         size = free = moved = gap = asked = 0.0
         for k in range(first[i], first[i + 1]):
             size, free, moved = size + x[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
-            gap += (x[k] - w[k]) ** 2
+            w[k] = u[k]
             if cone[i] == NO_CONE:
+                gap = np.hypot(gap, min(max(u[k], x[k] - upper[k]), x[k] - lower[k]))
                 asked = max(asked, max(min(-q[k], max(upper[k], 0.0)), min(q[k], max(-lower[k], 0.0))))
             elif k == first[i]:
                 asked = -q[k]
+        if cone[i] != NO_CONE:
+            gap = law_gap(cone[i], x[first[i] : first[i + 1]], w[first[i] : first[i + 1]], mu[i])
         if cone[i] == DISC:
             asked = min(np.sqrt(free), mu[i])
-        size, gap = np.sqrt(size), np.sqrt(gap)
+        size = np.sqrt(size)
         scale = max(np.sqrt(moved), max(asked, FAINT * np.sqrt(free)))
         scale = max(scale, min(max(size, FAINT * largest), FAR * motion))
         if not np.isfinite(gap + scale):

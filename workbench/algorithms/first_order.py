@@ -231,9 +231,16 @@ class FirstOrder:
         blocks = blocks_of(problem)
         x = blocks.scaled(np.array(start, dtype=float))
         method, residual, iterations = self.begin(blocks, x.copy()), blocks.measure(x), 0
+        ending = Status.ITERATION_LIMIT
         while residual > self.stop and iterations < self.most:
             count = min(self.at_once, self.most - iterations)
-            method.advance(count)
+            try:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    method.advance(count)
+            except RuntimeError:
+                # SciPy's word for a matrix that is singular: "Factor is exactly singular".
+                ending = Status.SINGULAR
+                break
             iterations += count
             reached = blocks.measure(method.x)
             if reached < residual:
@@ -241,7 +248,7 @@ class FirstOrder:
                 if best.watched(x.size):
                     best.offer(blocks.plain(x))
         z = blocks.plain(x)
-        status = Status.SOLVED if residual <= self.stop else Status.ITERATION_LIMIT
+        status = Status.SOLVED if residual <= self.stop else ending
         reason = "" if status is Status.SOLVED else status.meaning
         own, elapsed = float(problem.residual(z)), clock() - begun
         return Solution(z, status, own, self.tolerance, iterations, elapsed, self.name, reason)

@@ -49,7 +49,11 @@ QUARTIC, SEXTIC = _tangent_half_angle(2), _tangent_half_angle(3)
 
 @kernel(types.float64(VECTOR, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR))
 def natural_gap(diagonal, q, mu, d, associated, z, gap):
-    """As `natural_map`, with u in gap on entry and the diagonal (n,) of W."""
+    """As `natural_map`, with u in gap on entry and the diagonal (n,) of W.
+
+    Beyond mu = 1 the size under Coulomb's law is that of Alart and Curnier's equations: De Saxce's shift multiplies the
+    rounding of u_t by mu, and the flat cone shows a falling body by 1/mu only.
+    """
     n, r = q.shape[0], mu.shape[0]
     trace = 0.0
     for i in range(n):
@@ -75,6 +79,13 @@ def natural_gap(diagonal, q, mu, d, associated, z, gap):
             slip += gap[j] ** 2
             radius += (z[j] - rho * gap[j]) ** 2
         slip, radius = np.sqrt(slip), np.sqrt(radius)
+        steep = mu[i] > 1.0 and not associated
+        if steep:
+            limit = mu[i] * max(z[i], 0.0)
+            error += min(z[i], rho * gap[i]) ** 2
+            for j in range(first, first + d):
+                y = z[j] - rho * gap[j]
+                error += (rho * gap[j] if radius <= limit else z[j] - limit * (y / radius)) ** 2
         shifted = gap[i] if associated else gap[i] + mu[i] * slip
         y_n = z[i] - rho * shifted
         # The polar cone first: with mu = 0 and y_t = 0 a negative y_n would pass for inside.
@@ -85,8 +96,10 @@ def natural_gap(diagonal, q, mu, d, associated, z, gap):
         for j in range(first, first + d):
             e_j = (z[j] - rho * gap[j]) / radius if radius > 0.0 else 0.0
             gap[j] = z[j] if opens or mu[i] == 0.0 else rho * gap[j] + outside * e_j
-    for i in range(n):
-        error += gap[i] ** 2
+        if not steep:
+            error += gap[i] ** 2
+            for j in range(first, first + d):
+                error += gap[j] ** 2
     size = max(np.sqrt(size_z), rho * np.sqrt(size_q))
     value = np.sqrt(error) / size if size > 0.0 else np.sqrt(error)
     return value if np.isfinite(value + size) else np.inf

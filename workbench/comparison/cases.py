@@ -20,7 +20,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from workbench.algorithms import default_solver, find_solver, is_quadratic_program
+from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, DIAGNOSTICS, RUNS, TRAJECTORIES, framed
@@ -34,6 +34,7 @@ from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metri
 from workbench.comparison.rows import windows
 from workbench.comparison.several import several_solutions
 from workbench.comparison.verdicts import sliding_minor, verdicts
+from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.step.one_step import first_problem
@@ -113,7 +114,7 @@ def _remarks(fine: Job, settings: Settings, runs: dict[Job, Run | Failed]) -> tu
 
 def solvers_for(case: Case, f: Formulation, h: float, settings: Settings) -> list[Solver]:
     """The solver that takes the formulation to round-off and, for a convex QP, the generic one."""
-    chosen = [default_solver(compiled(f, *case.size).kind)]
+    chosen: list[Solver] = [default_solver(compiled(f, *case.size).kind)]
     try:
         problem = first_problem(case, f, h, settings.normal or case.normal, settings.relaxation)
         if problem is not None and is_quadratic_program(problem):

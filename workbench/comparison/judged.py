@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Progress, Settings, run_jobs
@@ -13,6 +12,7 @@ from workbench.comparison.metric import Metric
 from workbench.comparison.rows import Beside, row, windows
 from workbench.comparison.sampling import sampled_rows
 from workbench.errors import WorkbenchError
+from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation

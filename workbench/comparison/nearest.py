@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms import default_solver
 from workbench.arrays import Array
 from workbench.errors import DataError
+from workbench.escalation import default_solver
 from workbench.problems.classes import equilibration, is_psd
 from workbench.problems.friction_problem import FrictionProblem
 

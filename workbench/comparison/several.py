@@ -7,9 +7,9 @@ none is found is evidence and no proof.
 
 import numpy as np
 
-from workbench.algorithms import default_solver
 from workbench.algorithms.base import solved_by
 from workbench.arrays import Array, evenly
+from workbench.escalation import default_solver
 from workbench.problems.classes import CoulombNCP
 from workbench.problems.friction_problem import reversed_contacts
 from workbench.step.run import Run

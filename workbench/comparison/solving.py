@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT, Solver
 from workbench.algorithms.best import watch
 from workbench.algorithms.tuning import UNTUNED, Tuning
 from workbench.assemble.find import compiled
-from workbench.comparison.escalation import NAME as RATIONALS
-from workbench.comparison.escalation import or_refuted, solve_or_refute
 from workbench.comparison.failure import NOBODY, failed
 from workbench.comparison.limits import TIME_LIMIT, limited
 from workbench.comparison.posing import contact_system, local, over_bodies, over_W, stated
@@ -23,6 +21,7 @@ from workbench.diagnostics.redundancy import MODE, contact_modes, freedom
 from workbench.engine.timing import clock
 from workbench.engine.travel import Parcel
 from workbench.errors import DataError, WorkbenchError
+from workbench.escalation import RATIONALS, default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.classes import MLCP, Array, ConeProblem, CoulombNCP, Problem
@@ -76,10 +75,9 @@ def solve_problem(
     """Solve a problem: an LCP, MLCP or cone problem as it is, a friction problem under `formulation`.
 
     A global one is stated over (M, H) where that is smaller (`global_problem.way`; `Solution.stages` tells), over W
-    elsewhere. The default solver is the one that takes the problem's class to round-off; what it fails on is taken
-    further, LCPs and MLCPs to a solution or the proof that there is none (`solve_or_refute`), others to such a proof
-    if one is found (`or_refuted`). Raises DataError where the problem cannot be posed, UnknownNameError for an unknown
-    solver, WorkbenchError for one that cannot be tuned so.
+    elsewhere. The default solver is the one that takes the problem's class to round-off; what it fails on is handed to
+    other methods, and in the end a proof that there is no solution is looked for (`escalation`). Raises DataError where
+    the problem cannot be posed, UnknownNameError for an unknown solver, WorkbenchError for one that cannot be tuned so.
     """
     start = clock()
     if isinstance(problem, MLCP | ConeProblem):
@@ -107,7 +105,7 @@ def solve_problem(
     taken, moved = over_bodies(problem, formulation)
     system = contact_system(taken)
     c = compiled(formulation, *system.size)
-    method = tuning.of(find_solver(solver) if solver else default_solver(c.kind))
+    method = tuning.of(_method(solver, c.kind, tuning))
     if tuning.start is not None:
         raise WorkbenchError(
             f"{formulation.label} is put over bodies, where a start has no meaning; coulomb and ccp take one"
@@ -145,16 +143,20 @@ def solve_within(
 
 
 def _direct(problem: Problem | GlobalConeProblem, solver: str | Solver | None, start: float, tuning: Tuning) -> Answer:
-    method = find_solver(solver) if solver else default_solver(problem.kind)
+    method = _method(solver, problem.kind, tuning)
     build_time = clock() - start
-    if solver is None and isinstance(problem, MLCP) and not tuning.asked:
-        return Answer(solve_or_refute(problem), problem.size, build_time)
     with watch(problem.size):
         # Those over (M, H) only come with solvers that take them.
         found = tuning.solved(method, problem)  # type: ignore[arg-type]
-    if solver is None and isinstance(problem, ConeProblem) and not tuning.asked:
-        found = or_refuted(problem, found)
     return Answer(found, problem.size, build_time)
+
+
+def _method(solver: str | Solver | None, kind: str, tuning: Tuning) -> Solver:
+    """The solver asked for; else the chain for a problem of this kind, of which only the first method is tuned."""
+    if solver is not None:
+        return find_solver(solver)
+    chain = default_solver(kind)
+    return chain.first if tuning.asked else chain
 
 
 def solve_row(

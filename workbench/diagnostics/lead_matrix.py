@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.algorithms import default_solver
 from workbench.diagnostics.phantom import lead_matrices, p_limit, pencil, singular_values_of_rho
 from workbench.diagnostics.posed_problem import (
     LARGEST_EXACT,
@@ -23,6 +22,7 @@ from workbench.diagnostics.posed_problem import (
 from workbench.diagnostics.redundancy import Redundancy, redundancy
 from workbench.engine.timing import clock, seconds_left
 from workbench.errors import DataError
+from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.matrices.classes.matrix_classes import matrix_classes
 from workbench.matrices.linear_algebra.rank import Rank, rank

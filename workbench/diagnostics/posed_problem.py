@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.diagnostics.existence import existence
 from workbench.diagnostics.wellposedness import LARGEST
 from workbench.engine.timing import OutOfTimeError, clock
 from workbench.errors import DataError
@@ -25,6 +24,7 @@ from workbench.matrices.p_property.bounded import (
 )
 from workbench.matrices.p_property.witness import PVerdict, as_lines, schur_complement
 from workbench.matrices.solutions.equivalent_lcp import EquivalentLCP, equivalent_lcp
+from workbench.matrices.solutions.existence import existence
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.matrices.solutions.solution_set import Piece, infeasibility, solution_set
 from workbench.problems.classes import MLCP, Array

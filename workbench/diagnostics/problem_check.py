@@ -4,9 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms import default_solver
-from workbench.diagnostics.cone_programmes import load
-from workbench.diagnostics.existence import rational_friction
 from workbench.diagnostics.posed_problem import (
     LARGEST_EXACT,
     Entry,
@@ -19,8 +16,11 @@ from workbench.diagnostics.posed_problem import (
 )
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.engine.timing import clock, seconds_left
+from workbench.escalation import default_solver
 from workbench.matrices.linear_algebra.rationals import exact
 from workbench.matrices.p_property.verdict import p_verdict
+from workbench.matrices.solutions.cone_programmes import load
+from workbench.matrices.solutions.existence import rational_friction
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem

@@ -23,12 +23,15 @@ gap, or of fast sliding), and of the impulses elsewhere."""
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Four residuals, one number per leading index, and what they were measured by, contact by contact; 0 is perfect.
+    """Five residuals, one number per leading index, and what they were measured by, contact by contact; 0 is perfect.
 
     signorini     max |min(p_n, rho u_n)| / normaliser: nonnegativity and complementarity of the normal law [-]
     cone          max (|p_t| - mu p_n)_+ over the contacts: friction beyond the cone [N s]
     dissipation   max | mu p_n |u_t| + p_t.u_t | over the contacts: friction that is not maximally dissipative [J]
     natural_map   max |p - P_K(p - rho u~)| / normaliser, u~ = u + mu |u_t| n: all of the law at once [-]
+    law           the largest of Signorini's, of max |p_t - P(p_t - rho u_t)| / normaliser with the projection on the
+                  disc of radius mu p_n, and of the natural map of each contact over max(1, mu): none shrinks with mu,
+                  as the natural map does, which takes a falling body for an error of 1/mu [-]
     rho           (..., r) (1 + d) / tr W_ii, that is 3 / tr W_ii in space: the unit of p/u at contact i [kg]
     normaliser    (..., r) what impulses at contact i are measured by (formulary, 7.4) [N s]
 
@@ -40,6 +43,7 @@ class Verdict:
     cone: Array
     dissipation: Array
     natural_map: Array
+    law: Array
     rho: Array
     normaliser: Array
 
@@ -55,17 +59,16 @@ class Discs:
         """(..., r) [N s]"""
         return mu * p_n if self.radius is None else np.broadcast_to(self.radius, p_n.shape)
 
-    def distance(self, y: Array, p: Array, mu: Array) -> Array:
-        """|p - P(y)| per contact, P(y) being y_n where positive and each part's point nearest to y in its disc."""
-        y_n = np.maximum(y[..., 0], 0.0)
-        limit, near = self.limit(mu, y_n), np.empty_like(y)
-        near[..., 0] = y_n
+    def beyond(self, y: Array, p: Array, mu: Array, p_n: Array) -> Array:
+        """|p_t - P(y_t)| per contact, P(y_t) being each part's point nearest to y_t in its disc, for a normal impulse
+        p_n (..., r) where that is positive."""
+        limit, near = self.limit(mu, np.maximum(p_n, 0.0)), np.empty_like(y[..., 1:])
         for k in self.parts:
-            rows = slice(k.start + 1, k.stop + 1)
-            size = _length(y[..., rows])
+            y_t = y[..., k.start + 1 : k.stop + 1]
+            size = _length(y_t)
             share = np.where(size > limit, limit / np.where(size > 0, size, 1.0), 1.0)
-            near[..., rows] = share[..., None] * y[..., rows]
-        return _length(p - near)
+            near[..., k] = share[..., None] * y_t
+        return _length(p[..., 1:] - near)
 
 
 def _shapes(p_n: Array, p_t: Array, u_n: Array, u_t: Array, W: Array, q: Array) -> None:
@@ -158,15 +161,20 @@ def judge(
         rho = np.where(trace > 0, (1 + d) / trace, np.where((held > 0) & (held < np.inf), held, 1.0))
         slip = _length(u[..., 1:])
         shift = np.concatenate([(mu * slip)[..., None], np.zeros_like(u_t)], axis=-1)
+        y, normal = p - rho[..., None] * u, np.abs(np.minimum(p_n, rho * u_n))
         if discs is None:
-            gap = _distance_to_projection(p - rho[..., None] * (u + shift), p, mu)
             discs = Discs((slice(0, d),))
+            gap = _distance_to_projection(y - rho[..., None] * shift, p, mu)
+            # Beyond the doubles the shift says nothing more than that the contact slips.
+            share = np.where(np.isfinite(gap), gap, 0.0) / np.maximum(1.0, mu)
+            gap = np.where(np.isfinite(gap), gap, np.inf)
         else:
-            gap = discs.distance(p - rho[..., None] * u, p, mu)
-        normaliser = _normaliser(p, u, q, W, rho, gap)
-        signorini, natural_map = (
-            np.where(error > 0, error / normaliser, 0.0).max(axis=-1, initial=0.0)
-            for error in (np.abs(np.minimum(p_n, rho * u_n)), gap)
+            y_n = np.maximum(y[..., 0], 0.0)
+            gap = share = np.hypot(p_n - y_n, discs.beyond(y, p, mu, y_n))
+        errors = np.max([normal, discs.beyond(y, p, mu, p_n), share], axis=0)
+        normaliser = _normaliser(p, u, q, W, rho, errors)
+        signorini, natural_map, law = (
+            np.where(error > 0, error / normaliser, 0.0).max(axis=-1, initial=0.0) for error in (normal, gap, errors)
         )
         limit = discs.limit(mu, p_n)
         cone = np.max([np.maximum(_length(p_t[..., k]) - limit, 0.0) for k in discs.parts], axis=0)
@@ -175,10 +183,10 @@ def judge(
         dissipation = np.abs(limit * slips + (p_t * u_t).sum(axis=-1)).max(axis=-1, initial=0.0)
     # Without this a nan or inf could hide behind a maximum or a projection onto the apex.
     sound &= np.isfinite(normaliser).all(axis=-1)
-    signorini, cone, dissipation, natural_map = (
-        np.where(sound, a, np.inf) for a in (signorini, cone, dissipation, natural_map)
+    signorini, cone, dissipation, natural_map, law = (
+        np.where(sound, a, np.inf) for a in (signorini, cone, dissipation, natural_map, law)
     )
-    return Verdict(signorini, cone, dissipation, natural_map, rho, normaliser)
+    return Verdict(signorini, cone, dissipation, natural_map, law, rho, normaliser)
 
 
 def normalised_friction(p_n: ArrayLike, p_t: ArrayLike, mu: ArrayLike) -> Array:

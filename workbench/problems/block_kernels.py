@@ -13,7 +13,18 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR, least_members, unite
 from workbench.engine.scratch import scratch
 from workbench.problems.contact_blocks import APART, COULOMB, DISC
-from workbench.problems.residual import FAINT, FAINT_SCALED, FAR, FAR_SCALED, QUIET, READ_ROW, equilibration
+from workbench.problems.residual import (
+    FAINT,
+    FAINT_SCALED,
+    FAR,
+    FAR_SCALED,
+    QUIET,
+    READ_ROW,
+    contact_gap,
+    disc_gap,
+    equilibration,
+    signorini_gap,
+)
 
 I64, F64 = types.int64, types.float64
 READ_INDICES = types.Array(types.int64, 1, "C", readonly=True)
@@ -136,28 +147,25 @@ def disc_end(first, m):
     return min(3 if first == 1 else 4 if first == 3 else m, m)
 
 
-@kernel(F64(VECTOR, VECTOR, I64, I64, F64))
-def disc_gap(y, w, first, end, radius):
-    """|y - P(y - w)| of the rows first : end, P being the projection on the disc of this radius."""
-    size, gap = 0.0, 0.0
-    for a in range(first, end):
-        size = np.hypot(size, y[a] - w[a])
-    for a in range(first, end):
-        inside = size <= radius
-        gap = np.hypot(gap, w[a] if inside else y[a] - radius * ((y[a] - w[a]) / size))
-    return gap
-
-
 @kernel(F64(VECTOR, VECTOR, F64))
 def apart_gap(y, w, mu):
-    """The gap of Alart and Curnier's equations, with a disc each for sliding, torsion and rolling."""
-    y_n, first = max(y[0] - w[0], 0.0), 1
-    gap = abs(y[0] - y_n)
+    """The gap of Coulomb's law with a disc each for sliding, torsion and rolling."""
+    gap, first, y_n = signorini_gap(y, w), 1, max(y[0], 0.0)
     while first < y.shape[0]:
         end = disc_end(first, y.shape[0])
-        gap = np.hypot(gap, disc_gap(y, w, first, end, mu * y_n))
+        gap = max(gap, disc_gap(y, w, first, end, mu * y_n))
         first = end
     return gap
+
+
+@kernel(F64(I64, VECTOR, VECTOR, F64))
+def law_gap(cone, y, w, mu):
+    """How far one block with a cone or a disc is from its law, in its units; w is changed."""
+    if cone == APART:
+        return apart_gap(y, w, mu)
+    if cone == DISC:
+        return disc_gap(y, w, 0, y.shape[0], mu)
+    return contact_gap(y, w, mu, cone != COULOMB)
 
 
 @kernel(types.void(I64, I64, I64, *ROWS, F64, I64, *MEASURED))
@@ -166,7 +174,7 @@ def measure_cone(first, k, at, A, D, lower, upper, q, sizes, moved, x, mu, cone,
 
     Cones of several discs and discs of given radius are measured likewise, by their own equations.
     """
-    unit, slip, radius, size, change, ahead, free, still = D[first], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, False
+    unit, size, change, ahead, free, still = D[first], 0.0, 0.0, 0.0, 0.0, False
     rounding = 0.0
     y, w = scratch(k), scratch(k)
     for a in range(k):
@@ -176,27 +184,8 @@ def measure_cone(first, k, at, A, D, lower, upper, q, sizes, moved, x, mu, cone,
         ahead, free = np.hypot(ahead, w[a]), np.hypot(free, unit * q[i])
         rounding = np.hypot(rounding, unit * sizes[i])
         still |= x[i] != 0.0 and not A[at + a * (k + 1)] > 0.0
-        if a > 0:
-            slip, radius = np.hypot(slip, w[a]), np.hypot(radius, y[a] - w[a])
         gap[i] = scale[i] = loud[i] = motion[i] = faint[i] = 0.0
-    if cone == COULOMB:
-        w[0] += mu * slip
-    cosine = 1.0 / np.hypot(1.0, mu)
-    sine = mu * cosine
-    # The polar cone first: with mu = 0 and y_t = w_t a negative y_n would pass for inside.
-    if cone == APART:
-        gap[first] = apart_gap(y, w, mu)
-    elif cone == DISC:
-        gap[first] = disc_gap(y, w, 0, k, mu / unit)
-    elif sine * radius <= cosine * (w[0] - y[0]):
-        gap[first] = size
-    else:
-        # y - P(y - w) as w + (y - w - P(y - w)): y - w would lose the motion beside an impulse far out on a ray.
-        outside = max(0.0, cosine * radius - sine * (y[0] - w[0]))
-        gap[first] = abs(w[0] - sine * outside)
-        for a in range(1, k):
-            along = cosine * outside * ((y[a] - w[a]) / radius) if radius > 0.0 else 0.0
-            gap[first] = np.hypot(gap[first], w[a] + along if mu > 0.0 else y[a])
+    gap[first] = law_gap(cone, y, w, mu / unit if cone == DISC else mu)
     # An idle contact may move without limit, and may be far from where anything moves.
     motion[first] = max(ahead, free) if size > 0.0 or gap[first] > 0.0 else min(change, free)
     # What x can answer competes; a disc bounds it, and what it bears counts as motion, as between two bounds.

@@ -200,6 +200,70 @@ def contact_units(diagonal, q, d, z, D):
             D[j] = D[i]
 
 
+@kernel(types.float64(VECTOR, VECTOR, types.float64))
+def natural_gap(y, w, mu):
+    """|y - P_K(y - w)| of one friction cone, y (1 + d,) an impulse and w a velocity in the contact's units."""
+    size, radius = 0.0, 0.0
+    for a in range(y.shape[0]):
+        size = np.hypot(size, y[a])
+        if a > 0:
+            radius = np.hypot(radius, y[a] - w[a])
+    # Sine and cosine of the cone's angle from its axis.
+    cosine = 1.0 / np.hypot(1.0, mu)
+    sine = mu * cosine
+    # The polar cone first: with mu = 0 and y_t = w_t a negative y_n would pass for inside.
+    if sine * radius <= cosine * (w[0] - y[0]):
+        return size
+    # y - P(y - w) as w + (y - w - P(y - w)): y - w would lose the motion beside an impulse far out on a ray.
+    outside = max(0.0, cosine * radius - sine * (y[0] - w[0]))
+    gap = abs(w[0] - sine * outside)
+    for a in range(1, y.shape[0]):
+        along = cosine * outside * ((y[a] - w[a]) / radius) if radius > 0.0 else 0.0
+        gap = np.hypot(gap, w[a] + along if mu > 0.0 else y[a])
+    return gap
+
+
+@kernel(types.float64(VECTOR, VECTOR, I64, I64, types.float64))
+def disc_gap(y, w, first, end, radius):
+    """|y - P(y - w)| of the rows first : end, P being the projection on the disc of this radius."""
+    size, gap = 0.0, 0.0
+    for a in range(first, end):
+        size = np.hypot(size, y[a] - w[a])
+    for a in range(first, end):
+        # y - P(y - w) as w + (y - w - P(y - w)), as for the cone.
+        gap = np.hypot(gap, w[a] + (size - radius) * ((y[a] - w[a]) / size) if size > radius else w[a])
+    return gap
+
+
+@kernel(types.float64(VECTOR, VECTOR))
+def signorini_gap(y, w):
+    """|min(y_n, w_n)|"""
+    return abs(min(y[0], w[0]))
+
+
+@kernel(types.float64(VECTOR, VECTOR, types.float64, types.boolean))
+def contact_gap(y, w, mu, associated):
+    """How far one contact is from its law, y (1 + d,) and w as for `natural_gap`; the w of Coulomb's law is changed.
+
+    Of the CCP the larger one of the natural map and of |y_t| - mu y_n, to which the distance from a flat cone is blind.
+    Of Coulomb's law the largest of Signorini's |min(y_n, w_n)|, of the law of sliding, |y_t - P(y_t - w_t)| with the
+    projection on the disc of radius mu y_n, and of the natural map in De Saxce's form. For mu > 1 the last is divided
+    by mu, which is what it multiplies the rounding of w_t by; it alone would take a falling body for an error of 1/mu.
+    """
+    if associated:
+        friction = 0.0
+        for a in range(1, y.shape[0]):
+            friction = np.hypot(friction, y[a])
+        return max(natural_gap(y, w, mu), friction - mu * max(y[0], 0.0))
+    gap = max(signorini_gap(y, w), disc_gap(y, w, 1, y.shape[0], mu * max(y[0], 0.0)))
+    slip = 0.0
+    for a in range(1, y.shape[0]):
+        slip = np.hypot(slip, w[a])
+    w[0] += mu * slip
+    # Beyond the doubles the shift says nothing more than that the contact slips, which the other two measure.
+    return max(gap, natural_gap(y, w, mu) / max(1.0, mu)) if w[0] < np.inf else gap
+
+
 @kernel(types.float64(READ_ROW, READ_ROW, INDICES, READ_ROW, READ_ROW, I64, types.boolean, READ_ROW, READ_ROW))
 def cone_residual(D, diagonal, part, q, mu, d, associated, z, u):
     """The residual of a friction-cone problem at z (n,), u = W z + q; D of `contact_units`, the diagonal of W."""
@@ -207,7 +271,7 @@ def cone_residual(D, diagonal, part, q, mu, d, associated, z, u):
     gap, scale, size, impulse, motion = scratch(r), scratch(r), scratch(r), scratch(r), scratch(r)
     y, w = scratch(1 + d), scratch(1 + d)
     for i in range(r):
-        unit, first, slip, radius = D[i], r + d * i, 0.0, 0.0
+        unit, first = D[i], r + d * i
         size[i] = moved = ahead = free = 0.0
         still = False
         for a in range(1 + d):
@@ -217,24 +281,7 @@ def cone_residual(D, diagonal, part, q, mu, d, associated, z, u):
             moved = np.hypot(moved, unit * (u[k] - q[k]))
             ahead, free = np.hypot(ahead, w[a]), np.hypot(free, unit * q[k])
             still |= z[k] != 0.0 and not diagonal[k] > 0.0
-            if a > 0:
-                slip = np.hypot(slip, w[a])
-                radius = np.hypot(radius, y[a] - w[a])
-        if not associated:
-            w[0] += mu[i] * slip
-        # Sine and cosine of the cone's angle from its axis.
-        cosine = 1.0 / np.hypot(1.0, mu[i])
-        sine = mu[i] * cosine
-        # The polar cone first: with mu = 0 and y_t = w_t a negative y_n would pass for inside.
-        if sine * radius <= cosine * (w[0] - y[0]):
-            gap[i] = size[i]
-        else:
-            # y - P(y - w) as w + (y - w - P(y - w)): y - w would lose the motion beside an impulse far out on a ray.
-            outside = max(0.0, cosine * radius - sine * (y[0] - w[0]))
-            gap[i] = abs(w[0] - sine * outside)
-            for a in range(1, 1 + d):
-                along = cosine * outside * ((y[a] - w[a]) / radius) if radius > 0.0 else 0.0
-                gap[i] = np.hypot(gap[i], w[a] + along if mu[i] > 0.0 else y[a])
+        gap[i] = contact_gap(y, w, mu[i], associated)
         # An idle contact may move without limit, and may be far from where anything moves.
         motion[i] = max(ahead, free) if size[i] > 0.0 or gap[i] > 0.0 else min(moved, free)
         scale[i] = max(moved, max(-unit * q[i], FAINT * free))

@@ -44,8 +44,9 @@ _MEANINGS = {
 class Solution:
     """A point z with what its solver says of it.
 
-    `claimed` is the solver's word; `residual` and `verified` are the problem's own
-    (`Problem.residual`, dimensionless), judged against `tolerance`. A fixed point that did not settle is never
+    `claimed` is the solver's word, but what passes the problem's own residual (`Problem.residual`, dimensionless) by
+    `tolerance` is SOLVED, whatever a method claims: a ray, an infeasible problem or a limit on which it would have
+    ended is then none. `verified` says whether it does. A fixed point that did not settle is never
     verified, since z solves the problem of its last pass only. A method that goes in stages says in `stages` what each
     came to. Where `proof` is given there is no solution, z is nan, and what was checked is that proof.
     """
@@ -60,6 +61,12 @@ class Solution:
     reason: str = ""
     stages: tuple[str, ...] = ()
     proof: str = ""
+
+    def __post_init__(self) -> None:
+        if self.verified and not self.proof and self.claimed is not Status.SOLVED:
+            if self.reason == self.claimed.meaning:
+                object.__setattr__(self, "reason", "")
+            object.__setattr__(self, "claimed", Status.SOLVED)
 
     @property
     def why_not(self) -> str:

@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.algorithms import default_solver
-from workbench.algorithms.base import KernelSolver
 from workbench.arrays import Array
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
 from workbench.errors import DataError
+from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.core import CORE
 from workbench.mechanics.relaxation import RIGID, Relaxation
@@ -103,7 +102,7 @@ class Thrower:
         solver = self.solver(subject)
         case = tossed(self.body)
         try:
-            if not isinstance(solver, KernelSolver):
+            if not hasattr(solver, "kernel"):
                 raise DataError(f"{solver.name} is not compiled, and millions of steps are needed")
             run = simulate(
                 case, subject.formulation, solver, self.h, self.h, normal=self.normal, relaxation=subject.relaxation
@@ -132,7 +131,9 @@ class Thrower:
         s.follow(case, subject.relaxation, self.substeps)
         law = np.stack(np.broadcast_arrays(mu, e, np.zeros(count))[:2], axis=1)
         starts = Starts(np.array(states, dtype=float), law, s.core.buffer.copy())
-        args = s.core.buffer, s.core, s.work, s.track, s.functions(case, self.solver(subject).kernel), s.settings()
+        # A throw with a step that no compiled solver solves ends there: its first method alone is asked.
+        solver = self.solver(subject).first
+        args = s.core.buffer, s.core, s.work, s.track, s.functions(case, solver.kernel), s.settings(solver)
         for a in range(0, count, CHUNK):
             b = min(count, a + CHUNK)
             throw_each(a, b, self.substeps, starts, samples.astype(np.int64), *args, found, status)

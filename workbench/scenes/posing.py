@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms import default_solver
 from workbench.algorithms.base import Solver
 from workbench.arrays import Array
+from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import ContactBlocks

@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.algorithms import default_solver, find_solver
+from workbench.algorithms import find_solver
 from workbench.algorithms.base import Solver, measured
 from workbench.arrays import Array
 from workbench.errors import DataError
+from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, ContactBlocks

@@ -14,7 +14,6 @@ import numpy as np
 from numba import types
 
 from workbench.algorithms.batch import Claims, compiled_solver, in_parts
-from workbench.algorithms.components import solve_apart
 from workbench.assemble.assembly import carry_back, eliminate, stamp
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import WORK
@@ -24,16 +23,8 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import Array
 from workbench.problems.solution import Status
 from workbench.sliding.system import Multipliers, SlidingStack, SlidingSystem
-from workbench.step.sweep import (
-    BOUNDED,
-    COUNTS,
-    ITERATIONS,
-    STATUS,
-    check_entries,
-    check_masses,
-    residual_of,
-    varied_data,
-)
+from workbench.step.stepping import BOUNDED, NO_ESTIMATE, SETTINGS, Settings, solve_posed
+from workbench.step.sweep import COUNTS, ITERATIONS, STATUS, check_entries, check_masses, varied_data
 
 I64 = types.int64
 SOLVED, INACCURATE = int(Status.SOLVED), int(Status.INACCURATE)
@@ -59,8 +50,8 @@ class SlidingSweep(Claims):
     solver: str
 
 
-@kernel(types.void(I64, I64, MATRIX, WORK, SOLVE_T, MATRIX, COUNTS, VECTOR), nogil=True)
-def sliding_part(first, last, theta, work, solve, out, counts, residuals):
+@kernel(types.void(I64, I64, MATRIX, WORK, SETTINGS, SOLVE_T, MATRIX, COUNTS, VECTOR), nogil=True)
+def sliding_part(first, last, theta, work, settings, solve, out, counts, residuals):
     """Solve the problems `first` to `last`, of parameters theta (B, n_theta), into out, counts (B, 3) and residuals."""
     info = np.zeros(1, dtype=np.int64)
     for k in range(first, last):
@@ -70,12 +61,11 @@ def sliding_part(first, last, theta, work, solve, out, counts, residuals):
             status = SINGULAR if eliminate(work) else SOLVED
         if status == SOLVED:
             set_all(0.0, work.z)
-            status = solve_apart(solve, work.M, work.q, work.lower, work.upper, work.mu, 2, work.z, info)
+            status, residuals[k] = solve_posed(work, settings, solve, info)
             counts[k, ITERATIONS] = info[0]
         if status in (SOLVED, INACCURATE):
             carry_back(work)
             copy(work.out, out[k])
-            residuals[k] = residual_of(work, BOUNDED, 2)
         else:
             set_all(np.nan, out[k])
             residuals[k] = np.inf
@@ -103,9 +93,10 @@ def sweep_sliding(
         start += view.size
     counts, residuals = np.zeros((B, 3), dtype=np.int64), np.empty(B)
     out = np.empty((B, sum(system.size)))
+    settings = Settings(NO_ESTIMATE, 2, False, BOUNDED, method.tolerance, False)
 
     def part(first: int, last: int) -> None:
-        sliding_part(first, last, theta, c.workspace(), method.kernel, out, counts, residuals)
+        sliding_part(first, last, theta, c.workspace(), settings, method.kernel, out, counts, residuals)
 
     seconds = in_parts(part, B, threads)
     found = Multipliers(out[:, : system.m_b], out[:, system.m_b :])

@@ -10,6 +10,7 @@ the next. Compiled solvers that start from a guess get the run's own z where the
 zero: of several solutions they then find the one that a cold start leads to.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from workbench.engine.interpreted import python_of
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, is_finite, set_all
 from workbench.engine.timing import clock
 from workbench.errors import DataError
+from workbench.escalation import Chain, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE
@@ -36,7 +38,7 @@ from workbench.step.run import Run
 from workbench.step.run_of_parts import Places, RecordOfParts, RunOfParts
 from workbench.step.stepper import Stepper
 from workbench.step.stepping import FUNCTIONS, PASSES, SETTINGS, TRACK, begin_step, solve_passes, turn_back
-from workbench.step.whole import is_compiled, posing_failure
+from workbench.step.whole import HOPELESS, is_compiled, posing_failure
 
 SOLVED, INACCURATE = int(Status.SOLVED), int(Status.INACCURATE)
 NOT_BEGUN = -1
@@ -165,10 +167,11 @@ def local_steps(
     order = np.where(statuses == SOLVED, 0, np.where(statuses == INACCURATE, 1, 2))
     record: Any = RecordOfParts([p.record for p in parts], Places([p.case.size for p in parts]))
     q = np.concatenate([p.after_q for p in parts], axis=1)
+    others = dict(sum((Counter(p.others) for p in parts), Counter()))
     return LocalStepsOfParts(
         base.case, formulation, solver.name, worst.kind, solver.tolerance, base.h, base.explicit, base.normal,
         relaxation, worst.status, worst.reason, at.size, worst.build_time, sum(p.solve_time for p in parts), record,
-        None, parts=parts, base=base, numbers=at, after_q=q,
+        None, others, parts=parts, base=base, numbers=at, after_q=q,
         statuses=statuses[order.argmax(axis=0), np.arange(at.size)],
     )  # fmt: skip
 
@@ -187,14 +190,20 @@ def _of_whole(
     visited = np.arange(at[-1] + 1) if keeps and count else at
     wanted = np.isin(visited, at).astype(np.int64)
     results = Results(np.full((count, past.q.shape[1]), np.nan), np.full(count, NOT_BEGUN))
-    loop = _compiled if is_compiled(case, solver) else _interpreted
-    start = clock()
-    reason = loop(s, base, solver, visited, wanted, past, results) if count else ""
+    others: Counter[str] = Counter()
+    solver, start, reason = in_steps(solver), clock(), ""
+    if count and is_compiled(case, solver):
+        reason = _compiled(s, base, solver, visited, wanted, past, results)
+        left = isinstance(solver, Chain) and not reason
+    else:
+        left = True
+    if left and (results.status != SOLVED).any():
+        reason = _interpreted(s, base, solver, visited, wanted, past, results, others)
     seconds = clock() - start
     if (results.status == NOT_BEGUN).any():
         for row, k in enumerate(at):
             _begin(int(k), row, s, case, past)
-            end_in_python(row, Status.REFUSED, s.core, s.work, s.track, s.functions(case), s.settings(), results)
+            end_in_python(row, Status.REFUSED, s.core, s.work, s.track, s.functions(case), s.settings(solver), results)
     failing = np.flatnonzero(~np.isin(results.status, (SOLVED, INACCURATE)))
     status = Status(results.status[failing[0]] if failing.size else max(results.status, default=SOLVED))
     if failing.size:
@@ -203,7 +212,7 @@ def _of_whole(
     record = columns(s.core, s.work, track, track.rows[:count], track.effort[:count])
     return LocalSteps(
         case, formulation, solver.name, c.kind, solver.tolerance, base.h, base.explicit, base.normal, relaxation,
-        status, reason, count, c.seconds, seconds, record, c, base, at, results.status, results.q,
+        status, reason, count, c.seconds, seconds, record, c, dict(others), base, at, results.status, results.q,
     )  # fmt: skip
 
 
@@ -231,24 +240,33 @@ def _compiled(s, base, solver, visited, wanted, past, results) -> str:
     if reason := _objection(s, solver):
         return reason
     s.memory[:] = memory
-    functions, settings = s.functions(base.case, solver.kernel), s.settings(base.explicit)
+    functions, settings = s.functions(base.case, solver.kernel), s.settings(solver, base.explicit)
     each(visited, wanted, past, memory, s.core, s.work, s.track, functions, settings, results)
     return ""
 
 
-def _interpreted(s, base, solver, visited, wanted, past, results) -> str:
-    functions, settings, first, row = s.functions(base.case), s.settings(base.explicit), "", 0
+def _interpreted(s, base, solver, visited, wanted, past, results, others) -> str:
+    """The steps that no compiled solver has solved; the first reason for which one has no answer."""
+    functions, settings, first, row, lost = s.functions(base.case), s.settings(solver, base.explicit), "", -1, 0
+    keeps = len(visited) > wanted.sum()
     for k, solved in zip(visited, wanted, strict=True):
-        _begin(int(k), row, s, base.case, past)
-        if not solved:
+        row += int(solved)
+        needed = solved and results.status[row] != SOLVED and lost < HOPELESS
+        if needed or keeps:
+            # What is visited on the way only leaves its data in the row that is wanted next.
+            _begin(int(k), row + 1 - int(solved), s, base.case, past)
+        if not needed:
             continue
-        if row == 0 and (reason := _objection(s, solver)):
+        if results.status[row] == NOT_BEGUN and row == 0 and (reason := _objection(s, solver)):
             return reason
-        kept = s.memory.copy()
+        kept, status, reason = s.memory.copy(), Status.NOT_FINITE, ""
         try:
             solution, *effort = s.solve(solver)
             status, reason = solution.claimed, solution.reason
             s.track.effort[row] = effort
+            if solution.solver != solver.name and status in (SOLVED, INACCURATE):
+                others[solution.solver] += 1
+            lost = 0 if solution.verified or not isinstance(solver, Chain) else lost + 1
         except DataError as error:
             status, reason = posing_failure(s), str(error)
         if status in (SOLVED, INACCURATE) and not np.isfinite(s.work.out).all():
@@ -256,7 +274,6 @@ def _interpreted(s, base, solver, visited, wanted, past, results) -> str:
         end_in_python(row, status, s.core, s.work, s.track, functions, settings, results)
         first = first or ("" if status in (SOLVED, INACCURATE) else reason)
         s.memory[:] = kept
-        row += 1
     return first
 
 

@@ -5,6 +5,7 @@ same mechanics and size, share the compiled declaration and the arrays of a step
 all steps of one before the next.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -115,7 +116,7 @@ def run_parts(
     record: Any = RecordOfParts([r.record for r in runs], Places([p.size for p in parts]))
     return RunOfParts(
         case, formulation, one.solver, one.kind, one.tolerance, h, explicit, normal, relaxation, status, reason, steps,
-        one.build_time, seconds, record, None, tuple(runs),
+        one.build_time, seconds, record, None, dict(sum((Counter(r.others) for r in runs), Counter())), tuple(runs),
     )  # fmt: skip
 
 
@@ -161,7 +162,7 @@ def _run_kind(
     for a in range(0, count, chunk):
         run_each(
             a, min(count, a + chunk), steps, starts, s.core.buffer, s.core, s.work, s.track,
-            s.functions(parts[0], solver.kernel), s.settings(explicit), results,
+            s.functions(parts[0], solver.kernel), s.settings(solver, explicit), results,
         )  # fmt: skip
         if progress is not None:
             progress(steps * min(count, a + chunk) // count)
@@ -172,7 +173,8 @@ def _run_kind(
             runs.append(alone(part))
         else:
             record = columns(s.core, s.work, s.track, results.rows[k], results.effort[k])
-            runs.append(replace(first, case=part, status=Status(results.status[k]), solve_time=seconds, record=record))
+            status = Status(results.status[k])
+            runs.append(replace(first, case=part, status=status, solve_time=seconds, record=record, others={}))
     return runs
 
 

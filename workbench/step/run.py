@@ -38,6 +38,7 @@ def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu
 class Run:
     """A trajectory: K finished steps of a case under a formulation, solved by one solver at step h [s].
 
+    `others` counts the steps whose answer another method of the solver's chain has found (`escalation`), by its name.
     Pickled, a run leaves its compiled declaration behind, which is compiled anew where it is needed.
     Array properties have a leading step axis; velocities u belong to the end of the step, t to its start.
     """
@@ -58,6 +59,7 @@ class Run:
     solve_time: float
     record: Record = field(repr=False)
     compiled: Compiled | None = field(repr=False, default=None)
+    others: dict[str, int] = field(default_factory=dict)
 
     @property
     def steps(self) -> int:

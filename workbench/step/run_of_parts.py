@@ -18,7 +18,7 @@ from workbench.problems.classes import Array
 from workbench.step.record import MEMORY, Record
 from workbench.step.run import Run
 
-RESIDUALS = ("signorini", "cone", "dissipation", "natural_map")
+RESIDUALS = ("signorini", "cone", "dissipation", "natural_map", "law")
 """Of a `coulomb.Verdict`, one a step."""
 
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms.base import KernelSolver, Solver, solved_by
+from workbench.algorithms.base import Solver, solved_by
 from workbench.assemble.plan import Compiled, Work
 from workbench.engine.interpreted import python_of
 from workbench.errors import DataError, UnknownNameError
+from workbench.escalation import Chain
 from workbench.language.estimate import normal_estimate
 from workbench.language.hooks import given_axes, never_again, remember_impulses
 from workbench.mechanics.case import Case
@@ -81,7 +82,8 @@ class Stepper:
 
     def begin_case(self, case: Case, k: int) -> None:
         """Step k of the case that is followed: its data, recorded, and the formulation's own."""
-        begin_step(k, self.core, self.work, self.track, self.functions(case), self.settings())
+        settings = Settings(self.estimate, self.c.plan.d, False, stepping.OTHER, 0.0, False)
+        begin_step(k, self.core, self.work, self.track, self.functions(case), settings)
 
     def begin(self) -> None:
         """The formulation's own data, the core's being in place."""
@@ -102,9 +104,11 @@ class Stepper:
         """What a run of the case calls, with the kernel of a compiled solver."""
         return Functions(case.fill, case.advance, self.given, self.again, self.remember, self.lcp(solve), solve)
 
-    def settings(self, explicit: bool = False) -> Settings:
-        """Those of a run, `explicit` of its position update."""
-        return Settings(self.estimate, self.c.plan.d, bool(explicit))
+    def settings(self, solver: Solver, explicit: bool = False) -> Settings:
+        """Those of a run with a solver, `explicit` of its position update; what a chain may mend ends a loop."""
+        kind = stepping.RESIDUAL.get(self.c.kind, stepping.OTHER)
+        strict = isinstance(solver, Chain)
+        return Settings(self.estimate, self.c.plan.d, bool(explicit), kind, float(solver.tolerance), strict)
 
     def pose(self) -> Status:
         """Stamp and eliminate: whether a problem now stands in the work arrays."""
@@ -123,10 +127,13 @@ class Stepper:
         self.work.z[:] = z
         return finish_pass(self.core, self.work, self.track, self.again)
 
-    def solve(self, solver: Solver) -> tuple[Solution, int, int]:
-        """All passes of one step with a solver: the last Solution, iterations over all passes, passes."""
-        iterations = 0
-        for passes in range(1, self.passes + 1):
+    def solve(self, solver: Solver, done: tuple[int, int] = (0, 0)) -> tuple[Solution, int, int]:
+        """All passes of one step with a solver: the last Solution, iterations over all passes, passes.
+
+        `done`: iterations and passes of the step that have been made already.
+        """
+        iterations, first = done
+        for passes in range(first + 1, self.passes + 1):
             solution, wanted = self._pass(solver)
             iterations += solution.iterations
             if not wanted:
@@ -137,7 +144,7 @@ class Stepper:
     def _pass(self, solver: Solver) -> tuple[Solution, bool]:
         """One pass; whether it came to an answer and the formulation asks for another."""
         # A kernel may start from the last step's answer, in this loop as in the compiled one.
-        guess = (self.work.z,) if isinstance(solver, KernelSolver) else ()
+        guess = (self.work.z,) if hasattr(solver, "kernel") else ()
         solution = solved_by(solver, self.problem(), *guess)
         answered = solution.claimed in (Status.SOLVED, Status.INACCURATE)
         return solution, answered and self.finish_pass(solution.z)

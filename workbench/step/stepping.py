@@ -22,6 +22,7 @@ from workbench.language.estimate import normal_estimate
 from workbench.language.hooks import AGAIN, GIVEN, REMEMBER
 from workbench.mechanics.core import ADVANCE_T, CORE, FILL_T, GAP, MOREAU, approach, open_contact, sliding
 from workbench.mechanics.relaxation import COUNT, is_rigid, relax, relax_across
+from workbench.problems.residual import bounded_residual, contact_residual
 from workbench.problems.solution import Status
 
 PASSES = 50
@@ -76,6 +77,9 @@ def turn_back(core, p_t):
 GIVEN_T, AGAIN_T, REMEMBER_T = (types.FunctionType(t) for t in (GIVEN, AGAIN, REMEMBER))
 I64 = types.int64
 NO_ESTIMATE, LAST, START = range(3)
+BOUNDED, CONIC, COULOMB, OTHER = range(4)
+RESIDUAL = {"LCP": BOUNDED, "MLCP": BOUNDED, "equations": BOUNDED, "conic QP": CONIC, "Coulomb NCP": COULOMB}
+"""Class of problem: which residual is its own; problems of other classes have no compiled solver."""
 
 
 class Track(Packed):
@@ -118,15 +122,19 @@ class Functions(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What else distinguishes one run from another: how p_bar is estimated, tangents a contact, position update."""
+    """What else distinguishes one run from another: how p_bar is estimated, tangents a contact, position update; the
+    kind of problem, the residual up to which an answer is verified, and whether one that is not ends the loop."""
 
     estimate: int  # `NO_ESTIMATE`, `LAST` or `START`
     d: int
     explicit: bool
+    kind: int  # `RESIDUAL`
+    tolerance: float
+    strict: bool
 
 
 FUNCTIONS = argument_type(Functions, FILL_T, ADVANCE_T, GIVEN_T, AGAIN_T, REMEMBER_T, SOLVE_T, SOLVE_T)
-SETTINGS = argument_type(Settings, I64, I64, types.boolean)
+SETTINGS = argument_type(Settings, I64, I64, types.boolean, I64, types.float64, types.boolean)
 
 # The next five are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled.
 
@@ -174,26 +182,49 @@ def finish_pass(core, work, track, again):
     return again(core, track.memory, core.own, track.numbers, v, p_n, p_t)
 
 
+@kernel(types.float64(WORK, I64, I64))
+def residual_of(work, kind, d):
+    """The residual of work.z in the posed problem, as `problems` has it."""
+    if kind != BOUNDED:
+        return contact_residual(work.M, work.q, work.mu, d, kind == CONIC, work.z)
+    return bounded_residual(work.M, work.q, work.lower, work.upper, work.z)
+
+
+@kernel(types.Tuple((I64, types.float64))(WORK, SETTINGS, SOLVE_T, INDICES))
+def solve_posed(work, settings, solve, info):
+    """The posed problem by a compiled solver: a Status and the problem's residual of work.z.
+
+    What passes the residual is SOLVED, whatever the solver claims, and nothing else is.
+    """
+    status = solve_apart(solve, work.M, work.q, work.lower, work.upper, work.mu, settings.d, work.z, info)
+    residual = residual_of(work, settings.kind, settings.d) if is_finite(work.z) else np.inf
+    if residual <= settings.tolerance:
+        return SOLVED, residual
+    return INACCURATE if status == SOLVED else status, residual
+
+
 @njit(inline="always")
 def solve_passes(k, core, work, track, functions, settings, info):
-    """Pass after pass of step k by a compiled solver, until none is asked for; a Status. info (1,) is scratch."""
-    worst, iterations, passes, wanted = SOLVED, 0, 0, True
+    """Pass after pass of step k by a compiled solver, until none is asked for; a Status. info (1,) is scratch.
+
+    Where it is not SOLVED or, unless `settings.strict`, INACCURATE, the problem of the pass that has failed stands in
+    `work`, and `track.effort` counts those before it.
+    """
+    worst, wanted = SOLVED, True
+    track.effort[k, 0], track.effort[k, 1] = 0, 0
     while wanted:
-        if passes == track.passes:
+        if track.effort[k, 1] == track.passes:
             return NO_FIXED_POINT
         status = pose(core, work)
         if status == SOLVED:
-            status = solve_apart(
-                functions.solve, work.M, work.q, work.lower, work.upper, work.mu, settings.d, work.z, info
-            )
-        if status == INACCURATE:
+            status, _ = solve_posed(work, settings, functions.solve, info)
+        if status == INACCURATE and not settings.strict:
             worst = INACCURATE
         elif status != SOLVED:
             return status
-        iterations += info[0]
-        passes += 1
+        track.effort[k, 0] += info[0]
+        track.effort[k, 1] += 1
         wanted = finish_pass(core, work, track, functions.again)
-    track.effort[k, 0], track.effort[k, 1] = iterations, passes
     return worst if is_finite(work.out) else NOT_FINITE
 
 
@@ -212,13 +243,16 @@ def end_step(k, core, work, track, functions, settings):
 
 @kernel(I64(I64, I64, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, INDICES))
 def run(start, steps, core, work, track, functions, settings, done):
-    """From step `start` to `steps`; a Status. done[0] receives the number of finished steps, `track` the rest."""
+    """From step `start` to `steps`; a Status. done[0] receives the number of finished steps, `track` the rest.
+
+    It ends before `steps` where a step has no answer (`solve_passes`), which has begun then.
+    """
     info = np.zeros(1, dtype=np.int64)
     worst, done[0] = SOLVED, start
     for k in range(start, steps):
         begin_step(k, core, work, track, functions, settings)
         status = solve_passes(k, core, work, track, functions, settings, info)
-        if status == INACCURATE:
+        if status == INACCURATE and not settings.strict:
             worst = INACCURATE
         elif status != SOLVED:
             return status

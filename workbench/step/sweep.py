@@ -9,8 +9,9 @@ all their passes, elimination and the way back are the stepper's own pieces, and
 one system is its status. No Python runs between systems; threads share them in equal parts.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,31 +19,40 @@ from numba import njit, types
 from numpy.typing import NDArray
 
 from workbench.algorithms.batch import Claims, compiled_solver, in_parts
-from workbench.algorithms.components import solve_apart
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR, copy, is_finite, set_all
 from workbench.errors import DataError, UnknownNameError
+from workbench.escalation import default_solver, in_steps
 from workbench.language.estimate import normal_estimate
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import Array, ContactSystem, _real, normal_law_for
 from workbench.mechanics.core import CORE
-from workbench.problems.residual import bounded_residual, contact_residual
 from workbench.problems.solution import Status
-from workbench.step.one_step import filled, pose
+from workbench.step.one_step import filled, pose, solve_system
 from workbench.step.stepper import Stepper
-from workbench.step.stepping import AGAIN_T, GIVEN_T, NO_ESTIMATE, PASSES, SETTINGS, START, TRACK, discretise, turn_back
+from workbench.step.stepping import (
+    AGAIN_T,
+    GIVEN_T,
+    NO_ESTIMATE,
+    PASSES,
+    SETTINGS,
+    START,
+    TRACK,
+    discretise,
+    solve_posed,
+    turn_back,
+)
 from workbench.step.stepping import finish_pass as end_pass
 from workbench.step.stepping import pose as pose_problem
+from workbench.step.whole import HOPELESS
 
 I64 = types.int64
 COUNTS = types.Array(types.int64, 2, "C")
 SOLVED, INACCURATE, REFUSED = int(Status.SOLVED), int(Status.INACCURATE), int(Status.REFUSED)
 NOT_FINITE, NO_FIXED_POINT = int(Status.NOT_FINITE), int(Status.NO_FIXED_POINT)
 STATUS, ITERATIONS, EFFORT = 0, 1, 2
-BOUNDED, CONIC, COULOMB = range(3)
-RESIDUAL = {"LCP": BOUNDED, "MLCP": BOUNDED, "equations": BOUNDED, "conic QP": CONIC, "Coulomb NCP": COULOMB}
 
 VARIES = tuple(f.name for f in fields(ContactSystem) if f.name not in ("normal", "heading"))
 NONNEGATIVE = ("mu", "mu_s", "e", "eps_n", "eps_t", "eps_b", "v_th")
@@ -54,6 +64,7 @@ class Sweep(Claims):
 
     status (B,) `Status` numbers that the solver claims, `residuals` (B,) the problems' own (`Problem.residual`), of the
     last pass, inf without an answer; iterations (B,) over all passes, passes (B,); `seconds` is wall time of the loops.
+    `others` counts the systems that another method of the chain has solved (`escalation`), by its name.
     """
 
     v: Array
@@ -66,6 +77,7 @@ class Sweep(Claims):
     passes: np.ndarray
     seconds: float
     solver: str
+    others: dict[str, int] = field(default_factory=dict)
 
 
 @kernel(types.boolean(CORE))
@@ -85,14 +97,6 @@ def is_turned(core):
     for i in range(core.mu.shape[0]):
         turned |= core.frame[i, 1] != 0.0
     return turned
-
-
-@kernel(types.float64(WORK, I64, I64))
-def residual_of(work, kind, d):
-    """The residual of work.z in the posed problem, as `problems` has it."""
-    if kind != BOUNDED:
-        return contact_residual(work.M, work.q, work.mu, d, kind == CONIC, work.z)
-    return bounded_residual(work.M, work.q, work.lower, work.upper, work.z)
 
 
 class StepFunctions(NamedTuple):
@@ -140,15 +144,15 @@ def begin(core, work, track, functions, estimate):
 
 
 @kernel(
-    types.void(I64, I64, VARIED, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, I64, RESULTS),
+    types.void(I64, I64, VARIED, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS),
     nogil=True,
 )
-def sweep_part(first, last, varied, buffer, core, work, track, functions, settings, kind, results):
-    """The step of systems `first` to `last`, of problems of a kind (`RESIDUAL`); `buffer` is the core's."""
+def sweep_part(first, last, varied, buffer, core, work, track, functions, settings, results):
+    """The step of systems `first` to `last`; `buffer` is the core's."""
     info = np.zeros(1, dtype=np.int64)
     n, r, t = core.v.shape[0], core.mu.shape[0], core.b_t.shape[0]
     for k in range(first, last):
-        status, iterations, passes, wanted = NOT_FINITE, 0, 0, False
+        status, iterations, passes, wanted, residual = NOT_FINITE, 0, 0, False, np.inf
         if is_finite(varied.rows[k]):
             copy(varied.shared, buffer)
             for i in range(varied.at.shape[0]):
@@ -162,9 +166,7 @@ def sweep_part(first, last, varied, buffer, core, work, track, functions, settin
             status = pose_problem(core, work)
             if status != SOLVED:
                 break
-            status = solve_apart(
-                functions.solve, work.M, work.q, work.lower, work.upper, work.mu, settings.d, work.z, info
-            )
+            status, residual = solve_posed(work, settings, functions.solve, info)
             iterations += info[0]
             passes += 1
             wanted = status in (SOLVED, INACCURATE) and end_pass(core, work, track, functions.again)
@@ -173,7 +175,7 @@ def sweep_part(first, last, varied, buffer, core, work, track, functions, settin
         if status in (SOLVED, INACCURATE):
             turn_back(core, work.out[n + r : n + r + t])
             copy(work.out, results.out[k])
-            results.residuals[k] = residual_of(work, kind, settings.d)
+            results.residuals[k] = residual
         else:
             set_all(np.nan, results.out[k])
             results.residuals[k] = np.inf
@@ -211,14 +213,36 @@ def sweep(
         at = np.concatenate([np.arange(len(buffer))[s.core.place(name)] for name in data])
         functions = StepFunctions(s.given, s.again, s.lcp(method.kernel), method.kernel)
         sweep_part(
-            first, last, Varied(rows, at, buffer.copy()), buffer, s.core, s.work, s.track, functions, s.settings(),
-            RESIDUAL[c.kind], results,
+            first, last, Varied(rows, at, buffer.copy()), buffer, s.core, s.work, s.track, functions,
+            s.settings(method), results,
         )  # fmt: skip
 
     seconds = in_parts(part, B, threads)
+    others = take_over(formulation, system, data, passes, results) if solver is None else {}
     v, p_n, p_t, p_b = np.split(results.out, [n, n + r, n + r + d * r], axis=1)
     status, iterations, effort = results.counts.T
-    return Sweep(v, p_n, p_t, p_b, status, results.residuals, iterations, effort, seconds, method.name)
+    return Sweep(v, p_n, p_t, p_b, status, results.residuals, iterations, effort, seconds, method.name, others)
+
+
+def take_over(
+    formulation: Formulation, system: ContactSystem, data: dict[str, Array], passes: int, results: Results
+) -> dict[str, int]:
+    """Solve the systems that the compiled method has not by its chain; how many every method has solved."""
+    chain, others, lost = in_steps(default_solver(compiled(formulation, *system.size).kind)), Counter[str](), 0
+    closed = SOLVED, NOT_FINITE, REFUSED, NO_FIXED_POINT
+    for k in np.flatnonzero(~np.isin(results.counts[:, STATUS], closed)):
+        own = replace(system, **{name: value[k] for name, value in data.items()})
+        contact, solution = solve_system(formulation, own, chain, passes=passes)
+        results.counts[k, STATUS], results.residuals[k] = int(solution.claimed), np.inf
+        if solution.claimed in (Status.SOLVED, Status.INACCURATE):
+            results.out[k] = np.concatenate([contact.v, contact.p_n, contact.p_t, contact.p_b])
+            results.residuals[k] = solution.residual
+            others[solution.solver] += 1
+        lost = 0 if solution.verified else lost + 1
+        if lost == HOPELESS:
+            break
+    others.pop(chain.name, None)
+    return dict(others)
 
 
 def _objection(formulation: Formulation, system: ContactSystem, method: Any) -> str | None:

@@ -1,21 +1,27 @@
 """A run of a case in one piece: the loop over its steps, compiled where the case and the solver are."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from workbench.algorithms.base import KernelSolver, Solver
+from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
 from workbench.engine.timing import clock
 from workbench.errors import DataError
+from workbench.escalation import in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
-from workbench.problems.solution import Status
+from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.record import record
 from workbench.step.run import Run
 from workbench.step.stepper import Stepper, end_step
+from workbench.step.stepping import Functions, Settings
+
+HOPELESS = 10
+"""Steps one after the other that no method of a chain has solved, after which a run asks its first method alone."""
 
 
 def run_whole(
@@ -28,22 +34,23 @@ def run_whole(
     stepper.follow(case, relaxation, steps)
     start = clock()
     loop = _compiled_loop if is_compiled(case, solver) else _python_loop
-    status, reason, k = loop(case, stepper, solver, explicit, steps, progress)
+    others: Counter[str] = Counter()
+    status, reason, k = loop(case, stepper, in_steps(solver), explicit, steps, progress, others)
     seconds = clock() - start
     if status is not Status.SOLVED and k < steps:
         reason = f"step {k} (t = {k * h:.4g} s): {reason or status.meaning}"
     return Run(
         case, formulation, solver.name, c.kind, solver.tolerance, h, explicit, normal, relaxation, status, reason,
-        steps, c.seconds, seconds, record(stepper.core, stepper.work, stepper.track, k), c,
+        steps, c.seconds, seconds, record(stepper.core, stepper.work, stepper.track, k), c, dict(others),
     )  # fmt: skip
 
 
 def is_compiled(case: Case, solver: Solver) -> bool:
     """Whether the loop over the steps can be."""
-    return isinstance(solver, KernelSolver) and all(hasattr(f, "py_func") for f in (case.fill, case.advance))
+    return hasattr(solver, "kernel") and all(hasattr(f, "py_func") for f in (case.fill, case.advance))
 
 
-def _compiled_loop(case, s, solver, explicit, steps, progress) -> tuple[Status, str, int]:
+def _compiled_loop(case, s, solver, explicit, steps, progress, others) -> tuple[Status, str, int]:
     # The objection is asked once, at the first step's problem: kernels themselves never refuse. `run` begins that step
     # again, so what its hooks have noted must not stay.
     memory = s.memory.copy()
@@ -55,22 +62,41 @@ def _compiled_loop(case, s, solver, explicit, steps, progress) -> tuple[Status, 
         return posing_failure(s), str(error), 0
     if reason:
         return Status.REFUSED, reason, 0
-    args = s.core, s.work, s.track, s.functions(case, solver.kernel), s.settings(explicit)
+    functions, settings = s.functions(case, solver.kernel), s.settings(solver, explicit)
     chunk = steps if progress is None else max(200, steps // 50)
-    worst, done = Status.SOLVED, np.zeros(1, dtype=np.int64)
+    worst, done, lost = Status.SOLVED, np.zeros(1, dtype=np.int64), 0
     while done[0] < steps:
+        end = min(steps, int(done[0]) + chunk)
+        status = Status(stepping.run(int(done[0]), end, s.core, s.work, s.track, functions, settings, done))
         k = int(done[0])
-        status = Status(stepping.run(k, min(steps, k + chunk), *args, done))
+        if k < end:
+            posed = s.pose()
+            if posed is not Status.SOLVED:
+                return posing_failure(s), s.why_not_posed(posed), k
+            if status is Status.NO_FIXED_POINT or not settings.strict:
+                return status, s.why_unsettled(solver) if status is Status.NO_FIXED_POINT else "", k
+            solution = take_over(k, s, solver, functions, settings)
+            status, done[0] = solution.claimed, k + 1
+            if status not in (Status.SOLVED, Status.INACCURATE):
+                return status, solution.reason, k
+            others[solution.solver] += 1
+            lost = 0 if solution.verified else lost + 1
+            settings = settings._replace(strict=lost < HOPELESS)
         if progress is not None:
             progress(int(done[0]))
         if status is Status.INACCURATE:
             worst = status
-        elif status is not Status.SOLVED:
-            posed = s.pose()
-            if posed is Status.SOLVED:
-                return status, s.why_unsettled(solver) if status is Status.NO_FIXED_POINT else "", int(done[0])
-            return posing_failure(s), s.why_not_posed(posed), int(done[0])
+    others.pop(solver.name, None)
     return worst, "", steps
+
+
+def take_over(k: int, s: Stepper, solver: Solver, functions: Functions, settings: Settings) -> Solution:
+    """Step k by a chain, from the pass on that the compiled loop has not solved; ends the step if it has an answer."""
+    solution, *effort = s.solve(solver, (s.track.effort[k, 0], s.track.effort[k, 1]))
+    if solution.claimed in (Status.SOLVED, Status.INACCURATE):
+        end_step(k, s.core, s.work, s.track, functions, settings)
+        s.track.effort[k] = effort
+    return solution
 
 
 def posing_failure(s: Stepper) -> Status:
@@ -78,8 +104,8 @@ def posing_failure(s: Stepper) -> Status:
     return Status.SINGULAR if np.isfinite(s.work.A).all() else Status.NOT_FINITE
 
 
-def _python_loop(case, s, solver, explicit, steps, progress) -> tuple[Status, str, int]:
-    worst = Status.SOLVED
+def _python_loop(case, s, solver, explicit, steps, progress, others) -> tuple[Status, str, int]:
+    worst, settings = Status.SOLVED, s.settings(solver, explicit)
     for k in range(steps):
         s.begin_case(case, k)
         try:
@@ -92,8 +118,10 @@ def _python_loop(case, s, solver, explicit, steps, progress) -> tuple[Status, st
             worst = Status.INACCURATE
         elif solution.claimed is not Status.SOLVED:
             return solution.claimed, solution.reason, k
-        end_step(k, s.core, s.work, s.track, s.functions(case), s.settings(explicit))
+        end_step(k, s.core, s.work, s.track, s.functions(case), settings)
         s.track.effort[k] = effort
+        if solution.solver != solver.name:
+            others[solution.solver] += 1
         if progress is not None and k % 100 == 99:
             progress(k + 1)
     return worst, "", steps

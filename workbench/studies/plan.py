@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from workbench.algorithms import default_solver
 from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
 from workbench.comparison.columns import RUNS
@@ -14,6 +13,7 @@ from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Settings
 from workbench.comparison.metric import Metric
 from workbench.errors import UnknownNameError
+from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.algorithms import default_solver
 from workbench.algorithms.tuning import Tuning
 from workbench.assemble.find import compiled
 from workbench.comparison.solving import solve_within
 from workbench.errors import WorkbenchError
+from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import Array, ContactSystem
 from workbench.problems.classes import MLCP, ConeProblem

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.algorithms import default_solver
 from workbench.comparison.jobs import Settings
 from workbench.comparison.judged import of_reference
 from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
+from workbench.escalation import default_solver
 from workbench.mechanics.case import Case
 from workbench.sliding.state import State, filled
 from workbench.step.simulation import simulate

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.algorithms import default_solver
 from workbench.arrays import Array, evenly
 from workbench.comparison.kinetic import kick, kinetic
 from workbench.comparison.measured import MeasuredRun
 from workbench.comparison.metric import metric
+from workbench.escalation import default_solver
 from workbench.step.local_steps import LocalSteps, local_steps
 from workbench.step.run import Run
 from workbench.step.run_of_parts import RunOfParts

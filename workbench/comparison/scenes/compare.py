@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.algorithms import default_solver
 from workbench.algorithms.base import Solver
 from workbench.comparison.columns import DIAGNOSTICS, RUNS, SCENE, TRAJECTORIES, framed
 from workbench.comparison.failure import NOBODY, Failed
@@ -34,6 +33,7 @@ from workbench.comparison.scenes.runs import Engine, MakeStepper, Row, Runs
 from workbench.comparison.scenes.single import Touching, from_exact, from_own
 from workbench.comparison.shown import SceneShown
 from workbench.errors import DataError, WorkbenchError
+from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Status

@@ -12,10 +12,10 @@ import numpy as np
 from flint import fmpq_mat
 
 from workbench.arrays import Array
-from workbench.diagnostics.cone_programmes import by_linear_programme, interior_velocity, self_stress
 from workbench.engine.timing import OutOfTimeError, check_clock
 from workbench.matrices.linear_algebra.definiteness import proved_positive_definite
 from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
+from workbench.matrices.solutions.cone_programmes import by_linear_programme, interior_velocity, self_stress
 from workbench.matrices.solutions.friction_cones import (
     RationalFriction,
     at_rest_without_impulse,
