@@ -365,8 +365,8 @@ MU = [0.0, 1e-3, 0.5, 1.0, 30.0, 1e3, 1e6, 1e9, 1e16, 1e100, 1e300]
 def planted(rng, mu, d, modes, mass, h):
     """W, q and z of contacts of bodies of very different masses that are open, stick or slide; z solves the problem.
 
-    Impulses are masses times h g, so that velocities are h g too. A slide's friction is of that size, its normal impulse
-    1/mu of it where mu is large.
+    Impulses are masses times h g, so that velocities are h g too. A slide's friction is of that size, its normal
+    impulse 1/mu of it where mu is large.
     """
     r, speed = len(modes), 9.81 * h
     n = r * (1 + d)
@@ -431,5 +431,5 @@ def test_planted_answers_are_verified_when_right_and_only_then(mu, d):
         for i, mode in enumerate(modes):
             wrong = broken(rng, z, mass[i] * u, mu, d, i, mode)
             for problem in (dense, mixed):
-                assert problem.residual(wrong) > EXACT, (mode, modes, mass)
-            assert judged(dense, wrong).law > EXACT
+                assert problem.residual(wrong) > GENERIC, (mode, modes, mass)
+            assert judged(dense, wrong).law > GENERIC

@@ -62,37 +62,37 @@ def project_blocks(first, cone, mu, lower, upper, y):
 
 
 @kernel(NUMBER(*SETS, VECTOR, VECTOR, VECTOR, VECTOR))
-def worst_block(first, cone, mu, lower, upper, q, u, x, w):
-    """The residual at x with u = W x + q, all blocks one part; w (X,) is lost.
+def worst_block(first, cone, mu, lower, upper, q, u, x, terms):
+    """The residual at x with u = W x + q, terms (X,) = |W| |x|, which is lost; all blocks one part.
 
     A cone's scale is that of `problems.residual.cone_residual`; an interval's is made likewise, of what its free
     velocity asks of it.
     """
-    motion = largest = found = 0.0
+    motion = found = 0.0
     for i in range(cone.shape[0]):
         size = ahead = free = moved = 0.0
         for k in range(first[i], first[i + 1]):
             size, ahead, free, moved = size + x[k] ** 2, ahead + u[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
         motion = max(motion, max(ahead, free) if size > 0.0 else min(moved, free))
-        largest = max(largest, size)
-    motion, largest = np.sqrt(motion), np.sqrt(largest)
+    motion = np.sqrt(motion)
     for i in range(cone.shape[0]):
-        size = free = moved = gap = asked = 0.0
+        size = free = moved = made = gap = asked = 0.0
         for k in range(first[i], first[i + 1]):
             size, free, moved = size + x[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
-            w[k] = u[k]
+            made += terms[k] ** 2
             if cone[i] == NO_CONE:
                 gap = np.hypot(gap, min(max(u[k], x[k] - upper[k]), x[k] - lower[k]))
                 asked = max(asked, max(min(-q[k], max(upper[k], 0.0)), min(q[k], max(-lower[k], 0.0))))
             elif k == first[i]:
                 asked = -q[k]
+            terms[k] = u[k]
         if cone[i] != NO_CONE:
-            gap = law_gap(cone[i], x[first[i] : first[i + 1]], w[first[i] : first[i + 1]], mu[i])
+            gap = law_gap(cone[i], x[first[i] : first[i + 1]], terms[first[i] : first[i + 1]], mu[i])
         if cone[i] == DISC:
             asked = min(np.sqrt(free), mu[i])
         size = np.sqrt(size)
         scale = max(np.sqrt(moved), max(asked, FAINT * np.sqrt(free)))
-        scale = max(scale, min(max(size, FAINT * largest), FAR * motion))
+        scale = max(scale, min(max(size, FAINT * np.sqrt(made)), FAR * motion))
         if not np.isfinite(gap + scale):
             return np.inf
         if gap > 0.0:

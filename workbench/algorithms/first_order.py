@@ -88,9 +88,11 @@ class Blocks:
 
     def measure(self, x: Array) -> float:
         """The residual of x (X,)."""
-        v, u = np.empty(self.velocities), np.empty(self.size)
+        v, u, terms = np.empty(self.velocities), np.empty(self.size), np.empty(self.size)
         self.velocity(x, v, u)
-        return float(worst_block(*self.sets, self.q, u, x, np.empty(self.size)))
+        first, column, J = self.J
+        gather(first, column, abs(J), abs(v), np.zeros(self.size), terms)
+        return float(worst_block(*self.sets, self.q, u, x, terms))
 
     def plain(self, x: Array) -> Array:
         """x (X,) as unknowns of the problem."""

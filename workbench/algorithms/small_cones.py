@@ -177,8 +177,15 @@ def newton_step(W, first, gap, C, B, eps, space, step):
 @kernel(NUMBER(MATRIX, VECTOR, *SETS, VECTOR, VECTOR, NUMBER, VECTOR))
 def keep_better(W, q, first, cone, mu, lower, upper, trial, u, best, z):
     """The residual of a trial (n,), of which z becomes a copy where that is below `best`; u = W trial + q."""
-    affine(W, q, trial, u)
-    residual = worst_block(first, cone, mu, lower, upper, q, u, trial, scratch(q.shape[0]))
+    n = q.shape[0]
+    terms = scratch(n)
+    for i in range(n):
+        moved = size = 0.0
+        for j in range(n):
+            term = W[i, j] * trial[j]
+            moved, size = moved + term, size + abs(term)
+        u[i], terms[i] = moved + q[i], size
+    residual = worst_block(first, cone, mu, lower, upper, q, u, trial, terms)
     if residual < best:
         copy(trial, z)
     return residual

@@ -18,7 +18,7 @@ FAR = 1e5
 without limit."""
 FAINT = 1e-5
 """Share that counts, for the sake of rounding alone, of a free velocity that no impulse has to answer (that of a large
-gap, or of fast sliding), and of the impulses elsewhere."""
+gap, or of fast sliding), and of the velocities that impulses make one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +132,10 @@ def _normaliser(p: Array, u: Array, q: Array, W: Array, rho: Array, gap: Array) 
     idle = np.minimum(_length(u - q), _length(q))
     motion = np.where(takes_part, np.maximum(_length(u), _length(q)), idle)
     motion = root * _largest(root * motion, coupled)
-    elsewhere = root * _largest(size / root, coupled)
+    z = np.concatenate([p[..., 0], p[..., 1:].reshape(*p.shape[:-2], r * d)], axis=-1)
+    terms = rho * _length(_by_contact(np.einsum("...ij,...j->...i", np.abs(W), np.abs(z)), r, d))
     answered = np.maximum(_length(u - q), np.maximum(-q[..., 0], FAINT * _length(q)))
-    return np.maximum(rho * answered, np.minimum(np.maximum(size, FAINT * elsewhere), FAR * motion))
+    return np.maximum(rho * answered, np.minimum(np.maximum(size, FAINT * terms), FAR * motion))
 
 
 def judge(

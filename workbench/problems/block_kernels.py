@@ -115,12 +115,12 @@ def block_units(unknown, cone, A, q, x, D):
         at += k * k
 
 
-ROWS = (READ_ROW,) * 8
+ROWS = (READ_ROW,) * 9
 MEASURED = (VECTOR,) * 5
 
 
 @kernel(types.void(I64, I64, I64, *ROWS, *MEASURED))
-def measure_intervals(first, k, at, A, D, lower, upper, q, sizes, moved, x, gap, scale, loud, motion, faint):
+def measure_intervals(first, k, at, A, D, lower, upper, q, sizes, moved, made, x, gap, scale, loud, motion, faint):
     """The rows first : first + k, as `bounded_residual` has them: gaps, scales of their own, terms, motion."""
     for i in range(first, first + k):
         unit, terms, others = D[i], 0.0, moved[i]
@@ -169,20 +169,20 @@ def law_gap(cone, y, w, mu):
 
 
 @kernel(types.void(I64, I64, I64, *ROWS, F64, I64, *MEASURED))
-def measure_cone(first, k, at, A, D, lower, upper, q, sizes, moved, x, mu, cone, gap, scale, loud, motion, faint):
+def measure_cone(first, k, at, A, D, lower, upper, q, sizes, moved, made, x, mu, cone, gap, scale, loud, motion, faint):
     """The contact of the rows first : first + k, as `cone_residual` has it; all that is found stands at `first`.
 
     Cones of several discs and discs of given radius are measured likewise, by their own equations.
     """
     unit, size, change, ahead, free, still = D[first], 0.0, 0.0, 0.0, 0.0, False
-    rounding = 0.0
+    rounding = terms = 0.0
     y, w = scratch(k), scratch(k)
     for a in range(k):
         i = first + a
         y[a], w[a] = x[i] / unit, unit * (moved[i] + q[i])
         size, change = np.hypot(size, y[a]), np.hypot(change, unit * moved[i])
         ahead, free = np.hypot(ahead, w[a]), np.hypot(free, unit * q[i])
-        rounding = np.hypot(rounding, unit * sizes[i])
+        rounding, terms = np.hypot(rounding, unit * sizes[i]), np.hypot(terms, unit * made[i])
         still |= x[i] != 0.0 and not A[at + a * (k + 1)] > 0.0
         gap[i] = scale[i] = loud[i] = motion[i] = faint[i] = 0.0
     gap[first] = law_gap(cone, y, w, mu / unit if cone == DISC else mu)
@@ -194,14 +194,15 @@ def measure_cone(first, k, at, A, D, lower, upper, q, sizes, moved, x, mu, cone,
         competes, motion[first] = min(free, mu / unit), max(motion[first], size)
     scale[first] = max(change, max(competes, FAINT * rounding))
     # Impulses that move nothing are no scale.
-    loud[first] = 0.0 if still else size
+    loud[first] = max(0.0 if still else size, FAINT * terms)
     if not np.isfinite(ahead + size):
         gap[first] = np.inf
 
 
 @kernel(types.void(READ_INDICES, READ_INDICES, READ_INDICES, READ_ROW, *ROWS, VECTOR))
-def block_residuals(unknown, part, cone, mu, A, D, lower, upper, q, sizes, moved, x, found):
-    """The residual of every block into found (B,); moved = (L W R + N) x, q, and the sizes of q's terms (X,)."""
+def block_residuals(unknown, part, cone, mu, A, D, lower, upper, q, sizes, moved, made, x, found):
+    """The residual of every block into found (B,); q (X,) and the `sizes` of what it is the sum of, moved = (L W R + N) x
+    and those, `made`."""
     B, X = cone.shape[0], x.shape[0]
     gap, scale, loud, motion, faint = np.empty(X), np.empty(X), np.empty(X), np.empty(X), np.empty(X)
     loudest, moves, faintest, largest, at = np.zeros(B), np.zeros(B), np.zeros(B), np.zeros(B), 0
@@ -209,11 +210,11 @@ def block_residuals(unknown, part, cone, mu, A, D, lower, upper, q, sizes, moved
         first, k, p = unknown[i], unknown[i + 1] - unknown[i], part[i]
         if cone[i] == 0:
             measure_intervals(
-                first, k, at, A, D, lower, upper, q, sizes, moved, x, gap, scale, loud, motion, faint,
+                first, k, at, A, D, lower, upper, q, sizes, moved, made, x, gap, scale, loud, motion, faint,
             )  # fmt: skip
         else:
             measure_cone(
-                first, k, at, A, D, lower, upper, q, sizes, moved, x, mu[i], cone[i],
+                first, k, at, A, D, lower, upper, q, sizes, moved, made, x, mu[i], cone[i],
                 gap, scale, loud, motion, faint,
             )  # fmt: skip
         for j in range(first, first + k):
@@ -222,13 +223,14 @@ def block_residuals(unknown, part, cone, mu, A, D, lower, upper, q, sizes, moved
         at += k * k
     for i in range(B):
         p = part[i]
-        share, far = (FAINT_SCALED, FAR_SCALED) if cone[i] == 0 else (FAINT, FAR)
         for j in range(unknown[i], unknown[i + 1]):
-            # Free velocities of one island come from the same bodies and carry the rounding of the largest.
-            least = faintest[p] if cone[i] == 0 else 0.0
-            scale[j] = max(max(scale[j], least), min(max(loud[j], share * loudest[p]), far * moves[p]))
             if cone[i] == 0:
+                # Free velocities of one island come from the same bodies and carry the rounding of the largest.
+                own = min(max(loud[j], FAINT_SCALED * loudest[p]), FAR_SCALED * moves[p])
+                scale[j] = max(max(scale[j], faintest[p]), own)
                 largest[p] = max(largest[p], scale[j])
+            else:
+                scale[j] = max(scale[j], min(loud[j], FAR * moves[p]))
     for i in range(B):
         found[i] = 0.0
         for j in range(unknown[i], unknown[i + 1]):

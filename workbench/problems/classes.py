@@ -217,7 +217,7 @@ class Cones:
     """K contains z perp W z + q (+ De Saxce shift) in K*, over r friction cones mu z_n >= |z_t|.
 
     Order of the unknowns: z = [p_n (r), p_t (d r)], tangential parts contact by contact. How W is held is up to those
-    derived from this: they have q, mu, d, `_moved`, `_diagonal` and `_parts`.
+    derived from this: they have q, mu, d, `_moved`, `_terms`, `_diagonal` and `_parts`.
     """
 
     q: Array
@@ -243,6 +243,10 @@ class Cones:
         """W z."""
         raise NotImplementedError
 
+    def _terms(self, z: Array) -> Array:
+        """The sizes of what every row of W z is the sum of."""
+        raise NotImplementedError
+
     def _diagonal(self) -> Array:
         """That of W, (..., r(1+d))."""
         raise NotImplementedError
@@ -265,8 +269,9 @@ class Cones:
         k = lift(D, z, self.q)
         with np.errstate(invalid="ignore", over="ignore"):
             z, q = np.ldexp(z, k), np.ldexp(self.q, k)
-            u = self._moved(z) + q
-        return np.asarray(cone_residual(D, diagonal, self._parts(), q, self.mu, self.d, self.associated, z, u))
+            u, terms = self._moved(z) + q, self._terms(z)
+        law = q, self.mu, self.d, self.associated
+        return np.asarray(cone_residual(D, diagonal, self._parts(), *law, z, u, terms))
 
     def unscaled_residual(self, z: Array) -> Array:
         """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data."""
@@ -321,6 +326,9 @@ class ConeProblem(Cones):
 
     def _moved(self, z: Array) -> Array:
         return self.M @ z if is_sparse(self.M) else np.einsum("...ij,...j->...i", self.M, z)
+
+    def _terms(self, z: Array) -> Array:
+        return abs(self.M) @ abs(z)
 
     def _diagonal(self) -> Array:
         return self.M.diagonal() if is_sparse(self.M) else np.diagonal(self.M, axis1=-2, axis2=-1)

@@ -215,13 +215,13 @@ class ContactBlocks:
             self.upper[unknowns], self.cone[kept], self.mu[kept],
         )  # fmt: skip
 
-    def moved(self, x: Array) -> Array:
-        """(L W R + N) x (X,)."""
+    def moved(self, x: Array) -> tuple[Array, Array]:
+        """(L W R + N) x (X,), and the sizes of what its rows are the sums of."""
         if self.small:
-            return self.small.A @ x
+            return self.small.A @ x, abs(self.small.A) @ abs(x)
         L, N, R = self.whole
         v = self.inertia.response(self.rows.T @ (R @ x)) if self.b.size else np.zeros(0)
-        return L @ (self.rows @ v) + N @ x
+        return L @ (self.rows @ v) + N @ x, abs(L) @ (abs(self.rows) @ abs(v)) + abs(N) @ abs(x)
 
     def impulses(self, x: Array) -> Array:
         """P (R,) of x (X,)."""
@@ -259,7 +259,7 @@ class ContactBlocks:
             mu = np.where(self.cone == DISC, np.ldexp(self.mu, k), self.mu)
             block_units(self.unknown, self.cone, A, q, x, D)
             law = self.unknown, self.part, self.cone, mu, A, D, lower, upper
-            block_residuals(*law, q, sizes, self.moved(x), x, found)
+            block_residuals(*law, q, sizes, *self.moved(x), x, found)
         return found
 
     def _asked(self, x: Any) -> Array:

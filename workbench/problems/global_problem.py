@@ -44,6 +44,9 @@ class GlobalConeProblem(Cones):
     def _moved(self, z: Array) -> Array:
         return self.H.T @ self.data.inertia.response(self.H @ z)
 
+    def _terms(self, z: Array) -> Array:
+        return abs(self.H.T) @ abs(self.data.inertia.response(self.H @ z))
+
     def _diagonal(self) -> Array:
         return self.diagonal
 

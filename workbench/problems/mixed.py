@@ -151,7 +151,7 @@ class MixedNCP:
         D, found, moved = np.empty(self.size), np.empty(s.cone.size), p.A @ x
         block_units(s.first, s.cone, own, p.q, x, D)
         law = s.first, self._parts(), s.cone, p.mu, own, D, p.lower, p.upper
-        block_residuals(*law, p.q, abs(p.q), moved, x, found)
+        block_residuals(*law, p.q, abs(p.q), moved, abs(p.A) @ abs(x), x, found)
         return float(found.max(initial=0.0))
 
     def _parts(self) -> Indices:

@@ -22,7 +22,7 @@ FAR_SCALED = 1e3
 """What FAR is for the terms of a row of an LCP."""
 FAINT = 1e-5
 """Share that counts of what cancels or does not compete, and sets the scale of rounding only: a free velocity that no
-impulse has to answer, as a large gap or fast sliding makes it, and the impulses of other contacts."""
+impulse has to answer, as a large gap or fast sliding makes it, and the velocities that impulses make one by one."""
 FAINT_SCALED = 1e-4
 """What FAINT is for the terms of other rows of an LCP: where nothing moves along a row its own ones vanish, while a
 contact has all of its impulse."""
@@ -264,20 +264,21 @@ def contact_gap(y, w, mu, associated):
     return max(gap, natural_gap(y, w, mu) / max(1.0, mu)) if w[0] < np.inf else gap
 
 
-@kernel(types.float64(READ_ROW, READ_ROW, INDICES, READ_ROW, READ_ROW, I64, types.boolean, READ_ROW, READ_ROW))
-def cone_residual(D, diagonal, part, q, mu, d, associated, z, u):
-    """The residual of a friction-cone problem at z (n,), u = W z + q; D of `contact_units`, the diagonal of W."""
+@kernel(types.float64(*(READ_ROW,) * 2, INDICES, *(READ_ROW,) * 2, I64, types.boolean, *(READ_ROW,) * 3))
+def cone_residual(D, diagonal, part, q, mu, d, associated, z, u, terms):
+    """The residual of a friction-cone problem at z (n,), u = W z + q, terms = |W| |z|; D of `contact_units`, the
+    diagonal of W."""
     r = mu.shape[0]
-    gap, scale, size, impulse, motion = scratch(r), scratch(r), scratch(r), scratch(r), scratch(r)
+    gap, scale, size, made, motion = scratch(r), scratch(r), scratch(r), scratch(r), scratch(r)
     y, w = scratch(1 + d), scratch(1 + d)
     for i in range(r):
         unit, first = D[i], r + d * i
-        size[i] = moved = ahead = free = 0.0
+        size[i] = made[i] = moved = ahead = free = 0.0
         still = False
         for a in range(1 + d):
             k = i if a == 0 else first + a - 1
             y[a], w[a] = z[k] / unit, unit * u[k]
-            size[i] = np.hypot(size[i], y[a])
+            size[i], made[i] = np.hypot(size[i], y[a]), np.hypot(made[i], unit * terms[k])
             moved = np.hypot(moved, unit * (u[k] - q[k]))
             ahead, free = np.hypot(ahead, w[a]), np.hypot(free, unit * q[k])
             still |= z[k] != 0.0 and not diagonal[k] > 0.0
@@ -287,13 +288,11 @@ def cone_residual(D, diagonal, part, q, mu, d, associated, z, u):
         scale[i] = max(moved, max(-unit * q[i], FAINT * free))
         # Impulses that move nothing are no scale.
         size[i] = 0.0 if still else size[i]
-        impulse[i] = FAINT * size[i]
         if not np.isfinite(ahead + size[i]):
             return np.inf
     largest_of_part(part, motion)
-    largest_of_part(part, impulse)
     for i in range(r):
-        scale[i] = max(scale[i], min(max(size[i], impulse[i]), FAR * motion[i]))
+        scale[i] = max(scale[i], min(max(size[i], FAINT * made[i]), FAR * motion[i]))
     return worst(gap, scale)
 
 
@@ -301,7 +300,7 @@ def cone_residual(D, diagonal, part, q, mu, d, associated, z, u):
 def contact_residual(W, q, mu, d, associated, z):
     """The residual of a friction-cone problem over W (n, n) at z (n,)."""
     n, r = q.shape[0], mu.shape[0]
-    D, diagonal, u, part = scratch(n), scratch(n), scratch(n), scratch_indices(r)
+    D, diagonal, u, terms, part = scratch(n), scratch(n), scratch(n), scratch(n), scratch_indices(r)
     z_up, q_up = scratch(n), scratch(n)
     for i in range(n):
         diagonal[i] = W[i, i]
@@ -310,13 +309,14 @@ def contact_residual(W, q, mu, d, associated, z):
     for i in range(n):
         z_up[i], q_up[i] = ldexp(z[i], k), ldexp(q[i], k)
     for i in range(n):
-        moved = 0.0
+        moved = size = 0.0
         for j in range(n):
-            moved += W[i, j] * z_up[j]
+            term = W[i, j] * z_up[j]
+            moved, size = moved + term, size + abs(term)
         # q comes last: beside impulses that cancel, however large they are, it would be lost.
-        u[i] = moved + q_up[i]
+        u[i], terms[i] = moved + q_up[i], size
     coupled_parts(W, r, d, part)
-    return cone_residual(D, diagonal, part, q_up, mu, d, associated, z_up, u)
+    return cone_residual(D, diagonal, part, q_up, mu, d, associated, z_up, u, terms)
 
 
 @kernel(types.void(READ_CUBE, READ, READ, I64, types.boolean, READ, VECTOR), nogil=True)
