@@ -23,12 +23,15 @@ from flint import fmpq, fmpq_mat
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.algorithms.base import EXACT, Solver
 from workbench.engine.timing import OutOfTimeError, clock
+from workbench.errors import DataError
 from workbench.matrices.linear_algebra.rationals import exact, nearest_double
 from workbench.matrices.solutions.equivalent_lcp import EquivalentLCP, equivalent_lcp
 from workbench.matrices.solutions.existence import LARGEST as LARGEST_FRICTION
 from workbench.matrices.solutions.existence import existence, rational_friction
 from workbench.matrices.solutions.solution_set import first_solution, infeasibility
 from workbench.problems.classes import LCP, MLCP, Array, ConeProblem, equilibration, is_sparse
+from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.dense_blocks import dense
 from workbench.problems.solution import Solution, Status
 
 THEN = {
@@ -41,6 +44,8 @@ THEN = {
 Lemke's method takes an MLCP after these, as the LCP that it is."""
 SECONDS, STEP_SECONDS = 10.0, 1.0
 """Limits of exact arithmetic [s], for a problem by itself and for one step of many."""
+HOPELESS = 10
+"""Steps one after the other that no method of a chain has solved, after which a run asks its first method alone."""
 BESIDE = 1e8
 """Velocities that impulses make one by one, over those without impulses, from which an answer is doubtful."""
 LARGEST, LARGEST_STEP = 500, 20
@@ -124,6 +129,19 @@ class Chain:
             refuted = refutation(problem, self.seconds)
             if refuted is not None:
                 yield refuted
+        elif isinstance(problem, ContactBlocks) and 0 < problem.size <= LARGEST_FRICTION:
+            yield from self._as_dense(problem)
+
+    def _as_dense(self, problem: ContactBlocks) -> Iterator[Solution]:
+        """By the chain of the dense problem that contact blocks of one kind are."""
+        try:
+            posed, order = dense(problem)
+        except DataError:
+            return
+        found = replace(default_solver(posed.kind), seconds=self.seconds, most=self.most).solve(posed)
+        x = np.empty(problem.size)
+        x[order] = found.z
+        yield replace(found, z=x, residual=problem.residual(x))
 
 
 @cache

@@ -23,11 +23,11 @@ from workbench.algorithms.components import solve_apart
 from workbench.algorithms.lemke.eight_lanes import CUBE, eights
 from workbench.algorithms.lemke.workspace import SMALL
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T
+from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, is_finite
 from workbench.engine.timing import clock
 from workbench.errors import DataError
 from workbench.problems.classes import LCP, Array
-from workbench.problems.residual import bounded_residuals
+from workbench.problems.residual import bounded_residual, bounded_residuals
 from workbench.problems.solution import Status
 
 I64 = types.int64
@@ -74,10 +74,10 @@ class BatchSolution(Claims):
 
 
 @kernel(
-    types.void(SOLVE_T, CUBE, MATRIX, MATRIX, MATRIX, I64, I64, MATRIX, INDICES, INDICES),
+    types.void(SOLVE_T, types.float64, CUBE, MATRIX, MATRIX, MATRIX, I64, I64, MATRIX, INDICES, INDICES),
     nogil=True,
 )
-def solve_part(solve, M, q, lower, upper, first, last, z, status, iterations):
+def solve_part(solve, tolerance, M, q, lower, upper, first, last, z, status, iterations):
     """Solve the problems `first` to `last` that are still OPEN."""
     none, info = np.zeros(0), np.zeros(1, dtype=np.int64)
     for k in range(first, last):
@@ -87,6 +87,10 @@ def solve_part(solve, M, q, lower, upper, first, last, z, status, iterations):
                 z[k, i] = 0.0
             status[k] = solve_apart(solve, M[M_k], q[k], lower[lower_k], upper[upper_k], none, 2, z[k], info)
             iterations[k] = info[0]
+            # What passes the problem's residual is solved, whatever else the solver claims.
+            if status[k] != SOLVED and is_finite(z[k]):
+                found = bounded_residual(M[M_k], q[k], lower[lower_k], upper[upper_k], z[k])
+                status[k] = SOLVED if found <= tolerance else status[k]
 
 
 def solve_batch(
@@ -122,7 +126,7 @@ def solve_batch(
     def part(first: int, last: int) -> None:
         if method.name == "lemke" and 0 < n <= SMALL:
             eights(n)(M_, q_, first, last, z, status, iterations)
-        solve_part(method.kernel, M_, q_, low, high, first, last, z, status, iterations)
+        solve_part(method.kernel, method.tolerance, M_, q_, low, high, first, last, z, status, iterations)
 
     seconds = in_parts(part, B, threads)
     return BatchSolution(M_, q_, low, high, z, status, iterations, seconds, method.name)

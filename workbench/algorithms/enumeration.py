@@ -2,7 +2,9 @@
 
 Every unknown is tried basic and at each of its finite bounds, 2^n bases for an LCP and up to 3^n for an MLCP with
 bounds. A basis whose matrix is singular is passed over, so that a solution on no regular basis is not found; for
-matrix classes in which Lemke's method succeeds there always is one on a regular basis.
+matrix classes in which Lemke's method succeeds there always is one on a regular basis. Where rounding leaves none, as
+redundant contacts do that ask for velocities that fit together but for the last digits, the point of the basis with the
+least residual is the answer if the problem's residual lets it pass.
 
 Source: R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem (1992), section 1.3 (complementary
 cones). Guarantee: finds a solution where one exists on a regular basis, whatever M; INFEASIBLE says that no regular
@@ -12,12 +14,13 @@ basis has one. Cost: an LU factorisation per basis, hence at most `LARGEST` unkn
 import numpy as np
 from numba import types
 
-from workbench.algorithms.base import KernelSolver, kernel_arguments
+from workbench.algorithms.base import EXACT, KernelSolver, kernel_arguments
 from workbench.algorithms.bases import SIGN_TOLERANCE, clip, infeasibilities, usable
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, SOLVE, VECTOR, set_all, solve_on_basis
+from workbench.engine.kernels import INDICES, MATRIX, SOLVE, VECTOR, copy, set_all, solve_on_basis
 from workbench.errors import DataError
 from workbench.problems.classes import MLCP, Array, Problem
+from workbench.problems.residual import bounded_residual
 from workbench.problems.solution import Status
 
 SOLVED = int(Status.SOLVED)
@@ -67,6 +70,36 @@ def basis_solves(M, q, lower, upper, tolerance, places, z):
     return True
 
 
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, INDICES, VECTOR))
+def basis_residual(M, q, lower, upper, places, z):
+    """The residual of the point z (n,) of a basis, clipped to its bounds; inf of a singular one."""
+    n = M.shape[0]
+    active = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        active[i] = 1 if places[i] == BASIC else 0
+        z[i] = lower[i] if places[i] == AT_LOWER else upper[i] if places[i] == AT_UPPER else 0.0
+    if solve_on_basis(M, q, z, active, True):
+        return np.inf
+    clip(lower, upper, z)
+    return bounded_residual(M, q, lower, upper, z)
+
+
+@kernel(types.float64(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR))
+def least_residual(M, q, lower, upper, best):
+    """The least residual among the points of all bases, which `best` (n,) becomes."""
+    n = M.shape[0]
+    places, z, least, more = np.empty(n, dtype=np.int64), np.empty(n), np.inf, True
+    for i in range(n):
+        places[i] = next_place(lower[i], upper[i], -1)
+    while more:
+        found = basis_residual(M, q, lower, upper, places, z)
+        if found < least:
+            least = found
+            copy(z, best)
+        more = next_basis(lower, upper, places)
+    return least
+
+
 @kernel(SOLVE)
 def enumerate_kernel(M, q, lower, upper, mu, d, z, info):
     """See the module; info[0] counts the bases looked at. z is nan unless a solution is found."""
@@ -86,6 +119,8 @@ def enumerate_kernel(M, q, lower, upper, mu, d, z, info):
         if basis_solves(M, q, lower, upper, SIGN_TOLERANCE, places, z):
             return SOLVED
         more = next_basis(lower, upper, places)
+    if least_residual(M, q, lower, upper, z) <= EXACT:
+        return SOLVED
     set_all(np.nan, z)
     return INFEASIBLE
 

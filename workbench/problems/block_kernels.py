@@ -201,8 +201,10 @@ def measure_cone(first, k, at, A, D, lower, upper, q, sizes, moved, made, x, mu,
 
 @kernel(types.void(READ_INDICES, READ_INDICES, READ_INDICES, READ_ROW, *ROWS, VECTOR))
 def block_residuals(unknown, part, cone, mu, A, D, lower, upper, q, sizes, moved, made, x, found):
-    """The residual of every block into found (B,); q (X,) and the `sizes` of what it is the sum of, moved = (L W R + N) x
-    and those, `made`."""
+    """The residual of every block into found (B,).
+
+    q (X,) and the `sizes` of what it is the sum of; moved = (L W R + N) x (X,) and those, `made`.
+    """
     B, X = cone.shape[0], x.shape[0]
     gap, scale, loud, motion, faint = np.empty(X), np.empty(X), np.empty(X), np.empty(X), np.empty(X)
     loudest, moves, faintest, largest, at = np.zeros(B), np.zeros(B), np.zeros(B), np.zeros(B), 0

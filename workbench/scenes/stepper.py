@@ -9,7 +9,7 @@ from workbench.algorithms import find_solver
 from workbench.algorithms.base import Solver, measured
 from workbench.arrays import Array
 from workbench.errors import DataError
-from workbench.escalation import default_solver
+from workbench.escalation import HOPELESS, Chain, default_solver, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, ContactBlocks
@@ -59,7 +59,8 @@ class SceneStepper:
             raise DataError(f"step = {self.h:g} s; a positive number is needed")
         if not (isinstance(passes, int | np.integer) and passes >= 1):
             raise DataError(f"passes = {passes}; a whole number from 1 on is needed")
-        self.method = default_solver(ContactBlocks.kind) if solver is None else scene_solver(solver)
+        self.method = in_steps(default_solver(ContactBlocks.kind) if solver is None else scene_solver(solver))
+        self.lost = 0
         self.label, self.solver, self.passes = formulation.label, self.method.name, passes
         self.poser = Poser(formulation, normal, scene.v_th, scene.recovery)
         self.memory = Memory()
@@ -125,8 +126,11 @@ class SceneStepper:
 
     def _solved(self, problem: Any, guess: Array) -> Solution:
         start = getattr(self.method, "solve_from", None)
-        found = self.method.solve(problem) if start is None else start(problem, guess)
-        return measured(self.method, problem, found)
+        found = measured(self.method, problem, self.method.solve(problem) if start is None else start(problem, guess))
+        self.lost = 0 if found.verified else self.lost + 1
+        if self.lost == HOPELESS and isinstance(self.method, Chain):
+            self.method = self.method.first
+        return found
 
 
 def scene_solver(solver: str | Solver) -> Solver:

@@ -27,7 +27,7 @@ from workbench.engine.interpreted import python_of
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, is_finite, set_all
 from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.escalation import Chain, in_steps
+from workbench.escalation import HOPELESS, Chain, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE
@@ -38,7 +38,7 @@ from workbench.step.run import Run
 from workbench.step.run_of_parts import Places, RecordOfParts, RunOfParts
 from workbench.step.stepper import Stepper
 from workbench.step.stepping import FUNCTIONS, PASSES, SETTINGS, TRACK, begin_step, solve_passes, turn_back
-from workbench.step.whole import HOPELESS, is_compiled, posing_failure
+from workbench.step.whole import is_compiled, posing_failure
 
 SOLVED, INACCURATE = int(Status.SOLVED), int(Status.INACCURATE)
 NOT_BEGUN = -1

@@ -24,7 +24,7 @@ from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR, copy, is_finite, set_all
 from workbench.errors import DataError, UnknownNameError
-from workbench.escalation import default_solver, in_steps
+from workbench.escalation import HOPELESS, default_solver, in_steps
 from workbench.language.estimate import normal_estimate
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import Array, ContactSystem, _real, normal_law_for
@@ -46,7 +46,6 @@ from workbench.step.stepping import (
 )
 from workbench.step.stepping import finish_pass as end_pass
 from workbench.step.stepping import pose as pose_problem
-from workbench.step.whole import HOPELESS
 
 I64 = types.int64
 COUNTS = types.Array(types.int64, 2, "C")

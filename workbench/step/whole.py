@@ -9,7 +9,7 @@ from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
 from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.escalation import in_steps
+from workbench.escalation import HOPELESS, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
@@ -19,9 +19,6 @@ from workbench.step.record import record
 from workbench.step.run import Run
 from workbench.step.stepper import Stepper, end_step
 from workbench.step.stepping import Functions, Settings
-
-HOPELESS = 10
-"""Steps one after the other that no method of a chain has solved, after which a run asks its first method alone."""
 
 
 def run_whole(
