@@ -1,6 +1,6 @@
 """Rows of `runs`: what a run of a case came to in each window, and the metrics that are evaluated there."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,7 @@ def windows(job: Job, case: Case, duration: float) -> list[dict[str, Any]]:
         "law": f.law.name, "axes": (f.axes or "") if case.size[3] == 2 else "",
         "solver": job.solver_name,
         "problem_class": "", "step": job.h, "steps": 0, "sampled": False, "verified": False, "iterations": 0,
-        "passes_max": 0, "notes": "",
+        "passes_max": 0, "taken_over": "", "notes": "",
     }  # fmt: skip
     return [
         base | {"window": name, "window_start": start, "window_end": min(end, duration), "clipped": duration < end}
@@ -64,6 +64,11 @@ def row(run: Run, window: dict[str, Any], beside: Beside, metrics: Sequence[Metr
     return found | evaluate(metrics, measured(run, k, beside)) if complete else found
 
 
+def listed(others: Mapping[str, int]) -> str:
+    """Methods and how many steps they solved, in words."""
+    return ", ".join(f"{name}: {count}" for name, count in others.items())
+
+
 def facts(run: Run, k: NDArray[np.int64], complete: bool, claimed: Status) -> dict[str, Any]:
     """What the solver came to in the steps k of a run, whose answers are `complete` where they are."""
     residual = float(run.residuals[k].max(initial=0.0)) if complete else np.nan
@@ -75,7 +80,7 @@ def facts(run: Run, k: NDArray[np.int64], complete: bool, claimed: Status) -> di
         "claimed": claimed.name, "verified": complete and residual <= run.tolerance, "residual": residual,
         "tolerance": run.tolerance, "reason": reason,
         "iterations": int(run.record.effort[k, 0].sum()), "passes_max": int(run.record.effort[k, 1].max(initial=0)),
-        "build_time": run.build_time, "solve_time": run.solve_time,
+        "taken_over": listed(run.others), "build_time": run.build_time, "solve_time": run.solve_time,
     }  # fmt: skip
     if run.steps and run.record.M[0].size:
         first, least = rank(run.record.M[0]), ranks(run.record.M[k]).min() if k.size else np.nan

@@ -1,6 +1,7 @@
 """Running a scene under a formulation, step by step, as a `Track`; what goes wrong ends the run with a reason."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -56,7 +57,8 @@ def run(
         q, v = x.q, x.v
         if progress:
             progress(kept.steps)
-    return kept.track(stepper.label, stepper.solver, stepper.h, steps, status, reason, seconds)
+    track = kept.track(stepper.label, stepper.solver, stepper.h, steps, status, reason, seconds)
+    return replace(track, others=dict(getattr(stepper, "others", {})))
 
 
 class Recording:

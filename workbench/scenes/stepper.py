@@ -1,5 +1,6 @@
 """Stepping a scene: at every state its contacts are posed anew, solved, checked, and remembered by their keys."""
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,7 @@ class Stepped(NamedTuple):
 class SceneStepper:
     """A scene under a formulation, with a solver for contact blocks, at a step h [s].
 
+    `others` counts the problems that another method of the solver's chain has solved (`escalation`), by its name.
     `normal` is the normal law (`core.NORMAL_LAWS`), `passes` how many a fixed point may take. Raises UnknownNameError,
     DataError or ModellingError.
     """
@@ -60,7 +62,7 @@ class SceneStepper:
         if not (isinstance(passes, int | np.integer) and passes >= 1):
             raise DataError(f"passes = {passes}; a whole number from 1 on is needed")
         self.method = in_steps(default_solver(ContactBlocks.kind) if solver is None else scene_solver(solver))
-        self.lost = 0
+        self.lost, self.others = 0, Counter[str]()
         self.label, self.solver, self.passes = formulation.label, self.method.name, passes
         self.poser = Poser(formulation, normal, scene.v_th, scene.recovery)
         self.memory = Memory()
@@ -127,6 +129,8 @@ class SceneStepper:
     def _solved(self, problem: Any, guess: Array) -> Solution:
         start = getattr(self.method, "solve_from", None)
         found = measured(self.method, problem, self.method.solve(problem) if start is None else start(problem, guess))
+        if found.solver != self.solver:
+            self.others[found.solver] += 1
         self.lost = 0 if found.verified else self.lost + 1
         if self.lost == HOPELESS and isinstance(self.method, Chain):
             self.method = self.method.first

@@ -5,7 +5,7 @@ formulation or another engine, tells every step's contacts to `by_body` and stac
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -74,6 +74,8 @@ class Track:
     reason: str
     seconds: float
     """of all steps; what a run leaves out of it, such as compiling, is not in it"""
+    others: dict[str, int] = field(default_factory=dict)
+    """problems that another method of the solver's chain has solved (`escalation`), by its name"""
 
     @property
     def t(self) -> Array:

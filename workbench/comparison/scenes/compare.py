@@ -24,6 +24,7 @@ from workbench.comparison.failure import NOBODY, Failed
 from workbench.comparison.jobs import Progress, Settings
 from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.result import Comparison, chosen_metrics, mathematics
+from workbench.comparison.rows import listed
 from workbench.comparison.scenes.bodies import BODIES, rows_by_body
 from workbench.comparison.scenes.curves import curves
 from workbench.comparison.scenes.horizon import PERTURBATION, Horizon, horizon
@@ -166,7 +167,7 @@ class _Judged:
             "label": f.label, "options": f.listed_options if isinstance(f, Formulation) else "", "axes": "",
             "solver": row.solver.name if row.solver else NOBODY, "problem_class": "", "step": row.h,
             "window": "compared", "window_start": 0.0, "window_end": end, "clipped": end < self.duration - 1e-9,
-            "steps": 0, "sampled": False, "verified": False, "iterations": 0, "notes": "",
+            "steps": 0, "sampled": False, "verified": False, "iterations": 0, "taken_over": "", "notes": "",
         }  # fmt: skip
         if isinstance(found, Failed):
             return base | vars(found)
@@ -177,7 +178,7 @@ class _Judged:
             "claimed": (Status.SOLVED if whole else found.status).name, "tolerance": found.tolerance,
             "residual": found.residual[:k].max(initial=0.0) if whole else np.nan,
             "reason": "" if whole else found.reason, "iterations": int(found.iterations[:k].sum()),
-            "solve_time": found.seconds,
+            "solve_time": found.seconds, "taken_over": listed(found.others),
         }  # fmt: skip
         m = self.measured(row, found)
         return base if m is None else base | self._metrics(row, m, metrics)
