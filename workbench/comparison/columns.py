@@ -86,7 +86,7 @@ RUNS = (
         "iterations", "1", "iterations of the solver over the window; of a problem, in the last pass", ANSWERED, ALL,
         heading="iter.", shown="count",
     ),
-    Column("taken_over", "", "methods that took over from the solver, and how many steps of the run each solved", of=STEPPED),
+    Column("taken_over", "", "methods that took over from the solver, and how many steps each solved", of=STEPPED),
     Column("passes_max", "1", "most passes of a step in which data that depend on the answer settled", of=CASE),
     Column("build_time", "s", "time of compiling the declaration; of a problem, of posing it", ANSWERED),
     Column(
