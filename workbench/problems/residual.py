@@ -42,11 +42,15 @@ READ_ROW, READ, READ_CUBE = (types.Array(types.float64, rank, "C", readonly=True
 def equilibration(M, D):
     """`classes.equilibration` of one matrix, into D (n,)."""
     n = M.shape[0]
+    inverse = scratch(n)
+    for j in range(n):
+        inverse[j] = 1.0 / abs(M[j, j]) if M[j, j] != 0.0 else 0.0
     for i in range(n):
         met, diagonal = 0.0, abs(M[i, i])
         for j in range(n):
-            if M[j, j] != 0.0:
-                met = max(met, max(abs(M[i, j]), abs(M[j, i])) ** 2 / abs(M[j, j]))
+            size = max(abs(M[i, j]), abs(M[j, i]))
+            if size > 0.0:
+                met = max(met, size * size * inverse[j])
         # Unknown scales are zero at first.
         D[i] = 1.0 / np.sqrt(diagonal) if diagonal > 1e-12 * met else 0.0
     new = True
@@ -78,7 +82,8 @@ def coupled_parts(M, r, d, part):
             if M[i, j] != 0.0:
                 a = (i - r) // d if i >= r > 0 else i
                 b = (j - r) // d if j >= r > 0 else j
-                unite(a, b, part)
+                if part[a] != part[b]:
+                    unite(a, b, part)
     least_members(part)
 
 
@@ -120,23 +125,25 @@ def worst(gap, scale):
 def bounded_residual(M, q, lower, upper, z):
     """The residual of an MLCP at z (n,)."""
     n = q.shape[0]
-    D, gap, scale, part = scratch(n), scratch(n), scratch(n), scratch_indices(n)
+    D, gap, scale, z_up, part = scratch(n), scratch(n), scratch(n), scratch(n), scratch_indices(n)
     terms, elsewhere, motion, faint, own = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
     equilibration(M, D)
     coupled_parts(M, 0, 1, part)
     k, loudest, largest = lift(D, z, q), 0.0, 0.0
+    for i in range(n):
+        z_up[i] = ldexp(z[i], k)
     for i in range(n):
         # Powers of two, which round nothing, come first: M z may be too small for a double, but not D M z.
         share, exponent = frexp(D[i])
         power = ldexp(1.0, exponent)
         moved = size = 0.0
         for j in range(n):
-            term = (power * M[i, j]) * ldexp(z[j], k)
+            term = (power * M[i, j]) * z_up[j]
             moved += term
             size += abs(term)
         free = power * ldexp(q[i], k)
         w, moved, terms[i], free = share * (moved + free), share * moved, share * size, share * free
-        y, low, high = ldexp(z[i], k) / D[i], ldexp(lower[i], k) / D[i], ldexp(upper[i], k) / D[i]
+        y, low, high = z_up[i] / D[i], ldexp(lower[i], k) / D[i], ldexp(upper[i], k) / D[i]
         part_of_gap = min(max(w, y - high), y - low)
         gap[i] = abs(part_of_gap)
         # A row that holds with slack at a bound may move without limit, and may be far from where anything moves.
