@@ -8,11 +8,12 @@ a proof. That takes time exponential in the number of unknowns at worst, so it h
 cones may be proved to have no solution by a self-stress (`solutions.existence`).
 
 Doubles have been rounded: redundant contacts ask for velocities that fit together but for the last digits. A problem
-that has no solution as it stands is therefore tried once more with q raised by `ROUNDED` of its largest entry; if the
-answer passes the residual of the given problem, it is one, and the reason says what was done.
+that has no solution as it stands is therefore tried once more with q raised by some `ROUNDED` of its largest entry; if
+the answer passes the residual of the given problem, it is one, and the reason says what was done.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -51,8 +52,8 @@ BESIDE = 1e8
 LARGEST, LARGEST_STEP = 500, 20
 """Unknowns beyond which exact arithmetic is not begun, likewise: to write a matrix of order 500 down would take a tenth
 of that time, and index sets of 20 unknowns are gone through in it."""
-ROUNDED = 1e-12
-"""Share of its largest entry by which q is raised where rounding may have taken the solution away."""
+ROUNDED = 1e-15, 1e-14, 1e-13, 1e-12
+"""Shares of its largest entry by which q is raised, in turn, where rounding may have taken the solution away."""
 RATIONALS = "rationals"
 """The last stage, as a solver's name."""
 
@@ -220,12 +221,13 @@ def _exactly(problem: MLCP, lcp: EquivalentLCP, deadline: float) -> Solution:
         return _as_doubles(
             problem, lcp, x, "a solution exists in rationals, and its nearest doubles miss the tolerance"
         )
-    raised = _raised(lcp)
-    x, _ = _decided(lcp.M, raised, deadline, "")
-    if x is not None:
-        near = _as_doubles(problem, lcp, x, "")
-        if near.verified:
-            return replace(near, reason=f"solved with q raised by {ROUNDED:g} of the largest entry, as rounding may")
+    # The proof stands where the time is over before all of these are tried.
+    with suppress(OutOfTimeError):
+        for share in ROUNDED:
+            x, _ = _decided(lcp.M, _raised(lcp, share), deadline, "")
+            near = None if x is None else _as_doubles(problem, lcp, x, "")
+            if near is not None and near.verified:
+                return replace(near, reason=f"solved with q raised by {share:g} of its largest entry, as rounding may")
     return replace(_nowhere(problem), proof=proof)
 
 
@@ -240,11 +242,11 @@ def _decided(M: fmpq_mat, q: list[fmpq], deadline: float, form: str) -> tuple[li
     return x, f"no solution: {form}q lies in none of the 2^{k} complementary cones, exactly"
 
 
-def _raised(lcp: EquivalentLCP) -> list[fmpq]:
-    """q raised by `ROUNDED` of the largest entry, in units in which rows can be compared."""
+def _raised(lcp: EquivalentLCP, share: float) -> list[fmpq]:
+    """q raised by a share of the largest entry, in units in which rows can be compared."""
     D = equilibration(_doubles(lcp.M.tolist()))
     with np.errstate(over="ignore", invalid="ignore"):
-        by = ROUNDED * np.max(D * np.abs(_doubles([lcp.q])[0]), initial=0.0) / D
+        by = share * np.max(D * np.abs(_doubles([lcp.q])[0]), initial=0.0) / D
     return [c + exact(x) for c, x in zip(lcp.q, np.where(np.isfinite(by), by, 0.0), strict=True)]
 
 
