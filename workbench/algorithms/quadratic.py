@@ -126,7 +126,7 @@ def scaled(problem: Problem, leave_out_far: bool = True, guess: Array | None = N
     bounds = np.stack([lower - origin, upper - origin]) / stretch
     reach = np.where(np.isfinite(bounds), np.abs(bounds), 0.0)
     size = np.abs(gradient if guess is None else D * (problem.M @ guess)).max(initial=0.0) or 1.0
-    far = reach > FAR * size
+    far = reach / FAR > size
     if leave_out_far:
         bounds[far] = np.copysign(np.inf, bounds[far])
     elif far.any():

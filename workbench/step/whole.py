@@ -76,14 +76,14 @@ def _compiled_loop(case, s, solver, explicit, steps, progress, others) -> tuple[
             status, done[0] = solution.claimed, k + 1
             if status not in (Status.SOLVED, Status.INACCURATE):
                 return status, solution.reason, k
-            others[solution.solver] += 1
+            if solution.solver != solver.name:
+                others[solution.solver] += 1
             lost = 0 if solution.verified else lost + 1
             settings = settings._replace(strict=lost < HOPELESS)
         if progress is not None:
             progress(int(done[0]))
         if status is Status.INACCURATE:
             worst = status
-    others.pop(solver.name, None)
     return worst, "", steps
 
 
