@@ -217,9 +217,11 @@ def solve(folder: Path, out: Path) -> None:
 def apart(x: dict[str, Any], one: Any, other: Any) -> tuple[Any, Any]:
     """How far the velocities of two answers are apart, over the largest of their rows, and the impulses likewise.
 
-    Velocities are the rows of w = M z + q whose own unknown moves them; others are budgets, which impulses fill.
+    Impulses are the unknowns that move their own rows, and velocities what they make of these; the other rows are
+    budgets of friction, and the other unknowns multipliers, which say nothing of the motion.
     """
     moves = np.diagonal(x["M"], axis1=1, axis2=2) > 0
+    one, other = np.where(moves, one, 0.0), np.where(moves, other, 0.0)
     w, v = (np.where(moves, np.einsum("kij,kj->ki", x["M"], z) + x["q"], 0.0) for z in (one, other))
     speeds, q = np.abs(w - x["q"]), np.abs(x["q"])
     speed = np.where(moves, np.maximum(speeds, q), 0.0).max(axis=1, initial=0.0)
