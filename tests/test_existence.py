@@ -192,7 +192,7 @@ def test_boundaries_of_the_cones():
 
 def test_what_no_theorem_covers_is_undecided():
     _, late = decided(CLAMP, [-1, -1, 0, 0], 0.5, 1, seconds=-1.0)
-    assert (late.verdict, late.reason) == ("undecided", "the time was over")
+    assert (late.verdict, late.reason) == ("undecided", "out of time")
     W = np.diag([1.0, -1e-17, 1.0])
     found = existence(rational_friction(W, np.array([-1.0, 0, 0]), np.array([0.5]), 2), True, clock() + 10)
     assert "not positive semidefinite" in found.reason

@@ -52,7 +52,7 @@ def test_solutions_are_counted_in_the_problems_own_unknowns(problem, count, dime
 def test_infeasible_inequalities_have_their_farkas_vector():
     assert solutions_of(LCP(np.array([[-1.0]]), np.array([-1.0])), False, 10.0)["farkas"] == ["1"]
     late = solutions_of(LCP(np.array([[-1.0]]), np.array([-1.0])), False, -1.0)
-    assert (late["count"], late["reason"]) == (None, "the time was over")
+    assert (late["count"], late["reason"]) == (None, "out of time")
 
 
 def test_a_solution_near_by_is_made_exact_and_judged():

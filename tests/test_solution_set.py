@@ -219,7 +219,7 @@ def test_a_branch_ends_by_proof_alone():
         fixed = n + i if a else i
         others = [v for v in order[n:] if v != fixed]
         node = module._Node(np.zeros((n, 1)), order[:n], others, a, b)
-        if module._forbidding(exact(M), vector(q), node, int(rng.integers(n))) is not None:
+        if module._forbidding(exact(M), vector(q), node, int(rng.integers(n)), ALWAYS) is not None:
             ended += 1
             rows = [[int(k == j) for k in range(n)] + [0] for j in range(n)]
             rows += [[*map(int, M[j]), int(q[j])] for j in range(n)]

@@ -13,6 +13,9 @@ from workbench.cli.words import find_case, number_option, state_settings
 from workbench.errors import WorkbenchError
 from workbench.output import json_text, page_path
 
+PROOFS = 0.4
+"""Share of the time that is kept for writing proofs, where a certificate or a page is asked for."""
+
 
 def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
@@ -61,7 +64,7 @@ def add_command(commands: Any) -> None:
     check.add_argument(
         "--picture", metavar="FILE.svg", help="draw the complementary cones of two or three unknowns (.svg, .pdf, .png)"
     )
-    check.add_argument("--time-limit", metavar="S", default="10", help="for all verdicts together [s]; default 10")
+    check.add_argument("--time-limit", metavar="S", default="10", help="for the whole command [s]; default 10")
     check.set_defaults(run=run_check)
 
 
@@ -95,14 +98,16 @@ def run_check(o: argparse.Namespace) -> None:
 
 def _check_file(o: argparse.Namespace, seconds: float) -> None:
     from workbench.builtin.reports.figures.cones import ending_of, require_drawable
+    from workbench.engine.timing import clock, seconds_left
     from workbench.output import provenance, replaced
     from workbench.readers.problem import name_of, read_problem
-    from workbench.verbs.check import check_problem, other_problem
+    from workbench.verbs.check import SECONDS_OF_PAGE, check_problem, other_problem
 
+    deadline = clock() + seconds
     ending = ending_of(o.picture) if o.picture else ""
     posed = None if o.rhs else other_problem(o.file)
     if posed is not None:
-        _check_posed(o, posed, seconds)
+        _check_posed(o, posed, deadline)
         return
     M, q = read_problem(o.file, o.rhs)
     if o.picture:
@@ -113,21 +118,30 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
         replaced(o.picture) if o.picture else nullcontext() as drawing,
     ):
         with Progress(quiet=False) as report:
-            found = check_problem(name_of(o.file), M, q, seconds, report)
+            found = check_problem(name_of(o.file), M, q, _for_verdicts(o, deadline), report)
         if proofs:
-            proofs.write_text(json.dumps(found.certificate(seconds), indent=1), "utf-8")
+            document = found.certificate(seconds_left(deadline, PROOFS if page else 1.0))
+            proofs.write_text(json.dumps(document, indent=1), "utf-8")
         if drawing:
             drawing.write_bytes(found.picture().rendered(ending))
         if page:
             facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
-            page.write_text(found.html(facts), "utf-8")
+            page.write_text(found.html(facts, min(SECONDS_OF_PAGE, seconds_left(deadline, 1.0))), "utf-8")
     paths = (("report", o.out), ("certificate", o.certificate), ("picture", o.picture))
     written = [f"\n{what}: {path}" for what, path in paths if path]
     print(json_text(found.data) if o.json else found.text + "".join(written))
 
 
-def _check_posed(o: argparse.Namespace, posed: Any, seconds: float) -> None:
+def _for_verdicts(o: argparse.Namespace, deadline: float) -> float:
+    """Seconds for the verdicts: what is left after reading, or a part of it where proofs are written after them."""
+    from workbench.engine.timing import seconds_left
+
+    return seconds_left(deadline, 1 - PROOFS if o.certificate or o.out else 1.0)
+
+
+def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
     """A problem with bounds, or a friction problem."""
+    from workbench.engine.timing import seconds_left
     from workbench.output import provenance, replaced
     from workbench.readers.problem import name_of
     from workbench.verbs.check import check_posed_problem
@@ -138,9 +152,9 @@ def _check_posed(o: argparse.Namespace, posed: Any, seconds: float) -> None:
         replaced(o.out) if o.out else nullcontext() as page,
         replaced(o.certificate) if o.certificate else nullcontext() as proofs,
     ):
-        found = check_posed_problem(name_of(o.file), posed, seconds)
+        found = check_posed_problem(name_of(o.file), posed, _for_verdicts(o, deadline))
         if proofs:
-            proofs.write_text(json.dumps(found.certificate(seconds), indent=1), "utf-8")
+            proofs.write_text(json.dumps(found.certificate(seconds_left(deadline, 1.0)), indent=1), "utf-8")
         if page:
             facts = provenance(file=o.file, command=f"workbench {shlex.join(o.words)}")
             page.write_text(found.html(facts), "utf-8")

@@ -6,7 +6,7 @@ from flint import fmpq, fmpq_mat
 
 from workbench.certificates.verify import FORMAT, VERSION, digest
 from workbench.diagnostics.problem_check import in_rationals
-from workbench.engine.timing import OutOfTimeError, clock
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
 from workbench.errors import DataError
 from workbench.matrices.classes.q_matrix import unsolvable
 from workbench.matrices.linear_algebra.factors import factors, split
@@ -21,6 +21,9 @@ from workbench.readers.matrix import Matrix
 LARGEST = 600
 """Order up to which a certificate is written: all entries of M stand in it."""
 
+ENTRY_SECONDS = 2.5e-6
+"""To write an entry of M, twice: for the digest and for the file."""
+
 Entry = dict[str, Any]
 Posed = MLCP | FrictionProblem | GlobalFrictionProblem
 
@@ -28,8 +31,8 @@ Posed = MLCP | FrictionProblem | GlobalFrictionProblem
 def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float = 10.0) -> Entry:
     """The document, ready for JSON, of the result of `check` for this matrix (n, n) and q (n, 1).
 
-    A verdict whose proof could not be written within `seconds` is left out, and named in "left_out" with the reason.
-    Raises DataError for a matrix that is not square or larger than `LARGEST`.
+    A verdict whose proof could not be written within `seconds`, M itself included, is left out, and named in "left_out"
+    with the reason. Raises DataError for a matrix that is not square or larger than `LARGEST`.
     """
     n = matrix.values.shape[0]
     if result["p_matrix"] is None or n > LARGEST:
@@ -37,18 +40,24 @@ def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float 
         raise DataError(f"the matrix is {shape}; certificates are written for square ones up to order {LARGEST}")
     M, vector = matrix.exact, None if q is None else q.exact.entries()
     claims, left_out = [], []
-    deadline = clock() + seconds
+    deadline = clock() + seconds - writing_seconds(n)
     for about, verdict, support in _verdicts(result, q is not None):
         try:
             written = _written(M, vector, about, support, result, deadline)
         except OutOfTimeError:
-            left_out.append({"about": about, "reason": f"its proof was not written within {seconds:g} s"})
+            late = f"{OUT_OF_TIME}: its proof was not written within {seconds:.2g} s"
+            left_out.append({"about": about, "reason": late})
             continue
         if written is None:
             left_out.append({"about": about, "reason": "its proof has no written form"})
         else:
             claims.append({"about": about, "verdict": verdict, "support": written})
     return _document({"M": _rows(M), "q": as_text(vector)}, claims, left_out)
+
+
+def writing_seconds(n: int) -> float:
+    """Seconds, about, in which a certificate of order n is written once its proofs are there."""
+    return ENTRY_SECONDS * n * n
 
 
 def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -> Entry:

@@ -5,6 +5,7 @@
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
@@ -18,13 +19,15 @@ from workbench.diagnostics.wellposedness import (
     solutions_entry,
     solver_entries,
 )
-from workbench.engine.timing import clock, moment
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment, seconds_left
 from workbench.matrices.classes.matrix_classes import ClassVerdict, matrix_classes, structured_classes
-from workbench.matrices.classes.structure import EIGENVALUES, SINGULAR_VALUES, Structure, findings, product_seconds
+from workbench.matrices.classes.structure import Structure, findings
 from workbench.matrices.distances.distance import Distance, distance
 from workbench.matrices.distances.error_bound import alpha_2, error_bound
 from workbench.matrices.distances.index_sets import LARGEST as LARGEST_BY_SETS
 from workbench.matrices.linear_algebra.definiteness import Definiteness, definiteness
+from workbench.matrices.linear_algebra.in_time import EIGENVALUES, SINGULAR_VALUES, product_seconds
+from workbench.matrices.linear_algebra.in_time import rank as exact_rank
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 from workbench.matrices.p_property.witness import as_lines
@@ -37,8 +40,8 @@ LARGEST_SHOWN = 12
 """Order up to which the result repeats M and q."""
 LARGEST_P = 600
 """Order up to which entries are taken as rationals: one diagonal W may prove the P-property."""
-ENTRY_SECONDS = 2e-5
-"""To read an entry as a rational and to calculate with it once or twice."""
+ENTRY_SECONDS, TYPED_SECONDS = 3e-6, 1e-5
+"""To take an entry as a rational and to calculate with it once or twice: of a double, and of text."""
 DISTANCE = 1000.0
 """Cost of a bound on the distance, in products of two matrices of that order."""
 STEPS = 6
@@ -92,7 +95,7 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progre
     if small:
         verdict = p_verdict(matrix.exact, seconds * (0.7 if q is None else 0.5))
     else:
-        classes, verdict = _of_large_matrix(matrix, seconds, deadline)
+        classes, verdict = _of_large_matrix(matrix, deadline)
     tell("the rank")
     ranked = _rank_entries(matrix, verdict.verdict == "P", deadline)
     tell("the definiteness")
@@ -152,7 +155,11 @@ def _rank_entries(matrix: Matrix, regular: bool, deadline: float) -> dict:
     """Sizes, singular values and rank; null where they would take too long, and n where M is known to be regular."""
     m, n = matrix.values.shape
     entries = {"rows": m, "n": n}
-    exact = int(matrix.exact.rank()) if max(m, n) <= LARGEST_ORDER else n if regular else None
+    exact = n if regular else None
+    if not regular and max(m, n) <= LARGEST_ORDER:
+        # What is left is for the classes.
+        with suppress(OutOfTimeError):
+            exact = exact_rank(matrix.exact, moment(deadline, 0.3))
     if not _affordable(SINGULAR_VALUES, max(m, n), deadline):
         nothing = {"value": exact, "tolerance": None, "gap": None, "exact": exact}
         return {**entries, "rank": nothing, "singular_values": None, "condition": None}
@@ -183,20 +190,24 @@ def _large_form(M: Array, classes: dict[str, ClassVerdict], deadline: float) -> 
         return Definiteness("positive definite", low, high, tolerance, True, str(pd.proof))
     if psd.verdict == "yes" and pd.verdict == "no":
         return Definiteness("positive semidefinite", low, high, tolerance, True, str(psd.proof))
-    if psd.witness and positive.size:
-        directions = [str(int(i == positive[0])) for i in range(len(M))], psd.witness["x"]
+    if "x" in (psd.witness or {}) and positive.size:
+        directions = [str(int(i == positive[0])) for i in range(len(M))], (psd.witness or {})["x"]
         return Definiteness(
             "indefinite", low, high, tolerance, True, "two exact directions of opposite sign", *directions
         )
-    return Definiteness("undecided", low, high, tolerance, False, "no proof was found in time")
+    return Definiteness("undecided", low, high, tolerance, False, f"{OUT_OF_TIME} before a proof was found")
 
 
-def _of_large_matrix(matrix: Matrix, seconds: float, deadline: float) -> tuple[dict[str, ClassVerdict], PVerdict]:
+def _of_large_matrix(matrix: Matrix, deadline: float) -> tuple[dict[str, ClassVerdict], PVerdict]:
     """What structure tells comes first; a search for the P verdict follows where that leaves it open."""
     n = matrix.values.shape[0]
-    with_rationals = n <= LARGEST_P and clock() + ENTRY_SECONDS * n * n < deadline
-    found = list(findings(Structure.of(matrix, moment(deadline, 0.6), with_rationals)))
+    each = ENTRY_SECONDS if matrix.written is None else TYPED_SECONDS
+    with_rationals = n <= LARGEST_P and clock() + each * n * n < deadline
+    structure = Structure.of(matrix, moment(deadline, 0.6), with_rationals)
+    found = list(findings(structure))
     reason = f"neither a proof nor a counterexample was found; the order {n} exceeds {LARGEST_ORDER}"
+    if structure.late:
+        reason = f"{OUT_OF_TIME}: {reason}"
     classes = structured_classes(found, None, reason)
     known = _of_class(classes["P"])
     if known:
@@ -204,7 +215,7 @@ def _of_large_matrix(matrix: Matrix, seconds: float, deadline: float) -> tuple[d
     if not with_rationals:
         why = f"{reason}, and a search for principal minors ends at {LARGEST_P}, or before where the time is short"
         return classes, PVerdict("undecided", reason=why)
-    verdict = p_verdict(matrix.exact, 0.7 * (deadline - clock()))
+    verdict = p_verdict(matrix.exact, seconds_left(deadline, 0.7))
     return structured_classes(found, verdict, reason), verdict
 
 
@@ -224,7 +235,7 @@ def _distance(matrix: Matrix, p: PVerdict, deadline: float) -> Distance | None:
     n = len(matrix.values)
     if n > LARGEST_BY_SETS and (p.verdict != "P" or n > LARGEST_P or not _affordable(DISTANCE, n, deadline)):
         return None
-    return distance(matrix, moment(deadline, 0.5) - clock())
+    return distance(matrix, seconds_left(deadline, 0.5))
 
 
 def _distance_entries(found: Distance | None, p: PVerdict) -> dict:
@@ -250,7 +261,7 @@ def _error_entries(
     if q is None or found is None:
         return {"alpha_2": None}
     M, vector = matrix.exact, q.exact.entries()
-    alpha = alpha_2(M, found, moment(deadline, 0.5) - clock())
+    alpha = alpha_2(M, found, seconds_left(deadline, 0.5))
     for entry in solvers:
         if entry["z"] is not None and clock() < deadline:
             entry["error_bound"] = error_bound(M, vector, entry["z"], found, alpha)

@@ -3,6 +3,7 @@
 The problem's doubles are taken for exact numbers; a step's free unknowns are eliminated in rationals.
 """
 
+import math
 import textwrap
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.diagnostics.wellposedness import LARGEST
-from workbench.engine.timing import OutOfTimeError, clock
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
 from workbench.errors import DataError
 from workbench.matrices.distances.distance import distance
 from workbench.matrices.linear_algebra.rationals import as_text, exact
@@ -79,7 +80,10 @@ def solutions_of(problem: MLCP, at_most_one: bool, seconds: float, near: Array |
     entry: Entry = {"count": None, "points": [], "dimension": None, "reason": None, "unknowns": None, "farkas": None}
     if at_most_one and near is not None and np.isfinite(near).all():
         M, q = Matrix(problem.M).exact, [*map(exact, problem.q)]
-        z = solution_on_face(M, q, problem.lower, problem.upper, near)
+        try:
+            z = solution_on_face(M, q, problem.lower, problem.upper, near, deadline)
+        except OutOfTimeError:
+            return entry | {"reason": OUT_OF_TIME}
         if z is not None:
             return entry | {"count": 1, "points": [as_text(z)], "dimension": 0}
     try:
@@ -91,7 +95,7 @@ def solutions_of(problem: MLCP, at_most_one: bool, seconds: float, near: Array |
             return entry | {"reason": f"as an LCP it has {len(lcp.q)} unknowns; solutions are counted up to {LARGEST}"}
         y = infeasibility(lcp.M, lcp.q, deadline)
     except OutOfTimeError:
-        return entry | {"reason": "the time was over"}
+        return entry | {"reason": OUT_OF_TIME}
     if y is not None:
         return entry | {"count": 0, "farkas": as_text(y)}
     found = solution_set(lcp.M, lcp.q, deadline, at_most_one)
@@ -117,15 +121,16 @@ def existence_entry(p: RationalFriction, coulomb: bool, seconds: float) -> Entry
     return {"law": "Coulomb's law" if coulomb else "cone problem", **vars(existence(p, coulomb, clock() + seconds))}
 
 
-def reduced_exactly(system: Array, free: int) -> tuple[fmpq_mat, list[fmpq]]:
+def reduced_exactly(system: Array, free: int, deadline: float = math.inf) -> tuple[fmpq_mat, list[fmpq]]:
     """M and q of M z + q after the first `free` unknowns of a mixed system (n, n + 1) have been eliminated, exactly.
 
-    The last column holds the constants. Raises DataError where the block of the free unknowns is singular.
+    The last column holds the constants. Raises DataError where the block of the free unknowns is singular, and
+    OutOfTimeError.
     """
     n = len(system)
     square = fmpq_mat([[*map(exact, row)] for row in system] + [[0] * (n + 1)])
     try:
-        reduced = schur_complement(square, range(free), range(free, n + 1))
+        reduced = schur_complement(square, range(free), range(free, n + 1), deadline)
     except ZeroDivisionError:
         raise DataError(f"the block of the {free} free unknowns is singular") from None
     rows = reduced.tolist()[:-1]

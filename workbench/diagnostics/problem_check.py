@@ -1,5 +1,6 @@
 """What can be said of a problem from a file that is no LCP: an MLCP with bounds, or a friction problem (W, q, mu)."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from workbench.diagnostics.posed_problem import (
     uniqueness_entry,
 )
 from workbench.diagnostics.problem_facts import problem_facts
-from workbench.engine.timing import clock, seconds_left
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment, seconds_left
 from workbench.escalation import default_solver
 from workbench.matrices.linear_algebra.rationals import exact
 from workbench.matrices.p_property.verdict import p_verdict
@@ -34,12 +35,16 @@ def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds
     """Facts and verdicts, ready for JSON; `seconds` bound the verdicts together. DataError where W cannot be had."""
     load()
     deadline = clock() + seconds
-    entry: Entry = {"facts": problem_facts(problem), "p_matrix": None, "problem": None, "reason": None}
+    facts = problem_facts(problem, moment(deadline, 0.3))
+    entry: Entry = {"facts": facts, "p_matrix": None, "problem": None, "reason": None}
     if problem.size > LARGEST:
         return entry | {"reason": f"the problem has {problem.size} rows; verdicts are given up to {LARGEST}"}
     if isinstance(problem, MLCP):
         return entry | {"problem": _of_bounds(problem, deadline)}
-    friction = in_rationals(problem)
+    try:
+        friction = in_rationals(problem, deadline)
+    except OutOfTimeError:
+        return entry | {"reason": f"{OUT_OF_TIME} before W was formed in rationals"}
     found = p_verdict(friction.W, seconds_left(deadline, 0.3))
     support: dict[str, Any] = {"proof": found.proof, "reason": found.reason, "index_set": found.index_set}
     values = problem.local.dense if isinstance(problem, GlobalFrictionProblem) else problem.dense
@@ -51,13 +56,14 @@ def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds
 def _of_bounds(problem: MLCP, deadline: float) -> Entry:
     M = Matrix(problem.M).exact
     unique = uniqueness_entry(M, problem.lower, problem.upper, seconds_left(deadline, 0.5))
-    near = default_solver(problem.kind).solve(problem).z
+    near = default_solver(problem.kind).solve(problem).z if clock() < deadline else None
     solutions = solutions_of(problem, unique["verdict"] == "unique", seconds_left(deadline, 0.9), near)
     return {"uniqueness": unique, "solutions": solutions}
 
 
-def in_rationals(problem: FrictionProblem | GlobalFrictionProblem) -> RationalFriction:
-    """W = H^T M^-1 H of a small global problem without rounding, so that it is semidefinite; else W as it is."""
+def in_rationals(problem: FrictionProblem | GlobalFrictionProblem, deadline: float = math.inf) -> RationalFriction:
+    """W = H^T M^-1 H of a small global problem without rounding, so that it is semidefinite; else W as it is. Raises
+    OutOfTimeError."""
     if isinstance(problem, FrictionProblem):
         return rational_friction(problem.dense, problem.q, problem.mu, problem.d)
     n, m = problem.G.shape
@@ -67,7 +73,7 @@ def in_rationals(problem: FrictionProblem | GlobalFrictionProblem) -> RationalFr
     none = np.zeros((m + problem.size, m + problem.size))
     system = np.block([[M, -G, -H], [np.vstack([G.T, H.T]), none]])
     constants = np.concatenate([-problem.f, problem.b, problem.w])
-    W, q = reduced_exactly(np.column_stack([system, constants]), n + m)
+    W, q = reduced_exactly(np.column_stack([system, constants]), n + m, deadline)
     return RationalFriction(W, q, [exact(x) for x in problem.mu], problem.d)
 
 
@@ -78,6 +84,8 @@ def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:
     if facts.get("contacts") is not None:
         what += f", {facts['contacts']} contacts in {'space' if facts['dimension'] == 3 else 'the plane'}"
     rows = [("problem", f"{name}: {what}")]
+    if "note" in facts:
+        rows.append(("note", facts["note"]))
     if "rank" in facts:
         kind = "symmetric" if facts["symmetric"] else f"not symmetric (asymmetry {facts['asymmetry']:.3g})"
         ends = f"{facts['eigenvalue_min']:.6g} to {facts['eigenvalue_max']:.6g}"

@@ -1,17 +1,23 @@
 """What is worth knowing of a problem before solving it: sizes, rank, hardness, symmetry, definiteness."""
 
+import math
 from typing import Any
 
 import numpy as np
 
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
 from workbench.errors import DataError
+from workbench.matrices.linear_algebra.in_time import EIGENVALUES, SINGULAR_VALUES, product_seconds
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.problems.classes import MLCP, Array, is_psd, is_symmetric
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 
 
-def problem_facts(problem: MLCP | FrictionProblem | GlobalFrictionProblem) -> dict[str, Any]:
-    """Facts of a problem by name, JSON-ready; None where one does not apply or cannot be had.
+def problem_facts(
+    problem: MLCP | FrictionProblem | GlobalFrictionProblem, deadline: float = math.inf
+) -> dict[str, Any]:
+    """Facts of a problem by name, JSON-ready; None where one does not apply or cannot be had, those of the matrix left
+    out where they would take beyond the deadline.
 
     hardness      (1 + d) n_c / n, contact rows over velocities (3 n_c / n in space); known of global problems only
     rank_share    rank W / (1 + d) n_c, below 1 where contacts are redundant (hyperstatic)
@@ -23,7 +29,7 @@ def problem_facts(problem: MLCP | FrictionProblem | GlobalFrictionProblem) -> di
     """
     if isinstance(problem, MLCP):
         free = int((np.isinf(problem.lower) & np.isinf(problem.upper)).sum())
-        return {"kind": problem.kind, "size": problem.size, "equations": free} | matrix_facts(problem.M)
+        return {"kind": problem.kind, "size": problem.size, "equations": free} | _in_time(problem.M, deadline)
     facts: dict[str, Any] = {
         "kind": problem.kind, "size": problem.size, "contacts": problem.contacts, "dimension": 1 + problem.d,
         "mu_min": float(problem.mu.min()) if problem.contacts else None,
@@ -35,9 +41,17 @@ def problem_facts(problem: MLCP | FrictionProblem | GlobalFrictionProblem) -> di
         facts |= {"velocities": n, "bilateral": m, "hardness": problem.size / n}
     try:
         local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
-        return facts | {"entries": int(local.W.nnz)} | matrix_facts(local.dense)
+        return facts | {"entries": int(local.W.nnz)} | _in_time(local.dense, deadline)
     except DataError as error:
         return facts | {"note": str(error)}
+
+
+def _in_time(W: Array, deadline: float) -> dict[str, Any]:
+    try:
+        check_clock(deadline, (SINGULAR_VALUES + 2 * EIGENVALUES) * product_seconds(len(W)))
+    except OutOfTimeError:
+        return {"note": f"{OUT_OF_TIME} before rank and eigenvalues were computed"}
+    return matrix_facts(W)
 
 
 def matrix_facts(W: Array) -> dict[str, Any]:

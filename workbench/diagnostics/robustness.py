@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.engine.timing import OutOfTimeError
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError
 from workbench.matrices.distances.margin import LARGEST, Cones, Margin, margin, root
 from workbench.matrices.linear_algebra.rationals import as_text, nearest_double, submatrix
 
@@ -35,7 +35,7 @@ def margin_entry(M: fmpq_mat, q: list[fmpq], is_p: bool, deadline: float) -> Ent
     try:
         found = margin(M, q, deadline)
     except OutOfTimeError:
-        return {**nothing, "reason": "the time was over before all facets of complementary cones were seen"}
+        return {**nothing, "reason": f"{OUT_OF_TIME} before all facets of complementary cones were seen"}
     if found is None:
         return {**nothing, "reason": "none: the number of solutions is the same on both sides of every facet"}
     rounding = _rounding(q, found)

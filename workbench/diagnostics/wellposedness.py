@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_mat
 
 from workbench.algorithms import SOLVERS, find_solver
 from workbench.algorithms.enumeration import LARGEST as ENUMERATED
-from workbench.engine.timing import clock
+from workbench.engine.timing import OUT_OF_TIME, clock
 from workbench.matrices.classes.matrix_classes import ClassVerdict
 from workbench.matrices.linear_algebra.rationals import as_text
 from workbench.matrices.solutions.solution_set import Piece, SolutionSet, solution_set
@@ -81,7 +81,7 @@ def _solver_entry(name: str, problem: LCP, deadline: float) -> Entry:
     # A compiled kernel cannot be interrupted: what may take seconds is not begun.
     if problem.size > LARGEST_SOLVED or clock() > deadline:
         large = f"order {problem.size} exceeds {LARGEST_SOLVED}, beyond which a solver might not end in time"
-        reason = large if problem.size > LARGEST_SOLVED else "the time was over"
+        reason = large if problem.size > LARGEST_SOLVED else OUT_OF_TIME
         nothing = dict.fromkeys(("residual", "tolerance", "iterations", "z", "moved"))
         return {"name": name, "claimed": "not run", "verified": False, **nothing, "elsewhere": False, "reason": reason}
     solution = find_solver(name).solve(problem)

@@ -25,14 +25,35 @@ def seconds_left(deadline: float, part: float) -> float:
     return part * max(0.0, deadline - clock())
 
 
+OUT_OF_TIME = "out of time"
+"""With this the reason begins why something is undecided, wherever more time might have decided it."""
+
+
 class OutOfTimeError(Exception):
     """The deadline passed before a verdict was reached."""
 
 
-def check_clock(deadline: float) -> None:
-    """Raise OutOfTimeError once `clock()` is beyond the deadline."""
-    if clock() > deadline:
+def check_clock(deadline: float, seconds: float = 0.0) -> None:
+    """Raise OutOfTimeError once work of so many seconds, begun now, would end beyond the deadline."""
+    if clock() + seconds > deadline:
         raise OutOfTimeError
+
+
+class Pace:
+    """Steps of similar cost that nothing interrupts: the last one's time tells whether the next one will end in time.
+
+    `growth` is by how much a step may be dearer than the one before.
+    """
+
+    def __init__(self, deadline: float, growth: float = 1.5) -> None:
+        self.deadline, self.growth, self.begun = deadline, growth, clock()
+        check_clock(deadline)
+
+    def step(self) -> None:
+        """Begin another step. Raises OutOfTimeError where it would end beyond the deadline."""
+        now = clock()
+        check_clock(self.deadline, self.growth * (now - self.begun))
+        self.begun = now
 
 
 def reading(state: MutableSequence[float]) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.builtin.reports.text.check import to_text
 from workbench.diagnostics.certificate import LARGEST as LARGEST_CERTIFICATE
-from workbench.diagnostics.certificate import certificate, certificate_of_posed
+from workbench.diagnostics.certificate import certificate, certificate_of_posed, writing_seconds
 from workbench.diagnostics.check import Progress
 from workbench.diagnostics.check import check as check_matrix
 from workbench.diagnostics.lead_matrix import LeadMatrixReport, as_data, lead_matrix
@@ -108,11 +108,12 @@ class Checked(Result):
     def frames(self) -> dict[str, pd.DataFrame]:
         return {"classes": self.frame}
 
-    def html(self, facts: dict[str, Any] | None = None) -> str:
+    def html(self, facts: dict[str, Any] | None = None, seconds: float = SECONDS_OF_PAGE) -> str:
+        """The page, with the proofs that are written in so many seconds."""
         from workbench.builtin.reports.pages.check import render
 
-        small = self.data["n"] <= LARGEST_CERTIFICATE
-        proofs = self.certificate(SECONDS_OF_PAGE) if small else None
+        n = self.data["n"]
+        proofs = self.certificate(seconds) if n <= LARGEST_CERTIFICATE and writing_seconds(n) < seconds else None
         return render(self.data, self.title, facts or self.facts, proofs)
 
 

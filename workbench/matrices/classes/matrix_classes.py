@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.engine.timing import OutOfTimeError, clock, moment
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment
 from workbench.matrices.classes import q_matrix
 from workbench.matrices.classes.principal import scan
 from workbench.matrices.classes.structure import Finding, Structure, findings, strategies
@@ -22,7 +22,8 @@ from workbench.matrices.classes.sufficiency import insufficient_vector
 from workbench.matrices.linear_algebra.definiteness import signs_of_form, symmetric_part
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.factors import without_positive_borders
-from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double, null_vector, submatrix
+from workbench.matrices.linear_algebra.in_time import minor, null_vector, solution
+from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double, submatrix
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"
@@ -164,8 +165,11 @@ def matrix_classes(M: fmpq_mat, deadline: float, p: PVerdict | None = None) -> d
         try:
             _signs(M, known, moment(deadline, 0.3))
         except OutOfTimeError:
-            reasons |= dict.fromkeys(("PD", "PSD"), "the time was over before the symmetric part was decided")
-        _dominance(M, known)
+            reasons |= dict.fromkeys(("PD", "PSD"), f"{OUT_OF_TIME} before the symmetric part was decided")
+        try:
+            _dominance(M, known, moment(deadline, 0.3))
+        except OutOfTimeError:
+            reasons |= dict.fromkeys(("H_plus", "M"), f"{OUT_OF_TIME} before the comparison matrix was decided")
         _solvable_strictly(M, known, reasons, moment(deadline, 0.2))
     else:
         reasons |= dict.fromkeys(("H_plus", "M", "S"), "neither a proof nor a counterexample was found")
@@ -231,7 +235,7 @@ def _signs(M: fmpq_mat, known: _Verdicts, deadline: float) -> None:
         known.settle("PD", NO, x=as_text(signs.negative))
     elif signs.singular:
         known.settle("PSD", YES, "exact LDL^T: every pivot is positive or zero", by="factors")
-        known.settle("PD", NO, x=as_text(null_vector(S)))
+        known.settle("PD", NO, x=as_text(null_vector(S, deadline)))
     else:
         known.settle("PD", YES, "exact LDL^T: every pivot is positive", by="factors")
     if known.open("copositive") and signs_of_form(without_positive_borders(S), deadline).negative is None:
@@ -239,12 +243,15 @@ def _signs(M: fmpq_mat, known: _Verdicts, deadline: float) -> None:
         known.settle("copositive", YES, proof, by="factors")
 
 
-def _dominance(M: fmpq_mat, known: _Verdicts) -> None:
-    """H_plus and M: a Z-matrix C is an M-matrix iff C d = e has a solution d > 0 (CPS section 3.11)."""
+def _dominance(M: fmpq_mat, known: _Verdicts, deadline: float) -> None:
+    """H_plus and M: a Z-matrix C is an M-matrix iff C d = e has a solution d > 0 (CPS section 3.11).
+
+    Raises OutOfTimeError.
+    """
     n = M.nrows()
     comparison = fmpq_mat([[x if i == j else -abs(x) for j, x in enumerate(row)] for i, row in enumerate(M.tolist())])
     try:
-        d = comparison.solve(fmpq_mat(n, 1, [fmpq(1)] * n)).entries()
+        d = solution(comparison, fmpq_mat(n, 1, [fmpq(1)] * n), deadline).entries()
     except ZeroDivisionError:
         d = [fmpq(0)]
     if min(d) > 0:
@@ -253,10 +260,13 @@ def _dominance(M: fmpq_mat, known: _Verdicts) -> None:
             known.settle("M", YES, "Z, and M d > 0 for d > 0", d=as_text(d))
         return
     # Elimination without exchanges meets a pivot that is not positive.
-    a = next(a for a in (list(range(k)) for k in range(1, n + 1)) if submatrix(comparison, a).det() <= 0)
-    known.settle("H_plus", NO, index_set=a, minor=str(submatrix(comparison, a).det()))
+    minors = (minor(comparison, range(k), deadline) for k in range(1, n + 1))
+    k, lost = next((k, x) for k, x in enumerate(minors, start=1) if x <= 0)
+    a = list(range(k))
+    known.settle("H_plus", NO, index_set=a, minor=str(lost))
     if known.is_yes("Z"):
-        known.settle("M", NO, index_set=a, minor=str(submatrix(M, a).det()))
+        # Here the comparison matrix is M itself.
+        known.settle("M", NO, index_set=a, minor=str(lost))
 
 
 def _principal(p: PVerdict, known: _Verdicts, reasons: dict[str, str]) -> None:
@@ -281,7 +291,7 @@ def _solvable_strictly(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], d
         if x is y is None:
             x, y = solve_inequalities(M, [fmpq(1)] * n, deadline)
     except OutOfTimeError:
-        reasons["S"] = "the time was over before the linear inequalities were decided"
+        reasons["S"] = f"{OUT_OF_TIME} before the linear inequalities were decided"
         return
     if x is not None:
         known["S"] = ClassVerdict(YES, "M x > 0 for x >= 0", {"x": as_text(x)})
@@ -348,7 +358,7 @@ def _sufficiency(name: str, M: fmpq_mat, known: _Verdicts, reasons: dict[str, st
     try:
         x = insufficient_vector(M, deadline)
     except OutOfTimeError:
-        reasons[name] = "the time was over before all principal pivotal transforms were seen"
+        reasons[name] = f"{OUT_OF_TIME} before all principal pivotal transforms were seen"
         return
     if x is None:
         known.settle(name, YES, "every principal pivotal transform is so of order two", by="repetition")
@@ -366,7 +376,7 @@ def _solvable(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: 
     try:
         example = q_matrix.unsolvable(M, deadline)
     except OutOfTimeError:
-        reasons |= dict.fromkeys(("Q", "Q0"), "no theorem applied, and the time was over before the cones were seen")
+        reasons |= dict.fromkeys(("Q", "Q0"), f"{OUT_OF_TIME} before the cones were seen, and no theorem applied")
         return
     if example is None:
         known.settle("Q0", YES, "the complementary cones cover all feasible q", by="cones")

@@ -19,7 +19,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from workbench.engine.timing import OutOfTimeError, check_clock
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.rationals import nearest_double, submatrix
 
@@ -73,7 +73,7 @@ def scan(M: fmpq_mat, sought: set[str], deadline: float) -> Scan:
                 left -= result.found.keys()
             result.complete = k
     except OutOfTimeError:
-        result.reason = f"the time was over after the principal submatrices of order {result.complete} of {n}"
+        result.reason = f"{OUT_OF_TIME} after the principal submatrices of order {result.complete} of {n}"
     return result
 
 

@@ -7,7 +7,7 @@ rounding: an inner product of length n errs by less than gamma_{n+2} |x|^T |y|, 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,15 @@ from workbench.matrices.linear_algebra.definiteness import (
     symmetric_part,
 )
 from workbench.matrices.linear_algebra.factors import without_positive_borders
+from workbench.matrices.linear_algebra.in_time import (
+    EIGENVALUES,
+    FACTOR,
+    SOLVE,
+    bits,
+    minors_seconds,
+    product_seconds,
+    solution_seconds,
+)
 from workbench.matrices.linear_algebra.rationals import as_text, exact, lift, nearest_double
 from workbench.readers.matrix import Matrix
 
@@ -36,26 +45,22 @@ Finding = tuple[str, str, str | None, dict[str, Any]]
 """Class, "yes" or "no", proof in words and witness, as `ClassVerdict` has them."""
 
 YES, NO = "yes", "no"
-SAMPLE = 200
-"""Order of the product that tells how fast this machine is."""
-SOLVE, EIGENVALUES, FACTOR, SINGULAR_VALUES = 1.0, 4.0, 6.0, 13.0
-"""Cost of solving linear equations, of symmetric eigenvalues, of a proved Cholesky factor, and of singular values, in
-products of two matrices of that order: half as much again as was measured."""
 PROGRAMME = 600
 """Order up to which a linear programme is begun."""
-MINORS, SCHUR = 8e-11, 2.4e-8
-"""Seconds, about, of all leading minors of n doubles in exact arithmetic / n^5, and of an exact Schur complement on r
-integers of b bits / (r^2 (n - r) b)."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Structure:
-    """A matrix as doubles, `values` (n, n), the exact signs of its entries, and the rationals where they can be had."""
+    """A matrix as doubles, `values` (n, n), the exact signs of its entries, and the rationals where they can be had.
+
+    `late` tells whether something was left out because it would have ended beyond the deadline.
+    """
 
     values: Array
     signs: NDArray[np.int8]
     rationals: fmpq_mat | None
     deadline: float
+    late: bool = False
 
     @staticmethod
     def of(matrix: Matrix, deadline: float, with_rationals: bool) -> "Structure":
@@ -73,7 +78,9 @@ class Structure:
         return len(self.values)
 
     def affordable(self, seconds: float) -> bool:
-        return clock() + seconds < self.deadline
+        in_time = clock() + seconds < self.deadline
+        self.late |= not in_time
+        return in_time
 
     @cached_property
     def symmetric(self) -> Array:
@@ -94,29 +101,13 @@ def signs(matrix: Matrix) -> NDArray[np.int8]:
     return found
 
 
-@cache
-def _sample() -> float:
-    A = np.ones((SAMPLE, SAMPLE))
-    A @ A
-    times = []
-    for _ in range(3):
-        start = clock()
-        A @ A
-        times.append(clock() - start)
-    return max(min(times), 1e-4)
-
-
-def product_seconds(n: int) -> float:
-    """Seconds, about, of a product of two matrices of order n on this machine."""
-    return _sample() * (n / SAMPLE) ** 3
-
-
 def findings(s: Structure) -> Iterator[Finding]:
     """What the deadline leaves time for, from cheap to dear; classes that follow by theorems are left to the caller."""
-    yield from _scanned(s)
-    yield from _dominated(s)
-    yield from _form(s)
-    yield from _played(s)
+    for stage in (_scanned, _dominated, _form, _played):
+        try:
+            yield from stage(s)
+        except OutOfTimeError:
+            s.late = True
 
 
 def _scanned(s: Structure) -> Iterator[Finding]:
@@ -234,7 +225,7 @@ def _form(s: Structure) -> Iterator[Finding]:
     ):
         yield "PD", YES, "Cholesky factor with an error bound", {"by": "factors"}
         return
-    x = lowest_direction(S) if s.affordable(FACTOR * product_seconds(n)) else None
+    x = lowest_direction(S) if s.affordable(EIGENVALUES * product_seconds(n)) else None
     if x is not None and form_at(s.values, x) < 0:
         yield "PD", NO, None, {"x": rational(x)}
         yield "PSD", NO, None, {"x": rational(x)}
@@ -268,17 +259,14 @@ def _semidefinite(s: Structure, M: fmpq_mat | None) -> Iterator[Finding]:
         yield "PSD", YES, "the rows of M + M^T are weakly dominant, its diagonal is not negative", {"by": "entries"}
         yield from _null(M, [fmpq(1)] * n)
         return
-    if s.affordable(MINORS * n**5):
-        try:
-            if positive_definite(T, s.deadline):
-                proof = "exact arithmetic: every leading principal minor of the symmetric part is positive"
-                yield "PD", YES, proof, {"by": "factors"}
-                return
-        except OutOfTimeError:
-            return
+    b = bits(T)
+    if s.affordable(minors_seconds(n, b)) and positive_definite(T, s.deadline):
+        proof = "exact arithmetic: every leading principal minor of the symmetric part is positive"
+        yield "PD", YES, proof, {"by": "factors"}
+        return
     a = independent_rows(np.array([[nearest_double(x) for x in row] for row in rows]))
-    bits = max(int(x).bit_length() for x in T.numer_denom()[0].entries())
-    if s.affordable(MINORS * len(a) ** 5 + SCHUR * len(a) ** 2 * (n - len(a)) * bits) and spans(T, a, s.deadline):
+    cost = minors_seconds(len(a), b) + solution_seconds(len(a), n - len(a), b)
+    if s.affordable(cost) and spans(T, a, s.deadline):
         proof = "rows and columns of a positive definite principal submatrix span the symmetric part"
         yield "PSD", YES, proof, {"index_set": a}
         yield from _null(M, lift(T, a, {next(i for i in range(n) if i not in set(a)): 1}))

@@ -16,12 +16,13 @@ convex. So beta_2 = max over a of |M_aa^-1|_2. No smaller constant will do: the 
 for every a there are q with z_a = -M_aa^-1 q_a > 0 around which it is this.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from flint import fmpq
 
-from workbench.engine.timing import clock
+from workbench.engine.timing import OutOfTimeError, clock
 from workbench.errors import DataError
 from workbench.matrices.distances.distance_bounds import (
     LARGEST_BALLS,
@@ -118,9 +119,9 @@ def distance(matrix: Matrix, seconds: float = 5.0) -> Distance:
         raise DataError(f"the matrix is {n} x {columns}; a distance to the matrices that are not P needs a square one")
     end = clock() + seconds
     M = matrix.exact
-    diagonal = definite_diagonal(M)
+    diagonal = definite_diagonal(M, end)
     if diagonal:
-        above = _of_one_set(matrix, tuple(range(n)))
+        above = _of_one_set(matrix, tuple(range(n)), end)
         if diagonal.lower >= above.upper * (1 - SHARP):
             return Distance(Enclosure(diagonal.lower, above.upper), above.index_set, above.x, diagonal, False)
     floor = diagonal.lower if diagonal else fmpq(0)
@@ -129,7 +130,7 @@ def distance(matrix: Matrix, seconds: float = 5.0) -> Distance:
         if found.complete and (found.upper == 0 or found.lower > floor):
             return Distance(Enclosure(found.lower, found.upper), found.index_set, found.x, None, True)
     else:
-        found = _of_one_set(matrix, low_index_set(matrix.values, end - 0.6 * seconds))
+        found = _of_one_set(matrix, low_index_set(matrix.values, end - 0.6 * seconds), end)
     if floor < found.upper * (1 - SHARP):
         candidates = [d for d in (diagonal, stable_diagonal(matrix.values, end)) if d]
         diagonal = max(candidates, key=lambda d: d.lower, default=None)
@@ -137,12 +138,14 @@ def distance(matrix: Matrix, seconds: float = 5.0) -> Distance:
     return Distance(Enclosure(lower, found.upper), found.index_set, found.x, diagonal, False)
 
 
-def _of_one_set(matrix: Matrix, a: tuple[int, ...]) -> Least:
+def _of_one_set(matrix: Matrix, a: tuple[int, ...], end: float) -> Least:
     """An upper bound of sigma(M) from the index set a, with its x."""
     B = submatrix(matrix.exact, list(a))
     x = direction(matrix.values[np.ix_(a, a)])
     upper = quotient(B, x)
     if len(a) <= LARGEST_BALLS and upper < NEAR * max(abs(v) for v in B.entries()):
-        found = least_of_rationals(B)
-        upper, x = found.upper, found.x
+        # What the doubles tell is an upper bound too.
+        with suppress(OutOfTimeError):
+            found = least_of_rationals(B, deadline=end)
+            upper, x = found.upper, found.x
     return Least(fmpq(0), upper, a, x, False)

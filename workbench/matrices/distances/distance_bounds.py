@@ -53,17 +53,20 @@ class Diagonal:
         return root(self.s, up=False)
 
 
-def definite_diagonal(M: fmpq_mat) -> Diagonal | None:
+def definite_diagonal(M: fmpq_mat, deadline: float = math.inf) -> Diagonal | None:
     """W = c I and s = c^2 for c at or just below the smallest eigenvalue of (M + M^T)/2; None where that is not
-    positive. For a symmetric M this is the best there is: sigma(M) = c."""
+    positive, or out of time. For a symmetric M this is the best there is: sigma(M) = c."""
     n = M.nrows()
     if n > LARGEST_BALLS:
         return None
     S = symmetric_part(M)
-    signs = signs_of_form(S)
-    if signs.negative is not None or signs.singular:
+    try:
+        signs = signs_of_form(S, deadline)
+        if signs.negative is not None or signs.singular:
+            return None
+        c = least_of_rationals(S, deadline=deadline).lower
+    except OutOfTimeError:
         return None
-    c = least_of_rationals(S).lower
     return Diagonal([c] * n, c * c)
 
 

@@ -13,7 +13,7 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.engine.timing import clock
+from workbench.engine.timing import OutOfTimeError, clock
 from workbench.matrices.distances.singular_values import direction, least_in_doubles, least_of_rationals, quotient
 from workbench.matrices.linear_algebra.rationals import nearest_double, submatrix
 
@@ -117,7 +117,10 @@ def least_singular_value(family: Family, end: float, floor: fmpq) -> Least:
             continue
         if clock() > end or upper == 0:
             break
-        found = least_of_rationals(family.rationals(sets[i]), goal)
+        try:
+            found = least_of_rationals(family.rationals(sets[i]), goal, end)
+        except OutOfTimeError:
+            break
         settled[i] = found.lower
         if found.upper < upper:
             upper, where, x = found.upper, sets[i], found.x

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from flint import fmpq, fmpq_mat
 
 from workbench.engine.timing import check_clock
-from workbench.matrices.linear_algebra.rationals import null_vector
+from workbench.matrices.linear_algebra.in_time import null_vector
 
 LARGEST = 9
 """Order up to which all 2^n complementary cones are taken."""

@@ -12,13 +12,16 @@ eigenvalue lambda. For m = 1, 2, 4, ..., both in arithmetic with error bounds (b
 and the columns of A^-1 P^m tend to a vector x for which |A x| / |x| is sigma_min(A).
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from workbench.arrays import Array
-from workbench.matrices.linear_algebra.rationals import nearest_double, null_vector
+from workbench.engine.timing import check_clock
+from workbench.matrices.linear_algebra.in_time import determinant, null_vector
+from workbench.matrices.linear_algebra.rationals import nearest_double
 
 SETTLED = 1e-12
 """Relative width at which the bounds on lambda are close enough."""
@@ -73,13 +76,15 @@ def _frobenius(A: Array) -> Array:
     return np.asarray(np.sqrt(np.einsum("cij,cij->c", A, A)))
 
 
-def least_of_rationals(A: fmpq_mat, goal: fmpq | None = None) -> Least:
-    """Bounds on sigma_min(A) of A (k, k), to 1e-10 relative; or, sooner, a lower bound of at least `goal`."""
+def least_of_rationals(A: fmpq_mat, goal: fmpq | None = None, deadline: float = math.inf) -> Least:
+    """Bounds on sigma_min(A) of A (k, k), to 1e-10 relative; or, sooner, a lower bound of at least `goal`. Raises
+    OutOfTimeError."""
     bits = FIRST_BITS
     while True:
+        check_clock(deadline)
         with ctx.workprec(bits):
             try:
-                found = _by_powers(arb_mat(A).inv(), goal)
+                found = _by_powers(arb_mat(A).inv(), goal, deadline)
             except ZeroDivisionError:
                 found = None
         if found is not None:
@@ -87,12 +92,12 @@ def least_of_rationals(A: fmpq_mat, goal: fmpq | None = None) -> Least:
             upper = quotient(A, x)
             if upper <= lower * (1 + SHARP) or (goal is not None and lower >= goal):
                 return Least(lower, upper, x)
-        if bits == FIRST_BITS and A.det() == 0:
-            return Least(fmpq(0), fmpq(0), null_vector(A))
+        if bits == FIRST_BITS and determinant(A, deadline) == 0:
+            return Least(fmpq(0), fmpq(0), null_vector(A, deadline))
         bits *= 2
 
 
-def _by_powers(R: arb_mat, goal: fmpq | None) -> tuple[fmpq, list[fmpq]] | None:
+def _by_powers(R: arb_mat, goal: fmpq | None, deadline: float) -> tuple[fmpq, list[fmpq]] | None:
     """A lower bound and x from the inverse R of A; None where the balls are too wide to settle anything."""
     P = R.transpose() * R
     bound = P.trace()
@@ -100,6 +105,7 @@ def _by_powers(R: arb_mat, goal: fmpq | None) -> tuple[fmpq, list[fmpq]] | None:
     Q, weights = P, P.entries()
     above = arb(1)
     for j in range(1, SQUARINGS):
+        check_clock(deadline)
         below = sum((x * y for x, y in zip(Q.entries(), weights, strict=True)), arb(0))
         if not (above.rel_accuracy_bits() > ROOT_BITS and below.rel_accuracy_bits() > ROOT_BITS):
             return None

@@ -14,13 +14,12 @@ from flint import fmpq, fmpq_mat, fmpz
 from numpy.typing import NDArray
 from scipy.linalg import eigh, solve_triangular
 
-from workbench.engine.timing import OutOfTimeError, check_clock
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
 from workbench.errors import DataError
+from workbench.matrices.linear_algebra.in_time import bits, elimination_seconds, solution
 from workbench.matrices.linear_algebra.rationals import as_text, exact, lift, nearest_double, submatrix
 from workbench.readers.matrix import Matrix
 
-DENSE = 600
-"""Order up to which all eigenvectors are taken; beyond, Lanczos' method finds one."""
 ELIMINATED = 16
 """Order up to which elimination comes first: its directions have short numbers."""
 EXACT_SIZE = 64
@@ -83,7 +82,7 @@ def definiteness(matrix: Matrix, deadline: float = math.inf) -> Definiteness:
     try:
         signs = signs_of_form(symmetric_part(matrix.exact), deadline)
     except OutOfTimeError:
-        return Definiteness("undecided", low, high, tolerance, False, "the time was over before an exact verdict")
+        return Definiteness("undecided", low, high, tolerance, False, f"{OUT_OF_TIME} before an exact verdict")
     if signs.positive and signs.negative:
         verdict, proof = "indefinite", "two exact directions of opposite sign"
     else:
@@ -179,8 +178,9 @@ def positive_definite(S: fmpq_mat, deadline: float = math.inf) -> bool:
 
     Raises OutOfTimeError.
     """
+    b = bits(S)
     for k in range(1, S.nrows() + 1):
-        check_clock(deadline)
+        check_clock(deadline, elimination_seconds(k, b))
         if submatrix(S, range(k)).det() <= 0:
             return False
     return True
@@ -199,7 +199,7 @@ def spans(T: fmpq_mat, a: list[int], deadline: float) -> bool:
     if not positive_definite(T_aa, deadline):
         return False
     T_ar = fmpq_mat(len(a), len(rest), [T[i, j] for i in a for j in rest])
-    return submatrix(T, rest) == T_ar.transpose() * T_aa.solve(T_ar)
+    return submatrix(T, rest) == T_ar.transpose() * solution(T_aa, T_ar, deadline)
 
 
 def independent_rows(S: NDArray) -> list[int]:
@@ -246,16 +246,9 @@ def proved_positive_definite(M: NDArray) -> bool:
 
 def lowest_direction(S: NDArray) -> NDArray | None:
     """An eigenvector of integers, about, of the symmetric S's (n, n) lowest eigenvalue; None where none is found."""
-    # Importing it takes a tenth of a second, and few matrices are so large.
-    from scipy.sparse.linalg import ArpackError, eigsh
-
-    n = len(S)
     try:
-        if n <= DENSE:
-            v = eigh(S, subset_by_index=[0, 0])[1][:, 0]
-        else:
-            v = eigsh(S, k=1, which="SA", v0=np.ones(n), maxiter=20 * n, tol=1e-6)[1][:, 0]
-    except (ArpackError, np.linalg.LinAlgError):
+        v = eigh(S, subset_by_index=[0, 0])[1][:, 0]
+    except np.linalg.LinAlgError:
         return None
     return np.round(2.0**30 * v / np.abs(v).max())
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mat
 
-from workbench.engine.timing import check_clock
+from workbench.engine.timing import Pace
 
 HASTE = 3
 """Pivots per row by size, before Bland's rule takes over."""
@@ -52,9 +52,9 @@ class Dictionary:
 def made_feasible(d: Dictionary, deadline: float) -> tuple[Dictionary, int | None]:
     """A dictionary of the same equations whose constants are all >= 0, and None; or one and the row that forbids it:
     a negative constant and no positive coefficient. Raises OutOfTimeError."""
-    count = 0
+    count, pace = 0, Pace(deadline)
     while True:
-        check_clock(deadline)
+        pace.step()
         k = len(d.others)
         negative = [i for i in range(len(d.basic)) if d.T[i, k] < 0]
         if not negative:

@@ -44,6 +44,7 @@ def exact_factors(S: fmpq_mat, deadline: float) -> Support:
         column = {i: A[i][k] / A[k][k] for i in left} if A[k][k] != 0 else {}
         columns.append(column)
         for i, f in column.items():
+            check_clock(deadline)
             if f != 0:
                 for j in left:
                     A[i][j] -= f * A[k][j]

@@ -1,9 +1,9 @@
-"""Rational numbers, vectors and matrices: to and from doubles and text, principal submatrices, null vectors."""
+"""Rational numbers, vectors and matrices: to and from doubles and text, principal submatrices."""
 
 import math
 from collections.abc import Mapping, Sequence
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
 
 def exact(x: float) -> fmpq:
@@ -24,6 +24,11 @@ def as_text(x: list[fmpq] | None) -> list[str] | None:
     return None if x is None else [str(value) for value in x]
 
 
+def whole_rows(M: fmpq_mat) -> fmpz_mat:
+    """M (m, n), m and n at least one, with every row brought to whole numbers by a positive factor."""
+    return fmpz_mat([fmpq_mat([row]).numer_denom()[0].entries() for row in M.tolist()])
+
+
 def submatrix(M: fmpq_mat, a: Sequence[int]) -> fmpq_mat:
     """The principal submatrix M_aa."""
     return fmpq_mat(len(a), len(a), [M[i, j] for i in a for j in a])
@@ -41,15 +46,3 @@ def lift(M: fmpq_mat, a: list[int], y: Mapping[int, int | fmpq]) -> list[fmpq]:
         for position, i in enumerate(a):
             x[i] = solution[position, 0]
     return x
-
-
-def null_vector(A: fmpq_mat) -> list[fmpq]:
-    """A v (n) other than zero with A v = 0, for A (m, n) of a rank below n."""
-    n = A.ncols()
-    reduced, r = A.rref()
-    pivots = [next(j for j in range(n) if reduced[i, j] != 0) for i in range(r)]
-    free = next(j for j in range(n) if j not in pivots)
-    v = [fmpq(j == free) for j in range(n)]
-    for i, j in enumerate(pivots):
-        v[j] = -reduced[i, free]
-    return v

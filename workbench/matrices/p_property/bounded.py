@@ -20,15 +20,17 @@ it `two_solutions` makes a q for which there are two.
 """
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
-from workbench.engine.timing import clock
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, seconds_left
 from workbench.errors import DataError
-from workbench.matrices.linear_algebra.rationals import as_text, exact, lift, submatrix
+from workbench.matrices.linear_algebra.in_time import echelon, solution
+from workbench.matrices.linear_algebra.rationals import as_text, exact, lift, submatrix, whole_rows
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.p_property.witness import PVerdict, schur_complement
 from workbench.problems.classes import Array
@@ -78,13 +80,18 @@ class Uniqueness:
 
 
 def reduced_test(M: fmpq_mat, kinds: Pattern, seconds: float) -> Uniqueness:
-    """By the Schur complement on the free unknowns; M (n, n) rational, `seconds` for the verdict on that."""
-    x = _singular_free(M, kinds)
+    """By the Schur complement on the free unknowns; M (n, n) rational, in about `seconds`."""
+    deadline = clock() + seconds
+    try:
+        x = _singular_free(M, kinds, deadline)
+        S = None if x is not None or not kinds.bounded else schur_complement(M, kinds.free, kinds.bounded, deadline)
+    except OutOfTimeError:
+        return Uniqueness("undecided", reason=f"{OUT_OF_TIME} before the Schur complement was formed")
     if x is not None:
         return Uniqueness("not unique", reversal=x)
-    if not kinds.bounded:
+    if S is None:
         return Uniqueness("unique", "no unknown is bounded, and the matrix of the equations is regular")
-    found = p_verdict(schur_complement(M, kinds.free, kinds.bounded), seconds)
+    found = p_verdict(S, seconds_left(deadline, 1.0))
     if found.verdict == "not P":
         reversal = [fmpq(text) for text in found.sign_reversal or ()]
         return Uniqueness("not unique", reversal=_with_free(M, kinds, reversal), p=found)
@@ -99,17 +106,18 @@ def natural_test(M: fmpq_mat, kinds: Pattern, deadline: float) -> Uniqueness:
     if len(kinds.bounded) > LARGEST_NATURAL:
         faces = f"2^{len(kinds.bounded)} faces"
         return Uniqueness("undecided", reason=f"the box has {faces} to look at; at most 2^{LARGEST_NATURAL} are")
-    x = _singular_free(M, kinds)
+    try:
+        x = _singular_free(M, kinds, deadline)
+    except OutOfTimeError:
+        return Uniqueness("undecided", reason=f"{OUT_OF_TIME} before the block of the free unknowns was decided")
     if x is not None:
         return Uniqueness("not unique", reversal=x)
     # Multiplying rows by positive numbers changes no sign of a minor.
-    N = _whole_numbers(M)
+    N = whole_rows(M)
     positive = _minor(N, kinds.free) > 0
     for a in _subsets(kinds.bounded):
         if clock() > deadline:
-            return Uniqueness(
-                "undecided", reason=f"the time was over before all 2^{len(kinds.bounded)} faces were seen"
-            )
+            return Uniqueness("undecided", reason=f"{OUT_OF_TIME} before all 2^{len(kinds.bounded)} faces were seen")
         determinant = _minor(N, (*kinds.free, *a))
         if determinant == 0 or (determinant > 0) != positive:
             # All smaller sets have the right sign: M x vanishes on one index less, and x_i (M x)_i has this one's.
@@ -118,12 +126,12 @@ def natural_test(M: fmpq_mat, kinds: Pattern, deadline: float) -> Uniqueness:
     return Uniqueness("unique", f"the determinants of all {faces} faces of the box are {'> 0' if positive else '< 0'}")
 
 
-def _singular_free(M: fmpq_mat, kinds: Pattern) -> list[fmpq] | None:
-    """x with M_ff x_f = 0, zero elsewhere; None where M_ff is regular."""
+def _singular_free(M: fmpq_mat, kinds: Pattern, deadline: float) -> list[fmpq] | None:
+    """x with M_ff x_f = 0, zero elsewhere; None where M_ff is regular. Raises OutOfTimeError."""
     f = kinds.free
     if not f:
         return None
-    reduced, r = submatrix(M, f).rref()
+    reduced, r = echelon(submatrix(M, f), deadline)
     if r == len(f):
         return None
     pivots = [next(j for j in range(len(f)) if reduced[i, j] != 0) for i in range(r)]
@@ -138,11 +146,6 @@ def _singular_free(M: fmpq_mat, kinds: Pattern) -> list[fmpq] | None:
 def _with_free(M: fmpq_mat, kinds: Pattern, x_c: list[fmpq]) -> list[fmpq]:
     """x (n) equal to x_c on the bounded unknowns, zero on the fixed ones, with (M x)_f = 0."""
     return lift(M, list(kinds.free), dict(zip(kinds.bounded, x_c, strict=True)))
-
-
-def _whole_numbers(M: fmpq_mat) -> fmpz_mat:
-    rows = [fmpq_mat([row]).numer_denom()[0].tolist()[0] for row in M.tolist()]
-    return fmpz_mat(rows)
 
 
 def _minor(N: fmpz_mat, a: tuple[int, ...]) -> int:
@@ -162,10 +165,12 @@ def reverses(M: fmpq_mat, kinds: Pattern, x: list[fmpq]) -> bool:
     return all(Mx[i] == 0 for i in kinds.free) and all(x[i] * Mx[i] <= 0 for i in kinds.bounded)
 
 
-def solution_on_face(M: fmpq_mat, q: list[fmpq], lower: Array, upper: Array, near: Array) -> list[fmpq] | None:
+def solution_on_face(
+    M: fmpq_mat, q: list[fmpq], lower: Array, upper: Array, near: Array, deadline: float = math.inf
+) -> list[fmpq] | None:
     """The exact solution z (n) whose entries are at the same bounds as those of `near`; None where there is none.
 
-    An entry of `near` counts as being at a bound that it is no further from than rounding.
+    An entry of `near` counts as being at a bound that it is no further from than rounding. Raises OutOfTimeError.
     """
     slack = 1e-9 * np.maximum(1.0, np.abs(near))
     at = {i: exact(lower[i]) for i in np.flatnonzero(near <= lower + slack).tolist()}
@@ -175,7 +180,8 @@ def solution_on_face(M: fmpq_mat, q: list[fmpq], lower: Array, upper: Array, nea
     rest = (M * fmpq_mat(len(q), 1, z)).entries()
     if between:
         try:
-            part = submatrix(M, between).solve(fmpq_mat(len(between), 1, [-rest[i] - q[i] for i in between])).entries()
+            rhs = fmpq_mat(len(between), 1, [-rest[i] - q[i] for i in between])
+            part = solution(submatrix(M, between), rhs, deadline).entries()
         except ZeroDivisionError:
             return None
         for i, value in zip(between, part, strict=True):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, lu_factor, lu_solve
-from workbench.engine.timing import check_clock
+from workbench.engine.timing import Pace
 from workbench.matrices.linear_algebra.definiteness import (
     EXACT_SIZE,
     positive_definite,
@@ -239,8 +239,9 @@ def root_diagonal(A: NDArray[np.float64], deadline: float = math.inf) -> NDArray
     if n > LARGEST:
         return None
     A, w, at, found = np.ascontiguousarray(A), np.empty(n), np.zeros(2), UNSETTLED
+    pace = Pace(deadline)
     for _ in range(STEPS):
-        check_clock(deadline)
+        pace.step()
         try:
             found = barrier(A, w, np.empty(n), at, 1)
         except np.linalg.LinAlgError:

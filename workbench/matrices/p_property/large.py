@@ -8,7 +8,8 @@ import numpy as np
 from flint import fmpq_mat
 from numpy.typing import NDArray
 
-from workbench.engine.timing import OutOfTimeError, check_clock, clock
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, clock
+from workbench.matrices.linear_algebra.in_time import bits, elimination_seconds, minor
 from workbench.matrices.linear_algebra.rationals import nearest_double, submatrix
 from workbench.matrices.p_property.diagonal_stability import proved_diagonal, root_diagonal
 from workbench.matrices.p_property.quotients import Quotients
@@ -25,8 +26,8 @@ FIRST_TURN = 0.1
 """Seconds of the first walk; the tree gets twice that, quotients four times, and each turn is twice the one before."""
 LARGEST_TREE = 150
 """Order up to which the tree is grown: each of its nodes costs Newton steps, and beyond its levels fill the memory."""
-UNIT, EXACT_UNIT = 30e-9, 4e-10
-"""Seconds, about, of a unit of the tree's work, and of an exact determinant of doubles of order k, divided by k^4."""
+UNIT = 30e-9
+"""Seconds, about, of a unit of the tree's work."""
 FAILED = 2**50
 """Attempts after which an order is not tried again."""
 LONGEST_PROOF = 100_000
@@ -36,7 +37,7 @@ LONGEST_PROOF = 100_000
 def by_walk_and_tree(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
     """The verdict on M (n, n), its diagonal positive: a diagonal W, else walks, quotients and the tree of principal
     pivots in turns."""
-    n, over = M.nrows(), f"the limit of {seconds:g} s was reached"
+    n, over = M.nrows(), f"{OUT_OF_TIME}: the limit of {seconds:g} s was reached"
     try:
         scaled = Scaled.of(M, deadline)
         if not np.isfinite(scaled.A).all():
@@ -54,7 +55,7 @@ def by_walk_and_tree(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
                 return PVerdict("P", proof, tree=("diagonal", exact))
     except OutOfTimeError:
         return PVerdict("undecided", reason=f"{over} in the search for a diagonal W")
-    quotients, turn = Quotients(M, scaled), FIRST_TURN
+    quotients, turn = Quotients(M, scaled, deadline), FIRST_TURN
     tree = Tree(M, scaled, deadline) if n <= LARGEST_TREE else None
     while clock() < deadline:
         verdict = walks.go(min(deadline, clock() + turn))
@@ -80,6 +81,11 @@ class Walks:
 
     def __init__(self, M: fmpq_mat, A: NDArray[np.float64], deadline: float) -> None:
         self.M, self.A, self.deadline, self.seed = M, A, deadline, 0
+        self.bits = bits(M)
+
+    def confirmation(self, k: int) -> float:
+        """Seconds, about, to confirm a suspect of order k and to write down the witness."""
+        return (k.bit_length() + 3) * elimination_seconds(k, self.bits)
 
     def go(self, until: float) -> PVerdict | None:
         """Walk until the time is up, or a minor that is not positive is confirmed."""
@@ -89,8 +95,7 @@ class Walks:
             self.seed += 1
             if walk(self.A, member, self.seed, steps):
                 a = np.flatnonzero(member).tolist()
-                affordable = clock() + EXACT_UNIT * len(a) ** 4 < self.deadline
-                if a and affordable and submatrix(self.M, a).det() <= 0:
+                if a and clock() + self.confirmation(len(a)) < self.deadline and submatrix(self.M, a).det() <= 0:
                     return not_p(self.M, first_loss(self.M, a), minors_checked=0, exact_minors=1)
         return None
 
@@ -127,9 +132,9 @@ class Tree:
         return pivots, self.index[s, : self.order[s]].tolist()
 
     def refresh(self) -> None:
-        """The matrix of the node on top from exact arithmetic, rounded once."""
+        """The matrix of the node on top from exact arithmetic, rounded once. Raises OutOfTimeError."""
         pivots, rest = self.top
-        s, N = int(self.state[0]) - 1, schur_complement(self.M, pivots, rest)
+        s, N = int(self.state[0]) - 1, schur_complement(self.M, pivots, rest, self.deadline)
         for i, row in enumerate(rest):
             for j, column in enumerate(rest):
                 self.B[s, i, j] = nearest_double(N[i, j] * self.scaled.r[row] * self.scaled.t[column])
@@ -142,7 +147,7 @@ class Tree:
         """
         pivots, rest = self.top
         # The minor of the pivots is positive, so that minors of the Schur complement tell the signs.
-        N = schur_complement(self.M, pivots, rest)
+        N = schur_complement(self.M, pivots, rest, self.deadline)
         for k in range(1, len(rest) + 1):
             for part in itertools.combinations(range(len(rest)), k):
                 check_clock(self.deadline)
@@ -184,13 +189,11 @@ class Tree:
                 return PVerdict("P", proof, exact_minors=self.exact, tree=self.proof())
             if result == PAUSED:
                 continue
-            if clock() + 4 * EXACT_UNIT * self.n**4 > self.deadline:
-                # The sign stays open, and the search will come upon it again.
-                self.state[3] -= 1
-                return None
             try:
                 lost = self.resolve()
             except OutOfTimeError:
+                # The sign stays open, and the search will come upon it again.
+                self.state[3] -= 1
                 return None
             if lost:
                 return not_p(self.M, first_loss(self.M, lost), minors_checked=0, exact_minors=self.exact)
@@ -207,9 +210,10 @@ class Tree:
         Otherwise the node on top, counted once, gets exact data, and if it already had them, exact minors.
         """
         lost = self.failure[: self.failure[-1]].tolist()
-        self.exact += 1
-        if submatrix(self.M, lost).det() <= 0:
+        if minor(self.M, lost, self.deadline) <= 0:
+            self.exact += 1
             return lost
+        self.exact += 1
         self.state[3] -= 1
         if self.top == self.refreshed and len(self.top[1]) <= SMALL:
             return self.settle()

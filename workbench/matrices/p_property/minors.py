@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
-from workbench.engine.timing import check_clock, clock
-from workbench.matrices.linear_algebra.rationals import nearest_double
+from workbench.engine.timing import OUT_OF_TIME, check_clock, clock
+from workbench.matrices.linear_algebra.rationals import nearest_double, whole_rows
 from workbench.matrices.p_property.witness import PVerdict, not_p
 
 CHUNK = 2_000_000
@@ -28,7 +28,8 @@ CHUNK = 2_000_000
 def by_minors(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
     """All principal minors of M in the order of their size; the diagonal is known to be positive."""
     n = M.nrows()
-    A, integers = unit_diagonal(M)[0], _integer_rows(M)
+    # Positive factors of the rows change no minor's sign.
+    A, integers = unit_diagonal(M)[0], whole_rows(M).tolist()
     checked, exact, smallest = n, n, 1.0
     for sets in _index_sets(n):
         positive, relative = np.empty(len(sets), dtype=np.int64), np.empty(len(sets))
@@ -55,7 +56,7 @@ def by_minors(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
 
 def _undecided(n: int, seconds: float, size: int, checked: int, exact: int, smallest: float) -> PVerdict:
     reason = (
-        f"the limit of {seconds:g} s was reached after {checked} of 2^{n} - 1 principal minors, "
+        f"{OUT_OF_TIME}: the limit of {seconds:g} s was reached after {checked} of 2^{n} - 1 principal minors, "
         f"all positive (sizes below {size} complete)"
     )
     return PVerdict(
@@ -70,15 +71,6 @@ def _index_sets(n: int) -> Iterator[NDArray[np.int64]]:
         count = max(1, CHUNK // k**3)
         while chunk := list(itertools.islice(sets, count)):
             yield np.array(chunk, dtype=np.int64)
-
-
-def _integer_rows(M: fmpq_mat) -> list[list]:
-    """M with every row brought to integers by a positive factor, which no minor's sign notices."""
-    rows = []
-    for row in M.tolist():
-        numerators, _ = fmpq_mat(1, len(row), row).numer_denom()
-        rows.append(numerators.tolist()[0])
-    return rows
 
 
 def unit_diagonal(M: fmpq_mat, deadline: float = math.inf) -> tuple[NDArray[np.float64], list[int]]:

@@ -15,6 +15,7 @@ Sources: Johnson and Tsatsomeros (Linear Multilinear Algebra 38, 1995) for the p
 Algebra Appl. 223/224, 1995) for mixtures of rows; Dantzig and Wolfe (Oper. Res. 8, 1960) for the method.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -39,7 +40,7 @@ SMALL = 1e-9
 Vector = NDArray[np.float64]
 
 
-def quotients(A: Vector) -> Iterator[Vector | None]:
+def quotients(A: Vector, deadline: float = math.inf) -> Iterator[Vector | None]:
     """None after every linear programme, so that a caller can look at the clock; at last a C (n, n), if there is one.
 
     A (n, n) is finite. C and A C are strictly row-dominant with positive diagonals, up to rounding.
@@ -64,6 +65,7 @@ def quotients(A: Vector) -> Iterator[Vector | None]:
         master = linprog(
             np.r_[np.zeros(p), np.ones(2 * n)], np.c_[-dominance, -np.eye(2 * n)], -np.ones(2 * n),
             bounds=[(0, LARGEST_MULTIPLE)] * p + [(0, None)] * (2 * n),
+            options={"time_limit": max(0.0, deadline - clock())},
         )  # fmt: skip
         yield None
         if master.x is None:
@@ -105,8 +107,8 @@ def _column(A: Vector, k: int, weight: Vector) -> Vector | None:
 class Quotients:
     """The search for C, for M and then for its transpose, a little at a time."""
 
-    def __init__(self, M: fmpq_mat, scaled: Scaled) -> None:
-        self.verdicts = _verdicts(M, scaled) if len(scaled.A) <= LARGEST else iter(())
+    def __init__(self, M: fmpq_mat, scaled: Scaled, deadline: float = math.inf) -> None:
+        self.verdicts = _verdicts(M, scaled, deadline) if len(scaled.A) <= LARGEST else iter(())
 
     def go(self, until: float) -> PVerdict | None:
         """Search until the time is up, C is confirmed, or it is known that there is none."""
@@ -116,11 +118,11 @@ class Quotients:
         return None
 
 
-def _verdicts(M: fmpq_mat, scaled: Scaled) -> Iterator[PVerdict | None]:
+def _verdicts(M: fmpq_mat, scaled: Scaled, deadline: float) -> Iterator[PVerdict | None]:
     """None for every step that has not led to the verdict."""
     # A = R M T: rows scaled by R leave dominance alone, and C is T times the C found for A.
     for N, A, t in ((M, scaled.A, scaled.t), (M.transpose(), scaled.A.T, scaled.r)):
-        for C in quotients(A):
+        for C in quotients(A, deadline):
             if C is None:
                 yield None
                 continue

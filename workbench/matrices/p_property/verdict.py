@@ -78,7 +78,10 @@ def _definite(M: fmpq_mat, deadline: float) -> str | None:
         except OutOfTimeError:
             return None
         return "the symmetric part is positive definite (exact leading minors)" if definite else None
-    signs = signs_of_form(symmetric_part(M))
+    try:
+        signs = signs_of_form(symmetric_part(M), deadline)
+    except OutOfTimeError:
+        return None
     definite = signs.negative is None and not signs.singular
     return "the symmetric part is positive definite (exact LDL^T)" if definite else None
 

@@ -5,12 +5,14 @@ Sources: Fiedler and Ptak (Czechoslovak Math. J. 12, 1962) for the sign reversal
 Tsatsomeros and Li (BIT 40, 2000) for the tree of principal pivots.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flint import fmpq, fmpq_mat
 
+from workbench.matrices.linear_algebra.in_time import solution
 from workbench.matrices.linear_algebra.rationals import as_text, lift, submatrix
 
 
@@ -91,14 +93,14 @@ def as_lines(tree: tuple[Any, ...]) -> list[list]:
     return [["branch", p], *as_lines(pivoted), *as_lines(removed)]
 
 
-def schur_complement(M: fmpq_mat, pivots: Sequence[int], rest: Sequence[int]) -> fmpq_mat:
-    """M_rr - M_rp M_pp^-1 M_pr, exactly; M_pp nonsingular."""
+def schur_complement(M: fmpq_mat, pivots: Sequence[int], rest: Sequence[int], deadline: float = math.inf) -> fmpq_mat:
+    """M_rr - M_rp M_pp^-1 M_pr, exactly; M_pp nonsingular. Raises OutOfTimeError."""
     M_rr = submatrix(M, list(rest))
     if not pivots:
         return M_rr
     M_rp = fmpq_mat(len(rest), len(pivots), [M[i, j] for i in rest for j in pivots])
     M_pr = fmpq_mat(len(pivots), len(rest), [M[i, j] for i in pivots for j in rest])
-    return M_rr - M_rp * submatrix(M, list(pivots)).solve(M_pr)
+    return M_rr - M_rp * solution(submatrix(M, list(pivots)), M_pr, deadline)
 
 
 def dominant(N: fmpq_mat) -> bool:

@@ -15,6 +15,7 @@ from flint import fmpq, fmpq_mat
 
 from workbench.arrays import Array
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
+from workbench.matrices.linear_algebra.in_time import echelon
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.matrices.solutions.friction_cones import RationalFriction, Vector
 
@@ -32,7 +33,7 @@ def load() -> None:
 def by_linear_programme(p: RationalFriction, deadline: float) -> tuple[Vector, None] | tuple[None, Vector]:
     """x (n) with S x + q in the polyhedral K*, or r (n) in K with S r = 0 and q . r < 0. Raises OutOfTimeError."""
     C = _faces(p)
-    basis = _independent_columns(p.S)
+    basis = _independent_columns(p.S, deadline)
     A = C * _columns(p.S, basis)
     bound = [-x for x in (C * fmpq_mat(len(p.q), 1, p.q)).entries()]
     rows = [[*row, *(-x for x in row)] for row in A.tolist()] if basis else [[fmpq(0)]] * C.nrows()
@@ -167,8 +168,8 @@ def _maximised(objective: Any, limits: list, x: Any) -> Array | None:
     return x.value
 
 
-def _independent_columns(S: fmpq_mat) -> list[int]:
-    reduced, rank = S.rref()
+def _independent_columns(S: fmpq_mat, deadline: float) -> list[int]:
+    reduced, rank = echelon(S, deadline)
     return [next(j for j in range(S.ncols()) if reduced[i, j] != 0) for i in range(rank)]
 
 

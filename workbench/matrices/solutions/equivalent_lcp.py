@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.engine.timing import check_clock
+from workbench.engine.timing import Pace, check_clock
 from workbench.matrices.linear_algebra.exact_lp import exchange
 from workbench.matrices.linear_algebra.rationals import exact
 from workbench.problems.classes import MLCP
@@ -49,6 +49,7 @@ def equivalent_lcp(problem: MLCP, deadline: float) -> EquivalentLCP:
     n, e = len(kept), len(boxes)
     table = []
     for k, i in enumerate(map(int, kept)):
+        check_clock(deadline)
         multiplier = [fmpq(k == box) for box in boxes]
         row = [sign[i] * M[i, int(j)] * sign[j] for j in kept]
         table.append([*row, *multiplier, sign[i] * (at_base[i] + exact(problem.q[i]))])
@@ -70,8 +71,9 @@ def _without_free(T: fmpq_mat, free: int, deadline: float) -> tuple[fmpq_mat, li
     (x, 1), x being its unknowns."""
     size = T.nrows()
     rows, columns, pivots = list(range(free)), list(range(free)), {}
+    pace = Pace(deadline)
     while True:
-        check_clock(deadline)
+        pace.step()
         place = next(((r, c) for r in rows for c in columns if T[r, c] != 0), None)
         if place is None:
             break

@@ -12,7 +12,7 @@ import numpy as np
 from flint import fmpq_mat
 
 from workbench.arrays import Array
-from workbench.engine.timing import OutOfTimeError, check_clock
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError
 from workbench.matrices.linear_algebra.definiteness import proved_positive_definite
 from workbench.matrices.linear_algebra.rationals import as_text, exact, nearest_double
 from workbench.matrices.solutions.cone_programmes import by_linear_programme, interior_velocity, self_stress
@@ -57,7 +57,7 @@ def existence(p: RationalFriction, coulomb: bool, deadline: float) -> Existence:
         found = _shown(p, deadline) or _refuted(p, coulomb, deadline)
         return found or (_in_the_plane(p, deadline) if coulomb and p.d == 1 else _open(p, coulomb))
     except OutOfTimeError:
-        return Existence("undecided", reason="the time was over")
+        return Existence("undecided", reason=OUT_OF_TIME)
 
 
 def _large(p: RationalFriction) -> Existence:
@@ -70,7 +70,7 @@ def _large(p: RationalFriction) -> Existence:
 
 def _shown(p: RationalFriction, deadline: float) -> Existence | None:
     """The theorem of Acary and others, if its criterion holds."""
-    check_clock(deadline)
+    p.decide(deadline)
     if not p.psd:
         return None
     x = interior_velocity(p, lambda x: p.in_dual(p.reached(x), interior=True))

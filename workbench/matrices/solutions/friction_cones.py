@@ -54,6 +54,11 @@ class RationalFriction:
         """Whether W is positive semidefinite, by an exact LDL^T factorisation."""
         return signs_of_form(self.S).negative is None
 
+    def decide(self, deadline: float) -> None:
+        """Find out `psd`, which a property does without a deadline. Raises OutOfTimeError."""
+        if "psd" not in vars(self):
+            vars(self)["psd"] = signs_of_form(self.S, deadline).negative is None
+
     @property
     def polyhedral(self) -> bool:
         return self.d == 1 or not any(self.mu)

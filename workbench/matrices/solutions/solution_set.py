@@ -17,8 +17,9 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from workbench.engine.timing import OutOfTimeError, check_clock
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
+from workbench.matrices.linear_algebra.in_time import echelon, solution
 from workbench.matrices.linear_algebra.rationals import nearest_double
 
 BY_BASES = 9
@@ -84,7 +85,7 @@ def solution_set(M: fmpq_mat, q: list[fmpq], deadline: float, unique: bool = Fal
                 if unique:
                     break
     except OutOfTimeError:
-        reason = f"the time was over before all index sets of {n} unknowns were seen"
+        reason = f"{OUT_OF_TIME} before all index sets of {n} unknowns were seen"
     pieces = sorted(_maximal(M, q, list(found.values())), key=lambda p: (p.dimension, p.vertices))
     if any(piece.dimension for piece in pieces):
         return SolutionSet("infinite", pieces, reason)
@@ -97,7 +98,7 @@ def infeasibility(M: fmpq_mat, q: list[fmpq], deadline: float) -> list[fmpq] | N
     Floating point guesses the basis of the certificate; where it misses, rationals find it. Raises OutOfTimeError.
     """
     node, r = _made_feasible(_root(M, q))
-    y = None if r is None else _forbidding(M, q, node, r)
+    y = None if r is None else _forbidding(M, q, node, r, deadline)
     return y if y is not None else solve_inequalities(M, [-x for x in q], deadline)[1]
 
 
@@ -157,7 +158,7 @@ def leaves(
     while nodes:
         check_clock(deadline)
         node, r = _made_feasible(nodes.pop())
-        y = None if r is None else _forbidding(M, q, node, r)
+        y = None if r is None else _forbidding(M, q, node, r, deadline)
         if y is not None:
             seen.append(["none", y])
             continue
@@ -227,11 +228,12 @@ def _fixed(node: _Node, unknown: int, a: frozenset[int], b: frozenset[int]) -> _
     return _Node(np.delete(T, c, axis=1), basic, others[:c] + others[c + 1 :], a, b)
 
 
-def _forbidding(M: fmpq_mat, q: list[fmpq], node: _Node, r: int) -> list[fmpq] | None:
+def _forbidding(M: fmpq_mat, q: list[fmpq], node: _Node, r: int, deadline: float) -> list[fmpq] | None:
     """y (n) if exactly, in this basis, unknown r is a negative constant minus nonnegative multiples of the others; or,
     if it is zero for good, a positive constant plus such multiples. None if it is not.
 
     y . (w - M z - q) has coefficient one on unknown r (minus one in the second case) and zero on the other basic ones.
+    Raises OutOfTimeError.
     """
     n = M.nrows()
     z = [v for v in node.basic if v < n]
@@ -244,10 +246,10 @@ def _forbidding(M: fmpq_mat, q: list[fmpq], node: _Node, r: int) -> list[fmpq] |
     if z:
         system = fmpq_mat([[-M[i, v] for i in rows] for v in z])
         try:
-            solution = system.solve(fmpq_mat(len(z), 1, rhs)).entries()
+            multipliers = solution(system, fmpq_mat(len(z), 1, rhs), deadline).entries()
         except ZeroDivisionError:
             return None
-        for i, value in zip(rows, solution, strict=True):
+        for i, value in zip(rows, multipliers, strict=True):
             y[i] = value
     constant = sum((s * t for s, t in zip(y, q, strict=True)), fmpq(0))
     if constant > 0 and node.is_fixed(node.basic[r]):
@@ -262,7 +264,7 @@ def _polyhedron(M: fmpq_mat, q: list[fmpq], a: tuple[int, ...], deadline: float)
     """The solutions with z = 0 outside a and w = 0 on a; None when there are none."""
     n, k = M.nrows(), len(a)
     B = fmpq_mat([[M[i, j] for j in a] + [-q[i]] for i in a]) if a else fmpq_mat(0, 1)
-    reduced, r = B.rref()
+    reduced, r = echelon(B, deadline)
     pivots = [next(j for j in range(k + 1) if reduced[i, j] != 0) for i in range(r)]
     if k in pivots:
         return None

@@ -1,0 +1,128 @@
+"""What linear algebra costs, and exact operations that keep a deadline.
+
+Nothing interrupts LAPACK or exact arithmetic once begun, so that its time is estimated before, from what this machine
+takes for a sample. Exact arithmetic depends on the digits as well: n integers of b bits in each of n rows have
+determinants of about n b bits.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
+
+from workbench.engine.timing import check_clock, clock
+from workbench.matrices.linear_algebra.rationals import submatrix, whole_rows
+
+SAMPLE, EXACT_SAMPLE = 200, 40
+"""Orders of the product of doubles, and of the determinant of integers, that tell how fast this machine is."""
+SMALL = 10
+"""Order up to which exact operations are taken to be short."""
+PRIME = 2**61 - 1
+"""The rank modulo this number is seldom below the true one, and never above."""
+EXACT_SAMPLE_SECONDS = 1.7e-4
+"""What that determinant took where the costs below were measured."""
+SOLVE, EIGENVALUES, FACTOR, SINGULAR_VALUES = 1.0, 4.0, 6.0, 13.0
+"""Cost of solving linear equations, of symmetric eigenvalues, of a proved Cholesky factor, and of singular values, in
+products of two matrices of that order: half as much again as was measured."""
+
+
+def _least_seconds(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(3):
+        start = clock()
+        work()
+        times.append(clock() - start)
+    return min(times)
+
+
+@cache
+def _sample() -> float:
+    A = np.ones((SAMPLE, SAMPLE))
+    A @ A
+    return max(_least_seconds(lambda: A @ A), 1e-4)
+
+
+@cache
+def _slowness() -> float:
+    """Exact arithmetic's time here over that where its costs were measured."""
+    n = EXACT_SAMPLE
+    A = fmpz_mat([[(7 * i * i + 3 * j) % 19 - 9 + 90 * (i == j) for j in range(n)] for i in range(n)])
+    return _least_seconds(A.det) / EXACT_SAMPLE_SECONDS
+
+
+def product_seconds(n: int) -> float:
+    """Seconds, about, of a product of two matrices of doubles of order n on this machine."""
+    return _sample() * (n / SAMPLE) ** 3
+
+
+def bits(M: fmpq_mat) -> int:
+    """Binary digits of the largest entry once M's rows are whole numbers; 0 where M is empty."""
+    return max((int(abs(x)).bit_length() for x in whole_rows(M).entries()), default=0) if M.nrows() else 0
+
+
+def elimination_seconds(n: int, b: int) -> float:
+    """Seconds, about, of a determinant of order n, or of one solution of linear equations, with entries of b bits."""
+    return _slowness() * (6e-9 * n**3 + 6e-14 * n**4 * b**2)
+
+
+def minors_seconds(n: int, b: int) -> float:
+    """Seconds, about, of all leading principal minors of order n with entries of b bits."""
+    return n * elimination_seconds(n, b) / 4
+
+
+def solution_seconds(n: int, columns: int, b: int) -> float:
+    """Seconds, about, of solving n linear equations of entries of b bits for so many right-hand sides."""
+    several = _slowness() * columns * n**3 * (4e-10 * b + 3.5e-12 * b**2)
+    return elimination_seconds(n, b) + several * (columns > 1)
+
+
+def determinant(M: fmpq_mat, deadline: float) -> fmpq:
+    """det M, begun where it is likely to end in time. Raises OutOfTimeError."""
+    check_clock(deadline, elimination_seconds(M.nrows(), bits(M)) if M.nrows() > SMALL else 0.0)
+    return M.det()
+
+
+def minor(M: fmpq_mat, a: Sequence[int], deadline: float) -> fmpq:
+    """The principal minor of these indices likewise. Raises OutOfTimeError."""
+    return determinant(submatrix(M, a), deadline)
+
+
+def solution(A: fmpq_mat, B: fmpq_mat, deadline: float) -> fmpq_mat:
+    """A^-1 B likewise. Raises OutOfTimeError, and ZeroDivisionError where A is singular."""
+    n = A.nrows()
+    check_clock(deadline, solution_seconds(n, B.ncols(), max(bits(A), bits(B))) if n > SMALL else 0.0)
+    return A.solve(B)
+
+
+def rank(M: fmpq_mat, deadline: float) -> int:
+    """The rank of M (m, n), m and n at least one, likewise. Raises OutOfTimeError."""
+    least = _least_rank(M)
+    if least == min(M.nrows(), M.ncols()):
+        return least
+    return int(echelon(M, deadline)[1])
+
+
+def echelon(M: fmpq_mat, deadline: float) -> tuple[fmpq_mat, int]:
+    """The reduced row echelon form of M (m, n) and its rank likewise. Raises OutOfTimeError."""
+    if min(M.nrows(), M.ncols()) > SMALL:
+        r = _least_rank(M)
+        check_clock(deadline, solution_seconds(r, M.ncols() - r, bits(M)))
+    return M.rref()
+
+
+def _least_rank(M: fmpq_mat) -> int:
+    return int(nmod_mat(whole_rows(M), PRIME).rank())
+
+
+def null_vector(A: fmpq_mat, deadline: float = math.inf) -> list[fmpq]:
+    """A v (n) other than zero with A v = 0, for A (m, n) of a rank below n. Raises OutOfTimeError."""
+    n = A.ncols()
+    reduced, r = echelon(A, deadline)
+    pivots = [next(j for j in range(n) if reduced[i, j] != 0) for i in range(r)]
+    free = next(j for j in range(n) if j not in pivots)
+    v = [fmpq(j == free) for j in range(n)]
+    for i, j in enumerate(pivots):
+        v[j] = -reduced[i, free]
+    return v
