@@ -7,8 +7,7 @@ floating-point array means the doubles (or integers) it holds. `Matrix.values` i
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from tokenize import TokenError
 from typing import IO, Any, BinaryIO
 
@@ -17,7 +16,7 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from workbench.errors import DataError
-from workbench.readers.numbers import parse_entry
+from workbench.readers.numbers import parse_row, rational
 
 LARGEST_SIDE = 5000
 """Rows or columns beyond which a file is refused: a dense diagnosis would take hours."""
@@ -60,8 +59,7 @@ class Matrix:
         if self.written is None:
             entries = [fmpq(*x.as_integer_ratio()) for x in self.values.ravel().tolist()]
         else:
-            fractions = (Fraction(entry) for row in self.written for entry in row.split())
-            entries = [fmpq(x.numerator, x.denominator) for x in fractions]
+            entries = [rational(entry) for row in self.written for entry in row.split()]
         rows, columns = self.values.shape
         return fmpq_mat(rows, columns, entries)
 
@@ -83,7 +81,7 @@ class Rows:
         """Another row, at a place such as "line 3". Raises DataError for an entry that is no number."""
         if max(len(entries), len(self.values) + 1) > LARGEST_SIDE:
             raise DataError(f"{self.name}, {place}: more than {LARGEST_SIDE} x {LARGEST_SIDE} entries; save fewer")
-        row = [parse_entry(entry, f"{self.name}, {place}, column {j}") for j, entry in enumerate(entries, start=1)]
+        row = parse_row(entries, lambda j: f"{self.name}, {place}, column {j + 1}") if entries else []
         if self.values and len(row) != self.width:
             raise DataError(
                 f"{self.name}, {place} has {len(row)} entries, {self.first} has {self.width}; "
@@ -110,12 +108,17 @@ def matrix_of(rows: list[list[str]], place: str) -> Matrix:
             f"{place}, row {uneven} has {len(rows[uneven])} entries, row 0 has {len(rows[0])}; "
             "every row must have the same number"
         )
-    values = np.empty((len(rows), len(rows[0])))
-    # Zeros are most of what a sparse format leaves out.
-    zero = {"0": 0.0}
+    values = np.zeros((len(rows), len(rows[0])))
     for i, row in enumerate(rows):
-        values[i] = [zero[x] if x in zero else parse_entry(x, f"{place}[{i}, {j}]") for j, x in enumerate(row)]
+        # Zeros are most of what a sparse format leaves out.
+        others = [j for j, x in enumerate(row) if x != "0"]
+        if others:
+            values[i, others] = parse_row([row[j] for j in others], partial(_place, place, i, others))
     return Matrix(values, tuple(" ".join(row) for row in rows))
+
+
+def _place(name: str, i: int, columns: list[int], k: int) -> str:
+    return f"{name}[{i}, {columns[k]}]"
 
 
 def npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype]:

@@ -6,8 +6,11 @@ limits to exponent and length: 1e999999999 would fill the memory with one number
 
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+
+from flint import fmpq
 
 from workbench.errors import DataError
 
@@ -17,6 +20,8 @@ LONGEST_ENTRY = 1000
 """Characters of one number; a double needs at most 767 significant digits."""
 
 _NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,4})?)", re.ASCII)
+_DECIMAL = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?0*\d{1,4})?"
+_DECIMALS = re.compile(rf"{_DECIMAL}(?: {_DECIMAL})*", re.ASCII)
 _TOO_LARGE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)[eE][+-]?\d+", re.ASCII)
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _COMPLEX = re.compile(r"[+-]?[\d.]*([eE][+-]?\d+)?[+-]?[\d.]*([eE][+-]?\d+)?\*?[ij]", re.ASCII)
@@ -42,6 +47,32 @@ def parse_entry(entry: str, place: str) -> float:
     if not math.isfinite(value):
         raise DataError(f"{place}: {shown} exceeds the largest double, 1.8e308; change the units")
     return value
+
+
+def parse_row(entries: list[str], place: Callable[[int], str]) -> list[float]:
+    """The doubles nearest to a row's numbers, most rows at once; `place(j)` names entry j in a refusal.
+
+    Raises DataError.
+    """
+    text = " ".join(entries)
+    alone = text.count(" ") == len(entries) - 1 and max(map(len, entries)) <= LONGEST_ENTRY
+    if alone and _DECIMALS.fullmatch(text):
+        row = list(map(float, entries))
+        if all(map(math.isfinite, row)):
+            return row
+    return [parse_entry(entry, place(j)) for j, entry in enumerate(entries)]
+
+
+def rational(entry: str) -> fmpq:
+    """The number in text, which `parse_entry` takes for one, exactly."""
+    numerator, _, denominator = entry.partition("/")
+    if denominator:
+        return fmpq(int(numerator), int(denominator))
+    digits, _, exponent = entry.lower().partition("e")
+    whole, _, decimals = digits.partition(".")
+    power = int(exponent or 0) - len(decimals)
+    value = int(whole + decimals)
+    return fmpq(value * 10**power) if power >= 0 else fmpq(value, 10**-power)
 
 
 def _why_not(entry: str, shown: str) -> str:

@@ -150,7 +150,8 @@ def _lines(text: str, first_line: int) -> Iterator[tuple[int, str, str | None, l
             entries = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
         else:
             entries = line.split(separator)
-        yield number, line, separator, [unquoted(entry) for entry in entries]
+        quoted = '"' in line or "'" in line
+        yield number, line, separator, list(map(unquoted if quoted else str.strip, entries))
 
 
 def _are_names(entries: list[str]) -> bool:

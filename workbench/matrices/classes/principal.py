@@ -54,10 +54,11 @@ def scan(M: fmpq_mat, sought: set[str], deadline: float) -> Scan:
     """Look at all of M (n, n) and then at its index sets by size, until all that is `sought` is found or the time is
     over; beyond order `SEARCHED` only at the sizes before the first with more than `FEW` sets."""
     n = M.nrows()
-    A = _scaled(M) if n >= SMALLEST_FILTERED else None
     result = Scan()
     left = set(sought)
     try:
+        check_clock(deadline)
+        A = _scaled(M) if n >= SMALLEST_FILTERED else None
         if n <= SEARCHED:
             result.found |= _look(M, tuple(range(n)), left, deadline)
             left -= result.found.keys()
@@ -178,8 +179,9 @@ def _cleared(A: NDArray, sets: NDArray, sign: bool, monotone: bool) -> NDArray:
 def _scaled(M: fmpq_mat) -> NDArray | None:
     """M with rows and columns scaled by powers of two, as doubles rounded once; None where doubles cannot hold it."""
     n = M.nrows()
-    A = np.array([nearest_double(x) for x in M.entries()]).reshape(n, n)
-    nonzero = np.array([x != 0 for x in M.entries()]).reshape(n, n)
+    entries = M.entries()
+    A = np.array([nearest_double(x) for x in entries]).reshape(n, n)
+    nonzero = np.array([x != 0 for x in entries]).reshape(n, n)
     size = np.abs(A)
     if not ((size[nonzero] > 1e-100) & (size[nonzero] < 1e100)).all():
         return None

@@ -8,6 +8,7 @@ rounding: an inner product of length n errs by less than gamma_{n+2} |x|^T |y|, 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from workbench.engine.timing import OutOfTimeError, clock
+from workbench.engine.timing import OutOfTimeError, check_clock, clock
 from workbench.matrices.linear_algebra.definiteness import (
     form_at,
     independent_rows,
@@ -94,17 +95,24 @@ def signs(matrix: Matrix) -> NDArray[np.int8]:
         zeros = found[i] == 0
         if zeros.any():
             entries = row.split()
-            for j in np.flatnonzero(zeros):
-                digits = entries[j].lower().partition("e")[0].partition("/")[0]
-                if digits.strip("+-0."):
-                    found[i, j] = -1 if digits[0] == "-" else 1
+            # Most are written alike.
+            small = {x for x in set(compress(entries, zeros)) if _digits(x).strip("+-0.")}
+            for j in np.flatnonzero(zeros) if small else ():
+                if entries[j] in small:
+                    found[i, j] = -1 if entries[j][0] == "-" else 1
     return found
+
+
+def _digits(entry: str) -> str:
+    return entry.lower().partition("e")[0].partition("/")[0]
 
 
 def findings(s: Structure) -> Iterator[Finding]:
     """What the deadline leaves time for, from cheap to dear; classes that follow by theorems are left to the caller."""
     for stage in (_scanned, _dominated, _form, _played):
         try:
+            # What is scanned is worth any deadline.
+            check_clock(s.deadline if stage is not _scanned else np.inf)
             yield from stage(s)
         except OutOfTimeError:
             s.late = True
