@@ -91,7 +91,7 @@ def large():
     ],
 )
 def test_large_matrices_of_structure(large, name, yes, no):
-    found = structured_classes(said(large[name]), None, "left open")
+    found = structured_classes(said(large[name]), "left open")
     missed = [c for c in yes.split() if found[c].verdict != "yes"] + [c for c in no.split() if found[c].verdict != "no"]
     assert not missed
     M = large[name]

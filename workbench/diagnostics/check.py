@@ -20,8 +20,8 @@ from workbench.diagnostics.wellposedness import (
     solver_entries,
 )
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment, seconds_left
-from workbench.matrices.classes.matrix_classes import ClassVerdict, matrix_classes, structured_classes
-from workbench.matrices.classes.structure import Structure, findings
+from workbench.matrices.classes.matrix_classes import SOLVED, ClassVerdict, matrix_classes, structured_classes
+from workbench.matrices.classes.structure import Explored, Structure, explored
 from workbench.matrices.distances.distance import Distance, distance
 from workbench.matrices.distances.error_bound import alpha_2, error_bound
 from workbench.matrices.distances.index_sets import LARGEST as LARGEST_BY_SETS
@@ -92,15 +92,21 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progre
     small = n <= LARGEST_ORDER
     classes: dict[str, ClassVerdict] = {}
     tell("the P-property")
+    structure = None
     if small:
-        verdict = p_verdict(matrix.exact, seconds * (0.7 if q is None else 0.5))
+        # What factorisations tell comes first where nothing smaller does.
+        structure = explored(Structure.of(matrix, moment(deadline, 0.3), True)) if n > SOLVED else None
+        verdict = _p_of(matrix, structure, seconds_left(deadline, 0.7 if q is None else 0.5))
     else:
         classes, verdict = _of_large_matrix(matrix, deadline)
     tell("the rank")
     ranked = _rank_entries(matrix, verdict.verdict == "P", deadline)
     tell("the definiteness")
     form = definiteness(matrix, deadline) if small else _large_form(M, classes, deadline)
-    lcp = _of_lcp(matrix, q, verdict, deadline, tell) if small else _of_large_lcp(matrix, q, classes, deadline)
+    if small:
+        lcp = _of_lcp(matrix, q, verdict, structure, deadline, tell)
+    else:
+        lcp = _of_large_lcp(matrix, q, classes, deadline)
     if verdict.verdict == "undecided":
         verdict = _of_class(ClassVerdict(**lcp["classes"]["P"])) or verdict
     tell("the distance to the nearest matrix that is not P")
@@ -203,12 +209,9 @@ def _of_large_matrix(matrix: Matrix, deadline: float) -> tuple[dict[str, ClassVe
     n = matrix.values.shape[0]
     each = ENTRY_SECONDS if matrix.written is None else TYPED_SECONDS
     with_rationals = n <= LARGEST_P and clock() + each * n * n < deadline
-    structure = Structure.of(matrix, moment(deadline, 0.6), with_rationals)
-    found = list(findings(structure))
-    reason = f"neither a proof nor a counterexample was found; the order {n} exceeds {LARGEST_ORDER}"
-    if structure.late:
-        reason = f"{OUT_OF_TIME}: {reason}"
-    classes = structured_classes(found, None, reason)
+    found, why = explored(Structure.of(matrix, moment(deadline, 0.6), with_rationals))
+    reason = f"{why}; the order {n} exceeds {LARGEST_ORDER}"
+    classes = structured_classes(found, reason)
     known = _of_class(classes["P"])
     if known:
         return classes, known
@@ -216,7 +219,13 @@ def _of_large_matrix(matrix: Matrix, deadline: float) -> tuple[dict[str, ClassVe
         why = f"{reason}, and a search for principal minors ends at {LARGEST_P}, or before where the time is short"
         return classes, PVerdict("undecided", reason=why)
     verdict = p_verdict(matrix.exact, seconds_left(deadline, 0.7))
-    return structured_classes(found, verdict, reason), verdict
+    return structured_classes(found, reason, verdict), verdict
+
+
+def _p_of(matrix: Matrix, structure: Explored | None, seconds: float) -> PVerdict:
+    """The P verdict: the structure's, where that refutes the property, else what a search finds."""
+    known = _of_class(structured_classes(*structure)["P"]) if structure else None
+    return known if known and known.verdict == "not P" else p_verdict(matrix.exact, seconds)
 
 
 def _of_class(entry: ClassVerdict) -> PVerdict | None:
@@ -274,7 +283,9 @@ _SQUARE_ONLY = (
 )  # fmt: skip
 
 
-def _of_lcp(matrix: Matrix, q: Matrix | None, p: PVerdict, deadline: float, tell: _Steps) -> dict:
+def _of_lcp(
+    matrix: Matrix, q: Matrix | None, p: PVerdict, structure: Explored | None, deadline: float, tell: _Steps
+) -> dict:
     """Solutions and solvers for this q, and the classes of M."""
     entries: dict = {"solutions": None, "homogeneous": None, "margin": None, "degree": None, "solvers": []}
     M = matrix.exact
@@ -290,7 +301,7 @@ def _of_lcp(matrix: Matrix, q: Matrix | None, p: PVerdict, deadline: float, tell
                 solver["moved"] = moved(M, vector, solver["z"])
                 solver["elsewhere"] = is_elsewhere(M, vector, solver["z"], entries["solutions"])
     tell("the classes")
-    classes = matrix_classes(M, moment(deadline, 0.9), p)
+    classes = matrix_classes(M, moment(deadline, 0.9), p, structure)
     if q is not None and classes["copositive"].verdict == "yes" and classes["R0"].verdict != "yes":
         entries["homogeneous"] = homogeneous_entry(M, vector, deadline)
     if classes["R0"].verdict == "yes":

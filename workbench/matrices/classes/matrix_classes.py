@@ -17,7 +17,7 @@ from flint import fmpq, fmpq_mat
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment
 from workbench.matrices.classes import q_matrix
 from workbench.matrices.classes.principal import scan
-from workbench.matrices.classes.structure import Finding, Structure, findings, strategies
+from workbench.matrices.classes.structure import Explored, Finding, Structure, explored, strategies
 from workbench.matrices.classes.sufficiency import insufficient_vector
 from workbench.matrices.linear_algebra.definiteness import signs_of_form, symmetric_part
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
@@ -155,10 +155,12 @@ def _cited(source: str) -> str:
     return f"CPS section {source}" if source[0].isdigit() else source
 
 
-def matrix_classes(M: fmpq_mat, deadline: float, p: PVerdict | None = None) -> dict[str, ClassVerdict]:
+def matrix_classes(
+    M: fmpq_mat, deadline: float, p: PVerdict | None = None, structure: Explored | None = None
+) -> dict[str, ClassVerdict]:
     """The verdict on each of `CLASSES` for the rational matrix M (n, n), by about `deadline` (`clock()`).
 
-    `p` is the verdict on the P-property where it is known already.
+    `p` is the verdict on the P-property, and `structure` what `explored` tells, where these are known already.
     """
     known, reasons = _Verdicts(), dict[str, str]()
     if M.nrows() <= SOLVED:
@@ -172,8 +174,9 @@ def matrix_classes(M: fmpq_mat, deadline: float, p: PVerdict | None = None) -> d
             reasons |= dict.fromkeys(("H_plus", "M"), f"{OUT_OF_TIME} before the comparison matrix was decided")
         _solvable_strictly(M, known, reasons, moment(deadline, 0.2))
     else:
-        reasons |= dict.fromkeys(("H_plus", "M", "S"), "neither a proof nor a counterexample was found")
-        known.settle_all(findings(Structure.of_rationals(M, moment(deadline, 0.5))))
+        found, reason = structure or explored(Structure.of_rationals(M, moment(deadline, 0.5)))
+        reasons |= dict.fromkeys(("PD", "PSD", "H_plus", "M", "S"), reason)
+        known.settle_all(found)
     if known.open("P"):
         _principal(p or p_verdict(M, max(0.0, deadline - clock()) / 4), known, reasons)
     _stages(M, known, reasons, deadline)
@@ -202,8 +205,8 @@ def _stages(M: fmpq_mat, known: _Verdicts, reasons: dict[str, str], deadline: fl
         stages = late
 
 
-def structured_classes(found: Iterable[Finding], p: PVerdict | None, reason: str) -> dict[str, ClassVerdict]:
-    """The verdicts that follow from `structure.findings` and from the P verdict; the others have this reason."""
+def structured_classes(found: Iterable[Finding], reason: str, p: PVerdict | None = None) -> dict[str, ClassVerdict]:
+    """The verdicts that follow from `structure.explored` and from the P verdict; the others have this reason."""
     known, reasons = _Verdicts(), dict[str, str]()
     if p:
         _principal(p, known, reasons)

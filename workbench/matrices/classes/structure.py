@@ -18,7 +18,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from workbench.engine.timing import OutOfTimeError, check_clock, clock
+from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, clock
 from workbench.matrices.linear_algebra.definiteness import (
     form_at,
     independent_rows,
@@ -44,6 +44,8 @@ from workbench.readers.matrix import Matrix
 Array = NDArray[np.float64]
 Finding = tuple[str, str, str | None, dict[str, Any]]
 """Class, "yes" or "no", proof in words and witness, as `ClassVerdict` has them."""
+Explored = tuple[list[Finding], str]
+"""All findings, and why nothing was found of what is open."""
 
 YES, NO = "yes", "no"
 PROGRAMME = 600
@@ -105,6 +107,13 @@ def signs(matrix: Matrix) -> NDArray[np.int8]:
 
 def _digits(entry: str) -> str:
     return entry.lower().partition("e")[0].partition("/")[0]
+
+
+def explored(s: Structure) -> Explored:
+    """All findings, and why nothing was found of what is open."""
+    found = list(findings(s))
+    why = "neither a proof nor a counterexample was found"
+    return found, f"{OUT_OF_TIME}: {why}" if s.late else why
 
 
 def findings(s: Structure) -> Iterator[Finding]:

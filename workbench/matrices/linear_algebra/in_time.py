@@ -59,7 +59,10 @@ def product_seconds(n: int) -> float:
 
 def bits(M: fmpq_mat) -> int:
     """Binary digits of the largest entry once M's rows are whole numbers; 0 where M is empty."""
-    return max((int(abs(x)).bit_length() for x in whole_rows(M).entries()), default=0) if M.nrows() else 0
+    if not (M.nrows() and M.ncols()):
+        return 0
+    entries = whole_rows(M).entries()
+    return int(max(max(entries), -min(entries))).bit_length()
 
 
 def elimination_seconds(n: int, b: int) -> float:
