@@ -138,6 +138,11 @@ def _random(n: int, rng: Rng) -> np.ndarray:
     return rng.normal(size=(n, n)) + 1.2 * np.sqrt(n) * np.eye(n)
 
 
+def _minus_identity(n: int, rng: Rng) -> np.ndarray:
+    """Its q is positive: every index set has a solution."""
+    return -np.eye(n)
+
+
 def _digits(n: int, rng: Rng) -> list[list[str]]:
     """Positive definite up to a share of its rank, in whole numbers of 300 digits."""
     unit = 10**300 // 7
@@ -155,8 +160,8 @@ MATRICES: dict[str, Callable[[int, Rng], Any]] = {
     "psd": _low_rank, "psd rounded": _rounded_low_rank, "nearly singular": _nearly_singular, "singular": _singular,
     "psd and skew": _skew, "laplacian": _laplacian, "sparse": _sparse, "copositive": _copositive,
     "nonnegative": _nonnegative, "M": _m_matrix, "quotient": _quotient, "similar": _similar,
-    "triangular": _triangular, "indefinite": _indefinite, "random": _random, "digits": _digits,
-    "random digits": _many_digits,
+    "triangular": _triangular, "indefinite": _indefinite, "random": _random, "minus identity": _minus_identity,
+    "digits": _digits, "random digits": _many_digits,
 }  # fmt: skip
 
 
@@ -216,7 +221,8 @@ class Try:
                 np.save(path, M)
         words = ["check", str(path), "--json", "--time-limit", str(self.limit)]
         if "q" in self.options and self.kind in MATRICES:
-            np.save(folder / "q.npy", rng.normal(size=self.order))
+            q = rng.normal(size=self.order)
+            np.save(folder / "q.npy", np.abs(q) if self.kind == "minus identity" else q)
             words += ["--rhs", str(folder / "q.npy")]
         if "certificate" in self.options:
             words += ["--certificate", str(folder / "proof.json")]
@@ -287,7 +293,8 @@ def _run(words: list[str], pipe: Any) -> None:
 def warm() -> None:
     """Let the clock count processor time, and load what a check may need before processes are forked."""
     timing.time = SimpleNamespace(perf_counter=time.thread_time)
-    every = [Try(kind, order, 1.0, ("q",)) for kind in MATRICES for order in (20, 90)]
+    kinds = ("similar", "psd", "random", "laplacian", "M", "sparse")
+    every = [Try(kind, order, 1.0, ("q",)) for kind in kinds for order in (20, 90)]
     every += [Try(kind, 12, 1.0) for kind in PROBLEMS]
     for tried in [*every, Try("psd", 70, 2.0, ("certificate",)), Try("random", 300, 2.0)]:
         with (

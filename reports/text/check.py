@@ -7,6 +7,8 @@ from typing import Any
 
 from flint import arb, fmpq
 
+from workbench.engine.timing import OUT_OF_TIME
+
 WIDTH = 80
 LONGEST_EXACT = 16
 """Characters up to which an exact number is shown as it is; a longer one is shown as a rounded decimal."""
@@ -34,9 +36,10 @@ def _rows(result: dict) -> Iterator[tuple[str, str]]:
     yield "judged", result["judged"]
     for note in result["notes"]:
         yield "note", note
-    exact = "" if r["exact"] is None else f"; in exact arithmetic {r['exact']}"
+    late = f"; in exact arithmetic undecided: {OUT_OF_TIME}" if r["late"] else ""
+    exact = late if r["exact"] is None else f"; in exact arithmetic {r['exact']}"
     if sigma is None:
-        reason = "the singular values would have outlasted the time"
+        reason = f"singular values undecided: {OUT_OF_TIME}"
         yield "rank", f"{'unknown' if r['value'] is None else r['value']}; {reason}"
     else:
         yield "rank", f"{r['value']} (singular values above {r['tolerance']:.3g}){exact}"
@@ -140,9 +143,13 @@ def rounded(x: float, digits: int, rounding: str = ROUND_CEILING) -> str:
 
 def _class_rows(classes: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for verdict, label in (("yes", "is"), ("no", "is not"), ("undecided", "undecided")):
-        names = [name.replace("_", " ") for name, entry in classes.items() if entry["verdict"] == verdict]
+        some = {name.replace("_", " "): entry for name, entry in classes.items() if entry["verdict"] == verdict}
+        late = [name for name, entry in some.items() if (entry["reason"] or "").startswith(OUT_OF_TIME)]
+        names = [name for name in some if name not in late]
         if names:
             yield label, ", ".join(names)
+        if late:
+            yield label, f"{OUT_OF_TIME}: {', '.join(late)}"
 
 
 def _solution_rows(solutions: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,6 @@
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 
 import numpy as np
 
@@ -158,16 +157,21 @@ def _affordable(products: float, n: int, deadline: float) -> bool:
 
 
 def _rank_entries(matrix: Matrix, regular: bool, deadline: float) -> dict:
-    """Sizes, singular values and rank; null where they would take too long, and n where M is known to be regular."""
+    """Sizes, singular values and rank; null where they would take too long, and n where M is known to be regular.
+
+    "late": the exact rank was sought, and out of time.
+    """
     m, n = matrix.values.shape
     entries = {"rows": m, "n": n}
-    exact = n if regular else None
+    exact, late = n if regular else None, False
     if not regular and max(m, n) <= LARGEST_ORDER:
         # What is left is for the classes.
-        with suppress(OutOfTimeError):
+        try:
             exact = exact_rank(matrix.exact, moment(deadline, 0.3))
+        except OutOfTimeError:
+            late = True
     if not _affordable(SINGULAR_VALUES, max(m, n), deadline):
-        nothing = {"value": exact, "tolerance": None, "gap": None, "exact": exact}
+        nothing = {"value": exact, "tolerance": None, "gap": None, "exact": exact, "late": late}
         return {**entries, "rank": nothing, "singular_values": None, "condition": None}
     numerical = rank(matrix.values)
     return {
@@ -177,6 +181,7 @@ def _rank_entries(matrix: Matrix, regular: bool, deadline: float) -> dict:
             "tolerance": numerical.tolerance,
             "gap": _finite(numerical.gap),
             "exact": exact,
+            "late": late,
         },
         "singular_values": numerical.singular_values.tolist(),
         "condition": _finite(numerical.condition),

@@ -58,11 +58,14 @@ def product_seconds(n: int) -> float:
 
 
 def bits(M: fmpq_mat) -> int:
-    """Binary digits of the largest entry once M's rows are whole numbers; 0 where M is empty."""
+    """Binary digits of the largest entry of a row once that is whole numbers, the mean of all rows; 0 where M is empty.
+
+    A determinant has so many for each of its rows, at most and about.
+    """
     if not (M.nrows() and M.ncols()):
         return 0
-    entries = whole_rows(M).entries()
-    return int(max(max(entries), -min(entries))).bit_length()
+    rows = whole_rows(M).tolist()
+    return math.ceil(sum(int(max(max(row), -min(row))).bit_length() for row in rows) / len(rows))
 
 
 def elimination_seconds(n: int, b: int) -> float:

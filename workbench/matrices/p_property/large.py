@@ -34,10 +34,10 @@ LONGEST_PROOF = 100_000
 """Lines of a tree that are kept."""
 
 
-def by_walk_and_tree(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
+def by_walk_and_tree(M: fmpq_mat, deadline: float) -> PVerdict:
     """The verdict on M (n, n), its diagonal positive: a diagonal W, else walks, quotients and the tree of principal
     pivots in turns."""
-    n, over = M.nrows(), f"{OUT_OF_TIME}: the limit of {seconds:g} s was reached"
+    n = M.nrows()
     try:
         scaled = Scaled.of(M, deadline)
         if not np.isfinite(scaled.A).all():
@@ -54,7 +54,7 @@ def by_walk_and_tree(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
                 proof = "a diagonal W > 0 makes W M + M^T W positive definite"
                 return PVerdict("P", proof, tree=("diagonal", exact))
     except OutOfTimeError:
-        return PVerdict("undecided", reason=f"{over} in the search for a diagonal W")
+        return PVerdict("undecided", reason=f"{OUT_OF_TIME} in the search for a diagonal W")
     quotients, turn = Quotients(M, scaled, deadline), FIRST_TURN
     tree = Tree(M, scaled, deadline) if n <= LARGEST_TREE else None
     while clock() < deadline:
@@ -65,7 +65,7 @@ def by_walk_and_tree(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
         if verdict:
             return verdict
         turn *= 2
-    walked = f"{over} after {walks.seed} walks of principal pivots"
+    walked = f"{OUT_OF_TIME} after {walks.seed} walks of principal pivots"
     if tree is None:
         reason = f"{walked}; their tree is not grown beyond order {LARGEST_TREE}"
         return PVerdict("undecided", reason=reason)

@@ -25,7 +25,7 @@ CHUNK = 2_000_000
 """Multiplications, about, between two looks at the clock."""
 
 
-def by_minors(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
+def by_minors(M: fmpq_mat, deadline: float) -> PVerdict:
     """All principal minors of M in the order of their size; the diagonal is known to be positive."""
     n = M.nrows()
     # Positive factors of the rows change no minor's sign.
@@ -37,7 +37,7 @@ def by_minors(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
         smallest = min(smallest, float(relative.min()))
         for c in np.flatnonzero(positive == 0):
             if clock() > deadline:
-                return _undecided(n, seconds, sets.shape[1], checked, exact, smallest)
+                return _undecided(n, sets.shape[1], checked, exact, smallest)
             a = tuple(sets[c].tolist())
             determinant = fmpz_mat([[integers[i][j] for j in a] for i in a]).det()
             ratio = fmpq(determinant, math.prod(integers[i][i] for i in a))
@@ -47,18 +47,15 @@ def by_minors(M: fmpq_mat, deadline: float, seconds: float) -> PVerdict:
                 return not_p(M, a, checked, exact, smallest)
         checked += int(positive.sum())
         if clock() > deadline and checked < 2**n - 1:
-            return _undecided(n, seconds, sets.shape[1], checked, exact, smallest)
+            return _undecided(n, sets.shape[1], checked, exact, smallest)
     proof = f"all {checked} principal minors are positive ({exact} in exact arithmetic, the others by error bounds)"
     return PVerdict(
         "P", proof, tree=("minors",), minors_checked=checked, exact_minors=exact, smallest_relative_minor=smallest
     )
 
 
-def _undecided(n: int, seconds: float, size: int, checked: int, exact: int, smallest: float) -> PVerdict:
-    reason = (
-        f"{OUT_OF_TIME}: the limit of {seconds:g} s was reached after {checked} of 2^{n} - 1 principal minors, "
-        f"all positive (sizes below {size} complete)"
-    )
+def _undecided(n: int, size: int, checked: int, exact: int, smallest: float) -> PVerdict:
+    reason = f"{OUT_OF_TIME} after {checked} of 2^{n} - 1 principal minors, all positive (sizes below {size} complete)"
     return PVerdict(
         "undecided", reason=reason, minors_checked=checked, exact_minors=exact, smallest_relative_minor=smallest
     )

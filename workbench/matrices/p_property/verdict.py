@@ -53,10 +53,10 @@ def p_verdict(M: fmpq_mat, seconds: float = 10.0) -> PVerdict:
     if proof:
         return PVerdict("P", proof, tree=("diagonal", [1] * n))
     if n <= BY_SIZE:
-        return by_minors(M, deadline, seconds)
+        return by_minors(M, deadline)
     blocks = irreducible_blocks(M)
     if len(blocks) == 1:
-        return by_walk_and_tree(M, deadline, seconds)
+        return by_walk_and_tree(M, deadline)
     return _by_blocks(M, blocks, deadline)
 
 

@@ -351,10 +351,12 @@ def _maximal(M: fmpq_mat, q: list[fmpq], pieces: list[Piece]) -> list[Piece]:
         (s, t), (other_s, other_t) = positive[i], positive[j]
         return s <= other_s and t <= other_t
 
+    # Pieces differ, so that none lies within a point.
+    wide = [j for j, piece in enumerate(pieces) if piece.dimension]
     return [
         piece
         for i, piece in enumerate(pieces)
-        if not any(within(i, j) and (not within(j, i) or j < i) for j in range(len(pieces)) if j != i)
+        if not any(within(i, j) and (not within(j, i) or j < i) for j in wide if j != i)
     ]
 
 
