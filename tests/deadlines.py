@@ -279,29 +279,35 @@ class Result:
         )
 
 
-def _run(words: list[str], pipe: Any) -> None:
-    """Run the command and send its times and data."""
+def measured(words: list[str]) -> tuple[float, float, Data]:
+    """Processor time of this thread and wall-clock time [s] of a command, and the data it printed."""
     out = io.StringIO()
     wall, processor = time.perf_counter(), time.thread_time()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
         workbench(words)
     spent = time.thread_time() - processor, time.perf_counter() - wall
     text = out.getvalue()
-    pipe.send((*spent, json.loads(text[text.index("{") :]) if "{" in text else {}))
+    return (*spent, json.loads(text[text.index("{") :]) if "{" in text else {})
+
+
+def _run(words: list[str], pipe: Any) -> None:
+    """Run the command and send what was measured."""
+    pipe.send(measured(words))
+
+
+PROCESSOR_TIME = SimpleNamespace(perf_counter=time.thread_time)
+"""In the place of `timing.time`: deadlines are kept in processor time."""
 
 
 def warm() -> None:
     """Let the clock count processor time, and load what a check may need before processes are forked."""
-    timing.time = SimpleNamespace(perf_counter=time.thread_time)
+    timing.time = PROCESSOR_TIME
     kinds = ("similar", "psd", "random", "laplacian", "M", "sparse")
     every = [Try(kind, order, 1.0, ("q",)) for kind in kinds for order in (20, 90)]
     every += [Try(kind, 12, 1.0) for kind in PROBLEMS]
     for tried in [*every, Try("psd", 70, 2.0, ("certificate",)), Try("random", 300, 2.0)]:
-        with (
-            tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()),
-            contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit),
-        ):  # fmt: skip
-            workbench(tried.written(Path(folder)))
+        with tempfile.TemporaryDirectory() as folder:
+            measured(tried.written(Path(folder)))
 
 
 def tries(kinds: list[str], orders: list[int], limits: list[float], options: tuple[str, ...]) -> Iterator[Try]:
