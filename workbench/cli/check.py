@@ -118,7 +118,7 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
         replaced(o.picture) if o.picture else nullcontext() as drawing,
     ):
         with Progress(quiet=False) as report:
-            found = check_problem(name_of(o.file), M, q, _for_verdicts(o, deadline), report)
+            found = check_problem(name_of(o.file), M, q, _for_verdicts(o, deadline, len(M.values)), report)
         if proofs:
             document = found.certificate(seconds_left(deadline, PROOFS if page else 1.0))
             proofs.write_text(json.dumps(document, indent=1), "utf-8")
@@ -132,11 +132,14 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
     print(json_text(found.data) if o.json else found.text + "".join(written))
 
 
-def _for_verdicts(o: argparse.Namespace, deadline: float) -> float:
-    """Seconds for the verdicts: what is left after reading, or a part of it where proofs are written after them."""
+def _for_verdicts(o: argparse.Namespace, deadline: float, n: int) -> float:
+    """Seconds for the verdicts on n unknowns: what is left after reading, less what is kept for proofs."""
+    from workbench.diagnostics.certificate import writing_seconds
     from workbench.engine.timing import seconds_left
 
-    return seconds_left(deadline, 1 - PROOFS if o.certificate or o.out else 1.0)
+    left = seconds_left(deadline, 1.0)
+    kept = max(PROOFS * left, writing_seconds(n)) if o.certificate or o.out else 0.0
+    return max(0.0, left - kept)
 
 
 def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
@@ -152,7 +155,7 @@ def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
         replaced(o.out) if o.out else nullcontext() as page,
         replaced(o.certificate) if o.certificate else nullcontext() as proofs,
     ):
-        found = check_posed_problem(name_of(o.file), posed, _for_verdicts(o, deadline))
+        found = check_posed_problem(name_of(o.file), posed, _for_verdicts(o, deadline, posed.size))
         if proofs:
             proofs.write_text(json.dumps(found.certificate(seconds_left(deadline, 1.0)), indent=1), "utf-8")
         if page:

@@ -80,7 +80,7 @@ def minors_seconds(n: int, b: int) -> float:
 
 def solution_seconds(n: int, columns: int, b: int) -> float:
     """Seconds, about, of solving n linear equations of entries of b bits for so many right-hand sides."""
-    several = _slowness() * columns * n**3 * (4e-10 * b + 3.5e-12 * b**2)
+    several = _slowness() * columns * n**3 * (3e-10 * b + 3.5e-12 * b**2)
     return elimination_seconds(n, b) + several * (columns > 1)
 
 
