@@ -56,7 +56,7 @@ def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds
 def _of_bounds(problem: MLCP, deadline: float) -> Entry:
     M = Matrix(problem.M).exact
     unique = uniqueness_entry(M, problem.lower, problem.upper, seconds_left(deadline, 0.5))
-    near = default_solver(problem.kind).solve(problem).z if clock() < deadline else None
+    near = default_solver(problem.kind).first.solve(problem).z if clock() < deadline else None
     solutions = solutions_of(problem, unique["verdict"] == "unique", seconds_left(deadline, 0.9), near)
     return {"uniqueness": unique, "solutions": solutions}
 
