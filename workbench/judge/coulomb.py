@@ -209,7 +209,7 @@ def misalignment(p_t: ArrayLike, u_t: ArrayLike, v_th: ArrayLike) -> Array:
     p_t, u_t = np.asarray(p_t, dtype=float), np.asarray(u_t, dtype=float)
     defined = (np.linalg.norm(u_t, axis=-1) > np.asarray(v_th, dtype=float)) & (p_t != 0).any(axis=-1)
     # The angle is that of the directions, whatever the sizes.
-    p_t, u_t = (x / np.maximum(np.abs(x).max(axis=-1, keepdims=True), 1e-300) for x in (p_t, u_t))
-    along = -(p_t * u_t).sum(axis=-1)
-    across = p_t[..., 0] * u_t[..., 1] - p_t[..., 1] * u_t[..., 0] if p_t.shape[-1] == 2 else 0.0
+    p, u = (x / np.maximum(np.abs(x).max(axis=-1, keepdims=True), 1e-300) for x in (p_t, u_t))
+    along = -(p * u).sum(axis=-1)
+    across = p[..., 0] * u[..., 1] - p[..., 1] * u[..., 0] if p.shape[-1] == 2 else 0.0
     return np.where(defined, np.degrees(np.arctan2(np.abs(across), along)), np.nan)
