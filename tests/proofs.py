@@ -2,7 +2,8 @@
 
 from fractions import Fraction
 
-from workbench.certificates.exact import RefusedError, determinant, part, times
+from workbench.certificates.exact import determinant, part, times
+from workbench.certificates.outcomes import RefusedError
 from workbench.certificates.pivots import check_tree
 from workbench.matrices.p_property.witness import as_lines
 

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from tests import definitions
-from workbench.certificates.exact import RefusedError
-from workbench.certificates.verify import HOLDS, Finding, digest, verify
+from workbench.certificates.documents import digest
+from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError
+from workbench.certificates.verify import verify
 from workbench.diagnostics.certificate import certificate
 from workbench.diagnostics.wellposedness import class_entries, solutions_entry
 from workbench.engine.timing import clock
@@ -249,7 +250,7 @@ class Stress:
             self.fail("claims left out", (left, *said))
         for finding in verify(document):
             self.counts["claims"] += 1
-            if finding.result != HOLDS:
+            if finding.result != VERIFIED:
                 self.fail(f"claims {finding.result}", (finding, *said))
         self._damage(document, true)
         if self.counts["matrices"] % LIES == 0:
@@ -264,7 +265,7 @@ class Stress:
             self.counts["damaged"] += 1
             if self._verified({**broken, "digest": whole["digest"]}) is not None:
                 self.fail("DAMAGE NOT NOTICED", broken)
-        where = self.chance.choice(("claims", "claims", "long", "long", "M", "q"))
+        where = self.chance.choice(("claims", "claims", "long", "long", "problem"))
         if where == "long":
             where, k = "claims", self.chance.choice(_with_numbers(whole["claims"]))
             broken = {**whole, where: [damaged(x, self.chance) if i == k else x for i, x in enumerate(whole[where])]}
@@ -291,10 +292,10 @@ class Stress:
             self.counts["damaged wholes refused"] += 1
             return
         if true is None:
-            M, q = document["M"], document["q"]
+            M, q = document["problem"]["M"], document["problem"].get("q")
             true = truths([[Fraction(x) for x in row] for row in M], None if q is None else [Fraction(x) for x in q])
         for finding in findings:
-            if finding.result != HOLDS:
+            if finding.result != VERIFIED:
                 self.counts["damaged claims refused"] += 1
             elif str(true[finding.about]) != finding.claim:
                 self.fail("FALSE CLAIMS HOLD", (finding, document))
@@ -317,7 +318,7 @@ def with_lies(document: Document, chance: random.Random) -> Document:
         for support in supports
     ]
     solutions = next(claim["support"] for claim in document["claims"] if claim["about"] == "solutions")
-    points, cover = solutions["points"], solutions.get("cover", [["point", 0, ["0"] * len(document["M"])]])
+    points, cover = solutions["points"], solutions.get("cover", [["point", 0, ["0"] * len(document["problem"]["M"])]])
     for count in range(len(points)):
         kept = chance.sample(points, count)
         closed = [["point", chance.randrange(count or 1), x[2]] if x[0] == "point" else x for x in cover]

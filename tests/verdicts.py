@@ -6,7 +6,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.certificates.classes import check_class
-from workbench.certificates.exact import RefusedError
+from workbench.certificates.outcomes import RefusedError
 from workbench.engine.timing import clock
 from workbench.matrices.classes.matrix_classes import CLASSES, matrix_classes
 from workbench.matrices.solutions.solution_cover import cover

@@ -1,17 +1,22 @@
 """`python -m workbench.certificates FILE`: the check by itself, with nothing but Python's standard library."""
 
-import json
+import argparse
 import sys
 
-from workbench.certificates.exact import RefusedError
-from workbench.certificates.verify import REFUSED, verify
+from workbench.certificates.documents import load
+from workbench.certificates.limits import SECONDS
+from workbench.certificates.outcomes import NO_CERTIFICATE, STATUS, RefusedError, outcome, printable, text
+from workbench.certificates.verify import verify
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m workbench.certificates", description=__doc__)
+    parser.add_argument("file", help="JSON written by check --certificate")
+    parser.add_argument("--time-limit", type=float, metavar="S", default=SECONDS, help="for all claims together [s]")
+    given = parser.parse_args()
     try:
-        with open(sys.argv[1], encoding="utf-8") as file:
-            findings = verify(json.load(file))
-    except (IndexError, OSError, ValueError, RefusedError) as error:
-        sys.exit(f"no certificate could be checked: {error}")
-    for finding in findings:
-        print(f"{finding.about} {finding.claim}: {finding.result} {finding.reason}".rstrip())
-    sys.exit(any(finding.result == REFUSED for finding in findings))
+        findings = verify(load(given.file), seconds=given.time_limit)
+    except (OSError, RefusedError) as error:
+        print(printable(f"{given.file}: {error}"), file=sys.stderr)
+        sys.exit(NO_CERTIFICATE)
+    print(text(findings))
+    sys.exit(STATUS[outcome(findings)])

@@ -8,20 +8,22 @@ Oper. Res. 17, 1992; docs/formulary.md, section 3).
 
 from typing import Any
 
-from workbench.certificates.exact import RefusedError, Rows, determinant, dot, indices, part, solve, times, vector
+from workbench.certificates.documents import check_fields
+from workbench.certificates.exact import Rows, determinant, dot, part, solve, times, vector
+from workbench.certificates.outcomes import RefusedError, RefutedError
 from workbench.certificates.pivots import check_tree
+from workbench.certificates.problem import Bounds
 
 
-def check_uniqueness(M: Rows, bounds: Any, verdict: Any, support: dict[str, Any]) -> None:
+def check_uniqueness(M: Rows, lower: Bounds, upper: Bounds, verdict: Any, support: dict[str, Any]) -> None:
     """RefusedError unless the support proves the verdict "unique" or "not unique"."""
-    n = len(M)
-    if not isinstance(bounds, dict):
-        raise RefusedError("the bounds are not given")
-    free, fixed, bounded = (indices(bounds.get(kind), n, kind) for kind in ("free", "fixed", "bounded"))
-    if sorted([*free, *fixed, *bounded]) != list(range(n)):
-        raise RefusedError("the unknowns are not shared out to free, fixed and bounded")
+    n = range(len(M))
+    free = [i for i in n if lower[i] is None and upper[i] is None]
+    fixed = [i for i in n if lower[i] is not None and lower[i] == upper[i]]
+    bounded = [i for i in n if i not in free and i not in fixed]
     if verdict == "not unique":
-        x = vector(support.get("x"), n, "x")
+        check_fields(support, ("x",), "the support")
+        x = vector(support["x"], len(M), "x")
         image = times(M, x)
         if (
             not any(x)
@@ -29,11 +31,14 @@ def check_uniqueness(M: Rows, bounds: Any, verdict: Any, support: dict[str, Any]
             or any(image[i] for i in free)
             or any(x[i] * image[i] > 0 for i in bounded)
         ):
-            raise RefusedError("x does not show two solutions for some q")
+            raise RefutedError("x does not show two solutions for some q")
     elif verdict == "unique":
+        check_fields(support, ("by", "tree") if bounded else ("by",), "the support")
+        if support["by"] != ("tree" if bounded else "equations"):
+            raise RefusedError(f"uniqueness here cannot be proved by {str(support['by'])[:20]!r}")
         complement = _schur_complement(M, free, bounded)
-        if complement:
-            check_tree(complement, support.get("tree"))
+        if bounded:
+            check_tree(complement, support["tree"])
     else:
         raise RefusedError(f"{str(verdict)[:20]!r} is no verdict on uniqueness")
 
@@ -43,7 +48,7 @@ def _schur_complement(M: Rows, free: list[int], bounded: list[int]) -> Rows:
     if not free:
         return part(M, bounded)
     if determinant(part(M, free)) == 0:
-        raise RefusedError("the matrix of the free unknowns is singular")
+        raise RefutedError("the matrix of the free unknowns is singular")
     columns = [solve(part(M, free), [M[i][j] for i in free]) or [] for j in bounded]
     return [
         [M[i][j] - dot([M[i][k] for k in free], column) for j, column in zip(bounded, columns, strict=True)]

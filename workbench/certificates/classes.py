@@ -1,7 +1,8 @@
 """Does the support of a verdict prove that M belongs to a class of LCP theory, or that it does not?
 
 The classes are those of Cottle, Pang and Stone, The Linear Complementarity Problem (1992), chapter 3. `support` maps
-names to exact numbers, indices counting from zero; docs/certificates.md lists what each class may be proved by.
+names to exact numbers, indices counting from zero; docs/certificates.md lists what each class may be proved by, and
+`FORMS` the fields of each support: every field that is there is checked.
 Standard library only.
 """
 
@@ -10,19 +11,21 @@ from typing import Any
 
 from workbench.certificates import factors, repetition
 from workbench.certificates.cones import check_cones
+from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import (
-    RefusedError,
     Rows,
     Vector,
     determinant,
     dot,
     indices,
     part,
+    rational,
     symmetric,
     times,
     transposed,
     vector,
 )
+from workbench.certificates.outcomes import PremiseError, RefusedError, RefutedError
 from workbench.certificates.pivots import check_tree
 from workbench.certificates.solutions import check_no_solution
 from workbench.certificates.theorems import follows
@@ -34,12 +37,35 @@ CLASSES = (
 
 Support = dict[str, Any]
 
+FORMS: dict[tuple[str, str | None], tuple[str, ...]] = {
+    ("yes", "implication"): ("from",),
+    ("yes", "entries"): ("",),
+    ("yes", "tree"): ("tree",),
+    ("yes", "cones"): ("cover",),
+    ("yes", "repetition"): ("",),
+    ("yes", None): ("index_set", "d", "x"),
+    ("no", "implication"): ("conclusion from",),
+    ("no", None): (
+        "entry", "y", "x", "index_set", "index_set minor", "index_set minor x", "cover q", "cover q z",
+    ),
+}  # fmt: skip
+"""The fields that a support may have besides `by`, in alphabetical order, for a verdict and the value of `by`.
+
+`factors` has its own."""
+
 
 def check_class(M: Rows, name: str, verdict: str, support: Support, known: dict[str, str]) -> None:
     """RefusedError unless the support proves the verdict, "yes" or "no", on the class; `known` are verdicts so far."""
-    if name not in CLASSES or verdict not in ("yes", "no"):
-        raise RefusedError(f"{name!r}: {verdict!r} is no verdict on a class")
-    if support.get("by") == "implication":
+    if verdict not in ("yes", "no"):
+        raise RefusedError(f"{str(verdict)[:20]!r} is no verdict on a class, yes or no")
+    by = support.get("by")
+    if verdict == "yes" and isinstance(by, str) and by in factors.FIELDS:
+        factors.check(M, name, support)
+        return
+    fields = " ".join(sorted(set(support) - {"by"}))
+    if not isinstance(by, str | None) or fields not in FORMS.get((verdict, by), ()):
+        raise RefusedError(f"a {verdict} by {str(by)[:20]!r} with the fields '{fields[:40]}' has no known form")
+    if by == "implication":
         _check_implication(name, verdict, support, known)
     elif verdict == "yes":
         _check_yes(M, name, support)
@@ -54,14 +80,14 @@ def _check_implication(name: str, verdict: str, support: Support, known: dict[st
         raise RefusedError("an implication needs a list of premises in 'from'")
     missing = [x for x in others if known.get(x) != "yes"]
     if missing:
-        raise RefusedError(f"the premise {missing[0]} is not proved")
+        raise PremiseError(f"the premise {missing[0][:20]!r} is not verified")
     if verdict == "yes":
         if not follows(others, name):
             raise RefusedError(f"no theorem says that {' and '.join(others)} make {name}")
         return
     conclusion = support.get("conclusion")
     if not isinstance(conclusion, str) or known.get(conclusion) != "no":
-        raise RefusedError(f"that it is not {conclusion} is not proved")
+        raise PremiseError(f"that it is not {str(conclusion)[:20]!r} is not verified")
     if not follows([*others, name], conclusion):
         raise RefusedError(f"no theorem says that {' and '.join([*others, name])} make {conclusion}")
 
@@ -72,12 +98,10 @@ def _check_yes(M: Rows, name: str, support: Support) -> None:
         check_tree(M, support.get("tree"))
     elif by == "entries" and name in ENTRIES:
         if not ENTRIES[name](M):
-            raise RefusedError(f"the signs of the entries do not make the matrix {name}")
+            raise RefutedError(f"the signs of the entries do not make the matrix {name}")
     elif name == "PSD" and "index_set" in support:
         if not factors.spans(symmetric(M), indices(support["index_set"], n, "the index set")):
-            raise RefusedError("the rows of the index set do not span a positive semidefinite form")
-    elif by in ("ldl", "cholesky", "split"):
-        factors.check(M, name, support)
+            raise RefutedError("the rows of the index set do not span a positive semidefinite form")
     elif by == "cones" and name == "Q0":
         check_cones(M, support.get("cover"))
     elif by == "repetition":
@@ -86,11 +110,11 @@ def _check_yes(M: Rows, name: str, support: Support) -> None:
         d = vector(support["d"], n, "d")
         C = comparison(M) if name == "H_plus" else M
         if not (_is_z(C) and min(d) > 0 and min(times(C, d)) > 0):
-            raise RefusedError("d > 0 with a positive image does not show dominance")
+            raise RefutedError("d > 0 with a positive image does not show dominance")
     elif name == "S" and "x" in support:
         x = vector(support["x"], n, "x")
         if not (min(x) >= 0 and min(times(M, x)) > 0):
-            raise RefusedError("x >= 0 with M x > 0 fails")
+            raise RefutedError("x >= 0 with M x > 0 fails")
     else:
         raise RefusedError(f"a yes to {name} cannot be proved by {by!r}")
 
@@ -139,41 +163,52 @@ def _check_no(M: Rows, name: str, support: Support) -> None:
     if "entry" in support and name in ("Z", "M"):
         entry = indices(support["entry"], n, "the entry")
         if len(entry) != 2 or not M[entry[0]][entry[1]] > 0:
-            raise RefusedError(f"{entry} is not a positive entry off the diagonal")
+            raise RefutedError(f"{entry} is not a positive entry off the diagonal")
     elif name in ("S", "H_plus", "M") and "y" in support:
         y, of = vector(support["y"], n, "y"), comparison(M) if name == "H_plus" else M
         if name == "M" and not _is_z(M):
-            raise RefusedError("y shows of Z-matrices alone that they are not M-matrices")
+            raise RefutedError("y shows of Z-matrices alone that they are not M-matrices")
         if not (min(y) >= 0 and any(y) and max(times(transposed(of), y)) <= 0):
-            raise RefusedError("y >= 0, not zero, with a product that is nowhere positive fails")
+            raise RefutedError("y >= 0, not zero, with a product that is nowhere positive fails")
     elif name in ("Q", "Q0") and "q" in support:
         _check_unsolvable(M, name, support)
     elif "index_set" in support:
-        a = indices(support["index_set"], n, "the index set")
-        if not a or not _minor_contradicts(name, M, a):
-            raise RefusedError(f"the principal minor of {a} does not contradict {name}")
+        _check_minor(name, M, support)
     elif "x" in support:
-        x = vector(support["x"], n, "x")
-        if not any(x) or not _vector_contradicts(name, M, x):
-            raise RefusedError(f"the vector x does not contradict {name}")
+        _check_vector(name, M, support)
     else:
-        raise RefusedError(f"a no to {name} is without support")
+        raise RefusedError(f"a no to {name} cannot be proved by {', '.join(support)}")
 
 
 def _check_unsolvable(M: Rows, name: str, support: Support) -> None:
     q = vector(support["q"], len(M), "q")
-    if name == "Q0":
+    if name == "Q0" or "z" in support:
         z = vector(support.get("z"), len(M), "z")
         if min(z) < 0 or min(w + c for w, c in zip(times(M, z), q, strict=True)) < 0:
-            raise RefusedError("the LCP is not feasible at z, and says nothing on Q0")
+            raise RefutedError("the LCP is not feasible at z, and says nothing on Q0")
     check_no_solution(M, q, support.get("cover"))
 
 
-def _minor_contradicts(name: str, M: Rows, a: list[int]) -> bool:
+def _check_minor(name: str, M: Rows, support: Support) -> None:
+    """The principal minor contradicts the class; where its value or a vector is given too, these are right."""
+    a = indices(support["index_set"], len(M), "the index set")
     minor = determinant(part(comparison(M) if name == "H_plus" else M, a))
     if name in ("P", "M", "H_plus"):
-        return minor <= 0
-    return (name == "P0" and minor < 0) or (name == "nondegenerate" and minor == 0)
+        contradicts = minor <= 0
+    else:
+        contradicts = (name == "P0" and minor < 0) or (name == "nondegenerate" and minor == 0)
+    if not a or not contradicts:
+        raise RefutedError(f"the principal minor of {a} does not contradict {name}")
+    if "minor" in support and rational(support["minor"]) != minor:
+        raise RefutedError(f"the principal minor of {a} has another value")
+    if "x" in support:
+        _check_vector(name, M, support)
+
+
+def _check_vector(name: str, M: Rows, support: Support) -> None:
+    x = vector(support["x"], len(M), "x")
+    if not any(x) or not _vector_contradicts(name, M, x):
+        raise RefutedError(f"the vector x does not contradict {name}")
 
 
 def _vector_contradicts(name: str, M: Rows, x: Vector) -> bool:
@@ -196,11 +231,12 @@ def _vector_contradicts(name: str, M: Rows, x: Vector) -> bool:
     }.get(name, False)
 
 
-def check_indefinite(M: Rows, support: Support) -> None:
+def check_indefinite(M: Rows, verdict: Any, support: Support) -> None:
     """RefusedError unless the verdict is "yes", and x^T M x positive at one vector and negative at the other."""
-    if support.get("verdict") != "yes":
+    check_fields(support, ("positive", "negative"), "the support")
+    if verdict != "yes":
         raise RefusedError("only that the form takes both signs can be proved")
     for key, sign in (("positive", 1), ("negative", -1)):
         x = vector(support.get(key), len(M), key)
         if not sign * dot(x, times(M, x)) > 0:
-            raise RefusedError(f"x^T M x is not {key} at that vector")
+            raise RefutedError(f"x^T M x is not {key} at that vector")

@@ -16,7 +16,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from workbench.certificates.exact import RefusedError, Rows, dot, indices, solve, transposed, vector
+from workbench.certificates.exact import Rows, dot, indices, solve, transposed, vector
+from workbench.certificates.limits import check_time
+from workbench.certificates.outcomes import RefusedError, RefutedError
 
 
 def check_cones(M: Rows, cover: Any) -> None:
@@ -28,6 +30,7 @@ def check_cones(M: Rows, cover: Any) -> None:
     minus = [[-x for x in column] for column in transposed(M)]
     stack: list[Rows] = [[]]
     while stack:
+        check_time()
         normals = stack.pop()
         stack += reversed(_parts(normals, unit, minus, nodes))
     if next(nodes, None) is not None:
@@ -44,11 +47,11 @@ def _parts(normals: Rows, unit: Rows, minus: Rows, nodes: Iterator[Any]) -> list
         generators = [minus[i] if i in a else unit[i] for i in range(n)]
         facets = [solve(generators, [Fraction(i == j) for j in range(n)]) for i in range(n)]
         if any(f is None for f in facets):
-            raise RefusedError(f"the complementary cone of {a} has no interior")
+            raise RefutedError(f"the complementary cone of {a} has no interior")
         whole = [f for f in facets if f is not None]
         return [[*normals, *whole[:i], [-x for x in whole[i]]] for i in range(n)]
     y = vector(node[1], len(normals), "y")
     combined = [dot(list(column), y) for column in zip(*normals, strict=True)]
     if min(y, default=Fraction(0)) < 0 or not any(y) or any(dot(combined, c) > 0 for c in (*unit, *minus)):
-        raise RefusedError("y does not show that a region holds no feasible q")
+        raise RefutedError("y does not show that a region holds no feasible q")
     return []

@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
+from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import (
-    RefusedError,
     Rows,
     dot,
     indices,
@@ -20,28 +20,32 @@ from workbench.certificates.exact import (
     transposed,
     vector,
 )
-from workbench.certificates.repetition import LARGEST, TooLongError
+from workbench.certificates.limits import check_time
+from workbench.certificates.outcomes import RefusedError, RefutedError, TooLongError
+from workbench.certificates.repetition import LARGEST
 
 
-def check_distance(M: Rows, support: dict[str, Any]) -> None:
-    """RefusedError unless the verdict [lower, upper] encloses sigma.
+def check_distance(M: Rows, verdict: Any, support: dict[str, Any]) -> None:
+    """RefusedError unless the verdict [lower, upper], upper None for no bound, encloses sigma.
 
     From above: |M_aa x| <= upper |x| for one index set a. From below: W M + M^T W - W^2 - s I is positive semidefinite
-    for a diagonal W >= 0, with lower^2 <= s, or else lower <= sigma_min(M_aa) for all a, which is repeated.
+    for a diagonal W, whatever its signs, with lower^2 <= s, since 2 (W x) . (M x) <= |W x|^2 + |M x|^2; or else
+    lower <= sigma_min(M_aa) for all a, which is repeated.
     """
-    lower, upper = (x if x is None else rational(x) for x in _pair(support.get("verdict")))
-    if lower is None or lower < 0:
+    if not isinstance(verdict, list) or len(verdict) != 2:
+        raise RefusedError("the verdict is not a pair of bounds")
+    lower, upper = rational(verdict[0]), None if verdict[1] is None else rational(verdict[1])
+    if lower < 0:
         raise RefusedError("the lower bound is not a number >= 0")
+    above = () if upper is None else ("index_set", "x")
+    below = ("diagonal",) if "diagonal" in support else ()
+    check_fields(support, (*above, *below), "the support")
     if upper is not None:
         _check_above(M, upper, support)
-    if lower > 0:
-        _check_below(M, lower, support.get("diagonal"))
-
-
-def _pair(given: Any) -> list[Any]:
-    if not isinstance(given, list) or len(given) != 2:
-        raise RefusedError("the verdict is not a pair of bounds")
-    return given
+    if below:
+        _check_diagonal(M, lower, support["diagonal"])
+    elif lower > 0:
+        _repeat_below(M, lower)
 
 
 def _check_above(M: Rows, upper: Fraction, support: dict[str, Any]) -> None:
@@ -49,21 +53,26 @@ def _check_above(M: Rows, upper: Fraction, support: dict[str, Any]) -> None:
     x = vector(support.get("x"), len(a), "x")
     image = times(part(M, a), x)
     if not any(x) or upper < 0 or dot(image, image) > upper**2 * dot(x, x):
-        raise RefusedError("x does not show the upper bound")
+        raise RefutedError("x does not show the upper bound")
 
 
-def _check_below(M: Rows, lower: Fraction, diagonal: Any) -> None:
+def _check_diagonal(M: Rows, lower: Fraction, given: Any) -> None:
+    check_fields(given, ("W", "s"), "the diagonal")
+    n, W, s = len(M), vector(given["W"], len(M), "W"), rational(given["s"])
+    S = []
+    for i in range(n):
+        check_time()
+        S.append([W[i] * M[i][j] + M[j][i] * W[j] - (W[i] ** 2 + s) * (i == j) for j in range(n)])
+    if lower**2 > s or not is_positive_semidefinite(S):
+        raise RefutedError("the diagonal W does not show the lower bound")
+
+
+def _repeat_below(M: Rows, lower: Fraction) -> None:
     n = len(M)
-    if isinstance(diagonal, dict):
-        W, s = vector(diagonal.get("W"), n, "W"), rational(diagonal.get("s"))
-        S = [[W[i] * M[i][j] + M[j][i] * W[j] - (W[i] ** 2 + s) * (i == j) for j in range(n)] for i in range(n)]
-        if min(W) < 0 or lower**2 > s or not is_positive_semidefinite(S):
-            raise RefusedError("the diagonal W does not show the lower bound")
-        return
     if n > LARGEST:
         raise TooLongError(f"a bound over 2^{n} index sets, which are repeated up to order {LARGEST}")
     for a in (list(a) for k in range(1, n + 1) for a in combinations(range(n), k)):
         columns = transposed(part(M, a))
         gram = [[dot(u, v) - lower**2 * (i == j) for j, v in enumerate(columns)] for i, u in enumerate(columns)]
         if not is_positive_semidefinite(gram):
-            raise RefusedError(f"the index set {a} is below the lower bound")
+            raise RefutedError(f"the index set {a} is below the lower bound")

@@ -2,9 +2,13 @@
 
 import math
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from operator import mul
 from typing import Any
+
+from workbench.certificates.limits import DIGITS, check_time
+from workbench.certificates.outcomes import RefusedError
 
 Vector = list[Fraction]
 Rows = list[Vector]
@@ -15,18 +19,16 @@ LONGEST = 4000
 """Digits that `int` reads at once; Python refuses more by default."""
 
 
-class RefusedError(Exception):
-    """What a certificate says is not proved by what it holds; the message says why."""
-
-
 def rational(text: Any) -> Fraction:
     """The number that "p/q" or "p" stands for; RefusedError for anything else."""
-    if isinstance(text, int) and not isinstance(text, bool):
+    if type(text) is int:
         return Fraction(text)
     match = NUMBER.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise RefusedError(f"{str(text)[:40]!r} is not an exact number such as '-4/3'")
     sign, numerator, denominator = match.groups()
+    if max(len(numerator), len(denominator or "")) > DIGITS:
+        raise RefusedError(f"the number {text[:20]}... has more than {DIGITS} digits above or below the line")
     below = _integer(denominator) if denominator else 1
     if below == 0:
         raise RefusedError(f"{str(text)[:40]!r} divides by zero")
@@ -44,12 +46,16 @@ def vector(given: Any, n: int, what: str) -> Vector:
     """n numbers; RefusedError for another length."""
     if not isinstance(given, list) or len(given) != n:
         raise RefusedError(f"{what} is not a list of {n} numbers")
-    return [rational(x) for x in given]
+    found = []
+    for x in given:
+        check_time()
+        found.append(rational(x))
+    return found
 
 
 def index(given: Any, n: int, what: str) -> int:
     """An index below n."""
-    if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given < n:
+    if type(given) is not int or not 0 <= given < n:
         raise RefusedError(f"{what} is {given!r}, not an index from 0 to {n - 1}")
     return given
 
@@ -71,7 +77,12 @@ def times(M: Rows, x: Vector) -> Vector:
 
 def dot(x: Vector, y: Vector) -> Fraction:
     """The inner product."""
-    return sum((u * v for u, v in zip(x, y, strict=True) if u and v), Fraction(0))
+    total = Fraction(0)
+    for u, v in zip(x, y, strict=True):
+        if u and v:
+            check_time()
+            total += u * v
+    return total
 
 
 def transposed(M: Rows) -> Rows:
@@ -86,15 +97,37 @@ def part(M: Rows, a: list[int]) -> Rows:
 
 def symmetric(M: Rows) -> Rows:
     """M + M^T."""
-    return [
-        [x + y for x, y in zip(row, column, strict=True)] for row, column in zip(M, zip(*M, strict=True), strict=True)
-    ]
+    found = []
+    for row, column in zip(M, transposed(M), strict=True):
+        check_time()
+        found.append([x + y for x, y in zip(row, column, strict=True)])
+    return found
+
+
+def common_denominator(numbers: Iterable[Fraction]) -> int:
+    """The least one."""
+    found = 1
+    for x in numbers:
+        check_time()
+        found = math.lcm(found, x.denominator)
+    return found
 
 
 def integer_rows(M: Rows) -> tuple[Integers, list[int]]:
     """M with each row brought to integers by a positive factor, and the factors."""
-    factors = [math.lcm(*(x.denominator for x in row)) for row in M]
-    return [[int(x * f) for x in row] for row, f in zip(M, factors, strict=True)], factors
+    factors = [common_denominator(row) for row in M]
+    return [_scaled(row, f) for row, f in zip(M, factors, strict=True)], factors
+
+
+def integers(M: Rows) -> Integers:
+    """M brought to integers by one positive factor."""
+    factor = common_denominator(x for row in M for x in row)
+    return [_scaled(row, factor) for row in M]
+
+
+def _scaled(row: Vector, factor: int) -> list[int]:
+    check_time()
+    return [x.numerator * (factor // x.denominator) for x in row]
 
 
 def determinant(M: Rows) -> Fraction:
@@ -108,6 +141,7 @@ def determinant(M: Rows) -> Fraction:
         if p != k:
             A[k], A[p], sign = A[p], A[k], -sign
         for i in range(k + 1, n):
+            check_time()
             for j in range(k + 1, n):
                 A[i][j] = (A[i][j] * A[k][k] - A[i][k] * A[k][j]) // previous
         previous = A[k][k]
@@ -119,12 +153,12 @@ def schur(A: Integers, p: int, previous: int) -> Integers:
 
     Started with integers and previous = 1, and continued with the last pivot, every division is exact.
     """
-    pivot, row = A[p][p], A[p]
-    return [
-        [(x * pivot - other[p] * row[j]) // previous for j, x in enumerate(other) if j != p]
-        for i, other in enumerate(A)
-        if i != p
-    ]
+    pivot, row, found = A[p][p], A[p], []
+    for i, other in enumerate(A):
+        if i != p:
+            check_time()
+            found.append([(x * pivot - other[p] * row[j]) // previous for j, x in enumerate(other) if j != p])
+    return found
 
 
 def without(A: Integers, p: int) -> Integers:
@@ -134,8 +168,7 @@ def without(A: Integers, p: int) -> Integers:
 
 def is_positive_definite(S: Rows) -> bool:
     """Whether the symmetric S is, by elimination without fractions."""
-    scale = math.lcm(*(x.denominator for row in S for x in row)) if S else 1
-    A, previous = [[int(x * scale) for x in row] for row in S], 1
+    A, previous = integers(S), 1
     while A:
         if A[0][0] <= 0:
             return False
@@ -145,8 +178,7 @@ def is_positive_definite(S: Rows) -> bool:
 
 def is_positive_semidefinite(S: Rows) -> bool:
     """The same, where a pivot may be zero if all its row is."""
-    scale = math.lcm(*(x.denominator for row in S for x in row)) if S else 1
-    A, previous = [[int(x * scale) for x in row] for row in S], 1
+    A, previous = integers(S), 1
     while A:
         if A[0][0] < 0 or (A[0][0] == 0 and any(A[0])):
             return False
@@ -166,6 +198,7 @@ def solve(M: Rows, b: Vector) -> Vector | None:
         A[k] = [x / A[k][k] for x in A[k]]
         for i in range(n):
             if i != k and A[i][k]:
+                check_time()
                 f = A[i][k]
                 A[i] = [x - f * y for x, y in zip(A[i], A[k], strict=True)]
     return [row[-1] for row in A]
@@ -181,6 +214,7 @@ def rank(M: Rows) -> int:
         A[r], A[p] = A[p], A[r]
         row, pivot = A[r], A[r][column]
         for i in range(r + 1, len(A)):
+            check_time()
             f = A[i][column]
             A[i] = [(x * pivot - f * y) // previous for x, y in zip(A[i], row, strict=True)]
         previous, r = pivot, r + 1
@@ -189,4 +223,8 @@ def rank(M: Rows) -> int:
 
 def gram(G: Integers) -> Integers:
     """The lower triangle of G G^T for a lower triangular G, row by row."""
-    return [[sum(map(mul, G[i][: j + 1], G[j][: j + 1])) for j in range(i + 1)] for i in range(len(G))]
+    found = []
+    for i in range(len(G)):
+        check_time()
+        found.append([sum(map(mul, G[i][: j + 1], G[j][: j + 1])) for j in range(i + 1)])
+    return found

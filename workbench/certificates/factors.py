@@ -9,39 +9,47 @@ cholesky  powers of two 2^e_i, and a lower triangular G of integers: 2^e_i S_ij 
           diagonally dominant, hence S is positive definite
 """
 
-import math
 from fractions import Fraction
 from typing import Any
 
-from workbench.certificates.exact import RefusedError, Rows, dot, gram, indices, schur, symmetric, vector
+from workbench.certificates.documents import check_fields
+from workbench.certificates.exact import Rows, dot, gram, indices, integers, schur, symmetric, vector
+from workbench.certificates.limits import check_time
+from workbench.certificates.outcomes import RefusedError, RefutedError, TooLongError
 
+FIELDS = {"ldl": ("order", "L", "D"), "split": ("order", "L", "D"), "cholesky": ("powers", "bits", "G")}
+"""The fields of a support besides `by`."""
+PROVED = {"PD": ("ldl", "cholesky"), "PSD": ("ldl",), "copositive": ("split",)}
+"""What the factors prove."""
 LARGEST_POWER = 4000
 """Of two; doubles range over 2^-1074 to 2^1024, and a certificate with larger ones is refused."""
 
 
-def check(M: Rows, name: str, support: dict[str, Any]) -> None:
+def check(M: Rows, name: str, support: Any) -> None:
     """RefusedError unless the factors prove M positive definite (PD), semidefinite (PSD) or copositive."""
-    S, by = symmetric(M), support["by"]
-    if by == "cholesky" and name == "PD":
+    by = support.get("by") if isinstance(support, dict) else None
+    if by not in PROVED.get(name, ()):
+        raise RefusedError(f"{name} cannot be proved by {str(by)[:20]!r}")
+    check_fields(support, ("by", *FIELDS[by]), "the support")
+    S = symmetric(M)
+    if by == "cholesky":
         _check_cholesky(S, support)
-    elif (by == "ldl" and name in ("PD", "PSD")) or (by == "split" and name == "copositive"):
+    else:
         order, D, product = _multiplied(support, len(S))
         if (min(D) <= 0) if name == "PD" else (min(D) < 0):
-            raise RefusedError(f"the factor D has the entry {min(D)}")
+            raise RefutedError(f"the factor D has the entry {min(D)}")
         for i, a in enumerate(order):
+            check_time()
             for j, b in enumerate(order[: i + 1]):
                 left = S[a][b] - product[i][j]
                 if left < 0 if by == "split" else left:
-                    raise RefusedError(f"the factors do not give the entry {a}, {b}")
-    else:
-        raise RefusedError(f"{name} cannot be proved by {by}")
+                    raise RefutedError(f"the factors do not give the entry {a}, {b}")
 
 
 def spans(S: Rows, a: list[int]) -> bool:
     """Whether elimination in the symmetric S meets positive pivots at the indices a, and leaves nothing: then S is
     positive semidefinite."""
-    scale = math.lcm(*(x.denominator for row in S for x in row))
-    A, left, previous = [[int(x * scale) for x in row] for row in S], list(range(len(S))), 1
+    A, left, previous = integers(S), list(range(len(S))), 1
     for k in a:
         p = left.index(k)
         pivot = A[p][p]
@@ -60,7 +68,10 @@ def _multiplied(support: dict[str, Any], n: int) -> tuple[list[int], list[Fracti
         raise RefusedError(f"the factors are not those of a matrix of order {n}")
     D = vector(support.get("D"), n, "D")
     L = [[*vector(row, i, f"row {i} of L"), Fraction(1)] for i, row in enumerate(rows)]
-    LD = [[x * d for x, d in zip(row, D, strict=False)] for row in L]
+    LD = []
+    for row in L:
+        check_time()
+        LD.append([x * d for x, d in zip(row, D, strict=False)])
     return order, D, [[dot(LD[i][: j + 1], L[j]) for j in range(i + 1)] for i in range(n)]
 
 
@@ -72,10 +83,11 @@ def _check_cholesky(S: Rows, support: dict[str, Any]) -> None:
     rows = [_integers(row, i + 1, f"row {i} of G") for i, row in enumerate(rows)]
     powers, [bits] = _integers(support.get("powers"), n, "powers"), _integers([support.get("bits")], 1, "bits")
     if max(abs(x) for x in (*powers, bits)) > LARGEST_POWER:
-        raise RefusedError(f"a power of two exceeds {LARGEST_POWER}")
+        raise TooLongError(f"a power of two exceeds {LARGEST_POWER}")
     product, unit = gram(rows), Fraction(4) ** -bits
     sums, diagonal = [Fraction(0)] * n, [Fraction(0)] * n
     for i in range(n):
+        check_time()
         for j in range(i + 1):
             left = S[i][j] * Fraction(2) ** (powers[i] + powers[j]) - product[i][j] * unit
             if i == j:
@@ -85,7 +97,7 @@ def _check_cholesky(S: Rows, support: dict[str, Any]) -> None:
                 sums[j] += abs(left)
     weak = next((i for i in range(n) if not diagonal[i] > sums[i]), None)
     if weak is not None:
-        raise RefusedError(f"what G leaves of the matrix is not diagonally dominant in row {weak}")
+        raise RefutedError(f"what G leaves of the matrix is not diagonally dominant in row {weak}")
 
 
 def _integers(given: Any, length: int, what: str) -> list[int]:

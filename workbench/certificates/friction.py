@@ -12,12 +12,13 @@ none, kind    "self-stress"  r in K (Coulomb's law: without tangential part) has
               "cover"        in the plane: the LCP of Stewart and Trinkle has no solution (`solutions`)
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from workbench.certificates import factors
+from workbench.certificates.documents import check_fields
 from workbench.certificates.exact import (
-    RefusedError,
     Rows,
     Vector,
     dot,
@@ -27,25 +28,31 @@ from workbench.certificates.exact import (
     transposed,
     vector,
 )
+from workbench.certificates.outcomes import RefusedError, RefutedError
 from workbench.certificates.solutions import check_no_solution
 
 LAWS = ("Coulomb's law", "cone problem")
 
+FIELDS = {
+    ("exists", "no impulse"): (),
+    ("exists", "interior"): ("x",),
+    ("exists", "polyhedral"): ("x",),
+    ("exists", "definite"): ("factors",),
+    ("exists", "solution"): ("r",),
+    ("none", "self-stress"): ("r",),
+    ("none", "cover"): ("cover",),
+}
+"""The fields of a support besides `kind`, for a verdict and a kind."""
 
+
+@dataclass(frozen=True)
 class Friction:
-    """The data of a friction problem, read and checked for sizes."""
+    """The data of a friction problem, of sizes that fit, and its cones."""
 
-    def __init__(self, given: Any) -> None:
-        if not isinstance(given, dict) or not isinstance(given.get("W"), list) or not isinstance(given.get("mu"), list):
-            raise RefusedError("a friction problem needs W, q, mu and d")
-        n, contacts, d = len(given["W"]), len(given["mu"]), given.get("d")
-        if d not in (1, 2) or isinstance(d, bool) or n != contacts * (1 + d) or not n:
-            raise RefusedError(f"{contacts} contacts with d = {str(d)[:9]} tangents do not have {n} rows")
-        self.d: int = d
-        self.W: Rows = [vector(row, n, f"row {i} of W") for i, row in enumerate(given["W"])]
-        self.q, self.mu = vector(given.get("q"), n, "q"), vector(given["mu"], contacts, "mu")
-        if min(self.mu) < 0:
-            raise RefusedError("a coefficient of friction is negative")
+    W: Rows
+    q: Vector
+    mu: Vector
+    d: int
 
     def contacts(self, y: Vector) -> list[tuple[Fraction, Vector, Fraction]]:
         """(y_n, y_t, mu) of every contact."""
@@ -68,26 +75,29 @@ class Friction:
 def check_existence(p: Friction, law: str, verdict: Any, support: dict[str, Any]) -> None:
     """RefusedError unless the support proves that the problem has a solution ("exists") or none ("none")."""
     coulomb, kind, n = law == LAWS[0], support.get("kind"), len(p.q)
-    if verdict == "exists" and kind == "no impulse":
+    if not isinstance(kind, str) or not isinstance(verdict, str) or (verdict, kind) not in FIELDS:
+        raise RefusedError(f"{str(verdict)[:20]!r} cannot be proved by {str(kind)[:20]!r}")
+    check_fields(support, ("kind", *FIELDS[verdict, kind]), "the support")
+    if kind == "no impulse":
         holds = p.in_dual(p.q, mu=not coulomb)
-    elif verdict == "exists" and kind in ("interior", "polyhedral"):
-        holds = _reaches_inside(p, vector(support.get("x"), n, "x"), kind)
-    elif verdict == "exists" and kind == "definite":
-        factors.check(p.W, "PD", support.get("factors") or {"by": None})
+    elif kind in ("interior", "polyhedral"):
+        holds = _reaches_inside(p, vector(support["x"], n, "x"), kind)
+    elif kind == "definite":
+        factors.check(p.W, "PD", support["factors"])
         holds = True
-    elif verdict == "exists" and kind == "solution" and coulomb:
-        holds = _solves_coulomb(p, vector(support.get("r"), n, "r"))
-    elif verdict == "none" and kind == "self-stress":
-        r = vector(support.get("r"), n, "r")
+    elif kind == "solution" and coulomb:
+        holds = _solves_coulomb(p, vector(support["r"], n, "r"))
+    elif kind == "self-stress":
+        r = vector(support["r"], n, "r")
         cone = p.in_cone(r) and not (coulomb and any(r[len(p.mu) :]))
         holds = cone and not any(times(transposed(p.W), r)) and dot(p.q, r) < 0
-    elif verdict == "none" and kind == "cover" and coulomb and p.d == 1:
-        check_no_solution(*_planar_lcp(p), support.get("cover"))
+    elif kind == "cover" and coulomb and p.d == 1:
+        check_no_solution(*_planar_lcp(p), support["cover"])
         holds = True
     else:
-        raise RefusedError(f"{str(verdict)[:20]!r} cannot be proved by {str(kind)[:20]!r} for {law}")
+        raise RefusedError(f"{verdict!r} cannot be proved by {kind!r} for this law and {p.d} tangents")
     if not holds:
-        raise RefusedError(f"the {kind} does not prove it")
+        raise RefutedError(f"the {kind} does not prove it")
 
 
 def _reaches_inside(p: Friction, x: Vector, kind: str) -> bool:

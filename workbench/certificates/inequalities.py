@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
-from workbench.certificates.exact import RefusedError, Rows, Vector
+from workbench.certificates.exact import Rows, Vector
+from workbench.certificates.limits import check_time
+from workbench.certificates.outcomes import TooLongError
 
 MOST = 20_000
 """Inequalities that elimination may make of few."""
@@ -24,16 +26,16 @@ def is_feasible(equations: Rows, inequalities: Rows) -> bool:
         below, above = ([row for row in inequalities if sign * row[column] > 0] for sign in (1, -1))
         inequalities = [row for row in inequalities if not row[column]]
         if len(below) * len(above) > MOST:
-            raise RefusedError(f"elimination makes more than {MOST} inequalities")
-        inequalities += [
-            [u / low[column] - v / high[column] for u, v in zip(low, high, strict=True)]
-            for low in below
-            for high in above
-        ]
+            raise TooLongError(f"elimination makes more than {MOST} inequalities")
+        for low in below:
+            for high in above:
+                check_time()
+                inequalities.append([u / low[column] - v / high[column] for u, v in zip(low, high, strict=True)])
     return all(row[-1] >= 0 for row in inequalities)
 
 
 def _eliminated(rows: Rows, pivot: Vector, column: int) -> Iterator[Vector]:
     for row in rows:
+        check_time()
         f = row[column] / pivot[column]
         yield [u - f * v for u, v in zip(row, pivot, strict=True)]

@@ -22,7 +22,6 @@ from typing import Any
 
 from workbench.certificates.exact import (
     Integers,
-    RefusedError,
     Rows,
     dot,
     index,
@@ -35,6 +34,8 @@ from workbench.certificates.exact import (
     vector,
     without,
 )
+from workbench.certificates.limits import check_time
+from workbench.certificates.outcomes import RefusedError, RefutedError, TooLongError
 
 LARGEST_MINORS = 16
 """Order up to which all minors are repeated, some seconds."""
@@ -62,21 +63,22 @@ def _is_dominant(N: Rows) -> bool:
 
 def _check(A: Integers, previous: int, factors: list[int], lines: Iterator[Any]) -> None:
     """A / previous is the Schur complement, its rows multiplied by the factors; all that matters is signs."""
+    check_time()
     n, line = len(A), next(lines, None)
     if not isinstance(line, list) or not line:
         raise RefusedError(f"the tree has no proof for a matrix of order {n}")
     kind, *data = line
-    if kind == "minors":
+    if kind == "minors" and not data:
         _repeat_minors(A, previous)
     elif kind == "branch" and len(data) == 1:
         p = index(data[0], n, "the position of a pivot")
         if A[p][p] <= 0:
-            raise RefusedError(f"the pivot at position {p} of {n} is not positive")
+            raise RefutedError(f"the pivot at position {p} of {n} is not positive")
         rest = [f for i, f in enumerate(factors) if i != p]
         if rest:
             _check(schur(A, p, previous), A[p][p], rest, lines)
             _check(without(A, p), previous, rest, lines)
-    elif kind == "transpose":
+    elif kind == "transpose" and not data:
         N = [[Fraction(x, f) for x in row] for row, f in zip(A, factors, strict=True)]
         _check(*_start(transposed(N)), lines)
     elif kind == "quotient" and len(data) == 1:
@@ -86,10 +88,10 @@ def _check(A: Integers, previous: int, factors: list[int], lines: Iterator[Any])
     elif kind == "diagonal" and len(data) == 1:
         w = vector(data[0], n, "the diagonal W")
         if min(w) <= 0:
-            raise RefusedError(f"the diagonal W has the entry {min(w)}, which is not positive")
+            raise RefutedError(f"the diagonal W has the entry {min(w)}, which is not positive")
         scaled = [[w[i] / factors[i] * x for x in row] for i, row in enumerate(A)]
         if not is_positive_definite(symmetric(scaled)):
-            raise RefusedError("W N + N^T W is not positive definite for the diagonal W of the certificate")
+            raise RefutedError("W N + N^T W is not positive definite for the diagonal W of the certificate")
     else:
         raise RefusedError(f"the tree has a node {str(line)[:40]}, which is of no kind that is known")
 
@@ -99,9 +101,10 @@ def _check_quotient(A: Integers, given: Any) -> None:
     if not isinstance(given, list) or len(given) != n:
         raise RefusedError(f"C has not {n} rows")
     C = [vector(row, n, "a row of C") for row in given]
-    product = [[dot([Fraction(x) for x in row], column) for column in transposed(C)] for row in A]
+    columns = transposed(C)
+    product = [[dot([Fraction(x) for x in row], column) for column in columns] for row in A]
     if not (_is_dominant(C) and _is_dominant(product)):
-        raise RefusedError("C and N C are not strictly row-dominant with positive diagonals")
+        raise RefutedError("C and N C are not strictly row-dominant with positive diagonals")
 
 
 def _check_blocks(A: Integers, previous: int, factors: list[int], blocks: Any, lines: Iterator[Any]) -> None:
@@ -114,19 +117,20 @@ def _check_blocks(A: Integers, previous: int, factors: list[int], blocks: Any, l
     for k, block in enumerate(found):
         earlier = [j for other in found[:k] for j in other]
         if any(A[i][j] for i in block for j in earlier):
-            raise RefusedError("the matrix is not block triangular in these blocks")
+            raise RefutedError("the matrix is not block triangular in these blocks")
     for block in found:
         _check([[A[i][j] for j in block] for i in block], previous, [factors[i] for i in block], lines)
 
 
 def _repeat_minors(A: Integers, previous: int) -> None:
     if len(A) > LARGEST_MINORS:
-        raise RefusedError(f"all minors of order {len(A)} are too many to repeat; {LARGEST_MINORS} is the most")
+        raise TooLongError(f"all minors of order {len(A)} are too many to repeat; {LARGEST_MINORS} is the most")
     stack = [(A, previous)]
     while stack:
+        check_time()
         B, before = stack.pop()
         if B[-1][-1] <= 0:
-            raise RefusedError(f"a principal minor is {'negative' if B[-1][-1] < 0 else 'zero'}")
+            raise RefutedError(f"a principal minor is {'negative' if B[-1][-1] < 0 else 'zero'}")
         if len(B) > 1:
             p = len(B) - 1
             stack += [(schur(B, p, before), B[p][p]), (without(B, p), before)]

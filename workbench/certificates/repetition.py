@@ -10,27 +10,17 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 
-from workbench.certificates.exact import (
-    RefusedError,
-    Rows,
-    determinant,
-    part,
-    solve,
-    symmetric,
-    transposed,
-)
+from workbench.certificates.exact import Rows, determinant, part, solve, symmetric, transposed
 from workbench.certificates.inequalities import is_feasible
+from workbench.certificates.limits import check_time
+from workbench.certificates.outcomes import RefusedError, RefutedError, TooLongError
 
 LARGEST = 12
 """Order up to which 2^n index sets are gone through, some seconds."""
 
 
-class TooLongError(RefusedError):
-    """The statement is on more index sets than are gone through; nothing speaks against it."""
-
-
 def check(M: Rows, name: str) -> None:
-    """RefusedError where M breaks the class; TooLongError beyond order `LARGEST`."""
+    """RefutedError where M breaks the class; TooLongError beyond order `LARGEST`."""
     if len(M) > LARGEST:
         raise TooLongError(f"a statement on 2^{len(M)} index sets, which are repeated up to order {LARGEST}")
     tests = {
@@ -49,11 +39,13 @@ def check(M: Rows, name: str) -> None:
         raise RefusedError(f"{name} is not proved by going through all index sets")
     failing = next((a for a in _index_sets(len(M)) if not tests[name](a)), None)
     if failing is not None:
-        raise RefusedError(f"the index set {failing} shows that the matrix is not {name}")
+        raise RefutedError(f"the index set {failing} shows that the matrix is not {name}")
 
 
 def _index_sets(n: int) -> Iterator[list[int]]:
-    return (list(a) for k in range(1, n + 1) for a in combinations(range(n), k))
+    for a in (list(a) for k in range(1, n + 1) for a in combinations(range(n), k)):
+        check_time()
+        yield a
 
 
 def _breaks(M: Rows, a: list[int], strictly: bool) -> bool:

@@ -15,30 +15,35 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from workbench.certificates.exact import RefusedError, Rows, Vector, dot, index, rank, times, transposed, vector
+from workbench.certificates.documents import check_fields
+from workbench.certificates.exact import Rows, Vector, dot, index, rank, times, transposed, vector
+from workbench.certificates.outcomes import PremiseError, RefusedError, RefutedError
 
 
-def check_solutions(M: Rows, q: Vector, support: dict[str, Any], known: dict[str, str]) -> None:
+def check_solutions(M: Rows, q: Vector, count: Any, support: dict[str, Any], known: dict[str, str]) -> None:
     """RefusedError unless the support proves how many solutions LCP(q, M) has: a whole number, or "infinite"."""
-    n, count = len(M), support.get("verdict")
-    given = support.get("points")
-    if not isinstance(given, list):
+    by_p = "by" in support
+    other = () if count == "infinite" else ("by",) if by_p else ("cover",)
+    check_fields(support, ("points", *other), "the support")
+    if not isinstance(support["points"], list):
         raise RefusedError("the points are no list")
-    points = [vector(z, n, f"point {k}") for k, z in enumerate(given)]
+    points = [vector(z, len(M), f"point {k}") for k, z in enumerate(support["points"])]
     for k, z in enumerate(points):
         if not is_solution(M, q, z):
-            raise RefusedError(f"point {k} does not solve the problem")
+            raise RefutedError(f"point {k} does not solve the problem")
     if len({tuple(z) for z in points}) != len(points):
-        raise RefusedError("a point is listed twice")
+        raise RefutedError("a point is listed twice")
     if count == "infinite":
         _check_infinite(M, q, points)
     elif type(count) is not int or count != len(points):
-        raise RefusedError(f"{len(points)} points do not make the count {str(count)[:20]}")
-    elif support.get("by") == "P":
-        if count != 1 or known.get("P") != "yes":
-            raise RefusedError("one solution follows from a proved P-matrix only")
+        raise RefutedError(f"{len(points)} points do not make the count {str(count)[:20]}")
+    elif by_p:
+        if support["by"] != "P" or count != 1:
+            raise RefusedError("one solution follows from a P-matrix, and nothing else does")
+        if known.get("P") != "yes":
+            raise PremiseError("that M is a P-matrix is not verified")
     else:
-        _check_cover(M, q, support.get("cover"), points)
+        _check_cover(M, q, support["cover"], points)
 
 
 def check_no_solution(M: Rows, q: Vector, cover: Any) -> None:
@@ -58,7 +63,7 @@ def _check_infinite(M: Rows, q: Vector, points: Rows) -> None:
     if len(points) != 2:
         raise RefusedError("infinitely many solutions are shown by two, and the segment between them")
     if not is_solution(M, q, [(x + y) / 2 for x, y in zip(*points, strict=True)]):
-        raise RefusedError("the middle of the two points does not solve the problem")
+        raise RefutedError("the middle of the two points does not solve the problem")
 
 
 def _check_cover(M: Rows, q: Vector, cover: Any, points: Rows) -> None:
@@ -89,7 +94,7 @@ def _check_node(
         image = times(columns, y)
         allowed = all(y[i] >= 0 for i in range(n) if i not in a) and all(image[j] <= 0 for j in range(n) if j not in b)
         if not (allowed and dot(y, q) < 0):
-            raise RefusedError(f"y does not rule out the branch with w = 0 on {sorted(a)} and z = 0 on {sorted(b)}")
+            raise RefutedError(f"y does not rule out the branch with w = 0 on {sorted(a)} and z = 0 on {sorted(b)}")
     elif kind == "point" and len(data) == 2 and len(a) + len(b) == n:
         z = points[index(data[0], len(points), "the number of a point")]
         _check_only(M, q, sorted(a), z, vector(data[1], n, "c"))
@@ -106,7 +111,7 @@ def _check_only(M: Rows, q: Vector, a: list[int], z: Vector, c: Vector) -> None:
     at = [*(z[j] for j in a), Fraction(1)]
     equations = [[*(M[i][j] for j in a), q[i]] for i in a]
     if any(z[i] for i in range(n) if i not in a) or any(dot(row, at) for row in equations):
-        raise RefusedError("the point is not in its branch")
+        raise RefutedError("the point is not in its branch")
     if not a:
         return
     # Each unknown as a row over (z_a, 1).
@@ -115,10 +120,10 @@ def _check_only(M: Rows, q: Vector, a: list[int], z: Vector, c: Vector) -> None:
     ]
     tight = [rows[i] for i in range(n) if c[i]]
     if min(c) < 0 or any(dot(row, at) for row in tight):
-        raise RefusedError("c is not positive on zero unknowns alone")
+        raise RefutedError("c is not positive on zero unknowns alone")
     total = [dot(list(column), c) for column in zip(*rows, strict=True)]
     # c . unknowns vanishes on the equations' solutions: it is a combination of the equations.
     if any(total) and rank([*equations, total]) != rank(equations):
-        raise RefusedError("c . unknowns is not zero throughout the branch")
+        raise RefutedError("c . unknowns is not zero throughout the branch")
     if rank([row[:-1] for row in (*equations, *tight)]) != len(a):
-        raise RefusedError("the zeros of the point do not leave it alone")
+        raise RefutedError("the zeros of the point do not leave it alone")

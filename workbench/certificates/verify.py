@@ -3,111 +3,90 @@
 No module here imports anything that finds verdicts. The format is that of docs/certificates.md.
 """
 
-import hashlib
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from workbench.certificates.bounded import check_uniqueness
-from workbench.certificates.classes import check_class, check_indefinite
+from workbench.certificates.classes import CLASSES, check_class, check_indefinite
 from workbench.certificates.distance import check_distance
-from workbench.certificates.exact import RefusedError, Rows, Vector, rank, rational, vector
+from workbench.certificates.documents import admit, check_fields
+from workbench.certificates.exact import rank, rational
 from workbench.certificates.friction import LAWS, Friction, check_existence
-from workbench.certificates.repetition import TooLongError
+from workbench.certificates.limits import SECONDS, check_time, within
+from workbench.certificates.outcomes import (
+    NOT_VERIFIED,
+    REFUTED,
+    VERIFIED,
+    Finding,
+    PremiseError,
+    RefusedError,
+    RefutedError,
+    printable,
+)
+from workbench.certificates.problem import Problem, common, read_problem
 from workbench.certificates.solutions import check_solutions
 
-FORMAT, VERSION = "contact workbench certificate", 1
-
+Claim = dict[str, Any]
 Support = dict[str, Any]
 Known = dict[str, str]
-
-HOLDS, REFUSED, TOO_LONG = "holds", "refused", "not repeated"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What the check of one claim came to: "holds", "refused" or "not repeated", and why where it does not hold."""
-
-    about: str
-    claim: str
-    result: str
-    reason: str = ""
+Check = Callable[[Problem, Any, Support, Known], None]
 
 
-def digest(document: dict[str, Any]) -> str:
-    """SHA-256 of all but the digest itself, with sorted keys and no spaces."""
-    content = {key: value for key, value in document.items() if key != "digest"}
-    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+def verify(document: Any, given: Problem | None = None, seconds: float = SECONDS) -> list[Finding]:
+    """Check every claim within `seconds`; claims may rest on others that are verified.
+
+    With a `given` problem the certificate must be about this one, number by number, and claims are checked on what both
+    have. Raises RefusedError where the whole is no certificate, is damaged, exceeds a limit, or is about another one.
+    """
+    with within(seconds):
+        document = admit(document)
+        problem = read_problem(document["problem"])
+        return _findings(problem if given is None else common(problem, given), document["claims"])
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What a document is about: M with q or bounds, or a friction problem."""
-
-    M: Rows
-    q: Vector | None = None
-    bounds: Any = None
-    friction: Friction | None = None
-
-
-Check = Callable[[Problem, Support, Known], None]
-
-
-def read(document: Any) -> tuple[Problem, list[dict[str, Any]]]:
-    """The problem and the claims. RefusedError for another format or version, or where the digest does not fit."""
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise RefusedError(f"this is no certificate: its format is not {FORMAT!r}")
-    if document.get("version") != VERSION:
-        raise RefusedError(f"version {str(document.get('version'))[:20]} of the format is not known, only {VERSION}")
-    if document.get("digest") != digest(document):
-        raise RefusedError("the content does not fit its digest: it was damaged or edited")
-    claims = document.get("claims")
-    if not isinstance(claims, list) or not all(isinstance(claim, dict) for claim in claims):
-        raise RefusedError("a certificate needs a list of claims")
-    if document.get("friction") is not None:
-        friction = Friction(document["friction"])
-        return Problem(friction.W, friction=friction), claims
-    rows, q = document.get("M"), document.get("q")
-    if not isinstance(rows, list) or not rows:
-        raise RefusedError("a certificate needs a matrix M")
-    M = [vector(row, len(rows), f"row {i} of M") for i, row in enumerate(rows)]
-    return Problem(M, None if q is None else vector(q, len(M), "q"), document.get("bounds")), claims
+def _findings(problem: Problem, claims: list[Claim]) -> list[Finding]:
+    known: Known = {}
+    found: dict[int, Finding] = {}
+    while True:
+        # A claim that rests on others is tried again as long as more of them are verified.
+        proved, waiting = len(known), {}
+        for k, claim in enumerate(claims):
+            if k not in found:
+                try:
+                    found[k] = _checked(problem, claim, known)
+                except PremiseError as why:
+                    waiting[k] = _finding(claim, NOT_VERIFIED, str(why))
+        if len(known) == proved:
+            return [(found | waiting)[k] for k in range(len(claims))]
 
 
-def verify(document: Any) -> list[Finding]:
-    """Check every claim; claims may rest on others that hold. Raises RefusedError where the whole cannot be read."""
-    problem, claims = read(document)
-    known: dict[str, str] = {}
-    findings = [_checked(problem, claim, known) for claim in claims]
-    # A claim that rests on others is tried again as long as more of them hold.
-    proved = -1
-    while len(known) > proved:
-        proved = len(known)
-        findings = [
-            _checked(problem, claim, known) if finding.result == REFUSED else finding
-            for claim, finding in zip(claims, findings, strict=True)
-        ]
-    return findings
-
-
-def _checked(problem: Problem, claim: dict[str, Any], known: dict[str, str]) -> Finding:
-    about, verdict, support = str(claim.get("about")), claim.get("verdict"), claim.get("support")
+def _checked(problem: Problem, claim: Claim, known: Known) -> Finding:
+    """The outcome of one claim, which is noted in `known`. Raises PremiseError where it rests on one that is not."""
+    about, verdict, support = claim["about"], claim["verdict"], claim["support"]
     try:
+        check_time()
+        if about not in CLAIMS[problem.kind]:
+            raise RefusedError(f"this is no claim on the {problem.kind} alone")
         if not isinstance(support, dict):
             raise RefusedError("the support is not an object")
         if about in OTHERS:
-            OTHERS[about](problem, {**support, "verdict": verdict}, known)
+            OTHERS[about](problem, verdict, support, known)
         else:
-            check_class(problem.M, about, str(verdict), support, known)
-            known[about] = str(verdict)
-    except TooLongError as why:
-        return Finding(about, _shown(verdict), TOO_LONG, str(why))
+            check_class(problem.M, about, verdict, support, known)
+            known[about] = verdict
+    except PremiseError:
+        raise
+    except RefutedError as why:
+        return _finding(claim, REFUTED, str(why))
     except RefusedError as why:
-        return Finding(about, _shown(verdict), REFUSED, str(why))
+        return _finding(claim, NOT_VERIFIED, str(why))
     except RecursionError:
-        return Finding(about, _shown(verdict), REFUSED, "its tree is too deep to be followed")
-    return Finding(about, _shown(verdict), HOLDS)
+        return _finding(claim, NOT_VERIFIED, "its tree is too deep to be followed")
+    return _finding(claim, VERIFIED)
+
+
+def _finding(claim: Claim, result: str, reason: str = "") -> Finding:
+    return Finding(printable(claim["about"][:40]), printable(_shown(claim["verdict"])), result, printable(reason))
 
 
 def _shown(verdict: Any) -> str:
@@ -126,41 +105,49 @@ def _decimal(text: str) -> str:
         return text[:40]
 
 
-def _check_rank(problem: Problem, support: Support, _known: Known) -> None:
+def _check_rank(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
+    check_fields(support, (), "the support")
     found = rank(problem.M)
-    if type(support["verdict"]) is not int or support["verdict"] != found:
-        raise RefusedError(f"the rank is {found}")
+    if verdict != found:
+        raise RefutedError(f"the rank is {found}")
 
 
-def _check_solutions(problem: Problem, support: Support, known: Known) -> None:
-    if problem.q is None:
-        raise RefusedError("solutions are those of a right-hand side q, which is not given")
-    check_solutions(problem.M, problem.q, support, known)
+def _check_solutions(problem: Problem, verdict: Any, support: Support, known: Known) -> None:
+    check_solutions(problem.M, problem.q or [], verdict, support, known)
 
 
-def _check_distance_to_non_p(problem: Problem, support: Support, known: Known) -> None:
+def _check_distance_to_non_p(problem: Problem, verdict: Any, support: Support, known: Known) -> None:
     if known.get("P") != "yes":
-        raise RefusedError("the distance to a singular minor is that to the non-P matrices for a proved P-matrix only")
-    check_distance(problem.M, support)
+        raise PremiseError("that M is a P-matrix is not verified")
+    check_distance(problem.M, verdict, support)
+
+
+def _check_uniqueness(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
+    check_uniqueness(problem.M, problem.lower or [], problem.upper or [], verdict, support)
 
 
 def _check_existence(law: str) -> Check:
-    def check(problem: Problem, support: Support, _known: Known) -> None:
-        if problem.friction is None:
-            raise RefusedError("that is a claim on a friction problem, which is not given")
-        check_existence(problem.friction, law, support["verdict"], support)
+    def check(problem: Problem, verdict: Any, support: Support, _known: Known) -> None:
+        friction = Friction(problem.M, problem.q or [], problem.mu or [], problem.d or 0)
+        check_existence(friction, law, verdict, support)
 
     return check
 
 
 OTHERS: dict[str, Check] = {
     "rank": _check_rank,
-    "indefinite": lambda problem, support, _known: check_indefinite(problem.M, support),
-    "solutions": _check_solutions,
-    "distance_to_degenerate": lambda problem, support, _known: check_distance(problem.M, support),
+    "indefinite": lambda problem, verdict, support, _known: check_indefinite(problem.M, verdict, support),
+    "distance_to_degenerate": lambda problem, verdict, support, _known: check_distance(problem.M, verdict, support),
     "distance_to_non_p": _check_distance_to_non_p,
-    "uniqueness": lambda problem, support, _known: check_uniqueness(
-        problem.M, problem.bounds, support["verdict"], support
-    ),
+    "solutions": _check_solutions,
+    "uniqueness": _check_uniqueness,
     **{law: _check_existence(law) for law in LAWS},
 }
+OF_MATRICES = (*CLASSES, "rank", "indefinite", "distance_to_degenerate", "distance_to_non_p")
+CLAIMS: dict[str, tuple[str, ...]] = {
+    "matrix": OF_MATRICES,
+    "LCP": (*OF_MATRICES, "solutions"),
+    "MLCP": ("uniqueness",),
+    "friction problem": LAWS,
+}
+"""What a claim can be about, for each kind of problem."""

@@ -4,6 +4,8 @@ import argparse
 from typing import Any
 
 from workbench.cli.parsing import command
+from workbench.cli.words import number_option
+from workbench.errors import WorkbenchError
 from workbench.output import json_text
 
 
@@ -11,19 +13,26 @@ def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     verify = command(
         commands, "verify", "check a certificate by code that shares nothing with what wrote it",
-        "verify proof.json", "verify proof.json --of matrix.csv",
+        "verify proof.json", "verify proof.json --of matrix.csv", "verify proof.json --of matrix.csv --rhs q.csv",
     )  # fmt: skip
     verify.add_argument("file", help="JSON written by check --certificate")
-    verify.add_argument("--of", metavar="FILE", help="the matrix that the certificate should be about")
+    verify.add_argument("--of", metavar="FILE", help="the matrix or problem that the certificate should be about")
+    verify.add_argument("--rhs", metavar="FILE", help="with --of: q, as check takes it; default: the file's own")
+    verify.add_argument("--time-limit", metavar="S", default="60", help="for all claims together [s]; default 60")
     verify.add_argument("--json", action="store_true", help="for programs")
     verify.set_defaults(run=run_verify)
 
 
 def run_verify(o: argparse.Namespace) -> None:
-    """Every claim and whether it holds; status 1 where one was refused."""
+    """Every claim and its outcome; status 1 where one was refuted, 3 where one, or all, were not verified."""
+    from workbench.certificates.outcomes import STATUS
     from workbench.verbs.verify import verify
 
-    found = verify(o.file, o.of)
-    print(json_text({"holds": found.holds, "claims": [vars(f) for f in found.findings]}) if o.json else found.text)
-    if not found.holds:
-        raise SystemExit(1)
+    seconds = number_option(o.time_limit, "--time-limit", "seconds")
+    if o.rhs and not o.of:
+        raise WorkbenchError("--rhs is the q of a matrix; give the matrix as --of FILE")
+    found = verify(o.file, o.of, rhs=o.rhs, seconds=seconds)
+    claims = [vars(f) for f in found.findings]
+    print(json_text({"outcome": found.outcome, "holds": found.holds, "claims": claims}) if o.json else found.text)
+    if not found:
+        raise SystemExit(STATUS[found.outcome])

@@ -1,16 +1,18 @@
-"""The certificate of a check: M, q, and every verdict with what proves it, as docs/certificates.md describes it."""
+"""The certificate of a check: its problem, and every verdict with what proves it, as docs/certificates.md has it."""
 
 from typing import Any
 
+import numpy as np
 from flint import fmpq, fmpq_mat
 
-from workbench.certificates.verify import FORMAT, VERSION, digest
+from workbench.arrays import Array
+from workbench.certificates.documents import FORMAT, VERSION, digest
 from workbench.diagnostics.problem_check import in_rationals
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock
 from workbench.errors import DataError
 from workbench.matrices.classes.q_matrix import unsolvable
 from workbench.matrices.linear_algebra.factors import factors, split
-from workbench.matrices.linear_algebra.rationals import as_text
+from workbench.matrices.linear_algebra.rationals import as_text, exact
 from workbench.matrices.solutions.friction_cones import RationalFriction, planar_lcp
 from workbench.matrices.solutions.solution_cover import cover, support_of
 from workbench.matrices.solutions.solution_set import Piece, SolutionSet
@@ -52,7 +54,8 @@ def certificate(matrix: Matrix, q: Matrix | None, result: Entry, seconds: float 
             left_out.append({"about": about, "reason": "its proof has no written form"})
         else:
             claims.append({"about": about, "verdict": verdict, "support": written})
-    return _document({"M": _rows(M), "q": as_text(vector)}, claims, left_out)
+    problem: Entry = {"M": _rows(M)} if vector is None else {"M": _rows(M), "q": as_text(vector)}
+    return _document(problem, claims, left_out)
 
 
 def writing_seconds(n: int) -> float:
@@ -70,13 +73,16 @@ def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -
     deadline = clock() + seconds
     if isinstance(problem, MLCP):
         unique = result["problem"]["uniqueness"]
-        about: Entry = {"M": _rows(Matrix(problem.M).exact), "q": None, "bounds": unique["bounds"]}
+        about: Entry = {
+            "M": _rows(Matrix(problem.M).exact),
+            "q": as_text([*map(exact, problem.q)]),
+            "lower": _bounds(problem.lower),
+            "upper": _bounds(problem.upper),
+        }
         found = [("uniqueness", unique["verdict"], support) for support in _of_uniqueness(unique)]
     else:
         friction = in_rationals(problem)
-        about = {
-            "friction": {"W": _rows(friction.W), "q": as_text(friction.q), "mu": as_text(friction.mu), "d": friction.d}
-        }
+        about = {"W": _rows(friction.W), "q": as_text(friction.q), "mu": as_text(friction.mu), "d": friction.d}
         found = [
             (entry["law"], entry["verdict"], _of_existence(friction, entry, deadline))
             for entry in result["problem"]["existence"]
@@ -87,13 +93,19 @@ def certificate_of_posed(problem: Posed, result: Entry, seconds: float = 10.0) -
     return _document(about, claims, left_out)
 
 
-def _document(about: Entry, claims: list[Entry], left_out: list[Entry]) -> Entry:
-    document: Entry = {"format": FORMAT, "version": VERSION, **about, "claims": claims, "left_out": left_out}
+def _document(problem: Entry, claims: list[Entry], left_out: list[Entry]) -> Entry:
+    document: Entry = {
+        "format": FORMAT, "version": VERSION, "problem": problem, "claims": claims, "left_out": left_out,
+    }  # fmt: skip
     return {**document, "digest": digest(document)}
 
 
 def _rows(M: fmpq_mat) -> list[list[str]]:
     return [[str(x) for x in row] for row in M.tolist()]
+
+
+def _bounds(bounds: Array) -> list[str | None]:
+    return [str(exact(x)) if np.isfinite(x) else None for x in bounds.tolist()]
 
 
 def _of_uniqueness(unique: Entry) -> list[Entry | None]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.certificates.exact import RefusedError
-from workbench.certificates.verify import HOLDS, REFUSED, TOO_LONG, Finding
+from workbench.certificates.documents import load
+from workbench.certificates.limits import SECONDS
+from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError, outcome, sentences, text
+from workbench.certificates.problem import Problem
 from workbench.certificates.verify import verify as verify_document
 from workbench.errors import WorkbenchError
 from workbench.problems.classes import MLCP
@@ -18,38 +21,37 @@ from workbench.verbs.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LARGEST = 500_000_000
-"""Bytes of a certificate that is read."""
+    from flint import fmpq, fmpq_mat
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Verified(Result):
-    """What the check of each claim of a certificate came to; `holds` says whether none was refused."""
+    """The outcome of each claim of a certificate, and of all: "verified", "refuted" or "not verified".
+
+    True where it `holds`: at least one claim is verified, and every claim is.
+    """
 
     title: str
     findings: list[Finding] = field(repr=False)
 
     @property
-    def holds(self) -> bool:
-        return not self._count(REFUSED)
+    def outcome(self) -> str:
+        return outcome(self.findings)
 
-    def _count(self, result: str) -> int:
-        return sum(finding.result == result for finding in self.findings)
+    @property
+    def holds(self) -> bool:
+        return self.outcome == VERIFIED
+
+    def __bool__(self) -> bool:
+        return self.holds
 
     @property
     def words(self) -> list[str]:
-        refused, left = self._count(REFUSED), self._count(TOO_LONG)
-        sentences = [f"{self._count(HOLDS)} of {len(self.findings)} claims hold in exact arithmetic."]
-        if refused:
-            sentences.append(f"{refused} refused.")
-        if left:
-            sentences.append(f"{left} not repeated: nothing shorter than going through all index sets proves them.")
-        return sentences
+        return sentences(self.findings)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row per claim: what it is about, what is claimed, and whether it holds."""
+        """One row per claim: what it is about, what is claimed, the outcome, and its reason."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -62,64 +64,61 @@ class Verified(Result):
 
     @property
     def text(self) -> str:
-        width = max((len(f.about) for f in self.findings), default=0)
-        rows = [
-            f"{f.about:<{width}}  {f.claim:<8}  {f.result}{': ' if f.reason else ''}{f.reason}" for f in self.findings
-        ]
-        return "\n".join([*rows, "", " ".join(self.words)])
+        return text(self.findings)
 
 
-def verify(certificate: str | Path | Mapping[str, Any], of: Any = None) -> Verified:
+def verify(
+    certificate: str | Path | Mapping[str, Any], of: Any = None, *, rhs: Any = None, seconds: float = SECONDS
+) -> Verified:
     """Check every claim of a certificate, a file or what `check(...).certificate()` gave, by code of its own.
 
-    `of` is the matrix that the certificate should be about, as `check` takes it; without it the certificate's own is
-    taken. Raises WorkbenchError for what is no certificate, was damaged, or is about another matrix.
+    `of` is the problem that the certificate should be about, and `rhs` its q, as `check` takes them: all numbers must
+    be the same, and of an LCP given as a bare matrix only claims on the matrix are checked. Without `of` the
+    certificate's own problem is taken. Claims that are not checked within `seconds` are not verified. Raises
+    WorkbenchError for what is no certificate, was damaged, or is about another problem.
 
     >>> import workbench as wb
-    >>> found = wb.verify(wb.check([[2, -1], [-1, 2]]).certificate())
+    >>> found = wb.verify(wb.check([[2, -1], [-1, 2]]).certificate(), of=[[2, -1], [-1, 2]])
     >>> found.holds, set(found.frame["result"])
-    (True, {'holds'})
+    (True, {'verified'})
     """
-    name = "the certificate"
-    document: Any = certificate
-    if isinstance(certificate, str | Path):
-        name, document = Path(certificate).name, _read(Path(certificate))
+    if of is None and rhs is not None:
+        raise WorkbenchError("rhs is the q of a matrix, which is not given; give the matrix as of")
+    given = None if of is None else _given(of, rhs)
+    name = Path(certificate).name if isinstance(certificate, str | Path) else "the certificate"
     try:
-        findings = verify_document(document)
+        document = load(certificate) if isinstance(certificate, str | Path) else certificate
+        return Verified(name, verify_document(document, given, seconds))
+    except OSError as error:
+        raise WorkbenchError(f"cannot read '{certificate}': {error.strerror}") from None
     except RefusedError as why:
         raise WorkbenchError(f"{name}: {why}") from None
-    if of is not None and not _is_about(document, of):
-        raise WorkbenchError(f"{name} is about another problem than the one given")
-    return Verified(name, findings)
 
 
-def _is_about(document: dict[str, Any], of: Any) -> bool:
-    """Whether the certificate has the numbers of this matrix, or of the problem that `check` would find there."""
+def _given(of: Any, rhs: Any) -> Problem:
+    """The numbers of this matrix, or of the problem that `check` would find there."""
     from workbench.diagnostics.problem_check import in_rationals
     from workbench.readers.matrix import Matrix
     from workbench.verbs.check import other_problem, problem_of
 
-    problem = other_problem(of)
+    problem = other_problem(of) if rhs is None else None
     if problem is None:
-        return _texts(problem_of(of)[0].exact) == document.get("M")
+        matrix, q, _ = problem_of(of, rhs)
+        M = _rows(matrix.exact)
+        return Problem("matrix", M) if q is None else Problem("LCP", M, [*map(_fraction, q.exact.entries())])
     if isinstance(problem, MLCP):
-        return _texts(Matrix(problem.M).exact) == document.get("M")
-    friction, held = in_rationals(problem), document.get("friction") or {}
-    numbers = [[str(x) for x in vector] for vector in (friction.q, friction.mu)]
-    return [_texts(friction.W), *numbers] == [held.get(key) for key in ("W", "q", "mu")]
+        lower, upper = (
+            [Fraction(x) if isfinite(x) else None for x in bounds.tolist()] for bounds in (problem.lower, problem.upper)
+        )
+        return Problem("MLCP", _rows(Matrix(problem.M).exact), [*map(Fraction, problem.q.tolist())], lower, upper)
+    friction = in_rationals(problem)
+    numbers, mu = [*map(_fraction, friction.q)], [*map(_fraction, friction.mu)]
+    return Problem("friction problem", _rows(friction.W), numbers, mu=mu, d=friction.d)
 
 
-def _texts(M: Any) -> list[list[str]]:
-    return [[str(x) for x in row] for row in M.tolist()]
+def _rows(M: fmpq_mat) -> list[list[Fraction]]:
+    return [[_fraction(x) for x in row] for row in M.tolist()]
 
 
-def _read(path: Path) -> Any:
-    try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise WorkbenchError(f"'{path}' has {size} bytes; certificates are read up to {LARGEST}")
-        return json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise WorkbenchError(f"cannot read '{path}': {error.strerror}") from None
-    except (ValueError, RecursionError):
-        raise WorkbenchError(f"'{path}' is not JSON; a certificate is written by check --certificate") from None
+def _fraction(x: fmpq) -> Fraction:
+    return Fraction(int(x.p), int(x.q))

@@ -1,0 +1,70 @@
+"""The outcomes of checking a claim: verified, refuted, or not verified. Standard library only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+VERIFIED, REFUTED, NOT_VERIFIED = "verified", "refuted", "not verified"
+
+NO_CERTIFICATE = 2
+"""Exit status where no claim was looked at: no certificate, a damaged one, or one of another problem."""
+STATUS = {VERIFIED: 0, REFUTED: 1, NOT_VERIFIED: 3}
+"""Exit status of each outcome."""
+
+
+class RefusedError(Exception):
+    """What a certificate says is not proved by what it holds, which shows nothing against it; the message says why."""
+
+
+class RefutedError(RefusedError):
+    """The claim is wrong, or the numbers of its support contradict what they should show."""
+
+
+class PremiseError(RefusedError):
+    """The claim rests on another one that is not verified, or not yet."""
+
+
+class TooLongError(RefusedError):
+    """The check would exceed a limit, of time or of index sets."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The outcome of one claim: "verified", "refuted" or "not verified", with the reason of the last two."""
+
+    about: str
+    claim: str
+    result: str
+    reason: str = ""
+
+
+def printable(text: str) -> str:
+    """The text without what moves a terminal's cursor or ends a line."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def outcome(findings: Sequence[Finding]) -> str:
+    """The outcome of them all: refuted if one is, verified if there is one and all are, else not verified."""
+    results = {finding.result for finding in findings}
+    if REFUTED in results:
+        return REFUTED
+    return VERIFIED if results == {VERIFIED} else NOT_VERIFIED
+
+
+def sentences(findings: Sequence[Finding]) -> list[str]:
+    """The outcome in words."""
+    verified, refuted, left = (sum(f.result == r for f in findings) for r in (VERIFIED, REFUTED, NOT_VERIFIED))
+    words = (
+        [f"{verified} of {len(findings)} claims hold in exact arithmetic."] if verified else ["Nothing is verified."]
+    )
+    if refuted:
+        words.append(f"{refuted} refuted.")
+    if left:
+        words.append(f"{left} not verified.")
+    return words
+
+
+def text(findings: Sequence[Finding]) -> str:
+    """One line a claim, and the outcome in words."""
+    about, claim = (max((len(getattr(f, name)) for f in findings), default=0) for name in ("about", "claim"))
+    rows = [f"{f.about:<{about}}  {f.claim:<{claim}}  {f.result}{': ' if f.reason else ''}{f.reason}" for f in findings]
+    return "\n".join([*rows, *([""] if rows else []), " ".join(sentences(findings))])

@@ -1,0 +1,104 @@
+"""The problem that a certificate is about, and whether it is the one that somebody has. Standard library only.
+
+Its fields say of what kind it is, and there are no others:
+
+{M}                     a matrix (n, n)
+{M, q}                  the LCP 0 <= z  perp  M z + q >= 0
+{M, q, lower, upper}    the MLCP with bounds, each a number or null where there is none
+{W, q, mu, d}           a friction problem: normals first, then d tangents contact by contact, mu (r) >= 0
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from workbench.certificates.exact import Rows, Vector, rational, vector
+from workbench.certificates.limits import ORDER
+from workbench.certificates.outcomes import RefusedError
+
+KINDS = {
+    ("M",): "matrix",
+    ("M", "q"): "LCP",
+    ("M", "lower", "q", "upper"): "MLCP",
+    ("W", "d", "mu", "q"): "friction problem",
+}
+"""The kind of problem by its fields in alphabetical order."""
+
+Bounds = list[Fraction | None]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The numbers that claims are about; None for what this kind of problem does not have.
+
+    M (n, n) is the matrix, W of a friction problem; q (n); lower, upper (n) with None for no bound; mu (r), d tangents.
+    """
+
+    kind: str
+    M: Rows
+    q: Vector | None = None
+    lower: Bounds | None = None
+    upper: Bounds | None = None
+    mu: Vector | None = None
+    d: int | None = None
+
+
+def read_problem(given: Any) -> Problem:
+    """The problem of a certificate. RefusedError for other fields, sizes that do not fit, and empty bounds."""
+    if not isinstance(given, dict):
+        raise RefusedError("a certificate needs a problem, an object")
+    fields = tuple(sorted(given))
+    kind = KINDS.get(fields, "")
+    if not kind:
+        known = ", ".join("{" + ", ".join(names) + "}" for names in KINDS)
+        raise RefusedError(f"a problem has the fields {known}, not {{{', '.join(fields)[:60]}}}")
+    name = "W" if kind == "friction problem" else "M"
+    rows = given[name]
+    if not isinstance(rows, list) or not 0 < len(rows) <= ORDER:
+        raise RefusedError(f"{name} is not a list of 1 to {ORDER} rows")
+    n = len(rows)
+    M = [vector(row, n, f"row {i} of {name}") for i, row in enumerate(rows)]
+    q = vector(given["q"], n, "q") if "q" in given else None
+    if kind == "MLCP":
+        return Problem(kind, M, q, *_bounds(given["lower"], given["upper"], n))
+    if kind == "friction problem":
+        return Problem(kind, M, q, None, None, *_friction(given["mu"], given["d"], n))
+    return Problem(kind, M, q)
+
+
+def _bounds(lower: Any, upper: Any, n: int) -> tuple[Bounds, Bounds]:
+    found: list[Bounds] = []
+    for what, given in (("lower", lower), ("upper", upper)):
+        if not isinstance(given, list) or len(given) != n:
+            raise RefusedError(f"{what} is not a list of {n} bounds")
+        found.append([None if x is None else rational(x) for x in given])
+    for i, (low, high) in enumerate(zip(*found, strict=True)):
+        if low is not None and high is not None and low > high:
+            raise RefusedError(f"no number lies between lower[{i}] and upper[{i}]")
+    return found[0], found[1]
+
+
+def _friction(mu: Any, d: Any, n: int) -> tuple[Vector, int]:
+    contacts = len(mu) if isinstance(mu, list) else 0
+    if d not in (1, 2) or n != contacts * (1 + d):
+        raise RefusedError(f"{contacts} contacts with d = {str(d)[:9]} tangents do not have {n} rows")
+    found = vector(mu, contacts, "mu")
+    if min(found) < 0:
+        raise RefusedError("a coefficient of friction is negative")
+    return found, d
+
+
+def common(problem: Problem, given: Problem) -> Problem:
+    """What a certificate's problem and the given one have in common: all, or the matrix of an LCP where one has no q.
+
+    RefusedError where any number differs.
+    """
+    if {problem.kind, given.kind} == {"matrix", "LCP"}:
+        problem, given = (Problem("matrix", p.M) for p in (problem, given))
+    if problem.kind != given.kind:
+        raise RefusedError(f"it is about another problem: its problem is of kind {problem.kind}, not {given.kind}")
+    for name in ("M", "q", "lower", "upper", "mu", "d"):
+        if getattr(problem, name) != getattr(given, name):
+            name = "W" if name == "M" and problem.mu is not None else name
+            raise RefusedError(f"it is about another problem than the one given: {name} differs")
+    return problem
