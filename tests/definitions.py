@@ -246,3 +246,58 @@ def _face(rows: list[Row], a: tuple[int, ...], n: int) -> Iterator[Row]:
     """Generators of the (z_a, t) >= 0 with M z + t q = 0 on a, >= 0 elsewhere, and z = 0 there."""
     kept = [[row[j] for j in (*a, n)] for row in rows]
     return iter(cone(len(a) + 1, [kept[i] for i in range(n) if i not in a], [kept[i] for i in a]))
+
+
+def is_unique(M: list[Row], free: list[int], bounded: list[int]) -> bool:
+    """Whether an MLCP has one solution for every q: det M_aa has one sign, not zero, for all a from `free` on, with any
+    of the `bounded` indices (Robinson, Math. Oper. Res. 17, 1992)."""
+    chosen = [tuple(sorted([*free, *b])) for k in range(len(bounded) + 1) for b in combinations(bounded, k)]
+    minors = [determinant(part(M, a)) for a in chosen]
+    return min(minors) > 0 or max(minors) < 0
+
+
+def encloses(M: list[list[Fraction]], lower: Fraction, upper: Fraction | None) -> bool:
+    """Whether lower <= sigma <= upper for the least singular value sigma of all principal submatrices of M, n > 0.
+
+    M_aa^T M_aa - b^2 I has no negative principal minor, for all a, where b <= sigma, and positive ones where b < sigma.
+    """
+
+    def minors(b: Fraction) -> list[Fraction]:
+        found = []
+        for a in index_sets(len(M)):
+            A = turned(part(M, a))
+            gram = [[dot(u, v) - (b * b if i == j else 0) for j, v in enumerate(A)] for i, u in enumerate(A)]
+            found += [determinant(part(gram, c)) for c in index_sets(len(a))]
+        return found
+
+    above = upper is None or (upper >= 0 and min(minors(upper)) <= 0)
+    return above and (lower <= 0 or min(minors(lower)) >= 0)
+
+
+def has_planar_solution(W: list[list[Fraction]], q: list[Fraction], mu: list[Fraction], coulomb: bool) -> bool:
+    """Whether a friction problem in the plane has a solution, by all modes of its contacts: separation, stick, slip."""
+    r = len(mu)
+    for modes in product(range(4), repeat=r):
+        # Impulses as sums of generators of the cones with factors >= 0, and what is left to ask of u.
+        columns, asked = [], []
+        for i, (mode, m) in enumerate(zip(modes, mu, strict=True)):
+            columns += [{i: Fraction(1), r + i: s * m} for s in ((), (1, -1), (-1,), (1,))[mode]]
+            n, t = {i: Fraction(1)}, {r + i: Fraction(1)}
+            # Rows over u, and whether they vanish or are >= 0. A slip against r_t > 0 has u_t <= 0.
+            s = 1 if mode == 2 else -1
+            slip = [({i: Fraction(1), r + i: Fraction(0) if coulomb else -s * m}, True), ({r + i: Fraction(s)}, False)]
+            apart = [({i: Fraction(1), r + i: k * m}, False) for k in (1, -1)]
+            asked += [[(n, False)] if coulomb else apart, [(n, True), (t, True)], slip, slip][mode]
+        rows = {True: [], False: []}
+        for over_u, vanishes in asked:
+            over_r = [sum((f * W[i][j] for i, f in over_u.items()), Fraction(0)) for j in range(2 * r)]
+            rows[vanishes].append(
+                [
+                    *(sum((over_r[j] * f for j, f in column.items()), Fraction(0)) for column in columns),
+                    sum((f * q[i] for i, f in over_u.items()), Fraction(0)),
+                ]
+            )
+        nonnegative, zero = (whole(rows[kind]) if rows[kind] else [] for kind in (False, True))
+        if any(x[-1] for x in cone(len(columns) + 1, nonnegative, zero)):
+            return True
+    return False

@@ -138,7 +138,7 @@ def _check_values(document: Any) -> None:
                 f"it holds {str(value)[:40]!r} of type {type(value).__name__}; "
                 "a certificate has objects, lists, texts, whole numbers and null"
             )
-        if len(stack) > DEPTH:
+        if len(stack) > DEPTH + 1:
             raise _too_deep()
         if values > MOST_VALUES or size > LARGEST:
             raise RefusedError(f"it is larger than {MOST_VALUES} values or {LARGEST} characters")

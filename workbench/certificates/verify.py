@@ -21,6 +21,7 @@ from workbench.certificates.outcomes import (
     PremiseError,
     RefusedError,
     RefutedError,
+    TooLongError,
     printable,
 )
 from workbench.certificates.problem import Problem, common, read_problem
@@ -40,7 +41,10 @@ def verify(document: Any, given: Problem | None = None, seconds: float = SECONDS
     """
     with within(seconds):
         document = admit(document)
-        problem = read_problem(document["problem"])
+        try:
+            problem = read_problem(document["problem"])
+        except TooLongError as why:
+            return [_finding(claim, NOT_VERIFIED, str(why)) for claim in document["claims"]]
         return _findings(problem if given is None else common(problem, given), document["claims"])
 
 
