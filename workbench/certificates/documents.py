@@ -77,7 +77,7 @@ def admit(given: Any) -> Document:
     version = document.get("version")
     if type(version) is not int or version != VERSION:
         raise RefusedError(
-            f"version {str(version)[:20]!r} of the format is not read, only {VERSION}; write the certificate anew"
+            f"version {version!r:.20} of the format is not read, only {VERSION}; write the certificate anew"
         )
     check_fields(document, FIELDS, "the certificate")
     for key, names in (("claims", CLAIM_FIELDS), ("left_out", LEFT_OUT_FIELDS)):
