@@ -31,6 +31,12 @@ ONE, TWO = [["1"]], [["1", "0"], ["0", "1"]]
 
 # Class, verdict, M, a support that is accepted or None, and others that are refused.
 SUPPORTS = [
+    ("PSD", "yes", [[1, -1], [-1, 1]], {"by": "entries"}, []),
+    ("PSD", "yes", [[1, -1], [-1, "1/2"]], None, [{"by": "entries"}]),
+    ("P", "yes", [[1, 2, 0], [0, 1, 0], [3, 4, 1]], {"by": "entries"}, []),
+    ("P", "yes", [[1, 2], [3, 1]], None, [{"by": "entries"}]),
+    ("PD", "yes", [[1, 0], [-3, 1]], None, [{"d": ["1", "4"]}]),
+    ("M", "no", [[-1, 1], [0, -1]], {"y": ["1", "1"]}, [{"y": ["0", "-1"]}]),
     ("Z", "yes", [[1, 0], [-1, 1]], {"by": "entries"}, []),
     ("copositive", "yes", [[0, -1], [1, 0]], {"by": "entries"}, []),
     ("strictly_copositive", "yes", [[1, -1], [1, 1]], {"by": "entries"}, []),

@@ -161,6 +161,23 @@ def test_the_verifier_derives_the_kinds_of_bounds():
     assert results(document({**half, "lower": free, "upper": free}, unique)) == [REFUTED]
 
 
+def test_free_and_bounded_unknowns_together_need_the_schur_complement():
+    unique = {"about": "uniqueness", "verdict": "unique", "support": {"by": "tree", "tree": [["minors"]]}}
+    bounds = {"lower": [None, "0"], "upper": [None, None]}
+    for corner, result in (("7", VERIFIED), ("6", REFUTED), ("5", REFUTED)):
+        assert results(document({"M": [["1", "2"], ["3", corner]], "q": q, **bounds}, unique)) == [result]
+    assert results(document({"M": [["0", "1"], ["1", "1"]], "q": q, **bounds}, unique)) == [REFUTED]
+    one = {"M": [["1"]], "q": ["0"], "lower": [None]}
+    for support, upper, result in (
+        (unique["support"], "0", VERIFIED),
+        ({"by": "equations"}, "0", NOT_VERIFIED),
+        ({"by": "equations", "tree": [["minors"]]}, "0", NOT_VERIFIED),
+        ({"by": "equations"}, None, VERIFIED),
+        ({"by": "tree"}, None, NOT_VERIFIED),
+    ):
+        assert results(document({**one, "upper": [upper]}, {**unique, "support": support})) == [result], support
+
+
 # Three outcomes.
 
 
@@ -172,7 +189,7 @@ def test_the_verifier_derives_the_kinds_of_bounds():
         ([WRONG, OPEN], REFUTED, 1, "Nothing is verified. 1 refuted. 1 not verified."),
         ([SIGNS, OPEN], NOT_VERIFIED, 3, "1 of 2 claims hold in exact arithmetic. 1 not verified."),
         ([OPEN], NOT_VERIFIED, 3, "Nothing is verified. 1 not verified."),
-        ([], NOT_VERIFIED, 3, "Nothing is verified."),
+        ([], NOT_VERIFIED, 3, "Nothing is verified: the certificate makes no claim."),
     ],
 )
 def test_three_outcomes_are_told_apart_everywhere(tmp_path, capsys, claims, expected, status, words):
@@ -435,7 +452,7 @@ NO_SOLUTION = {"q": LONG[0], "cover": [["branch", 0], ["none", LONG[1]], ["none"
 )
 def test_the_time_limit_holds_inside_of_long_arithmetic(problem, claim):
     begun = process_time()
-    found = verify(document(problem, *[claim] * 200), seconds=1.0)
+    found = verify(document(problem, *[claim] * (200 if len(str(claim)) < 1000 else 2)), seconds=1.0)
     assert process_time() - begun < 8
     assert found[-1].result == NOT_VERIFIED
     assert found[-1].reason == "the time limit of 1 s was over"

@@ -10,7 +10,9 @@ from tests.inequalities import feasible
 from tests.stress import damaged
 from tests.supports import COUNTS, FALSE_COUNTS, MINORS, ONE, SUPPORTS, cholesky, cones, ldl, tree
 from workbench.certificates.classes import check_class
+from workbench.certificates.distance import check_distance
 from workbench.certificates.documents import digest
+from workbench.certificates.friction import LAWS, Friction, check_existence
 from workbench.certificates.inequalities import is_feasible
 from workbench.certificates.outcomes import NOT_VERIFIED, REFUTED, VERIFIED, RefusedError
 from workbench.certificates.solutions import check_solutions
@@ -202,6 +204,107 @@ def test_inequalities_by_elimination_agree_with_another_elimination():
         assert is_feasible(exact(rows[:k]), exact(rows[k:])) == truth, (rows, k)
         found.append(truth)
     assert 20 < sum(found) < 180
+
+
+I, NOUGHT, TURN, HALF = [[1, 0], [0, 1]], [[0, 0], [0, 0]], [[1, 1], [-1, 1]], "1/2"
+SPACE, TOP = [[1, 0, 0], [0, 1, 0], [0, 0, 1]], {"kind": "polyhedral", "x": ["0", "0", "0"]}
+
+
+def kind(name, **vectors):
+    return {"kind": name, **vectors}
+
+
+# Verdict, W, q, mu, tangents, support, and whether it proves that Coulomb's law, and the cone problem, has a solution.
+FRICTION = [
+    ("exists", NOUGHT, [0, 5], 1, 1, kind("no impulse"), (True, False)),
+    ("exists", NOUGHT, [1, 1], 1, 1, kind("no impulse"), (True, True)),
+    ("exists", NOUGHT, [1, 2], 1, 1, kind("no impulse"), (True, False)),
+    ("exists", NOUGHT, [-1, 0], HALF, 1, kind("no impulse"), (False, False)),
+    ("exists", I, [0, 0], 1, 1, kind("interior", x=["2", "1"]), (True, True)),
+    ("exists", I, [0, 0], 1, 1, kind("interior", x=["1", "1"]), (False, False)),
+    ("exists", I, [0, 0], 0, 1, kind("interior", x=["0", "1"]), (False, False)),
+    ("exists", [[-1, 0], [0, 1]], [0, 0], 1, 1, kind("interior", x=["-2", "1"]), (False, False)),
+    ("exists", I, [0, 0], 1, 1, kind("polyhedral", x=["1", "1"]), (True, True)),
+    ("exists", I, [0, 0], 1, 1, kind("polyhedral", x=["1", "2"]), (False, False)),
+    ("exists", TURN, [0, 0], 1, 1, kind("polyhedral", x=["1", "1"]), (False, False)),
+    ("exists", SPACE, [1, 1, 0], 1, 2, TOP, (False, False)),
+    ("exists", SPACE, [0, 1, 1], 0, 2, TOP, (True, True)),
+    ("exists", I, [-1, -1], HALF, 1, kind("solution", r=["1", "1/2"]), (True, False)),
+    ("exists", I, [-1, "-1/4"], HALF, 1, kind("solution", r=["1", "1/4"]), (True, False)),
+    ("exists", I, [-1, 0], HALF, 1, kind("solution", r=["0", "0"]), (False, False)),
+    ("exists", I, [0, -1], HALF, 1, kind("solution", r=["1", "1/2"]), (False, False)),
+    ("exists", I, [-1, 1], HALF, 1, kind("solution", r=["1", "1/2"]), (False, False)),
+    ("exists", I, [-1, -1], HALF, 1, kind("solution", r=["1", "1/4"]), (False, False)),
+    ("exists", I, [1, 0], HALF, 1, kind("solution", r=["-1", "0"]), (False, False)),
+    ("exists", I, [-1, -1], HALF, 1, kind("solution", r=["1", "1"]), (False, False)),
+    ("none", NOUGHT, [-1, 0], 1, 1, kind("self-stress", r=["1", "0"]), (True, True)),
+    ("none", NOUGHT, [0, 0], 1, 1, kind("self-stress", r=["1", "0"]), (False, False)),
+    ("none", NOUGHT, [1, 0], 1, 1, kind("self-stress", r=["-1", "0"]), (False, False)),
+    ("none", NOUGHT, [0, -1], 1, 1, kind("self-stress", r=["1", "1"]), (False, True)),
+    ("none", NOUGHT, [0, -1], 1, 1, kind("self-stress", r=["1", "2"]), (False, False)),
+    ("none", I, [-1, 0], 1, 1, kind("self-stress", r=["1", "0"]), (False, False)),
+    ("none", [[0, 0], [1, 0]], [-1, 0], 1, 1, kind("self-stress", r=["1", "0"]), (True, True)),
+    ("none", [[0, 1], [0, 0]], [-1, 0], 1, 1, kind("self-stress", r=["1", "0"]), (False, False)),
+    ("none", NOUGHT, [-1, 0], 1, 1, kind("cover", cover=[["none", ["1", "0", "0", "0"]]]), (True, False)),
+    ("none", NOUGHT, [0, 0], 1, 1, kind("cover", cover=[["none", ["1", "0", "0", "0"]]]), (False, False)),
+]
+
+
+@pytest.mark.parametrize(("verdict", "W", "q", "mu", "d", "support", "proved"), FRICTION)
+def test_what_just_proves_existence_or_absence_and_what_just_does_not(verdict, W, q, mu, d, support, proved):
+    problem = Friction(exact(W), [Fraction(x) for x in q], [Fraction(mu)], d)
+    for law, expected in zip(LAWS, proved, strict=True):
+        try:
+            check_existence(problem, law, verdict, support)
+            found = True
+        except RefusedError:
+            found = False
+        assert found == expected, law
+        if found and d == 1:
+            truth = definitions.has_planar_solution(problem.W, problem.q, problem.mu, law == LAWS[0])
+            assert truth == (verdict == "exists")
+
+
+@pytest.mark.parametrize(
+    ("M", "verdict", "support", "proved"),
+    [
+        ([[2]], ["2", "2"], {"index_set": [0], "x": ["1"]}, True),
+        ([[2]], ["2", "2"], {"index_set": [0], "x": ["0"]}, False),
+        ([[2]], ["2", "1"], {"index_set": [0], "x": ["1"]}, False),
+        ([[2]], ["2", "-2"], {"index_set": [0], "x": ["1"]}, False),
+        ([[2]], ["3", "3"], {"index_set": [0], "x": ["1"]}, False),
+        ([[2]], ["0", None], {}, True),
+        ([[2]], ["-1", None], {}, False),
+        ([[2]], ["2", None], {"diagonal": {"W": ["2"], "s": "4"}}, True),
+        ([[2]], ["2", None], {"diagonal": {"W": ["2"], "s": "3"}}, False),
+        ([[2]], ["2", None], {"diagonal": {"W": ["2"], "s": "5"}}, False),
+        ([[2]], ["2", None], {"diagonal": {"W": ["1"], "s": "4"}}, False),
+        ([[-2]], ["2", None], {"diagonal": {"W": ["-2"], "s": "4"}}, True),
+        ([[2, 0], [0, -2]], ["2", None], {"diagonal": {"W": ["2", "-2"], "s": "4"}}, True),
+        ([[2, 1], [1, 2]], ["1", None], {}, True),
+        ([[2, 1], [1, 2]], ["11/10", None], {}, False),
+    ],
+)
+def test_bounds_of_a_distance_that_just_hold_and_that_just_do_not(M, verdict, support, proved):
+    try:
+        check_distance(exact(M), verdict, support)
+        found = True
+    except RefusedError:
+        found = False
+    assert found == proved
+    if found:
+        assert definitions.encloses(exact(M), *(None if x is None else Fraction(x) for x in verdict))
+
+
+def test_a_cover_that_branches_twice_on_an_index_proves_nothing():
+    """On either side: after z_0 = 0, or after w_0 = 0. The point and the vectors hold as they stand."""
+    branch, point = ["branch", 0], ["point", 0, ["0"]]
+    for cover in (
+        [branch, branch, point, point, ["none", ["-1"]]],
+        [branch, point, branch, ["none", ["-1"]], ["none", ["-1"]]],
+    ):
+        with pytest.raises(RefusedError, match="branches twice on index 0"):
+            check_solutions(exact([[1]]), [Fraction(1)], 1, {"points": [["0"]], "cover": cover}, {})
 
 
 def test_a_document_that_cannot_be_read_is_refused():

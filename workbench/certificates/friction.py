@@ -63,7 +63,7 @@ class Friction:
         """Whether u_n >= mu |u_t| at every contact, or > in the interior; without mu, u_n >= 0."""
         for u_n, u_t, friction in self.contacts(u):
             slip = friction**2 * dot(u_t, u_t) if mu else Fraction(0)
-            if u_n < 0 or u_n**2 < slip or (interior and (u_n == 0 or u_n**2 == slip)):
+            if u_n < 0 or u_n**2 < slip or (interior and u_n**2 == slip):
                 return False
         return True
 
