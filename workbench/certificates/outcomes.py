@@ -53,11 +53,9 @@ def outcome(findings: Sequence[Finding]) -> str:
 def sentences(findings: Sequence[Finding]) -> list[str]:
     """The outcome in words."""
     verified, refuted, left = (sum(f.result == r for f in findings) for r in (VERIFIED, REFUTED, NOT_VERIFIED))
-    words = (
-        [f"{verified} of {len(findings)} claims hold in exact arithmetic."]
-        if verified
-        else ["Nothing is verified." if findings else "Nothing is verified: the certificate makes no claim."]
-    )
+    if not findings:
+        return ["Nothing is verified: the certificate makes no claim."]
+    words = [f"{verified} of {len(findings)} claims hold in exact arithmetic." if verified else "Nothing is verified."]
     if refuted:
         words.append(f"{refuted} refuted.")
     if left:
