@@ -85,8 +85,8 @@ def admit(given: Any) -> Document:
             raise RefusedError(f"a certificate needs a list of {key}")
         for entry in document[key]:
             check_fields(entry, names, f"an entry of {key}")
-    if not all(isinstance(claim["about"], str) for claim in document["claims"]):
-        raise RefusedError("what a claim is about is a text")
+            if not all(isinstance(entry.get(name, ""), str) for name in LEFT_OUT_FIELDS):
+                raise RefusedError(f"what an entry of {key} is about, and its reason, are texts")
     if document["digest"] != digest(document):
         raise RefusedError("the content does not fit its digest: it was damaged or edited")
     return document
