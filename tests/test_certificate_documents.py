@@ -237,8 +237,20 @@ def test_what_is_too_long_is_not_verified():
     assert found.findings[0].reason == "a statement on 2^13 index sets, which are repeated up to order 12"
     bound = {"about": "distance_to_degenerate", "verdict": ["1", None], "support": {}}
     assert results(document({"M": ones}, bound)) == [NOT_VERIFIED]
+    assert results(document({"M": ones}, {**bound, "verdict": ["0", None]})) == [VERIFIED]
     assert results(document({"M": [["1", "0"], ["0", "2"]]}, bound)) == [VERIFIED]
     assert results(document({"M": [["1", "1"], ["1", "1"]]}, bound)) == [REFUTED]
+
+
+def test_the_largest_order_is_still_repeated(monkeypatch):
+    """At the limit the check is made, one row beyond it is not."""
+    minors = {"about": "P", "verdict": "yes", "support": {"by": "tree", "tree": [["minors"]]}}
+    repeated = {"about": "E0", "verdict": "yes", "support": {"by": "repetition"}}
+    bound = {"about": "distance_to_degenerate", "verdict": ["1/2", None], "support": {}}
+    for limit, expected in ((2, VERIFIED), (1, NOT_VERIFIED)):
+        for name in ("pivots.LARGEST_MINORS", "repetition.LARGEST", "distance.LARGEST"):
+            monkeypatch.setattr(f"workbench.certificates.{name}", limit)
+        assert results(document({"M": M}, minors, repeated, bound)) == [expected] * 3
 
 
 def test_what_a_claim_prints_is_one_line():
@@ -335,6 +347,8 @@ def test_a_mapping_is_read_as_a_file_is(tmp_path):
     path.write_text(json.dumps(GOOD), "utf-8")
     assert load(path) == GOOD
     assert wb.verify(path, of=M, rhs=[-1, 1])
+    path.write_text('{"a": -' + "9" * 4000 + "}", "utf-8")
+    assert load(path) == {"a": 1 - 10**4000}
 
 
 @pytest.mark.parametrize(
@@ -391,6 +405,7 @@ def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
         {"about": "solutions", "verdict": "infinite", "support": {"points": [], "cover": []}},
         {"about": "distance_to_degenerate", "verdict": ["0", None], "support": {"x": ["1"]}},
         {"about": "distance_to_degenerate", "verdict": ["0"], "support": {}},
+        {"about": "distance_to_degenerate", "verdict": None, "support": {}},
         {"about": "distance_to_degenerate", "verdict": ["-1", None], "support": {}},
         {"about": "distance_to_degenerate", "verdict": ["0", None], "support": {"diagonal": {"W": ["1", "1"]}}},
         {"about": "distance_to_degenerate", "verdict": [None, None], "support": {}},

@@ -274,6 +274,7 @@ def test_what_just_proves_existence_or_absence_and_what_just_does_not(verdict, W
         ([[2]], ["2", "-2"], {"index_set": [0], "x": ["1"]}, False),
         ([[2]], ["3", "3"], {"index_set": [0], "x": ["1"]}, False),
         ([[2]], ["0", None], {}, True),
+        ([[0]], ["0", "0"], {"index_set": [0], "x": ["1"]}, True),
         ([[2]], ["-1", None], {}, False),
         ([[2]], ["2", None], {"diagonal": {"W": ["2"], "s": "4"}}, True),
         ([[2]], ["2", None], {"diagonal": {"W": ["2"], "s": "3"}}, False),

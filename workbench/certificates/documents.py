@@ -51,8 +51,9 @@ def _object(pairs: list[tuple[str, Any]]) -> Document:
 
 
 def _whole(text: str) -> int:
-    if len(text) > WHOLE_DIGITS:
-        raise RefusedError(f"it holds a whole number of {len(text)} digits; at most {WHOLE_DIGITS} are read")
+    digits = len(text.lstrip("-"))
+    if digits > WHOLE_DIGITS:
+        raise RefusedError(f"it holds a whole number of {digits} digits; at most {WHOLE_DIGITS} are read")
     return int(text)
 
 
@@ -75,7 +76,7 @@ def admit(given: Any) -> Document:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise RefusedError(f"this is no certificate: its format is not {FORMAT!r}")
     version = document.get("version")
-    if type(version) is not int or version != VERSION:
+    if version != VERSION:
         raise RefusedError(
             f"version {version!r:.20} of the format is not read, only {VERSION}; write the certificate anew"
         )
