@@ -106,6 +106,8 @@ def test_the_numbers_of_tangents_are_compared():
     W, velocity = [["1" if i == j else "0" for j in range(6)] for i in range(6)], ["1"] * 6
     plane, space = (read_problem({"W": W, "q": velocity, "mu": ["0"] * r, "d": d}) for r, d in ((3, 1), (2, 2)))
     assert common(plane, plane) == plane
+    with pytest.raises(RefusedError, match="W differs"):
+        common(plane, read_problem({"W": [["2"] * 6] * 6, "q": velocity, "mu": ["0"] * 3, "d": 1}))
     for problem, given in itertools.permutations((plane, space)):
         with pytest.raises(RefusedError, match="mu differs"):
             common(problem, given)
@@ -149,6 +151,7 @@ def test_the_verifier_derives_the_kinds_of_bounds():
         document({"M": turn, "q": q, "lower": ["0", "1"], "upper": ["0", "1/2"]}, unique)
     )
     assert "not a list of 2 bounds" in refusal(document({"M": turn, "q": q, "lower": ["0"], "upper": free}, unique))
+    assert "not a list of 2 bounds" in refusal(document({"M": turn, "q": q, "lower": "00", "upper": free}, unique))
     other = {**unique, "support": {"x": ["0", "1"]}, "verdict": "not unique"}
     half = {"M": [["1", "0"], ["0", "0"]], "q": q}
     assert results(document({**half, "lower": zeros, "upper": free}, other)) == [VERIFIED]
@@ -227,6 +230,14 @@ def test_the_check_by_itself_refuses_in_a_line_what_is_no_certificate(tmp_path, 
     assert main(["verify", str(path), "--time-limit", "0"]) == 2
     assert main(["verify", str(tmp_path / "none.json")]) == 2
     assert capsys.readouterr().err.count("\n") == 3
+
+
+def test_the_distance_to_matrices_that_are_not_p_needs_a_p_matrix():
+    bound = {"about": "distance_to_non_p", "verdict": ["1/2", None], "support": {}}
+    minors = {"about": "P", "verdict": "yes", "support": {"by": "tree", "tree": [["minors"]]}}
+    assert results(document({"M": M}, bound)) == [NOT_VERIFIED]
+    assert results(document({"M": M}, bound, minors)) == [VERIFIED, VERIFIED]
+    assert results(document({"M": [["-1"]]}, bound, minors)) == [NOT_VERIFIED, REFUTED]
 
 
 def test_what_is_too_long_is_not_verified():
@@ -357,7 +368,7 @@ def test_a_mapping_is_read_as_a_file_is(tmp_path):
         (b"", "not JSON"),
         (b"\xff\xfe{}", "not JSON"),
         (b'{"a": 1, "b": 2, "a": 1}', "the key 'a' occurs twice"),
-        (b'{"x": [{"d": 1, "d": 2}]}', "the key 'd' occurs twice"),
+        (b'{"x": [{"c": 0, "d": 1, "d": 2}]}', "the key 'd' occurs twice"),
         (b'{"a": 1.0}', "holds the number 1.0"),
         (b'{"a": 1e400}', "holds the number 1e400"),
         (b'{"a": NaN}', "holds the number NaN"),
@@ -441,6 +452,8 @@ def test_every_field_of_a_support_is_checked():
         assert results(document(friction, {"about": "cone problem", "verdict": "exists", "support": support})) == [
             result
         ]
+    listed = {"about": "cone problem", "verdict": ["exists"], "support": {"kind": "no impulse"}}
+    assert results(document(friction, listed)) == [NOT_VERIFIED]
     unsolved = {"q": ["-1"], "z": ["1"], "cover": [["none", ["1"]]]}
     assert results(document({"M": [["-1"]]}, {"about": "Q", "verdict": "no", "support": unsolved})) == [REFUTED]
 

@@ -234,6 +234,7 @@ FRICTION = [
     ("exists", I, [-1, -1], HALF, 1, kind("solution", r=["1", "1/2"]), (True, False)),
     ("exists", I, [-1, "-1/4"], HALF, 1, kind("solution", r=["1", "1/4"]), (True, False)),
     ("exists", I, [-1, 0], HALF, 1, kind("solution", r=["0", "0"]), (False, False)),
+    ("exists", I, [0, 0], HALF, 1, kind("solution", r=["0", "0"]), (True, False)),
     ("exists", I, [0, -1], HALF, 1, kind("solution", r=["1", "1/2"]), (False, False)),
     ("exists", I, [-1, 1], HALF, 1, kind("solution", r=["1", "1/2"]), (False, False)),
     ("exists", I, [-1, -1], HALF, 1, kind("solution", r=["1", "1/4"]), (False, False)),
