@@ -33,6 +33,25 @@ ONE, TWO = [["1"]], [["1", "0"], ["0", "1"]]
 SUPPORTS = [
     ("PSD", "yes", [[1, -1], [-1, 1]], {"by": "entries"}, []),
     ("PSD", "yes", [[1, -1], [-1, "1/2"]], None, [{"by": "entries"}]),
+    (
+        "P",
+        "yes",
+        TWO,
+        None,
+        [
+            tree(["branch", 0, 0], MINORS, MINORS),
+            tree(["blocks", [[0], [1]], 0], MINORS, MINORS),
+            tree(["diagonal", ["1", "1"], 0]),
+            tree(["weights", ["1", "1"]]),
+            tree(["quotient", [["1", "0"], ["0", "1"]], 0]),
+            tree(["turn"], MINORS),
+        ],
+    ),
+    ("P", "yes", [[1, 2], [2, 1]], None, [tree(["blocks", [[0], [1]]], MINORS, MINORS)]),
+    # Supports of another class, or of the other verdict.
+    ("PD", "yes", [[1, -3], [0, 1]], None, [tree(MINORS)]),
+    ("P", "no", [[1, 1], [0, 1]], None, [{"entry": [0, 1]}]),
+    ("PD", "no", [[1, 1], [1, 2]], None, [ldl([0, 1], [[], ["1"]], ["2", "2"])]),
     ("PSD", "yes", [[0, 0], [0, -1]], None, [{"index_set": [0]}, {"index_set": []}]),
     ("Q0", "yes", [[0]], cones(["cone", []], ["empty", ["1"]]), [cones(["cone", []], ["full", ["1"]])]),
     ("Q0", "yes", [[0, 0], [0, 0]], cones(["cone", []], ["empty", ["1"]], ["empty", ["0", "1"]]), []),
@@ -240,6 +259,19 @@ COUNTS = [
     ([[0, 1], [-1, 1]], ["0", "0"], 1, pinned("1", "1")),
 ]  # fmt: skip
 FALSE_COUNTS = [
+    # Without its sign, y would rule out the branch that has the solution z = 0.
+    ([[1]], ["1"], 0, {"points": [], "cover": [["none", ["-1"]]]}),
+    # Nodes of a shape or kind that is not known.
+    *(
+        ([[1]], ["-1"], 1, {"points": [["1"]], "cover": cover})
+        for cover in (
+            [["branch", 0, 0], ["none", ["1"]], ["point", 0, ["0"]]],
+            [B, ["none", ["1"], 0], ["point", 0, ["0"]]],
+            [B, ["absent", ["1"]], ["point", 0, ["0"]]],
+            [B, ["none", ["1"]], ["point", 0, ["0"], 0]],
+            [B, ["none", ["1"]], ["dot", 0, ["0"]]],
+        )
+    ),
     # In the branch w = 0 the point z = 0 does not lie: it hides the solution z = 1.
     ([[-1]], ["1"], 1, {"points": [["0"]], "cover": [B, ["point", 0, ["0"]], ["point", 0, ["0"]]]}),
     ([[-1]], ["1"], 1, {"points": [["1"]], "cover": [B, ["point", 0, ["0"]], ["point", 0, ["0"]]]}),
