@@ -482,10 +482,10 @@ NO_SOLUTION = {"q": LONG[0], "cover": [["branch", 0], ["none", LONG[1]], ["none"
 )
 def test_the_time_limit_holds_inside_of_long_arithmetic(problem, claim):
     begun = process_time()
-    found = verify(document(problem, *[claim] * (200 if len(str(claim)) < 1000 else 2)), seconds=1.0)
+    found = verify(document(problem, *[claim] * (200 if len(str(claim)) < 1000 else 2)), seconds=0.1)
     assert process_time() - begun < 8
     assert found[-1].result == NOT_VERIFIED
-    assert found[-1].reason == "the time limit of 1 s was over"
+    assert found[-1].reason == "the time limit of 0.1 s was over"
     assert not [f for f in verify(document({"M": M}, SIGNS)) if f.result != VERIFIED]
 
 
