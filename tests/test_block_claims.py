@@ -9,17 +9,16 @@ from scipy import sparse
 
 from tests.block_problems import cone, half_planes, intervals, pose
 from tests.test_local import local_block, own, plain
-from workbench.algorithms import block_islands, block_newton
+from workbench.algorithms import block_islands, block_newton, find_solver
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.contact_blocks import Progress
 from workbench.algorithms.small_cones import VERIFIED
 from workbench.errors import DataError, ModellingError
-from workbench.escalation import default_solver
 from workbench.problems import small_blocks
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Status
 
-SOLVER = default_solver("contact blocks")
+SOLVER = find_solver("blocks-exact")
 
 
 def pair(couple=0.0):

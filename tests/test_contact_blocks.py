@@ -7,13 +7,13 @@ import pytest
 from scipy import sparse
 
 from tests.block_problems import FORMULATIONS, KINDS, cone, intervals, polygon, pose, random_blocks, tower
+from workbench.algorithms import find_solver
 from workbench.algorithms.best import HEAD, kept, show, watch
 from workbench.algorithms.block_islands import MOST_INTERVALS
 from workbench.algorithms.block_newton import solve_island
 from workbench.algorithms.coulomb_exact import CCP as CCP_EXACT
 from workbench.algorithms.coulomb_exact import COULOMB as COULOMB_EXACT
 from workbench.errors import DataError
-from workbench.escalation import default_solver
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, ContactBlocks
 from workbench.problems.dense_blocks import dense, normals_first
 from workbench.problems.friction_problem import GlobalFrictionProblem
@@ -22,7 +22,7 @@ from workbench.problems.solution import Status
 
 CONES = ["coulomb"], ["ccp"], ["planar"]
 INTERVALS = ["polygon"], ["limit", "dry", "bilateral", "box"], ["half planes"]
-SOLVER = default_solver("contact blocks")
+SOLVER = find_solver("blocks-exact")
 
 
 def points(rng, count=25):

@@ -51,7 +51,7 @@ BLOCK = ContactSystem(
 def test_equations_are_a_class_of_their_own():
     c = compiled(penalty, 3, 0, 1, 2)
     assert (c.kind, c.plan.lower.size) == ("equations", 0)
-    assert default_solver(c.kind) is SOLVER
+    assert default_solver(c.kind).first is SOLVER
     problem = pose(penalty, BLOCK).problem()
     assert isinstance(problem, Equations)
     assert (problem.size, problem.residual(np.zeros(0))) == (0, 0.0)

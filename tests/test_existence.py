@@ -7,8 +7,8 @@ import pytest
 from flint import fmpq
 
 from tests.inequalities import feasible, solvable
+from workbench.algorithms import find_solver
 from workbench.engine.timing import clock
-from workbench.escalation import default_solver
 from workbench.matrices.solutions.existence import LARGEST, existence, rational_friction
 from workbench.matrices.solutions.friction_cones import (
     RationalFriction,
@@ -114,7 +114,7 @@ def test_in_the_plane_both_problems_are_decided_as_by_definition():
 
 def test_in_space_every_verdict_has_its_certificate_and_a_solver_agrees():
     rng = np.random.default_rng(2)
-    solver, count = default_solver("Coulomb NCP"), {}
+    solver, count = find_solver("coulomb-exact"), {}
     for _ in range(16):
         r = int(rng.integers(1, 5))
         J, q = rng.integers(-2, 3, (3 * r, int(rng.integers(1, 5)))), rng.integers(-2, 3, 3 * r) * rng.choice([1, 1000])

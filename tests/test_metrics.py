@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.algorithms import ROUND_OFF
+from tests.test_comparison import SLIPPERY
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.pages.comparison import render, save
 from workbench.builtin.reports.text.columns import markdown
 from workbench.builtin.reports.text.terminal import print_table
 from workbench.cli.main import main
+from workbench.comparison import judged
 from workbench.comparison.cases import compare
 from workbench.comparison.columns import RUNS, TRAJECTORIES
 from workbench.comparison.files import compare_problem
@@ -22,6 +23,7 @@ from workbench.comparison.measured_problem import MeasuredProblem
 from workbench.comparison.metric import distance, metric
 from workbench.comparison.metrics import METRICS
 from workbench.errors import DataError, UnknownNameError
+from workbench.escalation import default_solver
 from workbench.output import provenance
 from workbench.problems.friction_problem import FrictionProblem
 
@@ -163,7 +165,7 @@ def test_what_is_no_metric_is_refused():
 
 def test_a_metric_sees_none_for_what_does_not_reach_the_end_of_the_window(monkeypatch):
     """The solver that should take a formulation to round-off loses it at the end of sliding, and another does not."""
-    monkeypatch.setitem(ROUND_OFF, "LCP", "judice-pires")
+    monkeypatch.setattr(judged, "default_solver", lambda kind: SLIPPERY if kind == "LCP" else default_solver(kind))
     seen = {}
 
     @metric("watcher", unit="1", meaning="whether the formulation to round-off is there")
@@ -171,7 +173,7 @@ def test_a_metric_sees_none_for_what_does_not_reach_the_end_of_the_window(monkey
         seen[m.run.solver, m.steps[-1] == m.run.steps_wanted - 1] = m.round_off is None
         return 0.0
 
-    failing, settings = BY_NAME["anitescu-potra"].with_options(directions=16), Settings((1e-3,), 1e-3)
+    failing, settings = BY_NAME["anitescu-potra"], Settings((1e-3,), 1e-3)
     c = compare(Wheel(), [failing], COULOMB, ["lemke"], settings, metrics=[watcher, "velocity-error"])
     assert seen == {("lemke", False): False, ("lemke", True): True}
     assert c.runs["velocity_solver"].isna().tolist() == [window == "all" for window in c.runs["window"]]

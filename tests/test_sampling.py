@@ -48,8 +48,9 @@ class Off:
 
     def solve(self, problem):
         found = default_solver("conic QP").solve(problem)
-        z = found.z * (1 + self.share)
-        claimed = Status.ITERATION_LIMIT if self.hard and self.hard(problem) else Status.SOLVED
+        hard = self.hard and self.hard(problem)
+        z = found.z * (1 + (1e-3 if hard else self.share))
+        claimed = Status.ITERATION_LIMIT if hard else Status.SOLVED
         return replace(found, z=z, claimed=claimed, residual=float(problem.residual(z)), solver="off", tolerance=1e-6)
 
 

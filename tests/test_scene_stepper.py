@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.test_formulations import LAWS, VARIANTS, obeys_the_laws, rebound, solve
+from workbench.algorithms import find_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import FORMULATIONS
@@ -20,7 +21,6 @@ from workbench.language.modelling import Hooks
 from workbench.mechanics.contact import ContactSolution
 from workbench.mechanics.instant import instant
 from workbench.mechanics.relaxation import RIGID
-from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Status
 from workbench.scenes.case_scene import CaseScene
 from workbench.scenes.memory import Memory
@@ -32,7 +32,7 @@ from workbench.step.simulation import simulate
 NAMED = {f.name: f for f in FORMULATIONS}
 STEPS = [f for f in FORMULATIONS if f.symbols is ContactSymbols and f.name not in ("gauss-seidel", "mujoco-noslip")]
 """Sweeps go from contact to contact, so that they are not local to one."""
-SOLVER: Any = default_solver(ContactBlocks.kind).adjusted(1e-14, 50)
+SOLVER: Any = find_solver("blocks-exact").adjusted(1e-14, 50)
 """What is tested here is how problems are posed, so it goes on as long as it gets better."""
 
 

@@ -95,10 +95,13 @@ class Chain:
     def why_not(self, problem: Any) -> str | None:
         return self.first.why_not(problem)
 
+    # Data near the largest double overflow in most methods, which then fail.
+    @np.errstate(over="ignore", invalid="ignore")
     def solve(self, problem: Any, *guess: Array) -> Solution:
         """A verified Solution; one with status NO_SOLUTION and its `proof`; or the best attempt, `reason` saying so."""
         return self.take_over(problem, self.first.solve(problem, *guess))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def solve_from(self, problem: Any, start: Array) -> Solution:
         """The same from a start (n,), where the first method takes one."""
         begun = getattr(self.first, "solve_from", None)

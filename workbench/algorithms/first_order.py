@@ -237,8 +237,7 @@ class FirstOrder:
         while residual > self.stop and iterations < self.most:
             count = min(self.at_once, self.most - iterations)
             try:
-                with np.errstate(over="ignore", invalid="ignore"):
-                    method.advance(count)
+                method.advance(count)
             except RuntimeError:
                 # SciPy's word for a matrix that is singular: "Factor is exactly singular".
                 ending = Status.SINGULAR

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from workbench.algorithms import best
 from workbench.algorithms.sphere_newton import LARGEST, PackedNewton
+from workbench.algorithms.spheres import SOLVER as SWEEPS
 from workbench.algorithms.spheres import OfSpheres, Packed
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
@@ -25,6 +26,8 @@ NEARLY, SHORT = 0.99, 1e-8
 """Share of the way to the boundary of the cones that a step goes, and the length of one from which nothing comes."""
 NEAR, PATIENCE = 1e-3, 3
 """The residual near a solution, from where on rounding is at work after so many iterations in a row in vain."""
+LAST_SWEEPS = 100
+"""Sweeps at most over what rounding leaves."""
 ROOM = 30.0
 """Of the first p and s, in units of the velocities without impulses: from less, first steps are short."""
 FLIP = np.array([1.0, -1.0, -1.0])
@@ -191,7 +194,11 @@ class SphereInterior(OfSpheres):
             if on.newton.least < found:
                 found, x, vain = on.newton.least, on.newton.x, 0
                 best.offer(x)
-        return x, found, iterations
+        if found <= self.stop or found > NEAR:
+            return x, found, iterations
+        # What is left is the rounding of the whole at light spheres, which sweeps mend contact by contact.
+        swept, residual, sweeps = SWEEPS.adjusted(self.stop, LAST_SWEEPS).search(problem, packed, x)
+        return (swept, residual, iterations + sweeps) if residual < found else (x, found, iterations)
 
 
 SOLVER = SphereInterior(

@@ -215,7 +215,11 @@ class ContactBlocks:
             self.upper[unknowns], self.cone[kept], self.mu[kept],
         )  # fmt: skip
 
-    def moved(self, x: Array) -> tuple[Array, Array]:
+    def moved(self, x: Array) -> Array:
+        """(L W R + N) x (X,)."""
+        return self._sums(x)[0]
+
+    def _sums(self, x: Array) -> tuple[Array, Array]:
         """(L W R + N) x (X,), and the sizes of what its rows are the sums of."""
         if self.small:
             return self.small.A @ x, abs(self.small.A) @ abs(x)
@@ -259,7 +263,7 @@ class ContactBlocks:
             mu = np.where(self.cone == DISC, np.ldexp(self.mu, k), self.mu)
             block_units(self.unknown, self.cone, A, q, x, D)
             law = self.unknown, self.part, self.cone, mu, A, D, lower, upper
-            block_residuals(*law, q, sizes, *self.moved(x), x, found)
+            block_residuals(*law, q, sizes, *self._sums(x), x, found)
         return found
 
     def _asked(self, x: Any) -> Array:

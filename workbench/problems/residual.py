@@ -233,12 +233,17 @@ def natural_gap(y, w, mu):
 @kernel(types.float64(VECTOR, VECTOR, I64, I64, types.float64))
 def disc_gap(y, w, first, end, radius):
     """|y - P(y - w)| of the rows first : end, P being the projection on the disc of this radius."""
-    size, gap = 0.0, 0.0
+    size, gap, impulse, motion = 0.0, 0.0, 0.0, 0.0
     for a in range(first, end):
         size = np.hypot(size, y[a] - w[a])
+        impulse, motion = np.hypot(impulse, y[a]), np.hypot(motion, w[a])
     for a in range(first, end):
-        # y - P(y - w) as w + (y - w - P(y - w)), as for the cone.
-        gap = np.hypot(gap, w[a] + (size - radius) * ((y[a] - w[a]) / size) if size > radius else w[a])
+        if size <= radius:
+            gap = np.hypot(gap, w[a])
+            continue
+        # y - P(y - w) as it is, or as w + (y - w - P(y - w)), whichever has the smaller numbers to take away.
+        e = (y[a] - w[a]) / size
+        gap = np.hypot(gap, y[a] - radius * e if impulse <= motion else w[a] + (size - radius) * e)
     return gap
 
 

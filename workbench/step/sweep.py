@@ -231,7 +231,11 @@ def take_over(
     closed = SOLVED, NOT_FINITE, REFUSED, NO_FIXED_POINT
     for k in np.flatnonzero(~np.isin(results.counts[:, STATUS], closed)):
         own = replace(system, **{name: value[k] for name, value in data.items()})
-        contact, solution = solve_system(formulation, own, chain, passes=passes)
+        try:
+            contact, solution = solve_system(formulation, own, chain, passes=passes)
+        except DataError:
+            # What cannot be posed has no problem to solve.
+            continue
         results.counts[k, STATUS], results.residuals[k] = int(solution.claimed), np.inf
         if solution.claimed in (Status.SOLVED, Status.INACCURATE):
             results.out[k] = np.concatenate([contact.v, contact.p_n, contact.p_t, contact.p_b])

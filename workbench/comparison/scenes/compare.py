@@ -34,7 +34,7 @@ from workbench.comparison.scenes.runs import Engine, MakeStepper, Row, Runs
 from workbench.comparison.scenes.single import Touching, from_exact, from_own
 from workbench.comparison.shown import SceneShown
 from workbench.errors import DataError, WorkbenchError
-from workbench.escalation import default_solver
+from workbench.escalation import Chain, default_solver
 from workbench.language.formulation import Formulation
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Status
@@ -136,7 +136,7 @@ class _Judged:
     """Rows beside the reference, up to the end of what is compared."""
 
     def __init__(
-        self, scene: Scene, stepper: MakeStepper, exact: Formulation, solver: Solver, fine: Track, coarse: Track,
+        self, scene: Scene, stepper: MakeStepper, exact: Formulation, solver: Chain, fine: Track, coarse: Track,
         alike: dict[tuple[str, float], Track | Failed], end: Horizon, duration: float,
     ) -> None:  # fmt: skip
         self.scene, self.stepper, self.exact, self.solver = scene, stepper, exact, solver
@@ -154,7 +154,8 @@ class _Judged:
             x = self.alike.get((label, row.h))
             return x if isinstance(x, Track) and len(x.contacts) >= k else None
 
-        round_off = found if row.solver is None else reaching(row.label)
+        to_round_off = row.solver in (None, self.solver, self.solver.first)
+        round_off = found if to_round_off else reaching(row.label)
         return MeasuredScene(
             found, self.fine, reaching(self.exact.label), round_off, np.arange(k), self.coarse, self.scene.v_th
         )

@@ -47,7 +47,7 @@ class ForeignSolver:
         if x.size:
             # A matrix column by column, symmetric but for rounding; tangents come before the normal.
             order = np.arange(x.size).reshape(-1, 3)[:, [1, 2, 0]].ravel()
-            A = np.stack([problem.moved(unit)[0] for unit in np.eye(x.size)], axis=1)[np.ix_(order, order)]
+            A = np.stack([problem.moved(unit) for unit in np.eye(x.size)], axis=1)[np.ix_(order, order)]
             delassus, q = pin.DelassusOperatorDense(0.5 * (A + A.T)), problem.free[1][order]
             settings = self.settings()
             settings.solve_ncp = self.ncp
