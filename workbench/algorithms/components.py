@@ -13,7 +13,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import FAST, INDICES, MATRIX, SOLVE_T, VECTOR
+from workbench.engine.kernels import FAST, INDICES, MATRIX, SOLVE_T, VECTOR, reaches_all
 from workbench.problems.classes import Array
 from workbench.problems.solution import Status
 
@@ -34,29 +34,6 @@ def meets_another(row, part, mine):
     for j in range(row.shape[0]):
         found |= (row[j] != 0.0) & (part[j] != mine)
     return found != 0
-
-
-@kernel(types.boolean(READ, INDICES, INDICES))
-def reaches_all(M, reached, left):
-    """Whether unknown 0 leads to all others along the rows of M, the one reached last first; room for two times n."""
-    n = M.shape[0]
-    top, remaining = 1, n - 1
-    reached[0] = 0
-    for j in range(remaining):
-        left[j] = j + 1
-    while top > 0 and remaining > 0:
-        top -= 1
-        i, kept = reached[top], 0
-        for k in range(remaining):
-            j = left[k]
-            if M[i, j] != 0.0:
-                reached[top] = j
-                top += 1
-            else:
-                left[kept] = j
-                kept += 1
-        remaining = kept
-    return remaining == 0
 
 
 @kernel(I64(READ, I64, I64, INDICES))

@@ -235,6 +235,29 @@ def least_members(part):
         part[i] = part[part[i]]
 
 
+@kernel(types.boolean(types.Array(types.float64, 2, "C", readonly=True), INDICES, INDICES))
+def reaches_all(M, reached, left):
+    """Whether unknown 0 leads to all others along the rows of M, the one reached last first; room for two times n."""
+    n = M.shape[0]
+    top, remaining = 1, n - 1
+    reached[0] = 0
+    for j in range(remaining):
+        left[j] = j + 1
+    while top > 0 and remaining > 0:
+        top -= 1
+        i, kept = reached[top], 0
+        for k in range(remaining):
+            j = left[k]
+            if M[i, j] != 0.0:
+                reached[top] = j
+                top += 1
+            else:
+                left[kept] = j
+                kept += 1
+        remaining = kept
+    return remaining == 0
+
+
 @kernel(types.void(MATRIX, VECTOR, VECTOR, VECTOR), **FAST)
 def affine(M, q, z, w):
     """w = M z + q, all (n,)."""

@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import least_members, unite
+from workbench.engine.kernels import least_members, reaches_all, unite
 from workbench.engine.scratch import INDICES, VECTOR, scratch, scratch_indices
 
 FAR = 1e5
@@ -39,20 +39,33 @@ READ_ROW, READ, READ_CUBE = (types.Array(types.float64, rank, "C", readonly=True
 
 
 @kernel(types.void(READ, VECTOR))
-def equilibration(M, D):
-    """`classes.equilibration` of one matrix, into D (n,)."""
+def known_scales(M, D):
+    """D (n,) = 1 / sqrt|M_ii| where that is more than rounding beside what the row meets, else 0."""
     n = M.shape[0]
-    inverse = scratch(n)
-    for j in range(n):
-        inverse[j] = 1.0 / abs(M[j, j]) if M[j, j] != 0.0 else 0.0
     for i in range(n):
         met, diagonal = 0.0, abs(M[i, i])
         for j in range(n):
-            size = max(abs(M[i, j]), abs(M[j, i]))
-            if size > 0.0:
-                met = max(met, size * size * inverse[j])
-        # Unknown scales are zero at first.
+            if M[j, j] != 0.0:
+                met = max(met, max(abs(M[i, j]), abs(M[j, i])) ** 2 / abs(M[j, j]))
         D[i] = 1.0 / np.sqrt(diagonal) if diagonal > 1e-12 * met else 0.0
+
+
+@kernel(types.void(READ, VECTOR))
+def equilibration(M, D):
+    """`classes.equilibration` of one matrix, into D (n,)."""
+    n = M.shape[0]
+    largest, least = 0.0, np.inf
+    for i in range(n):
+        D[i] = abs(M[i, i])
+        least = min(least, D[i]) if D[i] > 0.0 else least
+        for j in range(n):
+            largest = max(largest, abs(M[i, j]))
+    # No |M_ij M_ji / M_jj| is larger than this: mostly no diagonal entry is rounding beside it, and none is looked at.
+    if least > 1e-12 * (largest * (largest / least)):
+        for i in range(n):
+            D[i] = 1.0 / np.sqrt(D[i]) if D[i] > 0.0 else 0.0
+    else:
+        known_scales(M, D)
     new = True
     while new:
         new = False
@@ -75,6 +88,10 @@ def equilibration(M, D):
 def coupled_parts(M, r, d, part):
     """In part, the least member of the part of every contact (r,), or of every row of M where r = 0."""
     n = M.shape[0]
+    if n == 0 or reaches_all(M, scratch_indices(n), scratch_indices(n)):
+        for k in range(part.shape[0]):
+            part[k] = 0
+        return
     for k in range(part.shape[0]):
         part[k] = k
     for i in range(n):
