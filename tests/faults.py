@@ -100,7 +100,7 @@ class Run:
             [sys.executable, "-m", "workbench", *command.words, *words], cwd=folder,
             env=os.environ | {"PYTHONPATH": str(ROOT), "FAULTS": str(folder)},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            preexec_fn=lambda: _prepared(limit), restore_signals=False,
+            preexec_fn=lambda: prepared(limit), restore_signals=False,
         )  # fmt: skip
         self.errors = ""
 
@@ -124,23 +124,29 @@ class Run:
 
     def processes(self) -> list[int]:
         """All of its processes, found by their environment."""
-        found = []
-        for place in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                if self.mark.encode() in (place / "environ").read_bytes().split(b"\0"):
-                    found.append(int(place.name))
-        return found
+        return marked(self.mark)
 
     def workers(self) -> list[int]:
         """The processes that make rows: those that a process of ours has forked."""
         return [pid for pid in self.processes() if _parent(pid) in set(self.processes()) - {self.process.pid}]
 
 
+def marked(mark: str) -> list[int]:
+    """Processes that live and have this entry, NAME=VALUE, in their environment."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark.encode() in (place / "environ").read_bytes().split(b"\0"):
+                found.append(int(place.name))
+    return found
+
+
 def _lines(journal: Path) -> int:
     return journal.read_bytes().count(b"\n") if journal.exists() else 0
 
 
-def _prepared(limit: int | None) -> None:
+def prepared(limit: int | None = None) -> None:
+    """What a process of ours does first: it hears Ctrl-C, and writes no file of more bytes than the limit."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if limit:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

@@ -1,6 +1,7 @@
 """Worker processes end with the process that started them, in whatever way that ends, and end no others."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -11,46 +12,105 @@ from pathlib import Path
 
 import pytest
 
+from tests.orphans import ALLOWED
 from tests.thorough import quickly
 from workbench.comparison.jobs import processes
 
 ROOT = Path(__file__).parents[1]
 
+HELD = """
+import ctypes, os, sys, time
+
+def hold(name):
+    # In one write, since processes share the pipe. Python's interpreter is held as by compiled code.
+    os.write(1, name.encode() + b"\\n")
+    ctypes.PyDLL(None).sleep(60)
+"""
 WORKING = """
-import os, sys
+import sys
+from held import hold
 from workbench.comparison.jobs import processes
 
-def work():
-    # In one write: two processes share the pipe.
-    os.write(1, b"working\\n")
+def work(name):
+    hold(name)
+
+def nested(name):
+    with processes(1) as pool:
+        pool.submit(work, name).result()
+
+place = sys.argv[1]
+if place == "script" and __name__ != "__main__":
+    hold(place)
+if __name__ == "__main__":
+    with processes(1, ["held_at_once"] if place == "server" else []) as pool:
+        pool.submit(nested if place == "nested" else work, place).result()
+"""
+PLACES = ["work", "nested", "script", "server"]
+"""Where a process holds the interpreter: a worker at work, a worker's worker, one that imports the user's script, and
+the server of forks that imports what all workers need."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends children on Linux only")
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("number", quickly([signal.SIGKILL, signal.SIGTERM, signal.SIGINT], signal.SIGKILL.__eq__))
+def test_no_worker_outlives_its_parent_by_a_second(number, place, tmp_path):
+    (tmp_path / "held.py").write_text(HELD)
+    (tmp_path / "held_at_once.py").write_text("from held import hold\nhold('server')\n")
+    (tmp_path / "working.py").write_text(WORKING)
+    process = _started(tmp_path, "working.py", place)
+    process.send_signal(number)
+    _ended_in_time(process)
+
+
+WORKS = """    print("engine", file=sys.stderr, flush=True)
     while True:
         pass
-
-if __name__ == "__main__":
-    with processes(2, sys.argv[1:]) as pool:
-        waiting = [pool.submit(work) for _ in range(2)]
-        waiting[0].result()
+"""
+ADAPTERS = {
+    "import": f"import sys\nVERSION = ''\nif True:\n{WORKS}",
+    "step": f"import sys\nVERSION = ''\ndef World(*_, **__):\n{WORKS}",
+}
+"""Engines that never end what they are at."""
+ASKING = """
+import subprocess, sys, time
+command = [sys.executable, *sys.argv[1:]]
+with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=1) as engine:
+    engine.stdin.write(b'{"trial": {}, "h": 1, "settings": {}}\\n')
+    engine.stdin.flush()
+    time.sleep(60)
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
-@pytest.mark.parametrize("imported", [(), ("numpy",)], ids=["spawned", "forked"])
-@pytest.mark.parametrize("number", quickly([signal.SIGKILL, signal.SIGTERM, signal.SIGINT], signal.SIGKILL.__eq__))
-def test_workers_end_when_their_parent_is_killed(number, imported, tmp_path):
-    (tmp_path / "working.py").write_text(WORKING)
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes are waited for as POSIX has it")
+@pytest.mark.parametrize("place", ADAPTERS)
+def test_no_engine_of_the_exam_outlives_its_parent_by_a_second(place, tmp_path):
+    (tmp_path / "adapter.py").write_text(ADAPTERS[place])
+    (tmp_path / "asking.py").write_text(ASKING)
+    process = _started(tmp_path, "asking.py", str(ROOT / "workbench" / "exams" / "protocol.py"), "adapter.py")
+    process.kill()
+    _ended_in_time(process)
+
+
+def _started(folder: Path, *command: str) -> subprocess.Popen:
+    """A script that has begun to work in another process, which has said so."""
     process = subprocess.Popen(
-        [sys.executable, "working.py", *imported], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)},
+        [sys.executable, *command], cwd=folder, env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
-    assert [process.stdout.readline() for _ in range(2)] == ["working\n"] * 2
-    process.send_signal(number)
+    assert process.stdout.readline()
+    return process
+
+
+def _ended_in_time(process: subprocess.Popen) -> None:
     try:
+        process.wait(30)
         # The pipe ends when the last process that holds it has ended.
-        process.communicate(timeout=30)
+        assert select.select([process.stdout], [], [], ALLOWED)[0], "a process lives on"
+        assert process.stdout.read() == ""
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-    assert process.returncode == -number
+        process.communicate()
 
 
 def test_a_pool_that_fails_ends_its_own_workers_only():

@@ -1,14 +1,12 @@
 """The runs of a comparison: what they share, and running them, the slow ones in several processes."""
 
-import os
 import pickle
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing import active_children, get_all_start_methods, get_context, parent_process
-from threading import Thread
+from multiprocessing import active_children, get_all_start_methods, get_context
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +17,7 @@ from workbench.comparison.failure import NOBODY, Failed, failed
 from workbench.engine.travel import Parcel
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
+from workbench.lifetime import serve_forks, worker
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.run import Run
@@ -124,26 +123,32 @@ def run_jobs(
 
 @contextmanager
 def processes(workers: int, imported: Sequence[str] = ()) -> Iterator[ProcessPoolExecutor]:
-    """A pool of fresh processes, started when work comes; they end with the block, at once where it fails.
+    """A pool of processes, started when work comes; they end with the block, at once where it fails.
 
-    With `imported` they are forked, where the system can, from one that has imported these modules: pools that are
-    started again and again then cost no imports. The first names given in a program hold for all of it.
+    Where the system can they are forked from one that has imported nothing but these modules: pools that are started
+    again and again then cost no imports. The first names given in a program hold for all of it.
     """
-    forked = bool(imported) and "forkserver" in get_all_start_methods()
+    forked = "forkserver" in get_all_start_methods()
     context = get_context("forkserver" if forked else "spawn")
     if forked:
-        context.set_forkserver_preload(list(imported))
+        context.set_forkserver_preload(["workbench.fork_server", *imported])
     others = active_children()
-    pool = ProcessPoolExecutor(workers, context, _end_with_parent)
+    pool = (_ForkedPool if forked else ProcessPoolExecutor)(workers, context, worker)
     try:
         yield pool
     except BaseException:
-        # Interrupted or failed: the workers must not work on.
+        # Interrupted or failed: the workers must not work on, and one that compiles would let SIGTERM wait.
         for process in set(active_children()).difference(others):
-            process.terminate()
+            process.kill()
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _ForkedPool(ProcessPoolExecutor):
+    def submit(self, *call: Any, **named: Any) -> Future:
+        serve_forks()
+        return super().submit(*call, **named)
 
 
 def travels(*things: object) -> bool:
@@ -153,20 +158,6 @@ def travels(*things: object) -> bool:
     except Exception:
         return False
     return True
-
-
-def _end_with_parent() -> None:
-    """The first thing that a worker does: it ends when the process that started it has ended, in whatever way."""
-    # Ctrl-C reaches all processes of a terminal; the one that started this one ends it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_wait_for_parent, daemon=True).start()
-
-
-def _wait_for_parent() -> None:
-    parent = parent_process()
-    if parent:
-        parent.join()
-        os._exit(1)
 
 
 def _from(progress: Progress | None, job: Job, before: int, total: int) -> Callable[[int], None] | None:

@@ -18,6 +18,9 @@ import importlib.util
 import json
 import os
 import sys
+from collections.abc import Iterator
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -84,11 +87,27 @@ def unpacked(x: dict[str, Any]) -> np.ndarray:
     return np.frombuffer(base64.b64decode(x["bytes"]), dtype="<f8").reshape(x["shape"]).astype(float)
 
 
+def heard() -> Iterator[str]:
+    """The lines of the standard input; the process ends with it, whatever an engine is at: nobody is there any more."""
+    lines: SimpleQueue[str] = SimpleQueue()
+    # Not sys.stdin, which an interpreter that ends wants to close while it is being read.
+    told = os.fdopen(os.dup(0))
+
+    def hear() -> None:
+        for line in told:
+            lines.put(line)
+        os._exit(0)
+
+    Thread(target=hear, daemon=True).start()
+    return iter(lines.get, None)
+
+
 def serve(adapter: str, *needs: str) -> None:
     """Answer every line {"trial", "h", "settings"} by a line of arrays, or {"error"}; first, tell the version.
 
     Where the adapter, or a module that it needs, cannot be imported, {"absent"} is the answer instead.
     """
+    lines = heard()
     # What an engine prints must not get between the lines.
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -106,7 +125,7 @@ def serve(adapter: str, *needs: str) -> None:
     except ImportError as error:
         return tell({"absent": str(error)})
     tell({"version": module.VERSION})
-    for line in sys.stdin:
+    for line in lines:
         asked = json.loads(line)
         try:
             world = module.World(asked["trial"], asked["h"], **asked["settings"])
