@@ -3,13 +3,18 @@
 import grp
 import os
 import pwd
+import subprocess
+import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from workbench.engine import disk
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -32,6 +37,62 @@ def test_what_is_about_something_else_or_bears_another_name_counts_as_missing(fo
     assert disk.read("a", b"another") is None
     # Neither moves between name, matter and content.
     assert disk.read("a", b"about" + b"content"[:1]) is None
+    disk.write("ab", b"content", b"out")
+    (folder / "a").write_bytes((folder / "ab").read_bytes())
+    assert disk.read("a", b"bout") is None
+
+
+def test_a_folder_that_is_missing_has_nothing_and_is_made(tmp_path):
+    place = tmp_path / "some" / "where"
+    assert disk.read("a", where=place) is None
+    disk.write("a", b"content", where=place)
+    assert disk.read("a", where=place) == b"content"
+
+
+def test_the_folder_is_that_of_the_environment_or_of_the_user(monkeypatch, tmp_path):
+    for name in ("CONTACT_WORKBENCH_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert disk.folder() == tmp_path / ".cache" / "contact-workbench"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert disk.folder() == tmp_path / "xdg" / "contact-workbench"
+    monkeypatch.setenv("CONTACT_WORKBENCH_CACHE", str(tmp_path / "own"))
+    assert disk.folder() == tmp_path / "own"
+
+
+HOLDING = """
+from workbench.engine import disk
+with disk.alone("a"):
+    print("within", flush=True)
+    input()
+print("behind", flush=True)
+input()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such locks")
+def test_of_two_processes_one_at_a_time_makes_a_file_and_none_waits_for_another(folder, tmp_path):
+    def entered(name, where=None):
+        with disk.alone(name, where):
+            pass
+
+    process = subprocess.Popen([sys.executable, "-c", HOLDING], env=os.environ | {"PYTHONPATH": str(ROOT)},
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
+    with process, ThreadPoolExecutor(1) as pool:
+        assert process.stdout.readline() == "within\n"
+        entered("b")
+        entered("a", tmp_path / "elsewhere")
+        waiting = pool.submit(entered, "a")
+        assert not wait([waiting], 0.3).done
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "behind\n"
+        # The other process lives on, and has given up its lock; ours is given up too.
+        waiting.result(60)
+        assert subprocess.run([sys.executable, "-c", HOLDING], env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True,
+                              input="\n\n", capture_output=True, timeout=60, check=True).stdout  # fmt: skip
+        process.stdin.write("\n")
+    assert process.returncode == 0
 
 
 def test_every_flipped_bit_makes_a_file_missing(folder):
@@ -117,8 +178,10 @@ def test_a_link_is_judged_by_where_it_leads(folder, tmp_path):
     assert not list(inner.iterdir())
 
 
-MEMBERS = {"nobody else": ("me", [], True), "root": ("me", ["root"], True), "another": ("me", ["you"], False),
-           "a shared group": ("lab", [], False)}  # fmt: skip
+MEMBERS = {
+    "nobody else": ("me", [], True), "root": ("me", ["root"], True), "both": ("me", ["me", "root"], True),
+    "another": ("me", ["you"], False), "a shared group": ("lab", [], False), "no group": (None, [], False),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("who", MEMBERS)
@@ -127,13 +190,30 @@ def test_a_group_may_write_where_the_user_is_its_only_member(folder, who, monkey
     disk.write("a", b"content")
     folder.chmod(0o770)
     number = folder.stat().st_gid
-    monkeypatch.setattr(grp, "getgrgid", lambda gid: SimpleNamespace(gr_name=name, gr_mem=members))
-    monkeypatch.setattr(pwd, "getpwuid", lambda uid: SimpleNamespace(pw_gid=number, pw_name="me"))
+    groups = {number: SimpleNamespace(gr_name=name, gr_mem=members)} if name else {}
+    monkeypatch.setattr(grp, "getgrgid", groups.__getitem__)
+    users = {0: SimpleNamespace(pw_gid=number + 1, pw_name="root"), 1: SimpleNamespace(pw_gid=number, pw_name="me")}
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: users[min(uid, 1)])
+    monkeypatch.setattr(os, "getuid", lambda: max(folder.stat().st_uid, 1))
     if fine:
         assert disk.read("a") == b"content"
         return
     with pytest.warns(disk.CacheWarning, match=f"group {number} may write to it"):
         assert disk.read("a") is None
+
+
+def test_a_group_that_may_only_read_is_no_reason(folder, monkeypatch):
+    disk.write("a", b"content")
+    folder.chmod(0o750)
+    monkeypatch.setattr(grp, "getgrgid", lambda gid: SimpleNamespace(gr_name="lab", gr_mem=["you"]))
+    assert disk.read("a") == b"content"
+
+
+def test_nothing_is_refused_where_there_are_no_owners(folder, monkeypatch):
+    disk.write("a", b"content")
+    folder.chmod(0o777)
+    monkeypatch.delattr(os, "getuid")
+    assert disk.read("a") == b"content"
 
 
 def test_a_warning_shows_no_control_characters(tmp_path, monkeypatch):

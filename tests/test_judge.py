@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from workbench.errors import DataError
-from workbench.judge.coulomb import judge, misalignment, normalised_friction
+from workbench.judge.contacts import by_contact
+from workbench.judge.coulomb import Discs, judge, misalignment, normalised_friction
 from workbench.problems.classes import CoulombNCP
 
 RESIDUALS = ("signorini", "cone", "dissipation", "natural_map", "law")
@@ -124,9 +125,122 @@ def test_shapes_that_do_not_belong_together_are_refused(shapes):
         judge(*(np.zeros(s) for s in shapes), 0.3, np.eye(6), np.zeros(6))
 
 
+@pytest.mark.parametrize(("rows", "entries"), [(2, 3), (3, 2)])
+def test_an_operator_or_a_free_velocity_of_another_size_is_refused(rows, entries):
+    with pytest.raises(DataError, match=rf"W \({rows}, {rows}\) and q \({entries},\) do not belong to 3 impulses"):
+        judge([0.0], [[0.0, 0.0]], [0.0], [[0.0, 0.0]], 0.3, np.eye(rows), np.zeros(entries))
+
+
+def in_the_plane(p, u, q, W, mu=0.0):
+    """The verdict on contacts in the plane, with impulses and velocities (r, 2) of normal and tangent."""
+    p, u, q = (np.array(x, dtype=float) for x in (p, u, q))
+    return judge(p[:, 0], p[:, 1:], u[:, 0], u[:, 1:], mu, W, np.concatenate([q[:, 0], q[:, 1]]))
+
+
+def test_impulses_along_a_ray_are_measured_by_the_motion_around_them():
+    """An impulse of any size is measured by 1e5 times the motion that it takes part in."""
+    still = in_the_plane([[1e9, 0.0]], [[0.0, 0.0]], [[-1.0, 0.0]], np.eye(2))
+    assert still.normaliser == pytest.approx([1e5])
+    # It bears on nothing that slides, whose speed is none of its doing, though no impulse has to answer it.
+    slides = in_the_plane([[1e9, 0.0]], [[0.0, 1e-3]], [[0.0, 1e-3]], np.eye(2))
+    assert slides.natural_map == 0.0
+    assert slides.normaliser == pytest.approx([1e2])
+    # A contact that it is coupled to, and that opens freely, is no motion around it.
+    W = np.eye(4)
+    W[0, 1] = W[1, 0] = 0.5
+    apart = in_the_plane([[1e9, 0.0], [0.0, 0.0]], [[0.0, 1e-3], [1.0, 0.0]], [[0.0, 1e-3], [1.0, 0.0]], W)
+    assert apart.normaliser[0] == pytest.approx(1e2)
+
+
+def test_what_no_impulse_has_to_answer_counts_for_rounding_alone():
+    fast = in_the_plane([[0.0, 0.0]], [[0.0, 1.0]], [[0.0, 1.0]], np.eye(2))
+    assert fast.normaliser == pytest.approx([1e-5])
+
+
+def test_impulses_elsewhere_count_at_what_is_coupled_to_them_directly_or_through_others():
+    W = np.eye(10)
+    for k in range(3):
+        # The operator couples both ways, in whichever triangle it is given.
+        W[k, k + 1] = 0.1
+    p = [[1.0, 0.0], *[[0.0, 0.0]] * 4]
+    found = in_the_plane(p, [[0.0, 0.0]] * 5, [[-1.0, 0.0], *[[0.0, 0.0]] * 4], W)
+    assert found.normaliser == pytest.approx([1.0, 1e-5, 1e-5, 1e-5, 0.0])
+
+
+def test_an_impulse_that_moves_nothing_is_no_scale():
+    W = np.diag([1.0, 0.0])
+    found = in_the_plane([[1.0, 0.5]], [[0.0, 0.0]], [[-0.1, 0.0]], W)
+    assert (found.rho, found.normaliser) == (pytest.approx([2.0]), pytest.approx([0.2]))
+    assert in_the_plane([[1.0, 0.0]], [[0.0, 0.0]], [[-0.1, 0.0]], W).normaliser == pytest.approx([1.0])
+
+
+def test_where_nothing_can_move_the_unit_is_that_of_the_impulse_over_the_free_velocity():
+    found = in_the_plane([[3.0, 0.0], [0.0, 0.0], [3.0, 0.0]], [[0.0, 0.0]] * 3,
+                         [[-2.0, 0.0], [-2.0, 0.0], [0.0, 0.0]], np.zeros((6, 6)))  # fmt: skip
+    assert found.rho.tolist() == [1.5, 1.0, 1.0]
+
+
+def test_no_answer_hides_behind_what_moves_nothing_or_is_beyond_the_largest_number():
+    nothing = in_the_plane([[np.nan, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], np.zeros((2, 2)))
+    huge = in_the_plane([[1.0, 0.0]], [[1.7e308, 0.0]], [[-1.7e308, 0.0]], np.eye(2))
+    for verdict in (nothing, huge):
+        assert all(getattr(verdict, name) == np.inf for name in RESIDUALS)
+
+
+def test_friction_beyond_one_of_several_discs_is_beyond():
+    discs = Discs((slice(0, 1), slice(1, 2)), 1.0)
+    found = judge([1.0], [[3.0, 0.5]], [0.0], [[0.0, 0.0]], 0.0, np.eye(3), [-1.0, 0.0, 0.0], discs)
+    assert found.cone == 2.0
+
+
+LITTLE, MORE = 1e-6, 3e-6
+"""What is rounding yet, of scales of one, and what is no more."""
+CREEP, BEYOND, ALONG, ASKEW = "slips within the cone", "beyond the cone", "pushes along the slip", "misaligned"
+SEEN = {
+    "rests": (1.0, (0.0, 0.0), 0.0, (0.0, 0.0), []),
+    "slides": (1.0, (-0.5, 0.0), 0.0, (1.0, 0.0), []),
+    "pulls": (-MORE, (0.0, 0.0), 0.0, (0.0, 0.0), ["pulls"]),
+    "pulls as rounding does": (-LITTLE, (0.0, 0.0), 0.0, (0.0, 0.0), []),
+    "goes in": (0.0, (0.0, 0.0), -MORE, (0.0, 0.0), ["goes in"]),
+    "goes in as rounding does": (0.0, (0.0, 0.0), -LITTLE, (0.0, 0.0), []),
+    "pushes while it opens": (MORE, (0.0, 0.0), MORE, (0.0, 0.0), ["pushes while it opens"]),
+    "pushes a little while it opens": (LITTLE, (0.0, 0.0), MORE, (0.0, 0.0), []),
+    "pushes while it opens a little": (MORE, (0.0, 0.0), LITTLE, (0.0, 0.0), []),
+    "beyond": (0.0, (MORE, 0.0), 0.0, (0.0, 0.0), [BEYOND]),
+    "beyond as rounding is": (0.0, (LITTLE, 0.0), 0.0, (0.0, 0.0), []),
+    "creeps": (1.0, (-0.2, 0.0), 0.0, (MORE, 0.0), [CREEP]),
+    "creeps as rounding does": (1.0, (-0.2, 0.0), 0.0, (LITTLE, 0.0), []),
+    "uses friction up but for rounding": (1.0, (-(0.5 - LITTLE), 0.0), 0.0, (1.0, 0.0), []),
+    "slips under no load": (LITTLE, (0.0, 0.0), 0.0, (1.0, 0.0), []),
+    "pushed by rounding": (1.0, (LITTLE, 0.0), 0.0, (1.0, 0.0), [CREEP]),
+    "pushed": (1.0, (MORE, 0.0), 0.0, (1.0, 0.0), [CREEP, ALONG, ASKEW]),
+    "pushed, and rests": (1.0, (0.5, 0.0), 0.0, (LITTLE, 0.0), []),
+    "across": (1.0, (0.0, 0.5), 0.0, (1.0, 0.0), [ASKEW]),
+    "askew by five degrees": (1.0, (-0.5 * np.cos(np.radians(5)), 0.5 * np.sin(np.radians(5))), 0.0, (1.0, 0.0),
+                              [ASKEW]),
+    "askew by half a degree": (1.0, (-0.5 * np.cos(np.radians(0.5)), 0.5 * np.sin(np.radians(0.5))), 0.0, (1.0, 0.0),
+                               []),
+}  # fmt: skip
+"""Impulses and velocities of a contact with mu = 0.5, and the symptoms to be seen."""
+
+
+@pytest.mark.parametrize("what", SEEN)
+def test_symptoms_of_a_contact(what):
+    p_n, p_t, u_n, u_t, symptoms = SEEN[what]
+    # Friction is strong where even little load could be too much of it.
+    mu = 3.0 if what == "slips under no load" else 0.5
+    found = by_contact(np.array([p_n]), np.array([p_t]), np.array([u_n]), np.array([u_t]), np.array([mu]), 1.0, 1.0)
+    assert [name for name, there in found.symptoms.items() if there[0]] == symptoms
+
+
+def test_all_friction_of_a_contact_that_pulls_is_beyond_the_cone():
+    found = by_contact(*(np.array(x) for x in ([-1.0], [[0.3, 0.4]], [0.0], [[0.0, 0.0]], [0.5])), 1.0, 1.0)
+    assert found.beyond == pytest.approx([0.5])
+
+
 def test_normalised_friction_is_one_on_the_rim_and_zero_without_contact():
     p_n, mu = np.array([2.0, 5.0, 0.0, 3.0]), np.array([0.3, 0.4, 0.3, 0.0])
-    p_t = np.array([[0.36, -0.48], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
+    p_t = np.array([[0.36, -0.48], [0.0, 1.0], [0.0, 0.2], [0.0, 0.0]])
     np.testing.assert_allclose(normalised_friction(p_n, p_t, mu), [1.0, 0.5, 0.0, 0.0], rtol=1e-15)
 
 
@@ -147,7 +261,7 @@ def test_misalignment_is_the_same_in_every_tangent_frame():
 
 
 def test_misalignment_is_defined_only_where_something_slides_and_rubs():
-    p_t, u_t = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]), np.array([[1e-4, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    p_t, u_t = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]), np.array([[1e-3, 0.0], [1.0, 0.0], [1.0, 0.0]])
     assert np.isnan(misalignment(p_t, u_t, 1e-3)).tolist() == [True, True, False]
 
 

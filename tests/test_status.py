@@ -93,3 +93,8 @@ def test_a_plan_that_cannot_be_read_is_reported(content, tmp_path):
         (tmp_path / PLAN).write_bytes(content)
     with pytest.raises(WorkbenchError, match=r"holds no study: its plan\.parquet cannot be read"):
         status(tmp_path)
+
+
+def test_a_folder_without_a_plan_holds_no_study(tmp_path):
+    with pytest.raises(WorkbenchError, match=r"holds no study: there is no plan\.parquet in it"):
+        status(tmp_path)
