@@ -13,7 +13,7 @@ from scipy import sparse
 from tests import siconos_text as text
 from tests.problem_files import data_folder, global_data, random_problems, read, refused, written
 from workbench.diagnostics.problem_facts import problem_facts
-from workbench.errors import DataError
+from workbench.errors import DataError, WorkbenchError
 from workbench.escalation import default_solver
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import (
@@ -254,12 +254,12 @@ def test_npz_that_is_not_what_it_says(tmp_path):
 
 def test_writing_to_a_place_that_is_not_there(tmp_path):
     problem = next(random_problems(np.random.default_rng(17)))
-    with pytest.raises(DataError, match="cannot write"):
+    with pytest.raises(WorkbenchError, match="cannot write"):
         write_problem_file(problem, tmp_path / "no" / "p.npz")
     with pytest.raises(DataError, match=r"written as \.hdf5, \.h5, \.npz, \.mat, \.dat, \.mtx"):
         write_problem_file(problem, tmp_path / "p.csv")
     (tmp_path / "p.npz").mkdir()
-    with pytest.raises(DataError, match="cannot write"):
+    with pytest.raises(WorkbenchError, match="cannot write"):
         write_problem_file(problem, tmp_path / "p.npz")
     assert [p.name for p in tmp_path.iterdir()] == ["p.npz"]
 

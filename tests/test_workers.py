@@ -113,6 +113,31 @@ def _ended_in_time(process: subprocess.Popen) -> None:
         process.communicate()
 
 
+ELSEWHERE = f"""
+import os, sys
+sys.path[:] = ["lib", {str(ROOT)!r}, *sys.path]
+os.environ.pop("PYTHONPATH", None)
+from workbench.comparison.jobs import processes
+
+def told():
+    import workbench
+    return os.environ.get("PYTHONPATH"), os.environ.get("WORKBENCH_FORKS_FOR"), workbench.__file__
+
+if __name__ == "__main__":
+    with processes(1, ["preloaded"]) as pool:
+        assert pool.submit(told).result() == (None, None, {str(ROOT / "workbench" / "__init__.py")!r})
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no server of forks")
+def test_workers_find_modules_where_their_parent_does(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "preloaded.py").write_text("print('preloaded', flush=True)")
+    (tmp_path / "script.py").write_text(ELSEWHERE)
+    command = [sys.executable, str(tmp_path / "script.py")]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "preloaded\n"
+
+
 def test_a_pool_that_fails_ends_its_own_workers_only():
     other = get_context("spawn").Process(target=signal.pause, daemon=True)
     other.start()

@@ -4,7 +4,7 @@ and every worker that it forks ends with it, whatever either is importing or com
 import os
 import signal
 
-from workbench.lifetime import PARENT, end_with
+from workbench.lifetime import PARENT, end_with, restore_path
 
 _server = os.getpid()
 
@@ -20,5 +20,7 @@ def _forked() -> None:
 if PARENT in os.environ:
     # Ctrl-C reaches all processes of a terminal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with(int(os.environ.pop(PARENT)))
+    parent, _, path = os.environ.pop(PARENT).partition(" ")
+    end_with(int(parent))
+    restore_path(path)
     os.register_at_fork(after_in_child=_forked)

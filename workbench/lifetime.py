@@ -13,7 +13,8 @@ from multiprocessing import parent_process
 from threading import Event, Thread
 
 PARENT = "WORKBENCH_FORKS_FOR"
-"""Entry of the environment that tells a server of forks the number of the process that it works for."""
+"""Entry of the environment that tells a server of forks the number of the process that it works for, and behind a blank
+the PYTHONPATH of that process."""
 PR_SET_PDEATHSIG = 1
 
 
@@ -54,13 +55,24 @@ def serve_forks() -> None:
     running = Event()
 
     def start() -> None:
-        os.environ[PARENT] = str(os.getpid())
+        before = os.environ.get("PYTHONPATH", "")
+        os.environ[PARENT] = f"{os.getpid()} {before}"
+        # It finds modules where this process does.
+        os.environ["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
         try:
             ensure_running()
         finally:
+            restore_path(before)
             del os.environ[PARENT]
             running.set()
         Event().wait()
 
     Thread(target=start, daemon=True).start()
     running.wait()
+
+
+def restore_path(before: str) -> None:
+    """Give the environment this PYTHONPATH, none where it is empty."""
+    del os.environ["PYTHONPATH"]
+    if before:
+        os.environ["PYTHONPATH"] = before

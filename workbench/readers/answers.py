@@ -9,8 +9,6 @@ An answer may be the start of another solve; it is no more believed than any oth
 """
 
 import csv
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -18,6 +16,7 @@ import numpy as np
 
 from workbench.engine.lazy import sparse
 from workbench.errors import DataError
+from workbench.output import replaced
 from workbench.problems.classes import Array
 from workbench.problems.friction_problem import (
     FrictionProblem,
@@ -34,7 +33,7 @@ QUANTITIES = ("p", "z")
 
 
 def write_answer(problem: FileProblem, values: Mapping[str, Array], path: str | Path) -> None:
-    """Write the arrays of an answer; the file appears whole or not at all. Raises DataError where it cannot be."""
+    """Write the arrays of an answer; the file appears whole or not at all. Raises WorkbenchError where it does not."""
     suffix = Path(path).suffix.lower()
     if suffix not in ENDINGS:
         raise DataError(f"cannot write an answer to '{path}'; its name must end in one of {', '.join(ENDINGS)}")
@@ -79,20 +78,10 @@ def read_answer(path: str | Path, problem: FileProblem) -> Array:
 
 
 def whole(path: str | Path, write: Callable[[str], None]) -> None:
-    """Write a file by way of a temporary one beside it. Raises DataError where that cannot be done."""
-    path = Path(path)
+    """Write a file by way of a temporary one beside it. Raises WorkbenchError where that cannot be done."""
     try:
-        handle, stage = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        os.close(handle)
-        try:
-            write(stage)
-            # Temporary files are private; this one takes the permissions of any new file.
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(stage, 0o666 & ~umask)
-            os.replace(stage, path)
-        finally:
-            Path(stage).unlink(missing_ok=True)
+        with replaced(path) as stage:
+            write(str(stage))
     except OSError as error:
         raise DataError(f"cannot write '{path}': {error.strerror or error}; choose another place") from None
 
