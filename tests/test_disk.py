@@ -47,6 +47,7 @@ def test_a_folder_that_is_missing_has_nothing_and_is_made(tmp_path):
     assert disk.read("a", where=place) is None
     disk.write("a", b"content", where=place)
     assert disk.read("a", where=place) == b"content"
+    assert disk.read("b", where=place) is None
 
 
 def test_the_folder_is_that_of_the_environment_or_of_the_user(monkeypatch, tmp_path):

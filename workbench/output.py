@@ -26,6 +26,8 @@ PACKAGES = (
 )  # fmt: skip
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+BROKEN = (errno.EIO, errno.EROFS)
+"""What a disk says that has no room, and one that fails."""
 
 
 @contextmanager
@@ -133,13 +135,15 @@ def _lives(process: str) -> bool:
 
 @contextmanager
 def _room_for(out: Path) -> Iterator[None]:
-    """Raises WorkbenchError in one line where the disk is full, or a quota or a limit is reached, within the block."""
+    """Raises WorkbenchError in one line where the disk is full, a quota or a limit is reached, or the disk fails,
+    within the block."""
     try:
         yield
     except OSError as error:
-        if error.errno not in FULL:
+        if error.errno not in FULL + BROKEN:
             raise
-        raise WorkbenchError(f"cannot write to '{out}': {os.strerror(error.errno)}; make room there") from error
+        advice = "make room there" if error.errno in FULL else "choose another disk"
+        raise WorkbenchError(f"cannot write to '{out}': {os.strerror(error.errno)}; {advice}") from error
 
 
 def _move(stage: Path, out: Path) -> None:
