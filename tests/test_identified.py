@@ -140,8 +140,8 @@ def curves(lengths, **more):
     position = np.full((len(lengths), 1 + max(lengths)), np.nan)
     for row, n in zip(position, lengths, strict=True):
         row[: n + 1] = 1.0 + n
-    search = [[0.2, 0.0], [0.3, 0.0], [0.2, 0.1], [0.2, 0.0]]
-    one = outcome(search, np.ones((4, 2)), 0.2, 0.0, position, **more)
+    search = [[0.2, 0.0], [0.3, 0.0], [0.2, 0.1], [0.2, 0.0], [0.3, 0.0]]
+    one = outcome(search, np.ones((5, 2)), 0.2, 0.0, position, **more)
     thrower = SimpleNamespace(body=CUBE)
     return findings(Trial(thrower, made, made, SILENT), [one])
 
@@ -167,8 +167,8 @@ def test_the_spread_of_an_ensemble_is_a_curve_where_there_is_one():
 
 def test_the_point_of_the_search_that_was_chosen_is_the_last_with_both_numbers():
     found = curves([4, 4])
-    assert found.search["chosen"].tolist() == [False, False, False, True]
-    assert found.search[["mu", "e"]].values.tolist() == [[0.2, 0.0], [0.3, 0.0], [0.2, 0.1], [0.2, 0.0]]
+    assert found.search["chosen"].tolist() == [False, False, False, True, False]
+    assert found.search[["mu", "e"]].values.tolist() == [[0.2, 0.0], [0.3, 0.0], [0.2, 0.1], [0.2, 0.0], [0.3, 0.0]]
     assert found.subjects["rows"].tolist() == ["rigid"]
     assert set(found.subjects.attrs["columns"]) == set(found.subjects)
 

@@ -11,6 +11,7 @@ from workbench.algorithms import default_solver
 from workbench.assemble.find import compiled
 from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.solution import Status
+from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_case, find_formulation
 
@@ -41,6 +42,16 @@ def test_a_run_goes_on_only_with_an_answer(claimed):
     run = simulate(case, BOX, solver, 1e-3, 5e-3)
     assert run.status is claimed
     assert (run.steps == run.steps_wanted) == (claimed in ANSWERED)
+
+
+@pytest.mark.parametrize("claimed", Status)
+def test_a_single_step_has_numbers_only_with_an_answer(claimed):
+    system = wb.ContactSystem(
+        M=np.eye(2), f=[0.0, -9.81], v=[1.0, 0.0], J_n=[[0.0, 1.0]], J_t=[[1.0, 0.0]], phi=[0.0], mu=[0.3], h=1e-3
+    )
+    answer, solution = solve_system(BOX, system, Claiming(claimed, compiled(BOX, *system.size).kind))
+    assert solution.claimed is claimed
+    assert np.isfinite(np.concatenate([answer.v, answer.p_n, answer.p_t])).all() == (claimed in ANSWERED)
 
 
 @dataclass(frozen=True)
