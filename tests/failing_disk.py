@@ -170,8 +170,8 @@ def wrong_after(
         wrong += [f"hidden files are left: {hidden}"] if hidden else []
     if "Traceback" in heard:
         wrong.append(f"a traceback: {heard[-300:]}")
-    # A problem that could not be read is a row that says so.
-    told = status == 0 and kind == "broken" and call == "open"
+    # A problem that could not be read is a row that says so, and stays one as every row without an answer does.
+    told = status == 0 and kind == "broken" and call == "open" and "solve" in name
     for path, found in () if told else _results(folder / what.out).items():
         if found != expected.get(path):
             wrong.append(f"{path} is there and not whole")
@@ -183,7 +183,7 @@ def wrong_after(
         if _is_journal(path) and found and due:
             # What failed stands there too.
             found = {key: rows for key, rows in found.items() if key in due}
-        wrong += [f"{path} differs"] if found != due else []
+        wrong += [f"{path} differs"] if found != due and not told else []
     hidden = [p.name for p in folder.rglob(".*")]
     wrong += [f"hidden files are left: {hidden}"] if hidden else []
     return how, wrong
@@ -233,9 +233,10 @@ def tried(name: str, every: int = 1) -> tuple[list[str], Counter[tuple[str, str]
 
 def preload() -> Path | None:
     """The compiled shim in a folder of its own; None where there is no compiler."""
-    compiler, place = shutil.which("cc"), Path(tempfile.mkdtemp(prefix="shim-")) / "failing_disk.so"
+    compiler = shutil.which("cc")
     if not compiler or sys.platform != "linux":
         return None
+    place = Path(tempfile.mkdtemp(prefix="shim-")) / "failing_disk.so"
     source = ROOT / "tests" / "failing_disk.c"
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", place, source, "-ldl"], check=True)
     return place

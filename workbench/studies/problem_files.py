@@ -12,7 +12,7 @@ from workbench.studies.journal import Journal, kept
 from workbench.studies.sources import digest_of
 
 JOURNAL = "journal.jsonl"
-BROKEN = ("FAILED", "CRASHED", "UNREADABLE")
+BROKEN = ("FAILED", "CRASHED")
 """What rows claim that are made again: something broke, which may be mended the next time."""
 
 
