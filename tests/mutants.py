@@ -28,7 +28,9 @@ ROOT = Path(__file__).parents[1]
 EQUIVALENT = ROOT / "tests" / "equivalent_mutants.txt"
 TESTS = {
     "workbench/judge": ["test_judge.py", "test_judged_laws.py"],
-    "workbench/problems/solution.py": ["test_solution.py"],
+    "workbench/problems/solution.py": ["test_solution.py", "test_taking_over.py"],
+    "workbench/problems/residual.py": ["test_residuals.py", "test_judge.py"],
+    "workbench/escalation.py": ["test_taking_over.py", "test_escalation.py"],
     "workbench/studies/journal.py": ["test_journal.py", "test_status.py"],
     "workbench/studies/status.py": ["test_status.py"],
     "workbench/studies/study.py": ["test_progress.py", "test_studies.py"],

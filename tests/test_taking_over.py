@@ -17,7 +17,7 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
 from workbench.escalation import HOPELESS, Chain, default_solver, in_steps
 from workbench.mechanics.contact import ContactSystem
-from workbench.problems.classes import LCP
+from workbench.problems.classes import LCP, CoulombNCP
 from workbench.problems.solution import Solution, Status
 from workbench.step.local_steps import local_steps
 from workbench.step.run import make_problem
@@ -147,6 +147,16 @@ def test_a_chain_that_solves_nothing_is_not_asked_at_every_step(monkeypatch):
     run = simulate(BouncingBall(), find_formulation("coulomb"), Chain(nothing, ()), 1e-3, 0.1)
     assert (run.status, run.steps) == (Status.INACCURATE, 100)
     assert len(asked) == HOPELESS
+
+
+def test_who_takes_over_is_held_to_the_tolerance_of_the_first():
+    """Sweeps that stop at 1e-7 by themselves, and count as verified up to 1e-6, are asked for 1e-9."""
+    problem = CoulombNCP(np.diag([1.0, 2.0, 2.0]) + 0.3, np.array([-1.0, 2.0, 0.5]), np.array([0.3]))
+    failed = Solution(np.zeros(3), Status.INACCURATE, 1.0, EXACT, 1, 0.0, "none")
+    found = Chain(find_solver("coulomb-exact"), ("nsgs",)).take_over(problem, failed)
+    assert (found.solver, found.tolerance) == ("nsgs", EXACT)
+    assert found.residual <= EXACT
+    assert found.verified
 
 
 WEDGED = [0.0, 1e-13, -1e-13, 1e-12]

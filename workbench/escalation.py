@@ -113,8 +113,9 @@ class Chain:
             return found
         attempts = [found]
         for attempt in self._attempts(problem, found):
-            attempts.append(attempt)
-            if attempt.verified:
+            # Whoever takes over is held to what the first method is.
+            attempts.append(replace(attempt, tolerance=self.tolerance))
+            if attempts[-1].verified:
                 break
         best = attempts[-1] if attempts[-1].verified else min(attempts, key=lambda s: s.residual)
         words = attempts[-1].reason if len(attempts) > 1 else best.reason
@@ -124,7 +125,10 @@ class Chain:
 
     def _attempts(self, problem: Any, found: Solution) -> Iterator[Solution]:
         if not found.verified:
-            for solver in map(find_solver, self.then):
+            for name in self.then:
+                solver: Any = find_solver(name)
+                if hasattr(solver, "adjusted"):
+                    solver = solver.adjusted(self.tolerance, None)
                 if solver.why_not(problem) is None:
                     yield solver.solve(problem)
         if isinstance(problem, MLCP) and problem.q.ndim == 1:
