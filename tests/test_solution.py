@@ -46,3 +46,10 @@ def test_what_is_not_verified_has_a_reason_and_what_is_has_only_its_own():
 
 def test_every_status_has_a_meaning_of_its_own():
     assert len({status.meaning for status in Status}) == len(Status)
+
+
+def test_a_reason_goes_with_the_claim_that_it_explains():
+    """What is solved after all is not at a limit; what else is said of it stays."""
+    assert solution(Status.RAY, reason=Status.RAY.meaning).reason == ""
+    assert solution(Status.RAY, residual=1.0, reason=Status.RAY.meaning).reason == Status.RAY.meaning
+    assert solution(Status.INACCURATE, reason="the best iterate").reason == "the best iterate"

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.block_problems import random_blocks
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT, KernelSolver
 from workbench.algorithms.coulomb_exact import coulomb_kernel
@@ -157,6 +158,80 @@ def test_who_takes_over_is_held_to_the_tolerance_of_the_first():
     assert (found.solver, found.tolerance) == ("nsgs", EXACT)
     assert found.residual <= EXACT
     assert found.verified
+
+
+class Says:
+    """A solver of contact blocks, or of anything, that says this of every problem."""
+
+    name, guaranteed_for, tolerance, asked = "says", "nothing", EXACT, 0
+
+    def __init__(self, z=None, claimed=Status.RAY, kinds=("contact blocks",)):
+        self.z, self.claimed, self.solves = z, claimed, frozenset(kinds)
+
+    def why_not(self, problem):
+        return None
+
+    def solve(self, problem, *guess):
+        self.asked += 1
+        z = np.full(problem.size, np.nan) if self.z is None else self.z
+        residual = float(problem.residual(z)) if np.isfinite(z).all() else np.inf
+        return Solution(z, self.claimed, residual, EXACT, 1, 0.0, self.name)
+
+
+PARTICLE = CoulombNCP(np.eye(3), np.array([-1.0, 0.2, 0.0]), np.array([0.5]))
+
+
+def test_nobody_takes_over_from_a_verified_answer_or_from_a_refusal():
+    chain = default_solver("Coulomb NCP")
+    right = find_solver("coulomb-exact").solve(PARTICLE)
+    refused = Solution(np.full(3, np.nan), Status.REFUSED, np.inf, EXACT, 0, 0.0, "none", "no")
+    assert chain.take_over(PARTICLE, right) is right
+    assert chain.take_over(PARTICLE, refused) is refused
+
+
+def test_methods_are_asked_in_turn_until_one_has_solved_the_problem(monkeypatch):
+    wrong, worse, right, never = (Says(np.array([x, -0.2, 0.0]), kinds=("Coulomb NCP",)) for x in (1.1, 1.3, 1.0, 1.0))
+    solvers = {"worse": worse, "right": right, "never": never}
+    monkeypatch.setattr("workbench.escalation.find_solver", solvers.__getitem__)
+    found = Chain(wrong, ("worse", "right", "never")).solve(PARTICLE)
+    assert (found.verified, worse.asked, right.asked, never.asked) == (True, 1, 1, 0)
+    assert found.reason == "tried: says RAY, says RAY"
+    best = Chain(worse, ("worse",)).take_over(PARTICLE, wrong.solve(PARTICLE))
+    np.testing.assert_array_equal(best.z, wrong.z)
+    assert not best.verified
+
+
+def test_an_answer_with_impulses_that_hide_q_is_held_against_a_proof():
+    """A particle between a floor and a ceiling that close: its residual is relative to impulses of 1e12."""
+    J = np.array([[0.0, 0, 1], [0, 0, -1], [1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0]])
+    problem = CoulombNCP(J @ J.T, np.array([-1.0, -1, 0, 0, 0, 0]), np.full(2, 0.5))
+    squeezed = np.array([1e12, 1e12, 0, 0, 0, 0])
+    claimed = Solution(squeezed, Status.SOLVED, 1e-12, EXACT, 1, 0.0, "none")
+    assert default_solver("Coulomb NCP").take_over(problem, claimed).proof
+    mild = replace(claimed, z=squeezed / 1e5)
+    assert default_solver("Coulomb NCP").take_over(problem, mild) is mild
+    # Of a problem that has a solution nothing is proved, and the answer stays.
+    open_end = replace(problem, q=np.array([-1.0, 1.0, 0, 0, 0, 0]))
+    assert default_solver("Coulomb NCP").take_over(open_end, claimed).z is squeezed
+
+
+@pytest.mark.parametrize("kinds", [["limit"], ["coulomb"], ["ccp"]])
+def test_contact_blocks_of_one_kind_are_taken_over_as_the_dense_problem_that_they_are(kinds):
+    p = random_blocks(np.random.default_rng(4), kinds, count=4, bodies=2)
+    found, exact = Chain(Says(), ()).solve(p), find_solver("blocks-exact").solve(p)
+    assert found.verified
+    assert found.solver in ("lemke", "proximal", "coulomb-exact", "ccp-exact")
+    assert found.residual == p.residual(found.z)
+    np.testing.assert_allclose(p.velocities(found.z), p.velocities(exact.z), rtol=0, atol=1e-6)
+
+
+def test_blocks_that_are_no_dense_problem_of_one_kind_keep_their_best_answer():
+    p = random_blocks(np.random.default_rng(5), ["coulomb", "limit"], count=6, bodies=2)
+    assert len(set(p.cone.tolist())) > 1
+    z = np.zeros(p.size)
+    found = Chain(Says(z), ()).solve(p)
+    assert not found.verified
+    assert found.z is z
 
 
 WEDGED = [0.0, 1e-13, -1e-13, 1e-12]
