@@ -85,8 +85,8 @@ def test_feasible_lcps_without_a_solution_are_refuted_cone_by_cone(n):
 def test_a_certificate_is_judged_by_itself():
     form = equivalent_lcp(LCP(np.array([[0.0, -1.0], [1.0, 0.0]]), np.array([-1.0, 1.0])), ALWAYS)
     assert refutes(infeasibility(form.M, form.q, ALWAYS), form.M, form.q)
-    # y < 0, M^T y > 0, y . q = 0, and nothing at all; the first alone is wrong with the first.
-    for wrong in ([1, -1], [0, 1], [1, 1], [0, 0]):
+    # y < 0, M^T y > 0, y . q = 0, nothing at all, and one entry of M^T y > 0.
+    for wrong in ([1, -1], [0, 1], [1, 1], [0, 0], [1, 0.5]):
         assert not refutes([exact(x) for x in wrong], form.M, form.q)
     assert infeasibility(form.M, [exact(1.0)] * 2, ALWAYS) is None
 

@@ -167,6 +167,18 @@ def test_impulses_elsewhere_count_by_the_velocities_that_they_make():
     assert found.normaliser == pytest.approx([1.0, 1e-6, 0.0, 0.0, 0.0])
 
 
+def test_an_impulse_counts_beside_the_motion_of_what_it_is_coupled_to_directly_or_through_others():
+    """Up to 1e5 times that; the last contact, with as large an impulse, is coupled to nothing that moves."""
+    W = np.eye(8)
+    for k in range(2):
+        # The operator couples both ways, in whichever triangle it is given.
+        W[k, k + 1] = 1e-20
+    p = [[0.0, 0.0], [0.0, 0.0], [1e9, 0.0], [1e9, 0.0]]
+    moves = [[-1.0, 0.0], *[[0.0, 0.0]] * 3]
+    found = in_the_plane(p, moves, moves, W)
+    assert found.normaliser == pytest.approx([1.0, 0.0, 1e5, 0.0])
+
+
 def test_an_impulse_that_moves_nothing_is_no_scale():
     W = np.diag([1.0, 0.0])
     found = in_the_plane([[1.0, 0.5]], [[0.0, 0.0]], [[-0.1, 0.0]], W)

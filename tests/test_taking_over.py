@@ -18,7 +18,7 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
 from workbench.escalation import HOPELESS, Chain, default_solver, in_steps
 from workbench.mechanics.contact import ContactSystem
-from workbench.problems.classes import LCP, CoulombNCP
+from workbench.problems.classes import LCP, MLCP, CoulombNCP
 from workbench.problems.solution import Solution, Status
 from workbench.step.local_steps import local_steps
 from workbench.step.run import make_problem
@@ -208,6 +208,7 @@ def test_an_answer_with_impulses_that_hide_q_is_held_against_a_proof():
     squeezed = np.array([1e12, 1e12, 0, 0, 0, 0])
     claimed = Solution(squeezed, Status.SOLVED, 1e-12, EXACT, 1, 0.0, "none")
     assert default_solver("Coulomb NCP").take_over(problem, claimed).proof
+    assert default_solver("Coulomb NCP").take_over(problem, replace(claimed, z=squeezed / 3e3)).proof
     mild = replace(claimed, z=squeezed / 1e5)
     assert default_solver("Coulomb NCP").take_over(problem, mild) is mild
     # Of a problem that has a solution nothing is proved, and the answer stays.
@@ -260,8 +261,26 @@ def test_a_solution_that_rounding_has_taken_away_is_found_and_said():
     assert found.verified
     assert not found.proof
     assert "q raised by 1e-14" in found.reason
+    least = replace(problem, q=np.array([-1e-15, -1.0, 1.0]))
+    assert "q raised by 1e-15" in replace(default_solver("LCP"), then=()).take_over(least, failed).reason
     further = replace(problem, q=np.array([-1e-6, -1.0, 1.0]))
     assert replace(default_solver("LCP"), then=()).take_over(further, failed).proof
+
+
+def test_a_proof_says_of_what_it_is():
+    """z_1 is free, and 0 z_1 = -1 has no solution; of an LCP there is nothing to say."""
+    problem = MLCP(np.zeros((1, 1)), np.ones(1), np.full(1, -np.inf), np.full(1, np.inf))
+    assert default_solver("MLCP").solve(problem).proof.startswith("no solution: as an LCP of 2 unknowns, ")
+    assert (
+        default_solver("LCP").solve(LCP(np.zeros((1, 1)), -np.ones(1))).proof.startswith("no solution: y^T (M z + q)")
+    )
+
+
+def test_a_start_is_handed_to_a_method_that_takes_one():
+    right, start = find_solver("coulomb-exact").solve(PARTICLE), np.array([1.0, -0.2, 0.0])
+    assert Chain(Says(right.z, kinds=("Coulomb NCP",)), ()).solve_from(PARTICLE, start).z is right.z
+    found = Chain(find_solver("nsgs"), ()).solve_from(PARTICLE, right.z)
+    assert found.iterations == 0
 
 
 def moved(rng, x):

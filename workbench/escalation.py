@@ -225,15 +225,14 @@ def _exactly(problem: MLCP, lcp: EquivalentLCP, deadline: float) -> Solution:
     k = len(lcp.q)
     x, proof = _decided(lcp.M, lcp.q, deadline, "" if problem.kind == LCP.kind else f"as an LCP of {k} unknowns, ")
     if x is not None:
-        return _as_doubles(
-            problem, lcp, x, "a solution exists in rationals, and its nearest doubles miss the tolerance"
-        )
+        near = _as_doubles(problem, lcp, x)
+        missed = "a solution exists in rationals, and its nearest doubles miss the tolerance"
+        return near if near.verified else replace(near, reason=missed)
     # The proof stands where the time is over before all of these are tried.
     with suppress(OutOfTimeError):
         for share in ROUNDED:
             x, _ = _decided(lcp.M, _raised(lcp, share), deadline, "")
-            near = None if x is None else _as_doubles(problem, lcp, x, "")
-            if near is not None and near.verified:
+            if x is not None and (near := _as_doubles(problem, lcp, x)).verified:
                 return replace(near, reason=f"solved with q raised by {share:g} of its largest entry, as rounding may")
     return replace(_nowhere(problem), proof=proof)
 
@@ -257,13 +256,10 @@ def _raised(lcp: EquivalentLCP, share: float) -> list[fmpq]:
     return [c + exact(x) for c, x in zip(lcp.q, np.where(np.isfinite(by), by, 0.0), strict=True)]
 
 
-def _as_doubles(problem: MLCP, lcp: EquivalentLCP, x: list[fmpq], reason: str) -> Solution:
+def _as_doubles(problem: MLCP, lcp: EquivalentLCP, x: list[fmpq]) -> Solution:
+    """The nearest doubles of an exact solution, SOLVED where they pass the residual."""
     z = _doubles([lcp.point(x)])[0]
-    residual = float(problem.residual(z))
-    claimed = Status.SOLVED if residual <= EXACT else Status.INACCURATE
-    return replace(
-        _nowhere(problem), z=z, claimed=claimed, residual=residual, reason="" if residual <= EXACT else reason
-    )
+    return replace(_nowhere(problem), z=z, claimed=Status.INACCURATE, residual=float(problem.residual(z)))
 
 
 def refutes(y: list[fmpq], M: fmpq_mat, q: list[fmpq]) -> bool:
