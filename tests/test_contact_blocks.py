@@ -11,6 +11,7 @@ from workbench.algorithms import find_solver
 from workbench.algorithms.best import HEAD, kept, show, watch
 from workbench.algorithms.block_islands import MOST_INTERVALS
 from workbench.algorithms.block_newton import solve_island
+from workbench.algorithms.contact_blocks import ENOUGH
 from workbench.algorithms.coulomb_exact import CCP as CCP_EXACT
 from workbench.algorithms.coulomb_exact import COULOMB as COULOMB_EXACT
 from workbench.errors import DataError
@@ -247,7 +248,9 @@ def test_towers_of_redundant_contacts_are_solved(name, state):
     assert s.residual < 1e-10
     again = SOLVER.solve(p, s.z)
     assert again.residual <= s.residual
-    assert again.iterations <= max(s.iterations // 2, 10)
+    # Where rounding leaves more than is asked for, which depends on the processor, the search is made anew.
+    if s.residual <= ENOUGH:
+        assert again.iterations <= max(s.iterations // 2, 10)
 
 
 @pytest.mark.parametrize(
