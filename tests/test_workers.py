@@ -121,17 +121,21 @@ from workbench.comparison.jobs import processes
 
 def told():
     import workbench
-    return os.environ.get("PYTHONPATH"), os.environ.get("WORKBENCH_FORKS_FOR"), workbench.__file__
+    left = [os.environ.get(name) for name in ("PYTHONPATH", "WORKBENCH_FORKS_FOR", "PYTHONSAFEPATH")]
+    return left, workbench.__file__
 
 if __name__ == "__main__":
     with processes(1, ["preloaded"]) as pool:
-        assert pool.submit(told).result() == (None, None, {str(ROOT / "workbench" / "__init__.py")!r})
+        assert pool.submit(told).result() == ([None] * 3, {str(ROOT / "workbench" / "__init__.py")!r})
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no server of forks")
 def test_workers_find_modules_where_their_parent_does(tmp_path):
-    (tmp_path / "lib").mkdir()
+    # In the current folder somebody's own package lies, of the same name.
+    for folder in ("lib", "workbench"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "workbench" / "__init__.py").write_text("raise SystemExit('a decoy was imported')")
     (tmp_path / "lib" / "preloaded.py").write_text("print('preloaded', flush=True)")
     (tmp_path / "script.py").write_text(ELSEWHERE)
     command = [sys.executable, str(tmp_path / "script.py")]

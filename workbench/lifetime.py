@@ -15,6 +15,9 @@ from threading import Event, Thread
 PARENT = "WORKBENCH_FORKS_FOR"
 """Entry of the environment that tells a server of forks the number of the process that it works for, and behind a blank
 the PYTHONPATH of that process."""
+SAFE_PATH, OURS = "PYTHONSAFEPATH", "for the server of forks"
+"""Entry of the environment, and its value, that keeps Python from looking in the current folder first, where somebody's
+own package `workbench` may lie."""
 PR_SET_PDEATHSIG = 1
 
 
@@ -59,6 +62,7 @@ def serve_forks() -> None:
         os.environ[PARENT] = f"{os.getpid()} {before}"
         # It finds modules where this process does.
         os.environ["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, sys.path))
+        os.environ.setdefault(SAFE_PATH, OURS)
         try:
             ensure_running()
         finally:
@@ -72,7 +76,9 @@ def serve_forks() -> None:
 
 
 def restore_path(before: str) -> None:
-    """Give the environment this PYTHONPATH, none where it is empty."""
+    """Give the environment this PYTHONPATH, none where it is empty, and what else `serve_forks` has put there."""
     del os.environ["PYTHONPATH"]
+    if os.environ.get(SAFE_PATH) == OURS:
+        del os.environ[SAFE_PATH]
     if before:
         os.environ["PYTHONPATH"] = before
