@@ -24,6 +24,7 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.contact_blocks import ASSOCIATED, DISC, NO_CONE
+from workbench.problems.residual import velocities
 
 ENOUGH, VERIFIED = 1e-12, 1e-10
 """Residual at which nothing more is done, and at which nothing but Newton steps that still gain a digit each."""
@@ -177,14 +178,8 @@ def newton_step(W, first, gap, C, B, eps, space, step):
 @kernel(NUMBER(MATRIX, VECTOR, *SETS, VECTOR, VECTOR, NUMBER, VECTOR))
 def keep_better(W, q, first, cone, mu, lower, upper, trial, u, best, z):
     """The residual of a trial (n,), of which z becomes a copy where that is below `best`; u = W trial + q."""
-    n = q.shape[0]
-    terms = scratch(n)
-    for i in range(n):
-        moved = size = 0.0
-        for j in range(n):
-            term = W[i, j] * trial[j]
-            moved, size = moved + term, size + abs(term)
-        u[i], terms[i] = moved + q[i], size
+    terms = scratch(q.shape[0])
+    velocities(W, q, trial, u, terms)
     residual = worst_block(first, cone, mu, lower, upper, q, u, trial, terms)
     if residual < best:
         copy(trial, z)

@@ -325,6 +325,18 @@ def cone_residual(D, diagonal, part, q, mu, d, associated, z, u, terms):
     return worst(gap, scale)
 
 
+@kernel(types.void(READ, READ_ROW, READ_ROW, VECTOR, VECTOR))
+def velocities(W, q, z, u, terms):
+    """u = W z + q and terms = |W| |z|, all (n,)."""
+    for i in range(q.shape[0]):
+        moved = size = 0.0
+        for j in range(q.shape[0]):
+            term = W[i, j] * z[j]
+            moved, size = moved + term, size + abs(term)
+        # q comes last: beside impulses that cancel, however large they are, it would be lost.
+        u[i], terms[i] = moved + q[i], size
+
+
 @kernel(types.float64(READ, READ_ROW, READ_ROW, I64, types.boolean, READ_ROW))
 def contact_residual(W, q, mu, d, associated, z):
     """The residual of a friction-cone problem over W (n, n) at z (n,)."""
@@ -337,13 +349,7 @@ def contact_residual(W, q, mu, d, associated, z):
     k = lift(D, z, q)
     for i in range(n):
         z_up[i], q_up[i] = ldexp(z[i], k), ldexp(q[i], k)
-    for i in range(n):
-        moved = size = 0.0
-        for j in range(n):
-            term = W[i, j] * z_up[j]
-            moved, size = moved + term, size + abs(term)
-        # q comes last: beside impulses that cancel, however large they are, it would be lost.
-        u[i], terms[i] = moved + q_up[i], size
+    velocities(W, q_up, z_up, u, terms)
     coupled_parts(W, r, d, part)
     return cone_residual(D, diagonal, part, q_up, mu, d, associated, z_up, u, terms)
 
