@@ -9,7 +9,7 @@ from scipy import sparse
 
 from tests.block_problems import cone, half_planes, intervals, pose
 from tests.test_local import local_block, own, plain
-from workbench.algorithms import block_islands, block_newton, find_solver
+from workbench.algorithms import block_islands, find_solver
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.contact_blocks import Progress
 from workbench.algorithms.small_cones import VERIFIED
@@ -81,17 +81,6 @@ def test_cones_that_rounding_keeps_from_more_are_left(left, goes_on, monkeypatch
     monkeypatch.setattr(ContactBlocks, "block_residuals", lambda p, x: np.full(2, left))
     assert any("Newton" in stage for stage in SOLVER.solve(p).stages) == goes_on
     assert any("Newton" in stage for stage in SOLVER.adjusted(1e-12, None).solve(p).stages)
-
-
-def test_cones_that_newtons_method_leaves_go_to_the_solvers_of_friction_problems(monkeypatch):
-    p = pair(0.3)
-    monkeypatch.setattr(block_islands, "MOST_CONES", 0)
-    monkeypatch.setattr(block_newton, "solve_island", lambda part, x, *_: (x, 1, ["nothing came of it"]))
-    found = SOLVER.solve(p)
-    assert found.verified
-    assert found.stages[-1].startswith("as a friction problem")
-    # Whoever limits the steps wants no other method after them.
-    assert not SOLVER.adjusted(None, 5).solve(p).verified
 
 
 def test_what_is_not_finite_of_a_guess_is_nothing(monkeypatch):

@@ -6,8 +6,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from workbench.algorithms.coulomb_exact import CCP, CLAIM, COULOMB
+from workbench.algorithms.coulomb_exact import CCP, COULOMB
 from workbench.algorithms.one_contact import natural_map, one_contact, real_roots, slide, slide_angles
+from workbench.algorithms.small_cones import VERIFIED
 from workbench.judge.coulomb import judge
 from workbench.problems.classes import ConicQP, CoulombNCP
 from workbench.problems.solution import Status
@@ -180,8 +181,8 @@ def test_every_strictly_feasible_system_is_solved_and_verified(solver, problem, 
         mu = random_friction(rng, r)
         solution = solver.solve(problem(W, q, mu, d))
         assert solution.claimed is Status.SOLVED
-        assert solution.residual <= CLAIM
-        assert violation(W, q, solution.z, mu, d, solver is CCP) <= 10 * CLAIM
+        assert solution.residual <= VERIFIED
+        assert violation(W, q, solution.z, mu, d, solver is CCP) <= 10 * VERIFIED
     assert (deficient > 50) == redundant
 
 
@@ -192,7 +193,7 @@ def test_coulomb_copes_with_strong_coupling(d):
     for _ in range(500):
         r = int(rng.integers(4, 9))
         W, q = stack(rng, r, d, r, tilt=np.pi)
-        assert COULOMB.solve(CoulombNCP(W, q, np.full(r, 2.0), d)).residual <= CLAIM
+        assert COULOMB.solve(CoulombNCP(W, q, np.full(r, 2.0), d)).residual <= VERIFIED
 
 
 def test_ccp_copes_with_large_internal_stress():
@@ -201,7 +202,7 @@ def test_ccp_copes_with_large_internal_stress():
     for _ in range(300):
         r = int(rng.integers(4, 9))
         W, q = stack(rng, r, 2, 2, tilt=1.0)
-        assert CCP.solve(ConicQP(W, q, np.full(r, 1.0))).residual <= CLAIM
+        assert CCP.solve(ConicQP(W, q, np.full(r, 1.0))).residual <= VERIFIED
 
 
 def judged(W, q, z, mu, d):
@@ -220,7 +221,7 @@ def test_coulomb_answers_pass_the_judge_and_ccp_answers_lift_off_when_sliding(d)
         z = COULOMB.solve(CoulombNCP(W, q, mu, d)).z
         verdict = judged(W, q, z, mu, d)
         size = max(np.linalg.norm(z), np.linalg.norm(q), 1.0)
-        assert verdict.natural_map <= CLAIM
+        assert verdict.natural_map <= VERIFIED
         assert max(verdict.signorini, verdict.cone / size, verdict.dissipation / size**2) <= 1e-11
         z = CCP.solve(ConicQP(W, q, mu, d)).z
         u = W @ z + q
@@ -331,7 +332,7 @@ def test_coulomb_takes_maps_that_are_not_symmetric():
         r = int(rng.integers(1, 5))
         W, q = stack(rng, r, 2, r)
         W = W + 0.05 * np.abs(W).max() * rng.normal(size=W.shape) / np.sqrt(len(q)) + 0.2 * np.eye(len(q))
-        assert COULOMB.solve(CoulombNCP(W, q, np.full(r, 0.3))).residual <= CLAIM
+        assert COULOMB.solve(CoulombNCP(W, q, np.full(r, 0.3))).residual <= VERIFIED
 
 
 def test_one_contact_of_a_body_that_cannot_move_sideways():
@@ -347,7 +348,7 @@ def test_a_direction_without_motion_carries_no_friction(solver, problem):
     W, q = np.diag([0.5, 0.4, 0.0]), np.array([-1.0, 0.1, 0.0])
     solution = solver.solve(problem(W, q, np.array([0.5])))
     np.testing.assert_allclose(solution.z, [2.0, -0.25, 0.0], atol=1e-14)
-    assert solution.residual <= CLAIM
+    assert solution.residual <= VERIFIED
 
 
 def test_jammed_rod_has_a_verified_solution():
@@ -355,7 +356,7 @@ def test_jammed_rod_has_a_verified_solution():
     W = np.array([[1.0, -0.8], [-0.8, 1.0]])
     for q_n in (-0.1, 0.1):
         solution = COULOMB.solve(CoulombNCP(W, np.array([q_n, -1.0]), np.array([2.0]), 1))
-        assert solution.residual <= CLAIM
+        assert solution.residual <= VERIFIED
 
 
 @pytest.mark.parametrize(("solver", "problem"), LAWS)

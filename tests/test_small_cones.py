@@ -10,6 +10,8 @@ from tests.block_problems import random_blocks
 from workbench.algorithms.block_sets import worst_block
 from workbench.algorithms.coulomb_exact import CCP
 from workbench.algorithms.small_cones import (
+    ENOUGH,
+    NEWTON_FIRST,
     ROUNDS,
     SWEEPS,
     UNDAMPED,
@@ -208,13 +210,26 @@ def test_a_sweep_holds_every_row_of_an_interval_to_its_law_beside_those_before_i
 def test_contacts_that_are_not_redundant_take_sweeps_and_a_few_newton_steps(associated):
     rng = np.random.default_rng(12)
     for _ in range(10):
-        W, q = faces(rng, 8)
-        W, q, mu = W + np.eye(24), q - np.tile([1.0, 0, 0], 8), np.full(8, 0.5)
-        z, residual, steps = solved(W, q, mu, 3 * np.arange(9), associated)
+        W, q = faces(rng, 24, bodies=6)
+        W, q, mu = W + np.eye(72), q - np.tile([1.0, 0, 0], 24), np.full(24, 0.5)
+        assert q.size > NEWTON_FIRST
+        z, residual, steps = solved(W, q, mu, 3 * np.arange(25), associated)
         problem, order = uniform(W, q, mu, 2, associated)
         assert residual <= 1e-12
         assert problem.residual(z[order]) <= 1e-11
-        assert SWEEPS < steps <= SWEEPS + UNDAMPED
+        assert SWEEPS < steps <= SWEEPS + 2 * UNDAMPED
+
+
+@BOTH
+def test_a_few_contacts_take_newton_steps_alone(associated):
+    """No sweeps go before them."""
+    rng = np.random.default_rng(12)
+    for _ in range(10):
+        W, q = faces(rng, 4)
+        W, q, mu = W + np.eye(12), q - np.tile([1.0, 0, 0], 4), np.full(4, 0.5)
+        _, residual, steps = solved(W, q, mu, 3 * np.arange(5), associated)
+        assert residual <= ENOUGH
+        assert steps <= UNDAMPED
 
 
 @BOTH
@@ -231,7 +246,7 @@ def test_what_is_returned_is_the_residual_of_the_best_iterate(associated):
         given = sets(mu, first, associated)
         unit = in_units(W, q, first, given[1], D, W_D, q_D)
         x = z / D / unit
-        again = worst_block(*given, q_D, W_D @ x + q_D, x, np.empty(24))
+        again = worst_block(*given, np.zeros(8, dtype=np.int64), q_D, W_D @ x + q_D, x, np.empty(24))
         assert residual == pytest.approx(again, rel=0.05)
         assert residual > VERIFIED
         assert steps > SWEEPS + UNDAMPED + ROUNDS

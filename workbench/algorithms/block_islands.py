@@ -15,22 +15,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from workbench.algorithms.block_newton import BlockNewton
-from workbench.algorithms.coulomb_exact import CCP as CCP_EXACT
-from workbench.algorithms.coulomb_exact import COULOMB as COULOMB_EXACT
 from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.algorithms.proximal import proximal_kernel
 from workbench.algorithms.small_cones import VERIFIED, solve_small
 from workbench.arrays import Array
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
-from workbench.problems.dense_blocks import normals_first
-from workbench.problems.friction_problem import GlobalFrictionProblem
-from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
+from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
 
 MOST_INTERVALS, MOST_CONES = 1200, 150
 """Unknowns up to which an island of intervals, and one with cones, goes to the dense methods."""
-MOST_FALLBACK = 300
-"""Blocks up to which an island of cones that is left unsolved goes to the solvers of friction problems, whose time on
-what is hard for both is without limit."""
 STARTS = 3
 """Times that the solver of small islands with cones begins, from where it ended, until it comes to `VERIFIED`."""
 SWEEPS_OF_ONE = 2
@@ -131,25 +123,6 @@ def solve_dense(p: ContactBlocks, some: list[Island], x: Array) -> int:
             x[u] = z
         iterations, first = iterations + int(info[0]), first + u.size
     return iterations
-
-
-def solve_cones(p: ContactBlocks) -> Array | None:
-    """x (X,) of an island of plain cones, by the exact solvers of friction problems over bodies; None of others."""
-    if p.blocks > MOST_FALLBACK:
-        return None
-    laws, d = set(p.cone.tolist()), p.size // p.blocks - 1
-    one_size = bool((np.diff(p.unknown) == 1 + d).all())
-    if laws not in ({COULOMB}, {ASSOCIATED}) or not one_size or d not in (1, 2) or p.N.any():
-        return None
-    if (p.whole[0] != sparse.eye_array(p.size)).nnz:
-        return None
-    order = normals_first(p)
-    data = GlobalFrictionProblem(p.M, p.J.T[:, order], p.b, p.c[order], p.mu, d=d)
-    problem: Any = GlobalCoulombNCP(data) if laws == {COULOMB} else GlobalConicQP(data)
-    found = (COULOMB_EXACT if laws == {COULOMB} else CCP_EXACT).solve(problem)
-    x = np.empty(p.size)
-    x[order] = found.z
-    return x
 
 
 def solve_single(p: ContactBlocks, blocks: Indices, x: Array) -> None:

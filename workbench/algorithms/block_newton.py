@@ -5,7 +5,9 @@ and the bodies' is M dv = J^T dP. Blocks are eliminated, and what is factored is
 
     M + J^T D J,   D = (C + eps B)^-1 B,
 
-as in `coulomb_bodies`, with refinement on the equations before.
+with a block for every two bodies in contact, where W has one for every two contacts of a body. A contact that holds
+enters it like a penalty 1 / eps, which costs digits; refinement on the equations before, in which eps stands as it is,
+gives them back.
 """
 
 from functools import cached_property
@@ -21,17 +23,17 @@ from workbench.algorithms.base import EXACT
 from workbench.algorithms.block_laws import FREE, FROM_LOWER, FROM_UPPER, TWO_SIDED, Laws, Metric, all_laws, lay
 from workbench.algorithms.block_stages import solve_in_stages
 from workbench.algorithms.block_sweeps import add_blocks, block_inverses, block_sweeps, times
-from workbench.algorithms.coulomb_bodies import FLOORS, REFINEMENTS, pairs, with_pairs
 from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, Stages, minimum_degree
 from workbench.arrays import Array
 from workbench.problems.block_kernels import own_matrices
 from workbench.problems.contact_blocks import DISC, NO_CONE, ContactBlocks, block_diagonal
 
+REFINEMENTS = 2
+"""Of every Newton step."""
+FLOORS = (1e-10, 1e-8, 1e-6)
+"""As in `coulomb_newton`, but no eps is smaller than the first: round-off counts 1 / eps times here."""
 STILL = 1e-12
 """Share of the largest mobility of a row below which it counts as none."""
-MANY = 100
-"""Newton steps after which a tenth of the accuracy that is asked for is enough."""
-
 RAY = 1e6
 """Impulses in units of the free velocities beyond which they are on a ray, along which nothing moves."""
 FEW = 40
@@ -118,8 +120,8 @@ class BlockNewton(Stages):
     patience = 30
 
     def __init__(self, problem: ContactBlocks, enough: float = 0.0, most: int = 0):
-        super().__init__()
-        self.asked, self.most, self.on_ray = enough, most, False
+        super().__init__(enough)
+        self.most, self.on_ray = most, False
         p = self.problem = problem
         w = mobilities(p)
         self.laws, self.unit_of_x = scaled_laws(p, w)
@@ -138,9 +140,9 @@ class BlockNewton(Stages):
 
     @property
     def enough(self) -> float:
-        """The residual asked for, less of it after many steps; any after as many as are allowed, or on a ray."""
+        """As of all stages; any residual after as many steps as are allowed, or on a ray."""
         over = self.factors >= self.most or (self.on_ray and self.factors >= FEW)
-        return np.inf if over else self.asked * 10.0 ** min(self.factors // MANY, 2)
+        return np.inf if over else super().enough
 
     @cached_property
     def responses(self) -> Any:
@@ -239,6 +241,26 @@ def solve_island(p: ContactBlocks, guess: Array, enough: float, most: int) -> tu
         if least <= max(enough, EXACT):
             break
     return found, iterations, stages
+
+
+def pairs(first: Indices, row: Indices) -> tuple[Indices, Indices]:
+    """Row and column of every entry of H_i D_i H_i^T, contact by contact, row by row."""
+    counts = np.diff(first)
+    of_entry = np.repeat(np.arange(counts.size), counts**2)
+    within = np.arange(of_entry.size) - np.repeat(np.cumsum(counts**2) - counts**2, counts**2)
+    a, b = np.divmod(within, counts[of_entry])
+    return row[first[of_entry] + a], row[first[of_entry] + b]
+
+
+def with_pairs(K: sparse.csc_array, i: Indices, j: Indices) -> tuple[sparse.csc_array, Indices]:
+    """K with zeros stored at the (i, j) it has no entries at, and the places of all (i, j) among its values."""
+    size, entries = K.shape[0], K.tocoo()
+    keys = np.concatenate([entries.col.astype(np.int64), j]) * size + np.concatenate([entries.row, i])
+    key, place = np.unique(keys, return_inverse=True)
+    data = np.zeros(key.size)
+    data[place[: entries.nnz]] = entries.data
+    first = np.searchsorted(key, np.arange(size + 1) * size)
+    return sparse.csc_array((data, key % size, first), shape=K.shape), place[entries.nnz :]
 
 
 class NewtonMatrix:

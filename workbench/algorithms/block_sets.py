@@ -7,10 +7,11 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, VECTOR
+from workbench.engine.kernels import INDICES, VECTOR, set_all
+from workbench.engine.scratch import scratch
 from workbench.problems.block_kernels import disc_end, law_gap
 from workbench.problems.contact_blocks import APART, DISC, NO_CONE
-from workbench.problems.residual import FAINT, FAR
+from workbench.problems.residual import FAINT, FAR, length
 
 NUMBER = types.float64
 SETS = (INDICES, INDICES, VECTOR, VECTOR, VECTOR)
@@ -20,9 +21,7 @@ SETS = (INDICES, INDICES, VECTOR, VECTOR, VECTOR)
 @kernel(types.void(types.int64, types.int64, NUMBER, VECTOR))
 def project_disc(first, end, limit, y):
     """y[first : end] becomes the nearest point of the disc of radius `limit`."""
-    radius = 0.0
-    for k in range(first, end):
-        radius = np.hypot(radius, y[k])
+    radius = length(y, first, end)
     for k in range(first, end):
         y[k] *= limit / radius if radius > limit else 1.0
 
@@ -61,20 +60,21 @@ def project_blocks(first, cone, mu, lower, upper, y):
             y[n] = p_n
 
 
-@kernel(NUMBER(*SETS, VECTOR, VECTOR, VECTOR, VECTOR))
-def worst_block(first, cone, mu, lower, upper, q, u, x, terms):
-    """The residual at x with u = W x + q, terms (X,) = |W| |x|, which is lost; all blocks one part.
+@kernel(NUMBER(*SETS, INDICES, VECTOR, VECTOR, VECTOR, VECTOR))
+def worst_block(first, cone, mu, lower, upper, part, q, u, x, terms):
+    """The residual at x with u = W x + q, terms (X,) = |W| |x|, which is lost; part (B,) as of `coupled_parts`.
 
     A cone's scale is that of `problems.residual.cone_residual`; an interval's is made likewise, of what its free
     velocity asks of it.
     """
-    motion = found = 0.0
+    found, motion = 0.0, scratch(cone.shape[0])
+    set_all(0.0, motion)
     for i in range(cone.shape[0]):
         size = ahead = free = moved = 0.0
         for k in range(first[i], first[i + 1]):
             size, ahead, free, moved = size + x[k] ** 2, ahead + u[k] ** 2, free + q[k] ** 2, moved + (u[k] - q[k]) ** 2
-        motion = max(motion, max(ahead, free) if size > 0.0 else min(moved, free))
-    motion = np.sqrt(motion)
+        here = max(ahead, free) if size > 0.0 else min(moved, free)
+        motion[part[i]] = max(motion[part[i]], here)
     for i in range(cone.shape[0]):
         size = free = moved = made = gap = asked = 0.0
         for k in range(first[i], first[i + 1]):
@@ -92,7 +92,7 @@ def worst_block(first, cone, mu, lower, upper, q, u, x, terms):
             asked = min(np.sqrt(free), mu[i])
         size = np.sqrt(size)
         scale = max(np.sqrt(moved), max(asked, FAINT * np.sqrt(free)))
-        scale = max(scale, min(max(size, FAINT * np.sqrt(made)), FAR * motion))
+        scale = max(scale, min(max(size, FAINT * np.sqrt(made)), FAR * np.sqrt(motion[part[i]])))
         if not np.isfinite(gap + scale):
             return np.inf
         if gap > 0.0:

@@ -1,6 +1,6 @@
 """Kernels over contact blocks and bodies: Gauss-Seidel sweeps, and the matrix of Newton's method.
 
-As `sparse_bodies`, for blocks of any sizes and laws (`block_laws`); vectors are flat.
+Blocks are of any sizes and laws (`block_laws`), vectors flat, and W = J V^T is not formed.
 """
 
 import numpy as np
@@ -9,9 +9,9 @@ from numba import types
 from workbench.algorithms.block_laws import LAWS, METRIC, answer
 from workbench.algorithms.law_equations import one_block
 from workbench.algorithms.one_contact import one_contact
-from workbench.algorithms.sparse_bodies import inverse_block
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, VECTOR
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.contact_blocks import ASSOCIATED
 
 I64, F64 = types.int64, types.float64
@@ -67,6 +67,29 @@ def block_sweeps(laws, metric, J_first, J_column, J, V_first, V_column, V, W, fr
                 if change != 0.0:
                     for p in range(V_first[a0 + a], V_first[a0 + a + 1]):
                         v[V_column[p]] += V[p] * change
+
+
+@kernel(types.boolean(MATRIX, MATRIX, F64, MATRIX, MATRIX))
+def inverse_block(C, B, eps, R, D):
+    """R = (C + eps B)^-1 and D = R B of one contact, all (m, m); False where there is none."""
+    m = C.shape[0]
+    A, rhs, x, pivots = scratch_matrix(m, m), scratch(m), scratch(m), scratch_indices(m)
+    for a in range(m):
+        for b in range(m):
+            A[a, b] = C[a, b] + eps * B[a, b]
+    if lu_factor(A, pivots) != 0:
+        return False
+    for b in range(m):
+        for a in range(m):
+            rhs[a] = 1.0 if a == b else 0.0
+        lu_solve(A, pivots, rhs, x)
+        for a in range(m):
+            R[a, b] = x[a]
+            rhs[a] = B[a, b]
+        lu_solve(A, pivots, rhs, x)
+        for a in range(m):
+            D[a, b] = x[a]
+    return True
 
 
 @kernel(types.boolean(LAWS, VECTOR, VECTOR, F64, VECTOR, VECTOR))

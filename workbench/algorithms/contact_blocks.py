@@ -2,8 +2,8 @@
 
 What nothing couples is solved apart: single blocks by themselves (`block_sweeps`), small islands by the dense methods
 (`block_islands`), what has only equalities by one factorisation (`block_equalities`), all others, and those where these
-fail, by Newton's method over bodies (`block_newton`); cones that it leaves unsolved by the solvers of friction
-problems, and where velocities all but fit together (`block_misfit`). A guess that solves an island is its answer, and a
+fail, by Newton's method over bodies (`block_newton`), and where velocities all but fit together once more
+(`block_misfit`). A guess that solves an island is its answer, and a
 start elsewhere; where Newton's method finds no solution from it, it begins from zero. Guarantees are those of the
 methods; the problem's own residual grades every island and the whole.
 """
@@ -160,19 +160,13 @@ class BlockSolver:
         return ENOUGH_OF_CONES if self.enough == ENOUGH and island.method is solve_small else self.enough
 
     def once_more(self, progress: Progress, blocks: Indices, unknowns: Indices, part: ContactBlocks) -> None:
-        """An island that Newton's method over blocks leaves unsolved, by the solvers of friction problems and with what
-        does not fit together magnified."""
-        from workbench.algorithms.block_islands import solve_cones
+        """An island that Newton's method over blocks leaves unsolved, with what does not fit together magnified."""
         from workbench.algorithms.block_misfit import solve_magnified
 
         enough = max(self.enough, self.tolerance)
         if self.most < MOST or progress.residuals[blocks].max() <= enough:
             return
-        x = solve_cones(part)
-        if x is not None:
-            progress.put(blocks, unknowns, x, part.block_residuals(x))
-            progress.stages.append(f"as a friction problem: {progress.residuals[blocks].max():.1e}")
-        if progress.residuals[blocks].max() > enough and (found := solve_magnified(part, progress.x[unknowns])):
+        if found := solve_magnified(part, progress.x[unknowns]):
             x, iterations = found
             progress.put(blocks, unknowns, x, part.block_residuals(x))
             progress.iterations += iterations

@@ -20,12 +20,13 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from workbench.algorithms import best
-from workbench.algorithms.one_contact import natural_gap
+from workbench.algorithms.block_sets import worst_block
 from workbench.algorithms.sparse_contacts import all_contacts, contact_velocity, newton_matrix, sweeps
 from workbench.arrays import Array
+from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
 
-ENOUGH = 1e-14
-"""Natural-map residual at which the stages end."""
+ENOUGH, MANY = 1e-11, 100
+"""Residual at which the stages end if nothing else is asked for; Newton steps after which ten times that is enough."""
 SWEEPS, BURST, STEPS, ROUNDS, EVERY = 5, 20, 15, 400, 5
 """Sweeps at the start, Newton steps of a burst and of a subproblem, proximal steps at most and between bursts."""
 HALVINGS, MEMORY, CREEP, RISE = 7, 3, 5, 10.0
@@ -95,13 +96,13 @@ class Stages:
     patience = ROUNDS
     """Proximal steps in a row that are solved without halving the residual, after which there is no solution."""
 
-    def __init__(self) -> None:
-        self.swept, self.factors = 0, 0
+    def __init__(self, asked: float = ENOUGH) -> None:
+        self.asked, self.swept, self.factors = asked, 0, 0
 
     @property
     def enough(self) -> float:
-        """The residual at which the stages end."""
-        return ENOUGH
+        """The residual at which the stages end: that asked for, less of it after many steps."""
+        return self.asked * 10.0 ** min(self.factors // MANY, 2)
 
     def begin(self, start: Array | None) -> Array:
         """The z of a start that somebody gives, or zero."""
@@ -180,25 +181,31 @@ class Stages:
 class NewtonProblem(Stages):
     """A cone problem contact by contact, as the stages need it; how W is held is up to those derived from this.
 
-    rows (r, m), m = 1 + d: where the unknowns of every contact stand in vectors ordered [n (r), t (d r)] as in
-    `problems`; q (n,), mu (r,) and the diagonal of W (n,) are ordered so. Elsewhere z, u (r, m), normal first.
+    rows (r, m), m = 1 + d: where the unknowns of every contact stand in the problem's vectors, q (n,) and the diagonal
+    of W (n,) among them. Elsewhere z, u (r, m), normal first; mu (r,) goes with them.
     """
 
     def __init__(self, rows: NDArray[np.int64], q: Array, mu: Array, diagonal: Array, associated: bool):
         super().__init__()
         r, m = rows.shape
         self.rows, self.associated = rows, associated
-        self.q, self.mu = q[rows], mu[rows[:, 0]]
+        self.q, self.mu = q[rows], np.array(mu)
         trace = float(diagonal.sum())
-        self.law = (np.array(diagonal), np.array(q), np.array(mu), m - 1, associated)
         self.unit = trace / (r * m) if trace > 0 else 1.0
         own = diagonal[rows].sum(axis=1)
         self.rho = m / np.where(own > 0, own, m * self.unit)
+        self.D = np.sqrt(self.rho)[:, None]
+        law, none = np.full(r, ASSOCIATED if associated else COULOMB), np.zeros(0)
+        self.sets = m * np.arange(r + 1), law, self.mu, none, none, np.zeros(r, dtype=np.int64)
         self.u, self.gap = np.empty((r, m)), np.empty((r, m))
         self.C, self.B = np.empty((r, m, m)), np.empty((r, m, m))
 
     def velocity(self, z: Array) -> Array:
         """u = W z + q."""
+        raise NotImplementedError
+
+    def terms(self, z: Array) -> Array:
+        """|W| |z|"""
         raise NotImplementedError
 
     def begin(self, start: Array | None) -> Array:
@@ -208,11 +215,12 @@ class NewtonProblem(Stages):
         return max(float(np.linalg.norm(z)), float(np.linalg.norm(self.rho[:, None] * self.q)))
 
     def residual(self, z: Array) -> float:
-        """The relative size of the natural map (`natural_map`), which the stages bring down."""
-        return natural_gap(*self.law, self.plain(z), self.plain(self.velocity(z)))
+        """The worst contact's, in units of its own."""
+        u, q, x, terms = self.D * self.velocity(z), self.D * self.q, z / self.D, self.D * self.terms(z)
+        return float(worst_block(*self.sets, q.ravel(), u.ravel(), x.ravel(), terms.ravel()))
 
     def plain(self, z: Array) -> Array:
-        """z (r, m) as (n,), ordered [n, t]."""
+        """z (r, m) as (n,), as the problem orders it."""
         x = np.empty(z.size)
         x[self.rows] = z
         return x
@@ -239,7 +247,7 @@ class BlockProblem(NewtonProblem):
         W = sparse.csr_array(W)
         order = contact_order(W, r, d)
         rows = np.column_stack([order, r + d * order[:, None] + np.arange(d)])
-        super().__init__(rows, q, mu, W.diagonal(), associated)
+        super().__init__(rows, q, mu[order], W.diagonal(), associated)
         blocks = block_rows(W, self.rows)
         first, column = blocks.indptr.astype(np.int64), blocks.indices.astype(np.int64)
         self.W = (first, column, np.ascontiguousarray(blocks.data))
@@ -249,6 +257,12 @@ class BlockProblem(NewtonProblem):
         u = np.empty_like(z)
         contact_velocity(*self.W, self.q, z, u)
         return u
+
+    def terms(self, z: Array) -> Array:
+        first, column, blocks = self.W
+        found = np.empty_like(z)
+        contact_velocity(first, column, abs(blocks), np.zeros_like(z), abs(z), found)
+        return found
 
     def sweep(self, count: int, z: Array) -> bool:
         sweeps(*self.W, self.q, self.mu, self.associated, count, z)
@@ -290,24 +304,6 @@ class Search:
         floor, slope = p.floors[number % len(p.floors)], SLOPE if number else FIRST_SLOPE
         p.newton(z, z.copy(), 0.0, 1e-17 * size, RISE * size, floor=floor, slope=slope)
         self.offer(z)
-
-
-def solve_blocks(p: Stages, start: Array | None = None) -> Search:
-    """All stages, from zero or from a start (n,); the residual says how far they came."""
-    z = p.begin(start)
-    search = Search(p, z, p.residual(z))
-    swept = p.sweep(SWEEPS, z)
-    search.offer(z)
-    size = p.size(z)
-    sweeping = f"{SWEEPS} sweeps" if swept else "no sweeps, since too many velocities are coupled"
-    search.report.append(f"{sweeping}: {search.residual:.1e}")
-    if search.residual > p.enough:
-        search.burst(0, size)
-        search.report.append(f"{p.factors} Newton steps: {search.residual:.1e}")
-    if search.residual > p.enough:
-        rounds = proximal(search, size)
-        search.report.append(f"{rounds} proximal steps, {p.factors} Newton steps: {search.residual:.1e}")
-    return search
 
 
 def proximal(search: Search, size: float) -> int:

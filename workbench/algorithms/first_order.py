@@ -26,7 +26,7 @@ from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
 from workbench.engine.timing import clock
-from workbench.problems.classes import ConeProblem
+from workbench.problems.classes import ConeProblem, parts_of
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
 from workbench.problems.global_problem import GlobalConeProblem
 from workbench.problems.solution import Solution, Status
@@ -65,7 +65,7 @@ class Blocks:
     """A problem as the methods take it, in units; `order` (X,) says where its unknowns stand in those of the problem.
 
     J, V: first, column, values of sparse rows over `velocities` of them; own: the diagonal blocks of W, k_i k_i numbers
-    for block i; sets: first (B + 1,), cone, mu (B,), lower, upper (X,).
+    for block i; sets: first (B + 1,), cone, mu (B,), lower, upper (X,); part (B,) the islands.
     """
 
     J: tuple[Indices, Indices, Array]
@@ -74,6 +74,7 @@ class Blocks:
     own: Array
     q: Array
     sets: tuple[Indices, Indices, Array, Array, Array]
+    part: Indices
     order: Indices
     D: Array
 
@@ -92,7 +93,7 @@ class Blocks:
         self.velocity(x, v, u)
         first, column, J = self.J
         gather(first, column, abs(J), abs(v), np.zeros(self.size), terms)
-        return float(worst_block(*self.sets, self.q, u, x, terms))
+        return float(worst_block(*self.sets, self.part, self.q, u, x, terms))
 
     def plain(self, x: Array) -> Array:
         """x (X,) as unknowns of the problem."""
@@ -105,7 +106,7 @@ class Blocks:
         return z[self.order] / self.D
 
 
-def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, order: Indices) -> Blocks:
+def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, part: Indices, order: Indices) -> Blocks:
     """`Blocks` of data without units."""
     first, cone, mu, lower, upper = sets
     k = np.diff(first)
@@ -119,7 +120,7 @@ def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, order: Indices) 
     J, V = sparse.csr_array(scale @ J), sparse.csr_array(scale @ V)
     row, column = _places(first)
     sets = first, cone, mu, lower / D, upper / D
-    return Blocks(_stored(J), _stored(V), J.shape[1], own * D[row] * D[column], D * q, sets, order, D)
+    return Blocks(_stored(J), _stored(V), J.shape[1], own * D[row] * D[column], D * q, sets, part, order, D)
 
 
 def _stored(X: Any) -> tuple[Indices, Indices, Array]:
@@ -144,7 +145,7 @@ def blocks_of(problem: Any) -> Blocks:
         one = sparse.eye_array(problem.size, format="csr")[:, soft]
         J = sparse.hstack([problem.rows, one if soft.size else none], format="csr")
         V = sparse.hstack([problem.responses, N[soft].T if soft.size else none], format="csr")
-        return in_units(J, V, problem.own[1], problem.free[1], sets, np.arange(problem.size))
+        return in_units(J, V, problem.own[1], problem.free[1], sets, problem.part, np.arange(problem.size))
     r, d = problem.mu.size, problem.d
     order = np.column_stack([np.arange(r), r + d * np.arange(r)[:, None] + np.arange(d)]).ravel()
     cone = np.full(r, ASSOCIATED if problem.associated else COULOMB)
@@ -152,16 +153,18 @@ def blocks_of(problem: Any) -> Blocks:
     sets = (1 + d) * np.arange(r + 1), cone, np.array(problem.mu), *no_bounds
     if isinstance(problem, GlobalConeProblem):
         H = problem.H[:, order]
-        J, V = H.T.tocsr(), sparse.csr_array(problem.data.inertia.inverse @ H).T.tocsr()
+        J, V, part = H.T.tocsr(), sparse.csr_array(problem.data.inertia.inverse @ H).T.tocsr(), problem._parts()
     else:
         J = sparse.csr_array(problem.M)[order][:, order]
-        V = sparse.eye_array(order.size, format="csr")
+        V, entries = sparse.eye_array(order.size, format="csr"), J.tocoo()
+        some = entries.data != 0
+        part = parts_of(entries.row[some] // (1 + d), entries.col[some] // (1 + d), r)
     rows = np.arange(order.size)
     own = np.empty((r, 1 + d, 1 + d))
     for a in range(1 + d):
         for b in range(1 + d):
             own[:, a, b] = (J[rows[a :: 1 + d]] * V[rows[b :: 1 + d]]).sum(axis=1)
-    return in_units(J, V, own.ravel(), np.array(problem.q)[order], sets, order)
+    return in_units(J, V, own.ravel(), np.array(problem.q)[order], sets, part, order)
 
 
 def objection(problem: Any, laws: frozenset[int]) -> str | None:

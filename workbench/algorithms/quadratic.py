@@ -151,8 +151,8 @@ def _at_rest(problem: ConeProblem) -> NDArray[np.bool_]:
     part by its own q alone, which has no lower bound where a gap is about to close.
     """
     r, d = problem.mu.shape[0], problem.d
-    part = np.empty(r, dtype=np.int64)
-    coupled_parts(np.ascontiguousarray(problem.M), r, d, part)
+    contact, part = np.append(np.arange(r), np.repeat(np.arange(r), d)), np.empty(r, dtype=np.int64)
+    coupled_parts(np.ascontiguousarray(problem.M), contact, part)
     pushed = problem.q[:r] < problem.mu * np.linalg.norm(problem.q[r:].reshape(r, d), axis=1)
     rests = ~np.isin(part, part[pushed])
     return np.concatenate([rests, np.repeat(rests, d)])

@@ -24,14 +24,19 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.contact_blocks import ASSOCIATED, DISC, NO_CONE
-from workbench.problems.residual import velocities
+from workbench.problems.residual import coupled_parts, velocities
 
 ENOUGH, VERIFIED = 1e-12, 1e-10
-"""Residual at which nothing more is done, and at which nothing but Newton steps that still gain a digit each."""
+"""Residual at which nothing more is done, and at which only what still gains: a digit in a Newton step, a factor of two
+in `PATIENCE` proximal ones."""
+PATIENCE = 2
 SWEEPS, UNDAMPED, STEPS, ROUNDS = 5, 8, 6, 150
 """Sweeps at the start, Newton steps before the proximal method and in one of its subproblems, proximal steps."""
-FLOOR = 1e-9
-"""Added to the diagonal of the scaled W, about 1, in the undamped steps."""
+NEWTON_FIRST = 60
+"""Unknowns up to which Newton steps go before the sweeps."""
+FLOOR, LEAST_FLOOR, SINGULAR = 1e-9, 1e-13, 1e-12
+"""What the undamped steps add to the diagonal of the scaled W, about 1, where their matrix is singular, a pivot being
+less than such a share of another: after the sweeps, and before and at the end."""
 LARGEST_EPS, LEAST_EPS = 0.1, 1e-12
 SHARE, FEWER, MORE = 0.1, 0.2, 5.0
 """Error of a subproblem, beside its first one, at which it is solved; what eps is multiplied by then, or else."""
@@ -122,9 +127,19 @@ def linearise(z, u, first, cone, mu, lower, upper, widest, gap, C, B):
     return np.sqrt(total)
 
 
+@kernel(FLAG(MATRIX))
+def is_nearly_singular(LU):
+    """Whether a pivot is rounding beside another one."""
+    least, largest = np.inf, 0.0
+    for i in range(LU.shape[0]):
+        least, largest = min(least, abs(LU[i, i])), max(largest, abs(LU[i, i]))
+    return least < SINGULAR * largest
+
+
 @kernel(FLAG(MATRIX, INDICES, VECTOR, MATRIX, MATRIX, NUMBER, VECTOR, VECTOR), **FAST)
 def newton_step(W, first, gap, C, B, eps, space, step):
-    """step = -(C + B (W + eps I))^-1 gap, with room for n^2 numbers in space; False where there is none.
+    """step = -(C + B (W + eps I))^-1 gap, with room for n^2 numbers in space; False where there is none, or where with
+    eps = 0 rounding would decide about it.
 
     Impulses that the law gives outright, such as those of open contacts, are eliminated first.
     """
@@ -167,7 +182,7 @@ def newton_step(W, first, gap, C, B, eps, space, step):
                 b = kept[j] - top
                 row[j] += C[i, a * m + b] + eps * B[i, a * m + b]
             at += 1
-    if lu_factor(A, pivots) != 0:
+    if lu_factor(A, pivots) != 0 or (eps == 0.0 and is_nearly_singular(A)):
         return False
     lu_solve(A, pivots, rhs[:count], x[:count])
     for j in range(count):
@@ -175,33 +190,39 @@ def newton_step(W, first, gap, C, B, eps, space, step):
     return True
 
 
-@kernel(NUMBER(MATRIX, VECTOR, *SETS, VECTOR, VECTOR, NUMBER, VECTOR))
-def keep_better(W, q, first, cone, mu, lower, upper, trial, u, best, z):
+@kernel(NUMBER(MATRIX, VECTOR, *SETS, INDICES, VECTOR, VECTOR, NUMBER, VECTOR))
+def keep_better(W, q, first, cone, mu, lower, upper, part, trial, u, best, z):
     """The residual of a trial (n,), of which z becomes a copy where that is below `best`; u = W trial + q."""
     terms = scratch(q.shape[0])
     velocities(W, q, trial, u, terms)
-    residual = worst_block(first, cone, mu, lower, upper, q, u, trial, terms)
+    residual = worst_block(first, cone, mu, lower, upper, part, q, u, trial, terms)
     if residual < best:
         copy(trial, z)
     return residual
 
 
-@kernel(NUMBER(MATRIX, VECTOR, *SETS, COUNT, NUMBER, VECTOR, INDICES))
-def active_set(W, q, first, cone, mu, lower, upper, widest, best, z, info):
-    """Undamped Newton steps from z, of residual `best`; z takes the best iterate, whose residual is returned."""
+@kernel(NUMBER(MATRIX, VECTOR, *SETS, INDICES, COUNT, NUMBER, NUMBER, VECTOR, INDICES))
+def active_set(W, q, first, cone, mu, lower, upper, part, widest, floor, best, z, info):
+    """Undamped Newton steps from z, of residual `best`; z takes the best iterate, whose residual is returned.
+
+    `floor` is added to the diagonal of the scaled W, about 1, in their matrix."""
     n, r = q.shape[0], mu.shape[0]
     C, B, space = scratch_matrix(r, widest * widest), scratch_matrix(r, widest * widest), scratch(n * n)
     trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n)
     copy(z, trial)
     affine(W, q, trial, u)
     for _ in range(UNDAMPED):
+        if best <= ENOUGH:
+            break
         linearise(trial, u, first, cone, mu, lower, upper, widest, gap, C, B)
-        if best <= ENOUGH or not newton_step(W, first, gap, C, B, FLOOR, space, step):
+        if not newton_step(W, first, gap, C, B, 0.0, space, step) and not newton_step(
+            W, first, gap, C, B, floor, space, step
+        ):
             break
         info[0] += 1
         for k in range(n):
             trial[k] += step[k]
-        residual = keep_better(W, q, first, cone, mu, lower, upper, trial, u, best, z)
+        residual = keep_better(W, q, first, cone, mu, lower, upper, part, trial, u, best, z)
         gained = residual < 0.1 * best
         best = min(best, residual)
         if residual == np.inf or (best <= VERIFIED and not gained):
@@ -209,16 +230,17 @@ def active_set(W, q, first, cone, mu, lower, upper, widest, best, z, info):
     return best
 
 
-@kernel(NUMBER(MATRIX, VECTOR, *SETS, COUNT, NUMBER, VECTOR, INDICES))
-def proximal(W, q, first, cone, mu, lower, upper, widest, best, z, info):
+@kernel(NUMBER(MATRIX, VECTOR, *SETS, INDICES, COUNT, NUMBER, VECTOR, INDICES))
+def proximal(W, q, first, cone, mu, lower, upper, part, widest, best, z, info):
     """The proximal point method from z, of residual `best`; z takes the best iterate, whose residual is returned."""
     n, r = q.shape[0], mu.shape[0]
     C, B, space = scratch_matrix(r, widest * widest), scratch_matrix(r, widest * widest), scratch(n * n)
     trial, u, gap, step, centre = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
     copy(z, centre)
-    eps = min(LARGEST_EPS, best)
+    eps, idle, before = min(LARGEST_EPS, best), 0, best
     for _ in range(ROUNDS):
-        if best <= VERIFIED:
+        idle, before = (idle + 1, before) if best > 0.5 * before else (0, best)
+        if best <= ENOUGH or (best <= VERIFIED and idle > PATIENCE):
             break
         copy(centre, trial)
         affine(W, q, trial, u)
@@ -232,7 +254,7 @@ def proximal(W, q, first, cone, mu, lower, upper, widest, best, z, info):
             info[0] += 1
             for k in range(n):
                 trial[k] += step[k]
-            best = min(best, keep_better(W, q, first, cone, mu, lower, upper, trial, u, best, z))
+            best = min(best, keep_better(W, q, first, cone, mu, lower, upper, part, trial, u, best, z))
             for k in range(n):
                 u[k] += eps * (trial[k] - centre[k])
             error = linearise(trial, u, first, cone, mu, lower, upper, widest, gap, C, B)
@@ -259,6 +281,11 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
     D, q_D, u, trial, best_z = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
     low, high, W_D, limit = scratch(n), scratch(n), scratch_matrix(n, n), scratch(mu.shape[0])
     unit = in_units(W, q, first, cone, D, W_D, q_D)
+    owner, part = scratch_indices(n), scratch_indices(mu.shape[0])
+    for i in range(mu.shape[0]):
+        for k in range(first[i], first[i + 1]):
+            owner[k] = i
+    coupled_parts(W_D, owner, part)
     # The radius of a disc is an impulse, which a friction coefficient is not.
     for i in range(mu.shape[0]):
         limit[i] = mu[i] / D[first[i]] / unit if cone[i] == DISC else mu[i]
@@ -266,19 +293,23 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
         trial[k], low[k], high[k] = start[k] / D[k] / unit, lower[k] / D[k] / unit, upper[k] / D[k] / unit
     info[0] = 0
     copy(trial, best_z)
-    best = keep_better(W_D, q_D, first, cone, limit, low, high, trial, u, np.inf, best_z)
+    best = keep_better(W_D, q_D, first, cone, limit, low, high, part, trial, u, np.inf, best_z)
+    enough = ENOUGH
+    if mu.shape[0] > 1 and n <= NEWTON_FIRST and ENOUGH < best < np.inf:
+        enough = VERIFIED
+        best = active_set(W_D, q_D, first, cone, limit, low, high, part, widest, LEAST_FLOOR, best, best_z, info)
     for _ in range(SWEEPS):
-        if best <= ENOUGH or best == np.inf:
+        if best <= enough or best == np.inf:
             break
         sweep_contacts(W_D, q_D, first, cone, limit, low, high, widest, trial)
         info[0] += 1
-        best = min(best, keep_better(W_D, q_D, first, cone, limit, low, high, trial, u, best, best_z))
+        best = min(best, keep_better(W_D, q_D, first, cone, limit, low, high, part, trial, u, best, best_z))
+    if enough < best < np.inf:
+        best = active_set(W_D, q_D, first, cone, limit, low, high, part, widest, FLOOR, best, best_z, info)
     if ENOUGH < best < np.inf:
-        best = active_set(W_D, q_D, first, cone, limit, low, high, widest, best, best_z, info)
-    if VERIFIED < best < np.inf:
-        best = proximal(W_D, q_D, first, cone, limit, low, high, widest, best, best_z, info)
+        best = proximal(W_D, q_D, first, cone, limit, low, high, part, widest, best, best_z, info)
         # What is left is quickly done.
-        best = active_set(W_D, q_D, first, cone, limit, low, high, widest, best, best_z, info)
+        best = active_set(W_D, q_D, first, cone, limit, low, high, part, widest, LEAST_FLOOR, best, best_z, info)
     for k in range(n):
         z[k] = D[k] * best_z[k] * unit
     return best

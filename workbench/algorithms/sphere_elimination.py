@@ -22,8 +22,8 @@ from scipy.linalg.lapack import dgesv
 
 from workbench.algorithms.block_newton import BlockNewton
 from workbench.algorithms.block_stages import approach, irregular_steps
-from workbench.algorithms.coulomb_exact import sweep
 from workbench.algorithms.coulomb_newton import SWEEPS, NewtonProblem, Search
+from workbench.algorithms.small_cones import sweep_contacts
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, ContactBlocks, Indices
 
@@ -49,23 +49,22 @@ class DenseContacts(NewtonProblem):
 
     def __init__(self, W: Array, q: Array, mu: Array, associated: bool):
         r = mu.size
-        rows = np.column_stack([np.arange(r), r + 2 * np.arange(r), r + 2 * np.arange(r) + 1])
-        order = np.argsort(rows.ravel())
-        super().__init__(rows, q[order], mu, W.diagonal()[order], associated)
-        self.W, self.W_plain = W, np.ascontiguousarray(W[np.ix_(order, order)])
-        self.q_plain, self.mu_plain = q[order], np.array(mu)
+        super().__init__(np.arange(3 * r).reshape(r, 3), q, mu, W.diagonal(), associated)
+        self.W = W
 
     def velocity(self, z: Array) -> Array:
         return self.q + (self.W @ z.ravel()).reshape(z.shape)
+
+    def terms(self, z: Array) -> Array:
+        return (abs(self.W) @ abs(z).ravel()).reshape(z.shape)
 
     def show(self, z: Array) -> None:
         """Nobody watches a part."""
 
     def sweep(self, count: int, z: Array) -> bool:
-        x = self.plain(z)
+        first, cone, mu, lower, upper, _ = self.sets
         for _ in range(count):
-            sweep(self.W_plain, self.q_plain, self.mu_plain, 2, self.associated, x)
-        z[:] = x[self.rows]
+            sweep_contacts(self.W, self.q.ravel(), first, cone, mu, lower, upper, 3, z.reshape(-1))
         return True
 
     def newton_step(self, eps: float) -> Array | None:

@@ -23,6 +23,7 @@ from workbench.problems.residual import (
     contact_gap,
     disc_gap,
     equilibration,
+    length,
     signorini_gap,
 )
 
@@ -101,15 +102,16 @@ def block_units(unknown, cone, A, q, x, D):
             for a in range(k):
                 D[first + a] = unit[a]
         else:
-            trace, impulse, free = 0.0, 0.0, 0.0
+            trace = 0.0
             for a in range(k):
                 trace += A[at + a * (k + 1)]
-                impulse, free = np.hypot(impulse, x[first + a]), np.hypot(free, q[first + a])
             unit_of_cone = 1.0
             if trace > 0.0:
                 unit_of_cone = np.sqrt(k / trace)
-            elif impulse > 0.0 and free > 0.0:
-                unit_of_cone = np.sqrt(impulse) / np.sqrt(free)
+            else:
+                impulse, free = length(x, first, first + k), length(q, first, first + k)
+                if impulse > 0.0 and free > 0.0:
+                    unit_of_cone = np.sqrt(impulse) / np.sqrt(free)
             for a in range(k):
                 D[first + a] = unit_of_cone
         at += k * k
@@ -174,17 +176,16 @@ def measure_cone(first, k, at, A, D, lower, upper, q, sizes, moved, made, x, mu,
 
     Cones of several discs and discs of given radius are measured likewise, by their own equations.
     """
-    unit, size, change, ahead, free, still = D[first], 0.0, 0.0, 0.0, 0.0, False
-    rounding = terms = 0.0
-    y, w = scratch(k), scratch(k)
+    unit, still = D[first], False
+    y, w, step, given, noise, term = scratch(k), scratch(k), scratch(k), scratch(k), scratch(k), scratch(k)
     for a in range(k):
         i = first + a
         y[a], w[a] = x[i] / unit, unit * (moved[i] + q[i])
-        size, change = np.hypot(size, y[a]), np.hypot(change, unit * moved[i])
-        ahead, free = np.hypot(ahead, w[a]), np.hypot(free, unit * q[i])
-        rounding, terms = np.hypot(rounding, unit * sizes[i]), np.hypot(terms, unit * made[i])
+        step[a], given[a], noise[a], term[a] = unit * moved[i], unit * q[i], unit * sizes[i], unit * made[i]
         still |= x[i] != 0.0 and not A[at + a * (k + 1)] > 0.0
         gap[i] = scale[i] = loud[i] = motion[i] = faint[i] = 0.0
+    size, change, ahead = length(y, 0, k), length(step, 0, k), length(w, 0, k)
+    free, rounding, terms = length(given, 0, k), length(noise, 0, k), length(term, 0, k)
     gap[first] = law_gap(cone, y, w, mu / unit if cone == DISC else mu)
     # An idle contact may move without limit, and may be far from where anything moves.
     motion[first] = max(ahead, free) if size > 0.0 or gap[first] > 0.0 else min(change, free)

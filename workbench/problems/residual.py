@@ -31,8 +31,8 @@ ROUNDING = 1e-13
 rows of a contact that is open, or that across the direction of sliding. Its scale is FAINT_SCALED of that largest."""
 QUIET = 1e-6
 """Share of the largest scale of an LCP's rows that every row has: methods round in all rows together."""
-LARGE = 500
-"""Binary exponent to which small data are raised, so that nothing is lost to underflow."""
+LARGE = 400
+"""Binary exponent to which small data are raised, so that nothing is lost to underflow, nor squares to overflow."""
 
 I64 = types.int64
 READ_ROW, READ, READ_CUBE = (types.Array(types.float64, rank, "C", readonly=True) for rank in (1, 2, 3))
@@ -84,9 +84,9 @@ def equilibration(M, D):
             D[i] = 1.0
 
 
-@kernel(types.void(READ, I64, I64, INDICES))
-def coupled_parts(M, r, d, part):
-    """In part, the least member of the part of every contact (r,), or of every row of M where r = 0."""
+@kernel(types.void(READ, INDICES, INDICES))
+def coupled_parts(M, owner, part):
+    """In part (B,), the least member of the part of every contact or row, owner (n,) being whose the rows of M are."""
     n = M.shape[0]
     if n == 0 or reaches_all(M, scratch_indices(n), scratch_indices(n)):
         for k in range(part.shape[0]):
@@ -96,11 +96,8 @@ def coupled_parts(M, r, d, part):
         part[k] = k
     for i in range(n):
         for j in range(n):
-            if M[i, j] != 0.0:
-                a = (i - r) // d if i >= r > 0 else i
-                b = (j - r) // d if j >= r > 0 else j
-                if part[a] != part[b]:
-                    unite(a, b, part)
+            if M[i, j] != 0.0 and part[owner[i]] != part[owner[j]]:
+                unite(owner[i], owner[j], part)
     least_members(part)
 
 
@@ -142,10 +139,13 @@ def worst(gap, scale):
 def bounded_residual(M, q, lower, upper, z):
     """The residual of an MLCP at z (n,)."""
     n = q.shape[0]
-    D, gap, scale, z_up, part = scratch(n), scratch(n), scratch(n), scratch(n), scratch_indices(n)
+    D, gap, scale, z_up = scratch(n), scratch(n), scratch(n), scratch(n)
+    owner, part = scratch_indices(n), scratch_indices(n)
     terms, elsewhere, motion, faint, own = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
     equilibration(M, D)
-    coupled_parts(M, 0, 1, part)
+    for i in range(n):
+        owner[i] = i
+    coupled_parts(M, owner, part)
     k, loudest, largest = lift(D, z, q), 0.0, 0.0
     for i in range(n):
         z_up[i] = ldexp(z[i], k)
@@ -207,61 +207,76 @@ def bounded_residuals(M, q, lower, upper, z, found):
         found[b] = bounded_residual(M_b, q_b, lower_b, upper_b, z[b]) if usable else np.inf
 
 
+@kernel(types.float64(READ_ROW, I64, I64), linked=True)
+def length(x, first, end):
+    """|x[first : end]|_2, of numbers of any size."""
+    total = 0.0
+    for k in range(first, end):
+        total += x[k] * x[k]
+    # `hypot` takes ten times as long.
+    if 1e-280 < total < 1e280:
+        return np.sqrt(total)
+    total = 0.0
+    for k in range(first, end):
+        total = np.hypot(total, x[k])
+    return total
+
+
 @kernel(types.void(READ_ROW, READ_ROW, I64, READ_ROW, VECTOR))
 def contact_units(diagonal, q, d, z, D):
     """D (n,), sqrt(rho_i) in the rows of contact i, rho_i = (1 + d) / tr W_ii; |p_i|/|q_i| where W_ii moves nothing."""
     r = q.shape[0] // (1 + d)
     for i in range(r):
-        trace, impulse, free = diagonal[i], abs(z[i]), abs(q[i])
-        for j in range(r + d * i, r + d * (i + 1)):
+        first, trace = r + d * i, diagonal[i]
+        for j in range(first, first + d):
             trace += diagonal[j]
-            impulse, free = np.hypot(impulse, z[j]), np.hypot(free, q[j])
         if trace > 0.0:
             D[i] = np.sqrt((1 + d) / trace)
         else:
+            impulse, free = np.hypot(z[i], length(z, first, first + d)), np.hypot(q[i], length(q, first, first + d))
             D[i] = np.sqrt(impulse) / np.sqrt(free) if impulse > 0.0 and free > 0.0 else 1.0
-        for j in range(r + d * i, r + d * (i + 1)):
+        for j in range(first, first + d):
             D[j] = D[i]
 
 
 @kernel(types.float64(VECTOR, VECTOR, types.float64))
 def natural_gap(y, w, mu):
     """|y - P_K(y - w)| of one friction cone, y (1 + d,) an impulse and w a velocity in the contact's units."""
-    size, radius = 0.0, 0.0
-    for a in range(y.shape[0]):
-        size = np.hypot(size, y[a])
-        if a > 0:
-            radius = np.hypot(radius, y[a] - w[a])
+    m = y.shape[0]
+    ahead, gap = scratch(m), scratch(m)
+    for a in range(m):
+        ahead[a] = y[a] - w[a]
+    radius = length(ahead, 1, m)
     # Sine and cosine of the cone's angle from its axis.
-    cosine = 1.0 / np.hypot(1.0, mu)
+    cosine = 1.0 / (np.sqrt(1.0 + mu * mu) if mu < 1e100 else mu)
     sine = mu * cosine
     # The polar cone first: with mu = 0 and y_t = w_t a negative y_n would pass for inside.
-    if sine * radius <= cosine * (w[0] - y[0]):
-        return size
+    if sine * radius <= -cosine * ahead[0]:
+        return length(y, 0, m)
     # y - P(y - w) as w + (y - w - P(y - w)): y - w would lose the motion beside an impulse far out on a ray.
-    outside = max(0.0, cosine * radius - sine * (y[0] - w[0]))
-    gap = abs(w[0] - sine * outside)
-    for a in range(1, y.shape[0]):
-        along = cosine * outside * ((y[a] - w[a]) / radius) if radius > 0.0 else 0.0
-        gap = np.hypot(gap, w[a] + along if mu > 0.0 else y[a])
-    return gap
+    outside = max(0.0, cosine * radius - sine * ahead[0])
+    gap[0] = w[0] - sine * outside
+    for a in range(1, m):
+        along = cosine * outside * (ahead[a] / radius) if radius > 0.0 else 0.0
+        gap[a] = w[a] + along if mu > 0.0 else y[a]
+    return length(gap, 0, m)
 
 
 @kernel(types.float64(VECTOR, VECTOR, I64, I64, types.float64))
 def disc_gap(y, w, first, end, radius):
     """|y - P(y - w)| of the rows first : end, P being the projection on the disc of this radius."""
-    size, gap, impulse, motion = 0.0, 0.0, 0.0, 0.0
+    gap = scratch(y.shape[0])
     for a in range(first, end):
-        size = np.hypot(size, y[a] - w[a])
-        impulse, motion = np.hypot(impulse, y[a]), np.hypot(motion, w[a])
+        gap[a] = y[a] - w[a]
+    size = length(gap, first, end)
+    if size <= radius:
+        return length(w, first, end)
+    # y - P(y - w) as it is, or as w + (y - w - P(y - w)), whichever has the smaller numbers to take away.
+    as_it_is = length(y, first, end) <= length(w, first, end)
     for a in range(first, end):
-        if size <= radius:
-            gap = np.hypot(gap, w[a])
-            continue
-        # y - P(y - w) as it is, or as w + (y - w - P(y - w)), whichever has the smaller numbers to take away.
-        e = (y[a] - w[a]) / size
-        gap = np.hypot(gap, y[a] - radius * e if impulse <= motion else w[a] + (size - radius) * e)
-    return gap
+        e = gap[a] / size
+        gap[a] = y[a] - radius * e if as_it_is else w[a] + (size - radius) * e
+    return length(gap, first, end)
 
 
 @kernel(types.float64(VECTOR, VECTOR))
@@ -279,16 +294,11 @@ def contact_gap(y, w, mu, associated):
     projection on the disc of radius mu y_n, and of the natural map in De Saxce's form. For mu > 1 the last is divided
     by mu, which is what it multiplies the rounding of w_t by; it alone would take a falling body for an error of 1/mu.
     """
+    m = y.shape[0]
     if associated:
-        friction = 0.0
-        for a in range(1, y.shape[0]):
-            friction = np.hypot(friction, y[a])
-        return max(natural_gap(y, w, mu), friction - mu * max(y[0], 0.0))
-    gap = max(signorini_gap(y, w), disc_gap(y, w, 1, y.shape[0], mu * max(y[0], 0.0)))
-    slip = 0.0
-    for a in range(1, y.shape[0]):
-        slip = np.hypot(slip, w[a])
-    w[0] += mu * slip
+        return max(natural_gap(y, w, mu), length(y, 1, m) - mu * max(y[0], 0.0))
+    gap = max(signorini_gap(y, w), disc_gap(y, w, 1, m, mu * max(y[0], 0.0)))
+    w[0] += mu * length(w, 1, m)
     # Beyond the doubles the shift says nothing more than that the contact slips, which the other two measure.
     return max(gap, natural_gap(y, w, mu) / max(1.0, mu)) if w[0] < np.inf else gap
 
@@ -299,22 +309,21 @@ def cone_residual(D, diagonal, part, q, mu, d, associated, z, u, terms):
     diagonal of W."""
     r = mu.shape[0]
     gap, scale, size, made, motion = scratch(r), scratch(r), scratch(r), scratch(r), scratch(r)
-    y, w = scratch(1 + d), scratch(1 + d)
+    m = 1 + d
+    y, w, change, given, term = scratch(m), scratch(m), scratch(m), scratch(m), scratch(m)
     for i in range(r):
-        unit, first = D[i], r + d * i
-        size[i] = made[i] = moved = ahead = free = 0.0
-        still = False
-        for a in range(1 + d):
-            k = i if a == 0 else first + a - 1
+        unit, still = D[i], False
+        for a in range(m):
+            k = i if a == 0 else r + d * i + a - 1
             y[a], w[a] = z[k] / unit, unit * u[k]
-            size[i], made[i] = np.hypot(size[i], y[a]), np.hypot(made[i], unit * terms[k])
-            moved = np.hypot(moved, unit * (u[k] - q[k]))
-            ahead, free = np.hypot(ahead, w[a]), np.hypot(free, unit * q[k])
+            change[a], given[a], term[a] = unit * (u[k] - q[k]), unit * q[k], unit * terms[k]
             still |= z[k] != 0.0 and not diagonal[k] > 0.0
+        size[i], made[i] = length(y, 0, m), length(term, 0, m)
+        moved, ahead, free = length(change, 0, m), length(w, 0, m), length(given, 0, m)
         gap[i] = contact_gap(y, w, mu[i], associated)
         # An idle contact may move without limit, and may be far from where anything moves.
         motion[i] = max(ahead, free) if size[i] > 0.0 or gap[i] > 0.0 else min(moved, free)
-        scale[i] = max(moved, max(-unit * q[i], FAINT * free))
+        scale[i] = max(moved, max(-given[0], FAINT * free))
         # Impulses that move nothing are no scale.
         size[i] = 0.0 if still else size[i]
         if not np.isfinite(ahead + size[i]):
@@ -341,16 +350,16 @@ def velocities(W, q, z, u, terms):
 def contact_residual(W, q, mu, d, associated, z):
     """The residual of a friction-cone problem over W (n, n) at z (n,)."""
     n, r = q.shape[0], mu.shape[0]
-    D, diagonal, u, terms, part = scratch(n), scratch(n), scratch(n), scratch(n), scratch_indices(r)
-    z_up, q_up = scratch(n), scratch(n)
+    D, diagonal, u, terms, z_up, q_up = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
+    owner, part = scratch_indices(n), scratch_indices(r)
     for i in range(n):
-        diagonal[i] = W[i, i]
+        diagonal[i], owner[i] = W[i, i], i if i < r else (i - r) // d
     contact_units(diagonal, q, d, z, D)
     k = lift(D, z, q)
     for i in range(n):
         z_up[i], q_up[i] = ldexp(z[i], k), ldexp(q[i], k)
     velocities(W, q_up, z_up, u, terms)
-    coupled_parts(W, r, d, part)
+    coupled_parts(W, owner, part)
     return cone_residual(D, diagonal, part, q_up, mu, d, associated, z_up, u, terms)
 
 
