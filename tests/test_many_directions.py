@@ -6,7 +6,7 @@ import pytest
 
 from workbench.algorithms.many_directions import slide_by_multiplier
 from workbench.algorithms.one_contact import one_contact
-from workbench.algorithms.small_cones import solve_small, sweep_contacts
+from workbench.algorithms.small_cones import Dense, solve_small, sweep_contacts
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
@@ -125,7 +125,7 @@ def test_a_contact_of_lower_rank_is_solved_together_with_others(associated):
         solve_small(W, q, *alone, np.zeros(4), z, info)
         assert violation(W, q, mu, associated, z) <= 1e-9
         swept = np.zeros(4)
-        sweep_contacts(W, q, *alone, 4, swept)
+        sweep_contacts(Dense(W, q, *alone, np.zeros(1, dtype=np.int64), 4), swept)
         np.testing.assert_array_equal(swept, solved(W, q, mu, associated)[0])
 
 

@@ -2,25 +2,31 @@
 
 Vectors go block by block, contacts with their normals first; block i has the rows first[i] : first[i + 1]. A contact is
 measured in units of its own, rho_i = m_i / tr W_ii, a row of an interval in 1 / W_kk, and the whole in units of the
-largest free velocity. Stages, each from the
-best iterate so far: block Gauss-Seidel sweeps from the start, each contact solved exactly; undamped Newton steps on
-their `law_equations`; the proximal point method (Rockafellar 1976), which solves the problem of W + eps I,
-u = W z + q + eps (z - centre) for the next centre by such steps. Redundant contacts make W singular, and contacts that
-do not quite fit together (one corner of four stands off by a rounding) make it matter: impulses then go far along a
-direction in which nothing moves, until a contact opens. eps bounds how far in one step, falls where a subproblem is
-solved, and rises where not.
+largest free velocity. Stages, each from the best iterate so far: Newton steps on the blocks' `law_equations`, before
+which many contacts take some Gauss-Seidel sweeps, each contact solved exactly; and the proximal point method
+(Rockafellar 1976), which solves the problem of W + eps I, u = W z + q + eps (z - centre), for the next centre by such
+steps. Redundant contacts make W singular, and contacts that do not quite fit together (one corner of four stands off by
+a rounding) make it matter: impulses then go far along a direction in which nothing moves, until a contact opens. eps
+bounds how far in one step: where a few Newton steps solve a subproblem it falls to a tenth, so that the last ones are
+steps on the problem itself, and where none do it rises. Steps are not damped: they work like an active set method,
+whose error may rise a long way before it falls. Where such steps go round in circles, as a few contacts that slide one
+way or the other do, their lengths become irregular, which ends that.
 
 No method is proven to find a solution of Coulomb's problem; the residual says how far this one came. Cost: O(n^2) a
 sweep, O(n^3) a Newton step. Sources: Jourdan, Alart & Jean 1998; Alart & Curnier 1991; Acary, Bremond & Huber 2018.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
 from workbench.algorithms.block_sets import SETS, worst_block
 from workbench.algorithms.law_equations import law_equations, one_block
 from workbench.algorithms.one_contact import one_contact
-from workbench.engine.compiling import kernel
+from workbench.arrays import Array
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.contact_blocks import ASSOCIATED, DISC, NO_CONE
@@ -30,20 +36,47 @@ ENOUGH, VERIFIED = 1e-12, 1e-10
 """Residual at which nothing more is done, and at which only what still gains: a digit in a Newton step, a factor of two
 in `PATIENCE` proximal ones."""
 PATIENCE = 2
-SWEEPS, UNDAMPED, STEPS, ROUNDS = 5, 8, 6, 150
-"""Sweeps at the start, Newton steps before the proximal method and in one of its subproblems, proximal steps."""
+SWEEPS, UNDAMPED, STEPS, ROUNDS = 5, 8, 50, 60
+"""Sweeps at the start, Newton steps before the proximal method, at most on one of its problems, proximal steps."""
 NEWTON_FIRST = 60
-"""Unknowns up to which Newton steps go before the sweeps."""
+"""Unknowns up to which there are no sweeps before the Newton steps: a dozen unknowns then take a tenth of the time."""
 FLOOR, LEAST_FLOOR, SINGULAR = 1e-9, 1e-13, 1e-12
-"""What the undamped steps add to the diagonal of the scaled W, about 1, where their matrix is singular, a pivot being
-less than such a share of another: after the sweeps, and before and at the end."""
-LARGEST_EPS, LEAST_EPS = 0.1, 1e-12
-SHARE, FEWER, MORE = 0.1, 0.2, 5.0
-"""Error of a subproblem, beside its first one, at which it is solved; what eps is multiplied by then, or else."""
-LOST = 1e6
-"""Growth of the error at which the steps on a subproblem end."""
+"""Added to the diagonal of the scaled W, about 1, where Newton's matrix is singular, a pivot being less than such a
+share of another: after sweeps, and before them and at the end."""
+LARGEST_EPS, LEAST_EPS = 0.1, 1e-10
+"""eps at first, and at least."""
+EASY, FAIR, FALLS, RISES = 3, 7, (0.1, 0.3, 0.7), 5.0
+"""Newton steps up to which eps falls to a tenth and to a third; its factors, and that where a problem is not solved."""
+BURSTS = 2
+"""Problems in a row that are not solved between bursts of steps on the problem itself."""
+SHARE, LEAST, ROUND_OFF = 0.1, 1e-16, 4e-15
+"""Error of a subproblem beside its first one at which it is solved; in units of z, the error below which there is
+nothing to gain, and that from which on steps go on only while they gain a digit."""
+RISE = 10.0
+"""The error, in units of z, that ends the steps on a subproblem."""
+FULL, SHORTEST, GOLDEN = 4, 0.1, 0.5 * (np.sqrt(5.0) - 1.0)
+"""Newton steps of full length; the shortest irregular one; lengths are multiples of the golden ratio, without their
+integer parts."""
 
 FLAG, NUMBER, COUNT = types.boolean, types.float64, types.int64
+
+
+class Dense(NamedTuple):
+    """Blocks over a dense W (n, n): q, lower, upper (n,), first (B + 1,), cone, mu (B,), `part` (B,) as of
+    `coupled_parts`, and the most rows of a block."""
+
+    W: Array
+    q: Array
+    first: NDArray[np.int64]
+    cone: NDArray[np.int64]
+    mu: Array
+    lower: Array
+    upper: Array
+    part: NDArray[np.int64]
+    widest: int
+
+
+DENSE = argument_type(Dense, MATRIX, VECTOR, *SETS, INDICES, COUNT)
 
 
 @kernel(NUMBER(MATRIX, VECTOR, INDICES, INDICES, VECTOR, MATRIX, VECTOR))
@@ -66,34 +99,34 @@ def in_units(W, q, first, cone, D, W_D, q_D):
     return largest
 
 
-@kernel(types.void(MATRIX, VECTOR, *SETS, COUNT, VECTOR))
-def sweep_contacts(W, q, first, cone, mu, lower, upper, widest, z):
-    """One block Gauss-Seidel sweep: z (n,), every contact, of at most `widest` rows, solved with the others held."""
-    blocks, frees, owns = scratch(widest * widest), scratch(widest), scratch(widest)
-    for i in range(mu.shape[0]):
-        top, m = first[i], first[i + 1] - first[i]
-        if cone[i] == NO_CONE:
+@kernel(types.void(DENSE, VECTOR))
+def sweep_contacts(p, z):
+    """One block Gauss-Seidel sweep: z (n,), every contact solved with the others held."""
+    blocks, frees, owns = scratch(p.widest * p.widest), scratch(p.widest), scratch(p.widest)
+    for i in range(p.mu.shape[0]):
+        top, m = p.first[i], p.first[i + 1] - p.first[i]
+        if p.cone[i] == NO_CONE:
             for k in range(top, top + m):
-                u, row = q[k], W[k]
-                for j in range(q.shape[0]):
+                u, row = p.q[k], p.W[k]
+                for j in range(p.q.shape[0]):
                     u += row[j] * z[j]
                 step = u / row[k] if row[k] > 0.0 else 0.0
-                z[k] = min(max(z[k] - step, lower[k]), upper[k])
+                z[k] = min(max(z[k] - step, p.lower[k]), p.upper[k])
             continue
         block, free, own = blocks[: m * m].reshape(m, m), frees[:m], owns[:m]
         for a in range(m):
-            row, s = W[top + a], q[top + a]
-            for j in range(q.shape[0]):
+            row, s = p.W[top + a], p.q[top + a]
+            for j in range(p.q.shape[0]):
                 s += row[j] * z[j]
             for b in range(m):
                 block[a, b] = row[top + b]
                 s -= row[top + b] * z[top + b]
             free[a] = s
-        if cone[i] > ASSOCIATED:
+        if p.cone[i] > ASSOCIATED:
             copy(z[top : top + m], own)
-            one_block(block, free, mu[i], cone[i], own)
+            one_block(block, free, p.mu[i], p.cone[i], own)
         else:
-            one_contact(block, free, mu[i : i + 1], cone[i] == ASSOCIATED, own)
+            one_contact(block, free, p.mu[i : i + 1], p.cone[i] == ASSOCIATED, own)
         for a in range(m):
             z[top + a] = own[a]
 
@@ -110,18 +143,18 @@ def interval_blocks(a, b, z, u, lower, upper, gap, C, B):
             B[k - a, j] = 1.0 if j == k - a and inside else 0.0
 
 
-@kernel(NUMBER(VECTOR, VECTOR, *SETS, COUNT, VECTOR, MATRIX, MATRIX))
-def linearise(z, u, first, cone, mu, lower, upper, widest, gap, C, B):
-    """gap (n,) of the equations at z, u and its norm; row i of C and B (r, widest^2) holds block i's derivatives."""
+@kernel(NUMBER(DENSE, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX))
+def linearise(p, z, u, gap, C, B):
+    """gap (n,) of the equations at z, u and its norm; row i of C and B (B, widest^2) holds block i's derivatives."""
     total = 0.0
-    for i in range(mu.shape[0]):
-        a, b = first[i], first[i + 1]
+    for i in range(p.mu.shape[0]):
+        a, b = p.first[i], p.first[i + 1]
         m = b - a
         C_i, B_i = C[i, : m * m].reshape(m, m), B[i, : m * m].reshape(m, m)
-        if cone[i] == NO_CONE:
-            interval_blocks(a, b, z, u, lower, upper, gap, C_i, B_i)
+        if p.cone[i] == NO_CONE:
+            interval_blocks(a, b, z, u, p.lower, p.upper, gap, C_i, B_i)
         else:
-            law_equations(cone[i], z[a:b], u[a:b], mu[i], 1.0, gap[a:b], C_i, B_i)
+            law_equations(p.cone[i], z[a:b], u[a:b], p.mu[i], 1.0, gap[a:b], C_i, B_i)
         for k in range(a, b):
             total += gap[k] ** 2
     return np.sqrt(total)
@@ -190,39 +223,40 @@ def newton_step(W, first, gap, C, B, eps, space, step):
     return True
 
 
-@kernel(NUMBER(MATRIX, VECTOR, *SETS, INDICES, VECTOR, VECTOR, NUMBER, VECTOR))
-def keep_better(W, q, first, cone, mu, lower, upper, part, trial, u, best, z):
+@kernel(NUMBER(DENSE, VECTOR, VECTOR, NUMBER, VECTOR))
+def keep_better(p, trial, u, best, z):
     """The residual of a trial (n,), of which z becomes a copy where that is below `best`; u = W trial + q."""
-    terms = scratch(q.shape[0])
-    velocities(W, q, trial, u, terms)
-    residual = worst_block(first, cone, mu, lower, upper, part, q, u, trial, terms)
+    terms = scratch(p.q.shape[0])
+    velocities(p.W, p.q, trial, u, terms)
+    residual = worst_block(p.first, p.cone, p.mu, p.lower, p.upper, p.part, p.q, u, trial, terms)
     if residual < best:
         copy(trial, z)
     return residual
 
 
-@kernel(NUMBER(MATRIX, VECTOR, *SETS, INDICES, COUNT, NUMBER, NUMBER, VECTOR, INDICES))
-def active_set(W, q, first, cone, mu, lower, upper, part, widest, floor, best, z, info):
-    """Undamped Newton steps from z, of residual `best`; z takes the best iterate, whose residual is returned.
+@kernel(NUMBER(DENSE, NUMBER, NUMBER, VECTOR, INDICES))
+def active_set(p, floor, best, z, info):
+    """Newton steps of full length from z, of residual `best`; z takes the best iterate, whose residual is returned.
 
-    `floor` is added to the diagonal of the scaled W, about 1, in their matrix."""
-    n, r = q.shape[0], mu.shape[0]
-    C, B, space = scratch_matrix(r, widest * widest), scratch_matrix(r, widest * widest), scratch(n * n)
+    `floor` is added to the diagonal of W in their matrix where that is singular.
+    """
+    n, B = p.q.shape[0], p.mu.shape[0]
+    C_i, B_i, space = scratch_matrix(B, p.widest * p.widest), scratch_matrix(B, p.widest * p.widest), scratch(n * n)
     trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n)
     copy(z, trial)
-    affine(W, q, trial, u)
+    affine(p.W, p.q, trial, u)
     for _ in range(UNDAMPED):
         if best <= ENOUGH:
             break
-        linearise(trial, u, first, cone, mu, lower, upper, widest, gap, C, B)
-        if not newton_step(W, first, gap, C, B, 0.0, space, step) and not newton_step(
-            W, first, gap, C, B, floor, space, step
+        linearise(p, trial, u, gap, C_i, B_i)
+        if not newton_step(p.W, p.first, gap, C_i, B_i, 0.0, space, step) and not newton_step(
+            p.W, p.first, gap, C_i, B_i, floor, space, step
         ):
             break
         info[0] += 1
         for k in range(n):
             trial[k] += step[k]
-        residual = keep_better(W, q, first, cone, mu, lower, upper, part, trial, u, best, z)
+        residual = keep_better(p, trial, u, best, z)
         gained = residual < 0.1 * best
         best = min(best, residual)
         if residual == np.inf or (best <= VERIFIED and not gained):
@@ -230,39 +264,76 @@ def active_set(W, q, first, cone, mu, lower, upper, part, widest, floor, best, z
     return best
 
 
-@kernel(NUMBER(MATRIX, VECTOR, *SETS, INDICES, COUNT, NUMBER, VECTOR, INDICES))
-def proximal(W, q, first, cone, mu, lower, upper, part, widest, best, z, info):
+@kernel(FLAG(DENSE, VECTOR, NUMBER, NUMBER, NUMBER, NUMBER, VECTOR, INDICES))
+def irregular_steps(p, centre, eps, floor, share, size, z, info):
+    """Newton steps on the proximal problem from z, which becomes the best iterate; whether its error is a small enough
+    `share` of the first one.
+
+    The first steps have full length, and those after one that brought what its length promises.
+    """
+    n, B = p.q.shape[0], p.mu.shape[0]
+    C_i, B_i, space = scratch_matrix(B, p.widest * p.widest), scratch_matrix(B, p.widest * p.widest), scratch(n * n)
+    trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n)
+    copy(z, trial)
+    goal, least, length, error = 0.0, np.inf, 1.0, np.inf
+    for k in range(1 + STEPS):
+        affine(p.W, p.q, trial, u)
+        for i in range(n):
+            u[i] += eps * (trial[i] - centre[i])
+        before, error = error, linearise(p, trial, u, gap, C_i, B_i)
+        if k == 0:
+            goal = max(share * error, LEAST * size)
+        if error < least:
+            least = error
+            copy(trial, z)
+        if not goal < error < RISE * size or (before < ROUND_OFF * size and error > 0.1 * before):
+            break
+        lags = k > FULL and error > (1.0 - 0.5 * length) * before
+        length = SHORTEST + (1.0 - SHORTEST) * (GOLDEN * info[0] % 1.0) if lags else 1.0
+        if not newton_step(p.W, p.first, gap, C_i, B_i, eps + floor, space, step):
+            break
+        info[0] += 1
+        for i in range(n):
+            trial[i] += length * step[i]
+    return least <= goal
+
+
+@kernel(NUMBER(DENSE, NUMBER, VECTOR, INDICES))
+def proximal(p, best, z, info):
     """The proximal point method from z, of residual `best`; z takes the best iterate, whose residual is returned."""
-    n, r = q.shape[0], mu.shape[0]
-    C, B, space = scratch_matrix(r, widest * widest), scratch_matrix(r, widest * widest), scratch(n * n)
-    trial, u, gap, step, centre = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
+    n, size = p.q.shape[0], 0.0
+    trial, u, centre, begin = scratch(n), scratch(n), scratch(n), scratch(n)
+    for k in range(n):
+        size = max(size, max(abs(z[k]), abs(p.q[k])))
+    size *= np.sqrt(n)
     copy(z, centre)
-    eps, idle, before = min(LARGEST_EPS, best), 0, best
+    eps, at_centre, failed, idle, before = LARGEST_EPS, best, 0, 0, best
     for _ in range(ROUNDS):
         idle, before = (idle + 1, before) if best > 0.5 * before else (0, best)
         if best <= ENOUGH or (best <= VERIFIED and idle > PATIENCE):
             break
         copy(centre, trial)
-        affine(W, q, trial, u)
-        begun = error = linearise(trial, u, first, cone, mu, lower, upper, widest, gap, C, B)
-        for _ in range(STEPS):
-            if error <= SHARE * begun or not error < LOST * begun:
-                break
-            if not newton_step(W, first, gap, C, B, eps, space, step):
-                error = np.inf
-                break
-            info[0] += 1
-            for k in range(n):
-                trial[k] += step[k]
-            best = min(best, keep_better(W, q, first, cone, mu, lower, upper, part, trial, u, best, z))
-            for k in range(n):
-                u[k] += eps * (trial[k] - centre[k])
-            error = linearise(trial, u, first, cone, mu, lower, upper, widest, gap, C, B)
-        if error <= SHARE * begun:
-            eps = max(LEAST_EPS, FEWER * eps)
-            copy(trial, centre)
+        steps = info[0]
+        solved = irregular_steps(p, centre, eps, 0.0, SHARE, size, trial, info)
+        steps = info[0] - steps
+        residual = keep_better(p, trial, u, best, z)
+        best = min(best, residual)
+        if solved:
+            failed = 0
+            eps = max(LEAST_EPS, eps * FALLS[(steps > EASY) + (steps > FAIR)])
         else:
-            eps = min(1.0, MORE * eps)
+            failed += 1
+            eps = min(1.0, RISES * eps)
+            if failed % BURSTS == 0:
+                copy(z, begin)
+                copy(z, trial)
+                irregular_steps(p, begin, 0.0, FLOOR, 0.0, size, trial, info)
+                residual = keep_better(p, trial, u, best, z)
+                best = min(best, residual)
+                eps = max(LEAST_EPS, min(eps, residual))
+        if solved or residual < at_centre:
+            copy(trial, centre)
+            at_centre = residual
     return best
 
 
@@ -270,46 +341,44 @@ def proximal(W, q, first, cone, mu, lower, upper, part, widest, best, z, info):
 def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
     """Blocks of friction cones and intervals over W (n, n); z (n,) takes the best iterate.
 
-    q, start, lower, upper (n,), first (r + 1,) from 0 to n, cone (r,) as in `ContactBlocks`, mu (r,): a cone has the
+    q, start, lower, upper (n,), first (B + 1,) from 0 to n, cone (B,) as in `ContactBlocks`, mu (B,): a cone has the
     normal first[i] and the friction directions after it, a disc the latter alone, and neither has bounds. `start` may
     be zero, or z. Returns the residual (`worst_block`), inf where the data are not finite; `info[0]` becomes the number
     of sweeps and Newton steps.
     """
-    n, widest = q.shape[0], 1
-    for i in range(mu.shape[0]):
+    n, B, widest = q.shape[0], mu.shape[0], 1
+    for i in range(B):
         widest = max(widest, first[i + 1] - first[i])
     D, q_D, u, trial, best_z = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
-    low, high, W_D, limit = scratch(n), scratch(n), scratch_matrix(n, n), scratch(mu.shape[0])
+    low, high, W_D, limit = scratch(n), scratch(n), scratch_matrix(n, n), scratch(B)
+    owner, part = scratch_indices(n), scratch_indices(B)
     unit = in_units(W, q, first, cone, D, W_D, q_D)
-    owner, part = scratch_indices(n), scratch_indices(mu.shape[0])
-    for i in range(mu.shape[0]):
+    for i in range(B):
+        # The radius of a disc is an impulse, which a friction coefficient is not.
+        limit[i] = mu[i] / D[first[i]] / unit if cone[i] == DISC else mu[i]
         for k in range(first[i], first[i + 1]):
             owner[k] = i
+            trial[k], low[k], high[k] = start[k] / D[k] / unit, lower[k] / D[k] / unit, upper[k] / D[k] / unit
     coupled_parts(W_D, owner, part)
-    # The radius of a disc is an impulse, which a friction coefficient is not.
-    for i in range(mu.shape[0]):
-        limit[i] = mu[i] / D[first[i]] / unit if cone[i] == DISC else mu[i]
-    for k in range(n):
-        trial[k], low[k], high[k] = start[k] / D[k] / unit, lower[k] / D[k] / unit, upper[k] / D[k] / unit
+    p = Dense(W_D, q_D, first, cone, limit, low, high, part, widest)
     info[0] = 0
     copy(trial, best_z)
-    best = keep_better(W_D, q_D, first, cone, limit, low, high, part, trial, u, np.inf, best_z)
-    enough = ENOUGH
-    if mu.shape[0] > 1 and n <= NEWTON_FIRST and ENOUGH < best < np.inf:
-        enough = VERIFIED
-        best = active_set(W_D, q_D, first, cone, limit, low, high, part, widest, LEAST_FLOOR, best, best_z, info)
+    best, enough = keep_better(p, trial, u, np.inf, best_z), ENOUGH
+    # A block by itself is solved by a sweep.
+    if B > 1 and n <= NEWTON_FIRST and ENOUGH < best < np.inf:
+        best, enough = active_set(p, LEAST_FLOOR, best, best_z, info), VERIFIED
     for _ in range(SWEEPS):
         if best <= enough or best == np.inf:
             break
-        sweep_contacts(W_D, q_D, first, cone, limit, low, high, widest, trial)
+        sweep_contacts(p, trial)
         info[0] += 1
-        best = min(best, keep_better(W_D, q_D, first, cone, limit, low, high, part, trial, u, best, best_z))
+        best = min(best, keep_better(p, trial, u, best, best_z))
     if enough < best < np.inf:
-        best = active_set(W_D, q_D, first, cone, limit, low, high, part, widest, FLOOR, best, best_z, info)
+        best = active_set(p, FLOOR, best, best_z, info)
     if ENOUGH < best < np.inf:
-        best = proximal(W_D, q_D, first, cone, limit, low, high, part, widest, best, best_z, info)
+        best = proximal(p, best, best_z, info)
         # What is left is quickly done.
-        best = active_set(W_D, q_D, first, cone, limit, low, high, part, widest, LEAST_FLOOR, best, best_z, info)
+        best = active_set(p, LEAST_FLOOR, best, best_z, info)
     for k in range(n):
         z[k] = D[k] * best_z[k] * unit
     return best

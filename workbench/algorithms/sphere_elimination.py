@@ -23,7 +23,7 @@ from scipy.linalg.lapack import dgesv
 from workbench.algorithms.block_newton import BlockNewton
 from workbench.algorithms.block_stages import approach, irregular_steps
 from workbench.algorithms.coulomb_newton import SWEEPS, NewtonProblem, Search
-from workbench.algorithms.small_cones import sweep_contacts
+from workbench.algorithms.small_cones import Dense, sweep_contacts
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, ContactBlocks, Indices
 
@@ -62,9 +62,9 @@ class DenseContacts(NewtonProblem):
         """Nobody watches a part."""
 
     def sweep(self, count: int, z: Array) -> bool:
-        first, cone, mu, lower, upper, _ = self.sets
+        blocks = Dense(self.W, self.q.ravel(), *self.sets, 3)
         for _ in range(count):
-            sweep_contacts(self.W, self.q.ravel(), first, cone, mu, lower, upper, 3, z.reshape(-1))
+            sweep_contacts(blocks, z.reshape(-1))
         return True
 
     def newton_step(self, eps: float) -> Array | None:
