@@ -22,8 +22,8 @@ def test_dense_contacts_obey_coulombs_law_though_the_matrix_is_not_symmetric(see
     r, mu = 12, rng.uniform(0.1, 0.8, 12)
     A, S = rng.normal(size=(2, 3 * r, 3 * r))
     W, q = A @ A.T / r + np.eye(3 * r) + 0.3 * (S - S.T), rng.normal(size=3 * r)
-    z, residual = solved(DenseContacts(W, q, mu, False), np.zeros((r, 3)))
-    u = (W @ z.ravel() + q).reshape(r, 3)
+    z, residual = solved(DenseContacts(W, q, mu, False), np.zeros(3 * r))
+    z, u = z.reshape(r, 3), (W @ z + q).reshape(r, 3)
     size = abs(z).max()
     assert residual <= 1e-9
     p_n, p_t, u_n, slip = z[:, 0], z[:, 1:], u[:, 0], np.linalg.norm(u[:, 1:], axis=1)

@@ -321,9 +321,9 @@ def test_a_stack_of_cubes_rests_whatever_the_ratio_of_the_masses(ratio, mu):
     found = truths(case, r, "force on the floor", "force between the cubes", "displacement")
     # Beside the heavy cube's impulses the light one's on top have few digits.
     assert r.residuals.max() <= (1e-9 if ratio < 1 else 1e-12)
-    # The bounds mean something: six digits of the forces at a million, and no displacement to speak of.
-    assert found["force on the floor"].tolerance <= 1e-6 * found["force on the floor"].theory
-    assert found["displacement"].tolerance <= 1e-10 * case.edge
+    # The bounds mean something: five digits of the forces at a million, and no displacement to speak of.
+    assert found["force on the floor"].tolerance <= 1e-5 * found["force on the floor"].theory
+    assert found["displacement"].tolerance <= 1e-9 * case.edge
 
 
 def random_stack(rng, share_balls, share_floor):

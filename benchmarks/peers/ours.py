@@ -7,8 +7,8 @@ import numpy as np
 
 from benchmarks.harness import Peer, Task, in_process
 from workbench.algorithms import components, find_solver
-from workbench.algorithms.base import KernelSolver, kernel_arguments
-from workbench.algorithms.coulomb_exact import CLAIM, ExactSolver
+from workbench.algorithms.base import EXACT, KernelSolver, kernel_arguments
+from workbench.algorithms.coulomb_exact import ExactSolver
 from workbench.problems.classes import Array, ConeProblem
 from workbench.problems.solution import Solution, Status
 
@@ -30,7 +30,7 @@ def whole(solution: Solution) -> tuple[Array, str]:
 def staged(method: ExactSolver, problem: ConeProblem) -> tuple[Array, str]:
     """All stages of an exact solver, without the verification."""
     z, residual, _, _ = method.in_stages(problem)
-    return z, "" if residual <= CLAIM else Status.INACCURATE.name
+    return z, "" if residual <= EXACT else Status.INACCURATE.name
 
 
 def fresh_solve(name: str, task: Task, warm: bool) -> Callable[[], Callable[[], Any]]:

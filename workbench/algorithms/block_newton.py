@@ -21,9 +21,9 @@ from scipy.sparse.linalg import splu
 from workbench.algorithms import best
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.block_laws import FREE, FROM_LOWER, FROM_UPPER, TWO_SIDED, Laws, Metric, all_laws, lay
-from workbench.algorithms.block_stages import solve_in_stages
 from workbench.algorithms.block_sweeps import add_blocks, block_inverses, block_sweeps, times
-from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, Stages, minimum_degree
+from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, minimum_degree
+from workbench.algorithms.stages import Stages, solve_in_stages
 from workbench.arrays import Array
 from workbench.problems.block_kernels import own_matrices
 from workbench.problems.contact_blocks import DISC, NO_CONE, ContactBlocks, block_diagonal
@@ -117,7 +117,6 @@ class BlockNewton(Stages):
     """
 
     floors = FLOORS
-    patience = 30
 
     def __init__(self, problem: ContactBlocks, enough: float = 0.0, most: int = 0):
         super().__init__(enough)

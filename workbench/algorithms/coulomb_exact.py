@@ -167,8 +167,8 @@ class ExactSolver(KernelSolver):
 def _searched(problem: ConeProblem, start: Array | None = None) -> Staged:
     """What the stages with sparse factors come to, from zero or from a start (n,)."""
     # Lazy, since SciPy takes longer to import than small problems to solve.
-    from workbench.algorithms.block_stages import solve_in_stages
     from workbench.algorithms.coulomb_newton import BlockProblem
+    from workbench.algorithms.stages import solve_in_stages
 
     p = BlockProblem(problem.M, problem.q, problem.mu, problem.d, problem.associated)
     search = solve_in_stages(p, start)

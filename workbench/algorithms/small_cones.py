@@ -30,21 +30,20 @@ from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.contact_blocks import ASSOCIATED, DISC, NO_CONE
-from workbench.problems.residual import coupled_parts, velocities
+from workbench.problems.residual import coupled_parts, length, velocities
 
-ENOUGH, VERIFIED = 1e-12, 1e-10
-"""Residual at which nothing more is done, and at which only what still gains: a digit in a Newton step, a factor of two
-in `PATIENCE` proximal ones."""
-PATIENCE = 2
+ENOUGH, VERIFIED, LAST = 1e-12, 1e-10, 1e-14
+"""Residual at which no other method begins; at which only what still gains goes on, a digit in a Newton step, a factor
+of two in a proximal one; and at which Newton steps end."""
 SWEEPS, UNDAMPED, STEPS, ROUNDS = 5, 8, 50, 60
 """Sweeps at the start, Newton steps before the proximal method, at most on one of its problems, proximal steps."""
 NEWTON_FIRST = 60
 """Unknowns up to which there are no sweeps before the Newton steps: a dozen unknowns then take a tenth of the time."""
-FLOOR, LEAST_FLOOR, SINGULAR = 1e-9, 1e-13, 1e-12
+FLOOR, SINGULAR = 1e-9, 1e-10
 """Added to the diagonal of the scaled W, about 1, where Newton's matrix is singular, a pivot being less than such a
-share of another: after sweeps, and before them and at the end."""
-LARGEST_EPS, LEAST_EPS = 0.1, 1e-10
-"""eps at first, and at least."""
+share of another."""
+LARGEST_EPS, LEAST_EPS, LAST_EPS = 0.1, 1e-10, 1e-4
+"""eps at first, at least, and at the very end."""
 EASY, FAIR, FALLS, RISES = 3, 7, (0.1, 0.3, 0.7), 5.0
 """Newton steps up to which eps falls to a tenth and to a third; its factors, and that where a problem is not solved."""
 BURSTS = 2
@@ -234,23 +233,20 @@ def keep_better(p, trial, u, best, z):
     return residual
 
 
-@kernel(NUMBER(DENSE, NUMBER, NUMBER, VECTOR, INDICES))
-def active_set(p, floor, best, z, info):
-    """Newton steps of full length from z, of residual `best`; z takes the best iterate, whose residual is returned.
-
-    `floor` is added to the diagonal of W in their matrix where that is singular.
-    """
+@kernel(NUMBER(DENSE, NUMBER, VECTOR, INDICES))
+def active_set(p, best, z, info):
+    """Newton steps of full length from z, of residual `best`; z takes the best iterate, whose residual is returned."""
     n, B = p.q.shape[0], p.mu.shape[0]
     C_i, B_i, space = scratch_matrix(B, p.widest * p.widest), scratch_matrix(B, p.widest * p.widest), scratch(n * n)
     trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n)
     copy(z, trial)
     affine(p.W, p.q, trial, u)
     for _ in range(UNDAMPED):
-        if best <= ENOUGH:
+        if best <= LAST:
             break
         linearise(p, trial, u, gap, C_i, B_i)
         if not newton_step(p.W, p.first, gap, C_i, B_i, 0.0, space, step) and not newton_step(
-            p.W, p.first, gap, C_i, B_i, floor, space, step
+            p.W, p.first, gap, C_i, B_i, FLOOR, space, step
         ):
             break
         info[0] += 1
@@ -301,17 +297,14 @@ def irregular_steps(p, centre, eps, floor, share, size, z, info):
 @kernel(NUMBER(DENSE, NUMBER, VECTOR, INDICES))
 def proximal(p, best, z, info):
     """The proximal point method from z, of residual `best`; z takes the best iterate, whose residual is returned."""
-    n, size = p.q.shape[0], 0.0
+    n, size = p.q.shape[0], max(length(z, 0, z.shape[0]), length(p.q, 0, z.shape[0]))
     trial, u, centre, begin = scratch(n), scratch(n), scratch(n), scratch(n)
-    for k in range(n):
-        size = max(size, max(abs(z[k]), abs(p.q[k])))
-    size *= np.sqrt(n)
     copy(z, centre)
-    eps, at_centre, failed, idle, before = LARGEST_EPS, best, 0, 0, best
+    eps, at_centre, failed, before = LARGEST_EPS, best, 0, np.inf
     for _ in range(ROUNDS):
-        idle, before = (idle + 1, before) if best > 0.5 * before else (0, best)
-        if best <= ENOUGH or (best <= VERIFIED and idle > PATIENCE):
+        if best <= ENOUGH or (best <= VERIFIED and best > 0.5 * before):
             break
+        before = best
         copy(centre, trial)
         steps = info[0]
         solved = irregular_steps(p, centre, eps, 0.0, SHARE, size, trial, info)
@@ -349,7 +342,7 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
     n, B, widest = q.shape[0], mu.shape[0], 1
     for i in range(B):
         widest = max(widest, first[i + 1] - first[i])
-    D, q_D, u, trial, best_z = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
+    D, q_D, u, trial, best_z, centre = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
     low, high, W_D, limit = scratch(n), scratch(n), scratch_matrix(n, n), scratch(B)
     owner, part = scratch_indices(n), scratch_indices(B)
     unit = in_units(W, q, first, cone, D, W_D, q_D)
@@ -366,7 +359,7 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
     best, enough = keep_better(p, trial, u, np.inf, best_z), ENOUGH
     # A block by itself is solved by a sweep.
     if B > 1 and n <= NEWTON_FIRST and ENOUGH < best < np.inf:
-        best, enough = active_set(p, LEAST_FLOOR, best, best_z, info), VERIFIED
+        best, enough = active_set(p, best, best_z, info), VERIFIED
     for _ in range(SWEEPS):
         if best <= enough or best == np.inf:
             break
@@ -374,11 +367,15 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
         info[0] += 1
         best = min(best, keep_better(p, trial, u, best, best_z))
     if enough < best < np.inf:
-        best = active_set(p, FLOOR, best, best_z, info)
+        best = active_set(p, best, best_z, info)
     if ENOUGH < best < np.inf:
         best = proximal(p, best, best_z, info)
-        # What is left is quickly done.
-        best = active_set(p, LEAST_FLOOR, best, best_z, info)
+    if LAST < best <= VERIFIED:
+        # Of redundant contacts other impulses do as well, which rounding leaves behind: the nearest ones that do better.
+        copy(best_z, trial)
+        copy(best_z, centre)
+        irregular_steps(p, centre, LAST_EPS, 0.0, 0.0, length(best_z, 0, n), trial, info)
+        best = min(best, keep_better(p, trial, u, best, best_z))
     for k in range(n):
         z[k] = D[k] * best_z[k] * unit
     return best

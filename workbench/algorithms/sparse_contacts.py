@@ -14,7 +14,7 @@ that fewer of its derivatives are singular; it has the same solutions.
 import numpy as np
 from numba import types
 
-from workbench.algorithms.one_contact import one_contact, project
+from workbench.algorithms.one_contact import project
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 
@@ -35,28 +35,6 @@ def contact_velocity(first, column, blocks, q, z, u):
             for a in range(m):
                 for b in range(m):
                     u[i, a] += blocks[p, a, b] * z[j, b]
-
-
-@kernel(types.void(INDICES, INDICES, BLOCKS, MATRIX, VECTOR, FLAG, COUNT, MATRIX))
-def sweeps(first, column, blocks, q, mu, associated, count, z):
-    """`count` block Gauss-Seidel sweeps over z (r, 1 + d), every contact solved exactly with the others held."""
-    r, m = q.shape
-    own, free, block = np.empty(m), np.empty(m), np.empty((m, m))
-    for _ in range(count):
-        for i in range(r):
-            for a in range(m):
-                free[a] = q[i, a]
-            for p in range(first[i], first[i + 1]):
-                j = column[p]
-                for a in range(m):
-                    for b in range(m):
-                        if j == i:
-                            block[a, b] = blocks[p, a, b]
-                        else:
-                            free[a] += blocks[p, a, b] * z[j, b]
-            one_contact(block, free, mu[i : i + 1], associated, own)
-            for a in range(m):
-                z[i, a] = own[a]
 
 
 @kernel(types.void(VECTOR, VECTOR, NUMBER, NUMBER, VECTOR, MATRIX, MATRIX))

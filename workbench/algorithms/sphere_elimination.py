@@ -21,9 +21,9 @@ import numpy as np
 from scipy.linalg.lapack import dgesv
 
 from workbench.algorithms.block_newton import BlockNewton
-from workbench.algorithms.block_stages import approach, irregular_steps
-from workbench.algorithms.coulomb_newton import SWEEPS, NewtonProblem, Search
-from workbench.algorithms.small_cones import Dense, sweep_contacts
+from workbench.algorithms.coulomb_newton import Contacts, units
+from workbench.algorithms.small_cones import SWEEPS, Dense, sweep_contacts
+from workbench.algorithms.stages import Search, approach, irregular_steps
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, ContactBlocks, Indices
 
@@ -44,13 +44,15 @@ VAIN = 3
 """Times in a row that they may be left unsolved."""
 
 
-class DenseContacts(NewtonProblem):
-    """u = W z + q of r spatial contacts, W (3 r, 3 r) dense, not symmetric, and everything contact by contact."""
+class DenseContacts(Contacts):
+    """u = W z + q of r spatial contacts, W (3 r, 3 r) dense, not symmetric."""
 
     def __init__(self, W: Array, q: Array, mu: Array, associated: bool):
         r = mu.size
-        super().__init__(np.arange(3 * r).reshape(r, 3), q, mu, W.diagonal(), associated)
-        self.W = W
+        D = units(W.diagonal().reshape(r, 3).sum(axis=1), 3)
+        super().__init__(np.arange(3 * r).reshape(r, 3), D[:, None], q, mu, associated)
+        D = np.repeat(D, 3)
+        self.W = D[:, None] * W * D
 
     def velocity(self, z: Array) -> Array:
         return self.q + (self.W @ z.ravel()).reshape(z.shape)
@@ -62,7 +64,7 @@ class DenseContacts(NewtonProblem):
         """Nobody watches a part."""
 
     def sweep(self, count: int, z: Array) -> bool:
-        blocks = Dense(self.W, self.q.ravel(), *self.sets, 3)
+        blocks = Dense(self.W, self.q.ravel(), *self.sets, self.part, 3)
         for _ in range(count):
             sweep_contacts(blocks, z.reshape(-1))
         return True
@@ -76,8 +78,9 @@ class DenseContacts(NewtonProblem):
         return None if failed or not np.isfinite(step).all() else step.reshape(r, m)
 
 
-def solved(p: DenseContacts, z: Array) -> tuple[Array, float]:
-    """The best impulses (r, 3) and their residual: Newton steps from z, then proximal points from there and from 0."""
+def solved(p: DenseContacts, begin: Array) -> tuple[Array, float]:
+    """The best impulses (3 r,) and their residual: Newton steps from a start, then proximal points from there and 0."""
+    z = p.begin(begin)
     search, size, stepped = Search(p, z, p.residual(z)), p.size(z), z.copy()
     irregular_steps(p, stepped, z.copy(), 0.0, EXACT * size, size)
     search.offer(stepped)
@@ -90,7 +93,7 @@ def solved(p: DenseContacts, z: Array) -> tuple[Array, float]:
         again.offer(start)
         approach(again, size, first, ROUNDS)
         search.offer(again.z)
-    return search.z, search.residual
+    return p.plain(search.z), search.residual
 
 
 class Elimination:
@@ -155,8 +158,8 @@ class Elimination:
             u += self.eps * (self.z - self.centre)[rows]
             now = self.z[rows]
             p = DenseContacts(W, u - W @ now, laws.mu[self.out], self.associated)
-            found, residual = solved(p, now.reshape(r, 3))
-            added = inverse @ (found.ravel() - now)
+            found, residual = solved(p, now)
+            added = inverse @ (found - now)
             z = self.z - self.newton.each(self.D, matrix.J @ (self.responses @ added))
             z[rows] += added
             self.take(z)
