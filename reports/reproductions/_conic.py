@@ -1,6 +1,7 @@
 """Contact systems of one instant for the page of CND-17-1068, and what the solution set of their CCP looks like."""
 
 from itertools import permutations
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -97,7 +98,8 @@ def normal_range(system: ContactSystem, v: Array) -> Array:
 
 def reordered(v: tuple[float, float, float]) -> tuple[Array, Array]:
     """Velocities (24, 6) and normal impulses (24, 4) of the box, its corners listed in every order, by sweeps."""
-    velocities, impulses, sweeps = [], [], find_solver("nsgs").adjusted(SWEPT, None)
+    sweeps: Any = find_solver("nsgs")
+    velocities, impulses, sweeps = [], [], sweeps.adjusted(SWEPT, None)
     for order in permutations(range(4)):
         answer, _ = solve_system(ccp, box_on_corners(v, order=order), sweeps)
         velocities.append(answer.v)

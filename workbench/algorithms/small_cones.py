@@ -371,7 +371,7 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
     if ENOUGH < best < np.inf:
         best = proximal(p, best, best_z, info)
     if LAST < best <= VERIFIED:
-        # Of redundant contacts other impulses do as well, which rounding leaves behind: the nearest ones that do better.
+        # Of redundant contacts many impulses would do: the nearest ones that leave less rounding.
         copy(best_z, trial)
         copy(best_z, centre)
         irregular_steps(p, centre, LAST_EPS, 0.0, 0.0, length(best_z, 0, n), trial, info)
