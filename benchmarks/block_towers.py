@@ -18,10 +18,9 @@ import numpy as np
 
 from tests.block_problems import FORMULATIONS, tower
 from workbench.escalation import default_solver
-from workbench.problems.contact_blocks import COULOMB, NO_CONE
-from workbench.problems.dense_blocks import dense, normals_first
-from workbench.problems.friction_problem import GlobalFrictionProblem
-from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
+from workbench.problems.bridges import cones_over_bodies
+from workbench.problems.bridges.dense import of_one_kind
+from workbench.problems.contact_blocks import NO_CONE
 
 LARGEST = 1200
 """Unknowns up to which dense matrices are formed."""
@@ -35,10 +34,8 @@ def as_one_problem(p):
     if laws == {NO_CONE}:
         symmetric = (p.whole[0] - p.whole[2].T).nnz == 0 and (p.whole[1] - p.whole[1].T).nnz == 0
         plain = not p.lower.any() and (p.upper == np.inf).all()
-        return dense(p)[0] if p.size <= LARGEST and (plain or symmetric) else None
-    order = normals_first(p)
-    data = GlobalFrictionProblem(p.M, p.J.T[:, order], p.b, p.c[order], p.mu)
-    return GlobalCoulombNCP(data) if laws == {COULOMB} else GlobalConicQP(data)
+        return of_one_kind(p).problem if p.size <= LARGEST and (plain or symmetric) else None
+    return cones_over_bodies.BRIDGE.forward(p).problem
 
 
 def following(p, x, gap):

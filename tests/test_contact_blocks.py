@@ -15,8 +15,8 @@ from workbench.algorithms.contact_blocks import ENOUGH
 from workbench.algorithms.coulomb_exact import CCP as CCP_EXACT
 from workbench.algorithms.coulomb_exact import COULOMB as COULOMB_EXACT
 from workbench.errors import DataError
+from workbench.problems.bridges.dense import normals_first, of_one_kind
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, ContactBlocks
-from workbench.problems.dense_blocks import dense, normals_first
 from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.solution import Status
@@ -38,9 +38,9 @@ def test_the_residual_is_that_of_the_dense_problem(kinds):
     rng = np.random.default_rng(1)
     for point in points(rng):
         p = random_blocks(rng, kinds)
-        d, order = dense(p)
+        image = of_one_kind(p)
         x = point(p.size)
-        found, expected = p.residual(x), float(d.residual(x[order]))
+        found, expected = p.residual(x), float(image.problem.residual(image.there(x)))
         if kinds in CONES:
             assert found == pytest.approx(expected, rel=1e-9)
         else:

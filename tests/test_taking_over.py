@@ -227,7 +227,7 @@ def test_contact_blocks_of_one_kind_are_taken_over_as_the_dense_problem_that_the
 
 
 def test_blocks_that_are_no_dense_problem_of_one_kind_keep_their_best_answer():
-    p = random_blocks(np.random.default_rng(5), ["coulomb", "limit"], count=6, bodies=2)
+    p = random_blocks(np.random.default_rng(5), ["coulomb", "dry"], count=6, bodies=2)
     assert len(set(p.cone.tolist())) > 1
     z = np.zeros(p.size)
     found = Chain(Says(z), ()).solve(p)

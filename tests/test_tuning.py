@@ -9,6 +9,7 @@ from workbench.algorithms.base import EXACT
 from workbench.algorithms.tuning import Tuning
 from workbench.comparison.solving import NO_ITERATE
 from workbench.errors import DataError, WorkbenchError
+from workbench.escalation import default_solver
 from workbench.problems.classes import LCP
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.problems.solution import Status
@@ -148,3 +149,21 @@ def test_only_what_is_watched_is_kept(monkeypatch):
         assert best.kept(place).tolist() == [0.0, 1.0, 2.0]
     with best.watch(6):
         assert not best.watched(6)
+
+
+@pytest.mark.parametrize("formulation", ["ccp", "coulomb", "box"])
+def test_the_default_solver_is_graded_by_the_tolerance_that_is_asked_for(formulation):
+    for tolerance in (1e-3, 1e-6, 1e-12):
+        answer = wb.solve(pressed(), formulation, tolerance=tolerance)
+        assert answer.tolerance == tolerance
+        assert answer.verified
+
+
+def test_a_chain_is_adjusted_by_its_first_method():
+    blocks, exact = default_solver("contact blocks"), default_solver("conic QP")
+    assert blocks.adjusted(1e-3, 7).first == find_solver("blocks-exact").adjusted(1e-3, 7)
+    assert blocks.adjusted(1e-3, 7).tolerance == 1e-3
+    assert blocks.adjusted(None, 7).tolerance == blocks.tolerance
+    assert exact.adjusted(1e-3, None).first is exact.first
+    with pytest.raises(WorkbenchError, match="no number of iterations"):
+        exact.adjusted(None, 7)

@@ -24,15 +24,15 @@ from flint import fmpq, fmpq_mat
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.algorithms.base import EXACT, Solver
 from workbench.engine.timing import OutOfTimeError, clock
-from workbench.errors import DataError
+from workbench.errors import DataError, WorkbenchError
 from workbench.matrices.linear_algebra.rationals import exact, nearest_double
 from workbench.matrices.solutions.equivalent_lcp import EquivalentLCP, equivalent_lcp
 from workbench.matrices.solutions.existence import LARGEST as LARGEST_FRICTION
 from workbench.matrices.solutions.existence import existence, rational_friction
 from workbench.matrices.solutions.solution_set import first_solution, infeasibility
+from workbench.problems.bridges.dense import of_one_kind
 from workbench.problems.classes import LCP, MLCP, Array, ConeProblem, equilibration, is_sparse
 from workbench.problems.contact_blocks import ContactBlocks
-from workbench.problems.dense_blocks import dense
 from workbench.problems.solution import Solution, Status
 
 THEN = {
@@ -63,13 +63,15 @@ class Chain:
     """The method that takes a class of problem to round-off, and whatever takes over where it does not.
 
     As a solver it has the name and the claims of `first`; `Solution.solver` is the method whose answer it is, `reason`
-    names those that failed. Exact arithmetic has so many `seconds`, for at most so many unknowns.
+    names those that failed. Exact arithmetic has so many `seconds`, for at most so many unknowns. Answers are graded by
+    the tolerance `asked` for, if any, else by that of `first`.
     """
 
     first: Solver
     then: tuple[str, ...]
     seconds: float = SECONDS
     most: int = LARGEST
+    asked: float | None = None
 
     @property
     def name(self) -> str:
@@ -85,7 +87,7 @@ class Chain:
 
     @property
     def tolerance(self) -> float:
-        return self.first.tolerance
+        return self.first.tolerance if self.asked is None else self.asked
 
     @property
     def kernel(self) -> Any:
@@ -94,6 +96,17 @@ class Chain:
 
     def why_not(self, problem: Any) -> str | None:
         return self.first.why_not(problem)
+
+    def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "Chain":
+        """Another tolerance, in which answers are graded and at which the first method stops where it can.
+
+        Raises WorkbenchError where the first method has no number of iterations.
+        """
+        own = getattr(self.first, "adjusted", None)
+        if own is None and max_iterations is not None:
+            raise WorkbenchError(f"{self.name} takes no number of iterations: it ends where rounding does")
+        first = self.first if own is None else own(tolerance, max_iterations)
+        return replace(self, first=first, asked=tolerance or self.asked)
 
     # Data near the largest double overflow in most methods, which then fail.
     @np.errstate(over="ignore", invalid="ignore")
@@ -109,6 +122,8 @@ class Chain:
 
     def take_over(self, problem: Any, found: Solution) -> Solution:
         """What the chain makes of a problem of which the first method has `found` this."""
+        if self.asked is not None:
+            found = replace(found, tolerance=self.asked)
         if found.claimed is Status.REFUSED or (found.verified and not _is_doubtful(problem, found)):
             return found
         attempts = [found]
@@ -143,12 +158,12 @@ class Chain:
     def _as_dense(self, problem: ContactBlocks) -> Iterator[Solution]:
         """By the chain of the dense problem that contact blocks of one kind are."""
         try:
-            posed, order = dense(problem)
+            image = of_one_kind(problem)
         except DataError:
             return
-        found = replace(default_solver(posed.kind), seconds=self.seconds, most=self.most).solve(posed)
-        x = np.empty(problem.size)
-        x[order] = found.z
+        chain = default_solver(image.problem.kind)
+        found = replace(chain, seconds=self.seconds, most=self.most).solve(image.problem)
+        x = image.back(found.z)
         yield replace(found, z=x, residual=problem.residual(x))
 
 

@@ -8,6 +8,7 @@ from docs.site.commands import commands
 from docs.site.gallery import cases, formulations
 from docs.site.notebooks import notebooks
 from docs.site.public import public_names
+from docs.site.solvers import solvers
 from docs.site.words import words
 
 DECISIONS = "```{toctree}\n:hidden:\n:glob:\n\n0*\n```"
@@ -16,6 +17,7 @@ MADE: dict[str, Callable[[Path | None], str]] = {
     "formulations": lambda extra: formulations(),
     "commands": lambda extra: commands(),
     "python": lambda extra: public_names(),
+    "solvers": lambda extra: solvers(),
     "words": lambda extra: words(),
     "notebooks": notebooks,
     "decisions": lambda extra: DECISIONS,

@@ -5,7 +5,7 @@ of their size (`watch`), and cost nothing elsewhere. Pivoting methods have no it
 points are vertices that violate something, none better than the one before.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -15,6 +15,8 @@ from workbench.arrays import Array
 HEAD = 2
 """Numbers before the iterate: the size of the problem that is watched, and how many iterates have come."""
 _place: Array = np.zeros(HEAD)
+_image: tuple[int, Callable[[Array], Array]] | None = None
+"""Size of the image that is solved in place of the problem that is watched, and the way back from its unknowns."""
 
 
 def show(place: Array) -> None:
@@ -33,15 +35,30 @@ def watch(size: int) -> Iterator[None]:
         _place[0] = 0.0
 
 
+@contextmanager
+def carried_back(size: int, back: Callable[[Array], Array]) -> Iterator[None]:
+    """Keep what is offered of an image of this size, carried `back` to the problem that is watched."""
+    global _image
+    before, _image = _image, (size, back)
+    try:
+        yield
+    finally:
+        _image = before
+
+
 def watched(size: int) -> bool:
     """Whether iterates of this size are kept."""
-    return _place.size > HEAD and 0 < _place[0] == size <= _place.size - HEAD
+    if _image is not None and size != _image[0]:
+        return False
+    n = _place[0] if _image is not None else size
+    return _place.size > HEAD and 0 < _place[0] == n <= _place.size - HEAD
 
 
 def offer(z: Array) -> None:
     """An iterate z (n,), the best so far."""
     if watched(z.size):
-        _place[HEAD : HEAD + z.size] = z
+        given = z if _image is None else _image[1](z)
+        _place[HEAD : HEAD + given.size] = given
         _place[1] += 1.0
 
 

@@ -10,6 +10,7 @@ find it: hence the grade, the problem's own residual.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -106,11 +107,8 @@ class ExactSolver(KernelSolver):
         if reason:
             return refusal(self, problem, reason)
         start = clock()
-        z, iterations, stages = (
-            self._over_bodies(problem, first)
-            if isinstance(problem, GlobalConeProblem)
-            else self._over_W(problem, first)
-        )
+        way: Any = self._over_bodies if isinstance(problem, GlobalConeProblem) else self._over_W
+        z, iterations, stages = way(problem, first)
         residual, elapsed = float(problem.residual(z)), clock() - start
         claimed = Status(_grade(residual))
         reason = "" if claimed is Status.SOLVED else claimed.meaning
@@ -122,7 +120,8 @@ class ExactSolver(KernelSolver):
         from workbench.algorithms.contact_blocks import SOLVER
         from workbench.problems.bridges.bodies import BRIDGE
 
-        if reason := BRIDGE.applies(problem):
+        reason = BRIDGE.applies(problem)
+        if reason:
             local = problem.data.local
             z, iterations, stages = self._over_W(local.ccp() if problem.associated else local.coulomb(), first)
             return z, iterations, (f"over W, since {reason}", *stages)

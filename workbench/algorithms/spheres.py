@@ -226,7 +226,7 @@ class OfSpheres:
         try:
             return Packed(problem)
         except ValueError as error:
-            return f"{self.name}: {error}"
+            return f"{self.name}: these are not contacts of spheres: {error}"
 
     def solve(self, problem: Any) -> Solution:
         """From zero."""

@@ -247,4 +247,6 @@ def _line(row: dict[str, Any]) -> str:
     )
     if row["moved"] is not None:
         line += f"\n    over the nearest W of bodies, which moves the exact velocity by {row['moved']:.1e} |q|"
+    if row["path"] is not None:
+        line += f"\n    through: {row['path']}"
     return line + (f"\n    {row['reason']}" if row["reason"] else "")

@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.errors import WorkbenchError, meant
+from workbench.output import json_text
 
 KINDS = ("cases", "scenes", "formulations", "solvers", "metrics", "reproductions")
 
@@ -14,15 +15,19 @@ def add_command(commands: Any) -> None:
     """Add the command to the parser's."""
     listing = command(
         commands, "list", "list what there is by name, a kind with a line each, or one thing with its parameters",
-        "list", "list cases", "list wheel", "list hybrid",
+        "list", "list cases", "list wheel", "list solvers", "list lemke",
     )  # fmt: skip
     listing.add_argument("what", nargs="?", metavar="KIND|NAME", help=f"{', '.join(KINDS)}, or a name out of these")
+    listing.add_argument("--json", action="store_true", help="print JSON; of solvers, the table of what they take")
     listing.set_defaults(run=run_list)
 
 
 def run_list(o: argparse.Namespace) -> None:
     """All names; those of a kind with a line each; or what is to be known of one thing."""
     lists = _lists()
+    if o.json:
+        print(json_text(_records(o.what, lists)))
+        return
     if o.what is None:
         for kind, names in lists.items():
             print(
@@ -38,16 +43,39 @@ def run_list(o: argparse.Namespace) -> None:
     if o.what in lists:
         for name, line in lists[o.what].items():
             print(textwrap.shorten(f"{name:<20} {line}", 118, placeholder=" ...") if line else name)
+        if o.what == "solvers":
+            from workbench.cli.solver_table import table
+
+            print(f"\n{table()}")
         return
-    known = next((names[o.what] or "a reproduction" for names in lists.values() if o.what in names), None)
-    details = _details(o.what) or (known and f"{o.what}: {known}")
-    if details is None:
+    details = _details(o.what) or _line(o.what, lists)
+    print(details)
+
+
+def _line(name: str, lists: dict[str, dict[str, str]]) -> str:
+    """What a list says of a name. Raises WorkbenchError for another one."""
+    known = next((names[name] or "a reproduction" for names in lists.values() if name in names), None)
+    if known is None:
         everything = [*KINDS, *(name for names in lists.values() for name in names)]
         raise WorkbenchError(
-            f"unknown kind or name '{o.what}'; {meant(o.what, everything)}kinds: {', '.join(KINDS)}; "
+            f"unknown kind or name '{name}'; {meant(name, everything)}kinds: {', '.join(KINDS)}; "
             "`workbench list` has all names"
         )
-    print(details)
+    return f"{name}: {known}"
+
+
+def _records(what: str | None, lists: dict[str, dict[str, str]]) -> Any:
+    """What `list` prints, for programs: of solvers the cells of their table."""
+    from workbench.cli.solver_table import bundled
+
+    if what == "solvers":
+        return [cell._asdict() for cell in bundled()]
+    if what in lists:
+        return lists[what]
+    if what is None:
+        return lists
+    cells = [cell._asdict() for cell in bundled(what)]
+    return cells or {"name": what, "text": _details(what) or _line(what, lists)}
 
 
 def _lists() -> dict[str, dict[str, str]]:
@@ -86,7 +114,10 @@ def _details(name: str) -> str | None:
         return "\n".join([f"{name}: {f.friction}", f.source, "", *(table or ["  no options"])])
     if name in SOLVERS:
         solver = find_solver(name)
-        return f"{name}: {', '.join(sorted(solver.solves))}\nguaranteed for {solver.guaranteed_for}"
+        from workbench.cli.solver_table import row
+
+        said = f"{name}: {', '.join(sorted(solver.solves))}\nguaranteed for {solver.guaranteed_for}"
+        return f"{said}\n\n{row(name)}"
     return f"{name}: {METRICS.lines()[name]}" if name in METRICS else None
 
 

@@ -17,13 +17,15 @@ from workbench.comparison.nearest import of_bodies
 from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.mechanics.contact import ContactSystem
-from workbench.problems.classes import ConeProblem, Problem, is_psd, is_symmetric
+from workbench.problems.bridges.factored import factor
+from workbench.problems.classes import ConeProblem, ConicQP, CoulombNCP, Problem, is_symmetric
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConeProblem, GlobalConicQP, GlobalCoulombNCP, Way, way
 from workbench.step.one_step import pose
 
 DIRECT = {"coulomb": FrictionProblem.coulomb, "ccp": FrictionProblem.ccp}
 """Formulations that are problem classes over W."""
+LOCAL_KINDS = {"coulomb": CoulombNCP.kind, "ccp": ConicQP.kind}
 DIRECT_OVER_BODIES: dict[str, type[GlobalConeProblem]] = {"coulomb": GlobalCoulombNCP, "ccp": GlobalConicQP}
 """The same over (M, H)."""
 MOST_BYTES = 4e9
@@ -38,14 +40,7 @@ COPIES, COPIES_OF_J = 25, 35
 
 def contact_system(problem: FrictionProblem) -> ContactSystem:
     """A system of unit masses with the problem's W, q and mu. Raises DataError unless W is symmetric PSD."""
-    W, r = problem.dense, problem.contacts
-    if not is_psd(W):
-        raise DataError("W is no J M^-1 J^T: it is not symmetric positive semidefinite")
-    values, vectors = np.linalg.eigh(W)
-    kept = values > W.shape[0] * np.finfo(float).eps * values[-1]
-    if not kept.any():
-        kept[-1] = True
-    J = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
+    J, r = factor(problem.dense), problem.contacts
     n = J.shape[1]
     return ContactSystem(
         M=np.eye(n), v=np.zeros(n), f=np.zeros(n), h=1.0, J_n=J[:r], J_t=J[r:], mu=problem.mu,
@@ -111,12 +106,15 @@ def local(problem: FrictionProblem | GlobalFrictionProblem) -> FrictionProblem:
 def stated(
     problem: FrictionProblem | GlobalFrictionProblem, law: str, solver: str | Solver | None = None
 ) -> tuple[ConeProblem | GlobalConeProblem, Way | None]:
-    """A problem under a law of `DIRECT`; a global one over (M, H) where that is smaller and the solver takes it."""
+    """A problem under a law of `DIRECT`; a global one over (M, H) where that is smaller, or the solver wants bodies.
+
+    A solver that takes neither gets it over (M, H), from where bridges lead to it.
+    """
     if isinstance(problem, FrictionProblem):
         return DIRECT[law](problem), None
     bodies = DIRECT_OVER_BODIES[law]
-    if solver and bodies.kind not in find_solver(solver).solves:
-        return DIRECT[law](problem.local), None
+    if solver and bodies.kind not in (solves := find_solver(solver).solves):
+        return (DIRECT[law](problem.local) if LOCAL_KINDS[law] in solves else bodies(problem)), None
     chosen = way(problem)
     return (bodies(problem) if chosen.bodies else DIRECT[law](problem.local)), chosen
 

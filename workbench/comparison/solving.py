@@ -44,7 +44,7 @@ SHIFT = 1e-3
 COLUMNS = (
     "file", "kind", "formulation", "method", "solver", "claimed", "verified", "residual", "tolerance", "natural_map",
     "natural_map_unscaled", "undetermined", "moved", "size", "contacts", "iterations", "build_time", "solve_time",
-    "reason", "stages",
+    "reason", "stages", "path",
 )  # fmt: skip
 
 Task = tuple[Path, Formulation, str | None, bool, Tuning]
@@ -152,11 +152,14 @@ def _direct(problem: Problem | GlobalConeProblem, solver: str | Solver | None, s
 
 
 def _method(solver: str | Solver | None, kind: str, tuning: Tuning) -> Solver:
-    """The solver asked for; else the chain for a problem of this kind, of which only the first method is tuned."""
+    """The solver asked for; else the chain for a problem of this kind, and its first method for a start or iterations.
+
+    What takes over would neither begin from the start nor end after so many iterations.
+    """
     if solver is not None:
         return find_solver(solver)
     chain = default_solver(kind)
-    return chain.first if tuning.asked else chain
+    return chain if tuning.start is tuning.max_iterations is None else chain.first
 
 
 def solve_row(
@@ -183,7 +186,7 @@ def solve_row(
         "solver": s.solver, "claimed": s.claimed.name, "verified": s.verified, "residual": _finite(s.residual),
         "tolerance": s.tolerance, "size": answer.size, "iterations": s.iterations,
         "build_time": answer.build_time, "solve_time": s.solve_time, "reason": s.why_not,
-        "stages": "; ".join(s.stages) or None, "moved": answer.moved,
+        "stages": "; ".join(s.stages) or None, "path": "; ".join(s.path) or None, "moved": answer.moved,
     }  # fmt: skip
     p = answer.impulses
     if p is None or answer.velocities is None or not np.isfinite(p).all():

@@ -53,6 +53,21 @@ class Sets:
         if ((count != one) & ~(np.isin(self.cone, CONES) & (count == m - 1))).any():
             raise DataError("an interval has no coefficient, a disc one radius, a cone one or one for every direction")
 
+    @property
+    def in_intervals(self) -> NDArray[np.bool_]:
+        """(n,) which unknowns, as they stand in z, lie in intervals."""
+        found = np.empty(self.order.size, dtype=bool)
+        found[self.order] = np.repeat(self.cone == NO_CONE, np.diff(self.first))
+        return found
+
+    def without(self, gone: NDArray[np.bool_]) -> "Sets":
+        """The sets that are left without some unknowns (n,) of intervals."""
+        left, set_of = ~gone[self.order], np.repeat(np.arange(self.cone.size), np.diff(self.first))
+        count = np.bincount(set_of[left], minlength=self.cone.size)
+        some, place = count > 0, np.cumsum(~gone) - 1
+        numbers = np.append(0, np.cumsum(np.diff(self.at)[some]))
+        return Sets(self.cone[some], np.append(0, np.cumsum(count[some])), place[self.order[left]], numbers)
+
 
 class SetBySet(NamedTuple):
     """A problem set by set: A (n, n), q (n,), unit (n,) of the unknowns, coefficients or radii (B,), bounds (n,)."""

@@ -48,7 +48,8 @@ class Solution:
     `tolerance` is SOLVED, whatever a method claims: a ray, an infeasible problem or a limit on which it would have
     ended is then none. `verified` says whether it does. A fixed point that did not settle is never
     verified, since z solves the problem of its last pass only. A method that goes in stages says in `stages` what each
-    came to. Where `proof` is given there is no solution, z is nan, and what was checked is that proof.
+    came to; `path` names the bridges to the problem that it solved in place of this one (`problems.bridges`). Where
+    `proof` is given there is no solution, z is nan, and what was checked is that proof.
     """
 
     z: NDArray[np.float64]
@@ -61,6 +62,7 @@ class Solution:
     reason: str = ""
     stages: tuple[str, ...] = ()
     proof: str = ""
+    path: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.verified and not self.proof and self.claimed is not Status.SOLVED:

@@ -19,6 +19,7 @@ from numba import njit, types
 from numpy.typing import ArrayLike, NDArray
 
 from workbench.algorithms.base import Solver
+from workbench.algorithms.paths import objection
 from workbench.arrays import Array
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import WORK
@@ -192,7 +193,7 @@ def _of_whole(
     results = Results(np.full((count, past.q.shape[1]), np.nan), np.full(count, NOT_BEGUN))
     others: Counter[str] = Counter()
     solver, start, reason = in_steps(solver), clock(), ""
-    if count and is_compiled(case, solver):
+    if count and is_compiled(case, solver, c.kind):
         reason = _compiled(s, base, solver, visited, wanted, past, results)
         left = isinstance(solver, Chain) and not reason
     else:
@@ -280,6 +281,6 @@ def _interpreted(s, base, solver, visited, wanted, past, results, others) -> str
 def _objection(s: Stepper, solver: Solver) -> str:
     """Why the solver does not take the problem that stands in the work arrays; one that cannot be posed tells later."""
     try:
-        return solver.why_not(s.problem()) or ""
+        return objection(solver, s.problem()) or ""
     except DataError:
         return ""

@@ -144,9 +144,9 @@ def _run_kind(
         return run_whole(part, formulation, solver, h, steps, explicit, normal, relaxation, passes)
 
     first = alone(parts[0])
-    if len(parts) == 1 or first.steps < steps or not is_compiled(parts[0], solver):
-        return [first, *map(alone, parts[1:])]
     c, others = compiled(formulation, *parts[0].size), parts[1:]
+    if not others or first.steps < steps or not is_compiled(parts[0], solver, c.kind):
+        return [first, *map(alone, others)]
     s = Stepper(c, h, normal, parts[0].v_th, passes)
     untouched, count = s.core.buffer.copy(), len(others)
     s.follow(parts[0], relaxation, steps)

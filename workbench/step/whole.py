@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from workbench.algorithms.base import Solver
+from workbench.algorithms.paths import objection
 from workbench.assemble.find import compiled
 from workbench.engine.timing import clock
 from workbench.errors import DataError
@@ -30,7 +31,7 @@ def run_whole(
     stepper = Stepper(c, h, normal, case.v_th, passes)
     stepper.follow(case, relaxation, steps)
     start = clock()
-    loop = _compiled_loop if is_compiled(case, solver) else _python_loop
+    loop = _compiled_loop if is_compiled(case, solver, c.kind) else _python_loop
     others: Counter[str] = Counter()
     status, reason, k = loop(case, stepper, in_steps(solver), explicit, steps, progress, others)
     seconds = clock() - start
@@ -42,9 +43,13 @@ def run_whole(
     )  # fmt: skip
 
 
-def is_compiled(case: Case, solver: Solver) -> bool:
-    """Whether the loop over the steps can be."""
-    return hasattr(solver, "kernel") and all(hasattr(f, "py_func") for f in (case.fill, case.advance))
+def is_compiled(case: Case, solver: Solver, kind: str) -> bool:
+    """Whether the loop over the steps, which are problems of this kind, can be; bridges are crossed in Python."""
+    return (
+        hasattr(solver, "kernel")
+        and kind in solver.solves
+        and all(hasattr(f, "py_func") for f in (case.fill, case.advance))
+    )
 
 
 def _compiled_loop(case, s, solver, explicit, steps, progress, others) -> tuple[Status, str, int]:
@@ -106,7 +111,7 @@ def _python_loop(case, s, solver, explicit, steps, progress, others) -> tuple[St
     for k in range(steps):
         s.begin_case(case, k)
         try:
-            if k == 0 and (reason := solver.why_not(s.problem())):
+            if k == 0 and (reason := objection(solver, s.problem())):
                 return Status.REFUSED, reason, k
             solution, *effort = s.solve(solver)
         except DataError as error:

@@ -89,7 +89,8 @@ class Solved(Result):
     def words(self) -> list[str]:
         s = self.solution
         claim = f"{s.claimed.name}, " + ("verified" if s.verified else "not verified")
-        sentences = [f"{claim}: residual {s.residual:.1e}, tolerance {s.tolerance:.0e}, by {s.solver}."]
+        through = f", through: {', '.join(s.path)}" if s.path else ""
+        sentences = [f"{claim}: residual {s.residual:.1e}, tolerance {s.tolerance:.0e}, by {s.solver}{through}."]
         if self.moved is not None:
             sentences.append(
                 "W is not symmetric positive semidefinite; the nearest that is was taken, which moves the exact "

@@ -1,1 +1,42 @@
-"""Bridges."""
+"""Bridges: each takes one kind of problem to another and carries the answer back.
+
+A solver that knows one kind of problem takes whatever a chain of bridges brings to that kind (`algorithms.paths`), as
+in MathOptInterface (Legat, Dowson, Garcia & Lubin 2022) and in CVXPY (Agrawal, Verschueren, Diamond & Boyd 2018).
+"""
+
+from workbench.problems.bridges import (
+    bodies,
+    bounds,
+    cones,
+    cones_over_bodies,
+    dense,
+    factored,
+    formed,
+    free_unknowns,
+    generators,
+    intervals,
+    nothing_left,
+    planar_coulomb,
+    set_by_set,
+)
+from workbench.problems.bridges.bridge import Bridge, Image
+
+__all__ = ["BRIDGES", "Bridge", "Image"]
+
+BRIDGES: tuple[Bridge, ...] = (
+    set_by_set.BRIDGE,
+    intervals.BRIDGE,
+    nothing_left.BRIDGE,
+    free_unknowns.BRIDGE,
+    free_unknowns.EQUATIONS,
+    bounds.BRIDGE,
+    generators.BRIDGE,
+    planar_coulomb.BRIDGE,
+    cones.ASSOCIATED_CONES,
+    cones.COULOMB_CONES,
+    formed.BRIDGE,
+    bodies.BRIDGE,
+    cones_over_bodies.BRIDGE,
+    dense.BRIDGE,
+    factored.BRIDGE,
+)

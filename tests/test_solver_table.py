@@ -1,0 +1,168 @@
+"""The table of solvers, cell by cell: three examples of each kind are solved, or refused for a mathematical reason."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from workbench.algorithms import SOLVERS, find_solver
+from workbench.algorithms.base import solved_by
+from workbench.algorithms.paths import Path, objection, path_to, solved_by_path
+from workbench.algorithms.table import cells
+from workbench.algorithms.tuning import Tuning
+from workbench.cli.main import main
+from workbench.escalation import default_solver
+from workbench.problems.bridges import BRIDGES, de_saxce
+from workbench.problems.classes import MLCP, CoulombNCP
+from workbench.problems.contact_blocks import COULOMB, NO_CONE, ContactBlocks
+from workbench.problems.examples import examples
+from workbench.problems.mixed import MixedNCP, Sets
+from workbench.problems.solution import Status
+
+EXAMPLES = [examples(seed) for seed in range(3)]
+KINDS = list(EXAMPLES[0])
+NO_PROOF = {"Coulomb"}
+"""First words of the examples for which no method is proven."""
+NOTHING = {"mixed-exact", "blocks-exact", "spheres-newton"}
+"""Solvers that promise nothing of sets of several kinds."""
+
+
+def promised(solver, problem, path):
+    """Whether theory promises an answer, W being symmetric positive definite and associated flow a convex problem."""
+    if path.is_sequence or problem.split()[0] in NO_PROOF:
+        return False
+    return solver not in NOTHING
+
+
+def test_the_examples_are_of_every_kind_that_there_is():
+    known = {kind for solver in SOLVERS for kind in solver.solves}
+    assert {problem.kind for problem in EXAMPLES[0].values()} == known
+    assert {kind for bridge in BRIDGES for kind in bridge.begins | bridge.ends} == known
+
+
+@pytest.mark.parametrize("problem", KINDS)
+@pytest.mark.parametrize("name", SOLVERS.names)
+def test_a_cell_is_verified_or_refused_for_a_mathematical_reason(name, problem):
+    solver = find_solver(name)
+    for given in EXAMPLES:
+        path, found = path_to(solver, given[problem]), solved_by(solver, given[problem])
+        if isinstance(path, str):
+            assert objection(solver, given[problem]) == path
+            assert (found.claimed, found.reason, found.path) == (Status.REFUSED, path, ())
+            # That a solver knows other kinds is no reason by itself.
+            assert not re.search(r"solves [^;]*, not|leads there from [^:]*$|are needed, not", path), path
+            continue
+        assert objection(solver, given[problem]) is None
+        assert found.path == path.names
+        assert found.residual == pytest.approx(float(given[problem].residual(found.z)), rel=1e-6, abs=1e-13)
+        assert path.end.kind in solver.solves
+        if promised(name, problem, path):
+            assert found.verified, found.why_not
+        elif not found.verified:
+            assert found.claimed is not Status.SOLVED or found.residual > found.tolerance
+            assert found.why_not
+
+
+TAKEN = 149
+"""Cells of the table in which a solver takes a problem, of 320: fewer would be a bridge lost."""
+
+
+def test_the_table_has_every_cell_and_as_many_paths_as_it_had():
+    table = list(cells(list(SOLVERS)))
+    assert [(cell.solver, cell.problem) for cell in table] == [(s.name, kind) for s in SOLVERS for kind in KINDS]
+    assert sum(not cell.reason for cell in table) == TAKEN
+    for cell in table:
+        if cell.reason:
+            assert (cell.path, cell.solved_as, cell.guaranteed_for) == ((), "", "")
+        else:
+            sequence = de_saxce.NAME in cell.path
+            assert cell.guaranteed_for == ("" if sequence else find_solver(cell.solver).guaranteed_for)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "path"),
+    [
+        ("lemke", "CCP in the plane", ("cones by their generators as an LCP",)),
+        ("lemke", "Coulomb in the plane", ("Coulomb's law in the plane as an LCP",)),
+        ("lemke", "MLCP", ("free unknowns eliminated", "bounds with multipliers")),
+        ("blocks-exact", "CCP over (M, H)", ("contacts and bilateral rows as blocks",)),
+        ("coulomb-exact", "Coulomb of spheres", ("friction cones over (M, H)",)),
+        ("clarabel", "Coulomb over (M, H)", (de_saxce.NAME, "W formed")),
+        ("nsgs", "Coulomb and bounds", ("W = J J^T over unit masses",)),
+        ("nsgs", "Coulomb in space", ()),
+    ],
+)
+def test_the_path_is_the_cheapest_one(name, problem, path):
+    assert path_to(find_solver(name), EXAMPLES[0][problem]).names == path
+
+
+def test_blocks_with_other_rows_than_their_unknowns_come_back_as_blocks():
+    """Of first-order methods, which project on the sets of impulses."""
+    p, L = EXAMPLES[0]["Coulomb and bounds"], np.array([[2.0, 0.0], [1.0, 1.0]])
+    upper, free = np.array([0, 0, 0, 1.0, 2.0]), np.zeros(5)
+    blocks = ContactBlocks(
+        np.eye(5), free, np.linalg.cholesky(p.M), [0, 3, 5], [0, 3, 5], np.append(np.eye(3), L.T), np.zeros(13),
+        np.append(np.eye(3), L), p.q, free, -upper, upper, [COULOMB, 0], [0.4, 0.0],
+    )  # fmt: skip
+    found = solved_by(find_solver("nsgs"), blocks)
+    assert found.verified
+    assert found.path == ("L W R + N formed", "W = J J^T over unit masses")
+
+
+@pytest.mark.parametrize("name", ["apgd", "pgs", "nsgs"])
+def test_a_start_goes_over_the_bridges_too(name):
+    """From a solution there is little to do."""
+    problem = EXAMPLES[0]["MLCP" if name == "nsgs" else "Coulomb in the plane"]
+    usual = solved_by(find_solver(name), problem)
+    again = Tuning(start=solved_by(find_solver("mixed-exact"), problem).z).solved(find_solver(name), problem)
+    assert again.verified
+    assert again.path == usual.path != ()
+    assert again.iterations < usual.iterations
+
+
+def test_a_matrix_that_is_not_symmetric_is_the_reason():
+    rng = np.random.default_rng(0)
+    W = np.eye(9) + 0.1 * rng.normal(size=(9, 9))
+    problem = CoulombNCP(W, rng.normal(size=9), np.full(3, 0.3), 2)
+    for name, words in (("blocks-exact", "semidefinite"), ("spheres", "semidefinite"), ("clarabel", "associated")):
+        assert words in path_to(find_solver(name), problem)
+    assert isinstance(path_to(find_solver("mixed-exact"), problem), Path)
+
+
+def test_no_proof_comes_over_a_bridge_that_rounds():
+    """No solution: the proof is one for a mixed problem of the same numbers, and none for bounds that are moved."""
+    chain = default_solver("LCP")
+    moved = solved_by_path(chain, MLCP(-np.eye(2), -np.ones(2), 1.0, np.inf))
+    assert (moved.claimed, moved.proof, moved.verified) == (Status.INFEASIBLE, "", False)
+    assert "no solution" in moved.reason
+    sets = Sets([NO_CONE, NO_CONE], [0, 1, 2], [0, 1], [0, 0, 0])
+    same = solved_by_path(chain, MixedNCP(-np.eye(2), -np.ones(2), 0.0, np.inf, [], sets))
+    assert (same.claimed, same.verified) == (Status.NO_SOLUTION, True)
+    assert same.path == ("intervals as bounds",)
+
+
+def test_the_command_line_prints_the_table(capsys):
+    assert main(["list", "solvers", "--json"]) == 0
+    records = json.loads(capsys.readouterr().out)
+    assert len(records) == len(KINDS) * len(SOLVERS.names)
+    assert records[1] == {
+        "solver": "lemke", "problem": "MLCP", "path": ["free unknowns eliminated", "bounds with multipliers"],
+        "solved_as": "LCP", "guaranteed_for": find_solver("lemke").guaranteed_for, "reason": "",
+    }  # fmt: skip
+    assert main(["list", "lemke", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == records[: len(KINDS)]
+    assert main(["list", "solvers"]) == 0
+    (line,) = (x for x in capsys.readouterr().out.split("\n") if re.match("clarabel +[0-9]", x))
+    assert line.split()[1:5] == ["0", "0", "1", "0"]
+    assert line.split()[5] == "s"
+    assert main(["list", "keller"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Coulomb in the plane through: Coulomb's law as a sequence of CCPs, cones by their generators" in shown
+    assert "no finite set" in shown
+    assert main(["list", "wheel", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "wheel"
+    assert main(["list", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)) >= {"cases", "solvers"}
+    assert main(["list", "metrics", "--json"]) == 0
+    assert isinstance(json.loads(capsys.readouterr().out), dict)

@@ -1,0 +1,204 @@
+"""The path from a problem to a solver: the cheapest chain of bridges that ends in a problem that the solver takes.
+
+A search over actual problems, cheapest first: whether a bridge applies depends on the numbers, and images are formed
+where the search comes by. From each kind of problem a bridge is crossed once at most. An answer is carried back and
+graded by the residual of the problem that was given, with the tolerance of the solver. Where no chain leads from
+Coulomb's law to a solver, it is taken as a sequence of CCPs, without a guarantee (`problems.bridges.de_saxce`).
+"""
+
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from workbench.algorithms import best
+from workbench.algorithms.base import Solver, measured, refusal
+from workbench.arrays import Array
+from workbench.engine.timing import clock
+from workbench.errors import DataError
+from workbench.problems.bridges import BRIDGES, Bridge, Image, de_saxce
+from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.solution import Solution, Status
+
+MOST, PATIENCE = 200, 10
+"""CCPs in a sequence at most, and those in a row that may bring no smaller residual."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """Bridges in the order in which they are crossed from `start`, and their images.
+
+    `is_sequence` where the start is the CCP that takes the place of Coulomb's law.
+    """
+
+    start: Any
+    bridges: tuple[Bridge, ...] = ()
+    images: tuple[Image, ...] = ()
+    is_sequence: bool = False
+
+    @property
+    def end(self) -> Any:
+        """The problem that the solver takes."""
+        return self.images[-1].problem if self.images else self.start
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        first = (de_saxce.NAME,) if self.is_sequence else ()
+        return first + tuple(bridge.name for bridge in self.bridges)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a proof about the image is one about the problem."""
+        return all(bridge.exact for bridge in self.bridges)
+
+    @property
+    def leads_back(self) -> bool:
+        """Whether the last two bridges lead to where they began; blocks come back with other rows, their unknowns."""
+        kinds = [self.start.kind, *(image.problem.kind for image in self.images)]
+        *_, first, between, last = ["", "", *kinds]
+        return first == last != between and last != ContactBlocks.kind
+
+    def over(self, bridge: Bridge) -> "Path":
+        """This path and one bridge more. Raises DataError where that does not apply."""
+        if reason := bridge.applies(self.end):
+            raise DataError(reason)
+        image = bridge.forward(self.end)
+        return Path(self.start, (*self.bridges, bridge), (*self.images, image))
+
+    def back(self, z: Array) -> Array:
+        for image in reversed(self.images):
+            z = image.back(z)
+        return z
+
+    def there(self, z: Array) -> Array:
+        for image in self.images:
+            z = image.there(z)
+        return z
+
+
+def path_to(solver: Solver, problem: Any) -> Path | str:
+    """The path from a problem to a solver, or the reason why there is none."""
+    path = _chain(solver, problem, problem.kind)
+    if isinstance(path, Path) or not de_saxce.is_shifted(problem):
+        return path
+    try:
+        other = _chain(solver, de_saxce.associated(problem, np.zeros(problem.size)), problem.kind)
+    except DataError:
+        return path
+    return replace(other, is_sequence=True) if isinstance(other, Path) else other
+
+
+def objection(solver: Solver, problem: Any) -> str | None:
+    """Why a solver takes a problem neither as it is nor by a path; None where it does."""
+    if problem.kind in solver.solves and solver.why_not(problem) is None:
+        return None
+    path = path_to(solver, problem)
+    return path if isinstance(path, str) else None
+
+
+def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
+    """The cheapest chain, by Dijkstra's method; else the solver's reason, or that of a bridge to what it takes.
+
+    `kind` is what the problem is called in that reason.
+    """
+    refusals: list[str] = []
+    obstacles: list[str] = []
+    others: list[str] = []
+    crossed: set[tuple[Bridge, str]] = set()
+    order = count()
+    ahead: list[tuple[int, int, Path, Bridge | None]] = [(0, next(order), Path(problem), None)]
+    while ahead:
+        cost, _, path, bridge = heappop(ahead)
+        if bridge is not None:
+            begun = bridge, path.end.kind
+            if begun in crossed:
+                continue
+            try:
+                path = path.over(bridge)
+            except DataError as error:
+                after = f" (after: {', '.join(path.names)})" if path.bridges else ""
+                (obstacles if bridge.ends & solver.solves else others).append(f"{error}{after}")
+                continue
+            crossed.add(begun)
+            if path.leads_back:
+                continue
+        if path.end.kind in solver.solves:
+            reason = solver.why_not(path.end)
+            if reason is None:
+                return path
+            refusals.append(reason)
+        for next_bridge in BRIDGES:
+            if path.end.kind in next_bridge.begins and (next_bridge, path.end.kind) not in crossed:
+                heappush(ahead, (cost + next_bridge.cost, next(order), path, next_bridge))
+    nowhere = f"{solver.name} solves {', '.join(sorted(solver.solves))}; no bridge leads there from {kind}"
+    if refusals:
+        return refusals[0]
+    # The last obstacle before the solver is met where nothing else was in the way.
+    reason = obstacles[-1] if obstacles else next(iter(others), "")
+    return f"{nowhere}: {reason}" if reason else nowhere
+
+
+def solved_by_path(solver: Solver, problem: Any, start: Array | None = None) -> Solution:
+    """A problem solved as the image that a path leads to; a refusal where there is no path.
+
+    Solvers that take no start begin from nothing.
+    """
+    begun = clock()
+    path = path_to(solver, problem)
+    if isinstance(path, str):
+        return refusal(solver, problem, path)
+    found = _sequence(solver, problem, path, start) if path.is_sequence else _crossed(solver, problem, path, start)
+    return replace(found, path=path.names, solve_time=clock() - begun)
+
+
+def _crossed(solver: Any, problem: Any, path: Path, start: Array | None) -> Solution:
+    """The answer to the end of a path, carried back and graded."""
+    with best.carried_back(path.end.size, path.back):
+        if start is None or not hasattr(solver, "solve_from"):
+            found = solver.solve(path.end)
+        else:
+            found = solver.solve_from(path.end, path.there(start))
+    found = measured(solver, path.end, found)
+    proof = found.proof if path.is_exact else ""
+    z = path.back(found.z) if np.isfinite(found.z).all() else np.full(problem.size, np.nan)
+    residual = float(problem.residual(z)) if np.isfinite(z).all() else np.inf
+    claimed, reason = found.claimed, found.reason
+    if claimed is Status.NO_SOLUTION and not proof:
+        claimed, reason = (
+            Status.INFEASIBLE,
+            "the problem that it becomes was proved to have no solution",
+        )
+    elif claimed is Status.SOLVED and residual > found.tolerance:
+        claimed = Status.INACCURATE
+        reason = f"residual {found.residual:.1e} on the problem that it becomes, {residual:.1e} when carried back"
+    return replace(found, z=z, residual=residual, claimed=claimed, reason=reason, proof=proof)
+
+
+def _sequence(solver: Solver, problem: Any, path: Path, start: Array | None) -> Solution:
+    """The best of the answers to CCPs, each with the shift of the one before it."""
+    z = np.zeros(problem.size) if start is None else start
+    iterations, vain, least = 0, 0, None
+    for k in range(MOST):
+        flowing = de_saxce.associated(problem, de_saxce.shift(problem, z))
+        here = Path(flowing)
+        try:
+            for bridge in path.bridges:
+                here = here.over(bridge)
+        except DataError as error:
+            return least or refusal(solver, problem, str(error))
+        found = _crossed(solver, flowing, here, z if k or start is not None else None)
+        iterations += found.iterations
+        residual = float(problem.residual(found.z)) if np.isfinite(found.z).all() else np.inf
+        graded = replace(found, residual=residual, proof="", iterations=iterations)
+        vain = 0 if least is None or residual < least.residual else vain + 1
+        least = graded if vain == 0 or least is None else replace(least, iterations=iterations)
+        if residual <= solver.tolerance or vain > PATIENCE or residual == np.inf:
+            break
+        z = found.z
+    assert least is not None
+    if least.verified or least.claimed is not Status.SOLVED:
+        return least
+    reason = f"the sequence of CCPs came to the residual {least.residual:.1e}, and no further"
+    return replace(least, claimed=Status.INACCURATE, reason=reason)

@@ -1,0 +1,35 @@
+"""Which solver takes which kind of problem, by which path, with what guarantee: a cell for each solver and example."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from workbench.algorithms.base import Solver
+from workbench.algorithms.paths import Path, path_to
+from workbench.problems.examples import examples
+
+
+class Cell(NamedTuple):
+    """A solver and a problem: the bridges on the path between them, or the reason why there is none.
+
+    `guaranteed_for` says of which problems at the end of the path, of kind `solved_as`, the solver is sure of an
+    answer; it is empty for a sequence of CCPs and where there is no path.
+    """
+
+    solver: str
+    problem: str
+    path: tuple[str, ...]
+    solved_as: str
+    guaranteed_for: str
+    reason: str
+
+
+def cells(solvers: Sequence[Solver], problems: Mapping[str, Any] | None = None) -> Iterator[Cell]:
+    """The table, solver by solver, over `problems` by name, or over the examples."""
+    for solver in solvers:
+        for name, problem in (problems or examples()).items():
+            path = path_to(solver, problem)
+            if isinstance(path, Path):
+                sure = "" if path.is_sequence else solver.guaranteed_for
+                yield Cell(solver.name, name, path.names, path.end.kind, sure, "")
+            else:
+                yield Cell(solver.name, name, (), "", "", path)

@@ -1,0 +1,45 @@
+"""Which solver takes which problem, as `workbench list` prints it: a table of all, and the row of one in words."""
+
+import textwrap
+
+from workbench.algorithms import SOLVERS, find_solver
+from workbench.algorithms.table import Cell, cells
+
+
+def bundled(name: str = "") -> list[Cell]:
+    """The table of the bundled solvers, or the row of one of them."""
+    return list(cells([find_solver(solver) for solver in SOLVERS.names if name in ("", solver)]))
+
+
+def table() -> str:
+    """Rows of solvers and columns of problems, with the number of bridges between them."""
+    rows: dict[str, list[Cell]] = {}
+    for cell in bundled():
+        rows.setdefault(cell.solver, []).append(cell)
+    problems = [cell.problem for cell in next(iter(rows.values()))]
+    legend = ", ".join(f"{k} {name}" for k, name in enumerate(problems, start=1))
+    words = (
+        "Bridges from a problem to a solver: 0 where it takes that as it is, s for a sequence of CCPs, - where no path "
+        f"leads there. `workbench list SOLVER` has the bridges and the reasons. Problems: {legend}."
+    )
+    lines = [f"{'solver':<18}" + "".join(f"{k:>5}" for k in range(1, len(problems) + 1))]
+    lines += [f"{solver:<18}" + "".join(f"{mark(cell):>5}" for cell in some) for solver, some in rows.items()]
+    return "\n".join([textwrap.fill(words, 118), "", *lines])
+
+
+def mark(cell: Cell) -> str:
+    """The number of bridges, s for a sequence, - for none."""
+    if cell.reason:
+        return "-"
+    return "s" if not cell.guaranteed_for else str(len(cell.path))
+
+
+def row(name: str) -> str:
+    """Every problem with the bridges that lead from it to a solver, or the reason why none do."""
+    lines = []
+    for cell in bundled(name):
+        found = cell.reason or f"through: {', '.join(cell.path)}"
+        lines.append(textwrap.fill(
+            f"{cell.problem:<22}{found if cell.reason or cell.path else 'as it is'}", 118, subsequent_indent=" " * 24
+        ))  # fmt: skip
+    return "\n".join(lines)

@@ -1,0 +1,81 @@
+"""Mixed problems of cones under one law as a friction-cone problem; a nonnegative unknown is a cone without friction.
+
+An unknown z_i >= 0 is the normal impulse of a contact with mu = 0, whose tangents nothing couples: they have |M_ii| on
+the diagonal and the impulse 0. So LCPs are problems with friction cones, too. Ellipsoids are round cones in other units
+(`mixed`).
+"""
+
+from functools import partial
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.classes import ConicQP, CoulombNCP, is_symmetric
+from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
+from workbench.problems.mixed import MixedNCP
+
+NAMES = {
+    ASSOCIATED: "a cone with associated flow is not one under Coulomb's law",
+    COULOMB: "a cone under Coulomb's law has no associated flow",
+    APART: "torsion and rolling apart are no friction cone",
+    DISC: "a disc of given radius is no friction cone",
+}
+"""What a set is that is none of the law asked for."""
+
+
+def applies(law: int, problem: MixedNCP) -> str | None:
+    s, p, inside = problem.sets, problem.set_by_set, problem.sets.in_intervals
+    one, directions = np.diff(s.first) == 1, _directions(problem)
+    # Without friction, and in a cone of one unknown, both laws say the same; a disc is no cone whatever its radius.
+    others = (s.cone != law) & (s.cone != NO_CONE) & ((s.cone == DISC) | ((p.mu > 0) & ~one))
+    if others.any():
+        return NAMES[int(s.cone[others][0])]
+    if (directions > 2).any() or np.unique(directions[directions > 0]).size > 1:
+        return "all friction cones must have one direction, or all two"
+    if (p.unit == 0).any():
+        return "a cone has friction in one direction and none in the other"
+    if (problem.lower[inside] != 0).any() or (problem.upper[inside] != np.inf).any():
+        return "an interval other than z >= 0 is no friction cone"
+    return "the matrix is not symmetric" if law == ASSOCIATED and not is_symmetric(p.A) else None
+
+
+def _directions(problem: MixedNCP):
+    """(B,) tangential directions of every cone, 0 of intervals."""
+    return np.where(problem.sets.cone == NO_CONE, 0, np.diff(problem.sets.first) - 1)
+
+
+def forward(law: int, problem: MixedNCP) -> Image:
+    s, p = problem.sets, problem.set_by_set
+    d = max(int(_directions(problem).max()), 1)
+    # A contact begins with every unknown of an interval and with every normal of a cone.
+    begins = np.repeat(s.cone == NO_CONE, np.diff(s.first))
+    begins[s.first[:-1]] = True
+    r = int(begins.sum())
+    contact = np.cumsum(begins) - 1
+    # Of the unknowns set by set, x, where they stand in [n (r), t (d r)].
+    within = np.arange(problem.size) - np.flatnonzero(begins)[contact]
+    place = np.where(begins, contact, r + d * contact + within - 1)
+    W, q, mu = np.zeros((r * (1 + d), r * (1 + d))), np.zeros(r * (1 + d)), np.zeros(r)
+    W[np.ix_(place, place)], q[place] = p.A, p.q
+    mu[contact] = np.repeat(p.mu, np.diff(s.first))
+    unused = np.setdiff1d(np.arange(r * (1 + d)), place)
+    W[unused, unused] = abs(W.diagonal()[(unused - r) // d])
+
+    def there(z: Array) -> Array:
+        y = np.zeros(r * (1 + d))
+        y[place] = z[s.order] / p.unit
+        return y
+
+    made = ConicQP if law == ASSOCIATED else CoulombNCP
+    return Image(made(W, q, mu, d), lambda y: problem.plain(y[place]), there)
+
+
+ASSOCIATED_CONES = Bridge(
+    "friction cones with associated flow", frozenset({MixedNCP.kind}), frozenset({ConicQP.kind}), 2,
+    partial(applies, ASSOCIATED), partial(forward, ASSOCIATED),
+)  # fmt: skip
+COULOMB_CONES = Bridge(
+    "friction cones under Coulomb's law", frozenset({MixedNCP.kind}), frozenset({CoulombNCP.kind}), 2,
+    partial(applies, COULOMB), partial(forward, COULOMB),
+)  # fmt: skip

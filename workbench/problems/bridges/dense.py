@@ -1,0 +1,62 @@
+"""Contact blocks as the dense mixed problem that they are: F = (L W R + N) x + q over all of W, set by set."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.errors import DataError
+from workbench.problems.bridges import cones, intervals
+from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
+from workbench.problems.friction_problem import LARGEST_DENSE
+from workbench.problems.mixed import MixedNCP, Sets
+
+
+def dense_matrix(p: ContactBlocks) -> Array:
+    """L W R + N (X, X)."""
+    L, N, R = p.whole
+    if not p.b.size:
+        return N.toarray()
+    J = p.rows.toarray()
+    return L @ (J @ p.inertia.response(J.T)) @ R.toarray() + N.toarray()
+
+
+def normals_first(p: ContactBlocks) -> NDArray[np.int64]:
+    """Where the unknowns [n (r), t (d r)] of a friction-cone problem stand in x, blocks of cones with as many rows."""
+    first = p.unknown[:-1]
+    m = p.size // p.blocks
+    return np.concatenate([first, (first[:, None] + np.arange(1, m)).ravel()])
+
+
+def applies(p: ContactBlocks) -> str | None:
+    if not p.size:
+        return "there are no unknowns, hence no sets"
+    if p.size > LARGEST_DENSE:
+        return f"L W R + N would have {p.size} rows; at most {LARGEST_DENSE} are held as a dense matrix"
+    return None
+
+
+def forward(p: ContactBlocks) -> Image:
+    # Blocks without unknowns are no sets.
+    some = np.diff(p.unknown) > 0
+    cone = p.cone[some]
+    first = np.append(0, np.cumsum(np.diff(p.unknown)[some]))
+    numbers = np.append(0, np.cumsum(cone != NO_CONE))
+    sets = Sets(cone, first, np.arange(p.size), numbers)
+    mu = p.mu[some][cone != NO_CONE]
+    return Image(MixedNCP(dense_matrix(p), p.free[1], p.lower, p.upper, mu, sets), lambda x: x, lambda x: x)
+
+
+def of_one_kind(p: ContactBlocks) -> Image:
+    """The LCP, MLCP, ConicQP or CoulombNCP that contact blocks are. Raises DataError where their sets are of others."""
+    if reason := applies(p):
+        raise DataError(reason)
+    mixed = forward(p).problem
+    for bridge in (intervals.BRIDGE, cones.ASSOCIATED_CONES, cones.COULOMB_CONES):
+        reason = bridge.applies(mixed)
+        if reason is None:
+            return bridge.forward(mixed)
+    raise DataError(f"blocks of several kinds are no dense problem of one kind: {reason}")
+
+
+BRIDGE = Bridge("L W R + N formed", frozenset({ContactBlocks.kind}), frozenset({MixedNCP.kind}), 2, applies, forward)

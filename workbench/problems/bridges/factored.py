@@ -1,0 +1,58 @@
+"""Mixed problems with a symmetric positive semidefinite matrix as contact blocks over unit masses: W = J J^T.
+
+J has the eigenvectors of W times the roots of its eigenvalues. Every interval is a block of its own.
+"""
+
+import numpy as np
+
+from workbench.arrays import Array
+from workbench.engine.lazy import sparse
+from workbench.errors import DataError
+from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.classes import is_psd
+from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
+from workbench.problems.mixed import MixedNCP
+
+
+def factor(W: Array) -> Array:
+    """J (n, rank) with J J^T = W, of one column at least. Raises DataError unless W is symmetric PSD."""
+    if not is_psd(W):
+        raise DataError("W is no J M^-1 J^T: it is not symmetric positive semidefinite")
+    values, vectors = np.linalg.eigh(W)
+    kept = values > W.shape[0] * np.finfo(float).eps * values[-1]
+    if not kept.any():
+        kept[-1] = True
+    J: Array = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
+    return J
+
+
+def applies(problem: MixedNCP) -> str | None:
+    if not is_psd(problem.set_by_set.A):
+        return "W is no J M^-1 J^T: it is not symmetric positive semidefinite"
+    return None
+
+
+def forward(problem: MixedNCP) -> Image:
+    s, p = problem.sets, problem.set_by_set
+    J = factor(p.A)
+    n = J.shape[1]
+    begins = np.repeat(s.cone == NO_CONE, np.diff(s.first))
+    begins[s.first[:-1]] = True
+    first = np.append(np.flatnonzero(begins), problem.size)
+    set_of = np.repeat(np.arange(s.cone.size), np.diff(s.first))[first[:-1]]
+    square = np.concatenate([np.eye(k).ravel() for k in np.diff(first)])
+    blocks = ContactBlocks(
+        sparse.eye_array(n, format="csr"), np.zeros(n), sparse.csr_array(J), first, first, square,
+        np.zeros(square.size), square, p.q, np.zeros(problem.size), p.lower, p.upper, s.cone[set_of], p.mu[set_of],
+    )  # fmt: skip
+
+    def there(z: Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(p.unit > 0, z[s.order] / p.unit, 0.0)
+
+    return Image(blocks, problem.plain, there)
+
+
+BRIDGE = Bridge(
+    "W = J J^T over unit masses", frozenset({MixedNCP.kind}), frozenset({ContactBlocks.kind}), 3, applies, forward
+)

@@ -1,0 +1,28 @@
+"""Friction problems over (M, H) as those over W = H^T M^-1 H, which is formed."""
+
+from workbench.errors import DataError
+from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.classes import ConicQP, CoulombNCP
+from workbench.problems.friction_problem import LARGEST_DENSE
+from workbench.problems.global_problem import GlobalConeProblem, GlobalConicQP, GlobalCoulombNCP
+
+
+def applies(problem: GlobalConeProblem) -> str | None:
+    if problem.size > LARGEST_DENSE:
+        return f"W would have {problem.size} rows; at most {LARGEST_DENSE} are formed"
+    try:
+        problem.data.inertia  # noqa: B018
+    except DataError as error:
+        return str(error)
+    return None
+
+
+def forward(problem: GlobalConeProblem) -> Image:
+    local = problem.data.local
+    return Image(local.ccp() if problem.associated else local.coulomb(), lambda z: z, lambda z: z)
+
+
+BRIDGE = Bridge(
+    "W formed", frozenset({GlobalConicQP.kind, GlobalCoulombNCP.kind}), frozenset({ConicQP.kind, CoulombNCP.kind}), 2,
+    applies, forward,
+)  # fmt: skip

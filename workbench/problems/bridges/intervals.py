@@ -1,0 +1,49 @@
+"""Mixed problems whose sets are intervals, as the LCP or MLCP that they are.
+
+A cone of one unknown is z >= 0, and a disc of one is |z| <= its radius.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.arrays import Array
+from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.classes import LCP, MLCP
+from workbench.problems.contact_blocks import DISC, NO_CONE
+from workbench.problems.mixed import MixedNCP
+
+
+def _round(problem: MixedNCP) -> NDArray[np.bool_]:
+    """(B,) which sets are no products of intervals."""
+    found: NDArray[np.bool_] = (problem.sets.cone != NO_CONE) & (np.diff(problem.sets.first) > 1)
+    return found
+
+
+def applies(problem: MixedNCP) -> str | None:
+    if not (some := _round(problem)).any():
+        return None
+    directions = (np.diff(problem.sets.first) - (problem.sets.cone != DISC))[some]
+    if (directions > 1).any():
+        return "a friction cone or a disc in space has no finite set of faces"
+    return "a friction cone in the plane is no product of intervals"
+
+
+def forward(problem: MixedNCP) -> Image:
+    s, lower, upper = problem.sets, problem.lower.copy(), problem.upper.copy()
+    alone = np.flatnonzero(s.cone != NO_CONE)
+    z, disc = s.order[s.first[alone]], s.cone[alone] == DISC
+    lower[z], upper[z] = 0.0, np.inf
+    radius = problem.mu[s.at[alone[disc]]]
+    lower[z[disc]], upper[z[disc]] = -radius, radius
+    return Image(bounded(problem.M, problem.q, lower, upper), lambda z: z, lambda z: z)
+
+
+def bounded(M: Array, q: Array, lower: Array, upper: Array) -> MLCP:
+    """An LCP where all unknowns are nonnegative and have no other bound, an MLCP elsewhere."""
+    plain = not np.any(lower) and bool(np.all(upper == np.inf))
+    return LCP(M, q) if plain else MLCP(M, q, lower, upper)
+
+
+BRIDGE = Bridge(
+    "intervals as bounds", frozenset({MixedNCP.kind}), frozenset({LCP.kind, MLCP.kind}), 1, applies, forward, exact=True
+)
