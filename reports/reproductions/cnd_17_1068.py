@@ -363,9 +363,9 @@ def redundancy() -> Section:
         "A table has four legs and needs three. “Due to the presence of redundant constraints, the matrix N … is "
         "symmetric positive semi-definite. As such, a solution …, while global, is not unique.” A box on four "
         "corners shows it: Gauss-Seidel sweeps give other impulses when the corners are merely listed in another "
-        "order, and the same velocity to the last digits.\n\nHow far can the impulses differ? All solutions form a convex "
-        "set: impulses in their cones that give this velocity and do no work against $d$. The least and the most "
-        "that one corner may carry are two more conic programmes.",
+        "order, and the same velocity to the last digits.\n\nHow far can the impulses differ? All solutions form a "
+        "convex set: impulses in their cones that give this velocity and do no work against $d$. The least and the "
+        "most that one corner may carry are two more conic programmes.",
         (r"\{\gamma \in K:\ D \gamma = M (v^+ - v) - h f,\ \gamma^T d = 0\}, \qquad d = D^T v^+ + (\Phi/h, 0, 0)",),
         claims=(
             Claim("N is singular: rank of the 12 × 12 matrix of four corners", 11, rank(problem.M).value, relation="≤"),
