@@ -13,8 +13,9 @@ from numba import types
 from numpy.typing import NDArray
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import FAST, INDICES, MATRIX, SOLVE_T, VECTOR, reaches_all
+from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR
 from workbench.problems.classes import Array
+from workbench.problems.islands import READ, coupled_parts
 from workbench.problems.solution import Status
 
 FEW = 32
@@ -22,60 +23,28 @@ FEW = 32
 
 Indices = NDArray[np.int64]
 I64 = types.int64
-# Problems keep their arrays read-only; such types take any.
-READ_ROW, READ = (types.Array(types.float64, rank, "C", readonly=True) for rank in (1, 2))
 SOLVED, INACCURATE, INFEASIBLE = int(Status.SOLVED), int(Status.INACCURATE), int(Status.INFEASIBLE)
-
-
-@kernel(types.boolean(READ_ROW, INDICES, I64), **FAST)
-def meets_another(row, part, mine):
-    """Whether a row (n,) of M has entries in columns of another part."""
-    found = 0
-    for j in range(row.shape[0]):
-        found |= (row[j] != 0.0) & (part[j] != mine)
-    return found != 0
 
 
 @kernel(I64(READ, I64, I64, INDICES))
 def find_parts(M, r, d, part):
     """Number of parts of M (n, n), and in part (n,) which one an unknown belongs to, in the order of their first ones.
 
-    Unknowns are [n (r), t (d r), others]; r = 0 where none belong to contacts. Cost: a few rows of M where one unknown
-    leads to all others, as is common; else a pass over M. Where there is one part only, `part` is left as it is.
+    Unknowns are [n (r), t (d r), others]; r = 0 where none belong to contacts.
     """
-    n = M.shape[0]
-    met = np.empty(n, dtype=np.int64)
-    if n == 0 or reaches_all(M, part, met):
-        return min(n, 1)
+    n, count = M.shape[0], 0
+    owner, least = np.empty(n, dtype=np.int64), np.empty(n - d * r, dtype=np.int64)
     for i in range(n):
-        met[i] = 0
-        part[i] = (i - r) // d if r <= i < r + d * r else i
-    count = n - d * r
-    for i in range(n):
-        if count == 1:
-            break
-        if meets_another(M[i], part, part[i]):
-            for j in range(n):
-                if M[i, j] != 0.0 and met[part[j]] == 0:
-                    met[part[j]] = 1
-                    count -= 1
-            # The row's own part, which stays, has been counted only where the row has entries in it.
-            if met[part[i]] == 1:
-                count += 1
-            met[part[i]] = 1
-            mine = part[i]
-            for j in range(n):
-                if met[part[j]] == 1:
-                    part[j] = mine
-            for j in range(n):
-                met[j] = 0
-    # Parts go by the names of unknowns until here.
-    count = 0
-    for i in range(n):
-        if met[part[i]] == 0:
-            count += 1
-            met[part[i]] = count
-        part[i] = met[part[i]] - 1
+        owner[i] = i if i < r else (i - r) // d if i < r + d * r else i - d * r
+    coupled_parts(M, owner, least)
+    for k in range(least.shape[0]):
+        # Least members come before all others.
+        if least[k] == k:
+            part[k], count = count, count + 1
+        else:
+            part[k] = part[least[k]]
+    for i in range(n - 1, -1, -1):
+        part[i] = part[owner[i]]
     return count
 
 

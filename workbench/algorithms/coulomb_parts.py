@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from workbench.algorithms import best
 from workbench.algorithms.components import find_parts, gather
-from workbench.algorithms.one_contact import natural_gap
 from workbench.problems.classes import Array, ConeProblem, is_sparse
+from workbench.problems.islands import parts_of
 
 HALVED = 100
 """Unknowns above which no part may have more than half of them: sparse factors of the whole cost little more than its,
@@ -49,22 +49,20 @@ def solve_by_parts(problem: ConeProblem, solve: Callable[[ConeProblem], Staged])
     most = max((rows.size for rows, _ in split), default=0)
     if not split or (problem.size > HALVED and 2 * most > problem.size):
         return None
-    z, u = np.zeros(problem.size), np.empty(problem.size)
+    z = np.zeros(problem.size)
     reported: tuple[str, ...] = ()
     iterations, worst = 0, -1.0
     for rows, W_k in split:
         contacts = rows[rows < r]
         part = Part(W_k, problem.q[rows], problem.mu[contacts], d, problem.associated)
         z_k, residual, some, stages = solve(part)
-        z[rows], u[rows] = z_k, W_k @ z_k + part.q
+        z[rows] = z_k
         best.offer(z)
         iterations += some
         if residual > worst:
             worst, reported = residual, stages
-    law = np.array(W.diagonal()), np.array(problem.q), np.array(problem.mu), d, problem.associated
-    residual = natural_gap(*law, z, u)
     parts = f"{len(split)} parts that nothing couples, {most // (1 + d)} contacts the largest"
-    return z, residual, iterations, (f"{parts}; the one of the largest residual", *reported)
+    return z, worst, iterations, (f"{parts}; the one of the largest residual", *reported)
 
 
 def _split_dense(W: Array, r: int, d: int) -> Iterator[tuple[Indices, Array]]:
@@ -81,16 +79,14 @@ def _split_dense(W: Array, r: int, d: int) -> Iterator[tuple[Indices, Array]]:
 def _split_sparse(W: Any, r: int, d: int) -> Iterator[tuple[Indices, Array]]:
     """As `_split_dense`; blocks of many unknowns stay sparse."""
     from scipy import sparse
-    from scipy.sparse.csgraph import connected_components
 
     W = sparse.csr_array(W, copy=True)
     W.sum_duplicates()
     W.eliminate_zeros()
     contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), d)])
     entries = W.tocoo()
-    graph = sparse.csr_array((np.ones(entries.nnz), (contact[entries.row], contact[entries.col])), shape=(r, r))
-    count, part = connected_components(graph, directed=False)
-    if count == 1:
+    least, part = np.unique(parts_of(contact[entries.row], contact[entries.col], r), return_inverse=True)
+    if least.size == 1:
         return
     part = part[contact]
     order = np.argsort(part, kind="stable")

@@ -26,9 +26,10 @@ from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
 from workbench.engine.timing import clock
-from workbench.problems.classes import ConeProblem, parts_of
+from workbench.problems.classes import ConeProblem
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
 from workbench.problems.global_problem import GlobalConeProblem
+from workbench.problems.islands import parts_of
 from workbench.problems.solution import Solution, Status
 
 STOP = 1e-7

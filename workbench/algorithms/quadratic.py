@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from workbench.algorithms.base import Solver, refusal
 from workbench.engine.timing import clock
 from workbench.problems.classes import SYMMETRY_TOLERANCE, Array, ConeProblem, Problem, is_sparse, is_symmetric
-from workbench.problems.residual import coupled_parts
+from workbench.problems.islands import coupled_parts
 from workbench.problems.solution import Solution, Status
 
 CONVEX_KINDS = frozenset({"LCP", "MLCP", "conic QP"})

@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, VECTOR, least_members, unite
+from workbench.engine.kernels import INDICES, VECTOR
 from workbench.engine.scratch import scratch
 from workbench.problems.contact_blocks import APART, COULOMB, DISC
 from workbench.problems.residual import (
@@ -51,22 +51,6 @@ def row_products(row, first, J_first, J_column, J, V_first, V_column, V, n, W):
             for p in range(J_first[a], J_first[a + 1]):
                 spread[J_column[p]] = 0.0
         at += m * m
-
-
-@kernel(types.void(READ_INDICES, *STORED, INDICES, INDICES))
-def find_parts(row, first, column, value, body, part):
-    """part (B + bodies,): the least block of the island of every block, and of every body that a block moves.
-
-    J (R, n) sparse in rows of blocks; body (n,) is which one a velocity belongs to. Numbers that are 0 couple nothing.
-    """
-    B = row.shape[0] - 1
-    for i in range(part.shape[0]):
-        part[i] = i
-    for i in range(B):
-        for p in range(first[row[i]], first[row[i + 1]]):
-            if value[p] != 0.0:
-                unite(i, B + body[column[p]], part)
-    least_members(part)
 
 
 @kernel(types.void(READ_INDICES, READ_INDICES, READ_ROW, READ_ROW, READ_ROW, READ_ROW, VECTOR))

@@ -203,16 +203,6 @@ def _cone_gap(z: Array, step: Array, mu: Array, d: int) -> Array:
     return np.where(np.concatenate([opens, np.repeat(opens, d, axis=-1)], axis=-1), z, step + beyond)
 
 
-def parts_of(one: NDArray[np.int64], other: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """The least member of the part of every one of `count`, where each of `one` is coupled to its of `other`."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_array((np.ones(one.size), (one, other)), shape=(count, count))
-    _, part = connected_components(graph, directed=False)
-    return np.unique(part, return_index=True)[1][part]
-
-
 class Cones:
     """K contains z perp W z + q (+ De Saxce shift) in K*, over r friction cones mu z_n >= |z_t|.
 
@@ -318,6 +308,8 @@ class ConeProblem(Cones):
         return found
 
     def _parts(self) -> NDArray[np.int64]:
+        from workbench.problems.islands import parts_of
+
         M: Any = self.M
         r, entries = self.mu.size, M.tocoo()
         contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), self.d)])

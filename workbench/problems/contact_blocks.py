@@ -189,11 +189,11 @@ class ContactBlocks:
         """(B,) the least block of the island of every one: what bodies couple directly or through others."""
         if self.small:
             return self.small.part
-        from workbench.problems.block_kernels import find_parts
+        from workbench.problems.islands import parts_over_bodies
 
         body = self.body.astype(np.int64)
         found = np.empty(self.blocks + int(body.max(initial=-1)) + 1, dtype=np.int64)
-        find_parts(self.row, *_stored(self.J), body, found)
+        parts_over_bodies(self.row, *_stored(self.J), body, found)
         return found[: self.blocks]
 
     def among(self, blocks: Indices) -> "ContactBlocks":

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from workbench.engine.lazy import sparse
 from workbench.errors import DataError
-from workbench.problems.classes import Array, Cones, is_symmetric, parts_of
+from workbench.problems.classes import Array, Cones, is_symmetric
 from workbench.problems.friction_problem import LARGEST_DENSE, GlobalFrictionProblem, Sparse
 
 FEW = 100
@@ -51,6 +51,8 @@ class GlobalConeProblem(Cones):
         return self.diagonal
 
     def _parts(self) -> NDArray[np.int64]:
+        from workbench.problems.islands import parts_of
+
         H, r, body = self.data.H.tocoo(), self.mu.size, self.data.inertia.body
         contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), self.d)])
         return parts_of(contact[H.col], r + body[H.row], r + int(body.max()) + 1)[:r]

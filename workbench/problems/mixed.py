@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.errors import DataError
-from workbench.problems.classes import _asked, _finite, _square, parts_of
+from workbench.problems.classes import _asked, _finite, _square
 from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
 
 Indices = NDArray[np.int64]
@@ -171,6 +171,8 @@ class MixedNCP:
 
     def _parts(self) -> Indices:
         """(B,) the least set of the part of every one: what M couples directly or through others."""
+        from workbench.problems.islands import parts_of
+
         set_of = np.repeat(np.arange(self.sets.cone.size), np.diff(self.sets.first))
         i, j = np.nonzero(self.set_by_set.A)
         return parts_of(set_of[i], set_of[j], self.sets.cone.size)

@@ -12,8 +12,8 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import least_members, reaches_all, unite
 from workbench.engine.scratch import INDICES, VECTOR, scratch, scratch_indices
+from workbench.problems.islands import coupled_parts
 
 FAR = 1e5
 """Impulses z/D of a contact count up to this multiple of the motion D u of its part: of near-redundant contacts they
@@ -82,23 +82,6 @@ def equilibration(M, D):
     for i in range(n):
         if D[i] == 0.0:
             D[i] = 1.0
-
-
-@kernel(types.void(READ, INDICES, INDICES))
-def coupled_parts(M, owner, part):
-    """In part (B,), the least member of the part of every contact or row, owner (n,) being whose the rows of M are."""
-    n = M.shape[0]
-    if n == 0 or reaches_all(M, scratch_indices(n), scratch_indices(n)):
-        for k in range(part.shape[0]):
-            part[k] = 0
-        return
-    for k in range(part.shape[0]):
-        part[k] = k
-    for i in range(n):
-        for j in range(n):
-            if M[i, j] != 0.0 and part[owner[i]] != part[owner[j]]:
-                unite(owner[i], owner[j], part)
-    least_members(part)
 
 
 @kernel(types.void(INDICES, VECTOR))

@@ -10,8 +10,8 @@ from numba import types
 
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, least_members, unite
-from workbench.engine.scratch import scratch_indices
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR
+from workbench.problems.islands import parts_over_bodies
 from workbench.problems.mass import mass_of, solve_mass
 from workbench.problems.residual import READ_ROW
 
@@ -115,26 +115,6 @@ def push(row, unknown, R, s, x, pointer, index, data, P, b):
                 b[index[k]] += data[k] * P[a]
 
 
-@kernel(types.void(READ_INDICES, *STORED, INDICES, INDICES))
-def find_islands(row, pointer, index, data, group, part):
-    """part (B,): the least block of the island of every one."""
-    n = group.shape[0]
-    touched = scratch_indices(n)
-    for g in range(n):
-        touched[g] = -1
-    for i in range(part.shape[0]):
-        part[i] = i
-        for k in range(pointer[row[i]], pointer[row[i + 1]]):
-            if data[k] == 0.0:
-                continue
-            g = group[index[k]]
-            if touched[g] < 0:
-                touched[g] = i
-                continue
-            unite(i, touched[g], part)
-    least_members(part)
-
-
 class SmallBlocks:
     """The matrices of few contact blocks; raises DataError where the mass matrix is not positive definite."""
 
@@ -152,8 +132,9 @@ class SmallBlocks:
         self.free_velocity = self._answered(np.zeros(X), np.empty(R))
         self.q, self.sizes = np.empty(X), np.empty(X)
         free_rows(p.row, p.unknown, p.L, *self.J, self.free_velocity, p.c, self.q, self.sizes)
-        self.part = np.empty(p.blocks, dtype=np.int64)
-        find_islands(p.row, *self.J, group, self.part)
+        part = np.empty(p.blocks + begin.size - 1, dtype=np.int64)
+        parts_over_bodies(p.row, *self.J, group, part)
+        self.part = part[: p.blocks]
 
     def impulses(self, x: Array) -> Array:
         """P (R,) of x (X,)."""

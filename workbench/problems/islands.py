@@ -1,0 +1,81 @@
+"""Islands: what nothing couples has no influence on one another, and is measured and solved apart.
+
+Contacts, blocks or rows are coupled where one's numbers make the other move: by entries of a matrix over them, or by
+the bodies that both move. Each search ends in the least member of everyone's island.
+"""
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import FAST, INDICES, least_members, reaches_all, unite
+from workbench.engine.scratch import scratch_indices
+
+I64 = types.int64
+READ_ROW, READ = (types.Array(types.float64, rank, "C", readonly=True) for rank in (1, 2))
+READ_INDICES = types.Array(types.int64, 1, "C", readonly=True)
+
+
+@kernel(types.boolean(READ_ROW, INDICES, INDICES, I64), **FAST)
+def meets_another(row, owner, part, mine):
+    """Whether a row (n,) has entries in columns of another part than `mine`, as far as parts are known."""
+    found = 0
+    for j in range(row.shape[0]):
+        found |= (row[j] != 0.0) & (part[owner[j]] != mine)
+    return found != 0
+
+
+@kernel(types.void(READ, INDICES, INDICES))
+def coupled_parts(M, owner, part):
+    """In part (B,), the least member of the part of every contact or row, owner (n,) being whose the rows of M are.
+
+    Cost: a few rows of M where one unknown leads to all others, as is common; else a pass over M.
+    """
+    n = M.shape[0]
+    if n == 0 or reaches_all(M, scratch_indices(n), scratch_indices(n)):
+        for k in range(part.shape[0]):
+            part[k] = 0
+        return
+    for k in range(part.shape[0]):
+        part[k] = k
+    for i in range(n):
+        if meets_another(M[i], owner, part, part[owner[i]]):
+            for j in range(n):
+                if M[i, j] != 0.0 and part[owner[i]] != part[owner[j]]:
+                    unite(owner[i], owner[j], part)
+    least_members(part)
+
+
+@kernel(types.void(READ_INDICES, READ_INDICES, INDICES))
+def linked(one, other, part):
+    """As `coupled_parts`, where each of `one` is coupled to its of `other`."""
+    for k in range(part.shape[0]):
+        part[k] = k
+    for k in range(one.shape[0]):
+        unite(one[k], other[k], part)
+    least_members(part)
+
+
+def parts_of(one: NDArray[np.int64], other: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """The least member of the part of every one of `count`, where each of `one` is coupled to its of `other`."""
+    part = np.empty(count, dtype=np.int64)
+    linked(np.ascontiguousarray(one, dtype=np.int64), np.ascontiguousarray(other, dtype=np.int64), part)
+    return part
+
+
+@kernel(types.void(READ_INDICES, READ_INDICES, READ_INDICES, READ_ROW, READ_INDICES, INDICES))
+def parts_over_bodies(row, first, column, value, body, part):
+    """part (B + bodies,): the least block of the island of every block, and of every body that a block moves.
+
+    J (R, n) sparse, block i having the rows row[i] : row[i + 1]; body (n,) is which one a velocity belongs to. Numbers
+    that are 0 couple nothing.
+    """
+    B = row.shape[0] - 1
+    for i in range(part.shape[0]):
+        part[i] = i
+    for i in range(B):
+        for p in range(first[row[i]], first[row[i + 1]]):
+            if value[p] != 0.0:
+                unite(i, B + body[column[p]], part)
+    least_members(part)
