@@ -27,7 +27,7 @@ from workbench.algorithms.law_equations import law_equations, one_block
 from workbench.algorithms.one_contact import one_contact
 from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
-from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve
+from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.contact_blocks import ASSOCIATED, DISC, NO_CONE
 from workbench.problems.islands import coupled_parts
@@ -54,6 +54,8 @@ SHARE, LEAST, ROUND_OFF = 0.1, 1e-16, 4e-15
 nothing to gain, and that from which on steps go on only while they gain a digit."""
 RISE = 10.0
 """The error, in units of z, that ends the steps on a subproblem."""
+HALVINGS, SLIGHT = 8, 1e-3
+"""Of a damped step; the share of its length by which the error falls at least."""
 FULL, SHORTEST, GOLDEN = 4, 0.1, 0.5 * (np.sqrt(5.0) - 1.0)
 """Newton steps of full length; the shortest irregular one; lengths are multiples of the golden ratio, without their
 integer parts."""
@@ -295,12 +297,40 @@ def irregular_steps(p, centre, eps, floor, share, size, z, info):
     return least <= goal
 
 
+@kernel(types.void(DENSE, VECTOR, INDICES))
+def damped_steps(p, z, info):
+    """Newton steps from z, in place, each halved until the error of the equations falls, while it does."""
+    n, B = p.q.shape[0], p.mu.shape[0]
+    C_i, B_i, space = scratch_matrix(B, p.widest * p.widest), scratch_matrix(B, p.widest * p.widest), scratch(n * n)
+    u, gap, step = scratch(n), scratch(n), scratch(n)
+    affine(p.W, p.q, z, u)
+    error = linearise(p, z, u, gap, C_i, B_i)
+    for _ in range(STEPS):
+        if not newton_step(p.W, p.first, gap, C_i, B_i, FLOOR, space, step):
+            return
+        info[0] += 1
+        length, before = 2.0, error
+        for k in range(n):
+            z[k] += 2.0 * step[k]
+        for _ in range(HALVINGS):
+            length *= 0.5
+            for k in range(n):
+                z[k] -= length * step[k]
+            affine(p.W, p.q, z, u)
+            error = linearise(p, z, u, gap, C_i, B_i)
+            if error < (1.0 - SLIGHT * length) * before:
+                break
+        if not error < (1.0 - SLIGHT * length) * before:
+            return
+
+
 @kernel(NUMBER(DENSE, NUMBER, VECTOR, INDICES))
 def proximal(p, best, z, info):
     """The proximal point method from z, of residual `best`; z takes the best iterate, whose residual is returned."""
     n, size = p.q.shape[0], max(length(z, 0, z.shape[0]), length(p.q, 0, z.shape[0]))
-    trial, u, centre, begin = scratch(n), scratch(n), scratch(n), scratch(n)
+    trial, u, centre, swept = scratch(n), scratch(n), scratch(n), scratch(n)
     copy(z, centre)
+    set_all(0.0, swept)
     eps, at_centre, failed, before = LARGEST_EPS, best, 0, np.inf
     for _ in range(ROUNDS):
         if best <= ENOUGH or (best <= VERIFIED and best > 0.5 * before):
@@ -319,9 +349,11 @@ def proximal(p, best, z, info):
             failed += 1
             eps = min(1.0, RISES * eps)
             if failed % BURSTS == 0:
-                copy(z, begin)
-                copy(z, trial)
-                irregular_steps(p, begin, 0.0, FLOOR, 0.0, size, trial, info)
+                for _ in range(SWEEPS):
+                    sweep_contacts(p, swept)
+                    info[0] += 1
+                copy(swept, trial)
+                damped_steps(p, trial, info)
                 residual = keep_better(p, trial, u, best, z)
                 best = min(best, residual)
                 eps = max(LEAST_EPS, min(eps, residual))
