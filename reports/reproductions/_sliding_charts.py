@@ -77,7 +77,8 @@ def over_step(frame: pd.DataFrame) -> alt.Chart:
     colour = alt.Scale(domain=order, range=COLOURS[: len(order)])
 
     def log(column: str) -> tuple[alt.Scale, alt.Axis]:
-        decades = range(int(np.floor(np.log10(frame[column].min()))), int(np.ceil(np.log10(frame[column].max()))) + 1)
+        shown = np.log10(frame[column][frame[column] > 0])
+        decades = range(int(np.floor(shown.min())), int(np.ceil(shown.max())) + 1)
         return alt.Scale(type="log"), alt.Axis(format=".0e", values=[10.0**k for k in decades])
 
     (x_scale, x_axis), (y_scale, y_axis) = log("h"), log("impulse")
