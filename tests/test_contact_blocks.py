@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from benchmarks.packings import packing
 from tests.block_problems import FORMULATIONS, KINDS, cone, intervals, polygon, pose, random_blocks, tower
-from workbench.algorithms import find_solver
+from workbench.algorithms import contact_blocks, find_solver
 from workbench.algorithms.best import HEAD, kept, show, watch
 from workbench.algorithms.block_islands import MOST_INTERVALS
 from workbench.algorithms.block_newton import solve_island
@@ -169,6 +170,22 @@ def test_the_best_iterate_and_a_limit_of_steps_are_kept():
             found = SOLVER.solve(p)
             assert (kept(place) == found.z).all()
     show(np.zeros(HEAD))
+
+
+@pytest.mark.parametrize("law", ["coulomb", "ccp"])
+def test_packings_of_spheres_are_solved_as_such(law, monkeypatch):
+    """Which is a matter of time alone; one contact that is none of spheres, and they are blocks like all others."""
+    p = packing(40, "moving", law).blocks
+    assert p.blocks >= contact_blocks.MANY
+    found = SOLVER.solve(p)
+    assert found.verified
+    assert found.stages == (f"{p.blocks} contacts of spheres, spheres-newton: {found.residual:.1e}",)
+    monkeypatch.setattr(contact_blocks, "FOR_GRADIENTS", contact_blocks.MANY)
+    by_gradients = SOLVER.solve(replace(p))
+    assert ("spheres-gradient" in by_gradients.stages[0]) == (law == "ccp")
+    np.testing.assert_allclose(p.velocities(by_gradients.z), p.velocities(found.z), atol=1e-7)
+    other = replace(p, J=p.J * np.where(np.arange(p.J.shape[1]) == p.J.indices[0], 1.01, 1.0))
+    assert not any("spheres" in stage for stage in SOLVER.solve(other).stages)
 
 
 def test_what_has_no_solution_ends_and_is_not_called_solved():

@@ -1,11 +1,11 @@
 """Contact blocks of any sets to round-off, island by island.
 
-What nothing couples is solved apart: single blocks by themselves (`block_sweeps`), small islands by the dense methods
-(`block_islands`), what has only equalities by one factorisation (`block_equalities`), all others, and those where these
-fail, by Newton's method over bodies (`block_newton`), and where velocities all but fit together once more
-(`block_misfit`). A guess that solves an island is its answer, and a
-start elsewhere; where Newton's method finds no solution from it, it begins from zero. Guarantees are those of the
-methods; the problem's own residual grades every island and the whole.
+Packings of spheres have methods of their own (`sphere_newton`). Of all others what nothing couples is solved apart:
+single blocks by themselves (`block_sweeps`), small islands by the dense methods (`block_islands`), what has only
+equalities by one factorisation (`block_equalities`), the rest, and those where these fail, by Newton's method over
+bodies (`block_newton`), and where velocities all but fit together once more (`block_misfit`). A guess that solves an
+island is its answer, and a start elsewhere; where Newton's method finds no solution from it, it begins from zero.
+Guarantees are those of the methods; the problem's own residual grades every island and the whole.
 """
 
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from workbench.algorithms.base import EXACT, refusal
 from workbench.arrays import Array
 from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.contact_blocks import ASSOCIATED, ContactBlocks
 from workbench.problems.solution import Solution, Status
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 ENOUGH, ENOUGH_OF_CONES = 1e-11, EXACT
 """Residuals at which nothing more is done, if not adjusted: in general, and of small islands with cones, whose solver
 has begun anew until rounding let it come no further."""
+MANY, FOR_GRADIENTS = 50, 1000
+"""Blocks from which on contacts of spheres are solved as a packing, and of associated flow by gradients first."""
 MOST = 1000
 """Newton steps on an island from one start, if not adjusted; fewer leave no time for other methods after them."""
 
@@ -129,6 +131,8 @@ class BlockSolver:
         from workbench.algorithms.block_newton import solve_island
 
         p = progress.problem
+        if p.blocks >= MANY and self.as_spheres(progress):
+            return
         left = [some for some in islands(p) if progress.residuals[some.blocks].max() > self.enough]
         x = progress.x.copy()
         if single := [some for some in left if some.blocks.size == 1]:
@@ -152,6 +156,26 @@ class BlockSolver:
                 progress.iterations += iterations
                 progress.stages += [f"{some.blocks.size} blocks, {stage}" for stage in stages]
                 self.once_more(progress, some.blocks, unknowns, part)
+
+    def as_spheres(self, progress: Progress) -> bool:
+        """All contacts by the methods for packings, if they are of spheres; whether that was enough."""
+        from workbench.algorithms import sphere_gradient, sphere_newton
+
+        p = progress.problem
+        enough = max(self.enough, sphere_newton.STOP)
+        methods: list[Any] = [sphere_newton.SOLVER]
+        if p.blocks >= FOR_GRADIENTS and (p.cone == ASSOCIATED).all():
+            methods.insert(0, sphere_gradient.SOLVER)
+        if self.most < MOST or methods[-1].why_not(p) is not None:
+            return False
+        for method in methods:
+            found = method.adjusted(enough, None).solve_from(p, progress.x)
+            progress.offer(found.z)
+            progress.iterations += found.iterations
+            progress.stages.append(f"{p.blocks} contacts of spheres, {method.name}: {found.residual:.1e}")
+            if progress.residuals.max() <= enough:
+                return True
+        return False
 
     def enough_for(self, island: "Island") -> float:
         """The residual at which an island is left as it is."""
