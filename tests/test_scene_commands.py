@@ -197,7 +197,7 @@ def test_a_scene_is_shown(box, capsys):
         (["compare", "BOX", "--relax", "rigid"], "--relax is for cases, and box.xml is a scene"),
         (["compare", "BOX", "--time-limit", "3"], "--time-limit is for files"),
         (["compare", "wheel", "--key", "home"], "--key is for scenes, and wheel is the name of a case"),
-        (["compare", "BOX", "--solver", "lemke"], "lemke solves LCP; scenes need a solver for contact blocks"),
+        (["compare", "BOX", "--solver", "lemk"], "unknown solver 'lemk'"),
         (["compare", "BOX", "--key", "home"], "no keyframe 'home'; it has thrown"),
         (["compare", "BOX", "--set", "geom/foot.friction"], "give NAME=VALUE"),
         (["compare", "BOX", "-f", "engine:bullet"], "unknown engine 'engine:bullet'"),

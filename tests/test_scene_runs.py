@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.scenes import Balls
+from workbench.builtin.formulations import FORMULATIONS
 from workbench.comparison.scenes import single
 from workbench.comparison.scenes.bodies import SYMPTOMS
 from workbench.comparison.scenes.measured import MeasuredScene
@@ -13,7 +14,7 @@ from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
 from workbench.scenes.memory import Memory
 from workbench.scenes.run import TOO_FAST, perturbed, run
-from workbench.scenes.stepper import Stepped
+from workbench.scenes.stepper import SceneStepper, Stepped
 from workbench.scenes.track import Step, Track, by_body
 
 FLIES = dict(positions=[[0, 0, 1.0], [0, 1, 1.0]], velocities=[[0, 0, 0], [0, 0, 0]])
@@ -236,3 +237,21 @@ def test_what_has_gone_in_is_taken_as_touching_and_what_has_come_apart_as_joined
     assert single.Touching(scene).instant(*scene.start(), 0.0, 0.1).g.tolist() == [0.0]
     above = Balls([[0, 0, 0.11]], [[0, 0, 0]])
     assert single.Touching(above).instant(*above.start(), 0.0, 0.1).phi == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(("name", "solver"), [("coulomb", "coulomb-exact"), ("ccp", "clarabel"), ("box", "lemke")])
+def test_a_solver_of_other_problems_steps_a_scene_over_bridges(name, solver):
+    """In flight, too, where there is nothing to solve."""
+    falls = Balls(positions=[[0, 0, 0.13], [0.05, 0, 0.35]], velocities=[[1, 0, -1], [0, 0, -1]])
+    f = FORMULATIONS.find(name)
+    usual, found = (run(falls, SceneStepper(falls, f, 1e-2, solver=x), 12) for x in (None, solver))
+    assert found.finished
+    assert min(usual.contacts) == 0 < max(usual.contacts)
+    np.testing.assert_allclose(found.v, usual.v, atol=1e-5)
+
+
+def test_cones_in_space_end_the_run_of_a_solver_of_lcps():
+    falls = Balls(positions=[[0, 0, 0.1]], velocities=[[1, 0, -1]])
+    found = run(falls, SceneStepper(falls, FORMULATIONS.find("ccp"), 1e-2, solver="lemke"), 12)
+    assert (found.status, found.finished) == (Status.REFUSED, False)
+    assert "no finite set" in found.reason

@@ -313,7 +313,6 @@ def test_what_a_scene_cannot_be_stepped_with_is_refused():
     for given, why in (
         (dict(h=0.0), "step = 0 s; a positive number is needed"),
         (dict(passes=0), "passes = 0; a whole number from 1 on is needed"),
-        (dict(solver="lemke"), "lemke solves LCP.*; scenes need a solver for contact blocks"),
     ):
         with pytest.raises(DataError, match=why):
             SceneStepper(scene, NAMED["coulomb"], **given)

@@ -25,7 +25,9 @@ from workbench.comparison.solving import (
     summary,
 )
 from workbench.errors import DataError
+from workbench.problems.bridges import cones_over_bodies
 from workbench.problems.classes import LCP, CoulombNCP
+from workbench.problems.examples import examples
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, normals_first
 from workbench.readers.files import read_problem_file, write_problem_file
 from workbench.step.one_step import solve_system
@@ -33,6 +35,7 @@ from workbench.step.simulation import simulate
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]
+OF_SPHERES = "spheres", "spheres-gradient", "spheres-newton", "spheres-interior"
 
 
 def one_contact(q, mu=0.5):
@@ -356,3 +359,23 @@ def test_order_of_a_local_file(tmp_path, capsys):
     by_contact = np.zeros(6)
     by_contact[normals_first(2, 2)] = answer.impulses
     assert by_contact == pytest.approx([1.0, 0, 0, 2.0, -0.1, 0], abs=1e-12)
+
+
+def test_a_file_with_contacts_of_spheres_is_solved_by_their_solvers(tmp_path, capsys):
+    """Over (M, H), which bridges lead to the blocks that these take; other files are refused for what they are."""
+    for law, formulation, names in (("CCP", "ccp", OF_SPHERES), ("Coulomb", "coulomb", OF_SPHERES)):
+        data = cones_over_bodies.BRIDGE.forward(examples(1)[f"{law} of spheres"]).problem.data
+        write_problem_file(data, tmp_path / "spheres.hdf5")
+        options = [x for name in names for x in ("--solver", name)]
+        rows = json.loads(run(capsys, "solve", tmp_path / "spheres.hdf5", "-f", formulation, *options, "--json"))
+        assert [row["verified"] for row in rows] == [True] * len(names)
+        assert all("contacts and bilateral rows as blocks" in row["path"] for row in rows)
+    write_problem_file(redundant(np.random.default_rng(8)), tmp_path / "others.hdf5")
+    rows = json.loads(run(capsys, "solve", tmp_path / "others.hdf5", "--solver", "spheres", "--json"))
+    assert "these are not contacts of spheres: " in rows[0]["reason"]
+
+
+def test_the_default_solver_takes_a_tolerance(folder, capsys):
+    (row,) = json.loads(run(capsys, "solve", folder / "a.hdf5", "-f", "ccp", "--tolerance", "1e-6", "--json"))
+    assert (row["verified"], row["tolerance"], row["path"]) == (True, 1e-6, None)
+    assert row["residual"] <= 1e-6

@@ -38,7 +38,7 @@ def promised(solver, problem, path):
 def test_the_examples_are_of_every_kind_that_there_is():
     known = {kind for solver in SOLVERS for kind in solver.solves}
     assert {problem.kind for problem in EXAMPLES[0].values()} == known
-    assert {kind for bridge in BRIDGES for kind in bridge.begins | bridge.ends} == known
+    assert {kind for bridge in BRIDGES for kind in frozenset(bridge.leads).union(*bridge.leads.values())} == known
 
 
 @pytest.mark.parametrize("problem", KINDS)
@@ -56,7 +56,7 @@ def test_a_cell_is_verified_or_refused_for_a_mathematical_reason(name, problem):
         assert objection(solver, given[problem]) is None
         assert found.path == path.names
         assert found.residual == pytest.approx(float(given[problem].residual(found.z)), rel=1e-6, abs=1e-13)
-        assert path.end.kind in solver.solves
+        assert path.end.kind in solver.solves or not given[problem].size
         if promised(name, problem, path):
             assert found.verified, found.why_not
         elif not found.verified:
@@ -64,7 +64,7 @@ def test_a_cell_is_verified_or_refused_for_a_mathematical_reason(name, problem):
             assert found.why_not
 
 
-TAKEN = 149
+TAKEN = 160
 """Cells of the table in which a solver takes a problem, of 320: fewer would be a bridge lost."""
 
 
@@ -154,7 +154,7 @@ def test_the_command_line_prints_the_table(capsys):
     assert json.loads(capsys.readouterr().out) == records[: len(KINDS)]
     assert main(["list", "solvers"]) == 0
     (line,) = (x for x in capsys.readouterr().out.split("\n") if re.match("clarabel +[0-9]", x))
-    assert line.split()[1:5] == ["0", "0", "1", "0"]
+    assert line.split()[1:5] == ["0", "0", "0", "0"]
     assert line.split()[5] == "s"
     assert main(["list", "keller"]) == 0
     shown = " ".join(capsys.readouterr().out.split())

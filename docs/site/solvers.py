@@ -16,7 +16,7 @@ def solvers() -> str:
         [problem, *(mark(some[k]) for some in rows.values())] for k, problem in enumerate(problems)
     ])  # fmt: skip
     bridges = table(["bridge", "from", "to"], [
-        [escaped(b.name), ", ".join(sorted(b.begins)), ", ".join(sorted(b.ends))] for b in BRIDGES
+        [escaped(b.name), kind, ", ".join(sorted(ends))] for b in BRIDGES for kind, ends in b.leads.items()
     ])  # fmt: skip
     words = [
         f"### {name}\n\n{table(['problem', 'path', 'guaranteed for'], map(_row, some))}" for name, some in rows.items()

@@ -3,7 +3,8 @@
 A search over actual problems, cheapest first: whether a bridge applies depends on the numbers, and images are formed
 where the search comes by. From each kind of problem a bridge is crossed once at most. An answer is carried back and
 graded by the residual of the problem that was given, with the tolerance of the solver. Where no chain leads from
-Coulomb's law to a solver, it is taken as a sequence of CCPs, without a guarantee (`problems.bridges.de_saxce`).
+Coulomb's law to a solver, it is taken as a sequence of CCPs, without a guarantee (`problems.bridges.de_saxce`). A
+problem without unknowns is solved by any solver.
 """
 
 from dataclasses import dataclass, replace
@@ -80,6 +81,8 @@ class Path:
 
 def path_to(solver: Solver, problem: Any) -> Path | str:
     """The path from a problem to a solver, or the reason why there is none."""
+    if not problem.size:
+        return Path(problem)
     path = _chain(solver, problem, problem.kind)
     if isinstance(path, Path) or not de_saxce.is_shifted(problem):
         return path
@@ -119,7 +122,7 @@ def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
                 path = path.over(bridge)
             except DataError as error:
                 after = f" (after: {', '.join(path.names)})" if path.bridges else ""
-                (obstacles if bridge.ends & solver.solves else others).append(f"{error}{after}")
+                (obstacles if bridge.leads[path.end.kind] & solver.solves else others).append(f"{error}{after}")
                 continue
             crossed.add(begun)
             if path.leads_back:
@@ -130,7 +133,7 @@ def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
                 return path
             refusals.append(reason)
         for next_bridge in BRIDGES:
-            if path.end.kind in next_bridge.begins and (next_bridge, path.end.kind) not in crossed:
+            if path.end.kind in next_bridge.leads and (next_bridge, path.end.kind) not in crossed:
                 heappush(ahead, (cost + next_bridge.cost, next(order), path, next_bridge))
     nowhere = f"{solver.name} solves {', '.join(sorted(solver.solves))}; no bridge leads there from {kind}"
     if refusals:
@@ -140,11 +143,26 @@ def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
     return f"{nowhere}: {reason}" if reason else nowhere
 
 
+def solved_from(solver: Any, problem: Any, start: Array) -> Solution:
+    """What a solver makes of a problem from a start (n,), by a path where it does not take that as it is.
+
+    Solvers that take no start begin from nothing.
+    """
+    if problem.kind in solver.solves:
+        begin = getattr(solver, "solve_from", None)
+        found = measured(solver, problem, solver.solve(problem) if begin is None else begin(problem, start))
+        if found.claimed is not Status.REFUSED:
+            return found
+    return solved_by_path(solver, problem, start)
+
+
 def solved_by_path(solver: Solver, problem: Any, start: Array | None = None) -> Solution:
     """A problem solved as the image that a path leads to; a refusal where there is no path.
 
     Solvers that take no start begin from nothing.
     """
+    if not problem.size:
+        return Solution(np.zeros(0), Status.SOLVED, 0.0, solver.tolerance, 0, 0.0, solver.name)
     begun = clock()
     path = path_to(solver, problem)
     if isinstance(path, str):

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms.base import Solver, measured, solved_by
-from workbench.algorithms.paths import solved_by_path
+from workbench.algorithms.base import Solver, solved_by
+from workbench.algorithms.paths import solved_by_path, solved_from
 from workbench.arrays import Array
 from workbench.errors import DataError, WorkbenchError
 from workbench.problems.classes import Problem
@@ -60,9 +60,9 @@ class Tuning:
         start = np.array(self.start, dtype=float)
         if start.shape != (problem.size,) or not np.isfinite(start).all():
             raise DataError(f"the start has shape {start.shape}; {problem.size} finite numbers are needed")
-        if problem.kind in method.solves and method.why_not(problem) is None:
-            return measured(method, problem, method.solve_from(problem, start))
-        return solved_by_path(method, problem, start)
+        if problem.kind in method.solves and method.why_not(problem):
+            return solved_by_path(method, problem, start)
+        return solved_from(method, problem, start)
 
 
 UNTUNED = Tuning()

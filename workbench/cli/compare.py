@@ -166,8 +166,8 @@ def _of_case(o: argparse.Namespace) -> dict[str, Any]:
 
 def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The scene, and the arguments of `wb.compare` beside it."""
+    from workbench.algorithms import find_solver
     from workbench.comparison.metrics import METRICS
-    from workbench.scenes.stepper import scene_solver
     from workbench.verbs.find import find_formulations
     from workbench.verbs.scene import apart, duration_of, find_engine, scene
 
@@ -179,7 +179,7 @@ def _of_scene(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         find_engine(x, found)
     return found, {
         "formulations": [*chosen, *engines] if o.formulation else None, "metrics": metrics,
-        "solvers": [scene_solver(x) for x in o.solver or ()], "workers": os.cpu_count() or 1,
+        "solvers": [find_solver(x) for x in o.solver or ()], "workers": os.cpu_count() or 1,
         "steps": _steps(o.step) if o.step else None,
         "duration": number_option(o.duration, "--duration", "seconds") if o.duration else duration_of(o.case),
         "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms.base import Solver
+from workbench.algorithms.base import Solver, solved_by
 from workbench.arrays import Array
 from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
@@ -103,7 +103,7 @@ class Posed:
         )  # fmt: skip
         posed = Posed(self.poser, bare, Memory())
         problem: Any = posed.problem()
-        solution = solver.solve(problem)
+        solution = solved_by(solver, problem)
         return posed.impulses(solution.z)[0] if solution.claimed is Status.SOLVED else np.zeros(s.contacts)
 
     def _data(self, hooked: bool) -> Given:

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.algorithms import find_solver
-from workbench.algorithms.base import Solver, measured
+from workbench.algorithms.base import Solver
+from workbench.algorithms.paths import solved_from
 from workbench.arrays import Array
 from workbench.errors import DataError
 from workbench.escalation import HOPELESS, Chain, default_solver, in_steps
@@ -61,7 +62,7 @@ class SceneStepper:
             raise DataError(f"step = {self.h:g} s; a positive number is needed")
         if not (isinstance(passes, int | np.integer) and passes >= 1):
             raise DataError(f"passes = {passes}; a whole number from 1 on is needed")
-        self.method = in_steps(default_solver(ContactBlocks.kind) if solver is None else scene_solver(solver))
+        self.method = in_steps(default_solver(ContactBlocks.kind) if solver is None else find_solver(solver))
         self.lost, self.others = 0, Counter[str]()
         self.label, self.solver, self.passes = formulation.label, self.method.name, passes
         self.poser = Poser(formulation, normal, scene.v_th, scene.recovery)
@@ -127,20 +128,10 @@ class SceneStepper:
         return solution, iterations, self.passes, False
 
     def _solved(self, problem: Any, guess: Array) -> Solution:
-        start = getattr(self.method, "solve_from", None)
-        found = measured(self.method, problem, self.method.solve(problem) if start is None else start(problem, guess))
+        found = solved_from(self.method, problem, guess)
         if found.solver != self.solver:
             self.others[found.solver] += 1
         self.lost = 0 if found.verified else self.lost + 1
         if self.lost == HOPELESS and isinstance(self.method, Chain):
             self.method = self.method.first
         return found
-
-
-def scene_solver(solver: str | Solver) -> Solver:
-    """A solver for steps of scenes; raises DataError for one of other problems, UnknownNameError for another name."""
-    found = find_solver(solver)
-    if ContactBlocks.kind not in found.solves:
-        solves = ", ".join(sorted(found.solves))
-        raise DataError(f"{found.name} solves {solves}; scenes need a solver for {ContactBlocks.kind}, such as nsgs")
-    return found

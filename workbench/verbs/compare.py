@@ -22,7 +22,14 @@ from workbench.output import page_path, provenance, replaced
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import ENDINGS, read_problem_file
-from workbench.verbs.find import along_axes, find_case, find_formulation, find_formulations, find_relaxation
+from workbench.verbs.find import (
+    along_axes,
+    find_case,
+    find_formulation,
+    find_formulations,
+    find_relaxation,
+    find_solver,
+)
 from workbench.verbs.results import Result
 from workbench.verbs.scene import apart, duration_of, engines_of, find_engine, is_scene, must_be_known, scene
 
@@ -177,7 +184,7 @@ def _scene(
 ) -> Compared:  # fmt: skip
     """The comparison of a scene; without formulations all of the workbench that are local to their contacts, and its
     engines."""
-    from workbench.scenes.stepper import SceneStepper, scene_solver
+    from workbench.scenes.stepper import SceneStepper
 
     found = scene(what)
     if formulations is None:
@@ -194,7 +201,7 @@ def _scene(
     measured = None if metrics is None else several(metrics)
     c = compare_scene(
         found, chosen, find_formulation("coulomb"), SceneStepper, settings, engines, progress, measured, workers,
-        [scene_solver(x) for x in several(solvers)],
+        [find_solver(x) for x in several(solvers)],
     )  # fmt: skip
     own = {"steps": sizes, "reference_step": finest, "duration": settings.duration}
     return Compared(c, {"scene": str(what) if isinstance(what, str | Path) else found.name, "settings": own,

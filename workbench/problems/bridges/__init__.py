@@ -15,7 +15,6 @@ from workbench.problems.bridges import (
     free_unknowns,
     generators,
     intervals,
-    nothing_left,
     planar_coulomb,
     set_by_set,
 )
@@ -26,7 +25,6 @@ __all__ = ["BRIDGES", "Bridge", "Image"]
 BRIDGES: tuple[Bridge, ...] = (
     set_by_set.BRIDGE,
     intervals.BRIDGE,
-    nothing_left.BRIDGE,
     free_unknowns.BRIDGE,
     free_unknowns.EQUATIONS,
     bounds.BRIDGE,

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.errors import DataError
-from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import is_symmetric
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
 from workbench.problems.friction_problem import GlobalFrictionProblem, contact_by_contact
@@ -66,6 +66,9 @@ def bilateral_impulses(data: GlobalFrictionProblem, p: Array) -> Array:
 
 
 BRIDGE = Bridge(
-    "contacts and bilateral rows as blocks", frozenset({GlobalConicQP.kind, GlobalCoulombNCP.kind}),
-    frozenset({ContactBlocks.kind}), 1, applies, forward,
-)  # fmt: skip
+    "contacts and bilateral rows as blocks",
+    between((GlobalConicQP.kind, GlobalCoulombNCP.kind), ContactBlocks.kind),
+    1,
+    applies,
+    forward,
+)

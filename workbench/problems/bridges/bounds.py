@@ -67,6 +67,9 @@ def _inside(problem: MLCP | MixedNCP):
 
 
 BRIDGE = Bridge(
-    "bounds with multipliers", frozenset({MLCP.kind, MixedNCP.kind}), frozenset({LCP.kind, MixedNCP.kind}), 2,
-    applies, forward,
-)  # fmt: skip
+    "bounds with multipliers",
+    {MLCP.kind: frozenset({LCP.kind}), MixedNCP.kind: frozenset({MixedNCP.kind})},
+    2,
+    applies,
+    forward,
+)

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import ConicQP, CoulombNCP, is_symmetric
 from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
 from workbench.problems.mixed import MixedNCP
@@ -72,10 +72,10 @@ def forward(law: int, problem: MixedNCP) -> Image:
 
 
 ASSOCIATED_CONES = Bridge(
-    "friction cones with associated flow", frozenset({MixedNCP.kind}), frozenset({ConicQP.kind}), 2,
+    "friction cones with associated flow", between([MixedNCP.kind], ConicQP.kind), 2,
     partial(applies, ASSOCIATED), partial(forward, ASSOCIATED),
 )  # fmt: skip
 COULOMB_CONES = Bridge(
-    "friction cones under Coulomb's law", frozenset({MixedNCP.kind}), frozenset({CoulombNCP.kind}), 2,
+    "friction cones under Coulomb's law", between([MixedNCP.kind], CoulombNCP.kind), 2,
     partial(applies, COULOMB), partial(forward, COULOMB),
 )  # fmt: skip

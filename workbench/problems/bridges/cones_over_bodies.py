@@ -8,7 +8,7 @@ import numpy as np
 from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.problems.bridges.bodies import bilateral_impulses
-from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
 from workbench.problems.friction_problem import GlobalFrictionProblem, normals_first
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
@@ -48,6 +48,9 @@ def forward(p: ContactBlocks) -> Image:
 
 
 BRIDGE = Bridge(
-    "friction cones over (M, H)", frozenset({ContactBlocks.kind}),
-    frozenset({GlobalConicQP.kind, GlobalCoulombNCP.kind}), 1, applies, forward,
-)  # fmt: skip
+    "friction cones over (M, H)",
+    between([ContactBlocks.kind], GlobalConicQP.kind, GlobalCoulombNCP.kind),
+    1,
+    applies,
+    forward,
+)

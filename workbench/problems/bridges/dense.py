@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from workbench.arrays import Array
 from workbench.errors import DataError
 from workbench.problems.bridges import cones, intervals
-from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
 from workbench.problems.friction_problem import LARGEST_DENSE
 from workbench.problems.mixed import MixedNCP, Sets
@@ -29,8 +29,6 @@ def normals_first(p: ContactBlocks) -> NDArray[np.int64]:
 
 
 def applies(p: ContactBlocks) -> str | None:
-    if not p.size:
-        return "there are no unknowns, hence no sets"
     if p.size > LARGEST_DENSE:
         return f"L W R + N would have {p.size} rows; at most {LARGEST_DENSE} are held as a dense matrix"
     return None
@@ -59,4 +57,4 @@ def of_one_kind(p: ContactBlocks) -> Image:
     raise DataError(f"blocks of several kinds are no dense problem of one kind: {reason}")
 
 
-BRIDGE = Bridge("L W R + N formed", frozenset({ContactBlocks.kind}), frozenset({MixedNCP.kind}), 2, applies, forward)
+BRIDGE = Bridge("L W R + N formed", between([ContactBlocks.kind], MixedNCP.kind), 2, applies, forward)

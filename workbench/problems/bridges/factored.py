@@ -8,7 +8,7 @@ import numpy as np
 from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.errors import DataError
-from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import is_psd
 from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
 from workbench.problems.mixed import MixedNCP
@@ -53,6 +53,4 @@ def forward(problem: MixedNCP) -> Image:
     return Image(blocks, problem.plain, there)
 
 
-BRIDGE = Bridge(
-    "W = J J^T over unit masses", frozenset({MixedNCP.kind}), frozenset({ContactBlocks.kind}), 3, applies, forward
-)
+BRIDGE = Bridge("W = J J^T over unit masses", between([MixedNCP.kind], ContactBlocks.kind), 3, applies, forward)

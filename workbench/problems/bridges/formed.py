@@ -23,6 +23,9 @@ def forward(problem: GlobalConeProblem) -> Image:
 
 
 BRIDGE = Bridge(
-    "W formed", frozenset({GlobalConicQP.kind, GlobalCoulombNCP.kind}), frozenset({ConicQP.kind, CoulombNCP.kind}), 2,
-    applies, forward,
-)  # fmt: skip
+    "W formed",
+    {GlobalConicQP.kind: frozenset({ConicQP.kind}), GlobalCoulombNCP.kind: frozenset({CoulombNCP.kind})},
+    2,
+    applies,
+    forward,
+)

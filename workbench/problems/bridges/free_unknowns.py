@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.bridges.intervals import bounded
 from workbench.problems.classes import LCP, MLCP, Equations, equilibration
 from workbench.problems.mixed import MixedNCP
@@ -70,6 +70,7 @@ def forward(problem: MLCP | MixedNCP) -> Image:
     return Image(left, back, lambda z: z[o])
 
 
-FREE = frozenset({LCP.kind, MLCP.kind, MixedNCP.kind})
-BRIDGE = Bridge("free unknowns eliminated", FREE, FREE, 2, applies, forward)
-EQUATIONS = Bridge("equations solved", FREE, frozenset({Equations.kind}), 2, are_equations, forward)
+BOUNDED = frozenset({LCP.kind, MLCP.kind})
+LEFT = {LCP.kind: BOUNDED, MLCP.kind: BOUNDED, MixedNCP.kind: frozenset({MixedNCP.kind})}
+BRIDGE = Bridge("free unknowns eliminated", LEFT, 2, applies, forward)
+EQUATIONS = Bridge("equations solved", between(LEFT, Equations.kind), 2, are_equations, forward)

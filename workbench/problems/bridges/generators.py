@@ -10,7 +10,7 @@ no finite set of generators; with finitely many the cone is a pyramid (Anitescu 
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import LCP, ConeProblem, ConicQP, is_sparse
 
 
@@ -40,6 +40,4 @@ def forward(problem: ConicQP) -> Image:
     return Image(LCP(0.5 * (M + M.T), G.T @ problem.q), lambda y: G @ y, there)
 
 
-BRIDGE = Bridge(
-    "cones by their generators as an LCP", frozenset({ConicQP.kind}), frozenset({LCP.kind}), 2, applies, forward
-)
+BRIDGE = Bridge("cones by their generators as an LCP", between([ConicQP.kind], LCP.kind), 2, applies, forward)

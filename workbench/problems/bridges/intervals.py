@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.contact_blocks import DISC, NO_CONE
 from workbench.problems.mixed import MixedNCP
@@ -44,6 +44,4 @@ def bounded(M: Array, q: Array, lower: Array, upper: Array) -> MLCP:
     return LCP(M, q) if plain else MLCP(M, q, lower, upper)
 
 
-BRIDGE = Bridge(
-    "intervals as bounds", frozenset({MixedNCP.kind}), frozenset({LCP.kind, MLCP.kind}), 1, applies, forward, exact=True
-)
+BRIDGE = Bridge("intervals as bounds", between([MixedNCP.kind], LCP.kind, MLCP.kind), 1, applies, forward, exact=True)

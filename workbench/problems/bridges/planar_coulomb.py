@@ -10,7 +10,7 @@ lambda is |u_t| where the contact slides. Contacts without friction have n alone
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.bridges.generators import applies
 from workbench.problems.classes import LCP, CoulombNCP
 
@@ -36,6 +36,4 @@ def forward(problem: CoulombNCP) -> Image:
     return Image(LCP(M, B.T @ q), lambda x: B @ x, there)
 
 
-BRIDGE = Bridge(
-    "Coulomb's law in the plane as an LCP", frozenset({CoulombNCP.kind}), frozenset({LCP.kind}), 2, applies, forward
-)
+BRIDGE = Bridge("Coulomb's law in the plane as an LCP", between([CoulombNCP.kind], LCP.kind), 2, applies, forward)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.problems.bridges.bridge import Bridge, Image
+from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import LCP, MLCP, ConeProblem, ConicQP, CoulombNCP, is_sparse
 from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE
 from workbench.problems.friction_problem import contact_by_contact
@@ -10,8 +10,6 @@ from workbench.problems.mixed import MixedNCP, Sets
 
 
 def applies(problem: MLCP | ConeProblem) -> str | None:
-    if not problem.size:
-        return "there are no unknowns, hence no sets"
     return (
         f"W is sparse, with {problem.size} rows; a mixed problem has a dense matrix" if is_sparse(problem.M) else None
     )
@@ -33,6 +31,9 @@ def forward(problem: MLCP | ConeProblem) -> Image:
 
 BRIDGE = Bridge(
     "its sets one by one",
-    frozenset({LCP.kind, MLCP.kind, ConicQP.kind, CoulombNCP.kind}), frozenset({MixedNCP.kind}), 1, applies, forward,
+    between((LCP.kind, MLCP.kind, ConicQP.kind, CoulombNCP.kind), MixedNCP.kind),
+    1,
+    applies,
+    forward,
     exact=True,
-)  # fmt: skip
+)
