@@ -273,6 +273,7 @@ def test_what_just_proves_existence_or_absence_and_what_just_does_not(verdict, W
     [
         ([[2]], ["2", "2"], {"index_set": [0], "x": ["1"]}, True),
         ([[2]], ["2", "2"], {"index_set": [0], "x": ["0"]}, False),
+        ([[2, 0], [0, 3]], ["2", "2"], {"index_set": [0, 1], "x": ["1", "0"]}, True),
         ([[2]], ["2", "1"], {"index_set": [0], "x": ["1"]}, False),
         ([[2]], ["2", "-2"], {"index_set": [0], "x": ["1"]}, False),
         ([[2]], ["3", "3"], {"index_set": [0], "x": ["1"]}, False),

@@ -11,6 +11,7 @@ from workbench.certificates import documents, factors, inequalities, limits, piv
 from workbench.certificates import exact as arithmetic
 from workbench.certificates.cones import check_cones
 from workbench.certificates.distance import check_distance
+from workbench.certificates.friction import LAWS
 from workbench.certificates.inequalities import is_feasible
 from workbench.certificates.outcomes import NOT_VERIFIED, REFUTED, VERIFIED, Finding, RefusedError, TooLongError, text
 from workbench.certificates.problem import common, read_problem
@@ -184,6 +185,23 @@ def test_uniqueness_is_proved_by_the_fields_that_it_needs_and_no_others(verdict)
     problem = {"M": M, "q": ["0"], "lower": ["0"], "upper": [None]}
     for support, expected in ((good, VERIFIED), ({**good, "note": "1"}, NOT_VERIFIED), ({}, NOT_VERIFIED)):
         assert result(problem, "uniqueness", verdict, support) == expected
+
+
+def test_the_distance_of_a_p_matrix_is_checked_too():
+    minors = {"about": "P", "verdict": "yes", "support": {"by": "tree", "tree": [["minors"]]}}
+    for lower, expected in (("2", VERIFIED), ("3", REFUTED)):
+        bound = {"about": "distance_to_non_p", "verdict": [lower, None], "support": {}}
+        assert [f.result for f in verify(signed({"M": [["2"]]}, minors, bound))] == [VERIFIED, expected]
+
+
+@pytest.mark.parametrize(
+    ("q", "coulomb", "cone"),
+    [(["-1", "0"], REFUTED, REFUTED), (["1", "2"], VERIFIED, REFUTED), (["2", "2"], VERIFIED, VERIFIED)],
+)
+def test_existence_is_checked_with_the_contacts_and_tangents_of_the_problem(q, coulomb, cone):
+    problem = {"W": [["0", "0"], ["0", "0"]], "q": q, "mu": ["1"], "d": 1}
+    for law, expected in zip(LAWS, (coulomb, cone), strict=True):
+        assert result(problem, law, "exists", {"kind": "no impulse"}) == expected
 
 
 def test_bounds_are_shown_as_decimals():

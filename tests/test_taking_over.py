@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from tests.block_problems import random_blocks
 from workbench.algorithms import find_solver
@@ -16,7 +17,7 @@ from workbench.builtin.cases.cube import Cube
 from workbench.cli.words import find_formulation
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
-from workbench.escalation import HOPELESS, Chain, default_solver, in_steps
+from workbench.escalation import HOPELESS, RATIONALS, ROUNDED, Chain, default_solver, in_steps
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import LCP, MLCP, CoulombNCP
 from workbench.problems.solution import Solution, Status
@@ -209,8 +210,9 @@ def test_an_answer_with_impulses_that_hide_q_is_held_against_a_proof():
     claimed = Solution(squeezed, Status.SOLVED, 1e-12, EXACT, 1, 0.0, "none")
     assert default_solver("Coulomb NCP").take_over(problem, claimed).proof
     assert default_solver("Coulomb NCP").take_over(problem, replace(claimed, z=squeezed / 3e3)).proof
-    mild = replace(claimed, z=squeezed / 1e5)
-    assert default_solver("Coulomb NCP").take_over(problem, mild) is mild
+    for share in (1e4, 1e5):
+        mild = replace(claimed, z=squeezed / share)
+        assert default_solver("Coulomb NCP").take_over(problem, mild) is mild
     # Of a problem that has a solution nothing is proved, and the answer stays.
     open_end = replace(problem, q=np.array([-1.0, 1.0, 0, 0, 0, 0]))
     assert default_solver("Coulomb NCP").take_over(open_end, claimed).z is squeezed
@@ -265,6 +267,95 @@ def test_a_solution_that_rounding_has_taken_away_is_found_and_said():
     assert "q raised by 1e-15" in replace(default_solver("LCP"), then=()).take_over(least, failed).reason
     further = replace(problem, q=np.array([-1e-6, -1.0, 1.0]))
     assert replace(default_solver("LCP"), then=()).take_over(further, failed).proof
+
+
+def failed(n):
+    """The answer of a method that found nothing."""
+    return Solution(np.full(n, np.nan), Status.RAY, np.inf, EXACT, 1, 0.0, "none")
+
+
+@pytest.mark.parametrize("share", ROUNDED)
+def test_q_is_raised_by_the_least_share_that_suffices(share):
+    """A floor and a ceiling whose velocities are apart by this share of the larger one, and then by some more."""
+    problem = LCP(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([-1.0, 1.0 - share]))
+    found = replace(default_solver("LCP"), then=()).take_over(problem, failed(2))
+    assert found.verified
+    assert f"q raised by {share:g} of" in found.reason
+    apart = replace(problem, q=np.array([-1.0, 1.0 - 3 * share]))
+    found = replace(default_solver("LCP"), then=()).take_over(apart, failed(2))
+    assert found.proof if share == ROUNDED[-1] else f"q raised by {10 * share:g} of" in found.reason
+
+
+def test_what_has_an_exact_solution_is_solved_as_it_stands():
+    found = replace(default_solver("LCP"), then=()).take_over(LCP(np.eye(2), np.array([-1.0, 0.0])), failed(2))
+    np.testing.assert_array_equal(found.z, [1.0, 0.0])
+    assert (found.solver, found.reason) == (RATIONALS, "tried: none RAY")
+
+
+def test_exact_arithmetic_is_begun_up_to_its_most_unknowns_and_no_further(monkeypatch):
+    absent = LCP(np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([-1.0, -1.0]))
+    chain = replace(default_solver("LCP"), then=(), most=2)
+    assert chain.take_over(absent, failed(2)).proof
+    late = replace(chain, seconds=0.0).take_over(absent, failed(2))
+    assert "not proved within 0 s" in late.reason
+    beyond = replace(chain, most=1).take_over(absent, failed(2))
+    assert not beyond.proof
+    assert "not proved beyond 1 unknowns" in beyond.reason
+    J = np.array([[0.0, 0, 1], [0, 0, -1], [1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0]])
+    closing = CoulombNCP(J @ J.T, np.array([-1.0, -1, 0, 0, 0, 0]), np.full(2, 0.5))
+    blocks = random_blocks(np.random.default_rng(4), ["coulomb"], count=4, bodies=2)
+    for problem in (closing, blocks):
+        for most, decided in ((problem.size, True), (problem.size - 1, False)):
+            monkeypatch.setattr("workbench.escalation.LARGEST_FRICTION", most)
+            assert Chain(Says(), ()).take_over(problem, failed(problem.size)).verified == decided
+
+
+def test_bounds_that_no_number_is_within_are_told_from_either_side():
+    far = np.full(2, np.inf)
+    for lower, upper in ((np.array([0.0, np.inf]), far), (-far, np.array([0.0, -np.inf]))):
+        found = default_solver("MLCP").solve(MLCP(np.eye(2), np.ones(2), lower, upper))
+        assert found.proof == "no solution: no number is within the bounds of z[1]"
+
+
+@pytest.mark.parametrize(
+    ("M", "asked"),
+    [
+        ([[1.0, 0.0], [0.0, 1.0]], True),
+        ([[9e149, 0.0], [0.0, 1.0]], True),
+        ([[1e150, 0.0], [0.0, 1.0]], False),
+        ([[2e-150, 0.0], [0.0, 1.0]], True),
+        ([[1e-150, 0.0], [0.0, 1.0]], False),
+    ],
+)
+def test_lemkes_method_takes_an_mlcp_of_numbers_whose_squares_are_doubles(monkeypatch, M, asked):
+    """z >= 1 is an LCP in z - 1, with M and M 1 + q."""
+    names = []
+    monkeypatch.setattr("workbench.escalation.find_solver", lambda name: names.append(name) or find_solver(name))
+    problem = MLCP(np.array(M), np.array([0.0, -3.0]), np.ones(2), np.full(2, np.inf))
+    found = Chain(Says(), ()).take_over(problem, failed(2))
+    assert names == ["lemke"] * asked
+    assert found.verified
+    assert found.solver == ("lemke" if asked else RATIONALS)
+
+
+def test_lemkes_method_is_asked_once_and_not_of_equations(monkeypatch):
+    monkeypatch.setattr("workbench.escalation.find_solver", lambda name: pytest.fail(name))
+    free = np.full(1, np.inf)
+    for problem in (LCP(np.eye(1), -np.ones(1)), MLCP(np.eye(1), -np.ones(1), -free, free)):
+        found = Chain(Says(), ()).take_over(problem, failed(1))
+        assert (found.solver, found.verified) == (RATIONALS, True)
+
+
+def test_a_sparse_problem_is_neither_doubted_nor_taken_for_contact_blocks():
+    """Nor is one without contacts."""
+    sparse = CoulombNCP(csr_array(PARTICLE.M), PARTICLE.q, PARTICLE.mu)
+    huge = Solution(np.array([1e12, 0.0, 0.0]), Status.SOLVED, 1e-12, EXACT, 1, 0.0, "none")
+    assert default_solver("Coulomb NCP").take_over(sparse, huge) is huge
+    best = Chain(Says(), ()).take_over(sparse, failed(3))
+    assert (best.verified, best.claimed, best.reason) == (False, Status.RAY, "")
+    nothing = CoulombNCP(np.zeros((0, 0)), np.zeros(0), np.zeros(0))
+    empty = Solution(np.zeros(0), Status.SOLVED, 0.0, EXACT, 1, 0.0, "none")
+    assert default_solver("Coulomb NCP").take_over(nothing, empty) is empty
 
 
 def test_a_proof_says_of_what_it_is():
