@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from workbench.algorithms import SOLVERS
+from workbench.algorithms import METHODS, find_solver
 from workbench.builtin.reports.pages.check import render
 from workbench.builtin.reports.text.check import between, to_text
 from workbench.diagnostics.check import check
@@ -287,7 +287,7 @@ def test_solvers_tell_how_far_they_are_from_the_solution_of_a_p_matrix():
     bounds = {s["name"]: s["error_bound"] for s in result["solvers"] if s["verified"]}
     exact = [float(Fraction(x)) for x in result["solutions"]["points"][0]]
     assert {"lemke", "murty", "pgs"} <= set(bounds)
-    assert {s["name"] for s in result["solvers"]} == {x.name for x in SOLVERS if "LCP" in x.solves}
+    assert {s["name"] for s in result["solvers"]} == {x.name for x in map(find_solver, METHODS) if "LCP" in x.solves}
     for solver in result["solvers"]:
         if solver["verified"]:
             assert np.linalg.norm(np.subtract(solver["z"], exact)) <= solver["error_bound"] + 1e-16 < 1e-8

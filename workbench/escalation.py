@@ -167,14 +167,63 @@ class Chain:
         yield replace(found, z=x, residual=problem.residual(x))
 
 
+@dataclass(frozen=True)
+class Auto:
+    """The default: the chain for the kind that a problem is of. `Solution.solver` is the method that came to an answer.
+
+    Within a kind its first method chooses: contact blocks go by what moves, how many there are, and what nothing
+    couples (`algorithms.contact_blocks`), friction cones by their number (`algorithms.coulomb_exact`).
+    """
+
+    asked: float | None = None
+    name: str = "auto"
+    solves: frozenset[str] = frozenset(ROUND_OFF)
+    guaranteed_for: str = "what the methods are that it chooses; small LCPs and MLCPs by exact arithmetic"
+
+    @property
+    def tolerance(self) -> float:
+        return EXACT if self.asked is None else self.asked
+
+    def of(self, kind: str) -> Chain:
+        """The chain for problems of a kind."""
+        chain = default_solver(kind)
+        return chain if self.asked is None else chain.adjusted(self.asked, None)
+
+    def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "Auto":
+        """Another tolerance. Raises WorkbenchError for a number of iterations, which mean something else everywhere."""
+        if max_iterations is not None:
+            raise WorkbenchError("auto takes no number of iterations: name the solver that is to have it")
+        return replace(self, asked=tolerance or self.asked)
+
+    def why_not(self, problem: Any) -> str | None:
+        return self.of(problem.kind).why_not(problem)
+
+    def solve(self, problem: Any, *guess: Array) -> Solution:
+        """As `Chain.solve`."""
+        return self.of(problem.kind).solve(problem, *guess)
+
+    def solve_from(self, problem: Any, start: Array) -> Solution:
+        """As `Chain.solve_from`."""
+        return self.of(problem.kind).solve_from(problem, start)
+
+
+AUTO = Auto()
+
+
+def of_kind(solver: Solver, kind: str) -> Solver:
+    """The solver for problems of one kind: what `auto` chooses, or any other as it is."""
+    return solver.of(kind) if isinstance(solver, Auto) and kind in solver.solves else solver
+
+
 @cache
 def default_solver(kind: str) -> Chain:
     """The solver that takes a problem of this kind to round-off, with what takes over where it fails."""
     return Chain(find_solver(ROUND_OFF[kind]), THEN.get(kind, ()))
 
 
-def in_steps(solver: Solver) -> Solver:
-    """The solver for one step of many."""
+def in_steps(solver: Solver, kind: str) -> Solver:
+    """The solver for one step of many, problems of a kind."""
+    solver = of_kind(solver, kind)
     return replace(solver, seconds=STEP_SECONDS, most=LARGEST_STEP) if isinstance(solver, Chain) else solver
 
 

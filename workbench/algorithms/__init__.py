@@ -25,7 +25,7 @@ def _line(solver: Any) -> str:
     return f"{', '.join(sorted(solver.solves))}; guaranteed for {solver.guaranteed_for}"
 
 
-SOLVERS = Registry("solver", "workbench.algorithms", {
+METHODS = {
     "lemke": "lemke.method.SOLVER",
     "murty": "murty.SOLVER",
     "judice-pires": "judice_pires.SOLVER",
@@ -46,8 +46,17 @@ SOLVERS = Registry("solver", "workbench.algorithms", {
     "spheres-newton": "sphere_newton.SOLVER",
     "spheres-interior": "sphere_interior.SOLVER",
     "mixed-exact": "mixed_exact.SOLVER",
-}, _is_solver, _line, "workbench.solvers")  # fmt: skip
-"""Name of the solver: module and object below this package. `cvxpy:NAME` stands for any installed CVXPY solver."""
+}
+"""Name of the solver: module and object below this package."""
+SOLVERS = Registry(
+    "solver",
+    "workbench",
+    {"auto": "escalation.AUTO"} | {name: f"algorithms.{place}" for name, place in METHODS.items()},
+    _is_solver,
+    _line,
+    "workbench.solvers",
+)
+"""What chooses a solver, and the solvers themselves. `cvxpy:NAME` stands for any installed CVXPY solver."""
 
 ROUND_OFF = {
     "LCP": "lemke", "MLCP": "proximal", "conic QP": "ccp-exact", "global conic QP": "ccp-exact",

@@ -63,7 +63,7 @@ class Settings:
 
 def is_slow(solver: Solver | None) -> bool:
     """Whether a solver takes long for a run: neither compiled nor what takes a class of problems to round-off."""
-    return not isinstance(solver, KernelSolver) and getattr(solver, "name", "") not in ROUND_OFF.values()
+    return not isinstance(solver, KernelSolver) and getattr(solver, "name", "") not in ("auto", *ROUND_OFF.values())
 
 
 @dataclass(frozen=True)

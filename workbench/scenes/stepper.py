@@ -11,7 +11,7 @@ from workbench.algorithms.base import Solver
 from workbench.algorithms.paths import solved_from
 from workbench.arrays import Array
 from workbench.errors import DataError
-from workbench.escalation import HOPELESS, Chain, default_solver, in_steps
+from workbench.escalation import HOPELESS, Chain, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, ContactBlocks
@@ -62,7 +62,7 @@ class SceneStepper:
             raise DataError(f"step = {self.h:g} s; a positive number is needed")
         if not (isinstance(passes, int | np.integer) and passes >= 1):
             raise DataError(f"passes = {passes}; a whole number from 1 on is needed")
-        self.method = in_steps(default_solver(ContactBlocks.kind) if solver is None else find_solver(solver))
+        self.method = in_steps(find_solver(solver or "auto"), ContactBlocks.kind)
         self.lost, self.others = 0, Counter[str]()
         self.label, self.solver, self.passes = formulation.label, self.method.name, passes
         self.poser = Poser(formulation, normal, scene.v_th, scene.recovery)

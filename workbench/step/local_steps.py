@@ -192,7 +192,7 @@ def _of_whole(
     wanted = np.isin(visited, at).astype(np.int64)
     results = Results(np.full((count, past.q.shape[1]), np.nan), np.full(count, NOT_BEGUN))
     others: Counter[str] = Counter()
-    solver, start, reason = in_steps(solver), clock(), ""
+    solver, start, reason = in_steps(solver, c.kind), clock(), ""
     if count and is_compiled(case, solver, c.kind):
         reason = _compiled(s, base, solver, visited, wanted, past, results)
         left = isinstance(solver, Chain) and not reason

@@ -20,6 +20,7 @@ from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, set_all
 from workbench.engine.timing import clock
 from workbench.errors import DataError
+from workbench.escalation import of_kind
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import CORE, Core
@@ -143,8 +144,9 @@ def _run_kind(
     def alone(part: Case) -> Run:
         return run_whole(part, formulation, solver, h, steps, explicit, normal, relaxation, passes)
 
-    first = alone(parts[0])
     c, others = compiled(formulation, *parts[0].size), parts[1:]
+    solver = of_kind(solver, c.kind)
+    first = alone(parts[0])
     if not others or first.steps < steps or not is_compiled(parts[0], solver, c.kind):
         return [first, *map(alone, others)]
     s = Stepper(c, h, normal, parts[0].v_th, passes)

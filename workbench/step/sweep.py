@@ -24,7 +24,7 @@ from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE_T, VECTOR, copy, is_finite, set_all
 from workbench.errors import DataError, UnknownNameError
-from workbench.escalation import HOPELESS, default_solver, in_steps
+from workbench.escalation import AUTO, HOPELESS, in_steps
 from workbench.language.estimate import normal_estimate
 from workbench.language.formulation import Formulation
 from workbench.mechanics.contact import Array, ContactSystem, _real, normal_law_for
@@ -227,7 +227,7 @@ def take_over(
     formulation: Formulation, system: ContactSystem, data: dict[str, Array], passes: int, results: Results
 ) -> dict[str, int]:
     """Solve the systems that the compiled method has not by its chain; how many every method has solved."""
-    chain, others, lost = in_steps(default_solver(compiled(formulation, *system.size).kind)), Counter[str](), 0
+    chain, others, lost = in_steps(AUTO, compiled(formulation, *system.size).kind), Counter[str](), 0
     closed = SOLVED, NOT_FINITE, REFUSED, NO_FIXED_POINT
     for k in np.flatnonzero(~np.isin(results.counts[:, STATUS], closed)):
         own = replace(system, **{name: value[k] for name, value in data.items()})

@@ -30,10 +30,10 @@ def run_whole(
     c = compiled(formulation, *case.size)
     stepper = Stepper(c, h, normal, case.v_th, passes)
     stepper.follow(case, relaxation, steps)
-    start = clock()
+    solver, start = in_steps(solver, c.kind), clock()
     loop = _compiled_loop if is_compiled(case, solver, c.kind) else _python_loop
     others: Counter[str] = Counter()
-    status, reason, k = loop(case, stepper, in_steps(solver), explicit, steps, progress, others)
+    status, reason, k = loop(case, stepper, solver, explicit, steps, progress, others)
     seconds = clock() - start
     if status is not Status.SOLVED and k < steps:
         reason = f"step {k} (t = {k * h:.4g} s): {reason or status.meaning}"
