@@ -78,6 +78,16 @@ SUPPORTS = [
     ("Z", "no", [[1, 1], [0, 1]], {"entry": [0, 1]}, [{"entry": [1, 0]}, {"entry": [0, 0]}, {"entry": [0]}]),
     ("M", "no", [[1, 1], [0, 1]], {"entry": [0, 1]}, [{"entry": [1, 0]}, {"entry": [0, 1, 0]}, {"entry": [0, 2]}]),
     ("P", "no", [[1, 1], [1, 1]], {"index_set": [0, 1]}, [{"index_set": [0]}, {"index_set": []}]),
+    (
+        "P",
+        "no",
+        [[1, 1], [1, 1]],
+        {"index_set": [0, 1], "minor": "0", "x": ["1", "-1"]},
+        [
+            {"index_set": [0, 1], "minor": "-1", "x": ["1", "-1"]},
+            {"index_set": [0, 1], "minor": "0", "x": ["1", "1"]},
+        ],
+    ),
     ("P0", "no", [[0, 1], [1, 0]], {"index_set": [0, 1]}, [{"index_set": [0]}, {"index_set": [1]}]),
     ("nondegenerate", "no", [[1, 1], [1, 1]], {"index_set": [1, 0]}, [{"index_set": [0]}]),
     ("nondegenerate", "no", [[0, 1], [1, 0]], {"index_set": [1]}, [{"index_set": [0, 1]}]),
@@ -121,6 +131,8 @@ SUPPORTS = [
     ),
     ("Q0", "no", [[1]], None, [{"q": ["-1"], "z": ["-1"], "cover": [["none", ["1"]]]}]),
     ("Q0", "no", [[-1]], None, [{"q": ["-1"], "z": ["-1"], "cover": [["none", ["1"]]]}]),
+    # -I is Q0: this q is feasible with a negative z alone.
+    ("Q0", "no", [[-1, 0], [0, -1]], None, [{"q": ["-1", "1"], "z": ["-1", "0"], "cover": [["none", ["1", "0"]]]}]),
     (
         "PD",
         "yes",
@@ -168,6 +180,9 @@ SUPPORTS = [
         ],
     ),
     ("PD", "yes", [[1, 1], [1, 1]], None, [cholesky([0, 0], 0, [[0], [0, 0]])]),
+    # Dominant in one row alone, whichever it is.
+    ("PD", "yes", [[1, 2], [2, "5/2"]], None, [cholesky([0, 0], 0, [[0], [0, 0]])]),
+    ("PD", "yes", [["5/2", 2], [2, 1]], None, [cholesky([0, 0], 0, [[0], [0, 0]])]),
     ("PD", "yes", [[1]], cholesky([4000], -4000, [[1]]), [cholesky([4001], -4001, [[1]])]),
     ("PD", "yes", [[2, -3], [-3, 2]], None, [cholesky([0, 0], 0, [[0], [0, 0]])]),
     ("PSD", "yes", TWO, None, [cholesky([0, 0], 0, [[1], [0, 1]])]),
@@ -266,8 +281,23 @@ COUNTS = [
         },
     ),
     ([[0, 1], [-1, 1]], ["0", "0"], 1, pinned("1", "1")),
+    # Where w = 0 both equations are z_1 + z_2 = 0.
+    (
+        [[1, 1], [1, 1]],
+        ["0", "0"],
+        1,
+        {
+            "points": [["0", "0"]],
+            "cover": [
+                B, ["branch", 1], ["point", 0, ["0", "0"]], ["point", 0, ["0", "0"]],
+                ["branch", 1], ["point", 0, ["0", "0"]], ["point", 0, ["1", "1"]],
+            ],
+        },
+    ),
 ]  # fmt: skip
 FALSE_COUNTS = [
+    # Where all z are fixed to be zero, c is on a w that is not.
+    ([[1]], ["1"], 1, {"points": [["0"]], "cover": [B, ["point", 0, ["1"]], ["none", ["-1"]]]}),
     # Without its sign, y would rule out the branch that has the solution z = 0.
     ([[1]], ["1"], 0, {"points": [], "cover": [["none", ["-1"]]]}),
     # Nodes of a shape or kind that is not known.
@@ -295,6 +325,8 @@ FALSE_COUNTS = [
     ([[0]], ["0"], "infinite", {"points": [["0"], ["-1"]]}),
     ([[0]], ["0"], "infinite", {"points": [["0"], ["1"], ["2"]]}),
     ([[1]], ["1"], "infinite", {"points": [["0"], ["2"]]}),
+    # z w is zero at one index, and not at the other.
+    (TWO, ["0", "0"], "infinite", {"points": [["0", "0"], ["1", "0"]]}),
     ([[0]], ["1"], "infinite", {"points": [["0"], ["1"]]}),
     ([[1]], ["0"], 2, {"points": [["0"], ["0"]], "cover": [B, ["point", 0, ["0"]], ["point", 1, ["0"]]]}),
     ([[1]], ["0"], True, {"points": [["0"]], "cover": [B, ["point", 0, ["0"]], ["point", 0, ["0"]]]}),

@@ -209,6 +209,11 @@ def test_inequalities_by_elimination_agree_with_another_elimination():
 I, NOUGHT, TURN, HALF = [[1, 0], [0, 1]], [[0, 0], [0, 0]], [[1, 1], [-1, 1]], "1/2"
 SPACE, TOP = [[1, 0, 0], [0, 1, 0], [0, 0, 1]], {"kind": "polyhedral", "x": ["0", "0", "0"]}
 
+PARADOX = [
+    ["branch", 2], ["branch", 3], ["none", ["1", "1/3", "0", "0"]], ["none", ["1", "0", "0", "-1"]],
+    ["none", ["1", "1/6", "-1/6", "0"]],
+]  # fmt: skip
+
 
 def kind(name, **vectors):
     return {"kind": name, **vectors}
@@ -249,6 +254,10 @@ FRICTION = [
     ("none", [[0, 0], [1, 0]], [-1, 0], 1, 1, kind("self-stress", r=["1", "0"]), (True, True)),
     ("none", [[0, 1], [0, 0]], [-1, 0], 1, 1, kind("self-stress", r=["1", "0"]), (False, False)),
     ("none", NOUGHT, [-1, 0], 1, 1, kind("cover", cover=[["none", ["1", "0", "0", "0"]]]), (True, False)),
+    ("none", [[0, 0, 0]] * 3, [0, -1, 0], 1, 2, kind("self-stress", r=["1", "1", "0"]), (False, True)),
+    # Painleve's paradox: no impulse stops what slides, unless friction were less than mu.
+    ("none", [[1, -3], [-3, 9]], [-1, -9], 1, 1, kind("cover", cover=PARADOX), (True, False)),
+    ("none", [[1, -3], [-3, 9]], [-1, -9], HALF, 1, kind("cover", cover=PARADOX), (False, False)),
     ("none", NOUGHT, [0, 0], 1, 1, kind("cover", cover=[["none", ["1", "0", "0", "0"]]]), (False, False)),
 ]
 

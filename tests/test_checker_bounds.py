@@ -114,6 +114,15 @@ def test_the_limits_are_those_that_the_page_tells():
         assert words in page, words
 
 
+def test_numbers_are_whole_or_texts_of_so_many_digits():
+    nines, thirds = "9" * 20_000, "3" * 20_000
+    for number, expected in ((2, 2), (-2, -2), ("-4/6", Fraction(-2, 3)), (f"-{nines}/{thirds}", -3)):
+        assert arithmetic.rational(number) == expected
+    for number in ("9" * 20_001, "1/" + "9" * 20_001, True, 1.0, None, "1/0", "+1", "1 "):
+        with pytest.raises(RefusedError):
+            arithmetic.rational(number)
+
+
 def test_elimination_makes_as_many_inequalities_as_it_may(monkeypatch):
     rows = exact([[sign, k] for k in range(3) for sign in (1, -1)])
     monkeypatch.setattr(inequalities, "MOST", 9)
@@ -202,6 +211,22 @@ def test_existence_is_checked_with_the_contacts_and_tangents_of_the_problem(q, c
     problem = {"W": [["0", "0"], ["0", "0"]], "q": q, "mu": ["1"], "d": 1}
     for law, expected in zip(LAWS, (coulomb, cone), strict=True):
         assert result(problem, law, "exists", {"kind": "no impulse"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("verdict", "q", "mu", "support"),
+    [
+        # Of two contacts the one is pulled, and the problem is solved by no impulse.
+        ("none", [0, 1, 0, 0, 0, 0], [1, 1], {"kind": "self-stress", "r": ["1", "-1", "0", "0", "0", "0"]}),
+        # In space only contacts without any friction have polyhedral cones.
+        ("exists", [1, 1, 0, 0, 1, 0], [0, 1], {"kind": "polyhedral", "x": ["0"] * 6}),
+        ("exists", [1, -1, 0, 0, 0, 0], [1, 1], {"kind": "no impulse"}),
+    ],
+)
+def test_what_proves_existence_holds_at_every_contact(verdict, q, mu, support):
+    W = [["0"] * 6 for _ in range(6)]
+    problem = {"W": W, "q": [str(x) for x in q], "mu": [str(x) for x in mu], "d": 2}
+    assert result(problem, "cone problem", verdict, support) != VERIFIED
 
 
 def test_bounds_are_shown_as_decimals():

@@ -112,8 +112,6 @@ def _check_only(M: Rows, q: Vector, a: list[int], z: Vector, c: Vector) -> None:
     equations = [[*(M[i][j] for j in a), q[i]] for i in a]
     if any(z[i] for i in range(n) if i not in a) or any(dot(row, at) for row in equations):
         raise RefutedError("the point is not in its branch")
-    if not a:
-        return
     # Each unknown as a row over (z_a, 1).
     rows = [
         [*(Fraction(i == j) for j in a), Fraction(0)] if i in a else [*(M[i][j] for j in a), q[i]] for i in range(n)
