@@ -43,10 +43,20 @@ def test_solvers_with_a_tolerance_and_a_limit_keep_to_them(name):
 
 
 @pytest.mark.parametrize("name", ["lemke", "murty", "proximal", "keller", "coulomb-exact", "enumerate"])
-def test_solvers_without_refuse(name):
-    for asked in (Tuning(tolerance=1e-4), Tuning(max_iterations=7)):
-        with pytest.raises(WorkbenchError, match=f"{name} goes on until .*pgs, nsgs, apgd, admm, clarabel"):
-            asked.of(find_solver(name))
+def test_solvers_without_a_number_of_iterations_refuse_one(name):
+    with pytest.raises(WorkbenchError, match=f"{name} goes on until .*pgs, nsgs, apgd, admm, clarabel"):
+        Tuning(max_iterations=7).of(find_solver(name))
+
+
+@pytest.mark.parametrize("name", ["lemke", "murty", "proximal", "keller", "pgs", "clarabel", "auto", "cvxpy:SCS"])
+def test_an_answer_is_graded_by_the_tolerance_that_is_asked_for(name):
+    """Whether its solver stops there, goes on to round-off, or is content with more."""
+    for tolerance in (1e-3, 1e-30):
+        answer = wb.solve(chain(), solver=name, tolerance=tolerance)
+        assert answer.tolerance == tolerance
+        assert answer.verified == (tolerance > 1e-20)
+        assert (answer.status is Status.SOLVED) == answer.verified
+        assert answer.residual > 0
 
 
 @pytest.mark.parametrize("name", ["coulomb", "ccp"])
@@ -78,7 +88,7 @@ def test_from_its_answer_an_lcp_is_solved_at_once(name):
         (dict(solver="lemke", start=np.full(60, np.nan)), "60 finite numbers"),
         (dict(solver="pgs", tolerance=-1.0), "tolerance -1"),
         (dict(solver="pgs", max_iterations=0), "0 iterations"),
-        (dict(solver="lemke", tolerance=1e-3), "takes no tolerance"),
+        (dict(solver="lemke", max_iterations=3), "takes no number of iterations"),
     ],
 )
 def test_what_cannot_be_asked_for_is_reported(arguments, words):

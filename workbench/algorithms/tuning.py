@@ -1,10 +1,12 @@
-"""What a person may ask of a single solve: a start, a tolerance, a number of iterations. Solvers without refuse.
+"""What a person may ask of a single solve: a tolerance, a start, a number of iterations; the last two of some solvers.
 
-A solver that can stop earlier or later has a method `adjusted(tolerance, max_iterations)`, which returns it so; one
-that can begin somewhere has `solve_from(problem, start)`. What counts as verified is not adjusted.
+The tolerance asked for is the one by which an answer is graded, whether or not a solver stops there. One that can stop
+earlier or later has a method `adjusted(tolerance, max_iterations)`, which returns it so, and stops at less where its
+own measure has let pass what the problem's residual does not; one that can begin somewhere has
+`solve_from(problem, start)`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,15 @@ from workbench.algorithms.paths import solved_by_path, solved_from
 from workbench.arrays import Array
 from workbench.errors import DataError, WorkbenchError
 from workbench.problems.classes import Problem
-from workbench.problems.solution import Solution
+from workbench.problems.solution import Solution, Status
+
+CLOSER = 1e-2, 1e-4, 1e-6
+"""Shares of the tolerance at which a solver stops, in turn, where its answer misses the grade."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """start (n,) as unknowns of the problem that is solved; the solver's own tolerance; iterations at most."""
+    """start (n,) as unknowns of the problem that is solved; the tolerance of the grade; iterations at most."""
 
     start: Array | None = None
     tolerance: float | None = None
@@ -37,19 +42,37 @@ class Tuning:
         return not (self.start is self.tolerance is self.max_iterations is None)
 
     def of(self, solver: Any) -> Solver:
-        """The solver with this tolerance and number of iterations. Raises WorkbenchError where it has none."""
-        if self.tolerance is None and self.max_iterations is None:
-            return solver
-        if not hasattr(solver, "adjusted"):
+        """The solver that stops there, if it can. Raises WorkbenchError where it has no number of iterations."""
+        if hasattr(solver, "adjusted"):
+            asked = self.tolerance, self.max_iterations
+            return solver if asked == (None, None) else solver.adjusted(*asked)
+        if self.max_iterations is not None:
             raise WorkbenchError(
-                f"{solver.name} goes on until it has a solution to round-off or cannot go on, and takes no tolerance "
-                "or number of iterations; pgs, nsgs, apgd, admm, clarabel and cvxpy:NAME do"
+                f"{solver.name} goes on until it has a solution to round-off or cannot go on, and takes no number of "
+                "iterations; pgs, nsgs, apgd, admm, clarabel and cvxpy:NAME do"
             )
-        return solver.adjusted(self.tolerance, self.max_iterations)
+        return solver
+
+    def graded(self, found: Solution) -> Solution:
+        """An answer by the tolerance asked for, whatever its solver is content with."""
+        if self.tolerance is None or found.proof:
+            return found
+        held = replace(found, tolerance=self.tolerance)
+        if held.claimed is not Status.SOLVED or held.verified:
+            return held
+        return replace(held, claimed=Status.INACCURATE, reason=held.reason or Status.INACCURATE.meaning)
 
     def solved(self, solver: Any, problem: Problem) -> Solution:
         """The problem solved so. Raises WorkbenchError where the solver cannot, DataError for a start that is none."""
-        method = self.of(solver)
+        found = self.graded(self._solved(self.of(solver), problem))
+        for share in CLOSER:
+            if found.claimed is not Status.INACCURATE or self.tolerance is None or not hasattr(solver, "adjusted"):
+                break
+            closer = solver.adjusted(share * self.tolerance, self.max_iterations)
+            found = min(found, self.graded(self._solved(closer, problem)), key=lambda one: one.residual)
+        return found
+
+    def _solved(self, method: Any, problem: Problem) -> Solution:
         if self.start is None:
             return solved_by(method, problem)
         if not hasattr(method, "solve_from"):

@@ -65,7 +65,11 @@ def add_command(commands: Any) -> None:
         "ends in .npz, .csv or .hdf5 (FCLIB, group solution) for the answer itself",
     )  # fmt: skip
     solve.add_argument("--start", metavar="FILE", help="begin from such an answer, with solvers that can")
-    solve.add_argument("--tolerance", metavar="X", help="at which the solver stops, of solvers that have one")
+    solve.add_argument(
+        "--tolerance",
+        metavar="X",
+        help="residual up to which the answer counts as verified, and at which solvers that can stop there do",
+    )
     solve.add_argument("--max-iterations", metavar="N", help="of solvers that have such a limit")
     solve.set_defaults(run=run_solve)
 

@@ -112,6 +112,7 @@ def solve_problem(
         )
     build_time = clock() - start
     contact, solution = solve_system(formulation, system, method)
+    solution = tuning.graded(solution)
     p = np.concatenate([contact.p_n, contact.p_t])
     return Answer(solution, c.plan.lower.size, build_time, p, taken.velocity(p), moved)
 
