@@ -39,7 +39,7 @@ def bounded(rng, n, free=True):
     if free:
         lower[0], upper[0] = -np.inf, np.inf
     lower[-1], upper[-1] = -1.0, 1.0
-    return MLCP(definite(rng, n), rng.normal(size=n), lower, upper)
+    return MLCP(definite(rng, n), 9.0 * rng.normal(size=n), lower, upper)
 
 
 def cones(rng, r, law, d=1):
@@ -146,6 +146,12 @@ def test_bridges_that_round_nothing_leave_the_matrix_as_it_is():
         image = bridge.forward(problem)
         assert np.array_equal(image.problem.M, problem.M)
         assert np.array_equal(image.problem.q, problem.q)
+
+
+def test_unknowns_as_cones_keep_a_matrix_definite():
+    problem = mixed(np.random.default_rng(5), 4, [])
+    W = BY_NAME["friction cones with associated flow"].forward(problem).problem.M
+    assert np.linalg.eigvalsh(W)[0] >= np.linalg.eigvalsh(problem.M)[0] - 1e-12
 
 
 def ellipse(directions):

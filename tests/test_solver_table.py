@@ -8,7 +8,8 @@ import pytest
 
 from workbench.algorithms import SOLVERS, find_solver
 from workbench.algorithms.base import solved_by
-from workbench.algorithms.paths import Path, objection, path_to, solved_by_path
+from workbench.algorithms.crossing import solved_by_path
+from workbench.algorithms.paths import Path, objection, path_to
 from workbench.algorithms.table import cells
 from workbench.algorithms.tuning import Tuning
 from workbench.cli.main import main
@@ -108,6 +109,29 @@ def test_blocks_with_other_rows_than_their_unknowns_come_back_as_blocks():
     found = solved_by(find_solver("nsgs"), blocks)
     assert found.verified
     assert found.path == ("L W R + N formed", "W = J J^T over unit masses")
+
+
+@pytest.mark.parametrize("name", ["apgd", "pgs", "clarabel", "ccp-exact"])
+@pytest.mark.parametrize("problem", ["Coulomb in the plane", "Coulomb in space", "Coulomb and bounds"])
+def test_a_sequence_of_ccps_comes_to_coulombs_law(name, problem):
+    """Without a proof; where the contacts slide, the first CCP alone does not."""
+    for given in EXAMPLES:
+        found = solved_by(find_solver(name), given[problem])
+        assert found.verified or found.claimed is Status.REFUSED
+        assert found.claimed is Status.REFUSED or found.path[0] == de_saxce.NAME
+
+
+def test_a_sequence_that_comes_to_no_end_says_so():
+    """Coulomb's law with friction that jams two contacts: redundant rows, much friction."""
+    rng = np.random.default_rng(3)
+    J = rng.normal(size=(9, 3))
+    problem = CoulombNCP(J @ J.T, rng.normal(size=9), np.full(3, 3.0), 2)
+    found = solved_by(find_solver("clarabel"), problem)
+    assert found.path == (de_saxce.NAME,)
+    assert found.residual == pytest.approx(float(problem.residual(found.z)))
+    assert not found.verified
+    assert found.claimed is not Status.SOLVED
+    assert found.why_not
 
 
 @pytest.mark.parametrize("name", ["apgd", "pgs", "nsgs"])

@@ -1,10 +1,9 @@
 """The path from a problem to a solver: the cheapest chain of bridges that ends in a problem that the solver takes.
 
 A search over actual problems, cheapest first: whether a bridge applies depends on the numbers, and images are formed
-where the search comes by. From each kind of problem a bridge is crossed once at most. An answer is carried back and
-graded by the residual of the problem that was given, with the tolerance of the solver. Where no chain leads from
-Coulomb's law to a solver, it is taken as a sequence of CCPs, without a guarantee (`problems.bridges.de_saxce`). A
-problem without unknowns is solved by any solver.
+where the search comes by. From each kind of problem a bridge is crossed once at most. Where no chain leads from
+Coulomb's law to a solver, one from the CCP does for a sequence of CCPs (`crossing`). A problem without unknowns is
+solved by any solver.
 """
 
 from dataclasses import dataclass, replace
@@ -14,17 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms import best
-from workbench.algorithms.base import Solver, measured, refusal
+from workbench.algorithms.base import Solver
 from workbench.arrays import Array
-from workbench.engine.timing import clock
 from workbench.errors import DataError
 from workbench.problems.bridges import BRIDGES, Bridge, Image, de_saxce
 from workbench.problems.contact_blocks import ContactBlocks
-from workbench.problems.solution import Solution, Status
-
-MOST, PATIENCE = 200, 10
-"""CCPs in a sequence at most, and those in a row that may bring no smaller residual."""
 
 
 @dataclass(frozen=True)
@@ -141,82 +134,3 @@ def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
     # The last obstacle before the solver is met where nothing else was in the way.
     reason = obstacles[-1] if obstacles else next(iter(others), "")
     return f"{nowhere}: {reason}" if reason else nowhere
-
-
-def solved_from(solver: Any, problem: Any, start: Array) -> Solution:
-    """What a solver makes of a problem from a start (n,), by a path where it does not take that as it is.
-
-    Solvers that take no start begin from nothing.
-    """
-    if problem.kind in solver.solves:
-        begin = getattr(solver, "solve_from", None)
-        found = measured(solver, problem, solver.solve(problem) if begin is None else begin(problem, start))
-        if found.claimed is not Status.REFUSED:
-            return found
-    return solved_by_path(solver, problem, start)
-
-
-def solved_by_path(solver: Solver, problem: Any, start: Array | None = None) -> Solution:
-    """A problem solved as the image that a path leads to; a refusal where there is no path.
-
-    Solvers that take no start begin from nothing.
-    """
-    if not problem.size:
-        return Solution(np.zeros(0), Status.SOLVED, 0.0, solver.tolerance, 0, 0.0, solver.name)
-    begun = clock()
-    path = path_to(solver, problem)
-    if isinstance(path, str):
-        return refusal(solver, problem, path)
-    found = _sequence(solver, problem, path, start) if path.is_sequence else _crossed(solver, problem, path, start)
-    return replace(found, path=path.names, solve_time=clock() - begun)
-
-
-def _crossed(solver: Any, problem: Any, path: Path, start: Array | None) -> Solution:
-    """The answer to the end of a path, carried back and graded."""
-    with best.carried_back(path.end.size, path.back):
-        if start is None or not hasattr(solver, "solve_from"):
-            found = solver.solve(path.end)
-        else:
-            found = solver.solve_from(path.end, path.there(start))
-    found = measured(solver, path.end, found)
-    proof = found.proof if path.is_exact else ""
-    z = path.back(found.z) if np.isfinite(found.z).all() else np.full(problem.size, np.nan)
-    residual = float(problem.residual(z)) if np.isfinite(z).all() else np.inf
-    claimed, reason = found.claimed, found.reason
-    if claimed is Status.NO_SOLUTION and not proof:
-        claimed, reason = (
-            Status.INFEASIBLE,
-            "the problem that it becomes was proved to have no solution",
-        )
-    elif claimed is Status.SOLVED and residual > found.tolerance:
-        claimed = Status.INACCURATE
-        reason = f"residual {found.residual:.1e} on the problem that it becomes, {residual:.1e} when carried back"
-    return replace(found, z=z, residual=residual, claimed=claimed, reason=reason, proof=proof)
-
-
-def _sequence(solver: Solver, problem: Any, path: Path, start: Array | None) -> Solution:
-    """The best of the answers to CCPs, each with the shift of the one before it."""
-    z = np.zeros(problem.size) if start is None else start
-    iterations, vain, least = 0, 0, None
-    for k in range(MOST):
-        flowing = de_saxce.associated(problem, de_saxce.shift(problem, z))
-        here = Path(flowing)
-        try:
-            for bridge in path.bridges:
-                here = here.over(bridge)
-        except DataError as error:
-            return least or refusal(solver, problem, str(error))
-        found = _crossed(solver, flowing, here, z if k or start is not None else None)
-        iterations += found.iterations
-        residual = float(problem.residual(found.z)) if np.isfinite(found.z).all() else np.inf
-        graded = replace(found, residual=residual, proof="", iterations=iterations)
-        vain = 0 if least is None or residual < least.residual else vain + 1
-        least = graded if vain == 0 or least is None else replace(least, iterations=iterations)
-        if residual <= solver.tolerance or vain > PATIENCE or residual == np.inf:
-            break
-        z = found.z
-    assert least is not None
-    if least.verified or least.claimed is not Status.SOLVED:
-        return least
-    reason = f"the sequence of CCPs came to the residual {least.residual:.1e}, and no further"
-    return replace(least, claimed=Status.INACCURATE, reason=reason)

@@ -3,7 +3,7 @@
     K contains z  perp  W z + q + s in K*,     s = mu |u_t| n
 
 No bridge by itself: s is known with the solution only. A fixed point of s is one (Cadoux 2009; Acary, Cadoux,
-Lemarechal & Malick 2011), and `algorithms.paths` looks for it.
+Lemarechal & Malick 2011), and `algorithms.crossing` looks for it.
 """
 
 from dataclasses import replace
