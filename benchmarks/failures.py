@@ -163,7 +163,7 @@ def by_chain(kind: str, x: dict[str, Any], residual: Any, z: Any, counts: Counte
     """Hand the problems that the method to round-off has not solved to the chain, and count what becomes of them."""
     from workbench.escalation import default_solver, in_steps
 
-    chain = in_steps(default_solver(kind))
+    chain = in_steps(default_solver(kind), kind)
     for k in np.flatnonzero(~(residual <= chain.tolerance)):
         found = chain.solve(posed(kind, x, k))
         counts["handed over"] += 1

@@ -17,7 +17,7 @@ from workbench.builtin.cases.cube import Cube
 from workbench.cli.words import find_formulation
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
-from workbench.escalation import HOPELESS, RATIONALS, ROUNDED, Chain, default_solver, in_steps
+from workbench.escalation import AUTO, HOPELESS, RATIONALS, ROUNDED, Chain, default_solver, in_steps
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import LCP, MLCP, CoulombNCP
 from workbench.problems.solution import Solution, Status
@@ -122,7 +122,7 @@ def test_local_steps_and_sweeps_are_taken_over_too(monkeypatch):
     expected = sweep(f, block, v=fall)
     assert not expected.others
     monkeypatch.setattr("workbench.step.sweep.compiled_solver", lambda name, kind: FAILING["fragile"])
-    monkeypatch.setattr("workbench.step.sweep.default_solver", lambda kind: chain)
+    monkeypatch.setattr("workbench.escalation.default_solver", lambda kind: chain)
     taken = sweep(f, block, v=fall)
     assert taken.others == {"coulomb-exact": 2}
     np.testing.assert_allclose(taken.v, expected.v, rtol=0, atol=1e-14)
@@ -392,7 +392,7 @@ def test_the_last_place_of_the_data_decides_no_verdict(name, label):
     case, f, rng = CASES.find(name)(), find_formulation(label), np.random.default_rng(8)
     run = simulate(case, f, default_solver(run_kind(f, case)), 5e-3, min(case.duration, 0.3))
     assert (run.status, run.steps) == (Status.SOLVED, run.steps_wanted)
-    r, chain = run.record, in_steps(default_solver(run.kind))
+    r, chain = run.record, in_steps(AUTO, run.kind)
     for k in range(0, run.steps, max(1, run.steps // 8)):
         M = moved(rng, r.M[k])
         M = np.triu(M) + np.triu(M, 1).T if run.kind == "conic QP" else M
