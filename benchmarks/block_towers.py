@@ -20,7 +20,7 @@ from tests.block_problems import FORMULATIONS, tower
 from workbench.escalation import default_solver
 from workbench.problems.bridges import cones_over_bodies
 from workbench.problems.bridges.dense import of_one_kind
-from workbench.problems.contact_blocks import NO_CONE
+from workbench.problems.sets import NO_CONE
 
 LARGEST = 1200
 """Unknowns up to which dense matrices are formed."""

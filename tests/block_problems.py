@@ -6,7 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.towers import jacobians
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
 
 
 def pose(M, b, J, contacts):

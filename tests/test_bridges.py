@@ -11,10 +11,10 @@ from workbench.problems.bridges import BRIDGES, bodies, de_saxce
 from workbench.problems.bridges.dense import of_one_kind
 from workbench.problems.bridges.factored import factor
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
-from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
 from workbench.problems.examples import examples
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
-from workbench.problems.mixed import MixedNCP, Sets
+from workbench.problems.mixed import MixedNCP
+from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
 
 BY_NAME = {bridge.name: bridge for bridge in BRIDGES}
 SEEDS, ENOUGH = range(4), 1e-9

@@ -11,9 +11,10 @@ from tests.block_problems import cone, intervals, pose, random_blocks, tower
 from workbench.algorithms import find_solver
 from workbench.algorithms.first_order import blocks_of
 from workbench.problems.classes import ConicQP, CoulombNCP
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.friction_problem import GlobalFrictionProblem, normals_first
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
+from workbench.problems.sets import ASSOCIATED, COULOMB
 from workbench.problems.solution import Status
 
 NAMES = ["apgd", "nsgs", "admm"]

@@ -12,7 +12,7 @@ from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import box, complements, declare, equals, free, friction_cone, nonneg
 from workbench.language.polygon import half_plane, polygon
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
 
 NAMED = {f.name: f for f in FORMULATIONS}
 STEPS = [f for f in FORMULATIONS if f.name not in ("gauss-seidel", "mujoco-noslip")]

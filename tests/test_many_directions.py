@@ -7,7 +7,7 @@ import pytest
 from workbench.algorithms.many_directions import slide_by_multiplier
 from workbench.algorithms.one_contact import one_contact
 from workbench.algorithms.small_cones import Dense, solve_small, sweep_contacts
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
+from workbench.problems.sets import ASSOCIATED, COULOMB
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
 

@@ -17,7 +17,8 @@ from workbench.escalation import default_solver
 from workbench.language.formulation import ContactSymbols, formulation
 from workbench.language.modelling import box, complements, declare, disc, equals, free, friction_cone, nonneg
 from workbench.language.notation import latex_relations, relation, text_page
-from workbench.problems.mixed import MixedNCP, Sets
+from workbench.problems.mixed import MixedNCP
+from workbench.problems.sets import Sets
 from workbench.problems.solution import Status
 from workbench.scenes.stepper import SceneStepper
 from workbench.step.local_steps import local_steps

@@ -14,9 +14,9 @@ from workbench.escalation import default_solver
 from workbench.judge.coulomb import judge
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP
-from workbench.problems.contact_blocks import COULOMB
-from workbench.problems.mixed import MixedNCP, Sets
+from workbench.problems.mixed import MixedNCP
 from workbench.problems.residual import FAINT, FAINT_SCALED, FAR_SCALED, QUIET, ROUNDING
+from workbench.problems.sets import COULOMB, Sets
 from workbench.problems.solution import Solution, Status
 from workbench.step.one_step import pose
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from tests.block_problems import KINDS, random_blocks
 from workbench.errors import DataError
-from workbench.problems.contact_blocks import NO_CONE
+from workbench.problems.sets import NO_CONE
 
 
 def both_ways(p):

@@ -24,8 +24,8 @@ from workbench.algorithms.small_cones import (
     sweep_contacts,
 )
 from workbench.problems.classes import ConicQP, CoulombNCP
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE
 from workbench.problems.friction_problem import normals_first
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
 

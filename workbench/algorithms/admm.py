@@ -24,7 +24,7 @@ from scipy.sparse.linalg import splu
 from workbench.algorithms.block_sets import project_blocks
 from workbench.algorithms.first_order import Blocks, FirstOrder, gather, scatter
 from workbench.arrays import Array
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
+from workbench.problems.sets import ASSOCIATED, COULOMB
 
 AT_ONCE, MOST = 10, 5000
 NEAR = 1e-6

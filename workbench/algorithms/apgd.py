@@ -15,7 +15,7 @@ from workbench.algorithms.first_order import STORED, Blocks, FirstOrder, gather,
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
-from workbench.problems.contact_blocks import ASSOCIATED
+from workbench.problems.sets import ASSOCIATED
 
 AT_ONCE, MOST = 10, 20_000
 DOUBLINGS = 60

@@ -13,7 +13,8 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from workbench.arrays import Array
-from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.sets import NO_CONE
 
 DAMPING = 1e-13
 """Share of the mobilities, well above the rounding of a double."""

@@ -15,7 +15,8 @@ import numpy as np
 from workbench.algorithms.block_islands import dense_matrix, islands, solve_dense
 from workbench.algorithms.small_cones import solve_small
 from workbench.arrays import Array
-from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.sets import NO_CONE
 
 MAGNIFIED = 1e-4
 """Residual that the misfit is magnified to."""

@@ -26,7 +26,8 @@ from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, minimum_deg
 from workbench.algorithms.stages import Stages, solve_in_stages
 from workbench.arrays import Array
 from workbench.problems.block_kernels import own_matrices
-from workbench.problems.contact_blocks import DISC, NO_CONE, ContactBlocks, block_diagonal
+from workbench.problems.contact_blocks import ContactBlocks, block_diagonal
+from workbench.problems.sets import DISC, NO_CONE
 
 REFINEMENTS = 2
 """Of every Newton step."""

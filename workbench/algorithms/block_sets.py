@@ -10,8 +10,8 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR, set_all
 from workbench.engine.scratch import scratch
 from workbench.problems.block_kernels import disc_end, law_gap
-from workbench.problems.contact_blocks import APART, DISC, NO_CONE
 from workbench.problems.residual import FAINT, FAR, length
+from workbench.problems.sets import APART, DISC, NO_CONE
 
 NUMBER = types.float64
 SETS = (INDICES, INDICES, VECTOR, VECTOR, VECTOR)

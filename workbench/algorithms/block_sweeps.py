@@ -12,7 +12,7 @@ from workbench.algorithms.one_contact import one_contact
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
-from workbench.problems.contact_blocks import ASSOCIATED
+from workbench.problems.sets import ASSOCIATED
 
 I64, F64 = types.int64, types.float64
 STORED = (INDICES, INDICES, VECTOR)

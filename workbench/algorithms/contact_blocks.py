@@ -19,7 +19,8 @@ from workbench.algorithms.base import EXACT, refusal
 from workbench.arrays import Array
 from workbench.engine.timing import clock
 from workbench.errors import DataError
-from workbench.problems.contact_blocks import ASSOCIATED, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.sets import ASSOCIATED
 from workbench.problems.solution import Solution, Status
 
 if TYPE_CHECKING:

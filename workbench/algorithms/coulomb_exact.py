@@ -24,7 +24,7 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, SOLVE, VECTOR, is_finite
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.engine.timing import clock
-from workbench.problems import contact_blocks
+from workbench.problems import sets
 from workbench.problems.classes import Array, ConeProblem, Problem
 from workbench.problems.global_problem import GlobalConeProblem
 from workbench.problems.solution import Solution, Status
@@ -49,7 +49,7 @@ def contacts_in_one_go(W, q, mu, d, law, z, info):
         return np.inf
     if r == 1:
         info[0] = 1
-        residual = one_contact(W, q, mu, law == contact_blocks.ASSOCIATED, z)
+        residual = one_contact(W, q, mu, law == sets.ASSOCIATED, z)
         if residual <= VERIFIED:
             return residual
     first, cone, place = scratch_indices(r + 1), scratch_indices(r), scratch_indices(n)
@@ -81,13 +81,13 @@ def _grade(residual):
 @kernel(SOLVE)
 def coulomb_kernel(M, q, lower, upper, mu, d, z, info):
     """The Coulomb NCP: M = W, z = [p_n, p_t]; lower and upper are not used."""
-    return _grade(contacts_in_one_go(M, q, mu, d, contact_blocks.COULOMB, z, info))
+    return _grade(contacts_in_one_go(M, q, mu, d, sets.COULOMB, z, info))
 
 
 @kernel(SOLVE)
 def ccp_kernel(M, q, lower, upper, mu, d, z, info):
     """The CCP (conic QP): M = W, z = [p_n, p_t]; lower and upper are not used."""
-    return _grade(contacts_in_one_go(M, q, mu, d, contact_blocks.ASSOCIATED, z, info))
+    return _grade(contacts_in_one_go(M, q, mu, d, sets.ASSOCIATED, z, info))
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class ExactSolver(KernelSolver):
         stages = []
         if problem.size <= LARGEST_DENSE:
             W, q, _, _, mu, d = kernel_arguments(problem)
-            law = contact_blocks.ASSOCIATED if problem.associated else contact_blocks.COULOMB
+            law = sets.ASSOCIATED if problem.associated else sets.COULOMB
             best = contacts_in_one_go(W, q, mu, d, law, z, info)
             stages.append(f"{info[0]} dense sweeps and Newton steps: {best:.1e}")
         iterations = int(info[0])

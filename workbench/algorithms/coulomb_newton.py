@@ -15,7 +15,7 @@ from workbench.algorithms.nsgs import sweep_blocks
 from workbench.algorithms.sparse_contacts import all_contacts, contact_velocity, newton_matrix
 from workbench.algorithms.stages import Stages
 from workbench.arrays import Array
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB
+from workbench.problems.sets import ASSOCIATED, COULOMB
 
 PIVOTING = 1e-6
 """Share of the largest entry of a column that a diagonal pivot must have: small, since pivoting fills the factors."""

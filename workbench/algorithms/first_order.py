@@ -27,9 +27,10 @@ from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
 from workbench.engine.timing import clock
 from workbench.problems.classes import ConeProblem
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConeProblem
 from workbench.problems.islands import parts_of
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
 from workbench.problems.solution import Solution, Status
 
 STOP = 1e-7

@@ -16,7 +16,7 @@ from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import VECTOR
 from workbench.engine.scratch import scratch
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
 
 AT_ONCE, MOST = 5, 10_000
 

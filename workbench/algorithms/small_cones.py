@@ -29,9 +29,9 @@ from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
-from workbench.problems.contact_blocks import ASSOCIATED, DISC, NO_CONE
 from workbench.problems.islands import coupled_parts
 from workbench.problems.residual import length, velocities
+from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE
 
 ENOUGH, VERIFIED, LAST = 1e-12, 1e-10, 1e-14
 """Residual at which no other method begins; at which only what still gains goes on, a digit in a Newton step, a factor

@@ -25,7 +25,8 @@ from workbench.algorithms.coulomb_newton import Contacts, units
 from workbench.algorithms.small_cones import SWEEPS, Dense, sweep_contacts
 from workbench.algorithms.stages import Search, approach, irregular_steps
 from workbench.arrays import Array
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, ContactBlocks, Indices
+from workbench.problems.contact_blocks import ContactBlocks, Indices
+from workbench.problems.sets import ASSOCIATED, COULOMB
 
 AT_ONCE, MOST = 10, 200
 """Contacts that come out together, and all in all."""

@@ -18,7 +18,8 @@ from workbench.algorithms.sphere_newton import LARGEST, PackedNewton
 from workbench.algorithms.spheres import SOLVER as SWEEPS
 from workbench.algorithms.spheres import OfSpheres, Packed
 from workbench.arrays import Array
-from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.sets import NO_CONE
 
 STOP, MOST = 1e-6, 60
 """Residual at which it stops, and iterations at most, if nothing else is asked for. Rounding ends at some 1e-7."""

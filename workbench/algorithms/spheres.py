@@ -44,7 +44,8 @@ from workbench.algorithms.sphere_kernels import (
 )
 from workbench.arrays import Array
 from workbench.engine.timing import clock
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks, Indices
+from workbench.problems.contact_blocks import ContactBlocks, Indices
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
 from workbench.problems.solution import Solution, Status
 
 OVER = 1.3

@@ -29,7 +29,7 @@ from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.errors import ModellingError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.modelling import Hooks
-from workbench.problems.contact_blocks import DISC, NO_CONE
+from workbench.problems.sets import DISC, NO_CONE
 
 
 @dataclass(frozen=True, eq=False)

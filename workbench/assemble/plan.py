@@ -10,7 +10,7 @@ from workbench.engine.layout import Packed
 from workbench.language.formulation import Formulation, Symbols
 from workbench.language.modelling import Declaration, Hooks
 from workbench.mechanics.core import Core
-from workbench.problems.mixed import Sets
+from workbench.problems.sets import Sets
 
 
 class Plan(NamedTuple):

@@ -16,8 +16,8 @@ from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation, Symbols
 from workbench.language.modelling import Complements, ConeComplements, Declaration
 from workbench.language.sets import Box, Disc, Nonneg
-from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
-from workbench.problems.mixed import MixedNCP, Sets
+from workbench.problems.mixed import MixedNCP
+from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
 
 leaves: Any = Lazy("workbench.language.leaves")
 

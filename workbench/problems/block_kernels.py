@@ -12,7 +12,6 @@ from numba import types
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
 from workbench.engine.scratch import scratch
-from workbench.problems.contact_blocks import APART, COULOMB, DISC
 from workbench.problems.residual import (
     FAINT,
     FAINT_SCALED,
@@ -26,6 +25,7 @@ from workbench.problems.residual import (
     length,
     signorini_gap,
 )
+from workbench.problems.sets import APART, COULOMB, DISC
 
 I64, F64 = types.int64, types.float64
 READ_INDICES = types.Array(types.int64, 1, "C", readonly=True)

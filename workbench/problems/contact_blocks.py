@@ -20,10 +20,8 @@ from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.errors import DataError
 from workbench.problems.inertia import CHUNK, Inertia
+from workbench.problems.sets import DISC, NO_CONE
 
-NO_CONE, COULOMB, ASSOCIATED, APART, DISC = range(5)
-"""What a block's set is: intervals; the friction cone under Coulomb's law; the friction cone with associated flow;
-Coulomb's law with sliding, torsion and rolling each bounded for itself (`block_kernels.disc_end`); a disc, or ball."""
 MOST_RESPONSES = 20_000_000
 """Numbers of M^-1 J^T up to which it is held where the inverse of M is not: 160 MB."""
 

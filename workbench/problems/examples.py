@@ -10,10 +10,11 @@ import numpy as np
 from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP, Equations
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, DISC, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
-from workbench.problems.mixed import MixedNCP, Sets
+from workbench.problems.mixed import MixedNCP
+from workbench.problems.sets import ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
 
 CONTACTS, MU, BODIES = 3, 0.4, 2
 

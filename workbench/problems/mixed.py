@@ -18,55 +18,9 @@ from numpy.typing import NDArray
 from workbench.arrays import Array
 from workbench.errors import DataError
 from workbench.problems.classes import _asked, _finite, _square
-from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
+from workbench.problems.sets import NO_CONE, Sets
 
 Indices = NDArray[np.int64]
-CONES = COULOMB, ASSOCIATED, APART
-
-
-@dataclass(frozen=True, eq=False)
-class Sets:
-    """B sets, one after another: what they are, and where the unknowns of each stand in z (n,).
-
-    cone (B,) as in `ContactBlocks`; order (n,) the places in z of the unknowns of all sets, set i having those from
-    first[i] : first[i + 1], first (B + 1,), a cone its normal first; a set has the numbers at[i] : at[i + 1] of mu,
-    at (B + 1,): a cone one coefficient or one for every direction, a disc its radius, an interval none.
-    Raises DataError where these do not belong together.
-    """
-
-    cone: Indices
-    first: Indices
-    order: Indices
-    at: Indices
-
-    def __post_init__(self) -> None:
-        for name in ("cone", "first", "order", "at"):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.int64))
-        m, count = np.diff(self.first), np.diff(self.at)
-        if not np.array_equal(np.sort(self.order), np.arange(self.order.size)) or m.sum() != self.order.size:
-            raise DataError("order and first must share out the unknowns among the sets, each once")
-        for i in np.flatnonzero((m < 1) | (self.cone < NO_CONE) | (self.cone > DISC)):
-            raise DataError(
-                f"set {i} has {m[i]} unknowns and cone {self.cone[i]}; 1 or more and 0 to {DISC} are needed"
-            )
-        one = np.where(self.cone == NO_CONE, 0, 1)
-        if ((count != one) & ~(np.isin(self.cone, CONES) & (count == m - 1))).any():
-            raise DataError("an interval has no coefficient, a disc one radius, a cone one or one for every direction")
-
-    @property
-    def in_intervals(self) -> NDArray[np.bool_]:
-        """(n,) which unknowns, as they stand in z, lie in intervals."""
-        found = np.empty(self.order.size, dtype=bool)
-        found[self.order] = np.repeat(self.cone == NO_CONE, np.diff(self.first))
-        return found
-
-    def without(self, gone: NDArray[np.bool_]) -> "Sets":
-        """The sets that are left without some unknowns (n,) of intervals."""
-        left, set_of = ~gone[self.order], np.repeat(np.arange(self.cone.size), np.diff(self.first))
-        count = np.bincount(set_of[left], minlength=self.cone.size)
-        some, place = count > 0, np.cumsum(~gone) - 1
-        numbers = np.append(0, np.cumsum(np.diff(self.at)[some]))
-        return Sets(self.cone[some], np.append(0, np.cumsum(count[some])), place[self.order[left]], numbers)
 
 
 class SetBySet(NamedTuple):

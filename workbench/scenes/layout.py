@@ -8,7 +8,8 @@ import numpy as np
 from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.mechanics.instant import Instant
-from workbench.problems.contact_blocks import DISC, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.sets import DISC, NO_CONE
 from workbench.scenes.blocks import own_axes, place_blocks, write_rows
 from workbench.scenes.kinds import Group
 from workbench.scenes.memory import Memory

@@ -14,7 +14,8 @@ from workbench.errors import DataError
 from workbench.escalation import HOPELESS, Chain, in_steps
 from workbench.language.formulation import Formulation
 from workbench.mechanics.instant import Instant
-from workbench.problems.contact_blocks import APART, ASSOCIATED, COULOMB, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.sets import APART, ASSOCIATED, COULOMB
 from workbench.problems.solution import Solution, Status
 from workbench.scenes.jammed import jammed
 from workbench.scenes.memory import Memory

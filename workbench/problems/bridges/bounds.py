@@ -12,8 +12,8 @@ from workbench.arrays import Array
 from workbench.problems.bridges.bridge import Bridge, Image
 from workbench.problems.bridges.free_unknowns import free
 from workbench.problems.classes import LCP, MLCP
-from workbench.problems.contact_blocks import NO_CONE
-from workbench.problems.mixed import MixedNCP, Sets
+from workbench.problems.mixed import MixedNCP
+from workbench.problems.sets import NO_CONE, Sets
 
 
 def applies(problem: MLCP | MixedNCP) -> str | None:

@@ -9,9 +9,10 @@ from workbench.arrays import Array
 from workbench.engine.lazy import sparse
 from workbench.problems.bridges.bodies import bilateral_impulses
 from workbench.problems.bridges.bridge import Bridge, Image, between
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.friction_problem import GlobalFrictionProblem, normals_first
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
 
 
 def applies(p: ContactBlocks) -> str | None:

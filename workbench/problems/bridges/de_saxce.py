@@ -13,9 +13,10 @@ import numpy as np
 
 from workbench.arrays import Array
 from workbench.problems.classes import ConicQP, CoulombNCP
-from workbench.problems.contact_blocks import ASSOCIATED, COULOMB, ContactBlocks, Indices
+from workbench.problems.contact_blocks import ContactBlocks, Indices
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.mixed import MixedNCP
+from workbench.problems.sets import ASSOCIATED, COULOMB
 
 NAME = "Coulomb's law as a sequence of CCPs"
 

@@ -7,9 +7,10 @@ from workbench.arrays import Array
 from workbench.errors import DataError
 from workbench.problems.bridges import cones, intervals
 from workbench.problems.bridges.bridge import Bridge, Image, between
-from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.friction_problem import LARGEST_DENSE
-from workbench.problems.mixed import MixedNCP, Sets
+from workbench.problems.mixed import MixedNCP
+from workbench.problems.sets import NO_CONE, Sets
 
 
 def dense_matrix(p: ContactBlocks) -> Array:

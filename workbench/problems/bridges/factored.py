@@ -10,8 +10,9 @@ from workbench.engine.lazy import sparse
 from workbench.errors import DataError
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import is_psd
-from workbench.problems.contact_blocks import NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.mixed import MixedNCP
+from workbench.problems.sets import NO_CONE
 
 
 def factor(W: Array) -> Array:

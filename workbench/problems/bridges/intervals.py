@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from workbench.arrays import Array
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import LCP, MLCP
-from workbench.problems.contact_blocks import DISC, NO_CONE
 from workbench.problems.mixed import MixedNCP
+from workbench.problems.sets import DISC, NO_CONE
 
 
 def _round(problem: MixedNCP) -> NDArray[np.bool_]:
