@@ -16,10 +16,9 @@ from workbench.cli.main import main
 from workbench.escalation import default_solver
 from workbench.problems.bridges import BRIDGES, de_saxce
 from workbench.problems.classes import MLCP, CoulombNCP
-from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.contact_blocks import COULOMB, NO_CONE, ContactBlocks
 from workbench.problems.examples import examples
 from workbench.problems.mixed import MixedNCP
-from workbench.problems.sets import COULOMB, NO_CONE, Sets
 from workbench.problems.solution import Status
 
 EXAMPLES = [examples(seed) for seed in range(3)]
@@ -123,8 +122,8 @@ def test_a_sequence_of_ccps_comes_to_coulombs_law(name, problem):
 
 
 def test_a_sequence_that_comes_to_no_end_says_so():
-    """Coulomb's law with friction that jams two contacts: redundant rows, much friction."""
-    rng = np.random.default_rng(7)
+    """Redundant contacts with much friction."""
+    rng = np.random.default_rng(0)
     J = rng.normal(size=(9, 3))
     problem = CoulombNCP(J @ J.T, rng.normal(size=9), np.full(3, 3.0), 2)
     found = solved_by(find_solver("clarabel"), problem)
