@@ -17,7 +17,8 @@ import pytest
 from tests.thorough import thorough
 from workbench.errors import WorkbenchError
 from workbench.studies import executors
-from workbench.studies.executors import AHEAD, ATTEMPTS, THREADS, Pool, done, pool_of
+from workbench.studies.executors import AHEAD, ATTEMPTS, done, pool_of
+from workbench.studies.pools import THREADS, Pool
 
 ROOT = Path(__file__).parents[1]
 OWN = (ROOT / "tests" / "own_things.py").read_text("utf-8").partition("\ndef main()")[0]

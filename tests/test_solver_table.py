@@ -16,9 +16,10 @@ from workbench.cli.main import main
 from workbench.escalation import default_solver
 from workbench.problems.bridges import BRIDGES, de_saxce
 from workbench.problems.classes import MLCP, CoulombNCP
-from workbench.problems.contact_blocks import COULOMB, NO_CONE, ContactBlocks
+from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.examples import examples
 from workbench.problems.mixed import MixedNCP
+from workbench.problems.sets import COULOMB, NO_CONE, Sets
 from workbench.problems.solution import Status
 
 EXAMPLES = [examples(seed) for seed in range(3)]

@@ -7,34 +7,20 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from workbench.comparison.jobs import processes
 from workbench.errors import WorkbenchError
 from workbench.signals import uninterrupted
+from workbench.studies.pools import THREADS, Pool
 
 AHEAD = 3
 """Units under way for each worker."""
 ATTEMPTS = 3
 """Times that a unit may take its process down, alone in it, before it is given up."""
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Starts an executor, again whenever it breaks, whose `workers` take a unit each.
-
-    `killed` is what a unit raises that was under way, again and again, where workers died, if the executor replaces
-    them by itself.
-    """
-
-    start: Callable[[], AbstractContextManager[Any]]
-    workers: int
-    killed: type[Exception] | tuple[()] = ()
 
 
 def pool_of(wanted: Any, workers: int) -> Pool:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from workbench.errors import WorkbenchError
-from workbench.studies.executors import Pool
+from workbench.studies.pools import Pool
 
 PATIENCE = 10
 """Seconds for which a scheduler may not answer."""

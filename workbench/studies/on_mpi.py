@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from workbench.errors import WorkbenchError
-from workbench.studies.executors import THREADS, Pool
+from workbench.studies.pools import THREADS, Pool
 
 START = "mpiexec -n 3 python -m mpi4py.futures -m workbench study ..."
 

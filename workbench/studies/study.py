@@ -17,10 +17,11 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.output import replaced
 from workbench.signals import uninterrupted
-from workbench.studies.executors import ATTEMPTS, Pool, done
+from workbench.studies.executors import ATTEMPTS, done
 from workbench.studies.journal import Journal, Kept, kept
 from workbench.studies.long_table import LongTable
 from workbench.studies.plan import Point
+from workbench.studies.pools import Pool
 from workbench.studies.sources import digest_of
 from workbench.studies.work import OtherVersionError, Unit, lost, packed, rows_of
 
