@@ -136,13 +136,15 @@ class BlockSolver:
             return
         left = [some for some in islands(p) if progress.residuals[some.blocks].max() > self.enough]
         x = progress.x.copy()
-        if single := [some for some in left if some.blocks.size == 1]:
+        # Few blocks are dense matrices already: one by itself, too, goes to the dense methods then.
+        at_once = [some for some in left if some.method is not None and (some.blocks.size > 1 or p.small)]
+        if single := [some for some in left if some.blocks.size == 1 and (some.method is None or not p.small)]:
             solve_single(p, np.concatenate([some.blocks for some in single]), x)
             progress.stages.append(f"{len(single)} islands of one block")
-        if dense := [some for some in left if some.blocks.size > 1 and some.method is not None]:
-            progress.iterations += solve_dense(p, dense, x)
-            progress.stages.append(f"{len(dense)} small islands")
-        if single or dense:
+        if at_once:
+            progress.iterations += solve_dense(p, at_once, x)
+            progress.stages.append(f"{len(at_once)} small islands")
+        if single or at_once:
             progress.offer(x)
         for some in left:
             if progress.residuals[some.blocks].max() > self.enough_for(some):

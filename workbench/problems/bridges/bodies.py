@@ -25,6 +25,9 @@ def applies(problem: GlobalConeProblem) -> str | None:
         return "M is not symmetric"
     if not (M.diagonal() > 0).all():
         return "M is not positive definite"
+    if not problem.data.b.size:
+        # Factored with the problem.
+        return None
     try:
         Inertia(M, sparse.csr_array((M.shape[0], 0)))
     except DataError:
