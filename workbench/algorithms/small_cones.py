@@ -33,7 +33,7 @@ from workbench.problems.islands import coupled_parts
 from workbench.problems.residual import length, velocities
 from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE
 
-ENOUGH, VERIFIED, LAST = 1e-12, 1e-10, 1e-14
+ENOUGH, VERIFIED, LAST = 1e-12, 1e-10, 1e-13
 """Residual at which no other method begins; at which only what still gains goes on, a digit in a Newton step, a factor
 of two in a proximal one; and at which Newton steps end."""
 SWEEPS, UNDAMPED, STEPS, ROUNDS = 5, 8, 50, 60
