@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from tests.block_problems import random_blocks
+from tests.tosses import THROWER, starts
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT, KernelSolver
 from workbench.algorithms.coulomb_exact import coulomb_kernel
@@ -21,6 +22,7 @@ from workbench.escalation import AUTO, HOPELESS, RATIONALS, ROUNDED, Chain, defa
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.classes import LCP, MLCP, CoulombNCP
 from workbench.problems.solution import Solution, Status
+from workbench.recorded.throws import Subject, Thrower
 from workbench.step.local_steps import local_steps
 from workbench.step.run import make_problem
 from workbench.step.simulation import simulate
@@ -83,10 +85,21 @@ def bold(M, q, lower, upper, mu, d, z, info):
     return status
 
 
+@kernel(SOLVE)
+def afraid(M, q, lower, upper, mu, d, z, info):
+    """The same, which gives up wherever a contact closes."""
+    status = coulomb_kernel(M, q, lower, upper, mu, d, z, info)
+    for i in range(mu.shape[0]):
+        if z[i] > 0.0:
+            z[i], status = 0.0, RAY
+    return status
+
+
 FAILING = {
     name: KernelSolver(name, method, frozenset({"Coulomb NCP"}), "nothing", "a test")
     for name, method in (("fragile", fragile), ("bold", bold))
 }
+AFRAID = KernelSolver("afraid", afraid, frozenset({"Coulomb NCP"}), "nothing", "a test")
 
 
 @pytest.mark.parametrize("name", FAILING)
@@ -105,6 +118,22 @@ def test_a_step_that_a_method_fails_at_is_taken_over_and_the_loop_goes_on(name, 
     assert not exact.others
     alone = simulate(case, f, FAILING[name], 1e-3)
     assert alone.status is (Status.RAY if name == "fragile" else Status.INACCURATE)
+
+
+def test_a_throw_goes_on_over_steps_that_its_first_method_fails_at(monkeypatch):
+    start, samples = starts(3, seed=5), np.array([15, 15, 15])
+    given = Subject(find_formulation("coulomb"))
+    expected, _ = THROWER.throw(given, start, samples, 0.3, 0.1)
+    chain = Chain(AFRAID, ("coulomb-exact",))
+    monkeypatch.setattr(Thrower, "solver", lambda self, subject: chain)
+    found, status = THROWER.throw(given, start, samples, 0.3, 0.1)
+    assert (status == Status.SOLVED).all()
+    np.testing.assert_array_equal(found, expected)
+    # Without anybody who takes over, a throw ends there.
+    monkeypatch.setattr(Thrower, "solver", lambda self, subject: Chain(AFRAID, ()))
+    ended, status = THROWER.throw(given, start, samples, 0.3, 0.1)
+    assert (status == Status.RAY).any()
+    assert np.isnan(ended[status == Status.RAY, -1]).all()
 
 
 def test_local_steps_and_sweeps_are_taken_over_too(monkeypatch):

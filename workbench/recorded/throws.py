@@ -18,7 +18,7 @@ from workbench.assemble.plan import WORK
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
 from workbench.errors import DataError
-from workbench.escalation import default_solver
+from workbench.escalation import Chain, default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.core import CORE
 from workbench.mechanics.relaxation import RIGID, Relaxation
@@ -28,7 +28,8 @@ from workbench.recorded.tossed import MU, tossed
 from workbench.step import stepping
 from workbench.step.simulation import simulate
 from workbench.step.stepper import Stepper
-from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK
+from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK, Functions, Settings
+from workbench.step.whole import posing_failure, take_over
 
 CUBE = types.Array(types.float64, 3, "C")
 I64 = types.int64
@@ -49,6 +50,18 @@ class Starts(NamedTuple):
 STARTS = argument_type(Starts, MATRIX, MATRIX, VECTOR)
 
 
+@kernel(types.void(I64, STARTS, VECTOR, WORK, TRACK))
+def begin_throw(b, starts, buffer, work, track):
+    """Throw b at its start; `buffer` is the core's."""
+    copy(starts.core, buffer)
+    set_all(np.nan, work.out)
+    set_all(0.0, work.z)
+    set_all(np.nan, track.memory)
+    copy(starts.states[b, :7], track.q)
+    copy(starts.states[b, 7:], track.v)
+    copy(starts.law[b], track.data[MU : MU + 2])
+
+
 @kernel(
     types.void(I64, I64, I64, STARTS, INDICES, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, CUBE, INDICES),
     nogil=True,
@@ -60,13 +73,7 @@ def throw_each(first, last, substeps, starts, samples, buffer, core, work, track
     """
     finished = np.zeros(1, dtype=np.int64)
     for b in range(first, last):
-        copy(starts.core, buffer)
-        set_all(np.nan, work.out)
-        set_all(0.0, work.z)
-        set_all(np.nan, track.memory)
-        copy(starts.states[b, :7], track.q)
-        copy(starts.states[b, 7:], track.v)
-        copy(starts.law[b], track.data[MU : MU + 2])
+        begin_throw(b, starts, buffer, work, track)
         copy(starts.states[b], states[b, 0])
         for k in range(1, samples[b] + 1):
             status[b] = stepping.run(0, substeps, core, work, track, functions, settings, finished)
@@ -131,12 +138,36 @@ class Thrower:
         s.follow(case, subject.relaxation, self.substeps)
         law = np.stack(np.broadcast_arrays(mu, e, np.zeros(count))[:2], axis=1)
         starts = Starts(np.array(states, dtype=float), law, s.core.buffer.copy())
-        # A throw with a step that no compiled solver solves ends there: its first method alone is asked.
-        solver = self.solver(subject).first
-        args = s.core.buffer, s.core, s.work, s.track, s.functions(case, solver.kernel), s.settings(solver)
+        chain = self.solver(subject)
+        functions, settings = s.functions(case, chain.kernel), s.settings(chain)
+        args = s.core.buffer, s.core, s.work, s.track, functions, settings
         for a in range(0, count, CHUNK):
             b = min(count, a + CHUNK)
             throw_each(a, b, self.substeps, starts, samples.astype(np.int64), *args, found, status)
+            for k in a + np.flatnonzero(status[a:b]):
+                begin_throw(k, starts, s.core.buffer, s.work, s.track)
+                status[k] = self._by_chain(s, chain, functions, settings, found[k, : 1 + samples[k]])
             if progress:
                 progress(int(samples[a:b].sum()))
         return found, status
+
+    def _by_chain(self, s: Stepper, chain: Chain, functions: Functions, settings: Settings, states: Array) -> Status:
+        """A throw that its first method does not come to the end of: the steps that it fails at by what takes over.
+
+        `states` (1 + samples, 13) get what follows the first; a throw ends where no method has an answer.
+        """
+        worst, done = Status.SOLVED, np.zeros(1, dtype=np.int64)
+        for state in states[1:]:
+            done[0] = 0
+            while done[0] < self.substeps:
+                k = int(done[0])
+                status = Status(stepping.run(k, self.substeps, s.core, s.work, s.track, functions, settings, done))
+                if done[0] < self.substeps:
+                    if s.pose() is not Status.SOLVED:
+                        return posing_failure(s)
+                    status, done[0] = take_over(int(done[0]), s, chain, functions, settings).claimed, done[0] + 1
+                if status not in (Status.SOLVED, Status.INACCURATE):
+                    return status
+                worst = max(worst, status)
+            state[:7], state[7:] = s.track.q, s.track.v
+        return worst
