@@ -87,6 +87,16 @@ def test_differences_are_those_of_the_same_tosses(found):
     assert np.isnan(rows.loc["ipc", "position_more"])
 
 
+def test_motions_that_differ_by_rounding_are_one():
+    """Errors that are all larger by a few digits of a double are not said to be more; ten times the limit is."""
+    base, step = 1e-3 * BASE, (1e-3, 3e-3)
+    for more, verdict in ((1e-15, "cannot tell"), (1e-12, "cannot tell"), (1e-8, "more")):
+        beside = tuple(x + more for x in step)
+        rows = findings(TRIAL, [outcome("coulomb", base, step), outcome("box", base + more, beside)])
+        one, phases = rows.subjects.set_index("label").loc["box"], rows.by_phase.set_index(["label", "phase"])
+        assert one["position_verdict"] == phases.loc[("box", "rest"), "position_verdict"] == verdict
+
+
 def test_an_interval_is_as_wide_as_that_of_a_normal_mean():
     x = np.random.default_rng(1).normal(2.0, 3.0, size=400)
     found = Bootstrap(400).interval(x)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from workbench.algorithms import SOLVERS, find_solver
-from workbench.algorithms.base import solved_by
+from workbench.algorithms.asking import solved_by
 from workbench.algorithms.crossing import solved_by_path
 from workbench.algorithms.paths import Path, objection, path_to
 from workbench.algorithms.table import cells

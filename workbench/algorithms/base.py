@@ -41,18 +41,6 @@ class Solver(Protocol):
         ...
 
 
-def solved_by(solver: Solver, problem: Problem, *guess: Array) -> Solution:
-    """What a solver makes of a problem, by a path of bridges where it does not take that as it is (`crossing`)."""
-    if problem.kind in solver.solves:
-        found = measured(solver, problem, solver.solve(problem, *guess))
-        if found.claimed is not Status.REFUSED:
-            return found
-    # Lazy: what is taken as it is needs no bridges.
-    from workbench.algorithms.crossing import solved_by_path
-
-    return solved_by_path(solver, problem)
-
-
 def measured(solver: Solver, problem: Problem, found: Any) -> Solution:
     """What a solver made of a problem, with the problem's residual, whatever it says itself.
 

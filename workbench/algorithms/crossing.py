@@ -24,19 +24,6 @@ MOST, PATIENCE = 200, 10
 """CCPs in a sequence at most, and those in a row that may bring no smaller residual."""
 
 
-def solved_from(solver: Any, problem: Any, start: Array) -> Solution:
-    """What a solver makes of a problem from a start (n,), by a path where it does not take that as it is.
-
-    Solvers that take no start begin from nothing.
-    """
-    if problem.kind in solver.solves:
-        begin = getattr(solver, "solve_from", None)
-        found = measured(solver, problem, solver.solve(problem) if begin is None else begin(problem, start))
-        if found.claimed is not Status.REFUSED:
-            return found
-    return solved_by_path(solver, problem, start)
-
-
 def solved_by_path(solver: Solver, problem: Any, start: Array | None = None) -> Solution:
     """A problem solved as the image that a path leads to; a refusal where there is no path.
 

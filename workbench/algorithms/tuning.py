@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms.base import Solver, solved_by
-from workbench.algorithms.crossing import solved_by_path, solved_from
+from workbench.algorithms.asking import solved_by, solved_from
+from workbench.algorithms.base import Solver
+from workbench.algorithms.crossing import solved_by_path
 from workbench.arrays import Array
 from workbench.errors import DataError, WorkbenchError
 from workbench.problems.classes import Problem

@@ -7,7 +7,7 @@ none is found is evidence and no proof.
 
 import numpy as np
 
-from workbench.algorithms.base import solved_by
+from workbench.algorithms.asking import solved_by
 from workbench.arrays import Array, evenly
 from workbench.escalation import default_solver
 from workbench.problems.classes import CoulombNCP

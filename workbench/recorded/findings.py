@@ -24,6 +24,8 @@ MEASURES: dict[str, tuple[str, str]] = {
     "step_orientation": ("deg", "angle after one interval between samples, begun at the recorded state"),
 }  # fmt: skip
 """Errors of a toss: unit and meaning."""
+ROUNDING = 1e-6
+"""Difference of two errors [mm, degrees] up to which two motions are one."""
 SUBJECT = {
     "label": ("", "formulation with its options; relaxed: with compliant rows, else with rigid ones"),
     "rows": ("", "rigid or relaxed constraint rows"),
@@ -99,6 +101,12 @@ def _mean_over(errors: Array, last: np.ndarray) -> Array:
     return np.array([row[: k + 1].mean() for row, k in zip(errors, last, strict=True)])
 
 
+def more_than(base: Array, errors: Array) -> Array:
+    """By how much errors exceed those of the first subject [mm, degrees]; what rounding makes of one motion is none."""
+    more = errors - base
+    return np.where(np.abs(more) <= ROUNDING, 0.0, more)
+
+
 def _row(one: Outcome, trial: Trial, boot: Bootstrap, base: dict[str, Array]) -> dict[str, Any]:
     rigid = "rigid" if one.subject.label == one.subject.formulation.label else "relaxed"
     row: dict[str, Any] = {"label": one.subject.label, "rows": rigid, "reason": one.reason}
@@ -112,7 +120,7 @@ def _row(one: Outcome, trial: Trial, boot: Bootstrap, base: dict[str, Array]) ->
         "tosses": int(np.isfinite(own["position"]).sum()), "failures": one.failures, "seconds": one.seconds,
     }  # fmt: skip
     for name, values in own.items():
-        difference = boot.interval(values - base[name])
+        difference = boot.interval(more_than(base[name], values))
         row |= _named(name, boot.interval(values)) | _named(f"{name}_more", difference)
         row[f"{name}_verdict"] = difference.verdict
     return row
@@ -179,7 +187,7 @@ def _by_phase(one: Outcome, first: Outcome, kinds: list[np.ndarray], boot: Boots
                 np.array([scale * s[k == number, column].sum() for s, k in zip(x.step, kinds, strict=True)])
                 for x in (one, first)
             )
-            more = boot.interval(own - base, counts)
+            more = boot.interval(more_than(base, own), counts)
             row |= _named(name, boot.interval(own, counts)) | _named(f"{name}_more", more)
             row[f"{name}_verdict"] = more.verdict
         found.append(row)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms.base import Solver, solved_by
+from workbench.algorithms.asking import solved_by
+from workbench.algorithms.base import Solver
 from workbench.arrays import Array
 from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.algorithms import find_solver
+from workbench.algorithms.asking import solved_from
 from workbench.algorithms.base import Solver
-from workbench.algorithms.crossing import solved_from
 from workbench.arrays import Array
 from workbench.errors import DataError
 from workbench.escalation import HOPELESS, Chain, in_steps

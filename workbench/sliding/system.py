@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.algorithms.base import Solver, solved_by
+from workbench.algorithms.asking import solved_by
+from workbench.algorithms.base import Solver
 from workbench.assemble.assembly import carry_back, eliminate, stamp
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import Work

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms.base import Solver, solved_by
+from workbench.algorithms.asking import solved_by
+from workbench.algorithms.base import Solver
 from workbench.assemble.plan import Compiled, Work
 from workbench.engine.interpreted import python_of
 from workbench.errors import DataError, UnknownNameError
