@@ -119,6 +119,13 @@ def llvm():
     assert direct._defn.__name__ == "function"
     assert njit(lambda x: direct(x))(2.0) == 14.0
 
+    def function(context, x):
+        return F64(x), generate
+
+    both = internals.callable_intrinsic(function, lambda x: -x)
+    assert njit(lambda x: both(x))(2.0) == 14.0
+    assert both(2.0) == -2.0
+
 
 def arrays():
     def generate(context, builder, sig, args):
@@ -284,7 +291,7 @@ EXERCISES = {
         "register_model", "typeof_impl", "unbox",
     ),
     own_function: ("AbstractTemplate", "infer_global", "lower_builtin", "signature"),
-    llvm: ("_Intrinsic", "intrinsic", "ir"),
+    llvm: ("_Intrinsic", "callable_intrinsic", "intrinsic", "ir"),
     arrays: ("make_array", "populate_array"),
     called_by_name: ("add_symbol", "cpu_target", "fix_returning_optional", "make_concrete_template"),
     settings: ("config",),

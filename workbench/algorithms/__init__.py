@@ -65,6 +65,9 @@ ROUND_OFF = {
 }  # fmt: skip
 """Problem class: the solver that takes it to round-off."""
 
+OF_LCPS = "lemke", "murty", "judice-pires", "proximal", "keller", "pgs", "enumerate", "clarabel"
+"""The methods that take LCPs, by which those who want them import no others."""
+
 
 def find_solver(name: str | Solver) -> Solver:
     """The solver of this name, at this place in somebody's own code, or cvxpy:NAME; a solver is found as it is.

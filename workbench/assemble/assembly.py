@@ -11,7 +11,7 @@ Free unknowns x_f leave by Schur complement, M = A_cc - A_cf A_ff^-1 A_fc, and c
 """
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from workbench.assemble.plan import WORK
 from workbench.engine.compiling import kernel
@@ -36,7 +36,7 @@ def stamp(theta, work):
         work.mu[i] = A[row + 2 * n_c + i, last]
 
 
-@njit(inline="always")
+@kernel(types.int64(WORK), linked=True)
 def factor(work):
     """LU and X from A: Gauss elimination of the free unknowns, all right-hand sides at once, row by row.
 

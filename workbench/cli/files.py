@@ -178,12 +178,13 @@ def _kept(tasks: list["Task"], seconds: float | None, out: Path, shown: bool) ->
 
 def _solved(tasks: list["Task"], seconds: float | None, answer: Path | None, shown: bool) -> list[dict[str, Any]]:
     """The rows of tasks, printed as they come where they are `shown`; the answer of the only one goes to a file."""
-    from workbench.comparison.solving import solve_rows
+    from workbench.comparison.solving import solve_row, solve_rows
     from workbench.readers.answers import write_answer
     from workbench.readers.files import read_problem_file
 
     found: list[dict[str, Any]] = []
-    for row, values in solve_rows(tasks, seconds):
+    alone = len(tasks) == 1 and seconds is None
+    for row, values in [solve_row(*tasks[0], alone=True)] if alone else solve_rows(tasks, seconds):
         if shown and not found:
             print(HEADER)
         found.append(row)

@@ -1,6 +1,7 @@
 """Solving problems from files: friction problems under any formulation (`posing`), LCPs and MLCPs as they are."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from workbench.comparison.posing import contact_system, local, over_bodies, over
 from workbench.comparison.profiles import performance_profile, shifted_geometric_mean, success_rates
 from workbench.comparison.unmoved import refutation
 from workbench.diagnostics.redundancy import MODE, contact_modes, freedom
+from workbench.engine.interpreted import interpreting
 from workbench.engine.timing import clock
 from workbench.engine.travel import Parcel
 from workbench.errors import DataError, WorkbenchError
@@ -164,11 +166,13 @@ def _method(solver: str | Solver | None, kind: str, tuning: Tuning) -> Solver:
 
 
 def solve_row(
-    path: Path, formulation: Formulation, solver: str | None = None, strict: bool = True, tuning: Tuning = UNTUNED
-) -> Row:
+    path: Path, formulation: Formulation, solver: str | None = None, strict: bool = True, tuning: Tuning = UNTUNED,
+    alone: bool = False,
+) -> Row:  # fmt: skip
     """One file as a row of results (`COLUMNS`), and the arrays of its answer.
 
-    Without `strict` a file that cannot be read is a row, not an error.
+    Without `strict` a file that cannot be read is a row, not an error. `alone`: the row's times are compared with
+    nothing, and include what interpreting takes where a problem is small.
     """
     found = _empty_row(path, solver)
     try:
@@ -178,6 +182,14 @@ def solve_row(
             raise
         return found | {"claimed": "UNREADABLE", "reason": str(error)}, {}
     found |= _about(problem, formulation, solver)
+    with interpreting(problem.size) if alone else nullcontext():
+        return _solved(found, problem, formulation, solver, tuning)
+
+
+def _solved(
+    found: dict[str, Any], problem: FileProblem, formulation: Formulation, solver: str | None, tuning: Tuning
+) -> Row:
+    """The row of a problem that has been read, filled in."""
     try:
         answer = solve_problem(problem, formulation, solver, tuning)
     except Exception as error:

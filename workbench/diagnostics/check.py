@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.algorithms import SOLVERS, find_solver
+from workbench.algorithms import OF_LCPS, find_solver
 from workbench.arrays import Array
 from workbench.diagnostics.robustness import degree_entry, index_entries, is_elsewhere, margin_entry, moved
 from workbench.diagnostics.wellposedness import (
@@ -73,7 +73,7 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progre
     """
     if q is not None:
         # Loading compiled kernels, or compiling them the first time, is start-up and not counted.
-        for name in SOLVERS.bundled:
+        for name in OF_LCPS:
             find_solver(name)
     tell = _Steps(progress)
     deadline = clock() + seconds

@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from workbench.algorithms import METHODS, find_solver
+from workbench.algorithms import OF_LCPS, find_solver
 from workbench.algorithms.enumeration import LARGEST as ENUMERATED
 from workbench.engine.timing import OUT_OF_TIME, clock
 from workbench.matrices.classes.matrix_classes import ClassVerdict
@@ -74,7 +74,7 @@ def homogeneous_entry(M: fmpq_mat, q: list[fmpq], deadline: float) -> Entry | No
 def solver_entries(M: Matrix, q: Matrix, deadline: float) -> list[Entry]:
     """What each bundled solver of LCPs makes of this one: its own claim, and whether the residual bears it out."""
     problem = LCP(M.values, q.values.ravel())
-    return [_solver_entry(x, problem, deadline) for x in METHODS if LCP.kind in find_solver(x).solves]
+    return [_solver_entry(x, problem, deadline) for x in OF_LCPS]
 
 
 def _solver_entry(name: str, problem: LCP, deadline: float) -> Entry:

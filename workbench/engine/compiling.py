@@ -35,7 +35,7 @@ import numpy.ma  # Numba asks for it when it first meets an array, while clocks 
 from numba import types
 
 from workbench.engine import disk
-from workbench.engine.interpreted import OFF, interpreted
+from workbench.engine.interpreted import OFF, in_python, interpreted, is_interpreted
 from workbench.engine.loops import Pipeline
 from workbench.engine.numba_internals import (
     CompileResultCacheImpl,
@@ -80,6 +80,8 @@ class Kernel(CPUDispatcher):
             self.symbol += _digest(_code(function.__code__))
         self.kind = types.Function(make_concrete_template(function.__name__, self, [signature]))
         cpu_target.target_context.insert_func_defn([(self.called, self, signature.args)])
+        self.takes_addresses = any(map(_holds_addresses, signature.args))
+        self.sought = False
         self.place = ctypes.c_void_p()
         PLACES[ctypes.addressof(self.place)] = self
         add_symbol(self.symbol, ctypes.addressof(self.place))
@@ -92,16 +94,32 @@ class Kernel(CPUDispatcher):
 
     def ready(self) -> None:
         """Compile it or take it from the disk where that has not been done."""
-        if self.place:
-            return
+        if not self.place:
+            self._make(compiling=True)
+
+    def is_ready(self) -> bool:
+        """Whether it need not be compiled: what is on the disk is taken from there. That is looked for once."""
+        if not self.place and not self.sought:
+            self.sought = True
+            with suppress(_NotOnDiskError):
+                self._make(compiling=False)
+        return bool(self.place)
+
+    def _make(self, compiling: bool) -> None:
+        """Take it from the disk, or compile it; else raise _NotOnDiskError."""
         with global_compiler_lock, no_collection(), standing_still():
             if not self.overloads:
                 with ExitStack() as held:
-                    # No folder can be written to, or the function comes from no file: compiled in every process.
-                    with suppress(RuntimeError, OSError):
-                        self._cache = _Cache(self, held)
+                    try:
+                        self._cache = _Cache(self, held if compiling else None)
+                    except (RuntimeError, OSError):
+                        # No folder can be written to, or the function comes from no file: compiled in every process.
+                        if not compiling:
+                            raise _NotOnDiskError from None
                     super().compile(self.declared)
-                self.disable_compile()
+                # Python calls no machine code that takes addresses: numba asks for what it is to call every time.
+                if not self.takes_addresses:
+                    self.disable_compile()
             made: Any = self.overloads[self.declared.args]
             self.made = made
             self.place.value = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
@@ -119,6 +137,8 @@ class Kernel(CPUDispatcher):
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         # The first call from Python asks for what it is to call.
+        if self.takes_addresses or is_interpreted(self.is_ready):
+            return in_python(self.py_func)
         self.ready()
         return self
 
@@ -214,13 +234,24 @@ def _filler(context: Any, module: Any) -> Any:
     return function
 
 
+def _holds_addresses(kind: types.Type) -> bool:
+    """Whether values of a type are or hold addresses, which Python has none of."""
+    return isinstance(kind, types.CPointer) or any(map(_holds_addresses, getattr(kind, "types", ())))
+
+
+class _NotOnDiskError(Exception):
+    """A kernel would have to be compiled."""
+
+
 class _Cache:
     """The machine code of one kernel on disk: a file (`disk`) in the folder in which numba would keep it.
+
+    What is missing there is compiled while its lock is `held`; without, loading it raises _NotOnDiskError.
 
     Numba's own cache goes by the function's file and bytecode alone, and unpickles what it finds.
     """
 
-    def __init__(self, kernel: Kernel, held: ExitStack) -> None:
+    def __init__(self, kernel: Kernel, held: ExitStack | None) -> None:
         self._held = held
         self._impl = _Place(kernel.py_func)
         self.cache_path = self._impl.locator.get_cache_path()
@@ -233,6 +264,8 @@ class _Cache:
         rtsys.initialize(context)
         found = self._loaded(context)
         if found is None:
+            if self._held is None:
+                raise _NotOnDiskError
             # Held until it is saved. Another process may be compiling it: we wait, and take what it has made.
             self._held.enter_context(disk.alone(self._name(context.codegen()), Path(self.cache_path)))
             found = self._loaded(context)

@@ -4,13 +4,17 @@ Source: T. J. Dekker, A floating-point technique for extending the available pre
 (1971); the error-free sum is Knuth's. Compilers may not reassociate: no function here may be compiled with fastmath.
 """
 
-from numba import njit
+from numba import types
 
+from workbench.engine.compiling import kernel
+
+F64 = types.float64
+TWICE = types.UniTuple(F64, 2)
 SPLITTER = 2.0**27 + 1.0
 """Times this, a double of 53 bits falls into two halves whose products are exact."""
 
 
-@njit
+@kernel(TWICE(F64, F64), linked=True)
 def two_sum(a, b):
     """a + b exactly, as (the rounded sum, its error)."""
     s = a + b
@@ -18,7 +22,7 @@ def two_sum(a, b):
     return s, (a - (s - t)) + (b - t)
 
 
-@njit
+@kernel(TWICE(F64, F64), linked=True)
 def two_product(a, b):
     """a b exactly, as (the rounded product, its error), short of overflow and underflow."""
     p = a * b
@@ -31,7 +35,7 @@ def two_product(a, b):
     return p, ((a_high * b_high - p) + a_high * b_rest + a_rest * b_high) + a_rest * b_rest
 
 
-@njit
+@kernel(TWICE(F64, F64, F64, F64, F64, F64), linked=True)
 def less_product(x, x_low, a, a_low, b, b_low):
     """x - a b of three such numbers."""
     p, e = two_product(a, b)
@@ -39,7 +43,7 @@ def less_product(x, x_low, a, a_low, b, b_low):
     return two_sum(s, t + (x_low - (e + (a * b_low + a_low * b))))
 
 
-@njit
+@kernel(TWICE(F64, F64, F64, F64), linked=True)
 def quotient(a, a_low, b, b_low):
     """a / b of two such numbers."""
     first = a / b
@@ -47,7 +51,7 @@ def quotient(a, a_low, b, b_low):
     return two_sum(first, rest / b)
 
 
-@njit
+@kernel(TWICE(F64, F64, F64), linked=True)
 def product(a, b, c):
     """a b c of three doubles."""
     p, e = two_product(a, b)

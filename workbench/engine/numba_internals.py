@@ -5,6 +5,7 @@ All else in the workbench uses `numba.njit` and `numba.types` only. When a new v
 raise the cap in `pyproject.toml`.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -50,6 +51,24 @@ config: Any = _config
 # Numba 0.61 has it under another name.
 InTreeCacheLocator: Any = vars(caching).get("InTreeCacheLocator") or vars(caching)["_InTreeCacheLocator"]
 
+
+class _Callable(_Intrinsic):  # type: ignore[misc]
+    """Numba's own raises NotImplementedError where Python calls it."""
+
+    python: Callable
+
+    def __call__(self, *args: Any) -> Any:
+        return self.python(*args)
+
+
+def callable_intrinsic(compiled: Callable, python: Callable) -> Any:
+    """An intrinsic for compiled code, and the function that Python calls in its place."""
+    made: Any = intrinsic(compiled)
+    made.__class__ = _Callable
+    made.python = python
+    return made
+
+
 __all__ = [
     "AbstractTemplate",
     "AnalysisPass",
@@ -66,6 +85,7 @@ __all__ = [
     "Purpose",
     "_Intrinsic",
     "add_symbol",
+    "callable_intrinsic",
     "cgutils",
     "compute_cfg_from_blocks",
     "config",

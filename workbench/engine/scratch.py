@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from workbench.engine.compiling import kernel
-from workbench.engine.interpreted import building_block
+from workbench.engine.interpreted import building_block, python_of
 from workbench.engine.loops import ONCE
 from workbench.engine.numba_internals import cgutils, ir, make_array, populate_array
 
@@ -75,7 +75,7 @@ def _scratch(kind: types.Array, many: Any) -> Callable:
     return matrix
 
 
-scratch = building_block(_scratch(VECTOR, many), many)
-scratch_indices = building_block(_scratch(INDICES, many_indices), many_indices)
-scratch_matrix = building_block(_scratch(MATRIX, many_rows), many_rows)
+scratch = building_block(_scratch(VECTOR, many), python_of(many))
+scratch_indices = building_block(_scratch(INDICES, many_indices), python_of(many_indices))
+scratch_matrix = building_block(_scratch(MATRIX, many_rows), python_of(many_rows))
 ONCE.update({scratch: "scratch", scratch_indices: "scratch_indices", scratch_matrix: "scratch_matrix"})

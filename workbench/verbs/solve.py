@@ -12,6 +12,7 @@ import numpy as np
 from workbench.algorithms.tuning import Tuning
 from workbench.assemble.find import compiled
 from workbench.comparison.solving import solve_within
+from workbench.engine.interpreted import interpreting
 from workbench.errors import WorkbenchError
 from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
@@ -154,7 +155,8 @@ def solve(
         return _sliding(problem, find_formulation(formulation or "sliding-lcp"), method)
     if isinstance(problem, FrictionProblem | GlobalFrictionProblem):
         f = find_formulation(formulation or "coulomb")
-        answer = solve_within(problem, f, method, tuning, seconds)
+        with interpreting(problem.size):
+            answer = solve_within(problem, f, method, tuning, seconds)
         p, u = (np.full(problem.size, np.nan) if x is None else x for x in (answer.impulses, answer.velocities))
         title = f"{problem.kind} with {problem.contacts} contacts under {f.label}"
         return Solved(title, dict(p=p, u=u), answer.solution, answer.moved)
@@ -165,7 +167,8 @@ def solve(
         )
     if formulation is not None:
         raise WorkbenchError(f"a {problem.kind} is solved as it is; formulations are for systems and friction problems")
-    answer = solve_within(problem, None, method or default_solver(problem.kind), tuning, seconds)
+    with interpreting(problem.size):
+        answer = solve_within(problem, None, method or default_solver(problem.kind), tuning, seconds)
     return Solved(f"{problem.kind} of size {problem.size}", {"z": answer.solution.z}, answer.solution)
 
 
