@@ -97,14 +97,16 @@ def run_check(o: argparse.Namespace) -> None:
 
 
 def _check_file(o: argparse.Namespace, seconds: float) -> None:
-    from workbench.builtin.reports.figures.cones import ending_of, require_drawable
     from workbench.engine.timing import clock, seconds_left
     from workbench.output import provenance, replaced
     from workbench.readers.problem import name_of, read_problem
     from workbench.verbs.check import SECONDS_OF_PAGE, check_problem, other_problem
 
     deadline = clock() + seconds
-    ending = ending_of(o.picture) if o.picture else ""
+    if o.picture:
+        from workbench.builtin.reports.figures.cones import ending_of, require_drawable
+
+        ending = ending_of(o.picture)
     posed = None if o.rhs else other_problem(o.file)
     if posed is not None:
         _check_posed(o, posed, deadline)

@@ -14,16 +14,19 @@ u_t = E (w_up - w_lo). Since K >= W_tt^-1 none lies below k / lambda_max(W_tt), 
 import bisect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from scipy.linalg import eigvals
 
+from workbench.engine.lazy import linalg
 from workbench.errors import DataError
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.matrices.p_property.verdict import p_verdict_of
 from workbench.problems.classes import Array, equilibration
 from workbench.step.stepper import Stepper
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SINGULAR = 1e-9
 """Smallest over largest singular value, equilibrated, at which an eigenvalue of the pencil counts as singular."""
@@ -66,12 +69,15 @@ def pencil(stepper: Stepper) -> Pencil:
     return Pencil(reduced_0, reduced_1 - reduced_0, mixed_0, mixed_1 - mixed_0, rho)
 
 
-def scan(p: Pencil, values: Iterable[float]) -> pd.DataFrame:
+def scan(p: Pencil, values: Iterable[float]) -> "pd.DataFrame":
     """Rank and condition over rho: a row for every value and matrix, "mixed", "reduced" and "equilibrated" (D M D).
 
     Columns rho, matrix, size, rank, smallest (singular value over the largest; its inverse is the condition number).
     Ranks by the default tolerance of `rank`, size times eps times the largest singular value.
     """
+    # Lazy, since a limit needs no table.
+    import pandas as pd
+
     rows = []
     for x in values:
         M = p.reduced(x)
@@ -89,7 +95,7 @@ def singular_values_of_rho(p: Pencil) -> Array:
     Generalised eigenvalues of the reduced pencil, kept where the matrix is singular there. Those far below
     1 / lambda_max(W_tt), the value that the pencil's formulation takes by default, are rounding of the one at zero.
     """
-    candidates = eigvals(p.A, -p.B)
+    candidates = linalg.eigvals(p.A, -p.B)
     real = np.isfinite(candidates) & (np.abs(candidates.imag) <= 1e-6 * np.abs(candidates.real))
     found: list[float] = []
     for x in np.sort(candidates[real].real):

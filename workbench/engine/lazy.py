@@ -1,6 +1,6 @@
-"""Heavy modules, imported when they are first used.
+"""Heavy modules, imported when they are first used; clocks stand still meanwhile.
 
-A declaration that has been compiled before does without CVXPY, a small dense problem without sparse matrices:
+A declaration that has been compiled before does without CVXPY, a small dense problem without SciPy:
 
     from workbench.engine.lazy import cvxpy as cp
     from workbench.engine.lazy import sparse
@@ -9,8 +9,10 @@ A declaration that has been compiled before does without CVXPY, a small dense pr
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from workbench.engine.timing import standing_still
 from workbench.signals import imported
 
 _STAND_INS: ContextVar[dict[str, Any]] = ContextVar("stand-ins", default={})  # noqa: B039
@@ -26,7 +28,11 @@ class Lazy:
         return Lazy, (self._name,)
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(_STAND_INS.get().get(self._name) or imported(self._name), attribute)
+        return getattr(_STAND_INS.get().get(self._name) or self._module(), attribute)
+
+    def _module(self) -> ModuleType:
+        with standing_still():
+            return imported(self._name)
 
 
 @contextmanager
@@ -41,6 +47,8 @@ def standing_in(modules: dict[str, Any]) -> Iterator[None]:
 
 if TYPE_CHECKING:
     import cvxpy
-    from scipy import sparse
+    from scipy import linalg, optimize, sparse
+    from scipy.sparse import csgraph
 else:
-    cvxpy, sparse = Lazy("cvxpy"), Lazy("scipy.sparse")
+    cvxpy, linalg, optimize = Lazy("cvxpy"), Lazy("scipy.linalg"), Lazy("scipy.optimize")
+    sparse, csgraph = Lazy("scipy.sparse"), Lazy("scipy.sparse.csgraph")

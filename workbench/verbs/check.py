@@ -12,15 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.builtin.reports.text.check import to_text
-from workbench.diagnostics.certificate import LARGEST as LARGEST_CERTIFICATE
-from workbench.diagnostics.certificate import certificate, certificate_of_posed, writing_seconds
 from workbench.diagnostics.check import Progress
 from workbench.diagnostics.check import check as check_matrix
-from workbench.diagnostics.lead_matrix import LeadMatrixReport, as_data, lead_matrix
-from workbench.diagnostics.lead_matrix import text_rows as lead_rows
-from workbench.diagnostics.posed_problem import wrapped
-from workbench.diagnostics.problem_check import check_posed
-from workbench.diagnostics.problem_check import text_rows as problem_rows
+from workbench.engine.interpreted import interpreting
 from workbench.engine.timing import clock
 from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
@@ -35,12 +29,12 @@ from workbench.readers.problem import name_of, read_problem
 from workbench.sliding.state import State, coordinates
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.results import Result
-from workbench.verbs.states import state_of_run
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from workbench.builtin.reports.figures.cones import Picture
+    from workbench.diagnostics.lead_matrix import LeadMatrixReport
 
 LEAST = 0.1
 """Time [s] for the verdicts after a run to the state they are about."""
@@ -66,6 +60,8 @@ class Checked(Result):
 
         A proof that takes longer than `seconds` is left out. Raises DataError for large matrices and those not square.
         """
+        from workbench.diagnostics.certificate import certificate
+
         return certificate(self.matrix, self.q, self.data, seconds)
 
     @property
@@ -111,6 +107,8 @@ class Checked(Result):
     def html(self, facts: dict[str, Any] | None = None, seconds: float = SECONDS_OF_PAGE) -> str:
         """The page, with the proofs that are written in so many seconds."""
         from workbench.builtin.reports.pages.check import render
+        from workbench.diagnostics.certificate import LARGEST as LARGEST_CERTIFICATE
+        from workbench.diagnostics.certificate import writing_seconds
 
         n = self.data["n"]
         proofs = self.certificate(seconds) if n <= LARGEST_CERTIFICATE and writing_seconds(n) < seconds else None
@@ -127,6 +125,8 @@ class Answers(Result):
 
     @property
     def text(self) -> str:
+        from workbench.diagnostics.posed_problem import wrapped
+
         return wrapped(self.rows)
 
     @property
@@ -155,11 +155,15 @@ class CheckedFormulation(Answers):
 
     @property
     def data(self) -> dict[str, Any]:
+        from workbench.diagnostics.lead_matrix import as_data
+
         return as_data(self.report)
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        return lead_rows(self.report)
+        from workbench.diagnostics.lead_matrix import text_rows
+
+        return text_rows(self.report)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -172,11 +176,15 @@ class CheckedProblem(Answers):
 
     def certificate(self, seconds: float = 10.0) -> dict[str, Any]:
         """Uniqueness or existence with their proofs, ready for JSON and for `verify` (docs/certificates.md)."""
+        from workbench.diagnostics.certificate import certificate_of_posed
+
         return certificate_of_posed(self.problem, self.data, seconds)
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        return problem_rows(self.title, self.data)
+        from workbench.diagnostics.problem_check import text_rows
+
+        return text_rows(self.title, self.data)
 
 
 def check(
@@ -212,6 +220,9 @@ def check(
 def _of_case(
     case: Case, f: Formulation, step: float, at: float | None, state: State, seconds: float
 ) -> CheckedFormulation:
+    from workbench.diagnostics.lead_matrix import lead_matrix
+    from workbench.verbs.states import state_of_run
+
     end, where, start = clock() + seconds, "first step", None
     if at is not None and not state.is_start:
         raise WorkbenchError("a moment of the run and a state of one's own are both given; give at, or q and v")
@@ -228,7 +239,10 @@ def _of_case(
 
 def check_posed_problem(name: str, problem: FileProblem, seconds: float) -> CheckedProblem:
     """The same for a problem with bounds or a friction problem."""
-    return CheckedProblem(name, check_posed(problem, seconds), problem)
+    from workbench.diagnostics.problem_check import check_posed
+
+    with interpreting(problem.size):
+        return CheckedProblem(name, check_posed(problem, seconds), problem)
 
 
 def problem_of(what: Any, rhs: Any = None) -> tuple[Matrix, Matrix | None, str]:
@@ -284,7 +298,8 @@ def check_problem(name: str, M: Matrix, q: Matrix | None, seconds: float, progre
         raise WorkbenchError(f"{name} is {rows} x {columns}; the matrix of an LCP is square")
     if q is not None and q.values.size != rows:
         raise WorkbenchError(f"q has {q.values.size} entries; the {rows} x {rows} matrix needs {rows}")
-    return Checked(name, check_matrix(M, seconds, q, progress), M, q)
+    with interpreting(rows):
+        return Checked(name, check_matrix(M, seconds, q, progress), M, q)
 
 
 def _matrix_of(what: Any) -> tuple[Matrix, Matrix | None, str]:

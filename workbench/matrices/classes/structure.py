@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
+from workbench.engine.lazy import csgraph, optimize, sparse
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock, clock
 from workbench.matrices.linear_algebra.definiteness import (
     form_at,
@@ -152,7 +150,7 @@ def _scanned(s: Structure) -> Iterator[Finding]:
             yield "P0", NO, None, {"index_set": [int(lost[0])]}
             yield "copositive", NO, None, {"x": x}
         return
-    if connected_components(csr_array(s.signs != 0), connection="strong")[0] == n:
+    if csgraph.connected_components(sparse.csr_array(s.signs != 0), connection="strong")[0] == n:
         yield "P", YES, "triangular up to a permutation, with a positive diagonal", {"by": "entries"}
     with np.errstate(over="ignore", invalid="ignore"):
         product, other = np.outer(np.diag(s.values), np.diag(s.values)), s.values * s.values.T
@@ -200,7 +198,7 @@ def _lost_dominance(s: Structure, C: Array) -> Array | None:
     """x >= 0 with (C x)_i < 0 where x_i > 0, by Perron vectors of the irreducible blocks; C x <= 0 elsewhere anyway."""
     N = -C / np.diag(C)
     np.fill_diagonal(N, 0.0)
-    count, label = connected_components(csr_array(N != 0), connection="strong")
+    count, label = csgraph.connected_components(sparse.csr_array(N != 0), connection="strong")
     for k in np.argsort(-np.bincount(label, minlength=count)):
         a = np.flatnonzero(label == k)
         if len(a) == 1:
@@ -326,7 +324,7 @@ def strategies(A: Array, seconds: float) -> tuple[Array, Array] | None:
     if not (seconds > 0 and 0 < size < np.inf):
         return None
     # Maximise t over x >= 0 with sum x = 1 and A x >= t; the multipliers of the rows are the other player's strategy.
-    game = linprog(
+    game = optimize.linprog(
         np.r_[np.zeros(n), -1.0], np.c_[-A / size, np.ones(n)], np.zeros(n), [np.r_[np.ones(n), 0.0]], [1.0],
         bounds=[(0, None)] * n + [(None, None)], options={"time_limit": seconds},
     )  # fmt: skip

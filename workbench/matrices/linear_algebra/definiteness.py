@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz
 from numpy.typing import NDArray
-from scipy.linalg import eigh, solve_triangular
 
+from workbench.engine.lazy import linalg
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
 from workbench.errors import DataError
 from workbench.matrices.linear_algebra.in_time import bits, elimination_seconds, solution
@@ -235,7 +235,7 @@ def proved_positive_definite(M: NDArray) -> bool:
     if not np.isfinite(size).all():
         return False
     try:
-        X = np.tril(solve_triangular(np.linalg.cholesky(S), np.eye(n), lower=True))
+        X = np.tril(linalg.solve_triangular(np.linalg.cholesky(S), np.eye(n), lower=True))
     except np.linalg.LinAlgError:
         return False
     if not np.abs(X).max() < 1e50 or not (np.diag(X) > 0).all():
@@ -247,7 +247,7 @@ def proved_positive_definite(M: NDArray) -> bool:
 def lowest_direction(S: NDArray) -> NDArray | None:
     """An eigenvector of integers, about, of the symmetric S's (n, n) lowest eigenvalue; None where none is found."""
     try:
-        v = eigh(S, subset_by_index=[0, 0])[1][:, 0]
+        v = linalg.eigh(S, subset_by_index=[0, 0])[1][:, 0]
     except np.linalg.LinAlgError:
         return None
     return np.round(2.0**30 * v / np.abs(v).max())

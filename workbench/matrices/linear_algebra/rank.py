@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import qr, solve_triangular
 
+from workbench.engine.lazy import linalg
 from workbench.errors import DataError
 
 DEPENDENCE = 1e-12
@@ -73,9 +73,9 @@ def dependent_rows(A: ArrayLike, tolerance: float = DEPENDENCE) -> list[tuple[in
         rows = A[nonzero] / largest[nonzero, None]
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         # Column pivoting takes the rows in the order of what they add to the span.
-        R, order = qr(rows.T, mode="r", pivoting=True)
+        R, order = linalg.qr(rows.T, mode="r", pivoting=True)
         r = int((np.abs(np.diag(R)) > tolerance).sum())
-        combination = solve_triangular(R[:r, :r], R[:r, r:])
+        combination = linalg.solve_triangular(R[:r, :r], R[:r, r:])
         negligible = tolerance / abs(R[r - 1, r - 1])
         for column, row in enumerate(order[r:]):
             involved = order[:r][np.abs(combination[:, column]) > negligible]

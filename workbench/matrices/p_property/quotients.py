@@ -21,8 +21,8 @@ from collections.abc import Iterator
 import numpy as np
 from flint import fmpq_mat
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
+from workbench.engine.lazy import optimize
 from workbench.engine.timing import clock
 from workbench.matrices.linear_algebra.rationals import exact
 from workbench.matrices.p_property.scaled import Scaled
@@ -62,7 +62,7 @@ def quotients(A: Vector, deadline: float = math.inf) -> Iterator[Vector | None]:
         dominance = np.array([_dominance(A, c, k) for c, k in zip(columns, index, strict=True)]).T
         p = len(columns)
         # The least that is missing in the rows, in sum; its multipliers are the weights of the next round.
-        master = linprog(
+        master = optimize.linprog(
             np.r_[np.zeros(p), np.ones(2 * n)], np.c_[-dominance, -np.eye(2 * n)], -np.ones(2 * n),
             bounds=[(0, LARGEST_MULTIPLE)] * p + [(0, None)] * (2 * n),
             options={"time_limit": max(0.0, deadline - clock())},
@@ -98,7 +98,9 @@ def _column(A: Vector, k: int, weight: Vector) -> Vector | None:
     gain[[k, n + k, 2 * n + k, 3 * n + k]] = u[k], -u[k], v[k], -v[k]
     rows = np.r_[np.c_[A, -A, -np.eye(n), np.eye(n)], gain[None]]
     # The rows are dense: presolving them takes time and finds nothing.
-    found = linprog(cost, A_eq=rows, b_eq=np.r_[np.zeros(n), 1.0], method="highs-ds", options={"presolve": False})
+    found = optimize.linprog(
+        cost, A_eq=rows, b_eq=np.r_[np.zeros(n), 1.0], method="highs-ds", options={"presolve": False}
+    )
     if found.x is None or not found.fun < 1.0 - SMALL:
         return None
     return found.x[:n] - found.x[n : 2 * n]

@@ -13,9 +13,8 @@ from dataclasses import replace
 import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
+from workbench.engine.lazy import csgraph, sparse
 from workbench.engine.timing import OutOfTimeError, clock
 from workbench.errors import DataError
 from workbench.matrices.linear_algebra.definiteness import (
@@ -95,7 +94,7 @@ def p_verdict_of(M: ArrayLike, seconds: float = 10.0) -> PVerdict:
 def irreducible_blocks(M: fmpq_mat) -> list[list[int]]:
     """Index sets of the diagonal blocks of M's block triangular form, M_ij = 0 where i's block comes after j's."""
     nonzero = np.array([x != 0 for x in M.entries()]).reshape(M.nrows(), -1)
-    count, label = connected_components(csr_array(nonzero), connection="strong")
+    count, label = csgraph.connected_components(sparse.csr_array(nonzero), connection="strong")
     # Blocks in an order in which edges i -> j never go back: by the number of blocks that can be reached.
     reach = np.zeros((count, count), dtype=int)
     i, j = np.nonzero(nonzero)
