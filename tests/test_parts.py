@@ -12,6 +12,7 @@ from benchmarks.rows import fill as fill_row
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import KernelSolver
 from workbench.algorithms.coulomb_exact import INACCURATE, coulomb_kernel
+from workbench.algorithms.small_cones import VERIFIED
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.drawer import Drawer
 from workbench.builtin.cases.gripper import Gripper
@@ -155,7 +156,7 @@ def test_the_judge_sees_what_it_sees_of_the_whole(pair):
     for name in ("rho", "normaliser"):
         np.testing.assert_allclose(getattr(found.judged, name), getattr(whole.judged, name), rtol=1e-9)
     for name in ("signorini", "cone", "dissipation", "natural_map"):
-        assert getattr(found.judged, name).max() < 1e-12
+        assert getattr(found.judged, name).max() <= VERIFIED
         assert getattr(whole.judged, name).max() < 1e-12
     assert found.residuals.max() < 1e-12
 
