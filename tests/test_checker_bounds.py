@@ -188,6 +188,23 @@ def test_what_is_repeated_is_a_class_that_the_checker_repeats():
     assert result({"M": [["1"]]}, "P0", "yes", {"by": "repetition"}) == VERIFIED
 
 
+def test_an_implication_needs_its_theorem_and_what_the_theorem_needs():
+    """[[0]] is P0, and not P: hence degenerate. Of [[1]], which is P, the same support says nothing."""
+    repeated = {"about": "P0", "verdict": "yes", "support": {"by": "repetition"}}
+    minor = {"about": "P", "verdict": "no", "support": {"index_set": [0]}}
+    back = {"by": "implication", "from": ["P0"], "conclusion": "P"}
+    degenerate = {"about": "nondegenerate", "verdict": "no", "support": back}
+    for M, expected in (("0", [VERIFIED, VERIFIED, VERIFIED]), ("1", [VERIFIED, REFUTED, NOT_VERIFIED])):
+        assert [f.result for f in verify(signed({"M": [[M]]}, repeated, minor, degenerate))] == expected
+    for about, support in (
+        ("S", {"by": "implication", "from": ["P0"]}),
+        ("S", {**back, "conclusion": "P0"}),
+        ("nondegenerate", {**back, "from": []}),
+    ):
+        claim = {"about": about, "verdict": "no" if "conclusion" in support else "yes", "support": support}
+        assert verify(signed({"M": [["0"]]}, repeated, minor, claim))[-1].result == NOT_VERIFIED
+
+
 @pytest.mark.parametrize("verdict", ["unique", "not unique"])
 def test_uniqueness_is_proved_by_the_fields_that_it_needs_and_no_others(verdict):
     M, good = ([["1"]], {"by": "tree", "tree": [["minors"]]}) if verdict == "unique" else ([["-1"]], {"x": ["1"]})
