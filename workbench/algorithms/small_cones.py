@@ -344,7 +344,7 @@ def proximal(p, best, z, info):
         best = min(best, residual)
         if solved:
             failed = 0
-            eps = max(LEAST_EPS, eps * FALLS[(steps > EASY) + (steps > FAIR)])
+            eps = max(LEAST_EPS, eps * FALLS[int(steps > EASY) + int(steps > FAIR)])
         else:
             failed += 1
             eps = min(1.0, RISES * eps)

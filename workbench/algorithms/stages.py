@@ -144,7 +144,7 @@ def approach(search: Search, size: float, eps: float, most: int = ROUNDS) -> int
         residual = search.offer(z)
         if error <= goal:
             centre, at_centre, failed = z, residual, 0
-            eps = max(eps * FALLS[(steps > EASY) + (steps > FAIR)], LEAST_EPS)
+            eps = max(eps * FALLS[int(steps > EASY) + int(steps > FAIR)], LEAST_EPS)
             continue
         eps, failed = min(RISES * eps, 1.0), failed + 1
         if failed % BURSTS == 0:
