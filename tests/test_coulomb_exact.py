@@ -81,7 +81,7 @@ def test_no_natural_map_takes_an_adhesive_impulse_for_a_solution():
         for mu in (0.0, 0.3):
             z, gap = np.array([-1.0, 0.0, 0.0]), np.empty(3)
             q = np.array([1.0, 0.0, 0.0])
-            assert natural_map(np.eye(3), q, np.array([mu]), 2, associated, z, gap) == 1
+            assert natural_map(np.eye(3), q, mu, associated, z, gap) == 1
 
 
 def test_real_roots_are_those_the_polynomial_was_made_of():

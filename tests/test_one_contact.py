@@ -20,7 +20,7 @@ def answers(W, q, mu, associated):
     kept: list[np.ndarray] = []
     for z in found:
         size = max(np.abs(z).max(), 1e-300)
-        if natural_map(W, q, np.array([mu]), 2, associated, z, np.empty(3)) <= VERIFIED and not any(
+        if natural_map(W, q, mu, associated, z, np.empty(3)) <= VERIFIED and not any(
             np.abs(z - other).max() <= 1e-6 * size for other in kept
         ):
             kept.append(z)

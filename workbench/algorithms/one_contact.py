@@ -1,4 +1,4 @@
-"""One contact with friction, solved exactly, and the natural map that every contact solver here measures itself by.
+"""One contact with friction, solved exactly, and the natural map by which its candidates are told apart.
 
 Both flow rules are one problem with a switch kappa: K contains z perp u + (1 - kappa) mu |u_t| n in K*, u = W z + q.
 
@@ -47,24 +47,25 @@ def _tangent_half_angle(degree: int) -> np.ndarray:
 QUARTIC, SEXTIC = _tangent_half_angle(2), _tangent_half_angle(3)
 
 
-@kernel(types.float64(VECTOR, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR))
-def natural_gap(diagonal, q, mu, d, associated, z, gap):
-    """As `natural_map`, with u in gap on entry and the diagonal (n,) of W.
+@kernel(types.float64(MATRIX, VECTOR, types.float64, types.boolean, VECTOR, VECTOR))
+def natural_map(W, q, mu, associated, z, gap):
+    """gap (n,) = z - P_K(z - rho (u + (1 - kappa) mu |u_t| n)), u = W z + q, rho = n / tr W; returns its relative size.
 
-    Beyond mu = 1 the size under Coulomb's law is that of Alart and Curnier's equations: De Saxce's shift multiplies the
-    rounding of u_t by mu, and the flat cone shows a falling body by 1/mu only.
+    |gap|_2 / max(c |z|_2, rho |q|_2), dimensionless, inf if not finite, c < 1 only where |z| is FAR times the motion it
+    makes. Beyond mu = 1 the size under Coulomb's law is that of Alart and Curnier's equations: De Saxce's shift
+    multiplies the rounding of u_t by mu, and the flat cone shows a falling body by 1/mu only.
     """
-    n, r = q.shape[0], mu.shape[0]
-    trace = 0.0
+    n, trace = q.shape[0], 0.0
+    affine(W, q, z, gap)
     for i in range(n):
-        trace += diagonal[i]
+        trace += W[i, i]
     rho = n / trace if trace > 0.0 else 1.0
-    error, size_q, size_z, impulse, moved, pushed = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    size_q, size_z, impulse, moved, pushed = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(n):
-        if diagonal[i] > 0.0:
-            impulse += z[i] ** 2 * diagonal[i]
-            moved += gap[i] ** 2 / diagonal[i]
-            pushed += q[i] ** 2 / diagonal[i]
+        if W[i, i] > 0.0:
+            impulse += z[i] ** 2 * W[i, i]
+            moved += gap[i] ** 2 / W[i, i]
+            pushed += q[i] ** 2 / W[i, i]
         elif z[i] != 0.0:
             impulse = np.inf
         size_z += z[i] ** 2
@@ -72,51 +73,34 @@ def natural_gap(diagonal, q, mu, d, associated, z, gap):
     far = FAR**2 * max(moved, pushed)
     if impulse > far:
         size_z *= far / impulse
-    for i in range(r):
-        first = r + d * i
-        slip, radius = 0.0, 0.0
-        for j in range(first, first + d):
-            slip += gap[j] ** 2
-            radius += (z[j] - rho * gap[j]) ** 2
-        slip, radius = np.sqrt(slip), np.sqrt(radius)
-        steep = mu[i] > 1.0 and not associated
-        if steep:
-            limit = mu[i] * max(z[i], 0.0)
-            error += min(z[i], rho * gap[i]) ** 2
-            for j in range(first, first + d):
-                y = z[j] - rho * gap[j]
-                error += (rho * gap[j] if radius <= limit else z[j] - limit * (y / radius)) ** 2
-        shifted = gap[i] if associated else gap[i] + mu[i] * slip
-        y_n = z[i] - rho * shifted
-        # The polar cone first: with mu = 0 and y_t = 0 a negative y_n would pass for inside.
-        opens = mu[i] * radius <= -y_n
-        # z - P(y) as rho u + (y - P(y)): z - y would lose the motion beside an impulse far out on a ray.
-        outside = max(0.0, radius - mu[i] * y_n) / (1.0 + mu[i] ** 2)
-        gap[i] = z[i] if opens else rho * shifted - mu[i] * outside
-        for j in range(first, first + d):
-            e_j = (z[j] - rho * gap[j]) / radius if radius > 0.0 else 0.0
-            gap[j] = z[j] if opens or mu[i] == 0.0 else rho * gap[j] + outside * e_j
-        if not steep:
-            error += gap[i] ** 2
-            for j in range(first, first + d):
-                error += gap[j] ** 2
+    error, slip, radius = 0.0, 0.0, 0.0
+    for j in range(1, n):
+        slip += gap[j] ** 2
+        radius += (z[j] - rho * gap[j]) ** 2
+    slip, radius = np.sqrt(slip), np.sqrt(radius)
+    steep = mu > 1.0 and not associated
+    if steep:
+        limit = mu * max(z[0], 0.0)
+        error += min(z[0], rho * gap[0]) ** 2
+        for j in range(1, n):
+            y = z[j] - rho * gap[j]
+            error += (rho * gap[j] if radius <= limit else z[j] - limit * (y / radius)) ** 2
+    shifted = gap[0] if associated else gap[0] + mu * slip
+    y_n = z[0] - rho * shifted
+    # The polar cone first: with mu = 0 and y_t = 0 a negative y_n would pass for inside.
+    opens = mu * radius <= -y_n
+    # z - P(y) as rho u + (y - P(y)): z - y would lose the motion beside an impulse far out on a ray.
+    outside = max(0.0, radius - mu * y_n) / (1.0 + mu**2)
+    gap[0] = z[0] if opens else rho * shifted - mu * outside
+    for j in range(1, n):
+        e_j = (z[j] - rho * gap[j]) / radius if radius > 0.0 else 0.0
+        gap[j] = z[j] if opens or mu == 0.0 else rho * gap[j] + outside * e_j
+    if not steep:
+        for j in range(n):
+            error += gap[j] ** 2
     size = max(np.sqrt(size_z), rho * np.sqrt(size_q))
     value = np.sqrt(error) / size if size > 0.0 else np.sqrt(error)
     return value if np.isfinite(value + size) else np.inf
-
-
-@kernel(types.float64(MATRIX, VECTOR, VECTOR, types.int64, types.boolean, VECTOR, VECTOR))
-def natural_map(W, q, mu, d, associated, z, gap):
-    """gap = z - P_K(z - rho (u + (1 - kappa) mu |u_t| n)), all (r (1 + d),), rho = n / tr W; returns its relative size.
-
-    |gap|_2 / max(c |z|_2, rho |q|_2), dimensionless, inf if not finite, c < 1 only where |z| is FAR times the motion it
-    makes: what methods go down by. The problem's own residual (`problems.residual`) judges every contact by itself.
-    """
-    affine(W, q, z, gap)
-    diagonal = scratch(q.shape[0])
-    for i in range(q.shape[0]):
-        diagonal[i] = W[i, i]
-    return natural_gap(diagonal, q, mu, d, associated, z, gap)
 
 
 @kernel(types.void(VECTOR, types.float64, MATRIX))
@@ -275,10 +259,10 @@ def slide_angles(W, q, mu, associated, angles):
     return count
 
 
-@kernel(types.float64(MATRIX, VECTOR, VECTOR, types.boolean, VECTOR, VECTOR, types.float64, VECTOR))
+@kernel(types.float64(MATRIX, VECTOR, types.float64, types.boolean, VECTOR, VECTOR, types.float64, VECTOR))
 def _better(W, q, mu, associated, candidate, gap, best, z):
     """Keep the candidate in z if it beats the residual `best`; returns the better residual."""
-    residual = natural_map(W, q, mu, q.shape[0] - 1, associated, candidate, gap)
+    residual = natural_map(W, q, mu, associated, candidate, gap)
     tied = max(residual, best) <= ROUND_OFF
     if not (abs(candidate[0]) < abs(z[0]) if tied else residual < best):
         return best
@@ -371,16 +355,16 @@ def one_contact(W, q, mu, associated, z):
     set_all(0.0, candidate)
     for i in range(n):
         z[i] = 0.0
-    best = natural_map(W, q, mu, n - 1, associated, z, gap)
+    best = natural_map(W, q, mu[0], associated, z, gap)
     if best <= ROUND_OFF:
         return best
     if mu[0] == 0.0:
         if W[0, 0] > 0.0:
             candidate[0] = -q[0] / W[0, 0]
-            best = _better(W, q, mu, associated, candidate, gap, best, z)
+            best = _better(W, q, mu[0], associated, candidate, gap, best, z)
         return best
     _stick(W, q, candidate)
-    best = _better(W, q, mu, associated, candidate, gap, best, z)
+    best = _better(W, q, mu[0], associated, candidate, gap, best, z)
     if best <= ROUND_OFF:
         return best
     if n == 2:
@@ -390,18 +374,18 @@ def one_contact(W, q, mu, associated, z):
             if a != 0.0:
                 candidate[0] = -(q[0] + kappa * q[1]) / a
                 candidate[1] = mu[0] * e * candidate[0]
-                best = _better(W, q, mu, associated, candidate, gap, best, z)
+                best = _better(W, q, mu[0], associated, candidate, gap, best, z)
         return best
     if n > 3:
         if slide_by_multiplier(W, q, mu[0], associated, candidate):
-            best = _better(W, q, mu, associated, candidate, gap, best, z)
+            best = _better(W, q, mu[0], associated, candidate, gap, best, z)
         return best
     if has_one_answer(W, mu[0], associated):
         theta = nearby_slide(W, q, mu[0], associated, np.arctan2(candidate[2], candidate[1]))
         p_n = slide(W, q, mu[0], associated, theta)[0]
         if p_n > 0.0:
             fill_sliding(candidate, p_n, mu[0], theta)
-            best = _better(W, q, mu, associated, candidate, gap, best, z)
+            best = _better(W, q, mu[0], associated, candidate, gap, best, z)
             if best <= ROUND_OFF:
                 return best
     angles = scratch(12)
@@ -409,5 +393,5 @@ def one_contact(W, q, mu, associated, z):
         p_n = slide(W, q, mu[0], associated, angles[k])[0]
         if p_n > 0.0:
             fill_sliding(candidate, p_n, mu[0], angles[k])
-            best = _better(W, q, mu, associated, candidate, gap, best, z)
+            best = _better(W, q, mu[0], associated, candidate, gap, best, z)
     return best
