@@ -53,7 +53,7 @@ def contacts_in_one_go(W, q, mu, d, law, z, info):
         if residual <= VERIFIED:
             return residual
     first, cone, place = scratch_indices(r + 1), scratch_indices(r), scratch_indices(n)
-    own, free, x, unbounded = scratch_matrix(n, n), scratch(n), scratch(n), scratch(n)
+    own, free, x, no_bounds = scratch_matrix(n, n), scratch(n), scratch(n), scratch(n)
     for i in range(r):
         first[i], cone[i] = (1 + d) * i, law
         place[(1 + d) * i] = i
@@ -61,10 +61,10 @@ def contacts_in_one_go(W, q, mu, d, law, z, info):
             place[(1 + d) * i + 1 + a] = r + d * i + a
     first[r] = n
     for i in range(n):
-        free[i], x[i], unbounded[i] = q[place[i]], 0.0, 0.0
+        free[i], x[i], no_bounds[i] = q[place[i]], 0.0, 0.0
         for j in range(n):
             own[i, j] = W[place[i], place[j]]
-    residual = solve_small(own, free, first, cone, mu, unbounded, unbounded, x, x, info)
+    residual = solve_small(own, free, first, cone, mu, no_bounds, no_bounds, x, x, info)
     for i in range(n):
         z[place[i]] = x[i]
     return residual

@@ -2,15 +2,16 @@
 
 Vectors go block by block, contacts with their normals first; block i has the rows first[i] : first[i + 1]. A contact is
 measured in units of its own, rho_i = m_i / tr W_ii, a row of an interval in 1 / W_kk, and the whole in units of the
-largest free velocity. Stages, each from the best iterate so far: Newton steps on the blocks' `law_equations`, before
-which many contacts take some Gauss-Seidel sweeps, each contact solved exactly; and the proximal point method
-(Rockafellar 1976), which solves the problem of W + eps I, u = W z + q + eps (z - centre), for the next centre by such
-steps. Redundant contacts make W singular, and contacts that do not quite fit together (one corner of four stands off by
-a rounding) make it matter: impulses then go far along a direction in which nothing moves, until a contact opens. eps
-bounds how far in one step: where a few Newton steps solve a subproblem it falls to a tenth, so that the last ones are
-steps on the problem itself, and where none do it rises. Steps are not damped: they work like an active set method,
-whose error may rise a long way before it falls. Where such steps go round in circles, as a few contacts that slide one
-way or the other do, their lengths become irregular, which ends that.
+largest free velocity. Stages, each from the best iterate so far: Gauss-Seidel sweeps, each contact solved exactly;
+Newton steps on the blocks' `law_equations`, which few contacts take before the sweeps, too; and the proximal point
+method (Rockafellar 1976), which solves the problem of W + eps I, u = W z + q + eps (z - centre), for the next centre by
+such steps. Redundant contacts make W singular, and contacts that do not quite fit together (one corner of four stands
+off by a rounding) make it matter: impulses then go far along a direction in which nothing moves, until a contact opens.
+eps bounds how far in one step: where a few Newton steps solve a subproblem it falls to a tenth, so that the last ones
+are steps on the problem itself, and where none do it rises. Steps have full length: they work like an active set
+method, whose error may rise a long way before it falls. Where they go round in circles, as a few contacts that slide
+one way or the other do, their lengths become irregular, which ends that. Where problems in a row are not solved all the
+same, damped steps on the problem itself begin elsewhere, after more sweeps.
 
 No method is proven to find a solution of Coulomb's problem; the residual says how far this one came. Cost: O(n^2) a
 sweep, O(n^3) a Newton step. Sources: Jourdan, Alart & Jean 1998; Alart & Curnier 1991; Acary, Bremond & Huber 2018.
