@@ -22,7 +22,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.algorithms import ROUND_OFF, find_solver
-from workbench.algorithms.base import EXACT, Solver
+from workbench.algorithms.base import EXACT, Solver, begun
 from workbench.engine.timing import OutOfTimeError, clock
 from workbench.errors import DataError, WorkbenchError
 from workbench.matrices.linear_algebra.rationals import exact, nearest_double
@@ -117,8 +117,7 @@ class Chain:
     @np.errstate(over="ignore", invalid="ignore")
     def solve_from(self, problem: Any, start: Array) -> Solution:
         """The same from a start (n,), where the first method takes one."""
-        begun = getattr(self.first, "solve_from", None)
-        return self.take_over(problem, begun(problem, start) if begun else self.first.solve(problem))
+        return self.take_over(problem, begun(self.first, problem, start))
 
     def take_over(self, problem: Any, found: Solution) -> Solution:
         """What the chain makes of a problem of which the first method has `found` this."""

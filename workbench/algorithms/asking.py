@@ -1,8 +1,9 @@
 """What a solver makes of a problem of any kind: by a path of bridges where it does not take that as it is."""
 
+from collections.abc import Callable
 from typing import Any
 
-from workbench.algorithms.base import Solver, measured
+from workbench.algorithms.base import Solver, begun, measured
 from workbench.arrays import Array
 from workbench.problems.classes import Problem
 from workbench.problems.solution import Solution, Status
@@ -10,23 +11,20 @@ from workbench.problems.solution import Solution, Status
 
 def solved_by(solver: Solver, problem: Problem, *guess: Array) -> Solution:
     """What a solver makes of a problem, from a guess if it has one."""
-    if problem.kind in solver.solves:
-        found = measured(solver, problem, solver.solve(problem, *guess))
-        if found.claimed is not Status.REFUSED:
-            return found
-    # Lazy: what is taken as it is needs no bridges.
-    from workbench.algorithms.crossing import solved_by_path
-
-    return solved_by_path(solver, problem)
+    return _asked(solver, problem, lambda: solver.solve(problem, *guess))
 
 
 def solved_from(solver: Any, problem: Any, start: Array) -> Solution:
     """The same from a start (n,). Solvers that take none begin from nothing."""
+    return _asked(solver, problem, lambda: begun(solver, problem, start), start)
+
+
+def _asked(solver: Solver, problem: Problem, solve: Callable[[], Solution], start: Array | None = None) -> Solution:
     if problem.kind in solver.solves:
-        begin = getattr(solver, "solve_from", None)
-        found = measured(solver, problem, solver.solve(problem) if begin is None else begin(problem, start))
+        found = measured(solver, problem, solve())
         if found.claimed is not Status.REFUSED:
             return found
+    # Lazy: what is taken as it is needs no bridges.
     from workbench.algorithms.crossing import solved_by_path
 
     return solved_by_path(solver, problem, start)

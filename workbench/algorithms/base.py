@@ -122,6 +122,13 @@ def kernel_arguments(problem: Problem) -> tuple:
     return (*copies, getattr(problem, "d", 2))
 
 
+def begun(solver: Any, problem: Any, start: Array | None) -> Solution:
+    """What a solver makes of a problem from a start (n,), where it takes one; else from nothing."""
+    if start is None or not hasattr(solver, "solve_from"):
+        return solver.solve(problem)
+    return solver.solve_from(problem, start)
+
+
 def refusal(solver: Solver, problem: Problem, reason: str) -> Solution:
     """The Solution that says no: z = nan, status REFUSED, and why."""
     z = np.full(problem.size, np.nan)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from workbench.algorithms import best
-from workbench.algorithms.base import Solver, measured, refusal
+from workbench.algorithms.base import Solver, begun, measured, refusal
 from workbench.algorithms.paths import Path, path_to
 from workbench.arrays import Array
 from workbench.engine.timing import clock
@@ -31,21 +31,18 @@ def solved_by_path(solver: Solver, problem: Any, start: Array | None = None) -> 
     """
     if not problem.size:
         return Solution(np.zeros(0), Status.SOLVED, 0.0, solver.tolerance, 0, 0.0, solver.name)
-    begun = clock()
+    at = clock()
     path = path_to(solver, problem)
     if isinstance(path, str):
         return refusal(solver, problem, path)
     found = _sequence(solver, problem, path, start) if path.is_sequence else _crossed(solver, problem, path, start)
-    return replace(found, path=path.names, solve_time=clock() - begun)
+    return replace(found, path=path.names, solve_time=clock() - at)
 
 
 def _crossed(solver: Any, problem: Any, path: Path, start: Array | None) -> Solution:
     """The answer to the end of a path, carried back and graded."""
     with best.carried_back(path.end.size, path.back):
-        if start is None or not hasattr(solver, "solve_from"):
-            found = solver.solve(path.end)
-        else:
-            found = solver.solve_from(path.end, path.there(start))
+        found = begun(solver, path.end, None if start is None else path.there(start))
     found = measured(solver, path.end, found)
     proof = found.proof if path.is_exact else ""
     z = path.back(found.z) if np.isfinite(found.z).all() else np.full(problem.size, np.nan)
