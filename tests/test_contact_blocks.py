@@ -16,9 +16,9 @@ from workbench.algorithms.contact_blocks import ENOUGH
 from workbench.algorithms.coulomb_exact import CCP as CCP_EXACT
 from workbench.algorithms.coulomb_exact import COULOMB as COULOMB_EXACT
 from workbench.errors import DataError
-from workbench.problems.bridges.dense import normals_first, of_one_kind
+from workbench.problems.bridges.dense import of_one_kind
 from workbench.problems.contact_blocks import ContactBlocks
-from workbench.problems.friction_problem import GlobalFrictionProblem
+from workbench.problems.friction_problem import GlobalFrictionProblem, normals_first
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.sets import ASSOCIATED, COULOMB
 from workbench.problems.solution import Status
@@ -118,7 +118,7 @@ def test_blocks_of_all_kinds_are_solved_together(spread):
 def test_many_cones_move_as_the_friction_problem_over_bodies_says(law, solver):
     """Impulses of redundant contacts differ; velocities, which are unique here, do not."""
     p = tower(20, FORMULATIONS[law](0.3), push=0.01)
-    order = normals_first(p)
+    order = normals_first(p.blocks, 2)
     data = GlobalFrictionProblem(p.M, p.J.T[:, order], p.b, p.c[order], p.mu)
     expected, x = np.empty(p.size), SOLVER.solve(p).z
     expected[order] = solver.solve((GlobalCoulombNCP if law == "coulomb" else GlobalConicQP)(data)).z

@@ -45,16 +45,28 @@ class Sets:
             raise DataError("an interval has no coefficient, a disc one radius, a cone one or one for every direction")
 
     @property
+    def set_of(self) -> Indices:
+        """(n,) the set of every unknown, set by set."""
+        return np.repeat(np.arange(self.cone.size), np.diff(self.first))
+
+    @property
+    def begins(self) -> NDArray[np.bool_]:
+        """(n,) which unknowns, set by set, begin a block: every one of an interval, of other sets the first."""
+        found: NDArray[np.bool_] = self.cone[self.set_of] == NO_CONE
+        found[self.first[:-1]] = True
+        return found
+
+    @property
     def in_intervals(self) -> NDArray[np.bool_]:
         """(n,) which unknowns, as they stand in z, lie in intervals."""
         found = np.empty(self.order.size, dtype=bool)
-        found[self.order] = np.repeat(self.cone == NO_CONE, np.diff(self.first))
+        found[self.order] = self.cone[self.set_of] == NO_CONE
         return found
 
     def without(self, gone: NDArray[np.bool_]) -> "Sets":
         """The sets that are left without some unknowns (n,) of intervals."""
-        left, set_of = ~gone[self.order], np.repeat(np.arange(self.cone.size), np.diff(self.first))
-        count = np.bincount(set_of[left], minlength=self.cone.size)
+        left = ~gone[self.order]
+        count = np.bincount(self.set_of[left], minlength=self.cone.size)
         some, place = count > 0, np.cumsum(~gone) - 1
         numbers = np.append(0, np.cumsum(np.diff(self.at)[some]))
         return Sets(self.cone[some], np.append(0, np.cumsum(count[some])), place[self.order[left]], numbers)

@@ -48,9 +48,7 @@ def _directions(problem: MixedNCP):
 def forward(law: int, problem: MixedNCP) -> Image:
     s, p = problem.sets, problem.set_by_set
     d = max(int(_directions(problem).max()), 1)
-    # A contact begins with every unknown of an interval and with every normal of a cone.
-    begins = np.repeat(s.cone == NO_CONE, np.diff(s.first))
-    begins[s.first[:-1]] = True
+    begins = s.begins
     r = int(begins.sum())
     contact = np.cumsum(begins) - 1
     # Of the unknowns set by set, x, where they stand in [n (r), t (d r)].
@@ -58,7 +56,7 @@ def forward(law: int, problem: MixedNCP) -> Image:
     place = np.where(begins, contact, r + d * contact + within - 1)
     W, q, mu = np.zeros((r * (1 + d), r * (1 + d))), np.zeros(r * (1 + d)), np.zeros(r)
     W[np.ix_(place, place)], q[place] = p.A, p.q
-    mu[contact] = np.repeat(p.mu, np.diff(s.first))
+    mu[contact] = p.mu[s.set_of]
     unused = np.setdiff1d(np.arange(r * (1 + d)), place)
     W[unused, unused] = abs(W.diagonal()[(unused - r) // d])
 

@@ -1,7 +1,6 @@
 """Contact blocks as the dense mixed problem that they are: F = (L W R + N) x + q over all of W, set by set."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.errors import DataError
@@ -20,13 +19,6 @@ def dense_matrix(p: ContactBlocks) -> Array:
         return N.toarray()
     J = p.rows.toarray()
     return L @ (J @ p.inertia.response(J.T)) @ R.toarray() + N.toarray()
-
-
-def normals_first(p: ContactBlocks) -> NDArray[np.int64]:
-    """Where the unknowns [n (r), t (d r)] of a friction-cone problem stand in x, blocks of cones with as many rows."""
-    first = p.unknown[:-1]
-    m = p.size // p.blocks
-    return np.concatenate([first, (first[:, None] + np.arange(1, m)).ravel()])
 
 
 def applies(p: ContactBlocks) -> str | None:

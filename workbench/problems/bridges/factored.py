@@ -12,13 +12,14 @@ from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import is_psd
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.mixed import MixedNCP
-from workbench.problems.sets import NO_CONE
+
+NOT_PSD = "W is no J M^-1 J^T: it is not symmetric positive semidefinite"
 
 
 def factor(W: Array) -> Array:
     """J (n, rank) with J J^T = W, of one column at least. Raises DataError unless W is symmetric PSD."""
     if not is_psd(W):
-        raise DataError("W is no J M^-1 J^T: it is not symmetric positive semidefinite")
+        raise DataError(NOT_PSD)
     values, vectors = np.linalg.eigh(W)
     kept = values > W.shape[0] * np.finfo(float).eps * values[-1]
     if not kept.any():
@@ -28,19 +29,15 @@ def factor(W: Array) -> Array:
 
 
 def applies(problem: MixedNCP) -> str | None:
-    if not is_psd(problem.set_by_set.A):
-        return "W is no J M^-1 J^T: it is not symmetric positive semidefinite"
-    return None
+    return None if is_psd(problem.set_by_set.A) else NOT_PSD
 
 
 def forward(problem: MixedNCP) -> Image:
     s, p = problem.sets, problem.set_by_set
     J = factor(p.A)
     n = J.shape[1]
-    begins = np.repeat(s.cone == NO_CONE, np.diff(s.first))
-    begins[s.first[:-1]] = True
-    first = np.append(np.flatnonzero(begins), problem.size)
-    set_of = np.repeat(np.arange(s.cone.size), np.diff(s.first))[first[:-1]]
+    first = np.append(np.flatnonzero(s.begins), problem.size)
+    set_of = s.set_of[first[:-1]]
     square = np.concatenate([np.eye(k).ravel() for k in np.diff(first)])
     blocks = ContactBlocks(
         sparse.eye_array(n, format="csr"), np.zeros(n), sparse.csr_array(J), first, first, square,
