@@ -21,6 +21,7 @@ from scipy.sparse.linalg import splu
 from workbench.algorithms import best
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.block_laws import FREE, FROM_LOWER, FROM_UPPER, TWO_SIDED, Laws, Metric, all_laws, lay
+from workbench.algorithms.block_sets import own_mobilities
 from workbench.algorithms.block_sweeps import add_blocks, block_inverses, block_sweeps, times
 from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, minimum_degree
 from workbench.algorithms.stages import Stages, solve_in_stages
@@ -48,13 +49,8 @@ def offsets(sizes: Indices) -> Indices:
 
 
 def mobilities(p: ContactBlocks) -> Array:
-    """(R,) the diagonal of W; its mean over the rows of a cone; the mean of all where nothing moves."""
-    W, m = p.own[0], np.diff(p.row)
-    starts = offsets(m * m)[:-1]
-    within = np.arange(p.s.size) - p.row[:-1][p.block_of_row]
-    w = W[starts[p.block_of_row] + within * (m[p.block_of_row] + 1)]
-    mean = np.bincount(p.block_of_row, w, minlength=p.blocks) / np.maximum(m, 1)
-    w = np.where(p.cone[p.block_of_row] != NO_CONE, mean[p.block_of_row], w)
+    """(R,) `own_mobilities`; the mean of all where nothing moves."""
+    w = own_mobilities(p.own[0], p.row, p.cone)
     moving = w > STILL * w.max(initial=0.0)
     return np.where(moving, w, w[moving].mean() if moving.any() else 1.0)
 

@@ -5,7 +5,9 @@ Block i has the unknowns first[i] : first[i + 1], within a friction cone, normal
 
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
+from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR, set_all
 from workbench.engine.scratch import scratch
@@ -16,6 +18,19 @@ from workbench.problems.sets import APART, DISC, NO_CONE
 NUMBER = types.float64
 SETS = (INDICES, INDICES, VECTOR, VECTOR, VECTOR)
 """first (B + 1,), cone (B,), mu (B,), lower, upper (X,)."""
+
+
+def own_mobilities(own: Array, first: NDArray[np.int64], cone: NDArray[np.int64]) -> Array:
+    """(R,) what a row does to itself, its mean over the rows of a cone.
+
+    own: the diagonal blocks of W, flat, block after block, each row by row; first (B + 1,), cone (B,).
+    """
+    m = np.diff(first)
+    block = np.repeat(np.arange(cone.size), m)
+    within, at = np.arange(block.size) - first[block], np.cumsum(m * m) - m * m
+    w: Array = own[at[block] + within * (m[block] + 1)]
+    mean = np.bincount(block, w, cone.size)[block] / m[block]
+    return np.where(cone[block] == NO_CONE, w, mean)
 
 
 @kernel(types.void(types.int64, types.int64, NUMBER, VECTOR))

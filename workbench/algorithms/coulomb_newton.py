@@ -81,7 +81,7 @@ class Contacts(Stages):
         law, none = np.full(r, ASSOCIATED if associated else COULOMB), np.zeros(0)
         self.sets = m * np.arange(r + 1), law, self.mu, none, none
         self.part = np.zeros(r, dtype=np.int64)
-        self.gap, self.rho = np.empty((r, m)), np.ones(r)
+        self.gap = np.empty((r, m))
         self.C, self.B = np.empty((r, m, m)), np.empty((r, m, m))
 
     def velocity(self, z: Array) -> Array:
@@ -120,7 +120,7 @@ class Contacts(Stages):
     def start(self, z: Array, centre: Array, eps: float) -> float:
         u = self.velocity(z)
         u += eps * (z - centre)
-        return all_contacts(self.mu, self.rho, self.associated, z, u, self.gap, self.C, self.B)
+        return all_contacts(self.mu, self.associated, z, u, self.gap, self.C, self.B)
 
 
 class BlockProblem(Contacts):

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from workbench.algorithms import best
 from workbench.algorithms.base import GENERIC, refusal
-from workbench.algorithms.block_sets import worst_block
+from workbench.algorithms.block_sets import own_mobilities, worst_block
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
@@ -30,7 +30,7 @@ from workbench.problems.classes import ConeProblem
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConeProblem
 from workbench.problems.islands import parts_of
-from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
+from workbench.problems.sets import ASSOCIATED, COULOMB
 from workbench.problems.solution import Solution, Status
 
 STOP = 1e-7
@@ -111,13 +111,8 @@ class Blocks:
 def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, part: Indices, order: Indices) -> Blocks:
     """`Blocks` of data without units."""
     first, cone, mu, lower, upper = sets
-    k = np.diff(first)
-    block = np.repeat(np.arange(cone.size), k)
-    at = np.repeat(np.append(0, np.cumsum(k * k))[:-1], k)
-    diagonal = own[at + (np.arange(q.size) - first[block]) * (k[block] + 1)]
-    mean = np.bincount(block, diagonal, cone.size)[block] / k[block]
-    diagonal = np.where(cone[block] == NO_CONE, diagonal, mean)
-    D = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    mobility = own_mobilities(own, first, cone)
+    D = 1.0 / np.sqrt(np.where(mobility > 0, mobility, 1.0))
     scale = sparse.diags_array(D)
     J, V = sparse.csr_array(scale @ J), sparse.csr_array(scale @ V)
     row, column = _places(first)

@@ -83,15 +83,15 @@ def natural_blocks(z, u, mu, rho, gap, C, B):
             B[a, b] *= rho
 
 
-@kernel(NUMBER(VECTOR, VECTOR, FLAG, MATRIX, MATRIX, MATRIX, BLOCKS, BLOCKS))
-def all_contacts(mu, rho, associated, z, u, gap, C, B):
-    """Every contact's gap, C and B; returns |gap|_2."""
+@kernel(NUMBER(VECTOR, FLAG, MATRIX, MATRIX, MATRIX, BLOCKS, BLOCKS))
+def all_contacts(mu, associated, z, u, gap, C, B):
+    """Every contact's gap, C and B, in units in which rho is 1; returns |gap|_2."""
     total = 0.0
     for i in range(z.shape[0]):
         if associated:
-            natural_blocks(z[i], u[i], mu[i], rho[i], gap[i], C[i], B[i])
+            natural_blocks(z[i], u[i], mu[i], 1.0, gap[i], C[i], B[i])
         else:
-            alart_curnier(z[i], u[i], mu[i], rho[i], gap[i], C[i], B[i])
+            alart_curnier(z[i], u[i], mu[i], 1.0, gap[i], C[i], B[i])
         for a in range(z.shape[1]):
             total += gap[i, a] ** 2
     return np.sqrt(total)
