@@ -100,7 +100,7 @@ def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
     `kind` is what the problem is called in that reason.
     """
     refusals: list[str] = []
-    obstacles: list[str] = []
+    obstacles: dict[str, str] = {}
     others: list[str] = []
     crossed: set[tuple[Bridge, str]] = set()
     order = count()
@@ -115,7 +115,11 @@ def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
                 path = path.over(bridge)
             except DataError as error:
                 after = f" (after: {', '.join(path.names)})" if path.bridges else ""
-                (obstacles if bridge.leads[path.end.kind] & solver.solves else others).append(f"{error}{after}")
+                if bridge.leads[path.end.kind] & solver.solves:
+                    # In the order in which they are met last, each as it is met first, after the fewest bridges.
+                    obstacles[str(error)] = obstacles.pop(str(error), f"{error}{after}")
+                else:
+                    others.append(f"{error}{after}")
                 continue
             crossed.add(begun)
             if path.leads_back:
@@ -132,5 +136,5 @@ def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
     if refusals:
         return refusals[0]
     # The last obstacle before the solver is met where nothing else was in the way.
-    reason = obstacles[-1] if obstacles else next(iter(others), "")
+    reason = [*obstacles.values()][-1] if obstacles else next(iter(others), "")
     return f"{nowhere}: {reason}" if reason else nowhere
