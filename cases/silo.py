@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
 
+from workbench.engine.lazy import optimize
 from workbench.mechanics.case import Truth
 from workbench.mechanics.parameters import quantity
 from workbench.scenes.grains.case import GrainCase
@@ -82,7 +82,7 @@ class Silo(GrainCase):
         most = 1e6
         if not (janssen(most) < floor < 1.0 and self.mu > 0):
             return np.nan
-        return float(brentq(lambda s: janssen(s) - floor, 0.0, most)) / self._friction(height)
+        return float(optimize.brentq(lambda s: janssen(s) - floor, 0.0, most)) / self._friction(height)
 
     def truths(self, track: Track) -> list[Truth]:
         """The balances; Janssen's law once the wall has risen by a grain: until then its friction is not spent."""

@@ -37,8 +37,18 @@ def posed():
         yield problem, ("coulomb", "ccp", "stewart-trinkle", "coulomb")[k % 4]
 
 
+def singular():
+    """Friction problems whose W is singular, which have many solutions and lead methods to their last stages."""
+    rng = np.random.default_rng(5)
+    for k in range(24):
+        n = 3 + 3 * (k % 2)
+        J = rng.normal(size=(n, n - 2))
+        problem = FrictionProblem(J @ J.T, rng.normal(size=n), rng.uniform(0.0, 1.0, size=n // 3))
+        yield problem, ("coulomb", "ccp")[k // 2 % 2]
+
+
 def verdicts():
-    """What is exact about LCPs, and which solvers end verified; answers to other problems, which are unique."""
+    """What is exact about LCPs, and which solvers end verified; answers to other problems where they are unique."""
     found = []
     for M, q in lcps():
         data = wb.check(M, rhs=q, seconds=60.0).data
@@ -50,6 +60,7 @@ def verdicts():
         answer = wb.solve(problem, formulation)
         assert answer.verified
         answers.append(next(iter(answer.values.values())).tolist())
+    found += [wb.solve(problem, formulation).verified for problem, formulation in singular()]
     return {"verdicts": found, "answers": answers}
 
 

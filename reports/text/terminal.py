@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -175,19 +174,3 @@ def print_claims(claims: pd.DataFrame) -> None:
 
 def _confirmed(claims: pd.DataFrame) -> str:
     return f"{(claims['verdict'] == 'confirmed').sum()} of {len(claims)}"
-
-
-def problem_text(problem: Any, title: str, unknowns: list[str]) -> str:
-    """The numbers of an assembled problem: lead matrix, constants, bounds or friction coefficients, row by row."""
-    if problem is None:
-        return f"{title}: the problem cannot be posed (the free unknowns cannot be eliminated)"
-    width = max(map(len, unknowns))
-    with np.printoptions(precision=5, linewidth=10**6, threshold=10**9):
-        lines = [f"{problem.kind}, {title}", "M ="]
-        lines += [f"  {name:<{width}}  {row}" for name, row in zip(unknowns, str(problem.M).split("\n"), strict=True)]
-        lines.append(f"q = {problem.q}")
-        if problem.kind == "MLCP":
-            lines += [f"lower = {problem.lower}", f"upper = {problem.upper}"]
-        if hasattr(problem, "mu"):
-            lines.append(f"mu = {problem.mu}")
-    return "\n".join(lines)

@@ -7,6 +7,7 @@ from typing import Any
 from workbench.cli.parsing import command
 from workbench.errors import WorkbenchError, meant
 from workbench.output import json_text
+from workbench.registry import Registry
 
 KINDS = ("cases", "scenes", "formulations", "solvers", "metrics", "reproductions")
 
@@ -24,12 +25,8 @@ def add_command(commands: Any) -> None:
 
 def run_list(o: argparse.Namespace) -> None:
     """All names; those of a kind with a line each; or what is to be known of one thing."""
-    lists = _lists()
-    if o.json:
-        print(json_text(_records(o.what, lists)))
-        return
-    if o.what is None:
-        for kind, names in lists.items():
+    if o.what is None and not o.json:
+        for kind, names in _names().items():
             print(
                 textwrap.fill(
                     ", ".join(names),
@@ -39,6 +36,10 @@ def run_list(o: argparse.Namespace) -> None:
                     break_on_hyphens=False,
                 )
             )
+        return
+    lists = _lists()
+    if o.json:
+        print(json_text(_records(o.what, lists)))
         return
     if o.what in lists:
         for name, line in lists[o.what].items():
@@ -78,21 +79,38 @@ def _records(what: str | None, lists: dict[str, dict[str, str]]) -> Any:
     return cells or {"name": what, "text": _details(what) or _line(what, lists)}
 
 
-def _lists() -> dict[str, dict[str, str]]:
-    """Every kind with its names and a line each."""
+GENERIC = {"cvxpy:NAME": "any installed CVXPY solver, for problems that are convex (conic) QPs"}
+
+
+def _registries() -> dict[str, tuple[Registry, ...]]:
+    """The registries of every kind that has some."""
     from workbench.algorithms import SOLVERS
     from workbench.builtin.cases import CASES, SCENES
     from workbench.builtin.formulations import REGISTRIES
-    from workbench.builtin.reports.reproductions import REPRODUCTIONS
     from workbench.comparison.metrics import METRICS
 
-    generic = {"cvxpy:NAME": "any installed CVXPY solver, for problems that are convex (conic) QPs"}
     return {
-        "cases": CASES.lines(), "scenes": SCENES.lines(),
-        "formulations": {k: x for r in REGISTRIES for k, x in r.lines().items()},
-        "solvers": SOLVERS.lines() | generic, "metrics": METRICS.lines(),
-        "reproductions": dict.fromkeys(REPRODUCTIONS, ""),
+        "cases": (CASES,), "scenes": (SCENES,), "formulations": tuple(REGISTRIES), "solvers": (SOLVERS,),
+        "metrics": (METRICS,),
     }  # fmt: skip
+
+
+def _names() -> dict[str, list[str]]:
+    """Every kind with its names, for which nothing that bears them is imported."""
+    from workbench.builtin.reports.reproductions import REPRODUCTIONS
+
+    names = {kind: [name for r in registries for name in r.names] for kind, registries in _registries().items()}
+    names["solvers"] += GENERIC
+    return names | {"reproductions": [*REPRODUCTIONS]}
+
+
+def _lists() -> dict[str, dict[str, str]]:
+    """Every kind with its names and a line each."""
+    from workbench.builtin.reports.reproductions import REPRODUCTIONS
+
+    lists = {k: {name: x for r in some for name, x in r.lines().items()} for k, some in _registries().items()}
+    lists["solvers"] |= GENERIC
+    return lists | {"reproductions": dict.fromkeys(REPRODUCTIONS, "")}
 
 
 def _details(name: str) -> str | None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-import pandas as pd
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CASE, PROBLEM, SCENE = frozenset({"case"}), frozenset({"problem"}), frozenset({"scene"})
 BOTH = CASE | PROBLEM
@@ -179,12 +181,15 @@ class About(dict[str, dict[str, str]]):
 
 
 def framed(
-    rows: Sequence[dict[str, Any]] | pd.DataFrame, columns: Sequence[Column], about: frozenset[str]
-) -> pd.DataFrame:
+    rows: "Sequence[dict[str, Any]] | pd.DataFrame", columns: Sequence[Column], about: frozenset[str]
+) -> "pd.DataFrame":
     """A frame of those columns, in this order, that are about a case or a problem.
 
     `attrs["columns"]` has their units and meanings, and so has a Parquet file that is written from the frame.
     """
+    # Lazy, since who lists metrics needs no frame.
+    import pandas as pd
+
     columns = [c for c in columns if about <= c.of]
     frame = pd.DataFrame(rows, columns=[c.name for c in columns])
     frame.attrs["columns"] = About(

@@ -20,7 +20,6 @@ from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, moment, 
 from workbench.escalation import default_solver
 from workbench.matrices.linear_algebra.rationals import exact
 from workbench.matrices.p_property.verdict import p_verdict
-from workbench.matrices.solutions.cone_programmes import load
 from workbench.matrices.solutions.existence import rational_friction
 from workbench.matrices.solutions.friction_cones import RationalFriction
 from workbench.problems.classes import MLCP
@@ -33,7 +32,6 @@ LARGEST = 300
 
 def check_posed(problem: MLCP | FrictionProblem | GlobalFrictionProblem, seconds: float = 10.0) -> Entry:
     """Facts and verdicts, ready for JSON; `seconds` bound the verdicts together. DataError where W cannot be had."""
-    load()
     deadline = clock() + seconds
     facts = problem_facts(problem, moment(deadline, 0.3))
     entry: Entry = {"facts": facts, "p_matrix": None, "problem": None, "reason": None}

@@ -47,8 +47,9 @@ def standing_in(modules: dict[str, Any]) -> Iterator[None]:
 
 if TYPE_CHECKING:
     import cvxpy
-    from scipy import linalg, optimize, sparse
+    from scipy import integrate, linalg, optimize, sparse, spatial
     from scipy.sparse import csgraph
 else:
-    cvxpy, linalg, optimize = Lazy("cvxpy"), Lazy("scipy.linalg"), Lazy("scipy.optimize")
+    cvxpy, integrate, linalg = Lazy("cvxpy"), Lazy("scipy.integrate"), Lazy("scipy.linalg")
+    optimize, spatial = Lazy("scipy.optimize"), Lazy("scipy.spatial")
     sparse, csgraph = Lazy("scipy.sparse"), Lazy("scipy.sparse.csgraph")

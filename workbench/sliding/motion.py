@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from workbench.algorithms.enumeration import all_solutions
+from workbench.engine.lazy import integrate
 from workbench.errors import DataError
 from workbench.mechanics.contact import Array
 from workbench.sliding.system import Multipliers, SlidingSystem
@@ -36,7 +36,7 @@ def sliding_motion(system_at: SystemAt, q: Array, v: Array, t: float) -> tuple[A
 
     if t == 0:
         return q, v
-    y = solve_ivp(rate, (0.0, t), np.concatenate([q, v]), rtol=1e-10, atol=1e-12).y[:, -1]
+    y = integrate.solve_ivp(rate, (0.0, t), np.concatenate([q, v]), rtol=1e-10, atol=1e-12).y[:, -1]
     return y[: len(q)], y[len(q) :]
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.builtin.cases import CASES, SCENES
-from workbench.comparison.scenes.runs import Engine
 from workbench.errors import DataError, UnknownNameError, WorkbenchError
 from workbench.readers.numbers import parse_entry
 from workbench.scenes.case import SceneCase
 from workbench.scenes.scene import Scene
+
+if TYPE_CHECKING:
+    from workbench.comparison.scenes.runs import Engine
 
 MODELS = (".xml", ".mjcf", ".urdf", ".mjb")
 """Endings of files that hold models of MuJoCo or URDF."""

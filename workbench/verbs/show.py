@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.assemble.find import compiled
 from workbench.assemble.plan import Compiled
 from workbench.builtin.cases import CASES
-from workbench.builtin.reports.text.terminal import problem_text
+from workbench.builtin.reports.text.problem import problem_text
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import ContactSymbols, Formulation
 from workbench.language.notation import latex_page, text_page

@@ -7,6 +7,7 @@ finds to hold in exact arithmetic is returned.
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from workbench.arrays import Array
+from workbench.engine.lazy import cvxpy as cp
 from workbench.matrices.linear_algebra.exact_lp import solve_inequalities
 from workbench.matrices.linear_algebra.in_time import echelon
 from workbench.matrices.linear_algebra.rationals import nearest_double
@@ -23,11 +25,6 @@ LENGTHS = (4, 12, 26, 52)
 """Bits to which a proposal is rounded, relative to its largest entry: the shortest that holds is taken."""
 CLEAR = 1e-7
 """Margins of an interior point method below this count as zero."""
-
-
-def load() -> None:
-    """Import what the programmes need, which takes seconds the first time and is start-up, not work on a problem."""
-    import cvxpy  # noqa: F401
 
 
 def by_linear_programme(p: RationalFriction, deadline: float) -> tuple[Vector, None] | tuple[None, Vector]:
@@ -61,10 +58,14 @@ def _faces(p: RationalFriction) -> fmpq_mat:
 
 def interior_velocity(p: RationalFriction, accept: Callable[[Vector], bool]) -> Vector | None:
     """An accepted x (n), with S x + q well inside K* if there is such a point; None where none was found."""
-    import cvxpy as cp
-
     S, q, mu, D, size = _scaled(p)
     r = mu.size
+    # Where S is regular every velocity can be reached, such as that with which all contacts open.
+    with suppress(np.linalg.LinAlgError):
+        opening = np.linalg.solve(S, np.repeat([1.0, 0.0], [r, q.size - r]) - q)
+        found = _shortest(size * D * opening, accept)
+        if found is not None:
+            return found
     x: Any = cp.Variable(q.size)
     margin: Any = cp.Variable()
     u = S @ x + q
@@ -80,8 +81,6 @@ def self_stress(p: RationalFriction, accept: Callable[[Vector], bool]) -> Vector
     Contacts are in the interior of their cones where that is possible, so that r may be rounded; the others carry
     nothing.
     """
-    import cvxpy as cp
-
     S, q, mu, D, _ = _scaled(p)
     k = mu.size
     r: Any = cp.Variable(q.size)
@@ -156,8 +155,6 @@ def _scaled(p: RationalFriction) -> tuple[Array, Array, Array, Array, float]:
 
 def _maximised(objective: Any, limits: list, x: Any) -> Array | None:
     """The x of the programme's answer; None where it has none."""
-    import cvxpy as cp
-
     try:
         # An inaccurate proposal is none the worse: what is returned is judged exactly.
         with warnings.catch_warnings():

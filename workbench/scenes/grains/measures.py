@@ -8,9 +8,9 @@ which step it would be as small as asked for.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from workbench.arrays import Array
+from workbench.engine.lazy import spatial
 from workbench.errors import DataError
 from workbench.scenes.grains.scene import Grains
 from workbench.scenes.run import Stepped, Stepper
@@ -111,7 +111,7 @@ def solid_fraction(x: Array, radius: Array, quantiles: tuple[float, float] = INN
         raise DataError(f"{len(x)} spheres have no solid fraction; two at least are needed")
     low, high = np.quantile(x, quantiles, axis=0)
     points = low + (high - low) * np.random.default_rng(0).uniform(size=(POINTS, 3))
-    distance, nearest = cKDTree(x).query(points, k=min(NEAREST, len(x)))
+    distance, nearest = spatial.cKDTree(x).query(points, k=min(NEAREST, len(x)))
     return float((distance <= radius[nearest]).any(axis=1).mean())
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from workbench.arrays import Array
+from workbench.engine.lazy import spatial
 from workbench.errors import DataError
 
 MOST_PAIRS = 60
@@ -21,7 +21,7 @@ def close_pairs(x: Array, reach: Array) -> tuple[NDArray[np.int64], NDArray[np.i
     N = len(reach)
     classes = np.floor(np.log2(reach / reach.min())).astype(np.int64)
     members = [np.flatnonzero(classes == c) for c in np.unique(classes)]
-    trees = [cKDTree(x[own], balanced_tree=False, compact_nodes=False) for own in members]
+    trees = [spatial.cKDTree(x[own], balanced_tree=False, compact_nodes=False) for own in members]
     within = [float(reach[own].max()) for own in members]
     left, found = MOST_PAIRS * N, []
     for a, small in enumerate(members):
