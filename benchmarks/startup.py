@@ -1,12 +1,15 @@
 """Start-up: what a process takes before its first answer, and what the first `compare wheel` of all has to compile.
 
-    python benchmarks/startup.py [--smoke]
+    python benchmarks/startup.py [--smoke] [--before FOLDER]
 
-Prints the time of small processes with all caches filled (the best of several; wall and processor seconds), then, for
-a comparison of the wheel with numba's cache empty, the processor seconds spent in compiling, by module. Processor time
-depends on what else the cores do: the first row, a bare `import numba`, tells how fast the machine was.
+Prints the processor seconds of small processes, the best of several: with all caches filled, and with numba's cache
+empty. With another checkout in FOLDER (`git worktree add ../before REVISION`) its processes take turns with those of
+this one. Then, for a comparison of the wheel with numba's cache empty, the processor seconds spent in compiling, by
+module. Processor time depends on what else the cores do: the first row, a bare `import numba`, tells how fast the
+machine was.
 """
 
+import argparse
 import os
 import resource
 import subprocess
@@ -32,34 +35,56 @@ from workbench.algorithms import find_solver
 step = first_step(CASES.find("wheel")(), FORMULATIONS.find("stewart-trinkle"), 1e-3)
 assert step.solve(find_solver("lemke"))[0].verified
 """
-FILE = """
+FILES = """
 import numpy as np
-np.savez({path!r}, M=np.array([[2.0, 1.0], [1.0, 2.0]]), q=np.array([-1.0, -1.0]))
+np.savez({lcp!r}, M=np.array([[2.0, 1.0], [1.0, 2.0]]), q=np.array([-1.0, -1.0]))
+np.savez({friction!r}, W=np.eye(3) + 0.2, q=np.array([-1.0, 0.8, 0.2]), mu=np.array([0.5]))
 """
+MATRIX = ["-m", "workbench", "check", "[2 1; 1 4/3]"]
 
 
 def processes(folder):
     """What is measured: a name and the arguments of Python."""
-    path = str(Path(folder) / "small.npz")
-    subprocess.run([sys.executable, "-c", FILE.format(path=path)], check=True)
+    lcp, friction = (str(Path(folder) / f"{name}.npz") for name in ("lcp", "friction"))
+    subprocess.run([sys.executable, "-c", FILES.format(lcp=lcp, friction=friction)], check=True)
     return {
         "import numba": ["-c", "import numba"],
-        "workbench --help": ["-m", "workbench", "--help"],
+        "`workbench --help`": ["-m", "workbench", "--help"],
+        "`workbench list`": ["-m", "workbench", "list"],
+        "`check '[2 1; 1 4/3]'`": MATRIX,
+        "`check '[2 1; 1 4/3]' --rhs '[-1; 1]'`": [*MATRIX, "--rhs", "[-1; 1]"],
+        "`check FILE`, one contact": ["-m", "workbench", "check", friction],
+        "`solve FILE`, an LCP": ["-m", "workbench", "solve", lcp],
+        "`solve FILE`, one contact": ["-m", "workbench", "solve", friction],
+        "`show box`": ["-m", "workbench", "show", "box"],
         "solve a given (M, q)": ["-c", GIVEN],
-        "workbench solve FILE": ["-m", "workbench", "solve", path],
         "first step of a declared formulation": ["-c", DECLARED],
     }
 
 
-def measure(arguments, rounds):
-    """The best (wall, processor) seconds of several processes; one goes ahead and fills the caches."""
-    found = []
-    for _ in range(rounds + 1):
-        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
-        wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-        found.append((wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
-    return tuple(map(min, zip(*found[1:], strict=True)))
+def seconds(arguments, root, cache=None):
+    """Processor seconds of a process of the checkout at `root`, with numba's cache in another place."""
+    environment = os.environ | {"PYTHONPATH": str(root)} | ({"NUMBA_CACHE_DIR": cache} if cache else {})
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *arguments], cwd=root, env=environment, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def cold_seconds(arguments, root):
+    """The same with numba's cache empty."""
+    with tempfile.TemporaryDirectory() as cache:
+        return seconds(arguments, root, cache)
+
+
+def measured(arguments, roots, rounds):
+    """The best processor seconds with caches filled, and with numba's cache empty, of each checkout in turn."""
+    for root in roots:
+        seconds(arguments, root)
+    warm = [[seconds(arguments, root) for root in roots] for _ in range(rounds)]
+    # What compiles for ten seconds varies less.
+    cold = [[cold_seconds(arguments, root) for root in roots] for _ in range(min(rounds, 2))]
+    return [*map(min, zip(*warm, strict=True)), *map(min, zip(*cold, strict=True))]
 
 
 def compile_wheel(folder):
@@ -97,13 +122,17 @@ def compile_wheel(folder):
     print(f"\nThe whole command took {total:.1f} processor seconds, its optimisers' processes excluded.")
 
 
-def main():
+def main(smoke, before):
+    roots = [ROOT] if before is None else [Path(before).resolve(), ROOT]
+    heads = ["caches filled", "numba's cache empty"]
+    if before is not None:
+        heads = [f"{head}, {when}" for head in heads for when in ("before", "now")]
     with tempfile.TemporaryDirectory() as folder:
-        print("| process | wall seconds | processor seconds |\n|---|---|---|")
+        print(f"| process | {' | '.join(heads)} |\n|{'---|' * (1 + len(heads))}")
         for name, arguments in processes(folder).items():
-            wall, processor = measure(arguments, 1 if "--smoke" in sys.argv else 7)
-            print(f"| {name} | {wall:.2f} | {processor:.2f} |")
-        if "--smoke" in sys.argv:
+            spent = measured(arguments, roots, 1 if smoke else 5)
+            print(f"| {name} | {' | '.join(f'{x:.2f}' for x in spent)} |", flush=True)
+        if smoke:
             return
         print(flush=True)
         empty = os.environ | {"NUMBA_CACHE_DIR": folder}
@@ -112,4 +141,9 @@ def main():
 
 
 if __name__ == "__main__":
-    compile_wheel(sys.argv[2]) if "--compile" in sys.argv else main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--smoke", action="store_true", help="one process of each, and nothing is compiled by module")
+    parser.add_argument("--before", metavar="FOLDER", help="another checkout, measured in turns with this one")
+    parser.add_argument("--compile", metavar="FOLDER", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    compile_wheel(given.compile) if given.compile else main(given.smoke, given.before)

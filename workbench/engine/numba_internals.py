@@ -3,6 +3,21 @@
 All else in the workbench uses `numba.njit` and `numba.types` only. When a new version of numba breaks something here,
 `tests/test_numba_internals.py` names it: mend it in this module, by a function of the old name where need be, and then
 raise the cap in `pyproject.toml`.
+
+What they are for:
+
+- `CPUDispatcher`, `Dispatcher`, `cpu_target`, `make_concrete_template`, `fix_returning_optional`, `cgutils`, `ir`,
+  `add_symbol`: kernels that are called by name through a place that is filled later. Numba only links.
+- `CompileResultCacheImpl`, `InTreeCacheLocator`, `dumps`, `rtsys`: numba's cache goes by the function's file alone, and
+  unpickles what it finds in folders that others may write to.
+- `global_compiler_lock`, `Listener`, `register_listener`: signals and the garbage collector wait while numba compiles.
+- `CompilerBase`, `DefaultPassBuilder`, `AnalysisPass`, `register_pass`, `IRLegalization`, `compute_cfg_from_blocks`: a
+  kernel that takes from the stack within a loop is refused.
+- `typeof_impl`, `Purpose`, `AttributeTemplate`, `AbstractTemplate`, `infer_getattr`, `infer_global`, `signature`,
+  `models`, `register_model`, `lower_builtin`, `lower_getattr_generic`, `unbox`, `NativeValue`, `make_array`,
+  `populate_array`: packed arrays and vector lanes as types. `numba.extending` documents half of them.
+- `intrinsic`, `_Intrinsic`: building blocks in LLVM, which Python can call too.
+- `config`: whether numba compiles and checks bounds.
 """
 
 from collections.abc import Callable
