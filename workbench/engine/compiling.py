@@ -107,7 +107,7 @@ class Kernel(CPUDispatcher):
 
     def _make(self, compiling: bool) -> None:
         """Take it from the disk, or compile it; else raise _NotOnDiskError."""
-        with global_compiler_lock, no_collection(), standing_still():
+        with standing_still(), global_compiler_lock, no_collection():
             if not self.overloads:
                 with ExitStack() as held:
                     try:
