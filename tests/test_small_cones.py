@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks import robots
 from tests.block_problems import random_blocks
-from workbench.algorithms.block_sets import worst_block
 from workbench.algorithms.coulomb_exact import CCP
 from workbench.algorithms.small_cones import (
     ENOUGH,
@@ -25,6 +24,7 @@ from workbench.algorithms.small_cones import (
 )
 from workbench.problems.classes import ConicQP, CoulombNCP
 from workbench.problems.friction_problem import normals_first
+from workbench.problems.residual import Law, Rows, measure
 from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
@@ -248,7 +248,9 @@ def test_what_is_returned_is_the_residual_of_the_best_iterate(associated):
         given = sets(mu, first, associated)
         unit = in_units(W, q, first, given[1], D, W_D, q_D)
         x = z / D / unit
-        again = worst_block(*given, np.zeros(8, dtype=np.int64), q_D, W_D @ x + q_D, x, np.empty(24))
+        part = np.zeros(8, dtype=np.int64)
+        rows = Rows(x, W_D @ x + q_D, q_D, q_D, abs(W_D) @ abs(x), np.diag(W_D).copy())
+        again = measure(Law(*given, part, part), rows, np.empty(8))
         assert residual == pytest.approx(again, rel=0.05)
         assert residual > VERIFIED
         assert steps > SWEEPS + UNDAMPED + ROUNDS

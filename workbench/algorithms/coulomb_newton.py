@@ -10,11 +10,11 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from workbench.algorithms import best
-from workbench.algorithms.block_sets import worst_block
 from workbench.algorithms.nsgs import sweep_blocks
 from workbench.algorithms.sparse_contacts import all_contacts, contact_velocity, newton_matrix
 from workbench.algorithms.stages import Stages
 from workbench.arrays import Array
+from workbench.problems.residual import Law, Rows, measure
 from workbench.problems.sets import ASSOCIATED, COULOMB
 
 PIVOTING = 1e-6
@@ -71,13 +71,15 @@ def units(traces: Array, m: int) -> Array:
 class Contacts(Stages):
     """Contact by contact, in their units: z, u, q (r, m), normal first; how W is held is up to those derived from this.
 
-    rows (r, m): where the unknowns of every contact stand in the problem's vectors, D (r, 1) their units.
+    rows (r, m): where the unknowns of every contact stand in the problem's vectors, D (r, 1) their units; diagonal
+    (r, m) that of W.
     """
 
-    def __init__(self, rows: NDArray[np.int64], D: Array, q: Array, mu: Array, associated: bool):
+    def __init__(self, rows: NDArray[np.int64], diagonal: Array, D: Array, q: Array, mu: Array, associated: bool):
         super().__init__()
         r, m = rows.shape
         self.rows, self.D, self.q, self.mu, self.associated = rows, D, D * q[rows], np.array(mu), associated
+        self.diagonal = diagonal.ravel()
         law, none = np.full(r, ASSOCIATED if associated else COULOMB), np.zeros(0)
         self.sets = m * np.arange(r + 1), law, self.mu, none, none
         self.part = np.zeros(r, dtype=np.int64)
@@ -106,8 +108,9 @@ class Contacts(Stages):
 
     def residual(self, z: Array) -> float:
         """The worst contact's, all contacts one part."""
-        u, terms = self.velocity(z), self.terms(z)
-        return float(worst_block(*self.sets, self.part, self.q.ravel(), u.ravel(), z.ravel(), terms.ravel()))
+        q = self.q.ravel()
+        rows = Rows(z.ravel(), self.velocity(z).ravel(), q, q, self.terms(z).ravel(), self.diagonal)
+        return measure(Law(*self.sets, self.part, self.part), rows, np.empty(self.part.size))
 
     def tidy(self, z: Array) -> None:
         """Contacts without friction have no tangential impulses."""
@@ -131,8 +134,9 @@ class BlockProblem(Contacts):
         W = sparse.csr_array(W)
         order = contact_order(W, r, d)
         rows = np.column_stack([order, r + d * order[:, None] + np.arange(d)])
-        D = units(W.diagonal()[rows].sum(axis=1), 1 + d)
-        super().__init__(rows, D[:, None], q, mu[order], associated)
+        diagonal = W.diagonal()[rows]
+        D = units(diagonal.sum(axis=1), 1 + d)
+        super().__init__(rows, diagonal, D[:, None], q, mu[order], associated)
         self.blocks = block_rows(W, rows)
         first, column = self.blocks.indptr.astype(np.int64), self.blocks.indices.astype(np.int64)
         self.blocks.data *= (np.repeat(D, np.diff(first)) * D[column])[:, None, None]

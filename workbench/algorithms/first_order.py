@@ -21,7 +21,7 @@ from scipy import sparse
 
 from workbench.algorithms import best
 from workbench.algorithms.base import GENERIC, refusal
-from workbench.algorithms.block_sets import own_mobilities, worst_block
+from workbench.algorithms.block_sets import own_diagonal, own_mobilities
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
@@ -30,6 +30,7 @@ from workbench.problems.classes import ConeProblem
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConeProblem
 from workbench.problems.islands import parts_of
+from workbench.problems.residual import Law, Rows, measure
 from workbench.problems.sets import ASSOCIATED, COULOMB
 from workbench.problems.solution import Solution, Status
 
@@ -95,7 +96,8 @@ class Blocks:
         self.velocity(x, v, u)
         first, column, J = self.J
         gather(first, column, abs(J), abs(v), np.zeros(self.size), terms)
-        return float(worst_block(*self.sets, self.part, self.q, u, x, terms))
+        rows = Rows(x, u, self.q, self.q, terms, own_diagonal(self.own, self.sets[0]))
+        return measure(Law(*self.sets, self.part, self.part), rows, np.empty(self.part.size))
 
     def plain(self, x: Array) -> Array:
         """x (X,) as unknowns of the problem."""

@@ -15,7 +15,7 @@ from numba import types
 from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import MATRIX, VECTOR, lu_factor, lu_solve
-from workbench.problems.block_kernels import disc_end
+from workbench.problems.residual import disc_end
 from workbench.problems.sets import APART, ASSOCIATED, DISC
 
 I64, F64 = types.int64, types.float64

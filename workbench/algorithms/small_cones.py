@@ -23,7 +23,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.algorithms.block_sets import SETS, worst_block
+from workbench.algorithms.block_sets import SETS
 from workbench.algorithms.law_equations import law_equations, one_block
 from workbench.algorithms.one_contact import one_contact
 from workbench.arrays import Array
@@ -31,7 +31,7 @@ from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import coupled_parts
-from workbench.problems.residual import length, velocities
+from workbench.problems.residual import Law, Rows, length, measure
 from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE
 
 ENOUGH, VERIFIED, LAST = 1e-12, 1e-10, 1e-13
@@ -229,9 +229,16 @@ def newton_step(W, first, gap, C, B, eps, space, step):
 @kernel(NUMBER(DENSE, VECTOR, VECTOR, NUMBER, VECTOR))
 def keep_better(p, trial, u, best, z):
     """The residual of a trial (n,), of which z becomes a copy where that is below `best`; u = W trial + q."""
-    terms = scratch(p.q.shape[0])
-    velocities(p.W, p.q, trial, u, terms)
-    residual = worst_block(p.first, p.cone, p.mu, p.lower, p.upper, p.part, p.q, u, trial, terms)
+    n = p.q.shape[0]
+    terms, diagonal = scratch(n), scratch(n)
+    for k in range(n):
+        total = size = 0.0
+        for j in range(n):
+            term = p.W[k, j] * trial[j]
+            total, size = total + term, size + abs(term)
+        u[k], terms[k], diagonal[k] = total + p.q[k], size, p.W[k, k]
+    law = Law(p.first, p.cone, p.mu, p.lower, p.upper, p.part, p.part)
+    residual = measure(law, Rows(trial, u, p.q, p.q, terms, diagonal), scratch(p.mu.shape[0]))
     if residual < best:
         copy(trial, z)
     return residual
@@ -370,7 +377,7 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
 
     q, start, lower, upper (n,), first (B + 1,) from 0 to n, cone (B,) as in `ContactBlocks`, mu (B,): a cone has the
     normal first[i] and the friction directions after it, a disc the latter alone, and neither has bounds. `start` may
-    be zero, or z. Returns the residual (`worst_block`), inf where the data are not finite; `info[0]` becomes the number
+    be zero, or z. Returns the residual, inf where the data are not finite; `info[0]` becomes the number
     of sweeps and Newton steps.
     """
     n, B, widest = q.shape[0], mu.shape[0], 1

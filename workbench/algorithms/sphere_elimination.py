@@ -50,8 +50,9 @@ class DenseContacts(Contacts):
 
     def __init__(self, W: Array, q: Array, mu: Array, associated: bool):
         r = mu.size
-        D = units(W.diagonal().reshape(r, 3).sum(axis=1), 3)
-        super().__init__(np.arange(3 * r).reshape(r, 3), D[:, None], q, mu, associated)
+        diagonal = W.diagonal().reshape(r, 3)
+        D = units(diagonal.sum(axis=1), 3)
+        super().__init__(np.arange(3 * r).reshape(r, 3), diagonal, D[:, None], q, mu, associated)
         D = np.repeat(D, 3)
         self.W = D[:, None] * W * D
 

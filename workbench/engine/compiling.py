@@ -175,18 +175,18 @@ def _type(value: Kernel, c: Any) -> Any:
     return types.Dispatcher(value) if value.linked or c.purpose is Purpose.argument else value.kind
 
 
-def argument_type(group: type, *fields: types.Type) -> types.NamedTuple:
+def argument_type(group: type, *fields: types.Type) -> types.BaseTuple:
     """The type of arguments that are handed over together: a class of named tuples, with the types of its fields.
 
     Values of other types are refused, as numba refuses such arguments. By itself it would not see functions as
     first-class ones in a tuple.
     """
-    kind = types.NamedTuple(fields, group)
+    kind = types.BaseTuple.from_types(fields, group)
 
     @typeof_impl.register(group)
-    def found(value: Any, c: Any) -> types.NamedTuple:
+    def found(value: Any, c: Any) -> types.BaseTuple:
         pairs = zip(fields, value, strict=True)
-        return types.NamedTuple(
+        return types.BaseTuple.from_types(
             [wanted if _is_callable(wanted, x) else typeof_impl(x, c) for wanted, x in pairs], group
         )
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.errors import DataError
+from workbench.problems.sets import ASSOCIATED, COULOMB, contact_by_contact
 
 SYMMETRY_TOLERANCE = 1e-10
 """Relative asymmetry |M - M^T|_max / |M|_max up to which a matrix counts as symmetric."""
@@ -252,16 +253,21 @@ class Cones:
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (r(1+d),), dimensionless, inf where z is not finite."""
         # Lazy: posing problems needs no compiled code.
-        from workbench.problems.residual import cone_residual, contact_units, lift
+        from workbench.problems.residual import Law, by_sets, contact_units
 
-        z, diagonal, D = _asked(z, self.q), self._diagonal(), np.empty(self.size)
-        contact_units(diagonal, self.q, self.d, z, D)
-        k = lift(D, z, self.q)
-        with np.errstate(invalid="ignore", over="ignore"):
-            z, q = np.ldexp(z, k), np.ldexp(self.q, k)
-            u, terms = self._moved(z) + q, self._terms(z)
-        law = q, self.mu, self.d, self.associated
-        return np.asarray(cone_residual(D, diagonal, self._parts(), *law, z, u, terms))
+        r, m, place = self.mu.size, 1 + self.d, contact_by_contact(self.mu.size, self.d)
+        x, q, diagonal = (y[place] for y in (_asked(z, self.q), self.q, self._diagonal()))
+        D, part, no_bound = np.empty(self.size), self._parts(), np.full(self.size, np.inf)
+        contact_units(m, diagonal, q, x, D)
+
+        def products(x: Array) -> tuple[Array, Array]:
+            z = np.empty(x.size)
+            z[place] = x
+            return self._moved(z)[place], self._terms(z)[place]
+
+        first, cone = m * np.arange(r + 1), np.full(r, ASSOCIATED if self.associated else COULOMB)
+        law = Law(first, cone, self.mu, -no_bound, no_bound, part, part)
+        return np.asarray(by_sets(law, D, q, abs(q), diagonal, x, products).max(initial=0.0))
 
     def unscaled_residual(self, z: Array) -> Array:
         """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data."""

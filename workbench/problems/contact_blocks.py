@@ -246,23 +246,22 @@ class ContactBlocks:
 
     def block_residuals(self, x: Array) -> Array:
         """The residual of every block (B,) at x (X,), measured as in formulary 7.5, an interval by its row."""
-        from workbench.problems.block_kernels import block_residuals, block_units
+        from workbench.problems.block_kernels import own_terms
+        from workbench.problems.residual import Law, block_units, by_sets
 
-        x, found, D = self._asked(x), np.full(self.blocks, np.inf), np.empty(self.size)
+        x, D, diagonal = self._asked(x), np.empty(self.size), np.empty(self.size)
         if not np.isfinite(x).all():
-            return found
+            return np.full(self.blocks, np.inf)
         A, q, sizes = self.own[1], self.free[1], self.free[2]
-        # Powers of two round nothing: small data are raised, so that nothing is lost to underflow.
-        largest = max(float(abs(y).max(initial=0.0)) for y in (x, q))
-        k = max(0, -int(np.frexp(largest)[1])) if largest else 0
-        with np.errstate(over="ignore", invalid="ignore"):
-            x, q, sizes, lower, upper = (np.ldexp(y, k) for y in (x, q, sizes, self.lower, self.upper))
-            # The radius of a disc is an impulse, which a friction coefficient is not.
-            mu = np.where(self.cone == DISC, np.ldexp(self.mu, k), self.mu)
-            block_units(self.unknown, self.cone, A, q, x, D)
-            law = self.unknown, self.part, self.cone, mu, A, D, lower, upper
-            block_residuals(*law, q, sizes, *self._sums(x), x, found)
-        return found
+        block_units(self.unknown, self.cone, A, q, x, D, diagonal)
+
+        def products(x: Array) -> tuple[Array, Array]:
+            moved, terms = self._sums(x)
+            own_terms(self.unknown, self.cone, A, moved, x, terms)
+            return moved, terms
+
+        law = Law(self.unknown, self.cone, self.mu, self.lower, self.upper, self.part, self.part)
+        return by_sets(law, D, q, sizes, diagonal, x, products)
 
     def _asked(self, x: Any) -> Array:
         x = np.ascontiguousarray(x, dtype=float)

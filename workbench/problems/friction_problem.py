@@ -19,22 +19,12 @@ from workbench.engine.lazy import sparse
 from workbench.errors import DataError
 from workbench.problems.classes import Array, ConicQP, CoulombNCP
 from workbench.problems.inertia import Inertia
+from workbench.problems.sets import contact_by_contact, normals_first
 
 LARGEST_DENSE = 5000
 """Unknowns up to which a matrix is held dense: 200 MB."""
 Sparse = Any
 """scipy.sparse.csr_array; scipy has no type for it."""
-
-
-def normals_first(r: int, d: int) -> NDArray[np.int64]:
-    """Positions (r (1 + d),) in a vector that goes contact by contact of the entries of [n (r), t (d r)]."""
-    first = (1 + d) * np.arange(r)
-    return np.concatenate([first, (first[:, None] + 1 + np.arange(d)).ravel()])
-
-
-def contact_by_contact(r: int, d: int) -> NDArray[np.int64]:
-    """The inverse of `normals_first`."""
-    return np.argsort(normals_first(r, d))
 
 
 def reversed_contacts(r: int, d: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -93,7 +93,7 @@ class MixedNCP:
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (..., n), dimensionless; one number per problem, inf where z is not finite.
 
-        The measure is that of contact blocks (formulary, 7.5): an interval by its row, a cone or disc as a contact.
+        The measure is that of formulary 7.5: an interval by its row, a cone or disc as a contact.
         """
         z = _asked(z, self.q)
         if z.ndim == 1:
@@ -108,7 +108,7 @@ class MixedNCP:
         return found
 
     def _residual(self, z: Array) -> float:
-        from workbench.problems.block_kernels import block_residuals, block_units
+        from workbench.problems.residual import Law, block_units, by_sets
 
         s, p = self.sets, self.set_by_set
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -117,10 +117,10 @@ class MixedNCP:
         if not np.isfinite(x).all():
             return np.inf
         own = np.concatenate([p.A[a:b, a:b].ravel() for a, b in zip(s.first[:-1], s.first[1:], strict=True)])
-        D, found, moved = np.empty(self.size), np.empty(s.cone.size), p.A @ x
-        block_units(s.first, s.cone, own, p.q, x, D)
-        law = s.first, self._parts(), s.cone, p.mu, own, D, p.lower, p.upper
-        block_residuals(*law, p.q, abs(p.q), moved, abs(p.A) @ abs(x), x, found)
+        D, diagonal, part, A = np.empty(self.size), np.empty(self.size), self._parts(), p.A
+        block_units(s.first, s.cone, own, p.q, x, D, diagonal)
+        law = Law(s.first, s.cone, p.mu, p.lower, p.upper, part, part)
+        found = by_sets(law, D, p.q, abs(p.q), diagonal, x, lambda x: (A @ x, abs(A) @ abs(x)))
         return float(found.max(initial=0.0))
 
     def _parts(self) -> Indices:

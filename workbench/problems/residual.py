@@ -4,16 +4,24 @@ A row, or a contact, has a unit D of its own, which makes z/D and D (M z + q) th
 of an energy where z are impulses, and a scale of its own by which its gap is measured. The worst one is the residual.
 What nothing couples has no influence on one another: what a scale takes from elsewhere it takes from its own part,
 that is from what M couples it to, directly or through others.
+
+One kernel measures all problems (`measure`). It sees sets and rows in units: an LCP has a set to every row, and who has
+no matrix gives what its rows add up to (`by_sets`).
 """
 
+from collections.abc import Callable, Iterable
 from math import frexp, ldexp
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
-from workbench.engine.compiling import kernel
-from workbench.engine.scratch import INDICES, VECTOR, scratch, scratch_indices
-from workbench.problems.islands import coupled_parts
+from workbench.arrays import Array
+from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.scratch import INDICES, VECTOR, scratch, scratch_indices, scratch_matrix
+from workbench.problems.islands import READ_INDICES, coupled_parts
+from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
 
 FAR = 1e5
 """Impulses z/D of a contact count up to this multiple of the motion D u of its part: of near-redundant contacts they
@@ -35,6 +43,7 @@ LARGE = 400
 """Binary exponent to which small data are raised, so that nothing is lost to underflow, nor squares to overflow."""
 
 I64 = types.int64
+Indices = NDArray[np.int64]
 READ_ROW, READ, READ_CUBE = (types.Array(types.float64, rank, "C", readonly=True) for rank in (1, 2, 3))
 
 
@@ -84,15 +93,6 @@ def equilibration(M, D):
             D[i] = 1.0
 
 
-@kernel(types.void(INDICES, VECTOR))
-def largest_of_part(part, value):
-    """Every value (r,) becomes the largest one of its part."""
-    for k in range(part.shape[0]):
-        value[part[k]] = max(value[part[k]], value[k])
-    for k in range(part.shape[0]):
-        value[k] = value[part[k]]
-
-
 @kernel(I64(READ_ROW, READ_ROW, READ_ROW))
 def lift(D, z, q):
     """The binary exponent by which z and q (n,) may grow until the largest of z/D and D q reaches `LARGE`, or 0."""
@@ -106,15 +106,289 @@ def lift(D, z, q):
     return max(0, LARGE - top) if some else 0
 
 
-@kernel(types.float64(READ_ROW, READ_ROW))
-def worst(gap, scale):
-    """The largest gap over its scale; inf where a gap has no scale, or where something is not finite."""
-    found = 0.0
-    for i in range(gap.shape[0]):
-        if not (gap[i] < np.inf and scale[i] < np.inf):
-            return np.inf
-        if gap[i] > 0.0:
-            found = max(found, gap[i] / scale[i] if scale[i] > 0.0 else np.inf)
+@kernel(types.float64(READ_ROW, I64, I64), linked=True)
+def length(x, first, end):
+    """|x[first : end]|_2, of numbers of any size."""
+    total = 0.0
+    for k in range(first, end):
+        total += x[k] * x[k]
+    # `hypot` takes ten times as long.
+    if 1e-280 < total < 1e280:
+        return np.sqrt(total)
+    total = 0.0
+    for k in range(first, end):
+        total = np.hypot(total, x[k])
+    return total
+
+
+@kernel(types.float64(types.float64, READ_ROW, READ_ROW, I64, I64))
+def unit_of_set(trace, q, x, first, end):
+    """sqrt(rho) of the rows first : end of a cone or disc, rho = m / tr W_ii; |x_i|/|q_i| where W_ii moves nothing."""
+    if trace > 0.0:
+        return np.sqrt((end - first) / trace)
+    impulse, free = length(x, first, end), length(q, first, end)
+    return np.sqrt(impulse) / np.sqrt(free) if impulse > 0.0 and free > 0.0 else 1.0
+
+
+@kernel(types.void(READ_INDICES, READ_INDICES, READ_ROW, READ_ROW, READ_ROW, VECTOR, VECTOR))
+def block_units(first, cone, own, q, x, D, diagonal):
+    """D (X,), `equilibration` of every block of intervals and `unit_of_set` of all others, and the diagonal (X,).
+
+    own: the diagonal blocks of W, flat, block after block, each row by row.
+    """
+    at = 0
+    for i in range(cone.shape[0]):
+        begin, end, trace = first[i], first[i + 1], 0.0
+        m = end - begin
+        for a in range(m):
+            diagonal[begin + a] = own[at + a * (m + 1)]
+            trace += diagonal[begin + a]
+        if cone[i] == NO_CONE:
+            block = np.empty((m, m))
+            for a in range(m):
+                for b in range(m):
+                    block[a, b] = own[at + a * m + b]
+            equilibration(block, D[begin:end])
+        else:
+            unit = unit_of_set(trace, q, x, begin, end)
+            for k in range(begin, end):
+                D[k] = unit
+        at += m * m
+
+
+@kernel(types.void(I64, READ_ROW, READ_ROW, READ_ROW, VECTOR))
+def contact_units(m, diagonal, q, x, D):
+    """D (X,), `unit_of_set` of contacts of m rows each, one after another."""
+    for first in range(0, q.shape[0], m):
+        trace = 0.0
+        for k in range(first, first + m):
+            trace += diagonal[k]
+        unit = unit_of_set(trace, q, x, first, first + m)
+        for k in range(first, first + m):
+            D[k] = unit
+
+
+@kernel(types.float64(VECTOR, VECTOR, I64, I64, types.float64))
+def natural_gap(y, w, first, end, mu):
+    """|y - P_K(y - w)| of the friction cone of the rows first : end, normal first, y an impulse and w a velocity in the
+    contact's units."""
+    m = end - first
+    ahead, gap = scratch(m), scratch(m)
+    for a in range(m):
+        ahead[a] = y[first + a] - w[first + a]
+    radius = length(ahead, 1, m)
+    # Sine and cosine of the cone's angle from its axis.
+    cosine = 1.0 / (np.sqrt(1.0 + mu * mu) if mu < 1e100 else mu)
+    sine = mu * cosine
+    # The polar cone first: with mu = 0 and y_t = w_t a negative y_n would pass for inside.
+    if sine * radius <= -cosine * ahead[0]:
+        return length(y, first, end)
+    # y - P(y - w) as w + (y - w - P(y - w)): y - w would lose the motion beside an impulse far out on a ray.
+    outside = max(0.0, cosine * radius - sine * ahead[0])
+    gap[0] = w[first] - sine * outside
+    for a in range(1, m):
+        along = cosine * outside * (ahead[a] / radius) if radius > 0.0 else 0.0
+        gap[a] = w[first + a] + along if mu > 0.0 else y[first + a]
+    return length(gap, 0, m)
+
+
+@kernel(types.float64(VECTOR, VECTOR, I64, I64, types.float64))
+def disc_gap(y, w, first, end, radius):
+    """|y - P(y - w)| of the rows first : end, P being the projection on the disc of this radius."""
+    m = end - first
+    gap = scratch(m)
+    for a in range(m):
+        gap[a] = y[first + a] - w[first + a]
+    size = length(gap, 0, m)
+    if size <= radius:
+        return length(w, first, end)
+    # y - P(y - w) as it is, or as w + (y - w - P(y - w)), whichever has the smaller numbers to take away.
+    as_it_is = length(y, first, end) <= length(w, first, end)
+    for a in range(m):
+        e = gap[a] / size
+        gap[a] = y[first + a] - radius * e if as_it_is else w[first + a] + (size - radius) * e
+    return length(gap, 0, m)
+
+
+@kernel(types.float64(VECTOR, VECTOR, I64, I64, types.float64, types.boolean))
+def contact_gap(y, w, first, end, mu, associated):
+    """How far the contact of the rows first : end is from its law, in its units; the w of Coulomb's law is changed.
+
+    Of the CCP the larger one of the natural map and of |y_t| - mu y_n, to which the distance from a flat cone is blind.
+    Of Coulomb's law the largest of Signorini's |min(y_n, w_n)|, of the law of sliding, |y_t - P(y_t - w_t)| with the
+    projection on the disc of radius mu y_n, and of the natural map in De Saxce's form. For mu > 1 the last is divided
+    by mu, which is what it multiplies the rounding of w_t by; it alone would take a falling body for an error of 1/mu.
+    """
+    y_n = max(y[first], 0.0)
+    if associated:
+        return max(natural_gap(y, w, first, end, mu), length(y, first + 1, end) - mu * y_n)
+    gap = max(abs(min(y[first], w[first])), disc_gap(y, w, first + 1, end, mu * y_n))
+    w[first] += mu * length(w, first + 1, end)
+    # Beyond the doubles the shift says nothing more than that the contact slips, which the other two measure.
+    return max(gap, natural_gap(y, w, first, end, mu) / max(1.0, mu)) if w[first] < np.inf else gap
+
+
+@kernel(I64(I64, I64))
+def disc_end(first, m):
+    """Of m rows [n, t], where the disc ends that begins at row `first`: sliding 1 : 3, torsion 3 : 4, rolling 4 : m."""
+    return min(3 if first == 1 else 4 if first == 3 else m, m)
+
+
+@kernel(types.float64(VECTOR, VECTOR, I64, I64, types.float64))
+def apart_gap(y, w, first, end, mu):
+    """The gap of Coulomb's law with a disc each for sliding, torsion and rolling, of the rows first : end."""
+    gap, a, y_n = abs(min(y[first], w[first])), 1, max(y[first], 0.0)
+    while a < end - first:
+        last = disc_end(a, end - first)
+        gap = max(gap, disc_gap(y, w, first + a, first + last, mu * y_n))
+        a = last
+    return gap
+
+
+MOTION, LOUD, SIZE, HELD, TOP, SCALE = range(6)
+"""Of a part the largest motion, impulse or terms that count beside it, size of free velocities, and all that a row has;
+of what is solved together all that a row has, and its scale."""
+
+
+class Law(NamedTuple):
+    """B sets of X unknowns, in units: set i is `cone`[i] of `sets`, of the unknowns first[i] : first[i + 1].
+
+    first (B + 1,), cone, mu (B,), a disc's its radius; lower, upper (X,), read for intervals alone; part (B,) as of
+    `coupled_parts`. What one method solves `together` (B,) it rounds together: the rows of an LCP, else a part; named
+    as parts are, by one of the sets.
+    """
+
+    first: Indices
+    cone: Indices
+    mu: Array
+    lower: Array
+    upper: Array
+    part: Indices
+    together: Indices
+
+
+class Rows(NamedTuple):
+    """What every row (X,) has at an iterate, in units: the iterate y, its velocity w = W y + free, the free velocity,
+    the sizes of what that is the sum of, those of the terms of W y; and the diagonal of W in any units."""
+
+    y: Array
+    w: Array
+    free: Array
+    sizes: Array
+    terms: Array
+    diagonal: Array
+
+
+LAW = argument_type(Law, INDICES, INDICES, VECTOR, VECTOR, VECTOR, INDICES, INDICES)
+ROWS = argument_type(Rows, *(VECTOR,) * 6)
+
+
+@kernel(types.float64(types.float64, types.float64), linked=True)
+def relative(gap, scale):
+    """gap / scale; inf where a gap has no scale, or where either is not finite."""
+    if not (gap < np.inf and scale < np.inf):
+        return np.inf
+    return (gap / scale if scale > 0.0 else np.inf) if gap > 0.0 else 0.0
+
+
+@kernel(types.float64(LAW, ROWS, VECTOR))
+def measure(law, rows, found):
+    """The residual of every set into found (B,), that of intervals by their worst row; returns the worst of all.
+
+    It is inf where a gap has no scale, or where something is not finite.
+    """
+    first, cone, mu, lower, upper, part, together = law
+    y, w, free, sizes, terms, diagonal = rows
+    B = cone.shape[0]
+    gap, scale, largest = scratch(y.shape[0]), scratch(y.shape[0]), scratch_matrix(B, 6)
+    for i in range(B):
+        for kind in range(6):
+            largest[i, kind] = 0.0
+    for i in range(B):
+        a, b, p, t = first[i], first[i + 1], part[i], together[i]
+        if cone[i] == NO_CONE:
+            for k in range(a, b):
+                low, high, moved = lower[k], upper[k], w[k] - free[k]
+                part_of_gap = min(max(w[k], y[k] - high), y[k] - low)
+                gap[k] = abs(part_of_gap) if np.isfinite(w[k] + y[k]) else np.inf
+                # A row that holds with slack at a bound may move without limit, far from where anything moves.
+                slack = part_of_gap == 0.0 and not low < y[k] < high
+                motion = min(abs(moved), abs(free[k])) if slack else max(abs(moved), abs(free[k]))
+                if low > -np.inf and high < np.inf:
+                    motion = max(motion, abs(y[k]))
+                # What y can answer within its bounds competes.
+                scale[k] = max(min(-free[k], max(high, 0.0)), min(free[k], max(-low, 0.0)))
+                all_of_it = max(abs(free[k]), terms[k])
+                largest[p, MOTION], largest[p, LOUD] = max(largest[p, MOTION], motion), max(largest[p, LOUD], terms[k])
+                # Free velocities of one part come from the same bodies and carry the rounding of the largest.
+                largest[p, SIZE] = max(largest[p, SIZE], abs(sizes[k]))
+                largest[p, HELD], largest[t, TOP] = max(largest[p, HELD], all_of_it), max(largest[t, TOP], all_of_it)
+            continue
+        velocity, moved, still = gap, scale, False
+        for k in range(a, b):
+            velocity[k], moved[k] = w[k], w[k] - free[k]
+            still |= y[k] != 0.0 and not diagonal[k] > 0.0
+        impulse, change, ahead, given = length(y, a, b), length(moved, a, b), length(w, a, b), length(free, a, b)
+        if cone[i] == APART:
+            distance = apart_gap(y, w, a, b, mu[i])
+        elif cone[i] == DISC:
+            distance = disc_gap(y, w, a, b, mu[i])
+        else:
+            distance = contact_gap(y, velocity, a, b, mu[i], cone[i] == ASSOCIATED)
+        # An idle contact may move without limit, and may be far from where anything moves.
+        motion = max(ahead, given) if impulse > 0.0 or distance > 0.0 else min(change, given)
+        competes = -free[a]
+        # A disc bounds what y can answer, and what it bears counts as motion, as between two bounds.
+        if cone[i] == DISC:
+            competes, motion = min(given, mu[i]), max(motion, impulse)
+        gap[a] = distance if np.isfinite(ahead + impulse) else np.inf
+        scale[a] = max(change, max(competes, FAINT * length(sizes, a, b)))
+        # Impulses that move nothing are no scale.
+        found[i] = max(0.0 if still else impulse, FAINT * length(terms, a, b))
+        largest[p, MOTION], largest[p, LOUD] = max(largest[p, MOTION], motion), max(largest[p, LOUD], found[i])
+    for i in range(B):
+        a, p, t = first[i], part[i], together[i]
+        if cone[i] != NO_CONE:
+            scale[a] = max(scale[a], min(found[i], FAR * largest[p, MOTION]))
+            continue
+        least = FAINT * largest[p, SIZE]
+        if largest[p, HELD] <= ROUNDING * largest[t, TOP]:
+            least = max(least, FAINT_SCALED * largest[t, TOP])
+        for k in range(a, first[i + 1]):
+            counts = min(max(terms[k], FAINT_SCALED * largest[p, LOUD]), FAR_SCALED * largest[p, MOTION])
+            scale[k] = max(scale[k], max(least, counts))
+            largest[t, SCALE] = max(largest[t, SCALE], scale[k])
+    worst = 0.0
+    for i in range(B):
+        a, b, quiet, found[i] = first[i], first[i] + 1, 0.0, 0.0
+        if cone[i] == NO_CONE:
+            b, quiet = first[i + 1], QUIET * largest[together[i], SCALE]
+        for k in range(a, b):
+            found[i] = max(found[i], relative(gap[k], max(scale[k], quiet)))
+        worst = max(worst, found[i])
+    return worst
+
+
+def by_sets(
+    law: Law, D: Array, q: Array, sizes: Array, diagonal: Array, x: Array, products: Callable[[Array], Iterable[Array]]
+) -> Array:
+    """The residual of every set (B,) at x (X,), law and data in the problem's units, D (X,) being those of its rows.
+
+    products(x) are W x and the sizes of its terms; otherwise as `Law` and `Rows` have them.
+    """
+    k, found = lift(D, x, q), np.empty(law.cone.size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Powers of two round nothing: small data are raised, so that nothing is lost to underflow.
+        x, q, sizes = (np.ldexp(y, k) for y in (x, q, sizes))
+        # The radius of a disc is an impulse, which a friction coefficient is not.
+        mu = np.where(law.cone == DISC, np.ldexp(law.mu, k) / D[law.first[:-1]], law.mu)
+        lower, upper = np.ldexp(law.lower, k) / D, np.ldexp(law.upper, k) / D
+        moved, terms = products(x)
+        rows = Rows(x / D, D * (moved + q), D * q, D * sizes, D * terms, np.require(diagonal, requirements="W"))
+    first, cone, part, together = (
+        np.require(y, requirements="W") for y in (law.first, law.cone, law.part, law.together)
+    )
+    measure(Law(first, cone, mu, lower, upper, part, together), rows, found)
     return found
 
 
@@ -122,55 +396,29 @@ def worst(gap, scale):
 def bounded_residual(M, q, lower, upper, z):
     """The residual of an MLCP at z (n,)."""
     n = q.shape[0]
-    D, gap, scale, z_up = scratch(n), scratch(n), scratch(n), scratch(n)
-    owner, part = scratch_indices(n), scratch_indices(n)
-    terms, elsewhere, motion, faint, own = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
+    D, z_up, low, high = scratch(n), scratch(n), scratch(n), scratch(n)
+    w, free, terms = scratch(n), scratch(n), scratch(n)
+    first, cone, part, one = scratch_indices(n + 1), scratch_indices(n), scratch_indices(n), scratch_indices(n)
     equilibration(M, D)
+    k = lift(D, z, q)
     for i in range(n):
-        owner[i] = i
-    coupled_parts(M, owner, part)
-    k, loudest, largest = lift(D, z, q), 0.0, 0.0
-    for i in range(n):
-        z_up[i] = ldexp(z[i], k)
+        z_up[i], first[i], cone[i], one[i] = ldexp(z[i], k), i, NO_CONE, 0
+    first[n] = n
+    coupled_parts(M, first[:n], part)
     for i in range(n):
         # Powers of two, which round nothing, come first: M z may be too small for a double, but not D M z.
         share, exponent = frexp(D[i])
-        power = ldexp(1.0, exponent)
-        moved = size = 0.0
+        power, total, size = ldexp(1.0, exponent), 0.0, 0.0
         for j in range(n):
             term = (power * M[i, j]) * z_up[j]
-            moved += term
+            total += term
             size += abs(term)
-        free = power * ldexp(q[i], k)
-        w, moved, terms[i], free = share * (moved + free), share * moved, share * size, share * free
-        y, low, high = z_up[i] / D[i], ldexp(lower[i], k) / D[i], ldexp(upper[i], k) / D[i]
-        part_of_gap = min(max(w, y - high), y - low)
-        gap[i] = abs(part_of_gap)
-        # A row that holds with slack at a bound may move without limit, and may be far from where anything moves.
-        slack = part_of_gap == 0.0 and not low < y < high
-        motion[i] = min(abs(moved), abs(free)) if slack else max(abs(moved), abs(free))
-        if low > -np.inf and high < np.inf:
-            motion[i] = max(motion[i], abs(y))
-        # What z can answer within its bounds competes.
-        competes = max(min(-free, max(high, 0.0)), min(free, max(-low, 0.0)))
-        scale[i], elsewhere[i], faint[i] = competes, FAINT_SCALED * terms[i], FAINT * abs(free)
-        own[i] = max(abs(free), terms[i])
-        loudest = max(loudest, own[i])
-        if not np.isfinite(w + y):
-            return np.inf
-    largest_of_part(part, motion)
-    largest_of_part(part, elsewhere)
-    largest_of_part(part, own)
-    # Free velocities of one contact come from the same bodies and carry the rounding of the largest.
-    largest_of_part(part, faint)
+        given = power * ldexp(q[i], k)
+        w[i], terms[i], free[i] = share * (total + given), share * size, share * given
+        low[i], high[i] = ldexp(lower[i], k) / D[i], ldexp(upper[i], k) / D[i]
     for i in range(n):
-        scale[i] = max(max(scale[i], faint[i]), min(max(terms[i], elsewhere[i]), FAR_SCALED * motion[i]))
-        if own[i] <= ROUNDING * loudest:
-            scale[i] = max(scale[i], FAINT_SCALED * loudest)
-        largest = max(largest, scale[i])
-    for i in range(n):
-        scale[i] = max(scale[i], QUIET * largest)
-    return worst(gap, scale)
+        z_up[i] /= D[i]
+    return measure(Law(first, cone, low, low, high, part, one), Rows(z_up, w, free, free, terms, D), scratch(n))
 
 
 @kernel(types.void(READ_CUBE, READ, READ, READ, READ, VECTOR), nogil=True)
@@ -190,160 +438,38 @@ def bounded_residuals(M, q, lower, upper, z, found):
         found[b] = bounded_residual(M_b, q_b, lower_b, upper_b, z[b]) if usable else np.inf
 
 
-@kernel(types.float64(READ_ROW, I64, I64), linked=True)
-def length(x, first, end):
-    """|x[first : end]|_2, of numbers of any size."""
-    total = 0.0
-    for k in range(first, end):
-        total += x[k] * x[k]
-    # `hypot` takes ten times as long.
-    if 1e-280 < total < 1e280:
-        return np.sqrt(total)
-    total = 0.0
-    for k in range(first, end):
-        total = np.hypot(total, x[k])
-    return total
-
-
-@kernel(types.void(READ_ROW, READ_ROW, I64, READ_ROW, VECTOR))
-def contact_units(diagonal, q, d, z, D):
-    """D (n,), sqrt(rho_i) in the rows of contact i, rho_i = (1 + d) / tr W_ii; |p_i|/|q_i| where W_ii moves nothing."""
-    r = q.shape[0] // (1 + d)
-    for i in range(r):
-        first, trace = r + d * i, diagonal[i]
-        for j in range(first, first + d):
-            trace += diagonal[j]
-        if trace > 0.0:
-            D[i] = np.sqrt((1 + d) / trace)
-        else:
-            impulse, free = np.hypot(z[i], length(z, first, first + d)), np.hypot(q[i], length(q, first, first + d))
-            D[i] = np.sqrt(impulse) / np.sqrt(free) if impulse > 0.0 and free > 0.0 else 1.0
-        for j in range(first, first + d):
-            D[j] = D[i]
-
-
-@kernel(types.float64(VECTOR, VECTOR, types.float64))
-def natural_gap(y, w, mu):
-    """|y - P_K(y - w)| of one friction cone, y (1 + d,) an impulse and w a velocity in the contact's units."""
-    m = y.shape[0]
-    ahead, gap = scratch(m), scratch(m)
-    for a in range(m):
-        ahead[a] = y[a] - w[a]
-    radius = length(ahead, 1, m)
-    # Sine and cosine of the cone's angle from its axis.
-    cosine = 1.0 / (np.sqrt(1.0 + mu * mu) if mu < 1e100 else mu)
-    sine = mu * cosine
-    # The polar cone first: with mu = 0 and y_t = w_t a negative y_n would pass for inside.
-    if sine * radius <= -cosine * ahead[0]:
-        return length(y, 0, m)
-    # y - P(y - w) as w + (y - w - P(y - w)): y - w would lose the motion beside an impulse far out on a ray.
-    outside = max(0.0, cosine * radius - sine * ahead[0])
-    gap[0] = w[0] - sine * outside
-    for a in range(1, m):
-        along = cosine * outside * (ahead[a] / radius) if radius > 0.0 else 0.0
-        gap[a] = w[a] + along if mu > 0.0 else y[a]
-    return length(gap, 0, m)
-
-
-@kernel(types.float64(VECTOR, VECTOR, I64, I64, types.float64))
-def disc_gap(y, w, first, end, radius):
-    """|y - P(y - w)| of the rows first : end, P being the projection on the disc of this radius."""
-    gap = scratch(y.shape[0])
-    for a in range(first, end):
-        gap[a] = y[a] - w[a]
-    size = length(gap, first, end)
-    if size <= radius:
-        return length(w, first, end)
-    # y - P(y - w) as it is, or as w + (y - w - P(y - w)), whichever has the smaller numbers to take away.
-    as_it_is = length(y, first, end) <= length(w, first, end)
-    for a in range(first, end):
-        e = gap[a] / size
-        gap[a] = y[a] - radius * e if as_it_is else w[a] + (size - radius) * e
-    return length(gap, first, end)
-
-
-@kernel(types.float64(VECTOR, VECTOR))
-def signorini_gap(y, w):
-    """|min(y_n, w_n)|"""
-    return abs(min(y[0], w[0]))
-
-
-@kernel(types.float64(VECTOR, VECTOR, types.float64, types.boolean))
-def contact_gap(y, w, mu, associated):
-    """How far one contact is from its law, y (1 + d,) and w as for `natural_gap`; the w of Coulomb's law is changed.
-
-    Of the CCP the larger one of the natural map and of |y_t| - mu y_n, to which the distance from a flat cone is blind.
-    Of Coulomb's law the largest of Signorini's |min(y_n, w_n)|, of the law of sliding, |y_t - P(y_t - w_t)| with the
-    projection on the disc of radius mu y_n, and of the natural map in De Saxce's form. For mu > 1 the last is divided
-    by mu, which is what it multiplies the rounding of w_t by; it alone would take a falling body for an error of 1/mu.
-    """
-    m = y.shape[0]
-    if associated:
-        return max(natural_gap(y, w, mu), length(y, 1, m) - mu * max(y[0], 0.0))
-    gap = max(signorini_gap(y, w), disc_gap(y, w, 1, m, mu * max(y[0], 0.0)))
-    w[0] += mu * length(w, 1, m)
-    # Beyond the doubles the shift says nothing more than that the contact slips, which the other two measure.
-    return max(gap, natural_gap(y, w, mu) / max(1.0, mu)) if w[0] < np.inf else gap
-
-
-@kernel(types.float64(*(READ_ROW,) * 2, INDICES, *(READ_ROW,) * 2, I64, types.boolean, *(READ_ROW,) * 3))
-def cone_residual(D, diagonal, part, q, mu, d, associated, z, u, terms):
-    """The residual of a friction-cone problem at z (n,), u = W z + q, terms = |W| |z|; D of `contact_units`, the
-    diagonal of W."""
-    r = mu.shape[0]
-    gap, scale, size, made, motion = scratch(r), scratch(r), scratch(r), scratch(r), scratch(r)
-    m = 1 + d
-    y, w, change, given, term = scratch(m), scratch(m), scratch(m), scratch(m), scratch(m)
-    for i in range(r):
-        unit, still = D[i], False
-        for a in range(m):
-            k = i if a == 0 else r + d * i + a - 1
-            y[a], w[a] = z[k] / unit, unit * u[k]
-            change[a], given[a], term[a] = unit * (u[k] - q[k]), unit * q[k], unit * terms[k]
-            still |= z[k] != 0.0 and not diagonal[k] > 0.0
-        size[i], made[i] = length(y, 0, m), length(term, 0, m)
-        moved, ahead, free = length(change, 0, m), length(w, 0, m), length(given, 0, m)
-        gap[i] = contact_gap(y, w, mu[i], associated)
-        # An idle contact may move without limit, and may be far from where anything moves.
-        motion[i] = max(ahead, free) if size[i] > 0.0 or gap[i] > 0.0 else min(moved, free)
-        scale[i] = max(moved, max(-given[0], FAINT * free))
-        # Impulses that move nothing are no scale.
-        size[i] = 0.0 if still else size[i]
-        if not np.isfinite(ahead + size[i]):
-            return np.inf
-    largest_of_part(part, motion)
-    for i in range(r):
-        scale[i] = max(scale[i], min(max(size[i], FAINT * made[i]), FAR * motion[i]))
-    return worst(gap, scale)
-
-
-@kernel(types.void(READ, READ_ROW, READ_ROW, VECTOR, VECTOR))
-def velocities(W, q, z, u, terms):
-    """u = W z + q and terms = |W| |z|, all (n,)."""
-    for i in range(q.shape[0]):
-        moved = size = 0.0
-        for j in range(q.shape[0]):
-            term = W[i, j] * z[j]
-            moved, size = moved + term, size + abs(term)
-        # q comes last: beside impulses that cancel, however large they are, it would be lost.
-        u[i], terms[i] = moved + q[i], size
-
-
 @kernel(types.float64(READ, READ_ROW, READ_ROW, I64, types.boolean, READ_ROW))
 def contact_residual(W, q, mu, d, associated, z):
     """The residual of a friction-cone problem over W (n, n) at z (n,)."""
-    n, r = q.shape[0], mu.shape[0]
-    D, diagonal, u, terms, z_up, q_up = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
-    owner, part = scratch_indices(n), scratch_indices(r)
-    for i in range(n):
-        diagonal[i], owner[i] = W[i, i], i if i < r else (i - r) // d
-    contact_units(diagonal, q, d, z, D)
-    k = lift(D, z, q)
-    for i in range(n):
-        z_up[i], q_up[i] = ldexp(z[i], k), ldexp(q[i], k)
-    velocities(W, q_up, z_up, u, terms)
+    n, r, m = q.shape[0], mu.shape[0], 1 + d
+    D, diagonal, y, free = scratch(n), scratch(n), scratch(n), scratch(n)
+    z_up, w, terms = scratch(n), scratch(n), scratch(n)
+    first, cone, part, coefficient = scratch_indices(r + 1), scratch_indices(r), scratch_indices(r), scratch(r)
+    place, owner = scratch_indices(n), scratch_indices(n)
+    for i in range(r):
+        first[i], cone[i], coefficient[i] = m * i, ASSOCIATED if associated else COULOMB, mu[i]
+        for a in range(m):
+            place[m * i + a] = i if a == 0 else r + d * i + a - 1
+            owner[place[m * i + a]] = i
+    first[r] = n
+    for k in range(n):
+        diagonal[k], y[k], free[k] = W[place[k], place[k]], z[place[k]], q[place[k]]
+    contact_units(m, diagonal, free, y, D)
+    up = lift(D, y, free)
+    for k in range(n):
+        z_up[k] = ldexp(z[k], up)
     coupled_parts(W, owner, part)
-    return cone_residual(D, diagonal, part, q_up, mu, d, associated, z_up, u, terms)
+    for k in range(n):
+        row, total, size = place[k], 0.0, 0.0
+        for j in range(n):
+            term = W[row, j] * z_up[j]
+            total += term
+            size += abs(term)
+        # q comes last: beside impulses that cancel, however large they are, it would be lost.
+        given = ldexp(free[k], up)
+        w[k], terms[k], free[k], y[k] = D[k] * (total + given), D[k] * size, D[k] * given, ldexp(y[k], up) / D[k]
+    law = Law(first, cone, coefficient, diagonal, diagonal, part, part)
+    return measure(law, Rows(y, w, free, free, terms, diagonal), scratch(r))
 
 
 @kernel(types.void(READ_CUBE, READ, READ, I64, types.boolean, READ, VECTOR), nogil=True)

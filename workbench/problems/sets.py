@@ -9,10 +9,21 @@ from workbench.errors import DataError
 
 NO_CONE, COULOMB, ASSOCIATED, APART, DISC = range(5)
 """What a block's set is: intervals; the friction cone under Coulomb's law; the friction cone with associated flow;
-Coulomb's law with sliding, torsion and rolling each bounded for itself (`block_kernels.disc_end`); a disc, or ball."""
+Coulomb's law with sliding, torsion and rolling each bounded for itself (`residual.disc_end`); a disc, or ball."""
 CONES = COULOMB, ASSOCIATED, APART
 
 Indices = NDArray[np.int64]
+
+
+def normals_first(r: int, d: int) -> Indices:
+    """Positions (r (1 + d),) in a vector that goes contact by contact of the entries of [n (r), t (d r)]."""
+    first = (1 + d) * np.arange(r)
+    return np.concatenate([first, (first[:, None] + 1 + np.arange(d)).ravel()])
+
+
+def contact_by_contact(r: int, d: int) -> Indices:
+    """The inverse of `normals_first`."""
+    return np.argsort(normals_first(r, d))
 
 
 @dataclass(frozen=True, eq=False)
