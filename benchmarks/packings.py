@@ -16,8 +16,7 @@ from workbench.arrays import Array
 from workbench.builtin.cases import SCENES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.problems.contact_blocks import ContactBlocks, Indices
-from workbench.problems.friction_problem import normals_first
-from workbench.problems.sets import ASSOCIATED
+from workbench.problems.sets import ASSOCIATED, normals_first
 from workbench.problems.solution import Solution
 from workbench.scenes.posing import Poser
 from workbench.scenes.stepper import SceneStepper

@@ -11,7 +11,8 @@ from workbench.engine.compiling import kernel
 from workbench.mechanics.bodies import RigidBodies, fill_body, fill_contact, place, point_of, rotation
 from workbench.mechanics.case import Array, quantity
 from workbench.mechanics.core import FILL
-from workbench.problems.friction_problem import FrictionProblem, normals_first
+from workbench.problems.friction_problem import FrictionProblem
+from workbench.problems.sets import normals_first
 
 MASS, EDGE, DISTANCE = 1.0, 1.0, 2.0
 ON_GROUND, BETWEEN = 0.5, 0.8

@@ -25,7 +25,7 @@ from benchmarks.towers import STATES, jacobians, tower, tower_problem
 from tests.thorough import thorough
 from workbench.algorithms import find_solver
 from workbench.problems.classes import LCP, MLCP
-from workbench.problems.friction_problem import normals_first
+from workbench.problems.sets import normals_first
 from workbench.readers.siconos import parse
 
 ROOT = Path(__file__).parents[1]

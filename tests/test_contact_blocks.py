@@ -18,9 +18,9 @@ from workbench.algorithms.coulomb_exact import COULOMB as COULOMB_EXACT
 from workbench.errors import DataError
 from workbench.problems.bridges.dense import of_one_kind
 from workbench.problems.contact_blocks import ContactBlocks
-from workbench.problems.friction_problem import GlobalFrictionProblem, normals_first
+from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
-from workbench.problems.sets import ASSOCIATED, COULOMB
+from workbench.problems.sets import ASSOCIATED, COULOMB, normals_first
 from workbench.problems.solution import Status
 
 CONES = ["coulomb"], ["ccp"], ["planar"]

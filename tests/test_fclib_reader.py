@@ -12,7 +12,8 @@ from scipy import sparse
 
 from tests.problem_files import global_data, local_data, refused
 from workbench.errors import DataError
-from workbench.problems.friction_problem import FrictionProblem, normals_first
+from workbench.problems.friction_problem import FrictionProblem
+from workbench.problems.sets import normals_first
 from workbench.readers.files import read_problem_file
 
 

@@ -12,9 +12,9 @@ from workbench.algorithms import find_solver
 from workbench.algorithms.first_order import blocks_of
 from workbench.problems.classes import ConicQP, CoulombNCP
 from workbench.problems.contact_blocks import ContactBlocks
-from workbench.problems.friction_problem import GlobalFrictionProblem, normals_first
+from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
-from workbench.problems.sets import ASSOCIATED, COULOMB
+from workbench.problems.sets import ASSOCIATED, COULOMB, normals_first
 from workbench.problems.solution import Status
 
 NAMES = ["apgd", "nsgs", "admm"]

@@ -10,7 +10,8 @@ from workbench.comparison.posing import needed_bytes, unknowns
 from workbench.comparison.solving import solve_problem
 from workbench.engine.lazy import sparse
 from workbench.errors import DataError
-from workbench.problems.friction_problem import GlobalFrictionProblem, normals_first
+from workbench.problems.friction_problem import GlobalFrictionProblem
+from workbench.problems.sets import normals_first
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 

@@ -8,7 +8,8 @@ from tests import siconos_text as text
 from tests.problem_files import global_data, local_data, read, refused, written
 from workbench.errors import DataError
 from workbench.problems.classes import LCP, MLCP
-from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, normals_first
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.problems.sets import normals_first
 from workbench.readers.files import read_problem_file, write_problem_file
 from workbench.readers.matrix import Matrix
 from workbench.readers.problem import read_problem

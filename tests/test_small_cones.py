@@ -23,9 +23,8 @@ from workbench.algorithms.small_cones import (
     sweep_contacts,
 )
 from workbench.problems.classes import ConicQP, CoulombNCP
-from workbench.problems.friction_problem import normals_first
 from workbench.problems.residual import Law, Rows, measure
-from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, normals_first
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
 

@@ -28,7 +28,8 @@ from workbench.errors import DataError
 from workbench.problems.bridges import cones_over_bodies
 from workbench.problems.classes import LCP, CoulombNCP
 from workbench.problems.examples import examples
-from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, normals_first
+from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.problems.sets import normals_first
 from workbench.readers.files import read_problem_file, write_problem_file
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate

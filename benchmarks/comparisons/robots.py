@@ -12,7 +12,7 @@ from benchmarks.peers.pinocchio import pinocchio
 from benchmarks.peers.siconos import siconos
 from workbench.algorithms.small_cones import solve_small
 from workbench.problems.classes import ConicQP, CoulombNCP
-from workbench.problems.friction_problem import normals_first
+from workbench.problems.sets import normals_first
 
 STEPS, EVERY, TIGHT = 350, 5, 1e-10
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from benchmarks.harness import Measure, Peer, Task
 from benchmarks.peers.child import Child
-from workbench.problems.friction_problem import normals_first
+from workbench.problems.sets import normals_first
 
 PYTHON = "/usr/bin/python3"
 DENSE = 10

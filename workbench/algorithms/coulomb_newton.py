@@ -15,7 +15,7 @@ from workbench.algorithms.sparse_contacts import all_contacts, contact_velocity,
 from workbench.algorithms.stages import Stages
 from workbench.arrays import Array
 from workbench.problems.residual import Law, Rows, measure
-from workbench.problems.sets import ASSOCIATED, COULOMB
+from workbench.problems.sets import ASSOCIATED, COULOMB, contact_of_row
 
 PIVOTING = 1e-6
 """Share of the largest entry of a column that a diagonal pivot must have: small, since pivoting fills the factors."""
@@ -24,7 +24,7 @@ SYMMETRIC = {"SymmetricMode": True}
 
 def contact_order(W: sparse.csr_array, r: int, d: int) -> NDArray[np.int64]:
     """The contacts in an order that keeps factors of matrices with the blocks of W sparse."""
-    contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), d)])
+    contact = contact_of_row(r, d)
     entries = W.tocoo()
     return minimum_degree(contact[entries.row], contact[entries.col], r)
 

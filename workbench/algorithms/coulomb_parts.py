@@ -15,6 +15,7 @@ from workbench.algorithms import best
 from workbench.algorithms.components import find_parts, gather
 from workbench.problems.classes import Array, ConeProblem, is_sparse
 from workbench.problems.islands import parts_of
+from workbench.problems.sets import contact_of_row
 
 HALVED = 100
 """Unknowns above which no part may have more than half of them: sparse factors of the whole cost little more than its,
@@ -83,7 +84,7 @@ def _split_sparse(W: Any, r: int, d: int) -> Iterator[tuple[Indices, Array]]:
     W = sparse.csr_array(W, copy=True)
     W.sum_duplicates()
     W.eliminate_zeros()
-    contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), d)])
+    contact = contact_of_row(r, d)
     entries = W.tocoo()
     least, part = np.unique(parts_of(contact[entries.row], contact[entries.col], r), return_inverse=True)
     if least.size == 1:

@@ -31,7 +31,7 @@ from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConeProblem
 from workbench.problems.islands import parts_of
 from workbench.problems.residual import Law, Rows, measure
-from workbench.problems.sets import ASSOCIATED, COULOMB
+from workbench.problems.sets import ASSOCIATED, COULOMB, contact_by_contact
 from workbench.problems.solution import Solution, Status
 
 STOP = 1e-7
@@ -146,7 +146,7 @@ def blocks_of(problem: Any) -> Blocks:
         V = sparse.hstack([problem.responses, N[soft].T if soft.size else none], format="csr")
         return in_units(J, V, problem.own[1], problem.free[1], sets, problem.part, np.arange(problem.size))
     r, d = problem.mu.size, problem.d
-    order = np.column_stack([np.arange(r), r + d * np.arange(r)[:, None] + np.arange(d)]).ravel()
+    order = contact_by_contact(r, d)
     cone = np.full(r, ASSOCIATED if problem.associated else COULOMB)
     no_bounds = np.full(order.size, -np.inf), np.full(order.size, np.inf)
     sets = (1 + d) * np.arange(r + 1), cone, np.array(problem.mu), *no_bounds

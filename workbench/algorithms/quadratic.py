@@ -21,6 +21,7 @@ from workbench.algorithms.base import Solver, refusal
 from workbench.engine.timing import clock
 from workbench.problems.classes import SYMMETRY_TOLERANCE, Array, ConeProblem, Problem, is_sparse, is_symmetric
 from workbench.problems.islands import coupled_parts
+from workbench.problems.sets import contact_of_row
 from workbench.problems.solution import Solution, Status
 
 CONVEX_KINDS = frozenset({"LCP", "MLCP", "conic QP"})
@@ -151,7 +152,7 @@ def _at_rest(problem: ConeProblem) -> NDArray[np.bool_]:
     part by its own q alone, which has no lower bound where a gap is about to close.
     """
     r, d = problem.mu.shape[0], problem.d
-    contact, part = np.append(np.arange(r), np.repeat(np.arange(r), d)), np.empty(r, dtype=np.int64)
+    contact, part = contact_of_row(r, d), np.empty(r, dtype=np.int64)
     coupled_parts(np.ascontiguousarray(problem.M), contact, part)
     pushed = problem.q[:r] < problem.mu * np.linalg.norm(problem.q[r:].reshape(r, d), axis=1)
     rests = ~np.isin(part, part[pushed])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.errors import DataError
-from workbench.problems.sets import ASSOCIATED, COULOMB, contact_by_contact
+from workbench.problems.sets import ASSOCIATED, COULOMB, contact_by_contact, contact_of_row
 
 SYMMETRY_TOLERANCE = 1e-10
 """Relative asymmetry |M - M^T|_max / |M|_max up to which a matrix counts as symmetric."""
@@ -318,7 +318,7 @@ class ConeProblem(Cones):
 
         M: Any = self.M
         r, entries = self.mu.size, M.tocoo()
-        contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), self.d)])
+        contact = contact_of_row(r, self.d)
         some = entries.data != 0
         return parts_of(contact[entries.row[some]], contact[entries.col[some]], r)
 

@@ -10,6 +10,7 @@ from workbench.engine.lazy import sparse
 from workbench.errors import DataError
 from workbench.problems.classes import Array, Cones, is_symmetric
 from workbench.problems.friction_problem import LARGEST_DENSE, GlobalFrictionProblem, Sparse
+from workbench.problems.sets import contact_of_row
 
 FEW = 100
 """Unknowns up to which W is formed whatever it stores: it is a small dense matrix then."""
@@ -54,7 +55,7 @@ class GlobalConeProblem(Cones):
         from workbench.problems.islands import parts_of
 
         H, r, body = self.data.H.tocoo(), self.mu.size, self.data.inertia.body
-        contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), self.d)])
+        contact = contact_of_row(r, self.d)
         return parts_of(contact[H.col], r + body[H.row], r + int(body.max()) + 1)[:r]
 
 
@@ -101,7 +102,7 @@ def way(problem: GlobalFrictionProblem) -> Way:
     contact each, one for every two bodies in contact, and H counts too.
     """
     r, d, n = problem.contacts, problem.d, problem.M.shape[0]
-    contact = np.concatenate([np.arange(r), np.repeat(np.arange(r), d)])
+    contact = contact_of_row(r, d)
     H = problem.H.tocoo()
     meets = _pattern(H.row, contact[H.col], (n, r))
     places = int((meets.sum(axis=0) ** 2).sum())

@@ -26,6 +26,11 @@ def contact_by_contact(r: int, d: int) -> Indices:
     return np.argsort(normals_first(r, d))
 
 
+def contact_of_row(r: int, d: int) -> Indices:
+    """(r (1 + d),) the contact of every entry of [n (r), t (d r)]."""
+    return np.concatenate([np.arange(r), np.repeat(np.arange(r), d)])
+
+
 @dataclass(frozen=True, eq=False)
 class Sets:
     """B sets, one after another: what they are, and where the unknowns of each stand in z (n,).

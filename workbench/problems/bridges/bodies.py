@@ -13,10 +13,10 @@ from workbench.errors import DataError
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import is_symmetric
 from workbench.problems.contact_blocks import ContactBlocks
-from workbench.problems.friction_problem import GlobalFrictionProblem, contact_by_contact
+from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConeProblem, GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.inertia import Inertia
-from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, contact_by_contact
 
 
 def applies(problem: GlobalConeProblem) -> str | None:

@@ -10,9 +10,9 @@ from workbench.engine.lazy import sparse
 from workbench.problems.bridges.bodies import bilateral_impulses
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.contact_blocks import ContactBlocks
-from workbench.problems.friction_problem import GlobalFrictionProblem, normals_first
+from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
-from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, normals_first
 
 
 def applies(p: ContactBlocks) -> str | None:

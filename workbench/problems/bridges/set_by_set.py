@@ -4,9 +4,8 @@ import numpy as np
 
 from workbench.problems.bridges.bridge import Bridge, Image, between
 from workbench.problems.classes import LCP, MLCP, ConeProblem, ConicQP, CoulombNCP, is_sparse
-from workbench.problems.friction_problem import contact_by_contact
 from workbench.problems.mixed import MixedNCP
-from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, Sets
+from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, Sets, contact_by_contact
 
 
 def applies(problem: MLCP | ConeProblem) -> str | None:
