@@ -33,6 +33,9 @@ class Timed:
         self.label, self.solver, self.h = stepper.label, stepper.solver, stepper.h
         self.rows = []
 
+    def begin(self):
+        self.stepper.begin()
+
     def step(self, q, v, t):
         begun = time.process_time()
         x = self.stepper.step(q, v, t)
@@ -62,7 +65,6 @@ def measure(law, grains, duration, h, tight):
     scene, stepper = stepper_of(law, grains, h, TOLERANCE)
     # What is compiled and imported at the first step is no part of a motion.
     stepper.step(*scene.start(), 0.0)
-    stepper.memory.forget()
     begun, clock = time.process_time(), time.perf_counter()
     timed = Timed(stepper, TOLERANCE, max(steps // WINDOWS, 1))
     track = run(scene, Watched(timed, scene, 0.5 * duration), steps)

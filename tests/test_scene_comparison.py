@@ -84,7 +84,9 @@ def test_without_friction_rigid_formulations_agree():
 
 def test_what_is_the_same_has_no_difference(sliding):
     own = sliding.runs.set_index("label").loc["coulomb"]
-    assert own["body_position_formulation"] == own["one_step_error"] == 0
+    assert own["body_position_formulation"] == 0
+    # A single step begins with what one step before it left, a run with all of them: solvers round otherwise.
+    assert own["one_step_error"] < 1e-15
     assert own["body_position_error"] == own["body_position_discretisation"] > 0
     other = sliding.runs.set_index("label").loc["ccp"]
     assert other["body_position_formulation"] > 5 * own["body_position_error"]

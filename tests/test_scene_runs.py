@@ -29,6 +29,9 @@ class Given:
     def __init__(self, scene, **changes):
         self.scene, self.changes, self.times = scene, changes, []
 
+    def begin(self):
+        pass
+
     def step(self, q, v, t):
         self.times.append(t)
         given = self.scene.instant(q, v, t, self.h)

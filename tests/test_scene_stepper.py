@@ -25,6 +25,7 @@ from workbench.problems.solution import Status
 from workbench.scenes.case_scene import CaseScene
 from workbench.scenes.memory import Memory
 from workbench.scenes.posing import Poser
+from workbench.scenes.run import run
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import SceneStepper
 from workbench.step.simulation import simulate
@@ -155,6 +156,19 @@ def test_contacts_are_remembered_by_their_keys():
         ends[forgetful] = np.concatenate([q, v])
     np.testing.assert_allclose(ends[False], ends[None], rtol=0, atol=1e-12)
     assert np.abs(ends[True] - ends[None]).max() > 1e-9
+
+
+def test_a_second_run_with_the_same_stepper_is_the_first_one():
+    case, h = case_of("table"), 1e-3
+    scene = CaseScene(case, h)
+    stepper = SceneStepper(scene, NAMED["hybrid"], normal=case.normal)
+    first, again = run(scene, stepper, 6), run(scene, stepper, 6)
+    np.testing.assert_array_equal(again.v, first.v)
+    np.testing.assert_array_equal(again.iterations, first.iterations)
+    # The table's legs have pressed by then: a step that remembers them is another one.
+    given = SceneStepper(scene, NAMED["hybrid"], normal=case.normal)
+    given.memory = stepper.memory
+    assert np.abs(given.step(*scene.start(), 0.0).v - first.v[1]).max() > 1e-9
 
 
 def test_memory_forgets_contacts_that_are_gone():

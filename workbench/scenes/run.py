@@ -20,11 +20,15 @@ TOO_FAST = 1e6
 
 
 class Stepper(Protocol):
-    """What steps a scene: a formulation with a solver, at a step h [s]."""
+    """What steps a scene: a formulation with a solver, at a step h [s]. A step may remember the one before it."""
 
     label: str
     solver: str
     h: float
+
+    def begin(self) -> None:
+        """Another run: what the steps of the last one left is forgotten."""
+        ...
 
     def step(self, q: Array, v: Array, t: float) -> Stepped: ...
 
@@ -39,6 +43,7 @@ def run(
     status and reason. `progress` is called with the number of finished steps.
     """
     q, v = scene.start() if start is None else start
+    stepper.begin()
     kept, seconds = Recording(scene, q, v), 0.0
     status, reason = Status.SOLVED, ""
     while kept.steps < steps:

@@ -63,11 +63,14 @@ class SceneStepper:
             raise DataError(f"step = {self.h:g} s; a positive number is needed")
         if not (isinstance(passes, int | np.integer) and passes >= 1):
             raise DataError(f"passes = {passes}; a whole number from 1 on is needed")
-        self.method = in_steps(find_solver(solver or "auto"), ContactBlocks.kind)
-        self.lost, self.others = 0, Counter[str]()
-        self.label, self.solver, self.passes = formulation.label, self.method.name, passes
+        self.asked = in_steps(find_solver(solver or "auto"), ContactBlocks.kind)
+        self.label, self.solver, self.passes = formulation.label, self.asked.name, passes
         self.poser = Poser(formulation, normal, scene.v_th, scene.recovery)
-        self.memory = Memory()
+        self.begin()
+
+    def begin(self) -> None:
+        """As for a first run: no contact is remembered, nothing is counted, and the whole chain of solvers is there."""
+        self.method, self.memory, self.lost, self.others = self.asked, Memory(), 0, Counter[str]()
 
     def step(self, q: Array, v: Array, t: float) -> Stepped:
         """From the state (q, v) at the time t; raises DataError where the scene has no contact data for it."""

@@ -63,6 +63,7 @@ def _answers(stepper: Stepper, base: Track, steps: NDArray[np.int64]) -> Iterabl
     """Verified steps from states of a run, each after the one before it, which is what a formulation remembers."""
     for k in evenly(steps, MOST):
         x = None
+        stepper.begin()
         for i in (k - 1, k) if k else (k,):
             x = stepper.step(base.q[i], base.v[i], i * base.h)
         assert x

@@ -52,9 +52,17 @@ class Watched:
     def __init__(self, stepper: Stepper, scene: Grains, since: float):
         self.stepper, self.scene, self.since = stepper, scene, since
         self.label, self.solver, self.h = stepper.label, stepper.solver, stepper.h
+        self._forget()
+
+    def _forget(self) -> None:
         self.noted: list[Array] = []
         self.forces: list[Array] = []
         self.deepest = 0.0
+
+    def begin(self) -> None:
+        """Nothing is noted yet."""
+        self.stepper.begin()
+        self._forget()
 
     def step(self, q: Array, v: Array, t: float) -> Stepped:
         x = self.stepper.step(q, v, t)
