@@ -4,9 +4,10 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from workbench.algorithms.gauss_seidel import BlockSets, sweeps_of_dense
 from workbench.algorithms.many_directions import slide_by_multiplier
 from workbench.algorithms.one_contact import one_contact
-from workbench.algorithms.small_cones import Dense, solve_small, sweep_contacts
+from workbench.algorithms.small_cones import solve_small
 from workbench.problems.sets import ASSOCIATED, COULOMB
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
@@ -24,7 +25,7 @@ def contacts(seed, d, count, share=1.0):
 
 def solved(W, q, mu, associated):
     z = np.full(q.size, np.nan)
-    return z, one_contact(W, q, np.array([mu]), associated, z)
+    return z, one_contact(W, q, mu, associated, z)
 
 
 def sets(mu, first, associated):
@@ -125,7 +126,7 @@ def test_a_contact_of_lower_rank_is_solved_together_with_others(associated):
         solve_small(W, q, *alone, np.zeros(4), z, info)
         assert violation(W, q, mu, associated, z) <= 1e-9
         swept = np.zeros(4)
-        sweep_contacts(Dense(W, q, *alone, np.zeros(1, dtype=np.int64), 4), swept)
+        sweeps_of_dense(W, q, BlockSets(*alone), 1, swept)
         np.testing.assert_array_equal(swept, solved(W, q, mu, associated)[0])
 
 

@@ -9,6 +9,7 @@ from benchmarks import robots
 from tests.block_problems import random_blocks
 from workbench.algorithms.block_sets import worst_block
 from workbench.algorithms.coulomb_exact import CCP
+from workbench.algorithms.gauss_seidel import BlockSets, sweeps_of_dense
 from workbench.algorithms.small_cones import (
     ENOUGH,
     NEWTON_FIRST,
@@ -16,12 +17,10 @@ from workbench.algorithms.small_cones import (
     SWEEPS,
     UNDAMPED,
     VERIFIED,
-    Dense,
     in_units,
     interval_blocks,
     newton_step,
     solve_small,
-    sweep_contacts,
 )
 from workbench.problems.classes import ConicQP, CoulombNCP
 from workbench.problems.friction_problem import normals_first
@@ -201,7 +200,7 @@ def test_a_sweep_holds_every_row_of_an_interval_to_its_law_beside_those_before_i
         # A row in which nothing moves stays as it is.
         W[3], W[:, 3], q[3], z[3] = 0.0, 0.0, 0.0, 0.5 * lower[3]
         law = np.array([0, 8]), np.array([NO_CONE]), np.zeros(1), lower, upper
-        sweep_contacts(Dense(W, q, *law, np.zeros(1, dtype=np.int64), 8), z)
+        sweeps_of_dense(W, q, BlockSets(*law), 1, z)
         assert ((lower <= z) & (z <= upper)).all()
         assert z[3] == 0.5 * lower[3]
         u = (W @ z + q)[7]
@@ -291,7 +290,7 @@ def test_a_sweep_holds_every_contact_to_its_law_beside_those_before_it(associate
     W, q = faces(rng, 8)
     W, mu, first = W + np.eye(24), np.full(8, 0.5), 3 * np.arange(9)
     z = rng.normal(size=24)
-    sweep_contacts(Dense(W, q, *sets(mu, first, associated), np.zeros(8, dtype=np.int64), 3), z)
+    sweeps_of_dense(W, q, BlockSets(*sets(mu, first, associated)), 1, z)
     # The last contact was solved with all others as they are now.
     one, _ = uniform(W[21:, 21:], (W @ z + q - W[:, 21:] @ z[21:])[21:], mu[7:], 2, associated)
     assert one.residual(z[21:]) <= 1e-12

@@ -49,7 +49,7 @@ def contacts_in_one_go(W, q, mu, d, law, z, info):
         return np.inf
     if r == 1:
         info[0] = 1
-        residual = one_contact(W, q, mu, law == sets.ASSOCIATED, z)
+        residual = one_contact(W, q, mu[0], law == sets.ASSOCIATED, z)
         if residual <= VERIFIED:
             return residual
     first, cone, place = scratch_indices(r + 1), scratch_indices(r), scratch_indices(n)

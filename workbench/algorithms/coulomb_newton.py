@@ -11,7 +11,7 @@ from scipy.sparse.linalg import splu
 
 from workbench.algorithms import best
 from workbench.algorithms.block_sets import worst_block
-from workbench.algorithms.nsgs import sweep_blocks
+from workbench.algorithms.gauss_seidel import BlockSets, Bodies, own_rows, sweeps_of_bodies
 from workbench.algorithms.sparse_contacts import all_contacts, contact_velocity, newton_matrix
 from workbench.algorithms.stages import Stages
 from workbench.arrays import Array
@@ -152,11 +152,12 @@ class BlockProblem(Contacts):
 
     def sweep(self, count: int, z: Array) -> bool:
         first, column, blocks = self.W
-        n, J, every = z.size, self.blocks.tocsr(), np.arange(z.size + 1)
+        J, sets, x = self.blocks.tocsr(), BlockSets(*self.sets), z.reshape(-1)
         rows = J.indptr.astype(np.int64), J.indices.astype(np.int64), J.data
         own = blocks[column == np.repeat(np.arange(self.mu.size), np.diff(first))].ravel()
-        x = z.reshape(-1)
-        sweep_blocks(*rows, every, every[:n], np.ones(n), own, self.q.ravel(), *self.sets, count, x.copy(), x)
+        nothing = np.zeros(x.size + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
+        W = Bodies(*rows, *nothing, own_rows(sets.first), own, x)
+        sweeps_of_bodies(W, self.q.ravel(), sets, count, x)
         self.swept += count
         return True
 
