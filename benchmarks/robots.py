@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from workbench.algorithms.small_cones import solve_small
 from workbench.problems.classes import Array
+from workbench.problems.residual import BlockSets
 from workbench.problems.sets import ASSOCIATED, COULOMB
 
 STEP, LOOK_AHEAD, RECOVERY = 2e-3, 3e-3, 0.1
@@ -79,10 +80,11 @@ def rows(contacts: Array) -> Array:
     return (3 * contacts[:, None] + np.arange(3)).ravel()
 
 
-def sets(mu: Array, associated: bool) -> tuple:
+def sets(mu: Array, associated: bool) -> BlockSets:
     """As `solve_small` takes them."""
     free = np.full(3 * mu.size, np.inf)
-    return 3 * np.arange(mu.size + 1), np.full(mu.size, ASSOCIATED if associated else COULOMB), mu, -free, free
+    cone = np.full(mu.size, ASSOCIATED if associated else COULOMB)
+    return BlockSets(3 * np.arange(mu.size + 1), cone, mu, -free, free)
 
 
 def solve(step: Step, start: Array, associated: bool = False) -> Array:
@@ -91,7 +93,7 @@ def solve(step: Step, start: Array, associated: bool = False) -> Array:
     for island in step.islands:
         k = rows(island)
         z = start[k]
-        solve_small(step.W[np.ix_(k, k)], step.q[k], *sets(step.mu[island], associated), z, z, info)
+        solve_small(step.W[np.ix_(k, k)], step.q[k], sets(step.mu[island], associated), z, z, info)
         p[k] = z
     return p
 

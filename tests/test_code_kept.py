@@ -172,18 +172,27 @@ class Group(NamedTuple):
     first: float
     second: float
 GROUP = argument_type(Group, types.FunctionType(F(F)), F, F)
+class Outer(NamedTuple):
+    group: Group
+    rest: int
+OUTER = argument_type(Outer, GROUP, types.int64)
 """,
     "high.py": """
-from low import GROUP, F, kernel
+from low import GROUP, OUTER, F, kernel
 @kernel(F(GROUP))
 def whole(group):
     return group.f(group.first) - group.second
+@kernel(F(OUTER))
+def ratio(outer):
+    return outer.group.first / outer.group.second
 """,
 }
 SHOW_GROUP = """
-from low import Group, half
-from high import whole
-print(whole(Group(f=half, first=8.0, second=1.0)), sum(whole.stats.cache_hits.values()))
+from low import Group, Outer, half
+from high import ratio, whole
+group = Group(f=half, first=8.0, second=1.0)
+for f, x in (whole, group), (ratio, Outer(group, 1)):
+    print(f(x), sum(f.stats.cache_hits.values()))
 for wrong in (Group(half, 8.0, "1.0"), Group(8.0, 8.0, 8.0)):
     try:
         whole(wrong)
@@ -196,11 +205,11 @@ def test_arguments_are_grouped_by_name_and_code_is_stale_where_names_change_plac
     for name, text in GROUP.items():
         (tmp_path / name).write_text(text)
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-    refused = ["refused", "refused"]
-    assert [forked(SHOW_GROUP, tmp_path, **cache) for _ in range(2)] == [["3.0", "0", *refused], ["3.0", "1", *refused]]
+    made, kept = (["3.0", hits, "8.0", hits, "refused", "refused"] for hits in "01")
+    assert [forked(SHOW_GROUP, tmp_path, **cache) for _ in range(2)] == [made, kept]
     first, second = "    first: float\n", "    second: float\n"
     (tmp_path / "low.py").write_text(GROUP["low.py"].replace(first + second, second + first))
-    assert forked(SHOW_GROUP, tmp_path, **cache) == ["3.0", "0", *refused]
+    assert forked(SHOW_GROUP, tmp_path, **cache) == made
 
 
 def test_code_compiled_while_its_file_is_edited_is_not_taken_for_that_of_the_new_file(project, forked):

@@ -135,7 +135,7 @@ def test_one_contact_is_solved_to_round_off(solver, problem, d, mu):
     for _ in range(200):
         B, q, z = rng.normal(size=(1 + d, int(rng.integers(1 + d, 7)))), rng.normal(size=1 + d), np.empty(1 + d)
         W = B @ B.T
-        one_contact(W, q, np.array([mu]), solver is CCP, z)
+        one_contact(W, q, mu, solver is CCP, z)
         assert problem(W, q, np.array([mu]), d).residual(z) <= 1e-12
 
 

@@ -10,7 +10,7 @@ from scipy.linalg import block_diag
 from tests import siconos_text
 from workbench.algorithms.block_newton import BlockNewton, mobilities
 from workbench.algorithms.coulomb_exact import CCP, COULOMB
-from workbench.algorithms.small_cones import Dense, sweep_contacts
+from workbench.algorithms.gauss_seidel import sweeps_of_dense
 from workbench.cli.main import main
 from workbench.cli.words import find_formulation
 from workbench.comparison.solving import solve_problem
@@ -20,6 +20,7 @@ from workbench.problems.classes import ConicQP, CoulombNCP
 from workbench.problems.friction_problem import LARGEST_DENSE, FrictionProblem, GlobalFrictionProblem
 from workbench.problems.global_problem import FEW, GlobalConicQP, GlobalCoulombNCP, way
 from workbench.problems.inertia import LARGEST_BODY, Inertia
+from workbench.problems.residual import BlockSets
 from workbench.problems.solution import Status
 from workbench.readers.files import read_problem_file, write_problem_file
 
@@ -125,8 +126,7 @@ def test_sweeps_are_those_over_W():
             q = p.free + b.c / np.sqrt(mobilities(b))
             assert p.sweep(3, z)
             expected, free = np.zeros(z.size), np.full(z.size, np.inf)
-            for _ in range(3):
-                sweep_contacts(Dense(W, q, b.unknown, b.cone, b.mu, -free, free, 0 * b.cone, 1 + g.d), expected)
+            sweeps_of_dense(W, q, BlockSets(b.unknown, b.cone, b.mu, -free, free), 3, expected)
             np.testing.assert_allclose(z, expected, atol=1e-11)
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests.declared import each_loop
+from tests.tosses import THROWER, starts
 from workbench.algorithms.lemke.method import SOLVER as LEMKE
 from workbench.builtin.cases.wheel import Wheel
 from workbench.engine.compiling import kernel
@@ -14,6 +15,7 @@ from workbench.language.hooks import AGAIN, GIVEN, REMEMBER
 from workbench.language.modelling import Declaration, Hooks, complements, declare, equals, free, nonneg
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.solution import Status
+from workbench.recorded.throws import Subject
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
 from workbench.step.sweep import sweep
@@ -69,7 +71,7 @@ def for_some_passes(core, memory, own, numbers, v, p_n, p_t):
 
 @kernel(GIVEN)
 def stiff(core, memory, own, numbers):
-    own[0] = 0.0
+    own[:] = 0.0
 
 
 def settling_after(wanted: int):
@@ -87,6 +89,14 @@ def test_the_permitted_passes_are_an_option_of_a_run(solver):
     assert finished.status is Status.SOLVED
     assert set(finished.record.effort[:, 1]) == {60}
     assert "within 59 passes" in simulate(Wheel(), f, solver, **run, passes=59).reason
+
+
+def test_throws_whose_passes_do_not_settle_end_as_runs_do():
+    start = starts(2, seed=5)
+    states, status = THROWER.throw(Subject(settling_after(60)), start, np.array([3, 3]), 0.3, 0.1)
+    assert (status == Status.NO_FIXED_POINT).all()
+    np.testing.assert_array_equal(states[:, 0], start)
+    assert np.isnan(states[:, 1:]).all()
 
 
 def test_the_message_says_how_far_from_settled():

@@ -4,9 +4,11 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from workbench.algorithms.gauss_seidel import sweeps_of_dense
 from workbench.algorithms.many_directions import slide_by_multiplier
 from workbench.algorithms.one_contact import one_contact
-from workbench.algorithms.small_cones import Dense, solve_small, sweep_contacts
+from workbench.algorithms.small_cones import solve_small
+from workbench.problems.residual import BlockSets
 from workbench.problems.sets import ASSOCIATED, COULOMB
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
@@ -24,12 +26,12 @@ def contacts(seed, d, count, share=1.0):
 
 def solved(W, q, mu, associated):
     z = np.full(q.size, np.nan)
-    return z, one_contact(W, q, np.array([mu]), associated, z)
+    return z, one_contact(W, q, mu, associated, z)
 
 
 def sets(mu, first, associated):
     free = np.full(int(first[-1]), np.inf)
-    return first, np.full(mu.size, ASSOCIATED if associated else COULOMB), mu, -free, free
+    return BlockSets(first, np.full(mu.size, ASSOCIATED if associated else COULOMB), mu, -free, free)
 
 
 def violation(W, q, mu, associated, z):
@@ -122,10 +124,10 @@ def test_a_contact_of_lower_rank_is_solved_together_with_others(associated):
     for W, q, mu in contacts(6, 3, 200, share=0.0):
         z, info = np.empty(4), np.zeros(1, dtype=np.int64)
         alone = sets(np.array([mu]), np.array([0, 4]), associated)
-        solve_small(W, q, *alone, np.zeros(4), z, info)
+        solve_small(W, q, alone, np.zeros(4), z, info)
         assert violation(W, q, mu, associated, z) <= 1e-9
         swept = np.zeros(4)
-        sweep_contacts(Dense(W, q, *alone, np.zeros(1, dtype=np.int64), 4), swept)
+        sweeps_of_dense(W, q, alone, 1, swept)
         np.testing.assert_array_equal(swept, solved(W, q, mu, associated)[0])
 
 
@@ -144,7 +146,7 @@ def test_contacts_of_all_kinds_at_once_each_hold_to_their_law(associated):
         mu = np.where(directions > 0, rng.uniform(0.1, 1.0, 6), 0.0)
         q[first[:-1]] -= 1.0
         z, info = np.empty(q.size), np.zeros(1, dtype=np.int64)
-        residual = solve_small(W, q, *sets(mu, first, associated), np.zeros(q.size), z, info)
+        residual = solve_small(W, q, sets(mu, first, associated), np.zeros(q.size), z, info)
         assert residual <= 1e-9
         for i in range(6):
             own = slice(first[i], first[i + 1])

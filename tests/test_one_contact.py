@@ -44,7 +44,7 @@ def test_where_one_answer_is_promised_there_is_one(associated):
         (z,) = answers(W, q, mu, associated)
         kind = ConicQP if associated else CoulombNCP
         solution = np.empty(3)
-        one_contact(W, q, np.array([mu]), associated, solution)
+        one_contact(W, q, mu, associated, solution)
         assert kind(W, q, [mu]).residual(solution) <= 1e-12
         np.testing.assert_allclose(solution, z, rtol=1e-8, atol=1e-8 * np.abs(z).max(initial=1e-3))
     assert promised > 800

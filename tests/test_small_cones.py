@@ -8,6 +8,7 @@ import pytest
 from benchmarks import robots
 from tests.block_problems import random_blocks
 from workbench.algorithms.coulomb_exact import CCP
+from workbench.algorithms.gauss_seidel import sweeps_of_dense
 from workbench.algorithms.small_cones import (
     ENOUGH,
     NEWTON_FIRST,
@@ -15,15 +16,13 @@ from workbench.algorithms.small_cones import (
     SWEEPS,
     UNDAMPED,
     VERIFIED,
-    Dense,
     in_units,
     interval_blocks,
     newton_step,
     solve_small,
-    sweep_contacts,
 )
 from workbench.problems.classes import ConicQP, CoulombNCP
-from workbench.problems.residual import Law, Rows, measure
+from workbench.problems.residual import BlockSets, Rows, measure
 from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, normals_first
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
@@ -46,13 +45,13 @@ def faces(rng, count, bodies=3):
 def solved(W, q, mu, first, associated, start=None):
     z, info = np.full(q.size, np.nan), np.full(1, 99)
     start = np.zeros(q.size) if start is None else start
-    return z, solve_small(W, q, *sets(mu, first, associated), start, z, info), int(info[0])
+    return z, solve_small(W, q, sets(mu, first, associated), start, z, info), int(info[0])
 
 
 def sets(mu, first, associated):
     cone = np.full(mu.size, ASSOCIATED if associated else COULOMB)
     free = np.full(int(first[-1]), np.inf)
-    return first, cone, mu, -free, free
+    return BlockSets(first, cone, mu, -free, free)
 
 
 def uniform(W, q, mu, d, associated):
@@ -136,7 +135,7 @@ def test_contacts_that_nothing_moves_leave_the_others_as_they_are(associated):
     first, cone, mu, lower, upper = sets(np.full(5, 0.4), np.array([0, 3, 6, 9, 12, 13]), associated)
     cone[4], mu[4], lower[12], upper[12] = NO_CONE, 0.0, -1.0, 1.0
     z, info = np.zeros(13), np.zeros(1, dtype=np.int64)
-    assert solve_small(held, given, first, cone, mu, lower, upper, z, z, info) <= VERIFIED
+    assert solve_small(held, given, BlockSets(first, cone, mu, lower, upper), z, z, info) <= VERIFIED
     np.testing.assert_allclose((held @ z)[moves], W @ alone, atol=1e-8 * abs(q).max())
     assert not z[3:6].any()
     assert z[12] == 0.0
@@ -168,7 +167,7 @@ def test_intervals_of_many_rows_are_held_row_by_row():
             count = first.size - 1
             z, info = np.zeros(8), np.zeros(1, dtype=np.int64)
             law = np.full(count, NO_CONE), np.zeros(count), lower, upper
-            assert solve_small(W, q, first, *law, z, z, info) <= VERIFIED
+            assert solve_small(W, q, BlockSets(first, *law), z, z, info) <= VERIFIED
             u = W @ z + q
             gap = z - np.clip(z - u / unit**2, lower, upper)
             assert abs(unit * gap).max() <= 1e-8
@@ -200,7 +199,7 @@ def test_a_sweep_holds_every_row_of_an_interval_to_its_law_beside_those_before_i
         # A row in which nothing moves stays as it is.
         W[3], W[:, 3], q[3], z[3] = 0.0, 0.0, 0.0, 0.5 * lower[3]
         law = np.array([0, 8]), np.array([NO_CONE]), np.zeros(1), lower, upper
-        sweep_contacts(Dense(W, q, *law, np.zeros(1, dtype=np.int64), 8), z)
+        sweeps_of_dense(W, q, BlockSets(*law), 1, z)
         assert ((lower <= z) & (z <= upper)).all()
         assert z[3] == 0.5 * lower[3]
         u = (W @ z + q)[7]
@@ -249,7 +248,7 @@ def test_what_is_returned_is_the_residual_of_the_best_iterate(associated):
         x = z / D / unit
         part = np.zeros(8, dtype=np.int64)
         rows = Rows(x, W_D @ x + q_D, q_D, q_D, abs(W_D) @ abs(x), np.diag(W_D).copy())
-        again = measure(Law(*given, part, part), rows, np.empty(8))
+        again = measure(given, part, part, rows, np.empty(8))
         assert residual == pytest.approx(again, rel=0.05)
         assert residual > VERIFIED
         assert steps > SWEEPS + UNDAMPED + ROUNDS
@@ -292,7 +291,7 @@ def test_a_sweep_holds_every_contact_to_its_law_beside_those_before_it(associate
     W, q = faces(rng, 8)
     W, mu, first = W + np.eye(24), np.full(8, 0.5), 3 * np.arange(9)
     z = rng.normal(size=24)
-    sweep_contacts(Dense(W, q, *sets(mu, first, associated), np.zeros(8, dtype=np.int64), 3), z)
+    sweeps_of_dense(W, q, sets(mu, first, associated), 1, z)
     # The last contact was solved with all others as they are now.
     one, _ = uniform(W[21:, 21:], (W @ z + q - W[:, 21:] @ z[21:])[21:], mu[7:], 2, associated)
     assert one.residual(z[21:]) <= 1e-12
@@ -304,7 +303,7 @@ def test_limits_boxes_and_bilateral_rows_beside_cones_of_both_laws():
         p = random_blocks(rng, ["coulomb", "ccp", "planar", "rolling", "limit", "dry", "bilateral"], count=5, bodies=4)
         W = np.column_stack([p.moved(e) for e in np.eye(p.size)])
         z, info = np.zeros(p.size), np.zeros(1, dtype=np.int64)
-        residual = solve_small(W, p.free[1], p.unknown, p.cone, p.mu, p.lower, p.upper, z, z, info)
+        residual = solve_small(W, p.free[1], BlockSets(p.unknown, p.cone, p.mu, p.lower, p.upper), z, z, info)
         assert residual <= 10 * VERIFIED
         assert p.residual(z) <= 1e-9
 

@@ -45,7 +45,7 @@ def islands(warm: bool) -> Peer:
 
         def solve() -> Any:
             for (k, W, q, law, z), from_there in zip(cut, starts, strict=True):
-                solve_small(W, q, *law, from_there, z, info)
+                solve_small(W, q, law, from_there, z, info)
                 p[k] = z
             return p[order], ""
 

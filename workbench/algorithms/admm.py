@@ -83,7 +83,7 @@ class Alternating:
             free /= self.rho + NEAR
             ahead = RELAXED * free + (1.0 - RELAXED) * self.x
             x = ahead + self.g / self.rho
-            project_blocks(*b.sets, x)
+            project_blocks(b.sets, x)
             self.g += self.rho * (ahead - x)
             primal, dual = norm(free - x) * norm(self.g), self.rho * norm(x - self.x) * norm(x)
             self.x, self.free = x, free

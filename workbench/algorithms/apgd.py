@@ -7,14 +7,17 @@ projected; the momentum is dropped where it points uphill. Source: Mazhar, Heyn,
 answer the energy converges like 1 / k^2 between restarts. Cost of an iteration: one product with W.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import types
 
-from workbench.algorithms.block_sets import SETS, project_blocks
+from workbench.algorithms.block_sets import project_blocks
 from workbench.algorithms.first_order import STORED, Blocks, FirstOrder, gather, scatter
 from workbench.arrays import Array
-from workbench.engine.compiling import kernel
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import VECTOR
+from workbench.problems.residual import BLOCK_SETS
 from workbench.problems.sets import ASSOCIATED
 
 AT_ONCE, MOST = 10, 20_000
@@ -37,21 +40,34 @@ def momentum(uphill, pace):
     return theta * (1.0 - theta) / (theta**2 + pace[0])
 
 
-@kernel(types.void(*STORED, *STORED, VECTOR, *SETS, types.int64, *(VECTOR,) * 8))
-def accelerated(
-    J_first, J_column, J, V_first, V_column, V, q, first, cone, mu, lower, upper, count, x, u_x, y, u_y, v, new, u, pace
-):  # fmt: skip
-    """`count` iterations. x, y (X,) with u_x = W x + q, u_y = W y + q; v (n,), new, u (X,) are lost; pace = [theta, L].
+class Iterates(NamedTuple):
+    """x, y (X,) with u_x = W x + q, u_y = W y + q; pace = [theta, L]; v (n,), new, u (X,), which are lost."""
 
-    Arguments are otherwise those of `first_order.Blocks`.
-    """
+    x: Array
+    u_x: Array
+    y: Array
+    u_y: Array
+    pace: Array
+    v: Array
+    new: Array
+    u: Array
+
+
+ROWS = types.Tuple(STORED)
+ITERATES = argument_type(Iterates, *(VECTOR,) * 8)
+
+
+@kernel(types.void(ROWS, ROWS, VECTOR, BLOCK_SETS, types.int64, ITERATES))
+def accelerated(J, V, q, sets, count, on):
+    """`count` iterations; J, V, q and sets are those of `first_order.Blocks`."""
+    x, u_x, y, u_y, pace, v, new, u = on
     for _ in range(count):
         for _ in range(DOUBLINGS):
             for k in range(q.shape[0]):
                 new[k] = y[k] - u_y[k] / pace[1]
-            project_blocks(first, cone, mu, lower, upper, new)
-            scatter(V_first, V_column, V, new, v)
-            gather(J_first, J_column, J, v, q, u)
+            project_blocks(sets, new)
+            scatter(*V, new, v)
+            gather(*J, v, q, u)
             curved = moved = uphill = 0.0
             for k in range(q.shape[0]):
                 curved += (new[k] - y[k]) * (u[k] - u_y[k])
@@ -70,14 +86,14 @@ class Accelerated:
     """The method on its way."""
 
     def __init__(self, blocks: Blocks, x: Array):
-        self.blocks, self.x, self.y = blocks, x, x.copy()
-        self.v, self.u_x = np.empty(blocks.velocities), np.empty(blocks.size)
-        blocks.velocity(x, self.v, self.u_x)
-        self.u_y, self.new, self.u, self.pace = self.u_x.copy(), x.copy(), x.copy(), np.ones(2)
+        v, u = np.empty(blocks.velocities), np.empty(blocks.size)
+        blocks.velocity(x, v, u)
+        self.blocks, self.x = blocks, x
+        self.on = Iterates(x, u, x.copy(), u.copy(), np.ones(2), v, x.copy(), x.copy())
 
     def advance(self, count: int) -> None:
-        b, iterates = self.blocks, (self.x, self.u_x, self.y, self.u_y)
-        accelerated(*b.J, *b.V, b.q, *b.sets, count, *iterates, self.v, self.new, self.u, self.pace)
+        b = self.blocks
+        accelerated(b.J, b.V, b.q, b.sets, count, self.on)
 
 
 SOLVER = FirstOrder(

@@ -20,6 +20,7 @@ from workbench.algorithms.proximal import proximal_kernel
 from workbench.algorithms.small_cones import VERIFIED, solve_small
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
+from workbench.problems.residual import BlockSets
 from workbench.problems.sets import NO_CONE
 
 MOST_INTERVALS, MOST_CONES = 1200, 150
@@ -110,10 +111,10 @@ def solve_dense(p: ContactBlocks, some: list[Island], x: Array) -> int:
         assert method is not None
         if method is solve_small:
             ends = np.append(0, np.cumsum(np.diff(p.unknown)[blocks]))
-            sets = ends, p.cone[blocks], p.mu[blocks], p.lower[u], p.upper[u]
+            sets = BlockSets(ends, p.cone[blocks], p.mu[blocks], p.lower[u], p.upper[u])
             steps = 0
             for _ in range(STARTS):
-                residual = solve_small(own, q[u], *sets, z, z, info)
+                residual = solve_small(own, q[u], sets, z, z, info)
                 steps += int(info[0])
                 if not VERIFIED < residual < np.inf:
                     break

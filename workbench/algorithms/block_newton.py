@@ -22,8 +22,9 @@ from workbench.algorithms import best
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.block_laws import FREE, FROM_LOWER, FROM_UPPER, TWO_SIDED, Laws, Metric, all_laws, lay
 from workbench.algorithms.block_sets import own_mobilities
-from workbench.algorithms.block_sweeps import add_blocks, block_inverses, block_sweeps, times
+from workbench.algorithms.block_sweeps import LawBlocks, add_blocks, block_inverses, sweeps_of_laws, times
 from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, minimum_degree
+from workbench.algorithms.gauss_seidel import Bodies, own_rows
 from workbench.algorithms.stages import Stages, solve_in_stages
 from workbench.arrays import Array
 from workbench.problems.block_kernels import own_matrices
@@ -189,8 +190,9 @@ class BlockNewton(Stages):
         if self.responses is None:
             return False
         V, own = self.responses
-        v = V.T @ z
-        block_sweeps(self.laws, own, *stored(self.J), *stored(V), self.W, self.free, count, v, z, self.now)
+        W = Bodies(*stored(self.J), *stored(V), own_rows(self.laws.row), self.W, V.T @ z)
+        blocks = LawBlocks(self.laws.row, self.laws, own, self.now, np.empty_like(self.now))
+        sweeps_of_laws(W, self.free, blocks, count, z)
         self.judged()
         self.swept += count
         return True

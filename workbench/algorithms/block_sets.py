@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, VECTOR
-from workbench.problems.residual import disc_end, length
+from workbench.engine.kernels import VECTOR
+from workbench.problems.residual import BLOCK_SETS, disc_end, length
 from workbench.problems.sets import APART, DISC, NO_CONE
 
 NUMBER = types.float64
-SETS = (INDICES, INDICES, VECTOR, VECTOR, VECTOR)
-"""first (B + 1,), cone (B,), mu (B,), lower, upper (X,)."""
 
 
 def own_diagonal(own: Array, first: NDArray[np.int64]) -> Array:
@@ -43,9 +41,10 @@ def project_disc(first, end, limit, y):
         y[k] *= limit / radius if radius > limit else 1.0
 
 
-@kernel(types.void(*SETS, VECTOR))
-def project_blocks(first, cone, mu, lower, upper, y):
+@kernel(types.void(BLOCK_SETS, VECTOR))
+def project_blocks(sets, y):
     """y (X,) becomes the nearest point of the sets; in cones of several discs, of the discs for its own y_n >= 0."""
+    first, cone, mu, lower, upper = sets
     for i in range(cone.shape[0]):
         n, end = first[i], first[i + 1]
         if cone[i] == NO_CONE:

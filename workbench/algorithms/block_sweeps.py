@@ -3,70 +3,60 @@
 Blocks are of any sizes and laws (`block_laws`), vectors flat, and W = J V^T is not formed.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
-from workbench.algorithms.block_laws import LAWS, METRIC, answer
-from workbench.algorithms.law_equations import one_block
-from workbench.algorithms.one_contact import one_contact
-from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, lu_factor, lu_solve
+from workbench.algorithms.block_laws import LAWS, METRIC, Laws, Metric, answer
+from workbench.algorithms.gauss_seidel import BODIES, cone_answer, read_bodies, sweeps_over, take_bodies
+from workbench.arrays import Array
+from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, WITHIN, lu_factor, lu_solve
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
-from workbench.problems.sets import ASSOCIATED
+from workbench.problems.sets import NO_CONE
 
 I64, F64 = types.int64, types.float64
-STORED = (INDICES, INDICES, VECTOR)
 
 
-@kernel(types.void(LAWS, METRIC, I64, VECTOR, VECTOR))
-def cone_answer(laws, metric, i, q, x):
-    """x (X,) at the cone or disc of block i, where F = A x + q; q (m,)."""
-    m, first, mu = q.shape[0], laws.unknown[i], laws.mu[i : i + 1]
-    A = metric.A[laws.at_A[i] : laws.at_A[i + 1]].reshape(m, m)
-    if laws.cone[i] > ASSOCIATED:
-        one_block(A, q, mu[0], laws.cone[i], x[first : first + m])
-    elif m == 1:
-        x[first] = max(0.0, -q[0] / A[0, 0]) if A[0, 0] > 0.0 else 0.0
-    elif m <= 3:
-        one_contact(A, q, mu, laws.cone[i] == ASSOCIATED, x[first : first + m])
+class LawBlocks(NamedTuple):
+    """The laws of blocks as the sets that sweeps go over: first (B + 1,) their rows; x (X,) takes the answers, which
+    F = A x + q and q (X,) have asked for."""
+
+    first: NDArray[np.int64]
+    laws: Laws
+    metric: Metric
+    x: Array
+    q: Array
+
+
+LAW_BLOCKS = argument_type(LawBlocks, INDICES, LAWS, METRIC, VECTOR, VECTOR)
+
+
+@kernel(types.void(LAW_BLOCKS, I64, VECTOR, VECTOR, VECTOR), **WITHIN)
+def law_answer(blocks, i, W, u, P):
+    """`answer` of laws: P (m,) and x (X,) of block i, u (m,) being its velocities without them; the metric has W."""
+    laws, metric, x = blocks.laws, blocks.metric, blocks.x
+    m, first, at_L = laws.row[i + 1] - laws.row[i], laws.unknown[i], laws.at_L[i]
+    k = laws.unknown[i + 1] - first
+    q = blocks.q[first : first + k]
+    for p in range(k):
+        q[p] = laws.c[first + p]
+        for a in range(m):
+            q[p] += laws.L[at_L + p * m + a] * u[a]
+    if laws.cone[i] == NO_CONE:
+        answer(laws, metric, i, q, x)
     else:
-        one_block(A, q, mu[0], laws.cone[i], x[first : first + m])
+        A = metric.A[laws.at_A[i] : laws.at_A[i + 1]].reshape(k, k)
+        cone_answer(laws.cone[i], A, q, laws.mu[i], x[first : first + k])
+    for a in range(m):
+        P[a] = 0.0
+        for p in range(k):
+            P[a] += laws.R[at_L + a * k + p] * x[first + p]
 
 
-@kernel(types.void(LAWS, METRIC, *STORED, *STORED, VECTOR, VECTOR, I64, VECTOR, VECTOR, VECTOR))
-def block_sweeps(laws, metric, J_first, J_column, J, V_first, V_column, V, W, free, count, v, P, x):
-    """`count` Gauss-Seidel sweeps over P (R,), every block solved with the others held; x (X,) are its answers.
-
-    V = (K^-1 J^T)^T stands like J (R, n); W, flat, holds the diagonal blocks of J V^T; v (n,) = V^T P follows P.
-    """
-    for _ in range(count):
-        for i in range(laws.cone.shape[0]):
-            a0, m, at = laws.row[i], laws.row[i + 1] - laws.row[i], laws.at_W[i]
-            first, k, at_L = laws.unknown[i], laws.unknown[i + 1] - laws.unknown[i], laws.at_L[i]
-            u, q = np.empty(m), np.empty(k)
-            for a in range(m):
-                u[a] = free[a0 + a]
-                for b in range(m):
-                    u[a] -= W[at + a * m + b] * P[a0 + b]
-                for p in range(J_first[a0 + a], J_first[a0 + a + 1]):
-                    u[a] += J[p] * v[J_column[p]]
-            for p in range(k):
-                q[p] = laws.c[first + p]
-                for a in range(m):
-                    q[p] += laws.L[at_L + p * m + a] * u[a]
-            if laws.cone[i] == 0:
-                answer(laws, metric, i, q, x)
-            else:
-                cone_answer(laws, metric, i, q, x)
-            for a in range(m):
-                now = 0.0
-                for p in range(k):
-                    now += laws.R[at_L + a * k + p] * x[first + p]
-                change = now - P[a0 + a]
-                P[a0 + a] = now
-                if change != 0.0:
-                    for p in range(V_first[a0 + a], V_first[a0 + a + 1]):
-                        v[V_column[p]] += V[p] * change
+sweeps_of_laws = sweeps_over(BODIES, LAW_BLOCKS, read_bodies, law_answer, take_bodies)
 
 
 @kernel(types.boolean(MATRIX, MATRIX, F64, MATRIX, MATRIX))

@@ -27,6 +27,7 @@ from workbench.engine.timing import clock
 from workbench.problems import sets
 from workbench.problems.classes import Array, ConeProblem, Problem
 from workbench.problems.global_problem import GlobalConeProblem
+from workbench.problems.residual import BlockSets
 from workbench.problems.solution import Solution, Status
 
 LARGEST_DENSE = 200
@@ -49,7 +50,7 @@ def contacts_in_one_go(W, q, mu, d, law, z, info):
         return np.inf
     if r == 1:
         info[0] = 1
-        residual = one_contact(W, q, mu, law == sets.ASSOCIATED, z)
+        residual = one_contact(W, q, mu[0], law == sets.ASSOCIATED, z)
         if residual <= VERIFIED:
             return residual
     first, cone, place = scratch_indices(r + 1), scratch_indices(r), scratch_indices(n)
@@ -64,7 +65,7 @@ def contacts_in_one_go(W, q, mu, d, law, z, info):
         free[i], x[i], no_bounds[i] = q[place[i]], 0.0, 0.0
         for j in range(n):
             own[i, j] = W[place[i], place[j]]
-    residual = solve_small(own, free, first, cone, mu, no_bounds, no_bounds, x, x, info)
+    residual = solve_small(own, free, BlockSets(first, cone, mu, no_bounds, no_bounds), x, x, info)
     for i in range(n):
         z[place[i]] = x[i]
     return residual

@@ -10,11 +10,11 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from workbench.algorithms import best
-from workbench.algorithms.nsgs import sweep_blocks
+from workbench.algorithms.gauss_seidel import Bodies, own_rows, sweeps_of_bodies
 from workbench.algorithms.sparse_contacts import all_contacts, contact_velocity, newton_matrix
 from workbench.algorithms.stages import Stages
 from workbench.arrays import Array
-from workbench.problems.residual import Law, Rows, measure
+from workbench.problems.residual import BlockSets, Rows, measure
 from workbench.problems.sets import ASSOCIATED, COULOMB, contact_of_row
 
 PIVOTING = 1e-6
@@ -81,7 +81,7 @@ class Contacts(Stages):
         self.rows, self.D, self.q, self.mu, self.associated = rows, D, D * q[rows], np.array(mu), associated
         self.diagonal = diagonal.ravel()
         law, none = np.full(r, ASSOCIATED if associated else COULOMB), np.zeros(0)
-        self.sets = m * np.arange(r + 1), law, self.mu, none, none
+        self.sets = BlockSets(m * np.arange(r + 1), law, self.mu, none, none)
         self.part = np.zeros(r, dtype=np.int64)
         self.gap = np.empty((r, m))
         self.C, self.B = np.empty((r, m, m)), np.empty((r, m, m))
@@ -110,7 +110,7 @@ class Contacts(Stages):
         """The worst contact's, all contacts one part."""
         q = self.q.ravel()
         rows = Rows(z.ravel(), self.velocity(z).ravel(), q, q, self.terms(z).ravel(), self.diagonal)
-        return measure(Law(*self.sets, self.part, self.part), rows, np.empty(self.part.size))
+        return measure(self.sets, self.part, self.part, rows, np.empty(self.part.size))
 
     def tidy(self, z: Array) -> None:
         """Contacts without friction have no tangential impulses."""
@@ -156,11 +156,12 @@ class BlockProblem(Contacts):
 
     def sweep(self, count: int, z: Array) -> bool:
         first, column, blocks = self.W
-        n, J, every = z.size, self.blocks.tocsr(), np.arange(z.size + 1)
+        J, sets, x = self.blocks.tocsr(), self.sets, z.reshape(-1)
         rows = J.indptr.astype(np.int64), J.indices.astype(np.int64), J.data
         own = blocks[column == np.repeat(np.arange(self.mu.size), np.diff(first))].ravel()
-        x = z.reshape(-1)
-        sweep_blocks(*rows, every, every[:n], np.ones(n), own, self.q.ravel(), *self.sets, count, x.copy(), x)
+        nothing = np.zeros(x.size + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
+        W = Bodies(*rows, *nothing, own_rows(sets.first), own, x)
+        sweeps_of_bodies(W, self.q.ravel(), sets, count, x)
         self.swept += count
         return True
 

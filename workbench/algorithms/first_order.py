@@ -30,7 +30,7 @@ from workbench.problems.classes import ConeProblem
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConeProblem
 from workbench.problems.islands import parts_of
-from workbench.problems.residual import Law, Rows, measure
+from workbench.problems.residual import BlockSets, Rows, measure
 from workbench.problems.sets import ASSOCIATED, COULOMB, contact_by_contact
 from workbench.problems.solution import Solution, Status
 
@@ -68,7 +68,7 @@ class Blocks:
     """A problem as the methods take it, in units; `order` (X,) says where its unknowns stand in those of the problem.
 
     J, V: first, column, values of sparse rows over `velocities` of them; own: the diagonal blocks of W, k_i k_i numbers
-    for block i; sets: first (B + 1,), cone, mu (B,), lower, upper (X,); part (B,) the islands.
+    for block i; part (B,) the islands.
     """
 
     J: tuple[Indices, Indices, Array]
@@ -76,7 +76,7 @@ class Blocks:
     velocities: int
     own: Array
     q: Array
-    sets: tuple[Indices, Indices, Array, Array, Array]
+    sets: BlockSets
     part: Indices
     order: Indices
     D: Array
@@ -96,8 +96,8 @@ class Blocks:
         self.velocity(x, v, u)
         first, column, J = self.J
         gather(first, column, abs(J), abs(v), np.zeros(self.size), terms)
-        rows = Rows(x, u, self.q, self.q, terms, own_diagonal(self.own, self.sets[0]))
-        return measure(Law(*self.sets, self.part, self.part), rows, np.empty(self.part.size))
+        rows = Rows(x, u, self.q, self.q, terms, own_diagonal(self.own, self.sets.first))
+        return measure(self.sets, self.part, self.part, rows, np.empty(self.part.size))
 
     def plain(self, x: Array) -> Array:
         """x (X,) as unknowns of the problem."""
@@ -118,7 +118,7 @@ def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, part: Indices, o
     scale = sparse.diags_array(D)
     J, V = sparse.csr_array(scale @ J), sparse.csr_array(scale @ V)
     row, column = _places(first)
-    sets = first, cone, mu, lower / D, upper / D
+    sets = BlockSets(first, cone, mu, lower / D, upper / D)
     return Blocks(_stored(J), _stored(V), J.shape[1], own * D[row] * D[column], D * q, sets, part, order, D)
 
 

@@ -14,7 +14,8 @@ from numba import types
 
 from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import MATRIX, VECTOR, lu_factor, lu_solve
+from workbench.engine.kernels import MATRIX, VECTOR, copy, lu_factor, lu_solve
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.residual import disc_end
 from workbench.problems.sets import APART, ASSOCIATED, DISC
 
@@ -83,8 +84,9 @@ def one_block(A, q, mu, cone, x):
     """Newton steps on one block with a cone or disc, F = A x + q, from x (m,); the best of them stays in x."""
     m = q.shape[0]
     trace, best = 0.0, np.inf
-    F, gap, step, trial = np.empty(m), np.empty(m), np.empty(m), x.copy()
-    C, B, LU, pivots = np.empty((m, m)), np.empty((m, m)), np.empty((m, m)), np.empty(m, dtype=np.int64)
+    F, gap, step, trial = scratch(m), scratch(m), scratch(m), scratch(m)
+    C, B, LU, pivots = scratch_matrix(m, m), scratch_matrix(m, m), scratch_matrix(m, m), scratch_indices(m)
+    copy(x, trial)
     for a in range(m):
         trace += A[a, a]
     rho = m / trace if trace > 0.0 else 1.0

@@ -45,13 +45,15 @@ class MixedSolver:
     def solve_from(self, problem: Any, start: Array) -> Solution:
         """As `solve`, from a start (n,)."""
         from workbench.algorithms.small_cones import VERIFIED, solve_small
+        from workbench.problems.residual import BlockSets
 
         begun, p, sets = clock(), problem.set_by_set, problem.sets
         with np.errstate(divide="ignore", invalid="ignore"):
             x = np.nan_to_num(start[sets.order] / p.unit, nan=0.0, posinf=0.0, neginf=0.0)
+        given = BlockSets(sets.first, sets.cone, p.mu, p.lower, p.upper)
         info, steps = np.zeros(1, dtype=np.int64), 0
         for _ in range(STARTS):
-            found = solve_small(p.A, p.q, sets.first, sets.cone, p.mu, p.lower, p.upper, x, x, info)
+            found = solve_small(p.A, p.q, given, x, x, info)
             steps += int(info[0])
             if not VERIFIED < found < np.inf:
                 break

@@ -343,9 +343,9 @@ def fill_sliding(z, p_n, mu, theta):
     z[0], z[1], z[2] = p_n, mu * p_n * np.cos(theta), mu * p_n * np.sin(theta)
 
 
-@kernel(types.float64(MATRIX, VECTOR, VECTOR, types.boolean, VECTOR))
+@kernel(types.float64(MATRIX, VECTOR, types.float64, types.boolean, VECTOR))
 def one_contact(W, q, mu, associated, z):
-    """Solve one contact: W (1+d, 1+d), q (1+d,), mu (1,), any d; z (1+d,) = [p_n, p_t]. Returns the residual.
+    """Solve one contact: W (1+d, 1+d), q (1+d,), any d; z (1+d,) = [p_n, p_t]. Returns the residual.
 
     The first of take-off, stick and slide that holds to round-off is the answer; among slides of d <= 2 that of least
     impulse. A residual above round-off says that none holds; for W with positive definite symmetric part one does.
@@ -355,43 +355,43 @@ def one_contact(W, q, mu, associated, z):
     set_all(0.0, candidate)
     for i in range(n):
         z[i] = 0.0
-    best = natural_map(W, q, mu[0], associated, z, gap)
+    best = natural_map(W, q, mu, associated, z, gap)
     if best <= ROUND_OFF:
         return best
-    if mu[0] == 0.0:
+    if mu == 0.0 or n == 1:
         if W[0, 0] > 0.0:
             candidate[0] = -q[0] / W[0, 0]
-            best = _better(W, q, mu[0], associated, candidate, gap, best, z)
+            best = _better(W, q, mu, associated, candidate, gap, best, z)
         return best
     _stick(W, q, candidate)
-    best = _better(W, q, mu[0], associated, candidate, gap, best, z)
+    best = _better(W, q, mu, associated, candidate, gap, best, z)
     if best <= ROUND_OFF:
         return best
     if n == 2:
         for e in (-1.0, 1.0):
-            kappa = mu[0] * e if associated else 0.0
-            a = W[0, 0] + mu[0] * e * W[0, 1] + kappa * (W[1, 0] + mu[0] * e * W[1, 1])
+            kappa = mu * e if associated else 0.0
+            a = W[0, 0] + mu * e * W[0, 1] + kappa * (W[1, 0] + mu * e * W[1, 1])
             if a != 0.0:
                 candidate[0] = -(q[0] + kappa * q[1]) / a
-                candidate[1] = mu[0] * e * candidate[0]
-                best = _better(W, q, mu[0], associated, candidate, gap, best, z)
+                candidate[1] = mu * e * candidate[0]
+                best = _better(W, q, mu, associated, candidate, gap, best, z)
         return best
     if n > 3:
-        if slide_by_multiplier(W, q, mu[0], associated, candidate):
-            best = _better(W, q, mu[0], associated, candidate, gap, best, z)
+        if slide_by_multiplier(W, q, mu, associated, candidate):
+            best = _better(W, q, mu, associated, candidate, gap, best, z)
         return best
-    if has_one_answer(W, mu[0], associated):
-        theta = nearby_slide(W, q, mu[0], associated, np.arctan2(candidate[2], candidate[1]))
-        p_n = slide(W, q, mu[0], associated, theta)[0]
+    if has_one_answer(W, mu, associated):
+        theta = nearby_slide(W, q, mu, associated, np.arctan2(candidate[2], candidate[1]))
+        p_n = slide(W, q, mu, associated, theta)[0]
         if p_n > 0.0:
-            fill_sliding(candidate, p_n, mu[0], theta)
-            best = _better(W, q, mu[0], associated, candidate, gap, best, z)
+            fill_sliding(candidate, p_n, mu, theta)
+            best = _better(W, q, mu, associated, candidate, gap, best, z)
             if best <= ROUND_OFF:
                 return best
     angles = scratch(12)
-    for k in range(slide_angles(W, q, mu[0], associated, angles)):
-        p_n = slide(W, q, mu[0], associated, angles[k])[0]
+    for k in range(slide_angles(W, q, mu, associated, angles)):
+        p_n = slide(W, q, mu, associated, angles[k])[0]
         if p_n > 0.0:
-            fill_sliding(candidate, p_n, mu[0], angles[k])
-            best = _better(W, q, mu[0], associated, candidate, gap, best, z)
+            fill_sliding(candidate, p_n, mu, angles[k])
+            best = _better(W, q, mu, associated, candidate, gap, best, z)
     return best

@@ -23,16 +23,15 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.algorithms.block_sets import SETS
-from workbench.algorithms.law_equations import law_equations, one_block
-from workbench.algorithms.one_contact import one_contact
+from workbench.algorithms.gauss_seidel import sweeps_of_dense
+from workbench.algorithms.law_equations import law_equations
 from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import coupled_parts
-from workbench.problems.residual import Law, Rows, length, measure
-from workbench.problems.sets import ASSOCIATED, DISC, NO_CONE
+from workbench.problems.residual import BLOCK_SETS, BlockSets, Rows, length, measure
+from workbench.problems.sets import DISC, NO_CONE
 
 ENOUGH, VERIFIED, LAST = 1e-12, 1e-10, 1e-13
 """Residual at which no other method begins; at which only what still gains goes on, a digit in a Newton step, a factor
@@ -65,21 +64,16 @@ FLAG, NUMBER, COUNT = types.boolean, types.float64, types.int64
 
 
 class Dense(NamedTuple):
-    """Blocks over a dense W (n, n): q, lower, upper (n,), first (B + 1,), cone, mu (B,), `part` (B,) as of
-    `coupled_parts`, and the most rows of a block."""
+    """Blocks over a dense W (n, n): q (n,), their sets, `part` (B,) as of `coupled_parts`, the most rows of a block."""
 
     W: Array
     q: Array
-    first: NDArray[np.int64]
-    cone: NDArray[np.int64]
-    mu: Array
-    lower: Array
-    upper: Array
+    sets: BlockSets
     part: NDArray[np.int64]
     widest: int
 
 
-DENSE = argument_type(Dense, MATRIX, VECTOR, *SETS, INDICES, COUNT)
+DENSE = argument_type(Dense, MATRIX, VECTOR, BLOCK_SETS, INDICES, COUNT)
 
 
 @kernel(NUMBER(MATRIX, VECTOR, INDICES, INDICES, VECTOR, MATRIX, VECTOR))
@@ -102,38 +96,6 @@ def in_units(W, q, first, cone, D, W_D, q_D):
     return largest
 
 
-@kernel(types.void(DENSE, VECTOR))
-def sweep_contacts(p, z):
-    """One block Gauss-Seidel sweep: z (n,), every contact solved with the others held."""
-    blocks, frees, owns = scratch(p.widest * p.widest), scratch(p.widest), scratch(p.widest)
-    for i in range(p.mu.shape[0]):
-        top, m = p.first[i], p.first[i + 1] - p.first[i]
-        if p.cone[i] == NO_CONE:
-            for k in range(top, top + m):
-                u, row = p.q[k], p.W[k]
-                for j in range(p.q.shape[0]):
-                    u += row[j] * z[j]
-                step = u / row[k] if row[k] > 0.0 else 0.0
-                z[k] = min(max(z[k] - step, p.lower[k]), p.upper[k])
-            continue
-        block, free, own = blocks[: m * m].reshape(m, m), frees[:m], owns[:m]
-        for a in range(m):
-            row, s = p.W[top + a], p.q[top + a]
-            for j in range(p.q.shape[0]):
-                s += row[j] * z[j]
-            for b in range(m):
-                block[a, b] = row[top + b]
-                s -= row[top + b] * z[top + b]
-            free[a] = s
-        if p.cone[i] > ASSOCIATED:
-            copy(z[top : top + m], own)
-            one_block(block, free, p.mu[i], p.cone[i], own)
-        else:
-            one_contact(block, free, p.mu[i : i + 1], p.cone[i] == ASSOCIATED, own)
-        for a in range(m):
-            z[top + a] = own[a]
-
-
 @kernel(types.void(COUNT, COUNT, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX))
 def interval_blocks(a, b, z, u, lower, upper, gap, C, B):
     """The rows a : b of intervals: gap z - P(z - u), and C, B (m, m) with d gap = C dz + B du."""
@@ -150,14 +112,15 @@ def interval_blocks(a, b, z, u, lower, upper, gap, C, B):
 def linearise(p, z, u, gap, C, B):
     """gap (n,) of the equations at z, u and its norm; row i of C and B (B, widest^2) holds block i's derivatives."""
     total = 0.0
-    for i in range(p.mu.shape[0]):
-        a, b = p.first[i], p.first[i + 1]
+    sets = p.sets
+    for i in range(sets.mu.shape[0]):
+        a, b = sets.first[i], sets.first[i + 1]
         m = b - a
         C_i, B_i = C[i, : m * m].reshape(m, m), B[i, : m * m].reshape(m, m)
-        if p.cone[i] == NO_CONE:
-            interval_blocks(a, b, z, u, p.lower, p.upper, gap, C_i, B_i)
+        if sets.cone[i] == NO_CONE:
+            interval_blocks(a, b, z, u, sets.lower, sets.upper, gap, C_i, B_i)
         else:
-            law_equations(p.cone[i], z[a:b], u[a:b], p.mu[i], 1.0, gap[a:b], C_i, B_i)
+            law_equations(sets.cone[i], z[a:b], u[a:b], sets.mu[i], 1.0, gap[a:b], C_i, B_i)
         for k in range(a, b):
             total += gap[k] ** 2
     return np.sqrt(total)
@@ -237,8 +200,7 @@ def keep_better(p, trial, u, best, z):
             term = p.W[k, j] * trial[j]
             total, size = total + term, size + abs(term)
         u[k], terms[k], diagonal[k] = total + p.q[k], size, p.W[k, k]
-    law = Law(p.first, p.cone, p.mu, p.lower, p.upper, p.part, p.part)
-    residual = measure(law, Rows(trial, u, p.q, p.q, terms, diagonal), scratch(p.mu.shape[0]))
+    residual = measure(p.sets, p.part, p.part, Rows(trial, u, p.q, p.q, terms, diagonal), scratch(p.part.shape[0]))
     if residual < best:
         copy(trial, z)
     return residual
@@ -247,7 +209,7 @@ def keep_better(p, trial, u, best, z):
 @kernel(NUMBER(DENSE, NUMBER, VECTOR, INDICES))
 def active_set(p, best, z, info):
     """Newton steps of full length from z, of residual `best`; z takes the best iterate, whose residual is returned."""
-    n, B = p.q.shape[0], p.mu.shape[0]
+    n, B = p.q.shape[0], p.sets.mu.shape[0]
     C_i, B_i, space = scratch_matrix(B, p.widest * p.widest), scratch_matrix(B, p.widest * p.widest), scratch(n * n)
     trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n)
     copy(z, trial)
@@ -256,8 +218,8 @@ def active_set(p, best, z, info):
         if best <= LAST:
             break
         linearise(p, trial, u, gap, C_i, B_i)
-        if not newton_step(p.W, p.first, gap, C_i, B_i, 0.0, space, step) and not newton_step(
-            p.W, p.first, gap, C_i, B_i, FLOOR, space, step
+        if not newton_step(p.W, p.sets.first, gap, C_i, B_i, 0.0, space, step) and not newton_step(
+            p.W, p.sets.first, gap, C_i, B_i, FLOOR, space, step
         ):
             break
         info[0] += 1
@@ -278,7 +240,7 @@ def irregular_steps(p, centre, eps, floor, share, size, z, info):
 
     The first steps have full length, and those after one that brought what its length promises.
     """
-    n, B = p.q.shape[0], p.mu.shape[0]
+    n, B = p.q.shape[0], p.sets.mu.shape[0]
     C_i, B_i, space = scratch_matrix(B, p.widest * p.widest), scratch_matrix(B, p.widest * p.widest), scratch(n * n)
     trial, u, gap, step = scratch(n), scratch(n), scratch(n), scratch(n)
     copy(z, trial)
@@ -297,7 +259,7 @@ def irregular_steps(p, centre, eps, floor, share, size, z, info):
             break
         lags = k > FULL and error > (1.0 - 0.5 * length) * before
         length = SHORTEST + (1.0 - SHORTEST) * (GOLDEN * info[0] % 1.0) if lags else 1.0
-        if not newton_step(p.W, p.first, gap, C_i, B_i, eps + floor, space, step):
+        if not newton_step(p.W, p.sets.first, gap, C_i, B_i, eps + floor, space, step):
             break
         info[0] += 1
         for i in range(n):
@@ -308,13 +270,13 @@ def irregular_steps(p, centre, eps, floor, share, size, z, info):
 @kernel(types.void(DENSE, VECTOR, INDICES))
 def damped_steps(p, z, info):
     """Newton steps from z, in place, each halved until the error of the equations falls, while it does."""
-    n, B = p.q.shape[0], p.mu.shape[0]
+    n, B = p.q.shape[0], p.sets.mu.shape[0]
     C_i, B_i, space = scratch_matrix(B, p.widest * p.widest), scratch_matrix(B, p.widest * p.widest), scratch(n * n)
     u, gap, step = scratch(n), scratch(n), scratch(n)
     affine(p.W, p.q, z, u)
     error = linearise(p, z, u, gap, C_i, B_i)
     for _ in range(STEPS):
-        if not newton_step(p.W, p.first, gap, C_i, B_i, FLOOR, space, step):
+        if not newton_step(p.W, p.sets.first, gap, C_i, B_i, FLOOR, space, step):
             return
         info[0] += 1
         length, before = 2.0, error
@@ -357,9 +319,8 @@ def proximal(p, best, z, info):
             failed += 1
             eps = min(1.0, RISES * eps)
             if failed % BURSTS == 0:
-                for _ in range(SWEEPS):
-                    sweep_contacts(p, swept)
-                    info[0] += 1
+                sweeps_of_dense(p.W, p.q, p.sets, SWEEPS, swept)
+                info[0] += SWEEPS
                 copy(swept, trial)
                 damped_steps(p, trial, info)
                 residual = keep_better(p, trial, u, best, z)
@@ -371,15 +332,15 @@ def proximal(p, best, z, info):
     return best
 
 
-@kernel(NUMBER(MATRIX, VECTOR, *SETS, VECTOR, VECTOR, INDICES))
-def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
-    """Blocks of friction cones and intervals over W (n, n); z (n,) takes the best iterate.
+@kernel(NUMBER(MATRIX, VECTOR, BLOCK_SETS, VECTOR, VECTOR, INDICES))
+def solve_small(W, q, sets, start, z, info):
+    """Blocks of friction cones and intervals over W (n, n), q (n,); z (n,) takes the best iterate.
 
-    q, start, lower, upper (n,), first (B + 1,) from 0 to n, cone (B,) as in `ContactBlocks`, mu (B,): a cone has the
-    normal first[i] and the friction directions after it, a disc the latter alone, and neither has bounds. `start` may
-    be zero, or z. Returns the residual, inf where the data are not finite; `info[0]` becomes the number
-    of sweeps and Newton steps.
+    A cone has the normal first[i] and the friction directions after it, a disc the latter alone. `start` (n,) may be
+    zero, or z. Returns the residual, inf where the data are not finite; `info[0]` becomes the number of sweeps and
+    Newton steps.
     """
+    first, cone, mu, lower, upper = sets
     n, B, widest = q.shape[0], mu.shape[0], 1
     for i in range(B):
         widest = max(widest, first[i + 1] - first[i])
@@ -394,7 +355,7 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
             owner[k] = i
             trial[k], low[k], high[k] = start[k] / D[k] / unit, lower[k] / D[k] / unit, upper[k] / D[k] / unit
     coupled_parts(W_D, owner, part)
-    p = Dense(W_D, q_D, first, cone, limit, low, high, part, widest)
+    p = Dense(W_D, q_D, BlockSets(first, cone, limit, low, high), part, widest)
     info[0] = 0
     copy(trial, best_z)
     best, enough = keep_better(p, trial, u, np.inf, best_z), ENOUGH
@@ -404,7 +365,7 @@ def solve_small(W, q, first, cone, mu, lower, upper, start, z, info):
     for _ in range(SWEEPS):
         if best <= enough or best == np.inf:
             break
-        sweep_contacts(p, trial)
+        sweeps_of_dense(p.W, p.q, p.sets, 1, trial)
         info[0] += 1
         best = min(best, keep_better(p, trial, u, best, best_z))
     if enough < best < np.inf:

@@ -22,7 +22,8 @@ from scipy.linalg.lapack import dgesv
 
 from workbench.algorithms.block_newton import BlockNewton
 from workbench.algorithms.coulomb_newton import Contacts, units
-from workbench.algorithms.small_cones import SWEEPS, Dense, sweep_contacts
+from workbench.algorithms.gauss_seidel import sweeps_of_dense
+from workbench.algorithms.small_cones import SWEEPS
 from workbench.algorithms.stages import Search, approach, irregular_steps
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks, Indices
@@ -66,9 +67,7 @@ class DenseContacts(Contacts):
         """Nobody watches a part."""
 
     def sweep(self, count: int, z: Array) -> bool:
-        blocks = Dense(self.W, self.q.ravel(), *self.sets, self.part, 3)
-        for _ in range(count):
-            sweep_contacts(blocks, z.reshape(-1))
+        sweeps_of_dense(self.W, self.q.ravel(), self.sets, count, z.reshape(-1))
         return True
 
     def newton_step(self, eps: float) -> Array | None:

@@ -332,9 +332,12 @@ def _made_from(kernel: Kernel) -> Iterator[str | bytes]:
 def _of_types(signature: Any) -> Iterator[str | bytes]:
     """What teaches numba the types of a signature, and how they are called."""
     yield _content(__file__)
-    for kind in (signature.return_type, *signature.args):
+    kinds = [signature.return_type, *signature.args]
+    for kind in kinds:
         yield _content(sys.modules[type(kind).__module__].__file__ or "")
         yield str(getattr(kind, "fields", ()))
+        # Of groups within groups, too.
+        kinds += getattr(kind, "types", ())
 
 
 def _options(dispatcher: Dispatcher) -> str:

@@ -27,6 +27,11 @@ FAST: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
 FASTER: Any = {"fastmath": {"reassoc", "contract", "nsz", "nnan"}}
 """The same for minima and maxima of what cannot be nan."""
 
+WITHIN: Any = {"linked": True, "forceinline": True, "_nrt": False}
+"""Options of what a loop asks of groups of arrays (`argument_type`) at every item: its code stands within the loop, and
+it counts no references to all those arrays, which would take longer than its work. It must make no array of its own,
+and hold on to none."""
+
 FLOATS, INTEGERS = types.CPointer(types.float64), types.CPointer(types.int64)
 """Where a row of numbers begins: functions called every microsecond take it in place of an array, whose seven words
 and two reference counts cost more than the work. Whoever calls holds the array itself. Nobody knows where such a row

@@ -253,7 +253,7 @@ class Cones:
     def residual(self, z: Array) -> Array:
         """Natural-map residual of z (r(1+d),), dimensionless, inf where z is not finite."""
         # Lazy: posing problems needs no compiled code.
-        from workbench.problems.residual import Law, by_sets, contact_units
+        from workbench.problems.residual import BlockSets, by_sets, contact_units
 
         r, m, place = self.mu.size, 1 + self.d, contact_by_contact(self.mu.size, self.d)
         x, q, diagonal = (y[place] for y in (_asked(z, self.q), self.q, self._diagonal()))
@@ -266,8 +266,8 @@ class Cones:
             return self._moved(z)[place], self._terms(z)[place]
 
         first, cone = m * np.arange(r + 1), np.full(r, ASSOCIATED if self.associated else COULOMB)
-        law = Law(first, cone, self.mu, -no_bound, no_bound, part, part)
-        return np.asarray(by_sets(law, D, q, abs(q), diagonal, x, products).max(initial=0.0))
+        sets = BlockSets(first, cone, self.mu, -no_bound, no_bound)
+        return np.asarray(by_sets(sets, part, D, q, abs(q), diagonal, x, products).max(initial=0.0))
 
     def unscaled_residual(self, z: Array) -> Array:
         """The natural map with rho = 1 over |q|_2, FCLIB's measure: it depends on the units of the data."""

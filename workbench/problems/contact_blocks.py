@@ -247,7 +247,7 @@ class ContactBlocks:
     def block_residuals(self, x: Array) -> Array:
         """The residual of every block (B,) at x (X,), measured as in formulary 7.5, an interval by its row."""
         from workbench.problems.block_kernels import own_terms
-        from workbench.problems.residual import Law, block_units, by_sets
+        from workbench.problems.residual import BlockSets, block_units, by_sets
 
         x, D, diagonal = self._asked(x), np.empty(self.size), np.empty(self.size)
         if not np.isfinite(x).all():
@@ -260,8 +260,8 @@ class ContactBlocks:
             own_terms(self.unknown, self.cone, A, moved, x, terms)
             return moved, terms
 
-        law = Law(self.unknown, self.cone, self.mu, self.lower, self.upper, self.part, self.part)
-        return by_sets(law, D, q, sizes, diagonal, x, products)
+        sets = BlockSets(self.unknown, self.cone, self.mu, self.lower, self.upper)
+        return by_sets(sets, self.part, D, q, sizes, diagonal, x, products)
 
     def _asked(self, x: Any) -> Array:
         x = np.ascontiguousarray(x, dtype=float)

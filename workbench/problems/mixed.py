@@ -108,7 +108,7 @@ class MixedNCP:
         return found
 
     def _residual(self, z: Array) -> float:
-        from workbench.problems.residual import Law, block_units, by_sets
+        from workbench.problems.residual import BlockSets, block_units, by_sets
 
         s, p = self.sets, self.set_by_set
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -119,8 +119,8 @@ class MixedNCP:
         own = np.concatenate([p.A[a:b, a:b].ravel() for a, b in zip(s.first[:-1], s.first[1:], strict=True)])
         D, diagonal, part, A = np.empty(self.size), np.empty(self.size), self._parts(), p.A
         block_units(s.first, s.cone, own, p.q, x, D, diagonal)
-        law = Law(s.first, s.cone, p.mu, p.lower, p.upper, part, part)
-        found = by_sets(law, D, p.q, abs(p.q), diagonal, x, lambda x: (A @ x, abs(A) @ abs(x)))
+        sets = BlockSets(s.first, s.cone, p.mu, p.lower, p.upper)
+        found = by_sets(sets, part, D, p.q, abs(p.q), diagonal, x, lambda x: (A @ x, abs(A) @ abs(x)))
         return float(found.max(initial=0.0))
 
     def _parts(self) -> Indices:

@@ -250,12 +250,10 @@ MOTION, LOUD, SIZE, HELD, TOP, SCALE = range(6)
 of what is solved together all that a row has, and its scale."""
 
 
-class Law(NamedTuple):
-    """B sets of X unknowns, in units: set i is `cone`[i] of `sets`, of the unknowns first[i] : first[i + 1].
+class BlockSets(NamedTuple):
+    """B sets, one after another: set i has the unknowns first[i] : first[i + 1] of X and is what cone[i] says (`sets`).
 
-    first (B + 1,), cone, mu (B,), a disc's its radius; lower, upper (X,), read for intervals alone; part (B,) as of
-    `coupled_parts`. What one method solves `together` (B,) it rounds together: the rows of an LCP, else a part; named
-    as parts are, by one of the sets.
+    first (B + 1,); cone, mu (B,), of a disc the radius; lower, upper (X,), which are read for intervals alone.
     """
 
     first: Indices
@@ -263,8 +261,6 @@ class Law(NamedTuple):
     mu: Array
     lower: Array
     upper: Array
-    part: Indices
-    together: Indices
 
 
 class Rows(NamedTuple):
@@ -279,7 +275,7 @@ class Rows(NamedTuple):
     diagonal: Array
 
 
-LAW = argument_type(Law, INDICES, INDICES, VECTOR, VECTOR, VECTOR, INDICES, INDICES)
+BLOCK_SETS = argument_type(BlockSets, INDICES, INDICES, VECTOR, VECTOR, VECTOR)
 ROWS = argument_type(Rows, *(VECTOR,) * 6)
 
 
@@ -291,13 +287,15 @@ def relative(gap, scale):
     return (gap / scale if scale > 0.0 else np.inf) if gap > 0.0 else 0.0
 
 
-@kernel(types.float64(LAW, ROWS, VECTOR))
-def measure(law, rows, found):
+@kernel(types.float64(BLOCK_SETS, INDICES, INDICES, ROWS, VECTOR))
+def measure(sets, part, together, rows, found):
     """The residual of every set into found (B,), that of intervals by their worst row; returns the worst of all.
 
-    It is inf where a gap has no scale, or where something is not finite.
+    part (B,) as of `coupled_parts`. What one method solves `together` (B,) it rounds together: the rows of an LCP, else
+    a part; named as parts are, by one of the sets. The residual is inf where a gap has no scale, or where something is
+    not finite.
     """
-    first, cone, mu, lower, upper, part, together = law
+    first, cone, mu, lower, upper = sets
     y, w, free, sizes, terms, diagonal = rows
     B = cone.shape[0]
     gap, scale, largest = scratch(y.shape[0]), scratch(y.shape[0]), scratch_matrix(B, 6)
@@ -370,25 +368,24 @@ def measure(law, rows, found):
 
 
 def by_sets(
-    law: Law, D: Array, q: Array, sizes: Array, diagonal: Array, x: Array, products: Callable[[Array], Iterable[Array]]
-) -> Array:
-    """The residual of every set (B,) at x (X,), law and data in the problem's units, D (X,) being those of its rows.
+    sets: BlockSets, part: Indices, D: Array, q: Array, sizes: Array, diagonal: Array, x: Array,
+    products: Callable[[Array], Iterable[Array]],
+) -> Array:  # fmt: skip
+    """The residual of every set (B,) at x (X,), all in the problem's units, D (X,) being those of its rows.
 
-    products(x) are W x and the sizes of its terms; otherwise as `Law` and `Rows` have them.
+    products(x) are W x and the sizes of its terms; otherwise as `measure` and `Rows` have them.
     """
-    k, found = lift(D, x, q), np.empty(law.cone.size)
+    k, found = lift(D, x, q), np.empty(sets.cone.size)
     with np.errstate(over="ignore", invalid="ignore"):
         # Powers of two round nothing: small data are raised, so that nothing is lost to underflow.
         x, q, sizes = (np.ldexp(y, k) for y in (x, q, sizes))
         # The radius of a disc is an impulse, which a friction coefficient is not.
-        mu = np.where(law.cone == DISC, np.ldexp(law.mu, k) / D[law.first[:-1]], law.mu)
-        lower, upper = np.ldexp(law.lower, k) / D, np.ldexp(law.upper, k) / D
+        mu = np.where(sets.cone == DISC, np.ldexp(sets.mu, k) / D[sets.first[:-1]], sets.mu)
+        lower, upper = np.ldexp(sets.lower, k) / D, np.ldexp(sets.upper, k) / D
         moved, terms = products(x)
         rows = Rows(x / D, D * (moved + q), D * q, D * sizes, D * terms, np.require(diagonal, requirements="W"))
-    first, cone, part, together = (
-        np.require(y, requirements="W") for y in (law.first, law.cone, law.part, law.together)
-    )
-    measure(Law(first, cone, mu, lower, upper, part, together), rows, found)
+    first, cone, part = (np.require(y, requirements="W") for y in (sets.first, sets.cone, part))
+    measure(BlockSets(first, cone, mu, lower, upper), part, part, rows, found)
     return found
 
 
@@ -418,7 +415,8 @@ def bounded_residual(M, q, lower, upper, z):
         low[i], high[i] = ldexp(lower[i], k) / D[i], ldexp(upper[i], k) / D[i]
     for i in range(n):
         z_up[i] /= D[i]
-    return measure(Law(first, cone, low, low, high, part, one), Rows(z_up, w, free, free, terms, D), scratch(n))
+    rows = Rows(z_up, w, free, free, terms, D)
+    return measure(BlockSets(first, cone, low, low, high), part, one, rows, scratch(n))
 
 
 @kernel(types.void(READ_CUBE, READ, READ, READ, READ, VECTOR), nogil=True)
@@ -468,8 +466,8 @@ def contact_residual(W, q, mu, d, associated, z):
         # q comes last: beside impulses that cancel, however large they are, it would be lost.
         given = ldexp(free[k], up)
         w[k], terms[k], free[k], y[k] = D[k] * (total + given), D[k] * size, D[k] * given, ldexp(y[k], up) / D[k]
-    law = Law(first, cone, coefficient, diagonal, diagonal, part, part)
-    return measure(law, Rows(y, w, free, free, terms, diagonal), scratch(r))
+    rows = Rows(y, w, free, free, terms, diagonal)
+    return measure(BlockSets(first, cone, coefficient, y, y), part, part, rows, scratch(r))
 
 
 @kernel(types.void(READ_CUBE, READ, READ, I64, types.boolean, READ, VECTOR), nogil=True)

@@ -163,6 +163,8 @@ class Thrower:
                 k = int(done[0])
                 status = Status(stepping.run(k, self.substeps, s.core, s.work, s.track, functions, settings, done))
                 if done[0] < self.substeps:
+                    if status is Status.NO_FIXED_POINT:
+                        return status
                     if s.pose() is not Status.SOLVED:
                         return posing_failure(s)
                     status, done[0] = take_over(int(done[0]), s, chain, functions, settings).claimed, done[0] + 1
