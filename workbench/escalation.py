@@ -177,7 +177,7 @@ class Auto:
     asked: float | None = None
     name: str = "auto"
     solves: frozenset[str] = frozenset(ROUND_OFF)
-    guaranteed_for: str = "what the methods are that it chooses; small LCPs and MLCPs by exact arithmetic"
+    guaranteed_for: str = "whatever the chosen method is guaranteed for; small LCPs and MLCPs by exact arithmetic"
 
     @property
     def tolerance(self) -> float:

@@ -1,4 +1,4 @@
-"""The bundled solvers, one algorithm a file. Adding one is a file and a line in `SOLVERS`.
+"""The bundled solvers, one algorithm a file. Adding one is a file and a line in `METHODS`.
 
 Modules are imported when first asked for: importing one compiles its kernels where no cached ones are found.
 """

@@ -12,9 +12,9 @@ from workbench.problems.classes import Array, Problem, is_sparse
 from workbench.problems.solution import Solution, Status
 
 EXACT = 1e-9
-"""Residual (problem's natural map) up to which the answer of a pivoting or polished method counts as verified."""
+"""Residual of the problem up to which the answer of a method to round-off counts as verified."""
 GENERIC = 1e-6
-"""The same for an interior-point or first-order method used as it comes."""
+"""The same for an interior-point or first-order method with its default options."""
 
 
 class Solver(Protocol):

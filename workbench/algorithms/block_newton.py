@@ -1,4 +1,4 @@
-"""Newton's method over contact blocks of any sets: the stages of `coulomb_newton` in the blocks' scaled impulses.
+"""Newton's method over contact blocks of any sets: what `stages` asks of them, in the blocks' scaled impulses.
 
 Every block's law is an equation between its impulses P = R x and velocities u (`block_laws`), with C dP + B du = - gap,
 and the bodies' is M dv = J^T dP. Blocks are eliminated, and what is factored is

@@ -1,11 +1,12 @@
 """Contact blocks of any sets to round-off, island by island.
 
-Packings of spheres have methods of their own (`sphere_newton`). Of all others what nothing couples is solved apart:
-single blocks by themselves (`block_sweeps`), small islands by the dense methods (`block_islands`), what has only
-equalities by one factorisation (`block_equalities`), the rest, and those where these fail, by Newton's method over
-bodies (`block_newton`), and where velocities all but fit together once more (`block_misfit`). A guess that solves an
-island is its answer, and a start elsewhere; where Newton's method finds no solution from it, it begins from zero.
-Guarantees are those of the methods; the problem's own residual grades every island and the whole.
+Packings of spheres have methods of their own: `sphere_newton`, and for the CCP of many `sphere_gradient` before it. All
+others are solved island by island: single blocks by themselves (`block_sweeps`), small islands by the dense methods
+(`block_islands`), what has only equalities by one factorisation (`block_equalities`), the rest, and those where these
+fail, by Newton's method over bodies (`block_newton`), and where velocities almost fit together once more
+(`block_misfit`). A guess that solves an island is its answer, and a start elsewhere; where Newton's method finds no
+solution from it, it begins from zero. Guarantees are those of the methods; the problem's own residual grades every
+island and the whole.
 """
 
 from dataclasses import dataclass, field, replace

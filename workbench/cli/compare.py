@@ -63,8 +63,8 @@ def add_options(compare: argparse.ArgumentParser) -> None:
         "--solver",
         action="append",
         metavar="NAME",
-        help="repeatable; default: each formulation's round-off solver and, but for scenes, cvxpy:CLARABEL for convex "
-        "QPs",
+        help="repeatable; default: auto, the method to round-off of each formulation's problem, and, but for scenes, "
+        "cvxpy:CLARABEL for convex QPs; a problem of another kind goes over bridges (see: workbench list solvers)",
     )
     compare.add_argument("--metric", action="append", metavar="NAME", help="repeatable; default: all that apply")
     compare.add_argument(

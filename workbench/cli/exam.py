@@ -19,8 +19,8 @@ def add_command(commands: Any) -> None:
     )  # fmt: skip
     p.add_argument(
         "subject", nargs="*",
-        help="formulations, or engines: mujoco, drake, bullet, dart, pinocchio, newton, or one variant of theirs "
-        "such as mujoco/elliptic; default: all of them that are installed",
+        help="formulations, or engines: mujoco, drake, bullet, dart, pinocchio, newton, siconos, or one variant of "
+        "theirs such as mujoco/elliptic; default: all of them that are installed",
     )  # fmt: skip
     p.add_argument("--step", metavar="H [H...]", default="1e-3", help="step sizes [s]; default 1e-3")
     p.add_argument("--experiment", metavar="NAME", action="append", default=[], help="repeatable; default: all")

@@ -53,8 +53,8 @@ def add_command(commands: Any) -> None:
         "--solver",
         action="append",
         metavar="NAME",
-        help="repeatable; default: the round-off solver of each problem; an LCP or MLCP that it fails on goes on to "
-        "others, and to a solution or a proof that there is none in exact arithmetic",
+        help="repeatable; default: auto, the method for each kind of problem; others take over where it fails, and at "
+        "last exact arithmetic, which solves a small LCP or MLCP or proves that it has no solution",
     )
     solve.add_argument("--time-limit", metavar="S", help="seconds for each problem, which is then solved in a process")
     solve.add_argument("--json", action="store_true", help="print the rows as JSON instead of a table")
@@ -64,13 +64,13 @@ def add_command(commands: Any) -> None:
         "so that the same command goes on after an interruption; or, of one problem, a file that "
         "ends in .npz, .csv or .hdf5 (FCLIB, group solution) for the answer itself",
     )  # fmt: skip
-    solve.add_argument("--start", metavar="FILE", help="begin from such an answer, with solvers that can")
+    solve.add_argument("--start", metavar="FILE", help="begin from such an answer; for solvers that take a start")
     solve.add_argument(
         "--tolerance",
         metavar="X",
-        help="residual up to which the answer counts as verified, and at which solvers that can stop there do",
+        help="residual up to which an answer counts as verified, whatever the solver; where it can, it stops there",
     )
-    solve.add_argument("--max-iterations", metavar="N", help="of solvers that have such a limit")
+    solve.add_argument("--max-iterations", metavar="N", help="for solvers that have such a limit, not for auto")
     solve.set_defaults(run=run_solve)
 
 

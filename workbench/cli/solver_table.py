@@ -19,8 +19,10 @@ def table() -> str:
     problems = [cell.problem for cell in next(iter(rows.values()))]
     legend = ", ".join(f"{k} {name}" for k, name in enumerate(problems, start=1))
     words = (
-        "Bridges from a problem to a solver: 0 where it takes that as it is, s for a sequence of CCPs, - where no path "
-        f"leads there. `workbench list SOLVER` has the bridges and the reasons. Problems: {legend}."
+        "The number of bridges from a small example of each kind to a solver: 0 where the solver takes the problem as "
+        "it is, s where it solves Coulomb's law as a sequence of CCPs, - where no path leads there. `workbench list "
+        "SOLVER` names the bridges and the reasons. Equations leave no unknowns, so that any solver will do. "
+        f"Problems: {legend}."
     )
     lines = [f"{'solver':<18}" + "".join(f"{k:>5}" for k in range(1, len(problems) + 1))]
     lines += [f"{solver:<18}" + "".join(f"{mark(cell):>5}" for cell in some) for solver, some in rows.items()]

@@ -47,7 +47,7 @@ def add_command(commands: Any) -> None:
     study.add_argument("--sample", metavar="METHOD:N", help="sobol:128, lhs:100 or random:100 points of the ranges")
     study.add_argument("--seed", type=int, default=0, metavar="K", help="of the sample; default 0")
     study.add_argument("-f", "--formulation", action="append", metavar="NAME[:OPTION=VALUE,...]", help="default: all")
-    study.add_argument("--solver", action="append", metavar="NAME", help="default: each formulation's round-off solver")
+    study.add_argument("--solver", action="append", metavar="NAME", help="repeatable; default: auto")
     study.add_argument("--metric", action="append", metavar="NAME", help="repeatable; default: all that apply")
     study.add_argument("--duration", metavar="T", help="simulated time [s]; default: the case's")
     study.add_argument("--reference-step", metavar="H", help="step of the reference runs [s]; default 1e-4")

@@ -77,9 +77,9 @@ def solve_problem(
     """Solve a problem: an LCP, MLCP or cone problem as it is, a friction problem under `formulation`.
 
     A global one is stated over (M, H) where that is smaller (`global_problem.way`; `Solution.stages` tells), over W
-    elsewhere. The default solver is the one that takes the problem's class to round-off; what it fails on is handed to
-    other methods, and in the end a proof that there is no solution is looked for (`escalation`). Raises DataError where
-    the problem cannot be posed, UnknownNameError for an unknown solver, WorkbenchError for one that cannot be tuned so.
+    elsewhere. The default solver is `auto`: the method for the problem's kind, then other methods where it fails, and
+    in the end the search for a proof that there is no solution (`escalation`). Raises DataError where the problem
+    cannot be posed, UnknownNameError for an unknown solver, WorkbenchError for one that cannot be tuned so.
     """
     start = clock()
     if isinstance(problem, MLCP | ConeProblem):

@@ -2,7 +2,7 @@
 
 Pickle sends a function or a class by its name, under which the other process imports it. What cannot be imported there
 is sent as cloudpickle's bytes instead, with a name of its own: sent twice it arrives once, and what comes back is what
-was sent. Things that hold such functions (kernels, formulations, cases) reduce to `travelling` ones.
+was sent. Things that hold such functions (kernels, formulations, cases) reduce to `Travelling` ones.
 """
 
 import pickle

@@ -1,8 +1,8 @@
 """Contact laws that are smooth functions of the velocity, taken by their tangents pass by pass: Newton's method.
 
 A law p = f(u) of each contact, u = (u_n, u_t), is declared as p = g - D u, its tangent at u_0: D = -df/du and
-g = f(u_0) + D u_0. A hook writes both (`write_tangent`), compares after the pass (`velocity_at`), and goes on from
-where the pass has come to (`next_start`).
+g = f(u_0) + D u_0. A hook writes both (`write_tangent`), compares after the pass (`velocity_at`, `agree`), and takes
+the next tangent where the pass has come to, or at no slip where the slip has turned (`turns_back`).
 """
 
 from typing import Any

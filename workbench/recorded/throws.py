@@ -2,7 +2,8 @@
 
     states, status = Thrower(body, 1 / 592, 4).throw(subject, starts, samples, mu=0.18, e=0.0)
 
-A run of the workbench keeps every step's problem, which for a million steps does not fit into memory.
+A run of the workbench keeps every step's problem, which for a million steps does not fit into memory. Where the
+compiled method fails at a step, the others of its chain take over (`escalation`).
 """
 
 from collections.abc import Callable

@@ -45,7 +45,7 @@ def plan(
     """Every case at every place, one after the other; raises WorkbenchError where a place does not fit.
 
     A place names parameters of the case, settings (`SETTINGS`), `relax.NAME` for a compliance, and FORMULATION.OPTION
-    for options. Without `solvers` each formulation gets the one that takes it to round-off.
+    for options. Without `solvers` the solver is "auto".
     """
     kinds = Kinds(solvers)
     made = digest_of(*(m.function for m in metrics)), sorted(m.name for m in metrics)

@@ -120,17 +120,16 @@ def compare(
     friction.
 
     `what` is a case or its name, a friction problem or the path of a file with one, a scene (`wb.scene`), its name or
-    the path of a model, .xml or .urdf. `formulations`, `solvers` and
-    `metrics` are names, places in your own code, or the things themselves; the defaults are all formulations that come
-    with the workbench, under equal tangent axes and once more with turning ones (`along_axes`), the solver that takes
-    each to round-off, and all metrics. For a case: `steps` [s],
-    1e-3 if none is given, `reference_step`, 1e-4, `duration` [s], `explicit` (position update), `normal` (normal law)
-    and `relaxation`, whose None is the case's own; `relaxation` may be "rigid". For a scene: `solvers` of contact
-    blocks, `steps`, its own if none is given, `reference_step`, a tenth of the least, `duration`, and among
+    the path of a model, .xml or .urdf. `formulations`, `solvers` and `metrics` are names, places in your own code, or
+    the things themselves; the defaults are all formulations that come with the workbench, under equal tangent axes and
+    once more with turning ones (`along_axes`), "auto", and all metrics. For a case: `steps` [s], 1e-3 if none is given,
+    `reference_step`, 1e-4, `duration` [s], `explicit` (position update), `normal` (normal law) and `relaxation`, whose
+    None is the case's own; `relaxation` may be "rigid". For a scene: `solvers` that take contact blocks, as they are or
+    over bridges, `steps`, its own if none is given, `reference_step`, a tenth of the least, `duration`, and among
     `formulations` also "engine:mujoco", the engine's own steps, with options as in "engine:mujoco,timeconst=0.002". For
     a problem: `seconds` for each row, which is then made in another process. `workers` processes share the runs of a
-    scene, and those of a case whose solvers are not compiled. A script that asks for other processes begins with
-    `if __name__ == "__main__":`. Raises WorkbenchError for unusable settings or a reference that is not verified; a
+    scene, and those of a case whose solvers are not compiled. A script that asks for other processes begins with `if
+    __name__ == "__main__":`. Raises WorkbenchError for unusable settings or a reference that is not verified; a
     formulation, solver or metric that fails is a row or a cell with its reason.
 
     >>> import workbench as wb

@@ -123,11 +123,12 @@ def solve(
     `problem` is a `ContactSystem`, a `SlidingSystem`, a friction problem, LCP, box or cone problem, or the path of a
     file with one. `formulation` is a name or a Formulation; the default is exact Coulomb friction ("coulomb"), for
     sliding systems "sliding-lcp", and LCPs, box and cone problems take none. `solver` is a name or a solver; the
-    default takes the problem's class to round-off. Of a friction problem, LCP, box or cone problem: `start` (n,) are
-    impulses or unknowns to begin from, or an earlier result; `tolerance` and `max_iterations` are the solver's own;
-    after `seconds`, in another process, a solver with iterates hands back the best (a script that asks for this begins
-    with `if __name__ == "__main__":`). Raises WorkbenchError where the problem cannot be read or posed, or the solver
-    cannot be asked for these; a solver that fails or refuses is a result that says so.
+    default, "auto", is the method for the problem's kind, and what takes over where that fails. Of a friction problem,
+    LCP, box or cone problem: `start` (n,) are impulses or unknowns to begin from, or an earlier result; `tolerance` is
+    the residual up to which the answer counts as verified; `max_iterations` is the solver's own; after `seconds`, in
+    another process, a solver with iterates hands back the best (a script that asks for this begins with
+    `if __name__ == "__main__":`). Raises WorkbenchError where the problem cannot be read or posed, or the solver cannot
+    be asked for these; a solver that fails or refuses is a result that says so.
 
     >>> import numpy as np
     >>> import workbench as wb

@@ -116,7 +116,7 @@ def study(
     `(0.1, 0.9)` that is sampled; a tuple of names, to a list of tuples: quantities that go together. Names are
     parameters of the cases, `step`, `reference_step`, `duration`, `relax.k_n` and other compliances, and
     FORMULATION.OPTION. `sample` is "sobol:128", "lhs:100" or "random:100", and `seed` that of its random numbers. The
-    other settings are those of `compare`; without `solvers` each formulation gets the one that takes it to round-off.
+    other settings are those of `compare`; without `solvers` the solver is "auto".
 
     Finished rows are kept in `folder`, and the same study begun again there makes what is missing; without a folder
     nothing is kept. `executor` is "processes", "dask://HOST:PORT", "mpi", "submitit:slurm", "submitit:local", one of
