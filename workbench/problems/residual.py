@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.kernels import WITHIN
 from workbench.engine.scratch import INDICES, VECTOR, scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import READ_INDICES, coupled_parts
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE
@@ -279,7 +280,49 @@ BLOCK_SETS = argument_type(BlockSets, INDICES, INDICES, VECTOR, VECTOR, VECTOR)
 ROWS = argument_type(Rows, *(VECTOR,) * 6)
 
 
-@kernel(types.float64(types.float64, types.float64), linked=True)
+@kernel(types.UniTuple(types.float64, 3)(ROWS, I64, types.float64, types.float64), **WITHIN)
+def measure_row(rows, k, low, high):
+    """Of row k within [low, high]: its gap, what y can answer of the free velocity, and how far it moves."""
+    y, w, free = rows.y[k], rows.w[k], rows.free[k]
+    gap, moved = min(max(w, y - high), y - low), w - free
+    # A row that holds with slack at a bound may move without limit, and may be far from where anything moves.
+    slack = gap == 0.0 and not low < y < high
+    motion = min(abs(moved), abs(free)) if slack else max(abs(moved), abs(free))
+    if low > -np.inf and high < np.inf:
+        motion = max(motion, abs(y))
+    # What y can answer within its bounds competes.
+    competes = max(min(-free, max(high, 0.0)), min(free, max(-low, 0.0)))
+    return abs(gap) if np.isfinite(w + y) else np.inf, competes, motion
+
+
+@kernel(types.UniTuple(types.float64, 4)(ROWS, I64, I64, I64, types.float64, VECTOR, VECTOR), **WITHIN)
+def measure_set(rows, a, b, cone, mu, w, moved):
+    """Of the cone or disc of the rows a : b: its gap, its scale so far, which impulses count beside that, and how far
+    it moves; w, moved (X,) are lost there."""
+    y, free, still = rows.y, rows.free, False
+    for k in range(a, b):
+        w[k], moved[k] = rows.w[k], rows.w[k] - free[k]
+        still |= y[k] != 0.0 and not rows.diagonal[k] > 0.0
+    impulse, change, ahead, given = length(y, a, b), length(moved, a, b), length(w, a, b), length(free, a, b)
+    if cone == APART:
+        gap = apart_gap(y, w, a, b, mu)
+    elif cone == DISC:
+        gap = disc_gap(y, w, a, b, mu)
+    else:
+        gap = contact_gap(y, w, a, b, mu, cone == ASSOCIATED)
+    # An idle contact may move without limit, and may be far from where anything moves.
+    motion = max(ahead, given) if impulse > 0.0 or gap > 0.0 else min(change, given)
+    competes = -free[a]
+    # A disc bounds what y can answer, and what it bears counts as motion, as between two bounds.
+    if cone == DISC:
+        competes, motion = min(given, mu), max(motion, impulse)
+    scale = max(change, max(competes, FAINT * length(rows.sizes, a, b)))
+    # Impulses that move nothing are no scale.
+    loud = max(0.0 if still else impulse, FAINT * length(rows.terms, a, b))
+    return gap if np.isfinite(ahead + impulse) else np.inf, scale, loud, motion
+
+
+@kernel(types.float64(types.float64, types.float64), **WITHIN)
 def relative(gap, scale):
     """gap / scale; inf where a gap has no scale, or where either is not finite."""
     if not (gap < np.inf and scale < np.inf):
@@ -296,54 +339,26 @@ def measure(sets, part, together, rows, found):
     not finite.
     """
     first, cone, mu, lower, upper = sets
-    y, w, free, sizes, terms, diagonal = rows
-    B = cone.shape[0]
-    gap, scale, largest = scratch(y.shape[0]), scratch(y.shape[0]), scratch_matrix(B, 6)
+    B, X = cone.shape[0], rows.y.shape[0]
+    gap, scale, largest = scratch(X), scratch(X), scratch_matrix(B, 6)
     for i in range(B):
         for kind in range(6):
             largest[i, kind] = 0.0
     for i in range(B):
-        a, b, p, t = first[i], first[i + 1], part[i], together[i]
-        if cone[i] == NO_CONE:
-            for k in range(a, b):
-                low, high, moved = lower[k], upper[k], w[k] - free[k]
-                part_of_gap = min(max(w[k], y[k] - high), y[k] - low)
-                gap[k] = abs(part_of_gap) if np.isfinite(w[k] + y[k]) else np.inf
-                # A row that holds with slack at a bound may move without limit, far from where anything moves.
-                slack = part_of_gap == 0.0 and not low < y[k] < high
-                motion = min(abs(moved), abs(free[k])) if slack else max(abs(moved), abs(free[k]))
-                if low > -np.inf and high < np.inf:
-                    motion = max(motion, abs(y[k]))
-                # What y can answer within its bounds competes.
-                scale[k] = max(min(-free[k], max(high, 0.0)), min(free[k], max(-low, 0.0)))
-                all_of_it = max(abs(free[k]), terms[k])
-                largest[p, MOTION], largest[p, LOUD] = max(largest[p, MOTION], motion), max(largest[p, LOUD], terms[k])
-                # Free velocities of one part come from the same bodies and carry the rounding of the largest.
-                largest[p, SIZE] = max(largest[p, SIZE], abs(sizes[k]))
-                largest[p, HELD], largest[t, TOP] = max(largest[p, HELD], all_of_it), max(largest[t, TOP], all_of_it)
+        a, p, t = first[i], part[i], together[i]
+        if cone[i] != NO_CONE:
+            measured = measure_set(rows, a, first[i + 1], cone[i], mu[i], gap, scale)
+            gap[a], scale[a], found[i], motion = measured
+            largest[p, MOTION], largest[p, LOUD] = max(largest[p, MOTION], motion), max(largest[p, LOUD], found[i])
             continue
-        velocity, moved, still = gap, scale, False
-        for k in range(a, b):
-            velocity[k], moved[k] = w[k], w[k] - free[k]
-            still |= y[k] != 0.0 and not diagonal[k] > 0.0
-        impulse, change, ahead, given = length(y, a, b), length(moved, a, b), length(w, a, b), length(free, a, b)
-        if cone[i] == APART:
-            distance = apart_gap(y, w, a, b, mu[i])
-        elif cone[i] == DISC:
-            distance = disc_gap(y, w, a, b, mu[i])
-        else:
-            distance = contact_gap(y, velocity, a, b, mu[i], cone[i] == ASSOCIATED)
-        # An idle contact may move without limit, and may be far from where anything moves.
-        motion = max(ahead, given) if impulse > 0.0 or distance > 0.0 else min(change, given)
-        competes = -free[a]
-        # A disc bounds what y can answer, and what it bears counts as motion, as between two bounds.
-        if cone[i] == DISC:
-            competes, motion = min(given, mu[i]), max(motion, impulse)
-        gap[a] = distance if np.isfinite(ahead + impulse) else np.inf
-        scale[a] = max(change, max(competes, FAINT * length(sizes, a, b)))
-        # Impulses that move nothing are no scale.
-        found[i] = max(0.0 if still else impulse, FAINT * length(terms, a, b))
-        largest[p, MOTION], largest[p, LOUD] = max(largest[p, MOTION], motion), max(largest[p, LOUD], found[i])
+        for k in range(a, first[i + 1]):
+            gap[k], scale[k], motion = measure_row(rows, k, lower[k], upper[k])
+            terms = rows.terms[k]
+            all_of_it = max(abs(rows.free[k]), terms)
+            largest[p, MOTION], largest[p, LOUD] = max(largest[p, MOTION], motion), max(largest[p, LOUD], terms)
+            # Free velocities of one part come from the same bodies and carry the rounding of the largest.
+            largest[p, SIZE] = max(largest[p, SIZE], abs(rows.sizes[k]))
+            largest[p, HELD], largest[t, TOP] = max(largest[p, HELD], all_of_it), max(largest[t, TOP], all_of_it)
     for i in range(B):
         a, p, t = first[i], part[i], together[i]
         if cone[i] != NO_CONE:
@@ -353,7 +368,7 @@ def measure(sets, part, together, rows, found):
         if largest[p, HELD] <= ROUNDING * largest[t, TOP]:
             least = max(least, FAINT_SCALED * largest[t, TOP])
         for k in range(a, first[i + 1]):
-            counts = min(max(terms[k], FAINT_SCALED * largest[p, LOUD]), FAR_SCALED * largest[p, MOTION])
+            counts = min(max(rows.terms[k], FAINT_SCALED * largest[p, LOUD]), FAR_SCALED * largest[p, MOTION])
             scale[k] = max(scale[k], max(least, counts))
             largest[t, SCALE] = max(largest[t, SCALE], scale[k])
     worst = 0.0
