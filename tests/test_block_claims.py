@@ -63,7 +63,7 @@ def test_of_two_answers_the_better_one_is_kept_island_by_island():
 def test_the_solver_of_small_islands_begins_anew_until_it_is_verified(residuals, begun, monkeypatch):
     left = list(residuals)
 
-    def fake(A, q, first, laws, mu, lower, upper, start, z, info):
+    def fake(A, q, sets, start, z, info):
         assert start is z
         info[0] = 5
         return left.pop(0)

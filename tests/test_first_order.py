@@ -14,7 +14,7 @@ from workbench.problems.classes import ConicQP, CoulombNCP
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.friction_problem import GlobalFrictionProblem
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
-from workbench.problems.sets import ASSOCIATED, COULOMB, normals_first
+from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, normals_first
 from workbench.problems.solution import Status
 
 NAMES = ["apgd", "nsgs", "admm"]
@@ -69,10 +69,10 @@ def test_velocities_of_associated_flow_are_those_of_the_exact_method(name):
 
 
 @METHODS
-def test_boxes_of_every_kind_and_compliance_beside_cones_with_five_directions(name):
+def test_boxes_of_every_kind_discs_and_compliance_beside_cones_with_five_directions(name):
     rng = np.random.default_rng(1)
     for _ in range(3):
-        J = rng.normal(size=(14, 12))
+        J = rng.normal(size=(16, 12))
         J[:, 0], J[0, 0] = 0.0, 1.0
         free, none = np.inf, -np.inf
         kinds = [
@@ -80,16 +80,33 @@ def test_boxes_of_every_kind_and_compliance_beside_cones_with_five_directions(na
             intervals([0, none, none], [free, free, 0.0], c=np.array([-0.3, 0.2, 0.4])),
             intervals([-0.3, -0.2], [0.3, 0.5], c=np.array([0.5, -0.1])),
             cone(3, 0.5, ASSOCIATED, eps=0.2),
+            cone(2, 0.1, DISC, c=0.4, eps=0.3),
         ]
         p = pose(sparse.diags_array(rng.uniform(0.5, 2, 12)), rng.normal(size=12), J, kinds)
-        found = find_solver(name).adjusted(1e-9, 50_000).solve(p)
+        found = find_solver(name).adjusted(1e-10, 50_000).solve(p)
         assert found.residual <= 1e-8
         A, q = dense(p)
         x = cp.Variable(p.size)
         sets = [cp.SOC(0.4 * x[0], x[1:6]), x[6] >= 0, x[8] <= 0, x[9:11] >= [-0.3, -0.2], x[9:11] <= [0.3, 0.5]]
-        sets.append(cp.SOC(0.5 * x[11], x[12:14]))
+        sets += [cp.SOC(0.5 * x[11], x[12:14]), cp.norm(x[14:16]) <= 0.1]
         least = cp.Problem(cp.Minimize(cp.quad_form(x, cp.psd_wrap(A)) / 2 + q @ x), sets).solve(solver="CLARABEL")
         assert found.z @ A @ found.z / 2 + q @ found.z == pytest.approx(least, abs=1e-7)
+        assert np.linalg.norm(found.z[14:16]) == pytest.approx(0.1)
+
+
+def test_sweeps_take_torsion_and_rolling_apart():
+    """To the answer of the exact method, which is the only one: W is positive definite and friction small."""
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        J, c = rng.normal(size=(12, 18)), rng.normal(size=2)
+        J[:, 0], J[[0, 6], 0] = 0.0, 1.0
+        kinds = [cone(6, 0.1, APART, c=c[0] - 1.0), cone(6, 0.2, APART, c=c[1] - 1.0)]
+        p = pose(sparse.eye_array(18), np.zeros(18), J, kinds)
+        found, exact = find_solver("nsgs").adjusted(1e-9, 5000).solve(p), find_solver("blocks-exact").solve(p)
+        assert found.claimed is Status.SOLVED
+        assert exact.z[::6].max() > 0
+        np.testing.assert_allclose(found.z, exact.z, atol=1e-6)
+        assert "a law of their own" in find_solver("apgd").solve(p).reason
 
 
 @METHODS

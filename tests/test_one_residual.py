@@ -103,15 +103,31 @@ def random_sets(rng):
     widths = [int(rng.choice(WIDTHS[k])) for k in kinds]
     first = np.append(0, np.cumsum(widths))
     n, mu = int(first[-1]), np.where(kinds == NO_CONE, 0.0, rng.choice([0.0, 0.3, 1.5, 40.0], kinds.size))
-    J = rng.standard_normal((n, int(rng.integers(1, n + 1)))) * 10.0 ** rng.uniform(-2, 2, (n, 1))
-    if rng.random() < 0.4:
-        part = np.repeat(rng.integers(0, 2, kinds.size), widths)
+    columns = int(rng.integers(1, n + 1))
+    J, unit = rng.integers(-3, 4, (n, columns)).astype(float), 2.0 ** rng.integers(-2, 3, (n, 1))
+    # Some rows are others once more: impulses that cancel there, however large, move nothing. All sums are exact.
+    twin, far = rng.integers(0, n, n), np.zeros(n)
+    same = rng.random(n) < 0.4
+    J[same] = J[twin[same]]
+    J *= unit
+    for i in np.flatnonzero(rng.random(n) < 0.3):
+        k = int(twin[i])
+        if i != k and np.array_equal(J[i] / unit[i], J[k] / unit[k]):
+            size = 2.0 ** rng.integers(4, 22)
+            far[i], far[k] = far[i] + size / unit[i, 0], far[k] - size / unit[k, 0]
+    part = np.repeat(rng.integers(0, 2, kinds.size), widths)
+    if rng.random() < 0.3:
         J = np.hstack([np.where((part == k)[:, None], J, 0.0) for k in (0, 1)])
     J[np.repeat(rng.random(kinds.size) < 0.1, widths)] = 0.0
-    q = rng.standard_normal(n) * 10.0 ** rng.uniform(-6, 2, n)
+    q = rng.integers(-64, 65, n) * 2.0 ** rng.integers(-6, 4)
     lower = np.where(rng.random(n) < 0.5, 0.0, -np.inf)
-    upper = np.where(rng.random(n) < 0.5, np.inf, rng.uniform(0.0, 2.0, n))
-    z = rng.standard_normal(n) * (rng.random(n) < 0.8) * 10.0 ** rng.uniform(-3, 8)
+    upper = np.where(rng.random(n) < 0.5, np.inf, rng.integers(0, 9, n) / 4.0)
+    z = np.where(rng.random(n) < 0.7, rng.integers(-32, 33, n) / 16.0, 0.0)
+    # Idle contacts far away, and others that press.
+    idle = rng.random(kinds.size) < 0.3
+    for i in np.flatnonzero(idle):
+        z[first[i] : first[i + 1]], q[first[i]] = 0.0, 2.0 ** rng.integers(-2, 16)
+    z += np.where(np.repeat(idle, widths), 0.0, far)
     return kinds, first, mu, (lower, upper), J, q, np.clip(z, lower, upper) if rng.random() < 0.5 else z
 
 

@@ -62,22 +62,39 @@ def test_a_silo_measures_the_last_fifth_of_what_its_floor_holds():
 
 @pytest.fixture(scope="module")
 def settled():
-    """A silo whose wall has risen by more than a grain, and its run."""
-    silo = SCENES.find("silo")(N=50)
-    plan = planned(silo, ["coulomb"], None, [silo.mu], [8e-3], 1, 1e-3)
-    scene = silo.scene()
-    return silo, run(scene, plan.stepper(scene, plan.formulations[0], 8e-3), 80)
+    """Silos whose walls have risen by more than a grain, and their runs."""
+    found = []
+    for seed in range(3):
+        silo = SCENES.find("silo")(N=50, seed=seed)
+        plan = planned(silo, ["coulomb"], None, [silo.mu], [8e-3], 1, 1e-3)
+        scene = silo.scene()
+        found.append((silo, run(scene, plan.stepper(scene, plan.formulations[0], 8e-3), 80)))
+    return found
 
 
-def test_a_silo_keeps_janssens_law(settled):
-    silo, track = settled
-    truths = {x.name: x for x in silo.truths(track)}
-    assert set(truths) == {"momentum balance", "energy balance", "weight carried", "weight on the floor"}
-    assert all(x.holds for x in truths.values()), truths
-    assert truths["weight carried"].theory == pytest.approx(1.0, abs=0.02)
-    assert truths["weight on the floor"].computed < 0.8
-    # It is no law of a wall that does not move, or too little.
+def off(truths):
+    """By how much the weights on the floors of several silos are off, their mean beside the tolerance.
+
+    One pile of fifty grains is off by as much as the tolerance, up or down: which one is up to its seed and rounding.
+    """
+    floors = [found["weight on the floor"] for found in truths]
+    return np.mean([x.computed - x.theory for x in floors]) / np.mean([x.tolerance for x in floors])
+
+
+def test_silos_keep_janssens_law(settled):
+    truths = [{x.name: x for x in silo.truths(track)} for silo, track in settled]
+    assert abs(off(truths)) < 1
+    for found in truths:
+        assert set(found) == {"momentum balance", "energy balance", "weight carried", "weight on the floor"}
+        assert all(x.holds for name, x in found.items() if name != "weight on the floor"), found
+        assert found["weight carried"].theory == pytest.approx(1.0, abs=0.02)
+        assert found["weight on the floor"].computed < 0.8
+
+
+def test_it_is_no_law_of_a_wall_that_does_not_move_or_too_little_nor_of_twice_the_weight(settled):
+    silo, track = settled[0]
     for rising in (0.0, 0.01):
         assert "weight on the floor" not in {x.name for x in replace(silo, rising=rising).truths(track)}
-    track.steps.held[-16:] *= 2.0
-    assert [x.name for x in silo.truths(track) if not x.holds] == ["weight on the floor"]
+    double = [replace(track, steps=track.steps._replace(held=2.0 * track.steps.held)) for _, track in settled]
+    truths = [{x.name: x for x in silo.truths(track)} for (silo, _), track in zip(settled, double, strict=True)]
+    assert off(truths) > 1

@@ -24,7 +24,7 @@ from scipy.sparse.linalg import splu
 from workbench.algorithms.block_sets import project_blocks
 from workbench.algorithms.first_order import Blocks, FirstOrder, gather, scatter
 from workbench.arrays import Array
-from workbench.problems.sets import ASSOCIATED, COULOMB
+from workbench.problems.sets import ASSOCIATED, COULOMB, DISC
 
 AT_ONCE, MOST = 10, 5000
 NEAR = 1e-6
@@ -97,9 +97,9 @@ class Alternating:
 SOLVER = FirstOrder(
     name="admm",
     solves=frozenset({"conic QP", "global conic QP", "Coulomb NCP", "global Coulomb NCP", "contact blocks"}),
-    guaranteed_for="associated flow and intervals with W symmetric PSD, in the limit; Coulomb's law: no proof",
+    guaranteed_for="associated flow, discs and intervals with W symmetric PSD, in the limit; Coulomb's law: no proof",
     source="Carpentier, Montaut & Le Lidec 2024",
-    laws=frozenset({COULOMB, ASSOCIATED}),
+    laws=frozenset({COULOMB, ASSOCIATED, DISC}),
     begin=Alternating,
     at_once=AT_ONCE,
     most=MOST,

@@ -18,7 +18,7 @@ from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import VECTOR
 from workbench.problems.residual import BLOCK_SETS
-from workbench.problems.sets import ASSOCIATED
+from workbench.problems.sets import ASSOCIATED, DISC
 
 AT_ONCE, MOST = 10, 20_000
 DOUBLINGS = 60
@@ -99,9 +99,9 @@ class Accelerated:
 SOLVER = FirstOrder(
     name="apgd",
     solves=frozenset({"conic QP", "global conic QP", "contact blocks"}),
-    guaranteed_for="associated flow and intervals with W symmetric PSD, in the limit: the energy falls like 1 / k^2",
+    guaranteed_for="associated flow, discs, intervals, W symmetric PSD, in the limit: the energy falls like 1 / k^2",
     source="Mazhar, Heyn, Negrut & Tasora 2015",
-    laws=frozenset({ASSOCIATED}),
+    laws=frozenset({ASSOCIATED, DISC}),
     begin=Accelerated,
     at_once=AT_ONCE,
     most=MOST,

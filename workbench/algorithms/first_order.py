@@ -3,8 +3,8 @@
     v = V^T x,   u = J v + q,   u complementary to x in its set, block by block
 
 with the rows of J (X, n) and of V = J M^-1 stored; a compliance is a velocity of its own. A problem over W has J = W
-and V = 1. Blocks are friction cones, normal first, or intervals. Every block has units of its own, those of the
-residual: rho_i = m_i / tr W_ii for a cone, 1 / W_ii for an interval; methods see D W D with D = sqrt(rho).
+and V = 1. Blocks are friction cones, normal first, discs or intervals. Every block has units of its own, those of the
+residual: rho_i = m_i / tr W_ii for a cone or disc, 1 / W_ii for an interval; methods see D W D with D = sqrt(rho).
 
 A method has x (X,), the last iterate, and `advance(count)`. After every few iterations the iterate is measured, the
 best one kept and shown to who watches, until it is as small as asked for.
@@ -31,11 +31,17 @@ from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConeProblem
 from workbench.problems.islands import parts_of
 from workbench.problems.residual import BlockSets, Rows, measure
-from workbench.problems.sets import ASSOCIATED, COULOMB, contact_by_contact
+from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, contact_by_contact
 from workbench.problems.solution import Solution, Status
 
 STOP = 1e-7
 """Residual at which a method stops if nothing else is asked for."""
+
+NOT_TAKEN = {
+    COULOMB: "a cone under Coulomb's law has no energy that it minimises; associated flow has",
+    APART: "torsion and rolling apart are a law of their own, whose answer is no projection on one cone",
+}
+"""Law: why a method does not take it, if it does not."""
 
 Indices = NDArray[np.int64]
 STORED = (INDICES, INDICES, VECTOR)
@@ -118,7 +124,8 @@ def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, part: Indices, o
     scale = sparse.diags_array(D)
     J, V = sparse.csr_array(scale @ J), sparse.csr_array(scale @ V)
     row, column = _places(first)
-    sets = BlockSets(first, cone, mu, lower / D, upper / D)
+    # The radius of a disc is an impulse, which a friction coefficient is not.
+    sets = BlockSets(first, cone, np.where(cone == DISC, mu / D[first[:-1]], mu), lower / D, upper / D)
     return Blocks(_stored(J), _stored(V), J.shape[1], own * D[row] * D[column], D * q, sets, part, order, D)
 
 
@@ -174,10 +181,9 @@ def objection(problem: Any, laws: frozenset[int]) -> str | None:
         if not isinstance(problem, ConeProblem | GlobalConeProblem):
             return f"friction cones are needed, not {problem.kind}"
         return None if np.ndim(problem.q) == 1 else "one problem at a time is needed, not a batch"
-    if COULOMB not in laws and (problem.cone == COULOMB).any():
-        return "a cone under Coulomb's law has no energy that it minimises; associated flow has"
-    if (problem.cone > ASSOCIATED).any():
-        return "it projects neither on discs of given radius nor on torsion and rolling apart"
+    for law, reason in NOT_TAKEN.items():
+        if law not in laws and (problem.cone == law).any():
+            return reason
     k = np.diff(problem.unknown)
     if (np.diff(problem.row) == k).all() and k.size:
         row, column = _places(problem.unknown)

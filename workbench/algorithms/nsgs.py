@@ -1,6 +1,7 @@
-"""Nonsmooth block Gauss-Seidel (NSGS) for friction cones and intervals, over bodies.
+"""Nonsmooth block Gauss-Seidel (NSGS) for friction cones, discs and intervals, over bodies.
 
-Each block in turn is solved with the others held (`gauss_seidel`): a cone exactly, an interval row by row. Source:
+Each block in turn is solved with the others held (`gauss_seidel`): a cone exactly, a disc or a cone
+with torsion and rolling apart by Newton steps, an interval row by row. Source:
 Jourdan, Alart & Jean 1998; Acary, Bremond & Huber 2018. Guarantee: sweeps converge for associated flow with a symmetric
 positive definite W, as a block coordinate descent of a strictly convex energy does; linearly, at a rate that falls with
 the number of contacts that stand on one another. For Coulomb's law there is no proof, and sweeps may stall.
@@ -11,7 +12,7 @@ import numpy as np
 from workbench.algorithms.first_order import Blocks, FirstOrder
 from workbench.algorithms.gauss_seidel import Bodies, own_rows, sweeps_of_bodies
 from workbench.arrays import Array
-from workbench.problems.sets import ASSOCIATED, COULOMB
+from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC
 
 AT_ONCE, MOST = 5, 10_000
 
@@ -32,9 +33,9 @@ class Sweeps:
 SOLVER = FirstOrder(
     name="nsgs",
     solves=frozenset({"conic QP", "global conic QP", "Coulomb NCP", "global Coulomb NCP", "contact blocks"}),
-    guaranteed_for="associated flow and intervals with W symmetric positive definite; Coulomb's law: no proof",
+    guaranteed_for="associated flow, discs and intervals with W symmetric positive definite; Coulomb's law: no proof",
     source="Jourdan, Alart & Jean 1998",
-    laws=frozenset({COULOMB, ASSOCIATED}),
+    laws=frozenset({COULOMB, ASSOCIATED, APART, DISC}),
     begin=Sweeps,
     at_once=AT_ONCE,
     most=MOST,
