@@ -109,7 +109,9 @@ def plates() -> Iterator[Row]:
     """Plates that lie on one another on four corners each: W has a rank of half its size."""
     from workbench.algorithms import find_solver
     from workbench.problems.classes import ConicQP, CoulombNCP
-    from workbench.problems.sets import normals_first
+
+    # Older revisions have it nowhere else.
+    from workbench.problems.friction_problem import normals_first
 
     for count in (4, 8, 16, 32, 48, 96):
         for law, kind, name in (("coulomb", CoulombNCP, "coulomb-exact"), ("ccp", ConicQP, "ccp-exact")):
