@@ -113,7 +113,7 @@ def random_sets(rng):
     for i in np.flatnonzero(rng.random(n) < 0.3):
         k = int(twin[i])
         if i != k and np.array_equal(J[i] / unit[i], J[k] / unit[k]):
-            size = 2.0 ** rng.integers(4, 22)
+            size = 2.0 ** rng.integers(4, 27)
             far[i], far[k] = far[i] + size / unit[i, 0], far[k] - size / unit[k, 0]
     part = np.repeat(rng.integers(0, 2, kinds.size), widths)
     if rng.random() < 0.3:
@@ -126,7 +126,7 @@ def random_sets(rng):
     # Idle contacts far away, and others that press.
     idle = rng.random(kinds.size) < 0.3
     for i in np.flatnonzero(idle):
-        z[first[i] : first[i + 1]], q[first[i]] = 0.0, 2.0 ** rng.integers(-2, 16)
+        z[first[i] : first[i + 1]], q[first[i]] = 0.0, 2.0 ** rng.integers(-2, 25)
     z += np.where(np.repeat(idle, widths), 0.0, far)
     return kinds, first, mu, (lower, upper), J, q, np.clip(z, lower, upper) if rng.random() < 0.5 else z
 
@@ -153,7 +153,7 @@ def test_the_residual_of_contact_blocks_is_the_formularys(few, monkeypatch):
     rng = np.random.default_rng(1)
     if not few:
         monkeypatch.setattr(ContactBlocks, "small", None)
-    for _ in range(200):
+    for _ in range(400):
         kinds, first, mu, bounds, J, q, z = random_sets(rng)
         M, n = J @ J.T, J.shape[1]
         b = rng.standard_normal(n) * 10.0 ** rng.uniform(-3, 3)
