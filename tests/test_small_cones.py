@@ -22,7 +22,7 @@ from workbench.algorithms.small_cones import (
     solve_small,
 )
 from workbench.problems.classes import ConicQP, CoulombNCP
-from workbench.problems.residual import BlockSets, Rows, measure
+from workbench.problems.residual import BlockSets, Iterate, measure
 from workbench.problems.sets import ASSOCIATED, COULOMB, NO_CONE, normals_first
 
 BOTH = pytest.mark.parametrize("associated", [False, True])
@@ -247,7 +247,7 @@ def test_what_is_returned_is_the_residual_of_the_best_iterate(associated):
         unit = in_units(W, q, first, given[1], D, W_D, q_D)
         x = z / D / unit
         part = np.zeros(8, dtype=np.int64)
-        rows = Rows(x, W_D @ x + q_D, q_D, q_D, abs(W_D) @ abs(x), np.diag(W_D).copy())
+        rows = Iterate(x, W_D @ x + q_D, q_D, q_D, abs(W_D) @ abs(x), np.diag(W_D).copy())
         again = measure(given, part, part, rows, np.empty(8))
         assert residual == pytest.approx(again, rel=0.05)
         assert residual > VERIFIED

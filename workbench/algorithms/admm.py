@@ -1,4 +1,4 @@
-"""The alternating direction method of multipliers (ADMM) for friction cones and intervals, over bodies.
+"""The alternating direction method of multipliers (ADMM) for friction cones, discs and intervals, over bodies.
 
 For min 1/2 x.W x + (q + s).x over the sets: with a copy z of x that is held in them, and multipliers g of x = z,
 

@@ -14,7 +14,7 @@ from workbench.algorithms.gauss_seidel import Bodies, own_rows, sweeps_of_bodies
 from workbench.algorithms.sparse_contacts import all_contacts, contact_velocity, newton_matrix
 from workbench.algorithms.stages import Stages
 from workbench.arrays import Array
-from workbench.problems.residual import BlockSets, Rows, measure
+from workbench.problems.residual import BlockSets, Iterate, measure
 from workbench.problems.sets import ASSOCIATED, COULOMB, contact_of_row
 
 PIVOTING = 1e-6
@@ -109,7 +109,7 @@ class Contacts(Stages):
     def residual(self, z: Array) -> float:
         """The worst contact's, all contacts one part."""
         q = self.q.ravel()
-        rows = Rows(z.ravel(), self.velocity(z).ravel(), q, q, self.terms(z).ravel(), self.diagonal)
+        rows = Iterate(z.ravel(), self.velocity(z).ravel(), q, q, self.terms(z).ravel(), self.diagonal)
         return measure(self.sets, self.part, self.part, rows, np.empty(self.part.size))
 
     def tidy(self, z: Array) -> None:

@@ -30,7 +30,7 @@ from workbench.problems.classes import ConeProblem
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConeProblem
 from workbench.problems.islands import parts_of
-from workbench.problems.residual import BlockSets, Rows, measure
+from workbench.problems.residual import BlockSets, Iterate, measure
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, contact_by_contact
 from workbench.problems.solution import Solution, Status
 
@@ -102,7 +102,7 @@ class Blocks:
         self.velocity(x, v, u)
         first, column, J = self.J
         gather(first, column, abs(J), abs(v), np.zeros(self.size), terms)
-        rows = Rows(x, u, self.q, self.q, terms, own_diagonal(self.own, self.sets.first))
+        rows = Iterate(x, u, self.q, self.q, terms, own_diagonal(self.own, self.sets.first))
         return measure(self.sets, self.part, self.part, rows, np.empty(self.part.size))
 
     def plain(self, x: Array) -> Array:

@@ -30,7 +30,7 @@ from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import FAST, INDICES, MATRIX, VECTOR, affine, copy, lu_factor, lu_solve, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.problems.islands import coupled_parts
-from workbench.problems.residual import BLOCK_SETS, BlockSets, Rows, length, measure
+from workbench.problems.residual import BLOCK_SETS, BlockSets, Iterate, length, measure, row_product
 from workbench.problems.sets import DISC, NO_CONE
 
 ENOUGH, VERIFIED, LAST = 1e-12, 1e-10, 1e-13
@@ -195,12 +195,9 @@ def keep_better(p, trial, u, best, z):
     n = p.q.shape[0]
     terms, diagonal = scratch(n), scratch(n)
     for k in range(n):
-        total = size = 0.0
-        for j in range(n):
-            term = p.W[k, j] * trial[j]
-            total, size = total + term, size + abs(term)
+        total, size = row_product(p.W, k, 1.0, trial)
         u[k], terms[k], diagonal[k] = total + p.q[k], size, p.W[k, k]
-    residual = measure(p.sets, p.part, p.part, Rows(trial, u, p.q, p.q, terms, diagonal), scratch(p.part.shape[0]))
+    residual = measure(p.sets, p.part, p.part, Iterate(trial, u, p.q, p.q, terms, diagonal), scratch(p.part.shape[0]))
     if residual < best:
         copy(trial, z)
     return residual

@@ -264,7 +264,7 @@ class BlockSets(NamedTuple):
     upper: Array
 
 
-class Rows(NamedTuple):
+class Iterate(NamedTuple):
     """What every row (X,) has at an iterate, in units: the iterate y, its velocity w = W y + free, the free velocity,
     the sizes of what that is the sum of, those of the terms of W y; and the diagonal of W in any units."""
 
@@ -277,10 +277,10 @@ class Rows(NamedTuple):
 
 
 BLOCK_SETS = argument_type(BlockSets, INDICES, INDICES, VECTOR, VECTOR, VECTOR)
-ROWS = argument_type(Rows, *(VECTOR,) * 6)
+ITERATE = argument_type(Iterate, *(VECTOR,) * 6)
 
 
-@kernel(types.UniTuple(types.float64, 3)(ROWS, I64, types.float64, types.float64), **WITHIN)
+@kernel(types.UniTuple(types.float64, 3)(ITERATE, I64, types.float64, types.float64), **WITHIN)
 def measure_row(rows, k, low, high):
     """Of row k within [low, high]: its gap, what y can answer of the free velocity, and how far it moves."""
     y, w, free = rows.y[k], rows.w[k], rows.free[k]
@@ -295,7 +295,7 @@ def measure_row(rows, k, low, high):
     return abs(gap) if np.isfinite(w + y) else np.inf, competes, motion
 
 
-@kernel(types.UniTuple(types.float64, 4)(ROWS, I64, I64, I64, types.float64, VECTOR, VECTOR), **WITHIN)
+@kernel(types.UniTuple(types.float64, 4)(ITERATE, I64, I64, I64, types.float64, VECTOR, VECTOR), **WITHIN)
 def measure_set(rows, a, b, cone, mu, w, moved):
     """Of the cone or disc of the rows a : b: its gap, its scale so far, which impulses count beside that, and how far
     it moves; w, moved (X,) are lost there."""
@@ -330,7 +330,7 @@ def relative(gap, scale):
     return (gap / scale if scale > 0.0 else np.inf) if gap > 0.0 else 0.0
 
 
-@kernel(types.float64(BLOCK_SETS, INDICES, INDICES, ROWS, VECTOR))
+@kernel(types.float64(BLOCK_SETS, INDICES, INDICES, ITERATE, VECTOR))
 def measure(sets, part, together, rows, found):
     """The residual of every set into found (B,), that of intervals by their worst row; returns the worst of all.
 
@@ -388,7 +388,7 @@ def by_sets(
 ) -> Array:  # fmt: skip
     """The residual of every set (B,) at x (X,), all in the problem's units, D (X,) being those of its rows.
 
-    products(x) are W x and the sizes of its terms; otherwise as `measure` and `Rows` have them.
+    products(x) are W x and the sizes of its terms; otherwise as `measure` and `Iterate` have them.
     """
     k, found = lift(D, x, q), np.empty(sets.cone.size)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -398,10 +398,20 @@ def by_sets(
         mu = np.where(sets.cone == DISC, np.ldexp(sets.mu, k) / D[sets.first[:-1]], sets.mu)
         lower, upper = np.ldexp(sets.lower, k) / D, np.ldexp(sets.upper, k) / D
         moved, terms = products(x)
-        rows = Rows(x / D, D * (moved + q), D * q, D * sizes, D * terms, np.require(diagonal, requirements="W"))
+        rows = Iterate(x / D, D * (moved + q), D * q, D * sizes, D * terms, np.require(diagonal, requirements="W"))
     first, cone, part = (np.require(y, requirements="W") for y in (sets.first, sets.cone, part))
     measure(BlockSets(first, cone, mu, lower, upper), part, part, rows, found)
     return found
+
+
+@kernel(types.UniTuple(types.float64, 2)(READ, I64, types.float64, READ_ROW), **WITHIN)
+def row_product(W, row, power, x):
+    """A row of W (n, n), raised by a power of two, times x (n,), and the sum of the sizes of its terms."""
+    total = size = 0.0
+    for j in range(x.shape[0]):
+        term = (power * W[row, j]) * x[j]
+        total, size = total + term, size + abs(term)
+    return total, size
 
 
 @kernel(types.float64(READ, READ_ROW, READ_ROW, READ_ROW, READ_ROW))
@@ -420,17 +430,14 @@ def bounded_residual(M, q, lower, upper, z):
     for i in range(n):
         # Powers of two, which round nothing, come first: M z may be too small for a double, but not D M z.
         share, exponent = frexp(D[i])
-        power, total, size = ldexp(1.0, exponent), 0.0, 0.0
-        for j in range(n):
-            term = (power * M[i, j]) * z_up[j]
-            total += term
-            size += abs(term)
+        power = ldexp(1.0, exponent)
+        total, size = row_product(M, i, power, z_up)
         given = power * ldexp(q[i], k)
         w[i], terms[i], free[i] = share * (total + given), share * size, share * given
         low[i], high[i] = ldexp(lower[i], k) / D[i], ldexp(upper[i], k) / D[i]
     for i in range(n):
         z_up[i] /= D[i]
-    rows = Rows(z_up, w, free, free, terms, D)
+    rows = Iterate(z_up, w, free, free, terms, D)
     return measure(BlockSets(first, cone, low, low, high), part, one, rows, scratch(n))
 
 
@@ -473,15 +480,11 @@ def contact_residual(W, q, mu, d, associated, z):
         z_up[k] = ldexp(z[k], up)
     coupled_parts(W, owner, part)
     for k in range(n):
-        row, total, size = place[k], 0.0, 0.0
-        for j in range(n):
-            term = W[row, j] * z_up[j]
-            total += term
-            size += abs(term)
+        total, size = row_product(W, place[k], 1.0, z_up)
         # q comes last: beside impulses that cancel, however large they are, it would be lost.
         given = ldexp(free[k], up)
         w[k], terms[k], free[k], y[k] = D[k] * (total + given), D[k] * size, D[k] * given, ldexp(y[k], up) / D[k]
-    rows = Rows(y, w, free, free, terms, diagonal)
+    rows = Iterate(y, w, free, free, terms, diagonal)
     return measure(BlockSets(first, cone, coefficient, y, y), part, part, rows, scratch(r))
 
 

@@ -11,13 +11,12 @@ from numba import types
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
-from workbench.problems.islands import parts_over_bodies
+from workbench.problems.islands import READ_INDICES, parts_over_bodies
 from workbench.problems.mass import mass_of, solve_mass
 from workbench.problems.residual import READ_ROW
 
 MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES = 200, 400, 400
 """Rows, unknowns and velocities up to which contact blocks are few."""
-READ_INDICES = types.Array(types.int64, 1, "C", readonly=True)
 STORED = READ_INDICES, READ_INDICES, READ_ROW
 """pointer, index, data of a sparse matrix."""
 
