@@ -195,7 +195,7 @@ def keep_better(p, trial, u, best, z):
     n = p.q.shape[0]
     terms, diagonal = scratch(n), scratch(n)
     for k in range(n):
-        total, size = row_product(p.W, k, 1.0, trial)
+        total, size = row_product(p.W, k, trial)
         u[k], terms[k], diagonal[k] = total + p.q[k], size, p.W[k, k]
     residual = measure(p.sets, p.part, p.part, Iterate(trial, u, p.q, p.q, terms, diagonal), scratch(p.part.shape[0]))
     if residual < best:

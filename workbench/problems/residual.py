@@ -404,12 +404,12 @@ def by_sets(
     return found
 
 
-@kernel(types.UniTuple(types.float64, 2)(READ, I64, types.float64, READ_ROW), **WITHIN)
-def row_product(W, row, power, x):
-    """A row of W (n, n), raised by a power of two, times x (n,), and the sum of the sizes of its terms."""
+@kernel(types.UniTuple(types.float64, 2)(READ, I64, READ_ROW), **WITHIN)
+def row_product(W, row, x):
+    """A row of W (n, n) times x (n,), and the sum of the sizes of its terms."""
     total = size = 0.0
     for j in range(x.shape[0]):
-        term = (power * W[row, j]) * x[j]
+        term = W[row, j] * x[j]
         total, size = total + term, size + abs(term)
     return total, size
 
@@ -430,8 +430,10 @@ def bounded_residual(M, q, lower, upper, z):
     for i in range(n):
         # Powers of two, which round nothing, come first: M z may be too small for a double, but not D M z.
         share, exponent = frexp(D[i])
-        power = ldexp(1.0, exponent)
-        total, size = row_product(M, i, power, z_up)
+        power, total, size = ldexp(1.0, exponent), 0.0, 0.0
+        for j in range(n):
+            term = (power * M[i, j]) * z_up[j]
+            total, size = total + term, size + abs(term)
         given = power * ldexp(q[i], k)
         w[i], terms[i], free[i] = share * (total + given), share * size, share * given
         low[i], high[i] = ldexp(lower[i], k) / D[i], ldexp(upper[i], k) / D[i]
@@ -480,7 +482,7 @@ def contact_residual(W, q, mu, d, associated, z):
         z_up[k] = ldexp(z[k], up)
     coupled_parts(W, owner, part)
     for k in range(n):
-        total, size = row_product(W, place[k], 1.0, z_up)
+        total, size = row_product(W, place[k], z_up)
         # q comes last: beside impulses that cancel, however large they are, it would be lost.
         given = ldexp(free[k], up)
         w[k], terms[k], free[k], y[k] = D[k] * (total + given), D[k] * size, D[k] * given, ldexp(y[k], up) / D[k]
