@@ -389,3 +389,19 @@ def test_a_solver_refuses_the_other_law_with_a_reason():
     solution = COULOMB.solve(ConicQP(np.eye(3), -np.ones(3), np.array([0.3])))
     assert solution.claimed is Status.REFUSED
     assert "Coulomb NCP" in solution.reason
+
+
+@pytest.mark.parametrize("law", ["coulomb", "ccp"])
+def test_a_start_that_is_the_solution_is_the_answer_at_once(law):
+    """Few contacts, in one go; from nothing the same problem takes steps."""
+    rng = np.random.default_rng(5)
+    (W, q), mu = stack(rng, 3, 2, 3), np.full(3, 0.5)
+    problem, solver = (CoulombNCP(W, q, mu, 2), COULOMB) if law == "coulomb" else (ConicQP(W, q, mu, 2), CCP)
+    cold = solver.solve(problem)
+    again = solver.solve_from(problem, cold.z)
+    assert cold.verified
+    assert again.verified
+    assert again.iterations == 0 < cold.iterations
+    assert again.z == pytest.approx(cold.z, abs=1e-12)
+    # A start that leads nowhere costs no more than the start.
+    assert solver.solve_from(problem, np.full(problem.size, 1e6)).verified

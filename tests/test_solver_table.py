@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from workbench.algorithms.paths import Path, objection, path_to
 from workbench.algorithms.table import cells
 from workbench.algorithms.tuning import Tuning
 from workbench.cli.main import main
+from workbench.errors import DataError
 from workbench.escalation import default_solver
 from workbench.problems.bridges import BRIDGES, de_saxce
 from workbench.problems.classes import MLCP, CoulombNCP
@@ -165,6 +167,41 @@ def test_no_proof_comes_over_a_bridge_that_rounds():
     same = solved_by_path(chain, MixedNCP(-np.eye(2), -np.ones(2), 0.0, np.inf, [], sets))
     assert (same.claimed, same.verified) == (Status.NO_SOLUTION, True)
     assert same.path == ("intervals as bounds",)
+
+
+@pytest.mark.parametrize("problem", KINDS)
+@pytest.mark.parametrize("name", SOLVERS.names)
+def test_no_chain_of_bridges_is_cheaper(name, problem):
+    """Against all chains of less cost, one after another."""
+    solver, given = find_solver(name), EXAMPLES[0][problem]
+    path = path_to(solver, given)
+    if isinstance(path, str):
+        return
+    begun = Path(path.start)
+    ahead, most = [(0, begun)], sum(bridge.cost for bridge in path.bridges)
+    while ahead:
+        cost, there = ahead.pop()
+        assert cost >= most or there.end.kind not in solver.solves or solver.why_not(there.end) is not None
+        for bridge in BRIDGES:
+            if there.end.kind in bridge.leads and cost + bridge.cost < most and bridge not in there.bridges:
+                with suppress(DataError):
+                    ahead.append((cost + bridge.cost, there.over(bridge)))
+
+
+@pytest.mark.parametrize("name", SOLVERS.names)
+def test_a_path_is_taken_again_where_it_leads_to_the_solver(name):
+    solver = find_solver(name)
+    for problem in KINDS:
+        first, second = (path_to(solver, given[problem]) for given in EXAMPLES[:2])
+        if isinstance(first, str) or isinstance(second, str):
+            continue
+        again = path_to(solver, EXAMPLES[1][problem], like=first.names)
+        assert (again.names, again.is_sequence, again.end.kind) == (first.names, first.is_sequence, first.end.kind)
+        assert again.start.size == EXAMPLES[1][problem].size
+        # Whatever others did, there is a path.
+        for names in (["no bridge"], [BRIDGES[-1].name], [de_saxce.NAME]):
+            other = path_to(solver, EXAMPLES[1][problem], like=names)
+            assert not other.end.size or (other.end.kind in solver.solves and solver.why_not(other.end) is None)
 
 
 def test_the_command_line_prints_the_table(capsys):

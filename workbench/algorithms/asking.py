@@ -1,6 +1,6 @@
 """What a solver makes of a problem of any kind: by a path of bridges where it does not take that as it is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from workbench.algorithms.base import Solver, begun, measured
@@ -9,9 +9,10 @@ from workbench.problems.classes import Problem
 from workbench.problems.solution import Solution, Status
 
 
-def solved_by(solver: Solver, problem: Problem, *guess: Array) -> Solution:
-    """What a solver makes of a problem, from a guess if it has one."""
-    return _asked(solver, problem, lambda: solver.solve(problem, *guess))
+def solved_by(solver: Solver, problem: Problem, *guess: Array, like: Sequence[str] = ()) -> Solution:
+    """What a solver makes of a problem, from a guess if it has one; over bridges `like` those of another, if they lead
+    there (`paths.path_to`)."""
+    return _asked(solver, problem, lambda: solver.solve(problem, *guess), like=like)
 
 
 def solved_from(solver: Any, problem: Any, start: Array) -> Solution:
@@ -19,7 +20,10 @@ def solved_from(solver: Any, problem: Any, start: Array) -> Solution:
     return _asked(solver, problem, lambda: begun(solver, problem, start), start)
 
 
-def _asked(solver: Solver, problem: Problem, solve: Callable[[], Solution], start: Array | None = None) -> Solution:
+def _asked(
+    solver: Solver, problem: Problem, solve: Callable[[], Solution], start: Array | None = None,
+    like: Sequence[str] = (),
+) -> Solution:  # fmt: skip
     if problem.kind in solver.solves:
         found = measured(solver, problem, solve())
         if found.claimed is not Status.REFUSED:
@@ -27,4 +31,4 @@ def _asked(solver: Solver, problem: Problem, solve: Callable[[], Solution], star
     # Lazy: what is taken as it is needs no bridges.
     from workbench.algorithms.crossing import solved_by_path
 
-    return solved_by_path(solver, problem, start)
+    return solved_by_path(solver, problem, start, like)

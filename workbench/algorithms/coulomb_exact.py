@@ -21,7 +21,7 @@ from workbench.algorithms.coulomb_parts import Part, Staged, solve_by_parts
 from workbench.algorithms.one_contact import one_contact
 from workbench.algorithms.small_cones import VERIFIED, solve_small
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, SOLVE, VECTOR, is_finite
+from workbench.engine.kernels import INDICES, MATRIX, SOLVE, VECTOR, is_finite, set_all
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
 from workbench.engine.timing import clock
 from workbench.problems import sets
@@ -42,7 +42,7 @@ SOLVED, INACCURATE, NOT_FINITE = int(Status.SOLVED), int(Status.INACCURATE), int
 
 @kernel(NUMBER(MATRIX, VECTOR, VECTOR, COUNT, COUNT, VECTOR, INDICES))
 def contacts_in_one_go(W, q, mu, d, law, z, info):
-    """Cones of one law from zero; z (r (1 + d),) takes the best iterate. Returns the residual, inf where the data are
+    """Cones of one law from z (r (1 + d),), which takes the best iterate. Returns the residual, inf where the data are
     not finite."""
     n, r = q.shape[0], mu.shape[0]
     info[0] = 0
@@ -62,7 +62,7 @@ def contacts_in_one_go(W, q, mu, d, law, z, info):
             place[(1 + d) * i + 1 + a] = r + d * i + a
     first[r] = n
     for i in range(n):
-        free[i], x[i], no_bounds[i] = q[place[i]], 0.0, 0.0
+        free[i], x[i], no_bounds[i] = q[place[i]], z[place[i]], 0.0
         for j in range(n):
             own[i, j] = W[place[i], place[j]]
     residual = solve_small(own, free, BlockSets(first, cone, mu, no_bounds, no_bounds), x, x, info)
@@ -82,12 +82,14 @@ def _grade(residual):
 @kernel(SOLVE)
 def coulomb_kernel(M, q, lower, upper, mu, d, z, info):
     """The Coulomb NCP: M = W, z = [p_n, p_t]; lower and upper are not used."""
+    set_all(0.0, z)
     return _grade(contacts_in_one_go(M, q, mu, d, sets.COULOMB, z, info))
 
 
 @kernel(SOLVE)
 def ccp_kernel(M, q, lower, upper, mu, d, z, info):
     """The CCP (conic QP): M = W, z = [p_n, p_t]; lower and upper are not used."""
+    set_all(0.0, z)
     return _grade(contacts_in_one_go(M, q, mu, d, sets.ASSOCIATED, z, info))
 
 
@@ -100,7 +102,7 @@ class ExactSolver(KernelSolver):
         return self._solved(problem, None)
 
     def solve_from(self, problem: Problem, start: Array) -> Solution:
-        """The stages over many contacts from a start (n,), and all of them from zero where these end in no solution."""
+        """From a start (n,), and from zero where that ends in no solution."""
         return self._solved(problem, start)
 
     def _solved(self, problem: Problem, first: Array | None) -> Solution:
@@ -131,11 +133,15 @@ class ExactSolver(KernelSolver):
         return image.back(found.z), found.iterations, found.stages
 
     def _over_W(self, problem: ConeProblem, first: Array | None) -> Answer:
-        found = None if first is None else _searched(problem, first)
+        found = None if first is None else self._from(problem, first)
         if found is None or found[1] > self.tolerance:
             found = min(filter(None, (found, self.in_stages(problem))), key=lambda one: one[1])
         z, _, iterations, stages = found
         return z, iterations, stages
+
+    def _from(self, problem: ConeProblem, first: Array) -> Staged:
+        """The first stage alone, from a start (n,): few contacts in one go, many with sparse factors."""
+        return _in_one_go(problem, first) if problem.size <= LARGEST_DENSE else _searched(problem, first)
 
     def in_stages(self, problem: ConeProblem) -> Staged:
         """The best iterate, its residual, the iterations, and what every stage came to.
@@ -147,21 +153,22 @@ class ExactSolver(KernelSolver):
             if found is not None:
                 whole = found if found[1] <= self.tolerance else self.in_stages(Part.all_of(problem))
                 return min(found, whole, key=lambda one: one[1])
-        z, info, best = np.zeros(problem.size), np.zeros(1, dtype=np.int64), np.inf
-        stages = []
-        if problem.size <= LARGEST_DENSE:
-            W, q, _, _, mu, d = kernel_arguments(problem)
-            law = sets.ASSOCIATED if problem.associated else sets.COULOMB
-            best = contacts_in_one_go(W, q, mu, d, law, z, info)
-            stages.append(f"{info[0]} dense sweeps and Newton steps: {best:.1e}")
-        iterations = int(info[0])
+        none = np.zeros(problem.size), np.inf, 0, ()
+        z, best, iterations, stages = _in_one_go(problem) if problem.size <= LARGEST_DENSE else none
         if best > self.tolerance:
             z_blocks, residual, steps, report = _searched(problem)
-            iterations += steps
-            stages += report
+            iterations, stages = iterations + steps, stages + report
             if residual < best:
                 z, best = z_blocks, residual
-        return z, best, iterations, tuple(stages)
+        return z, best, iterations, stages
+
+
+def _in_one_go(problem: ConeProblem, start: Array | None = None) -> Staged:
+    """What the dense method comes to, from zero or from a start (n,)."""
+    W, q, _, _, mu, d = kernel_arguments(problem)
+    z, info = np.zeros(q.size) if start is None else np.array(start, dtype=float), np.zeros(1, dtype=np.int64)
+    residual = contacts_in_one_go(W, q, mu, d, sets.ASSOCIATED if problem.associated else sets.COULOMB, z, info)
+    return z, residual, int(info[0]), (f"{info[0]} dense sweeps and Newton steps: {residual:.1e}",)
 
 
 def _searched(problem: ConeProblem, start: Array | None = None) -> Staged:

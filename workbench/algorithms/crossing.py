@@ -6,6 +6,7 @@ the shift mu |u_t| of the one before, until the residual of Coulomb's problem is
 Acary, Cadoux, Lemarechal & Malick 2011). Guarantee of the sequence: none.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,15 +25,17 @@ MOST, PATIENCE = 200, 10
 """CCPs in a sequence at most, and those in a row that may bring no smaller residual."""
 
 
-def solved_by_path(solver: Solver, problem: Any, start: Array | None = None) -> Solution:
-    """A problem solved as the image that a path leads to; a refusal where there is no path.
+def solved_by_path(
+    solver: Solver, problem: Any, start: Array | None = None, like: Sequence[str] = ()
+) -> Solution:  # fmt: skip
+    """A problem solved as the image that a path leads to, one `like` another's if it may be; else a refusal.
 
     Solvers that take no start begin from nothing.
     """
     if not problem.size:
         return Solution(np.zeros(0), Status.SOLVED, 0.0, solver.tolerance, 0, 0.0, solver.name)
     at = clock()
-    path = path_to(solver, problem)
+    path = path_to(solver, problem, like)
     if isinstance(path, str):
         return refusal(solver, problem, path)
     found = _sequence(solver, problem, path, start) if path.is_sequence else _crossed(solver, problem, path, start)

@@ -1,14 +1,18 @@
 """The path from a problem to a solver: the cheapest chain of bridges that ends in a problem that the solver takes.
 
-A search over actual problems, cheapest first: whether a bridge applies depends on the numbers, and images are formed
-where the search comes by. From each kind of problem a bridge is crossed once at most. Where no chain leads from
-Coulomb's law to a solver, one from the CCP does for a sequence of CCPs (`crossing`). A problem without unknowns is
-solved by any solver.
+A search over actual problems: whether a bridge applies depends on the numbers, and images are formed where the search
+comes by. It goes first where the whole way is cheapest if every bridge applies (A*: Hart, Nilsson & Raphael 1968), so
+that what leads elsewhere is not formed. From each kind of problem a bridge is crossed once at most. Where no chain
+leads from Coulomb's law to a solver, one from the CCP does for a sequence of CCPs (`crossing`). A problem without
+unknowns is solved by any solver.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -72,10 +76,16 @@ class Path:
         return z
 
 
-def path_to(solver: Solver, problem: Any) -> Path | str:
-    """The path from a problem to a solver, or the reason why there is none."""
+def path_to(solver: Solver, problem: Any, like: Sequence[str] = ()) -> Path | str:
+    """The path from a problem to a solver, or the reason why there is none.
+
+    Problems that differ by little, as those of the steps of a run, mostly have the same path: what is `like` a path
+    with these names is taken for it if it leads there, without a search for a cheaper one.
+    """
     if not problem.size:
         return Path(problem)
+    if like and (known := _along(like, solver, problem)):
+        return known
     path = _chain(solver, problem, problem.kind)
     if isinstance(path, Path) or not de_saxce.is_shifted(problem):
         return path
@@ -94,8 +104,29 @@ def objection(solver: Solver, problem: Any) -> str | None:
     return path if isinstance(path, str) else None
 
 
+def _along(names: Sequence[str], solver: Solver, problem: Any) -> Path | None:
+    """The path of these names, if it leads from a problem to a solver."""
+    rest = [name for name in names if name != de_saxce.NAME]
+    is_sequence = len(rest) < len(names)
+    if is_sequence and not de_saxce.is_shifted(problem):
+        return None
+    try:
+        start = de_saxce.associated(problem, np.zeros(problem.size)) if is_sequence else problem
+        path = Path(start)
+        for name in rest:
+            bridge = next((b for b in BRIDGES if b.name == name and path.end.kind in b.leads), None)
+            if bridge is None:
+                return None
+            path = path.over(bridge)
+    except DataError:
+        return None
+    if path.end.kind not in solver.solves or solver.why_not(path.end) is not None:
+        return None
+    return replace(path, is_sequence=is_sequence)
+
+
 def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
-    """The cheapest chain, by Dijkstra's method; else the solver's reason, or that of a bridge to what it takes.
+    """The cheapest chain; else the solver's reason, or that of a bridge to what it takes.
 
     `kind` is what the problem is called in that reason.
     """
@@ -103,10 +134,10 @@ def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
     obstacles: dict[str, str] = {}
     others: list[str] = []
     crossed: set[tuple[Bridge, str]] = set()
-    order = count()
-    ahead: list[tuple[int, int, Path, Bridge | None]] = [(0, next(order), Path(problem), None)]
+    order, left = count(), _left(frozenset(solver.solves))
+    ahead: list[tuple[float, int, int, Path, Bridge | None]] = [(0, next(order), 0, Path(problem), None)]
     while ahead:
-        cost, _, path, bridge = heappop(ahead)
+        _, _, cost, path, bridge = heappop(ahead)
         if bridge is not None:
             begun = bridge, path.end.kind
             if begun in crossed:
@@ -131,10 +162,25 @@ def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
             refusals.append(reason)
         for next_bridge in BRIDGES:
             if path.end.kind in next_bridge.leads and (next_bridge, path.end.kind) not in crossed:
-                heappush(ahead, (cost + next_bridge.cost, next(order), path, next_bridge))
+                there = cost + next_bridge.cost
+                least = min(left.get(end, inf) for end in next_bridge.leads[path.end.kind])
+                heappush(ahead, (there + least, next(order), there, path, next_bridge))
     nowhere = f"{solver.name} solves {', '.join(sorted(solver.solves))}; no bridge leads there from {kind}"
     if refusals:
         return refusals[0]
     # The last obstacle before the solver is met where nothing else was in the way.
     reason = [*obstacles.values()][-1] if obstacles else next(iter(others), "")
     return f"{nowhere}: {reason}" if reason else nowhere
+
+
+@cache
+def _left(solves: frozenset[str]) -> Mapping[str, float]:
+    """What the way from each kind of problem to one of these costs, if every bridge applies; others lead nowhere."""
+    found = dict.fromkeys(solves, 0.0)
+    for _ in BRIDGES:
+        for bridge in BRIDGES:
+            for kind, ends in bridge.leads.items():
+                cost = bridge.cost + min(found.get(end, inf) for end in ends)
+                if cost < found.get(kind, inf):
+                    found[kind] = cost
+    return found

@@ -1,6 +1,7 @@
 """One compiled declaration, ready to pose and finish steps: the pieces of `stepping`, called from Python."""
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,8 @@ class Stepper:
 
     def follow(self, case: Case | None = None, relaxation: Relaxation = RIGID, steps: int = 0) -> None:
         """Start anew, a case from its own start; raises DataError where the record does not fit into memory."""
+        # The bridges to the problem that was solved last, if any.
+        self.path: tuple[str, ...] = ()
         none = np.zeros(0)
         q, v, data = (none, np.zeros(self.c.size[0]), none) if case is None else (*case.start(), case.data())
         across = width(self.core, self.work, q.size, steps)
@@ -146,7 +149,8 @@ class Stepper:
         """One pass; whether it came to an answer and the formulation asks for another."""
         # A kernel may start from the last step's answer, in this loop as in the compiled one.
         guess = (self.work.z,) if hasattr(solver, "kernel") else ()
-        solution = solved_by(solver, self.problem(), *guess)
+        solution = solved_by(solver, self.problem(), *guess, like=self.path)
+        self.path = solution.path
         answered = solution.claimed in (Status.SOLVED, Status.INACCURATE)
         return solution, answered and self.finish_pass(solution.z)
 
@@ -171,22 +175,28 @@ class Stepper:
             start += p.size
         if status is not Status.SINGULAR or not np.isfinite(A).all():
             return Status.NOT_FINITE.meaning
-        from workbench.language.notation import plain_relation
         from workbench.matrices.linear_algebra.rank import dependent_rows
 
         n_f = self.c.plan.n_free
-        place = [(i, F) for F in declaration.equations for i in range(F.size)]
+        place = [(i, words) for words, size in self._relations for i in range(size)]
         names = []
         for group in dependent_rows(A[:n_f, :n_f].copy()):
             rows: dict[str, list[str]] = {}
-            for i, F in (place[k] for k in sorted(group)):
-                rows.setdefault(plain_relation(F), []).append(str(i))
+            for i, words in (place[k] for k in sorted(group)):
+                rows.setdefault(words, []).append(str(i))
             names.append(" with ".join(f"{_few(some, 4, ', ')} of '{words} = 0'" for words, some in rows.items()))
         unknowns = ", ".join(u.name() for u in declaration.free)
         return (
             f"free unknowns ({unknowns}) cannot be eliminated: dependent rows {_few(names, 2, '; ')}; "
             "constraint relaxation (eps > 0) is the way out"
         )
+
+    @cached_property
+    def _relations(self) -> list[tuple[str, int]]:
+        """What stands on the left of every equation, and its rows: many steps of a run may lack an answer."""
+        from workbench.language.notation import plain_relation
+
+        return [(plain_relation(F), F.size) for F in self.c.declaration.equations]
 
 
 def _few(words: list[str], most: int, between: str) -> str:
