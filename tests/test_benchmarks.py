@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks import chosen
 from benchmarks.children.siconos_text import friction_text, mlcp_text
 from benchmarks.comparisons import COMPARISONS, mlcp, warm
 from benchmarks.harness import ROUNDS, Comparison, Failed, Missing, Options, Peer, Task, in_process
@@ -261,3 +262,23 @@ def test_friction_problems_without_a_folder_say_so():
     friction = next(c for c in COMPARISONS if c.name == "friction")
     with pytest.raises(Missing, match="WORKBENCH_DATA"):
         friction.tasks(Options())
+
+
+def test_what_auto_chooses_stands_beside_the_fastest_that_solve_all():
+    cell = chosen.Cell("LCP", "three of them", None, lambda seed: LCP([[2.0 + seed]], [-1.0]))
+    spent = {"auto": (3, 40.0), "lemke": (3, 20.0), "pgs": (2, 1.0), "keller": (3, 5e6)}
+    found = [chosen.Row(cell, name, solved, time, 2 * time) for name, (solved, time) in spent.items()]
+    row = chosen.table(found, 3).splitlines()[-1]
+    assert "40 µs, 80 µs | 3 | lemke 20 µs, 40 µs; keller 5 s, 10 s | 2 | 3 | 2.00" in row
+
+
+def test_every_solver_that_takes_a_problem_as_it_is_is_tried_and_a_slow_one_once(monkeypatch):
+    made = [chosen.Cell("LCP", f"n = {n}", None, lambda seed, n=n: chosen.definite(n, seed)) for n in (2, 3)]
+    monkeypatch.setattr(chosen, "cells", lambda: iter(made))
+    rows = list(chosen.rows(2, 0.0))
+    first = [row.solver for row in rows if row.cell is made[0]]
+    assert first[0] == "auto"
+    assert {"lemke", "enumerate", "clarabel"} < set(first)
+    assert not {"coulomb-exact", "mixed-exact"} & set(first)
+    assert all(row.solved == 2 and 0 < row.median <= row.worst for row in rows)
+    assert len(rows) == len(first), "all were slower than the limit of nothing"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from benchmarks.towers import tower_problem
 from workbench.algorithms.coulomb_exact import CCP, COULOMB, LARGEST_DENSE
 from workbench.algorithms.coulomb_newton import BlockProblem
 from workbench.algorithms.sparse_contacts import alart_curnier, natural_blocks
@@ -156,3 +157,11 @@ def test_a_quasi_static_row_of_independent_contacts_needs_no_more_than_sweeps():
     s = COULOMB.solve(CoulombNCP(W, q, np.full(r, 0.5)))
     assert s.claimed is Status.SOLVED
     assert s.residual <= 1e-12
+
+
+@pytest.mark.parametrize(("contacts", "seed"), [(100, 1), (100, 4), (150, 1)])
+def test_high_towers_that_slide_or_tumble_are_solved(contacts, seed):
+    """Proximal points do not go back to where a burst of Newton steps, which gained nothing, began."""
+    found = COULOMB.solve(tower_problem(contacts, seed).coulomb())
+    assert found.verified
+    assert found.residual <= ENOUGH * 10

@@ -27,7 +27,6 @@ from workbench.algorithms.small_cones import (
     RISE,
     RISES,
     ROUND_OFF,
-    ROUNDS,
     SHARE,
     SHORTEST,
     STEPS,
@@ -35,6 +34,8 @@ from workbench.algorithms.small_cones import (
 )
 from workbench.arrays import Array
 
+ROUNDS = 300
+"""Proximal points at most: towers of 75 boxes take up to a hundred."""
 ENOUGH, MANY = 1e-11, 100
 """Residual at which the stages end, once it does not fall by half any more, if nothing else is asked for; Newton steps
 after which ten times that is enough."""
@@ -148,10 +149,12 @@ def approach(search: Search, size: float, eps: float, most: int = ROUNDS) -> int
             continue
         eps, failed = min(RISES * eps, 1.0), failed + 1
         if failed % BURSTS == 0:
-            z, bursts = search.z.copy(), bursts + 1
-            irregular_steps(p, z, z.copy(), 0.0, 0.1 * LEAST * size, size, p.floors[bursts % len(p.floors)])
-            residual = search.offer(z)
-            eps = max(LEAST_EPS, min(eps, residual))
+            ahead, best, bursts = search.z.copy(), search.residual, bursts + 1
+            irregular_steps(p, ahead, ahead.copy(), 0.0, 0.1 * LEAST * size, size, p.floors[bursts % len(p.floors)])
+            # A burst that gains nothing ends where it began, which may lie behind the centre.
+            if search.offer(ahead) < best:
+                z, residual = ahead, search.residual
+                eps = max(LEAST_EPS, min(eps, residual))
         if residual < at_centre:
             centre, at_centre = z, residual
     return most
