@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from workbench.problems.classes import LCP, ConicQP, CoulombNCP, equilibration
+from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP, equilibration
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.mixed import MixedNCP
+from workbench.problems.residual import bounded_residuals, relative
+from workbench.problems.residual import equilibration as units_of
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
 
 FAR, FAR_SCALED, FAINT, FAINT_SCALED, QUIET = 1e5, 1e3, 1e-5, 1e-4, 1e-6
@@ -210,3 +212,57 @@ def test_rows_of_an_lcp_round_together_though_nothing_couples_them():
     """Up to 1e-13 of the rest is the rounding of a method that solves all rows at once; more than that counts."""
     for small, share in ((0.9e-13, FAINT_SCALED), (1.1e-13, QUIET)):
         assert LCP(np.eye(2), [-1.0, -small]).residual([1.0, 0.0]) == pytest.approx(small / share)
+
+
+def test_a_batch_has_the_residuals_of_its_problems():
+    """Each with data of its own, and many z for the same data."""
+    rng = np.random.default_rng(3)
+    J, q, z = rng.normal(size=(4, 6, 6)), rng.normal(size=(4, 6)), abs(rng.normal(size=(4, 6)))
+    W, mu = J @ J.swapaxes(-1, -2), rng.uniform(0.2, 1.0, (4, 2))
+    lower, upper = -rng.uniform(size=(4, 6)), rng.uniform(size=(4, 6))
+    for make, data in ((LCP, (W, q)), (MLCP, (W, q, lower, upper)), (ConicQP, (W, q, mu)), (CoulombNCP, (W, q, mu))):
+        one_by_one = [float(make(*(x[b] for x in data)).residual(z[b])) for b in range(4)]
+        assert make(*data).residual(z).tolist() == one_by_one
+        assert len(set(one_by_one)) == 4
+        same = make(*(x[0] for x in data))
+        assert same.residual(z).tolist() == [float(same.residual(z[b])) for b in range(4)]
+        assert make(*data).residual(z[0]).tolist() == [
+            float(make(*(x[b] for x in data)).residual(z[0])) for b in range(4)
+        ]
+
+
+def test_a_gap_that_nothing_measures_is_no_small_one():
+    assert relative(1.0, 2.0) == 0.5
+    assert relative(0.0, 0.0) == 0.0
+    for gap, scale in ((1.0, 0.0), (1.0, np.inf), (np.inf, 1.0), (0.0, np.inf), (np.inf, np.inf)):
+        assert relative(gap, scale) == np.inf
+
+
+@pytest.mark.parametrize("small", [0.0, 0.9e-12, 1.1e-12, 1e-6])
+def test_a_diagonal_entry_that_is_rounding_has_the_scale_of_what_it_meets(small):
+    """The kernel's units are those of `classes.equilibration`, on either side of what counts as rounding."""
+    M, units = np.array([[1.0, 1.0, 0.0], [-1.0, small, 0.0], [0.0, 0.0, 4.0]]), np.empty(3)
+    units_of(M, units)
+    assert units == pytest.approx(equilibration(M), rel=1e-15)
+    assert units == pytest.approx([1.0, small**-0.5 if small > 1e-12 else 1.0, 0.5])
+
+
+@pytest.mark.parametrize("bound", [np.inf, -np.inf])
+def test_bounds_that_leave_no_number_are_met_by_none(bound):
+    lower, upper = np.array([0.0, bound]), np.array([np.inf, bound])
+    for z in ([0.0, 0.0], [1.0, 1e300], [0.0, bound]):
+        assert MLCP(np.eye(2), [1.0, 0.0], lower, upper).residual(z) == np.inf
+
+
+def test_data_that_are_not_finite_have_no_residual():
+    """Problems refuse them; compiled loops pose problems without asking."""
+    M, q, z, found = np.eye(2)[None].copy(), np.ones((1, 2)), np.zeros((1, 2)), np.zeros(1)
+    lower, upper = np.zeros((1, 2)), np.full((1, 2), np.inf)
+    bounded_residuals(M, q, lower, upper, z, found)
+    assert found[0] == 0.0
+    for data in (M, q):
+        for bad in (np.nan, np.inf, -np.inf):
+            kept, data[0, -1] = data.copy(), bad
+            bounded_residuals(M, q, lower, upper, z, found)
+            data[:] = kept
+            assert found[0] == np.inf
