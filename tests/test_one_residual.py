@@ -266,3 +266,11 @@ def test_data_that_are_not_finite_have_no_residual():
             bounded_residuals(M, q, lower, upper, z, found)
             data[:] = kept
             assert found[0] == np.inf
+
+
+@pytest.mark.parametrize("problem", [ConicQP, CoulombNCP])
+def test_an_impulse_where_nothing_moves_is_a_solution(problem):
+    """A contact between bodies that are held: any impulse within the cone does, and none without."""
+    held = problem(np.zeros((3, 3)), np.zeros(3), [0.5])
+    assert held.residual([2.0, 0.6, 0.8]) == 0.0
+    assert held.residual([2.0, 1.2, 1.6]) > 0.1
