@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.side_by_side import corners, timed
+from benchmarks.side_by_side import plate_data, timed
 
 SIZES = (6, 60, 300)
 CONTACTS = (1, 4, 20, 100)
@@ -89,14 +89,8 @@ def skew(n: int, seed: int) -> Any:
 def plates(count: int, seed: int, law: str) -> Any:
     """As in `side_by_side`."""
     from workbench.problems.friction_problem import FrictionProblem
-    from workbench.problems.sets import normals_first
 
-    rng = np.random.default_rng([seed, count])
-    J = corners(count)
-    W = (J / 10.0 ** rng.uniform(-1, 1, J.shape[1])) @ J.T
-    q, order = J @ rng.normal(size=J.shape[1]) - np.tile([0.3 + seed % 2, 0, 0], count), normals_first(count, 2)
-    W = 0.5 * (W + W.T)
-    return getattr(FrictionProblem(W[np.ix_(order, order)], q[order], rng.uniform(0.1, 1.5, count)), law)()
+    return getattr(FrictionProblem(*plate_data(count, seed)), law)()
 
 
 def packed(N: int, state: str, law: str, seed: int) -> Any:

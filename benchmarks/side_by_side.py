@@ -110,25 +110,30 @@ def plates() -> Iterator[Row]:
     from workbench.algorithms import find_solver
     from workbench.problems.classes import ConicQP, CoulombNCP
 
-    # Older revisions have it nowhere else.
-    from workbench.problems.friction_problem import normals_first
-
     for count in (4, 8, 16, 32, 48, 96):
         for law, kind, name in (("coulomb", CoulombNCP, "coulomb-exact"), ("ccp", ConicQP, "ccp-exact")):
             solved, worst, spent = 0, 0.0, 0.0
             seeds = range(20 if count < 96 else 5)
             for seed in seeds:
-                rng = np.random.default_rng([seed, count])
-                J = corners(count)
-                inertia = 10.0 ** rng.uniform(-1, 1, J.shape[1])
-                W = (J / inertia) @ J.T
-                q = J @ rng.normal(size=J.shape[1]) - np.tile([0.3 + seed % 2, 0, 0], count)
-                order = normals_first(count, 2)
-                W = 0.5 * (W + W.T)
-                problem = kind(W[np.ix_(order, order)], q[order], rng.uniform(0.1, 1.5, count))
+                problem = kind(*plate_data(count, seed))
                 found, one = timed(find_solver(name), lambda problem=problem: problem)
                 solved, worst, spent = solved + found.verified, max(worst, found.residual), spent + one
             yield f"plates, {law}", f"{count} contacts", len(seeds), solved, worst, spent / len(seeds)
+
+
+def plate_data(count: int, seed: int) -> tuple[Any, Any, Any]:
+    """W, q, mu of plates under so many contacts."""
+    # Older revisions have it nowhere else.
+    from workbench.problems.friction_problem import normals_first
+
+    rng = np.random.default_rng([seed, count])
+    J = corners(count)
+    inertia = 10.0 ** rng.uniform(-1, 1, J.shape[1])
+    W = (J / inertia) @ J.T
+    q = J @ rng.normal(size=J.shape[1]) - np.tile([0.3 + seed % 2, 0, 0], count)
+    order = normals_first(count, 2)
+    W = 0.5 * (W + W.T)
+    return W[np.ix_(order, order)], q[order], rng.uniform(0.1, 1.5, count)
 
 
 def corners(count: int) -> Any:

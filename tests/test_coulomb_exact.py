@@ -403,5 +403,5 @@ def test_a_start_that_is_the_solution_is_the_answer_at_once(law):
     assert again.verified
     assert again.iterations == 0 < cold.iterations
     assert again.z == pytest.approx(cold.z, abs=1e-12)
-    # A start that leads nowhere costs no more than the start.
+    # From a start that leads nowhere it begins again from zero.
     assert solver.solve_from(problem, np.full(problem.size, 1e6)).verified
