@@ -33,6 +33,7 @@ from workbench.mechanics.core import AXES, rate, turn_axes
     "comfree",
     friction="polyhedral cone with associated flow, a spring at every facet",
     source="Jin 2024, arXiv 2408.07855",
+    condition="contacts may give way and, sliding, open",
 )
 def comfree(
     s: ContactSymbols,

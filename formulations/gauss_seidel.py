@@ -40,6 +40,7 @@ MOST = 50
     "gauss-seidel",
     friction="each friction component within a bound of its own, after a few sweeps over the contacts",
     source="Cryer 1971, SIAM J. Control 9; Catto 2005, Iterative dynamics with temporal coherence",
+    condition="a few sweeps are enough",
 )
 def gauss_seidel(
     s: ContactSymbols,

@@ -38,6 +38,7 @@ from workbench.language.modelling import Declaration, Hooks
     "genesis",
     friction="Coulomb's disc of the developed normal force, softened by MuJoCo's regulariser",
     source="Duburcq 2022, thesis, PSL, tel-04166955, eq. (C.22); genesis-world, pull requests 3126 and 3139",
+    condition="contacts may give way",
 )
 def genesis(
     s: ContactSymbols,

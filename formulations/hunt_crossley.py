@@ -40,6 +40,7 @@ FRICTION = {"implicit": IMPLICIT, "lagged": LAGGED, "similar": SIMILAR}
     "hunt-crossley",
     friction="Coulomb's disc regularised by a smooth function of the slip",
     source="Hunt & Crossley 1975, J. Appl. Mech. 42; Castro, Han & Masterjohn 2023, arXiv 2312.03908",
+    condition="contacts may give way",
 )
 def hunt_crossley(
     s: ContactSymbols,

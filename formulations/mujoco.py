@@ -53,6 +53,7 @@ Power = Annotated[float, "power with which the impedance rises up to there, 1 or
     "mujoco",
     friction="Coulomb's cone with associated flow, softened by MuJoCo's regulariser",
     source="Todorov 2014, ICRA, doi 10.1109/ICRA.2014.6907751; MuJoCo documentation, Computation and Solver parameters",
+    condition="contacts may give way and, sliding, open",
 )
 def mujoco(
     s: ContactSymbols,

@@ -53,6 +53,7 @@ from workbench.mechanics.core import CORE
     "mujoco-noslip",
     friction="that of MuJoCo's soft contact, then swept without its regulariser within the bounds found",
     source="mj_solNoSlip of MuJoCo 4.0; MuJoCo documentation, Computation, noslip_iterations",
+    condition="contacts may give way and, sliding, open",
 )
 def mujoco_noslip(
     s: ContactSymbols,

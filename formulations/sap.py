@@ -36,6 +36,7 @@ from workbench.mechanics.core import open_contact, rate
     "sap",
     friction="Coulomb's cone with associated flow, compliant, viscous in stick",
     source="Castro, Permenter & Han 2022, arXiv 2110.10107, IEEE Trans. Robotics 39(2)",
+    condition="contacts may give way and, sliding, open",
 )
 def sap(
     s: ContactSymbols,

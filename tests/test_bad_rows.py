@@ -11,8 +11,9 @@ from workbench.algorithms.cvxpy_conic import CvxpySolver
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.pages.comparison import render
-from workbench.builtin.reports.text.terminal import print_table
+from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.comparison.cases import compare
+from workbench.comparison.columns import TIMES
 from workbench.comparison.files import compare_problem
 from workbench.comparison.jobs import Settings
 from workbench.engine.compiling import kernel
@@ -129,14 +130,14 @@ def test_a_formulation_that_breaks_is_a_row_with_its_reason(compared, bad, claim
     assert words in row["reason"]
     assert row["reason"].isprintable()
     assert len(row["reason"]) < 400
-    numbers = without.runs.select_dtypes("number").columns.drop(["build_time", "solve_time"])
+    numbers = without.runs.select_dtypes("number").columns.drop([*TIMES])
     assert np.array_equal(of(c, "box")[numbers], without.runs[numbers], equal_nan=True)
     card = next(m for m in c.mathematics if m["label"] == bad.name)
     page = render(c, provenance())
     assert words in page
     assert (card["failure"] is None) == (bad is bad_hook)
     assert ("cannot be compiled" in page) == (bad is not bad_hook)
-    print_table(c)
+    print_comparison(c)
     assert words in " ".join(capsys.readouterr().out.split())
 
 

@@ -10,6 +10,7 @@ from workbench.algorithms.lemke.method import lemke_kernel
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.comparison.cases import compare
+from workbench.comparison.columns import TIMES
 from workbench.comparison.jobs import Job, Settings, run_jobs
 from workbench.comparison.measured import rms
 from workbench.comparison.verdicts import sliding_minor
@@ -196,7 +197,7 @@ def test_workers_give_the_same_rows():
     settings = Settings(steps=(5e-3,), reference_step=1e-3, duration=0.1)
     alone, together = (compare(Wheel(), chosen, COULOMB, names, settings, workers=w) for w in (1, 2))
     assert {"clarabel", "cvxpy:CLARABEL"} <= set(alone.runs["solver"])
-    timed = ["build_time", "solve_time"]
+    timed = [*TIMES]
     assert alone.runs.drop(columns=timed).equals(together.runs.drop(columns=timed))
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from workbench.builtin.cases.pinched_capsule import PinchedCapsule
 from workbench.builtin.cases.wheel import Wheel
@@ -36,23 +35,6 @@ def test_a_ranking_keeps_those_together_that_are_not_told_apart():
     assert conclusions.ranking(rows(a=1e-15, b=1e-14), VELOCITY) == []
 
 
-@pytest.mark.parametrize(
-    ("local", "agree"),
-    [([["a"], ["b"], ["c"]], True), ([["b"], ["a"], ["c"]], False), ([["a", "b"], ["c"]], True)],
-)
-def test_rankings_that_disagree_are_reported(local, agree):
-    words = conclusions.disagreement([("local_velocity_error", local), ("velocity_error", [["a"], ["b"], ["c"]])])
-    assert words.endswith("rank alike.") == agree
-    assert ("Step by step b is closer than a, and" in words) != agree
-
-
-def test_who_changes_places_with_most_is_reported_with_all_of_these():
-    order = [("local_velocity_error", [["a"], ["b"], ["c"], ["d"]]), ("velocity_error", [["d"], ["b"], ["a"], ["c"]])]
-    words = conclusions.disagreement(order)
-    assert "Step by step d is farther than a, b and c, and" in words
-    assert "1 other pair changes places too" in words
-
-
 def test_turned_axes_are_no_matter_of_the_law():
     both = pd.concat([rows(box=0.2, ccp=0.1), rows(box=0.05).assign(axes="sliding", label="box:axes=sliding")])
     both["local_velocity_error"] = both["velocity_error"]
@@ -60,12 +42,9 @@ def test_turned_axes_are_no_matter_of_the_law():
     words = conclusions.turned_axes(both, {"velocity_error": VELOCITY})
     assert "betters box (20 to 5)" in words
     assert "worsens" not in words
-    assert list(conclusions.with_equal_axes(both)["label"]) == ["box", "ccp"]
     # Single steps may get better where the motion gets worse.
     worse = both.assign(velocity_error=[0.05, 0.1, 0.2])
     assert "worsens box (5 to 20)" in conclusions.turned_axes(worse, {"velocity_error": VELOCITY})
-    alone = both[both["axes"] != "fixed"]
-    assert list(conclusions.with_equal_axes(alone)["label"]) == ["ccp", "box:axes=sliding"]
 
 
 def test_what_a_step_does_is_not_blamed_on_a_formulation():
@@ -118,14 +97,6 @@ def test_who_is_not_verified_is_reported_by_what_became_of_it():
     assert conclusions.not_verified(runs[3:]) == []
 
 
-def test_a_heading_that_matters_more_than_the_error_is_reported():
-    local = rows(a=0.1, b=0.2, c=0.3).assign(local_velocity_error=[0.01, 0.2, 0.3], yaw_spread=[0.26, 0.1, 0.0])
-    words = conclusions.heading(local)
-    assert "contacts do to the velocity: a by 26 %. c does not depend on it." in words
-    assert conclusions.heading(local[1:]) == ""
-    assert conclusions.heading(local.drop(columns="yaw_spread")) == ""
-
-
 def test_parts_that_are_larger_than_the_whole_are_reported():
     found = rows(a=0.2, b=0.2).assign(velocity_formulation=[0.4, 0.2], velocity_compliance=[0.3, np.nan])
     words = conclusions.cancelled(found)
@@ -165,18 +136,3 @@ def test_what_is_not_defined_gives_no_sentence():
     for say in (conclusions.within_reference, conclusions.mostly_step_size, conclusions.redundancy):
         assert say(nothing) == ""
     assert conclusions.ranking(nothing, VELOCITY) == []
-    assert conclusions.disagreement([]) == ""
-
-
-def test_springs_that_states_of_exact_friction_do_not_press_in_are_named():
-    rows = pd.DataFrame(
-        {
-            "label": ["box", "sap", "mujoco:impratio=10"],
-            "options": ["bounds=last", "stiffness=1e+06,beta=1", "timeconst=0.02,impratio=10"],
-            "local_velocity_error": [0.1, np.nan, np.nan],
-        }
-    )
-    words = conclusions.springs(rows)
-    assert words.startswith("sap and mujoco:impratio=10 have springs")
-    assert conclusions.springs(rows[:2]).startswith("sap has springs at the contacts, which")
-    assert conclusions.springs(rows[:1]) == conclusions.springs(rows[["label", "options"]]) == ""

@@ -21,7 +21,7 @@ from workbench.builtin.reports.text.comparison import (
     judged_columns,
     known_in_words,
 )
-from workbench.builtin.reports.text.terminal import print_table
+from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.cli.main import main
 from workbench.comparison import files
 from workbench.comparison.files import compare_problem
@@ -351,7 +351,7 @@ def test_the_command_writes_what_it_promises(tmp_path, capsys):
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_terminal_tells_all_and_cuts_nothing_off(one, width, capsys, monkeypatch):
     monkeypatch.setattr("workbench.builtin.reports.text.terminal.PIPE_WIDTH", width)
-    print_table(one)
+    print_comparison(one)
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= width
     assert all(label in said for label in one.runs["label"])
@@ -359,7 +359,7 @@ def test_the_terminal_tells_all_and_cuts_nothing_off(one, width, capsys, monkeyp
 
 
 def test_reasons_that_rows_share_are_reported_once(capsys):
-    print_table(compared(asymmetric()))
+    print_comparison(compared(asymmetric()))
     said = " ".join(capsys.readouterr().out.split())
     assert said.count("W is no J M^-1 J^T") == 1
     assert "frictionless, stewart-trinkle, anitescu-potra" in said

@@ -16,7 +16,7 @@ from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.text.comparison import error_columns, rows_of
-from workbench.builtin.reports.text.conclusions import ranking, summary, with_equal_axes
+from workbench.builtin.reports.text.conclusions import ranking, summary
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
 from workbench.comparison.judged import of_reference
@@ -72,14 +72,9 @@ def test_the_cube_is_ranked_as_it_moves(cube):
     rows = verified(cube)
     path = rows["position_error"]
     assert 10 * path["hybrid"] < path["stewart-trinkle"] < path["box"]
-    words = next(s for s in summary(cube) if s.startswith("In the velocity of runs"))
-    closest, farthest = words.split(" closest to Coulomb's law ")
-    assert "stewart-trinkle" in closest
-    assert "ccp" in farthest
-    turned = next(s for s in summary(cube) if "Axes that turn" in s)
-    assert "all there is here of phantom-inertia" in turned
+    turned = next(s for s in summary(cube) if "To turn the axes" in s)
     assert "betters box" in turned
-    assert "all there is here of box" not in turned
+    assert "hybrid" not in turned
 
 
 def test_a_solver_is_blamed_for_what_is_determined_alone():
@@ -321,7 +316,7 @@ def test_several_solutions_are_reported():
 
 def test_errors_within_the_references_uncertainty_are_not_ranked():
     c = compared(Wheel(), ["stewart-trinkle", "anitescu-potra", "frictionless", "box"], ["lemke"], duration=0.2)
-    rows = with_equal_axes(verified(c).reset_index())
+    rows = verified(c).reset_index()
     column = next(m.column for m in c.metrics if m.name == "velocity-error")
     order = ranking(rows, column)
     assert {"stewart-trinkle", "anitescu-potra"} <= set(order[0])

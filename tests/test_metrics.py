@@ -11,7 +11,7 @@ from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.pages.comparison import render, save
 from workbench.builtin.reports.text.columns import markdown
-from workbench.builtin.reports.text.terminal import print_table
+from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.cli.main import main
 from workbench.comparison import judged
 from workbench.comparison.cases import compare
@@ -111,7 +111,7 @@ def test_a_metric_that_breaks_costs_its_cell_and_says_why(compared, capsys):
     assert notes.str.contains("rubbish: TypeError: .*'3 apples'").all()
     assert c.runs["friction_rmsd"].equals(plain.runs["friction_rmsd"])
     assert "nothing to divide by" in render(c, provenance())
-    print_table(c)
+    print_comparison(c)
     assert "nothing to divide by" in " ".join(capsys.readouterr().out.split())
 
 
@@ -121,7 +121,7 @@ def test_a_few_metrics_are_enough_for_a_page(compared, capsys):
     assert [m.name for m in c.metrics] == ["friction-rmsd"]
     assert "velocity_error" not in c.runs
     assert "ratio [%]" in render(c, provenance())
-    print_table(c)
+    print_comparison(c)
     assert "ratio" in capsys.readouterr().out
     assert render(compared([]), provenance())
 
@@ -141,11 +141,11 @@ def test_on_a_narrow_terminal_what_was_asked_for_stays_longest(capsys, monkeypat
     for width, shown, left_out in ((120, ["spare", "p_n", "residual"], []), (66, ["spare", "p_n"], ["residual"]),
                                    (54, ["spare"], ["p_n", "residual"])):  # fmt: skip
         monkeypatch.setattr("workbench.builtin.reports.text.terminal.PIPE_WIDTH", width)
-        print_table(c, wanted)
+        print_comparison(c, wanted)
         table, _, rest = capsys.readouterr().out.partition("Not shown")
         assert [x for x in ("spare", "p_n", "residual") if x in table] == shown
         assert [x for x in ("p_n", "residual") if x in rest] == left_out
-    print_table(c)
+    print_comparison(c)
     assert "spare" not in capsys.readouterr().out
 
 

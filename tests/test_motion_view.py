@@ -230,6 +230,7 @@ def test_formulations_are_chosen_by_name_and_stand_side_by_side(reader, path):
 
 def test_a_hand_turns_the_view_and_comes_nearer(reader, path):
     page = reader.open(path)
+    page.locator("#motion canvas").scroll_into_view_if_needed()
     box = page.locator("#motion canvas").bounding_box()
     page.mouse.move(box["x"] + 300, box["y"] + 200)
     pictures = [picture(page)]

@@ -20,6 +20,7 @@ from workbench.builtin.cases.wedged_box import WedgedBox
 from workbench.builtin.reports.pages.comparison import render
 from workbench.cli.words import find_formulation
 from workbench.comparison.cases import compare
+from workbench.comparison.columns import TIMES
 from workbench.comparison.jobs import Settings
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import SOLVE
@@ -186,7 +187,7 @@ def test_a_comparison_of_a_row_is_that_of_the_whole():
     exact, polygon = find_formulation("coulomb"), find_formulation("stewart-trinkle")
     settings = Settings(steps=(2e-3,), reference_step=1e-3, duration=0.02)
     a, b = (compare(kind(stacks=2.0), [polygon], exact, [], settings) for kind in (Row, Whole))
-    numbers = a.runs.select_dtypes("number").drop(columns=["build_time", "solve_time", "iterations", "rank_tolerance"])
+    numbers = a.runs.select_dtypes("number").drop(columns=[*TIMES, "iterations", "rank_tolerance"])
     for name in numbers:
         np.testing.assert_allclose(a.runs[name], b.runs[name], rtol=1e-6, atol=1e-11, err_msg=name)
     assert list(a.diagnostics["verdict"]) == list(b.diagnostics["verdict"])

@@ -24,7 +24,7 @@ from workbench.builtin.reports.pages.comparison import render
 from workbench.builtin.reports.pages.page import _specs, prose
 from workbench.builtin.reports.text import exports, terminal
 from workbench.builtin.reports.text.comparison import budget_columns, error_columns, judged_columns, symptom_columns
-from workbench.builtin.reports.text.terminal import print_table
+from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
 from workbench.output import provenance
@@ -230,7 +230,7 @@ def test_a_parquet_of_the_page_has_full_numbers_and_units(result, page):
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_the_table_fits_the_terminal(result, width, capsys, monkeypatch):
     monkeypatch.setattr("workbench.builtin.reports.text.terminal.PIPE_WIDTH", width)
-    print_table(result)
+    print_comparison(result)
     table = capsys.readouterr().out.split("\n")
     rows = [line for line in table if "ms" in line and ("lemke" in line or "judice-pires" in line)]
     assert all(len(line) <= width for line in table)
@@ -252,7 +252,7 @@ def test_a_comparison_of_many_contacts_can_be_drawn():
 def test_a_narrow_terminal_leaves_columns_out_and_cuts_none_off(result, monkeypatch, width):
     console = Console(width=width, file=io.StringIO())
     monkeypatch.setattr(terminal, "_console", lambda: console)
-    print_table(result)
+    print_comparison(result)
     table = console.file.getvalue().partition("Errors against")[0]
     assert "…" not in table
     assert max(map(len, table.splitlines())) <= width

@@ -14,7 +14,6 @@ from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.reports.pages.comparison import render
-from workbench.builtin.reports.text.terminal import print_table
 from workbench.comparison import cases
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
@@ -148,8 +147,7 @@ def test_steps_in_their_places_are_the_run_s_own(case):
     assert np.isnan(placed.p_n[others]).all()
 
 
-def test_tables_tell_how_many_steps_the_sample_has(capsys):
+def test_tables_tell_how_many_steps_the_sample_has():
     result = compare(Wheel(), [BY_NAME["ccp"]], COULOMB, settings=replace(SETTINGS, duration=0.02))
-    print_table(result)
     steps = result.runs[result.runs["sampled"]]["steps"].iloc[0]
-    assert f"cvxpy:CLARABEL, {steps} steps" in capsys.readouterr().out
+    assert f"cvxpy:CLARABEL, {steps} steps" in render(result, provenance())

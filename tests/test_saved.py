@@ -16,6 +16,7 @@ from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.reports.pages.comparison import render
 from workbench.cli.main import main
 from workbench.comparison import saved
+from workbench.comparison.columns import TIMES
 from workbench.comparison.motion import Motion
 from workbench.errors import DataError, WorkbenchError
 from workbench.output import write_json
@@ -89,7 +90,7 @@ def copy(folders, tmp_path):
 
 
 def timeless(c):
-    return replace(c, runs=c.runs.assign(build_time=0.0, solve_time=0.0))
+    return replace(c, runs=c.runs.assign(**dict.fromkeys(TIMES, 0.0)))
 
 
 def changed(folder, file, change):
@@ -269,7 +270,7 @@ def test_what_is_damaged_is_refused_in_one_line(copy, file):
 
 def test_another_format_is_refused_and_says_what_to_do(copy):
     changed(copy, "comparison.json", lambda content: content.update(version=0))
-    with pytest.raises(DataError, match="has format 0, and this workbench reads 1; compare once more"):
+    with pytest.raises(DataError, match="has format 0, and this workbench reads 2; compare once more"):
         wb.report(copy)
     changed(copy, "comparison.json", lambda content: content.update(format="something else"))
     with pytest.raises(DataError, match="is no saved comparison"):
@@ -344,7 +345,7 @@ def test_the_command_writes_a_folder_that_can_be_merged_again(folders, tmp_path,
     both = tmp_path / "both"
     assert main(["report", str(folders / "one"), str(folders / "two"), "--out", str(both)]) == 0
     assert "2 formulations" in (both / "report.html").read_text("utf-8")
-    assert "coulomb-exact" in capsys.readouterr().out
+    assert "Confidence: " in capsys.readouterr().out
     assert len(wb.report([both, folders / "three"]).runs) == len(pd.read_csv(folders / "whole/runs.csv"))
     facts = json.loads((both / "provenance.json").read_text("utf-8"))
     assert facts["parameters"]["mu"] == Wheel().mu

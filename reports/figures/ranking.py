@@ -1,129 +1,115 @@
-"""The figure that ranks formulations: their errors side by side, and how well the reference is known."""
+"""The figure that ranks formulations: their error against what a step costs, and how well either is known."""
 
+from itertools import pairwise
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from workbench.builtin.reports.figures.charts import Figure, short
+from workbench.arrays import Array
+from workbench.builtin.reports.figures.charts import Chart, Figure, short
 from workbench.builtin.reports.figures.styles import INK, palette
+from workbench.comparison.columns import SHOWN
+from workbench.comparison.decision import LEAST, Decision, bound, decide
 from workbench.comparison.result import Comparison
 
-PANELS = {
-    "local_velocity_error": "local error",
-    "velocity_error": "velocity",
-    "position_error": "position",
-    "impulse_error": "impulses",
-    "friction_error": "friction",
-}
-"""Errors that have a panel each, shares, and what it is called."""
-WIDTH, ROW = 830, 20
-"""Of all panels together, of a row [px]."""
-LEAST = 1e-9
-"""Errors below this share are round-off, and said to be 0."""
-MARKS = {"fixed or no axes": "circle", "turned axes": "diamond", "not verified": "cross"}
-"""Short, so that the legend fits beside the names on a telephone."""
+WIDTH, LABELS, ROW = 430, 300, 19
+"""Of the plot and of the column of names beside it, and the height that a name needs [px]."""
+LOWEST = 300
+"""Height of the plot at least [px]."""
 
 
 def ranking_figure(c: Comparison) -> list[Figure]:
-    """A panel for every error, a row for every formulation, the smallest first error on top; nothing without errors."""
-    window, runs = next(iter(c.windows.items()))
-    where = ""
-    if c.case is not None:
-        h = c.settings.steps[0]
-        runs = runs[(runs["step"] == h) & ~runs["sampled"]]
-        where = f" in the window “{window}” at {1e3 * h:g} ms a step"
-    # Of several solvers of a formulation the first whose answer is verified, if there is one.
-    runs = runs.sort_values("verified", ascending=False, kind="stable").drop_duplicates("label").sort_index()
-    shown = [name for name in PANELS if name in runs and (runs[name] > LEAST).any()]
-    if not shown:
+    """A point for each entry of the decision at the first step size; nothing where errors or costs are not known."""
+    d = decide(c)
+    if d is None:
         return []
-    cells = _cells(runs, shown)
-    known = cells["state"] == "band"
-    words = [f"Errors against exact Coulomb friction{where}, logarithmic; the smallest first error is on top."]
-    if known.any():
-        words.append("Grey: an error in there is within the uncertainty of the reference.")
-    if c.case is not None:
-        words.append(
-            "The local error is that of the velocity after single steps, which begin at states of the exact run; the "
-            "other errors are those of runs from the start. What coulomb, which is exact, has of these is the step "
-            "size's."
-        )
-    if ((cells["mark"] == "turned axes") & (cells["state"] == "point")).any():
-        words.append("Diamonds: axes that turn with the sliding direction, which helps any polygon or box.")
-    chart = _chart(cells, shown, list(runs["label"]))
-    return [Figure("ranking", "Who is how far from Coulomb's law", " ".join(words), chart)]
-
-
-def _cells(runs: pd.DataFrame, shown: list[str]) -> pd.DataFrame:
-    """What stands where: a point, words in place of one, or the band of the reference, with errors in percent."""
-    rows: list[dict[str, Any]] = []
-    records = [{str(key): value for key, value in record.items()} for record in runs.to_dict("records")]
-    for r in sorted(records, key=lambda r: (r["formulation"] != "coulomb", _last(r[shown[0]]))):
-        turned = r.get("axes") == "sliding"
-        for column in shown:
-            value = r[column]
-            words = "" if value > LEAST else "0" if pd.notna(value) else _why_not(r, column)
-            mark = "not verified" if not r["verified"] else list(MARKS)[turned]
-            state, number = ("words", 0.0) if words else ("point", short(100 * value))
-            cell = {"name": r["label"], "panel": PANELS[column], "mark": mark}
-            rows.append(cell | {"value": number, "words": words, "state": state})
-    for column in shown:
-        own = column.replace("_error", "_reference")
-        if own in runs and (runs[own] > LEAST).any():
-            rows.append({"panel": PANELS[column], "value": short(100 * runs[own].max()), "state": "band"})
-    return pd.DataFrame(rows).fillna("")
-
-
-def _last(error: float) -> float:
-    """What is not defined stands below."""
-    return float(error) if pd.notna(error) else np.inf
-
-
-def _why_not(row: dict[str, Any], column: str) -> str:
-    """In place of an error: what became of the row, or that redundant contacts leave it open."""
-    if not row["verified"]:
-        return str(row["claimed"]).lower().replace("_", " ")
-    free = row.get("free_directions", 0.0)
-    return f"{free:.0f} free" if column in ("friction_error", "impulse_error") and free > 0 else "not defined"
-
-
-def _chart(cells: pd.DataFrame, shown: list[str], labels: list[str]) -> alt.FacetChart:
-    names = [name for name in dict.fromkeys(cells["name"]) if name]
-    values = cells["value"][cells["state"] != "words"]
-    low, high = int(np.floor(np.log10(values.min()))), int(np.ceil(np.log10(values.max())))
-    ends = [10.0**low, 10.0 ** max(high, low + 1)]
-    cells = cells.assign(low=ends[0])
-    axis = alt.Axis(format="~g", values=[10.0**k for k in range(low, high + 1, max(1, (high - low) // 4))], grid=True)
-    x = alt.X("value:Q", title="error [%]", scale=alt.Scale(type="log", domain=ends, nice=False), axis=axis)
-    y = alt.Y("name:N", sort=names, title=None, axis=alt.Axis(labelLimit=230, grid=True), scale=alt.Scale(domain=names))
-    marks = [mark for mark in MARKS if ((cells["mark"] == mark) & (cells["state"] == "point")).any()]
-    # In the order of all other figures, since a colour that is taken leads to the next one.
-    colours = alt.Scale(domain=labels, range=palette(labels))
-    legend = alt.Legend(
-        orient="top", direction="vertical", symbolStrokeWidth=1.6, symbolSize=70, symbolStrokeColor=INK,
-        symbolFillColor="transparent",
-    )  # fmt: skip
-    scale = alt.Scale(domain=marks, range=[MARKS[mark] for mark in marks])
-    shape = alt.Shape("mark:N", title=None, scale=scale, legend=legend if len(marks) > 1 else None)
-    base = alt.Chart(cells)
-    layers = [
-        base.transform_filter("datum.state == 'band'").mark_rect(color="#8888", opacity=0.55).encode(x=x, x2="low:Q"),
-        base.transform_filter("datum.state == 'point'")
-        .mark_point(size=70, strokeWidth=2, opacity=1)
-        .encode(
-            x=x, y=y, shape=shape, tooltip=["name:N", "value:Q", "mark:N"],
-            color=alt.Color("name:N", scale=colours, legend=None),
-            fill=alt.Fill("name:N", scale=colours, legend=None),
-            fillOpacity=alt.condition(f"datum.mark == '{next(iter(MARKS))}'", alt.value(1.0), alt.value(0.0)),
-        ),
-        base.transform_filter("datum.state == 'words'")
-        .mark_text(align="left", fontSize=11, color=INK)
-        .encode(x=alt.value(4), y=y, text="words:N"),
+    entries = [x for x in d.entries if np.isfinite(x.cost) and x.cost > 0]
+    if not entries or max(x.error for x in entries) <= LEAST:
+        return []
+    factor, _, unit = SHOWN[d.error.shown]
+    errors = factor * np.array([x.error for x in entries])
+    smallest = errors[errors > factor * LEAST].min()
+    share = factor * bound(d.own, d.known)
+    low = 10.0 ** np.floor(np.log10(min(smallest, share if share > factor * LEAST else smallest)))
+    high = 10.0 ** np.ceil(np.log10(1.05 * errors.max()))
+    drawn = np.maximum(errors, low)
+    height = max(LOWEST, ROW * len(entries))
+    costs = 1e6 * np.array([[x.row["cost_low"], x.cost, x.row["cost_high"]] for x in entries])
+    ends = (costs.min() / 1.3, costs.max() * 1.3)
+    places = _spread(np.log10(drawn), np.log10(low), np.log10(high), ROW / height)
+    colours = palette([x.label for x in entries])
+    rows = [
+        {
+            "name": x.names, "place": x.place, "error": short(drawn[i]), "cost": short(costs[i, 1]),
+            "from": short(costs[i, 0]), "to": short(costs[i, 2]), "colour": colours[i], "end": short(ends[1]),
+            "label": short(10.0 ** places[i]), "words": f"{short(errors[i]):.3g} {unit}, {short(costs[i, 1]):.2g} µs",
+        }
+        for i, x in enumerate(entries)
     ]  # fmt: skip
-    return (
-        alt.layer(*layers, data=cells)
-        .properties(width=min(WIDTH // len(shown) - 10, 400), height=alt.Step(ROW))
-        .facet(facet=alt.Facet("panel:N", sort=[PANELS[x] for x in shown], title=None), columns=len(shown))
+    chart = _chart(pd.DataFrame(rows), d, share, (low, high), ends, height, unit, c)
+    return [Figure("ranking", "Error against cost", _caption(c, d, share > factor * LEAST), chart)]
+
+
+def _caption(c: Comparison, d: Decision, known: bool) -> str:
+    what = {
+        "path_error": "The largest distance of a body from where it is under exact Coulomb friction",
+        "body_position_error": "The mean distance of the farthest body from where it is under exact Coulomb friction",
+        "velocity_error": "The error of the velocity, relative to |q|",
+    }[d.error.name]
+    step = " a step" if c.stepped else ""
+    bars = "; bars are the range of the timings" if any(x.row.get("timings", 1) > 1 for x in d.entries) else ""
+    band = (
+        " Grey: no farther off than exact Coulomb friction at this step, and what the reference is uncertain by: "
+        "who is in there shares the first place." if known else ""
+    )  # fmt: skip
+    return f"{what}, against what it costs{step}, both logarithmic{bars}. Left and below is better.{band}"
+
+
+def _spread(y: Array, low: float, high: float, least: float) -> Array:
+    """Places of names beside points at y, in their order, at least a share of the height apart."""
+    gap, order = least * (high - low), np.argsort(y, kind="stable")
+    found = y[order].copy()
+    for _ in range(200):
+        for i, j in pairwise(range(len(found))):
+            lacking = gap - (found[j] - found[i])
+            if lacking > 0:
+                found[i] -= lacking / 2
+                found[j] += lacking / 2
+        found = found - max(0.0, found[-1] - (high - gap / 2)) + max(0.0, low + gap / 2 - found[0])
+    places = np.empty_like(found)
+    places[order] = found
+    return places
+
+
+def _chart(
+    points: pd.DataFrame, d: Decision, share: float, errors: tuple[float, float], costs: tuple[float, float],
+    height: int, unit: str, c: Comparison,
+) -> Chart:  # fmt: skip
+    def scale(low: float, high: float) -> alt.Scale:
+        return alt.Scale(type="log", domain=[short(low), short(high)], nice=False)
+
+    on_y = scale(*errors)
+    grid = alt.Axis(format="~g", grid=True, tickCount=4)
+    per = " a step" if c.stepped else ""
+    x = alt.X("cost:Q", title=f"cost{per} [µs]", scale=scale(*costs), axis=grid)
+    y = alt.Y("error:Q", title=f"error [{unit}]", scale=on_y, axis=grid)
+    colour = alt.Color("colour:N", scale=None, legend=None)
+    at, tip = alt.Chart(points), ["name:N", "words:N"]
+    band = pd.DataFrame([{"low": errors[0], "high": short(min(max(share, errors[0]), errors[1]))}])
+    beside = alt.value(WIDTH + 14)
+    layers: list[Any] = [
+        alt.Chart(band).mark_rect(color="#8888", opacity=0.4).encode(y=alt.Y("low:Q", scale=on_y), y2="high:Q"),
+        at.mark_rule(strokeWidth=2).encode(x=alt.X("from:Q", scale=scale(*costs)), x2="to:Q", y=y, color=colour),
+        at.mark_rule(strokeWidth=0.7, strokeDash=[2, 3], opacity=0.6).encode(
+            x=x, x2=alt.value(WIDTH + 10), y=y, y2="label:Q", color=colour
+        ),
+        at.mark_point(size=80, filled=True, opacity=1).encode(x=x, y=y, color=colour, tooltip=tip),
+        at.mark_text(align="left", fontSize=12, color=INK, clip=False).encode(
+            x=beside, y=alt.Y("label:Q", scale=on_y), text="name:N", tooltip=tip
+        ),
+    ]  # fmt: skip
+    return alt.layer(*layers).properties(
+        width=WIDTH, height=height, padding={"right": LABELS, "left": 5, "top": 5, "bottom": 5}
     )

@@ -14,7 +14,7 @@ from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.pages.page import environment, script, scripts
 from workbench.builtin.reports.pages.scene import render as render_scene
 from workbench.builtin.reports.pages.scene import tables as tables_of_scene
-from workbench.builtin.reports.pages.tables import budgets, table
+from workbench.builtin.reports.pages.tables import budgets, places, table
 from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import (
     error_columns,
@@ -112,6 +112,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             figures=[f for f in shown if f.name != "ranking"],
             compared=compared(c),
             headline=headline(c),
+            places=places(c),
             glossary=GLOSSARY,
             verdicts=_verdicts(c.diagnostics),
             summary=summary(c),

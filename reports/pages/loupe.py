@@ -12,7 +12,6 @@ from workbench.arrays import Array
 from workbench.builtin.reports.figures.styles import INK, dashes, palette
 from workbench.builtin.reports.figures.tangent_plane import Mark, picture
 from workbench.builtin.reports.pages.motion import decimals, moments
-from workbench.builtin.reports.text.conclusions import with_equal_axes
 from workbench.builtin.reports.text.loupe import (
     OPEN,
     SLIDES,
@@ -46,8 +45,7 @@ def loupe(c: Comparison) -> dict[str, Any] | None:
     steps, contacts = _moments(c, runs)
     values = np.array([_values(c, rows, steps, contacts) for rows in runs.values()], dtype=np.float32)
     labels, d = list(runs), 2 if "p_t2" in c.trajectories else 1
-    equal = set(with_equal_axes(next(iter(c.windows.values())))["label"])
-    shown = [label == REFERENCE or label in equal for label in labels]
+    shown = [label not in c.turned for label in labels]
     h = [float(rows["step"].iloc[0]) if c.case else 1.0 for rows in runs.values()]
     first = int(np.searchsorted(steps, EARLIEST * steps[-1]))
     k, i = _telling(values[:, first:], shown)

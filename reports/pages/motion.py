@@ -21,7 +21,6 @@ from workbench.builtin.reports.figures.motion import (
     view_of,
 )
 from workbench.builtin.reports.pages.page import script
-from workbench.builtin.reports.text.conclusions import stopping, stops
 from workbench.builtin.reports.text.headline import extremes
 from workbench.comparison.motion import Motion, Track
 from workbench.comparison.result import Comparison
@@ -40,13 +39,12 @@ def motion_view(c: Comparison) -> dict[str, Any]:
     tracks = drawn_tracks(c)
     if c.motion is None or len(c.motion.t) < 2:
         return {"motion": {}, "viewer": ""}
-    ends = extremes(c)
-    # Those that the headline is about; where nothing is ranked, the one that is farthest.
-    chosen = [i for x in dict.fromkeys(ends or ()) for i, track in enumerate(tracks) if i and track.label == x]
+    # The best beside exact friction and whose defect tells most; where nothing is ranked, the one that is farthest.
+    chosen = [i for x in extremes(c) for i, track in enumerate(tracks) if i and track.label == x]
     shown = [0, *(chosen or [i for i in [farthest(c, tracks)] if i])]
     cards = {card["label"]: _section(card) for card in c.mathematics}
     found = moving(c.motion, tracks, shown, cards, c.case.v_th if c.case else 0.0)
-    found["motion"]["ranked"] = [stopping(_name(tracks[i]), stops(c)) for i in chosen]
+    found["motion"]["ranked"] = [_name(tracks[i]) for i in chosen]
     return found
 
 

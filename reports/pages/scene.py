@@ -8,11 +8,12 @@ from workbench.builtin.reports.figures.scenes import figures
 from workbench.builtin.reports.pages.cards import cards
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.pages.page import environment, scripts
-from workbench.builtin.reports.pages.tables import budgets, table
+from workbench.builtin.reports.pages.tables import budgets, places, table
 from workbench.builtin.reports.pages.terms import meanings
 from workbench.builtin.reports.text.comparison import cell, error_columns, judged_columns, symptom_columns
 from workbench.builtin.reports.text.glossary import GLOSSARY
-from workbench.builtin.reports.text.scenes import compared, headline, shown, summary
+from workbench.builtin.reports.text.headline import headline
+from workbench.builtin.reports.text.scenes import compared, shown, summary
 from workbench.comparison.result import Comparison, by_first_solver
 from workbench.comparison.scenes.bodies import BODIES, GROWTH
 from workbench.comparison.scenes.horizon import MOST_GROWTH
@@ -37,6 +38,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             figures=[f for f in drawn if f.name != "ranking"],
             compared=compared(c),
             headline=headline(c),
+            places=places(c),
             summary=summary(c),
             solvers="body_position_solver" in c.runs and c.runs["body_position_solver"].notna().any(),
             tables=every,

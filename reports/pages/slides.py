@@ -10,7 +10,6 @@ from workbench.builtin.reports.text.comparison import facts_in_words
 from workbench.builtin.reports.text.headline import headline
 from workbench.builtin.reports.text.names import named
 from workbench.builtin.reports.text.scenes import compared
-from workbench.builtin.reports.text.scenes import headline as headline_of_scene
 from workbench.comparison.result import Comparison
 
 
@@ -22,7 +21,7 @@ def render(c: Comparison) -> str:
         environment()
         .get_template("slides.html.j2")
         .render(
-            c=c, headline=headline_of_scene(c) if c.scene else headline(c), cards=cards(c), figures=shown,
+            c=c, headline=headline(c), cards=cards(c), figures=shown,
             words=compared(c) if c.scene else "" if c.case else f"{facts_in_words(c)}.",
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             motion=moving["motion"],

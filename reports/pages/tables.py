@@ -6,10 +6,13 @@ import pandas as pd
 
 from workbench.builtin.reports.pages.page import data_link, links
 from workbench.builtin.reports.text.comparison import budget_columns, rows_of
+from workbench.builtin.reports.text.decision import legend, rows
 from workbench.builtin.reports.text.exports import full, of_runs
 from workbench.comparison.columns import Column
+from workbench.comparison.decision import decide
 from workbench.comparison.result import Comparison
 
+PLACES = "Who moves as Coulomb's law does"
 PARQUET = "application/vnd.apache.parquet"
 
 
@@ -22,6 +25,18 @@ def table(title: str, runs: pd.DataFrame, columns: list[Column]) -> dict[str, An
         ("Parquet", f"{shown.file}.parquet", data_link(numbers.to_parquet(index=False), PARQUET)),
     ]
     return found | {"saved": of_numbers + links(shown)[1:]}
+
+
+def places(c: Comparison) -> list[dict[str, Any]]:
+    """At each step size the places of all formulations, as the terminal has them."""
+    found = []
+    for step in c.settings.steps if c.stepped else (None,):
+        d = decide(c, step)
+        if d is not None:
+            several = c.stepped and len(c.settings.steps) > 1
+            title = f"Who moves as Coulomb's law does, at steps of {1e3 * d.step:g} ms" if several else PLACES
+            found.append({"title": title, "rows": rows(c, d), "legend": legend(c, d)})
+    return found
 
 
 def budgets(c: Comparison) -> list[dict[str, Any]]:

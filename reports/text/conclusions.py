@@ -1,8 +1,6 @@
 """What a comparison says, in sentences made from its numbers: what is verified, who is close, and why not.
 
-Rankings are among formulations with equal tangent axes, since turning the axes with the sliding direction helps any
-polygon or box on a path that is nearly straight, whatever the formulation. Two errors whose difference is below the
-reference's own uncertainty are not ranked.
+Two errors whose difference is below the reference's own uncertainty are not ranked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,17 +10,14 @@ import pandas as pd
 
 from workbench.builtin.reports.text.comparison import cell, who
 from workbench.comparison.columns import Column
+from workbench.comparison.decision import stops
 from workbench.comparison.result import Comparison
-from workbench.language.formulation import SPRINGS
 
 RANKED = (
-    ("local_velocity_error", "Step by step"),
-    ("velocity_error", "In the velocity of runs from the start"),
-    ("position_error", "In the path of the centre of mass"),
+    ("path_error", "In the motion"),
+    ("velocity_error", "In velocity"),
 )
 """Errors that the summary ranks, and what it calls them."""
-OF_PROBLEM = {"velocity_error": "In the velocity"}
-"""What it calls them where a single step is solved and nothing runs."""
 OF_SCENE = {"body_position_error": "In the motion"}
 """What it ranks where bodies of a scene are compared."""
 NEGLIGIBLE = 1e-6
@@ -53,21 +48,10 @@ def verified_in_words(rows: pd.DataFrame, case: bool) -> str:
     return f"{runs['verified'].sum()} of {len(runs)} runs are verified in every step of the window{crossed}"
 
 
-def stops(c: Comparison) -> dict[str, float]:
-    """By label, when [s] the runs at the first step size stop that do not come to the end of the case."""
-    if c.case is None:
-        return {}
-    rows = list(c.windows.values())[-1]
-    rows = rows[~rows["sampled"].astype(bool) & (rows["step"] == c.settings.steps[0])]
-    rows = rows[~rows["label"].isin(rows["label"][rows["residual"].notna()]) & (rows["steps"] > 0)]
-    ends = rows["window_start"] + rows["steps"] * rows["step"]
-    return {str(k): float(t) for k, t in ends.groupby(rows["label"], sort=False).max().items()}
-
-
 def _early(c: Comparison) -> list[str]:
     """Who stops after the window and before the end."""
     end = float(list(c.windows.values())[-1]["window_end"].iloc[0]) if c.case is not None else 0.0
-    early = [f"{x} at {t:.4g} s" for x, t in stops(c).items()]
+    early = [f"{x} at {t:.4g} s" for x, t in stops(c, c.settings.steps[0]).items()]
     if not early:
         return []
     return [f"Before the end, at {end:g} s, stop {', '.join(early)}, for the reason in the last table."]
@@ -76,11 +60,6 @@ def _early(c: Comparison) -> list[str]:
 def _known(c: Comparison, rows: pd.DataFrame) -> list[str]:
     """How well that is known with which rows are compared, and from which difference on they are told apart."""
     parts = []
-    if rows.get("local_velocity_error", pd.Series(dtype=float)).notna().any():
-        parts.append(
-            "Single steps are compared with exact Coulomb friction's own from the same states, both solved to "
-            "round-off: neither the reference's drift nor the step size is in their errors."
-        )
     if rows.get("velocity_reference", pd.Series(dtype=float)).notna().any():
         parts.append(
             "Runs are compared with the reference, whose velocity is known to "
@@ -115,7 +94,7 @@ def not_verified(rows: pd.DataFrame) -> list[str]:
 def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
     """What is to say of the rows of one step size."""
     others = rows[rows["verified"] & (rows["formulation"] != "coulomb")]
-    equal = with_equal_axes(others)
+    equal = others.drop_duplicates("label")
     columns = {x.name: x for m in c.metrics for x in m.columns}
     ranked = [(name, ranking(equal, columns[name])) for name, _ in RANKED if name in columns and name in equal]
     found = [
@@ -123,23 +102,15 @@ def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
         for i, (name, order) in enumerate(x for x in ranked if x[1])
     ]
     found += [
-        disagreement(ranked), springs(equal), heading(equal), turned_axes(others, columns), within_reference(equal),
-        mostly_step_size(equal), cancelled(equal), impacts(rows), redundancy(rows), same_modes(others),
+        turned_axes(others, columns), within_reference(equal), mostly_step_size(equal), cancelled(equal), impacts(rows),
+        redundancy(rows), same_modes(others),
     ]  # fmt: skip
     return [words for words in found if words]
 
 
 def called(c: Comparison) -> dict[str, str]:
     """What the errors of `RANKED` are called."""
-    return OF_SCENE if c.scene else dict(RANKED) | ({} if c.stepped else OF_PROBLEM)
-
-
-def with_equal_axes(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row for each formulation whose axes do not turn, the first solver's; of all where all with axes turn them."""
-    rows = rows.drop_duplicates("label")
-    if "axes" not in rows or set(rows["axes"]) <= {"", "sliding"}:
-        return rows
-    return rows[rows["axes"] != "sliding"]
+    return OF_SCENE if c.scene else dict(RANKED)
 
 
 def ranking(rows: pd.DataFrame, column: Column) -> list[list[str]]:
@@ -165,12 +136,10 @@ def by_error(rows: pd.DataFrame, column: Column) -> pd.Series:
     return errors.sort_values(kind="stable", key=lambda x: x.map("{:.2e}".format).astype(float))
 
 
-def sentence(
-    column: Column, what: str, order: list[list[str]], rows: pd.DataFrame, early: Mapping[str, float] | None = None
-) -> str:
-    """Which formulations come closest to exact Coulomb friction, and which stay farthest; who stops `early` says so."""
+def sentence(column: Column, what: str, order: list[list[str]], rows: pd.DataFrame) -> str:
+    """Which formulations come closest to exact Coulomb friction, and which stay farthest."""
     errors = rows.set_index("label")[column.name]
-    low, high = (listed([stopping(x, early or {}) for x in group]) for group in (order[0], order[-1]))
+    low, high = (listed(group) for group in (order[0], order[-1]))
     near, far = (span(errors[group], column) for group in (order[0], order[-1]))
     if len(order) == 1:
         return f"{small(what)} all formulations are about as far from Coulomb's law ({near})."
@@ -200,61 +169,6 @@ def span(errors: pd.Series, column: Column) -> str:
     return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
 
 
-def disagreement(ranked: list[tuple[str, list[list[str]]]]) -> str:
-    """Where what a formulation gets wrong per step and what comes of it rank two formulations the other way round."""
-    orders = {name: {x: i for i, group in enumerate(order) for x in group} for name, order in ranked if order}
-    if not {"local_velocity_error", "velocity_error"} <= set(orders):
-        return ""
-    local, whole = orders["local_velocity_error"], orders["velocity_error"]
-    both = [x for x in local if x in whole]
-    swapped = [(a, b) for a in both for b in both if local[a] < local[b] and whole[a] > whole[b]]
-    if not swapped:
-        return "Single steps and the velocities of runs rank alike."
-    # Who changes places with most others is named, with those.
-    count = {x: sum(x in pair for pair in swapped) for x in both}
-    one = max(both, key=lambda x: (count[x], -both.index(x)))
-    better = [a for a, b in swapped if b == one]
-    worse = [b for a, b in swapped if a == one]
-    parts = [f"{word} than {listed(some)}" for word, some in (("farther", better), ("closer", worse)) if some]
-    more = len(swapped) - count[one]
-    rest = f"; {more} other pair{'s' * (more > 1)} {'change' if more > 1 else 'changes'} places too" if more else ""
-    return (
-        f"Step by step {one} is {' and '.join(parts)}, and in the velocity of runs it is the other way round{rest}: "
-        "in runs errors of one sign pile up, errors that change sign cancel, and a run answers its own drift."
-    )
-
-
-def springs(rows: pd.DataFrame) -> str:
-    """Whose single steps say nothing: soft contacts, which states of exact Coulomb friction do not press in."""
-    if not {"options", "local_velocity_error"} <= set(rows):
-        return ""
-    soft = [r["label"] for r in rows.to_dict("records") if any(f"{name}=" in r["options"] for name in SPRINGS)]
-    if not soft:
-        return ""
-    have, own = ("has springs", "its run") if len(soft) == 1 else ("have springs", "their runs")
-    return (
-        f"{listed(soft)} {have} at the contacts, which are not pressed in at states of exact Coulomb friction: a "
-        f"single step from there says nothing, {own} from the start do{'es' if len(soft) == 1 else ''}."
-    )
-
-
-def heading(rows: pd.DataFrame) -> str:
-    """Whose single steps depend on the heading of the scene by more than they are off in this one."""
-    if not {"yaw_spread", "local_velocity_error"} <= set(rows):
-        return ""
-    rows = rows.dropna(subset=["yaw_spread", "local_velocity_error"])
-    bound = rows[rows["yaw_spread"] > CLEAR * rows["local_velocity_error"].clip(lower=NEGLIGIBLE)]
-    if bound.empty:
-        return ""
-    free = rows["label"][rows["yaw_spread"] < NEGLIGIBLE]
-    yawed = ", ".join(f"{r['label']} by {100 * r['yaw_spread']:.3g} %" for r in bound.to_dict("records"))
-    still = f" {listed(list(free))} {'do' if len(free) > 1 else 'does'} not depend on it." if len(free) else ""
-    return (
-        "Places step by step hold for this heading of the scene. Turned by up to 90°, single steps change by more than "
-        f"they are off here, in percent of what contacts do to the velocity: {yawed}.{still}"
-    )
-
-
 def turned_axes(rows: pd.DataFrame, columns: Mapping[str, Column]) -> str:
     """What turning the axes with the sliding direction does to the formulations that have it."""
     # Of the motion, which may get worse where single steps from the exact states get better.
@@ -262,8 +176,6 @@ def turned_axes(rows: pd.DataFrame, columns: Mapping[str, Column]) -> str:
     if "axes" not in rows or not name:
         return ""
     first, x = rows.drop_duplicates("label"), columns[name]
-    if len(first) == len(with_equal_axes(first)):
-        return ""
     both = first.pivot_table(index="formulation", columns="axes", values=name, sort=False)
     for axes in ("fixed", "sliding"):
         if axes not in both:
@@ -277,14 +189,9 @@ def turned_axes(rows: pd.DataFrame, columns: Mapping[str, Column]) -> str:
         )
     }  # fmt: skip
     parts = [f"{verb} {', '.join(some)}" for verb, some in found.items() if some]
-    alone = both[both["fixed"].isna() & both["sliding"].notna()]
-    parts += [f"is all there is here of {f} ({cell(r['sliding'], x)})" for f, r in alone.iterrows()]
     if not parts:
         return ""
-    return (
-        f"Axes that turn with the sliding direction are another matter, and not ranked with these: that "
-        f"{' and '.join(parts)}, in the column “{x.title}”."
-    )
+    return f"To turn the axes with the sliding direction {' and '.join(parts)}, in the column “{x.title}”."
 
 
 def within_reference(rows: pd.DataFrame) -> str:

@@ -1,7 +1,7 @@
 """By which mechanism a formulation errs, as far as it shows in the numbers of its row."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,32 +10,41 @@ from workbench.builtin.reports.text.conclusions import CLEAR, NEGLIGIBLE
 from workbench.comparison.result import Comparison
 
 
+class Reason(NamedTuple):
+    """A mechanism in a few words, and in a sentence with its numbers; how far [m] it moves a body, where it says so."""
+
+    short: str
+    words: str
+    far: float = np.nan
+
+
 def reasons(c: Comparison) -> list[tuple[str, list[str]]]:
     """What formulations of a case get wrong in the first window, as far as the numbers show it; alike ones together."""
     known, alike = {f.label: f for f in c.formulations}, dict[tuple[str, ...], list[str]]()
     for label, found in errs(c).items():
         f = known[label]
-        alike.setdefault(tuple(found), []).append(label if f.axes == "sliding" else f"{label} ({f.friction})")
+        words = tuple(x.words for x in found)
+        alike.setdefault(words, []).append(label if f.axes == "sliding" else f"{label} ({f.friction})")
     return [(", ".join(labels), list(found)) for found, labels in alike.items()]
 
 
-def errs(c: Comparison) -> dict[str, list[str]]:
-    """By label, what formulations of a case get wrong in the first window at the first step size."""
+def errs(c: Comparison, step: float | None = None) -> dict[str, list[Reason]]:
+    """By label, what formulations of a case get wrong in the first window at a step size [s], the first one."""
     if c.case is None:
         return {}
     rows = next(iter(c.windows.values()))
-    rows = rows[rows["verified"] & (rows["step"] == rows["step"].iloc[0])]
+    rows = rows[rows["verified"] & (rows["step"] == (rows["step"].iloc[0] if step is None else step))]
     exact: Mapping[Any, Any] = next(iter(rows[rows["formulation"] == "coulomb"].to_dict("records")), {})
     rows = rows[rows["formulation"] != "coulomb"]
     known = {f.label: f for f in c.formulations}
     return {
-        r["label"]: ["it has no friction"] if known[r["label"]].friction == "none"
+        r["label"]: [Reason("no friction", "it has no friction")] if known[r["label"]].friction == "none"
         else what_errs(r, known[r["label"]].options, exact)
         for r in rows.drop_duplicates("label").to_dict("records")
     }  # fmt: skip
 
 
-def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[Any, Any]) -> list[str]:
+def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[Any, Any]) -> list[Reason]:
     """What a row's numbers say of why it errs, beyond what `exact` Coulomb friction at the same step does itself."""
 
     def of(name: str, row: Mapping[Any, Any] = r) -> float:
@@ -50,48 +59,61 @@ def what_errs(r: Mapping[Any, Any], options: Mapping[str, Any], exact: Mapping[A
 
     shape = "polygon" if "directions" in options else "box" * ("bounds" in options)
     corner = f" (a {shape} is not round)" if shape else ""
-    found = []
+    found: list[Reason] = []
+
+    def add(short: str, words: str, far: float = np.nan) -> None:
+        found.append(Reason(short, words, far))
+
     if notable("lift", NOTABLE["lift"]):
-        found.append(f"contacts are lifted, by up to {of('lift'):.3g} mm more than in the reference")
+        far = f"{of('lift'):.3g} mm" if of("lift") < 1e3 else f"{1e-3 * of('lift'):.3g} m"
+        words = f"contacts are lifted, by up to {of('lift'):.3g} mm more than in the reference"
+        add(f"lifts contacts by {far}", words, 1e-3 * of("lift"))
         if pd.notna(exact.get("slip", np.nan)) and CLEAR * of("slip") < own("slip"):
-            found.append(f"contacts slip {of('slip'):.0f} mm in touch, where exact friction slips {own('slip'):.0f} mm")
+            slips = f"slip {of('slip'):.0f} mm in touch, where exact friction slips {own('slip'):.0f} mm"
+            add("slides less in touch", f"contacts {slips}", 1e-3 * of("lift"))
     if notable("creep", NOTABLE["creep"]):
         speed = of("creep")
         how = f"creep, at {speed:.0f} µm/s" if speed < 1e4 else f"slide, at {1e-6 * speed:.3g} m/s"
-        found.append(f"contacts that stick in the reference {how}")
+        add(f"what sticks {how.replace('creep', 'creeps').replace('slide', 'slides').replace(', at', ' at')}",
+            f"contacts that stick in the reference {how}")  # fmt: skip
     if notable("penetration", NOTABLE["lift"]):
-        found.append(f"bodies go into one another by up to {of('penetration'):.3g} mm")
+        deep = f"{of('penetration'):.3g} mm"
+        add(f"goes in by {deep}", f"bodies go into one another by up to {deep}", 1e-3 * of("penetration"))
     if abs(of("rebound")) > max(MISSING, CLEAR * abs(own("rebound"))):
         less = "less" if of("rebound") < 0 else "more"
-        found.append(f"impacts give back {abs(of('rebound')):.2g} of the approach {less} than in the reference")
+        share = f"{abs(of('rebound')):.2g}"
+        add(f"rebounds {share} {less}", f"impacts give back {share} of the approach {less} than in the reference")
     if notable("energy_gained", NOTABLE["energy_gained"]):
-        found.append(
-            f"contacts give up to {of('energy_gained'):.3g} J to the bodies (a spring gives back what it took)"
-        )
-    if of("yaw_spread") > 0.01:
-        found.append(f"its steps would change by {100 * of('yaw_spread'):.3g} % were the scene turned{corner}")
+        gained = f"{of('energy_gained'):.3g} J"
+        add(f"gains {gained}", f"contacts give up to {gained} to the bodies (a spring gives back what it took)")
     if of("misalignment_rms") > 1.0:
-        found.append(f"friction is {of('misalignment_rms'):.3g}° (RMS) off the direction against sliding{corner}")
+        angle = f"{of('misalignment_rms'):.3g}°"
+        add(f"friction misaligned by {angle}", f"friction is {angle} (RMS) off the direction against sliding{corner}")
+    if of("yaw_spread") > 0.01:
+        spread = f"{100 * of('yaw_spread'):.3g} %"
+        add(f"depends on the heading, {spread}", f"its steps would change by {spread} were the scene turned{corner}")
     if of("friction_rmsd") > 0.01:
-        found.append(f"|p_t|/(μ p_n) is {100 * of('friction_rmsd'):.3g} % (RMS) off")
+        share = f"{100 * of('friction_rmsd'):.3g} %"
+        add(f"friction {share} off", f"|p_t|/(μ p_n) is {share} (RMS) off")
+    compliance = f"{100 * of('velocity_compliance'):.3g} %"
     if of("velocity_compliance") > max(of("velocity_formulation"), NEGLIGIBLE):
-        found.append("more of its error is the run's tangential compliance than the model")
+        add("the run's compliance", "more of its error is the run's tangential compliance than the model")
     elif of("velocity_compliance") > max(0.01, 0.5 * of("velocity_error")):
-        found.append(
-            f"the run's tangential compliance alone changes its velocity by {100 * of('velocity_compliance'):.3g} %"
-        )
+        add("the run's compliance", f"the run's tangential compliance alone changes its velocity by {compliance}")
     if of("velocity_discretisation") > max(of("velocity_formulation"), NEGLIGIBLE):
-        found.append("more of its error is the step size than the model")
+        add("the time step", "more of its error is the step size than the model")
     if found:
         return found
     left_out = [name.replace("_", " ") for name in SYMPTOMS if name not in r]
     if left_out:
-        return [f"not known, since these metrics were left out: {', '.join(left_out)}"]
+        return [Reason("not measured", f"not known, since these metrics were left out: {', '.join(left_out)}")]
     if of("velocity_formulation") > 0.01:
-        return ["its law of friction itself: none of the other reasons that are looked for shows"]
+        law = "its law of friction itself: none of the other reasons that are looked for shows"
+        return [Reason("its law of friction", law)]
     far = f"the law of friction makes {100 * of('velocity_formulation'):.2g} % of the velocity of its run"
     local = f" and {100 * of('local_velocity_error'):.3g} % of its single steps" if of("local_velocity_error") else ""
-    return [f"none of the reasons that are looked for shows; {far}{local}"]
+    none = f"none of the reasons that are looked for shows; {far}{local}"
+    return [Reason("its law of friction", none)]
 
 
 SYMPTOMS = (

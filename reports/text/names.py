@@ -9,14 +9,14 @@ from workbench.comparison.shown import SavedFormulation
 
 
 def name_of(label: str, axes: str, several: bool) -> str:
-    """A label in words: "hybrid with turned axes", whose label says nothing of them since they turn by default.
+    """A label in words: "box with turned axes".
 
-    `axes` is the option in use, "" where there is none, as in the plane. Fixed axes are not mentioned where the label
-    does not either, unless the formulation is there along `several` axes.
+    `axes` is the option in use, "" where there is none, as in the plane. A formulation's own axes are not mentioned
+    where its label does not either, unless it is there along `several` axes.
     """
     formulation, _, options = label.partition(":")
     others = [x for x in options.split(",") if x and not x.startswith("axes=")]
-    if not axes or not (several or axes != "fixed" or "axes=" in options):
+    if not axes or not (several or "axes=" in options):
         return label
     name = f"{formulation}:{','.join(others)}" if others else formulation
     return f"{name} with {'turned' if axes == 'sliding' else axes} axes"

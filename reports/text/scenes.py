@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.builtin.reports.text.comparison import cell, who, why_not
-from workbench.builtin.reports.text.conclusions import by_error, listed, ranking, sentence
-from workbench.builtin.reports.text.headline import Ranked, ranked
+from workbench.builtin.reports.text.conclusions import listed, ranking, sentence
 from workbench.comparison.columns import Column
 from workbench.comparison.result import Comparison, by_first_solver
 from workbench.comparison.scenes.bodies import SYMPTOMS
@@ -19,8 +18,8 @@ RECOVERY = "rigid recovery of"
 """What a line on overlaps and limits that are violated at the start begins with."""
 STILL = 1e-6
 """Distances up to which nobody sees a difference [m]."""
-GROWN = 1.5
-"""Times from which on a displacement of the start is said to have grown."""
+FIRST = 0.02
+"""Share of the time before which contact is there from the start on."""
 SHARED = "one_step_error", "body_orientation_error", "body_force_error"
 """Further errors that are ranked in a sentence each."""
 SENSES = {
@@ -59,11 +58,37 @@ def until_words(s: SceneShown) -> str:
     return f"from 0 to {s.until:.4g} s" + (f" of {s.duration:.4g} s" if s.until < s.duration - 1e-9 else "")
 
 
-def headline(c: Comparison) -> list[str]:
-    """Whose motion is closest and by how much; what the engine does; where the comparison stops; how sure that is."""
-    found, rows = ranked(c), first_rows(c)
-    parts = [_start(c), _first(c, found, rows), _engines(c, rows), _yardsticks(c, rows), _symptoms(c, found), _stop(c)]
-    return [words for words in [*parts, _sure(c, rows)] if words]
+def notes(c: Comparison) -> list[str]:
+    """What belongs to the recommendation: what is violated at the start, when contact begins, why it stops."""
+    return [words for words in (_start(c), _touch(c), _stop(c)) if words]
+
+
+def untouched(c: Comparison, own: float) -> list[str]:
+    """What there is to say where no contact bears a load; `own` [m] is the error of exact friction at the step."""
+    step = f" All are {_far(own)} from the reference, which is the error of the step alone." if np.isfinite(own) else ""
+    return [
+        f"No contact bears a load in {shown(c).until:.3g} s: formulations of contact cannot differ, and nothing is "
+        f"recommended.{step}",
+        "A longer --duration, or a keyframe in which bodies touch (--key NAME), gives something to compare.",
+    ]
+
+
+def _touch(c: Comparison) -> str:
+    """When the first contact of the reference bears a load, if not from the start on."""
+    begin = contact(c)
+    if begin is None or begin <= FIRST * shown(c).until or begin == np.inf:
+        return ""
+    return f"No contact bears a load before {begin:.3g} s: before that there is nothing to compare."
+
+
+def contact(c: Comparison) -> float | None:
+    """When [s] a contact first bears a load in the reference, infinite where none does; None where it is not known."""
+    rows = c.trajectories
+    if "load" not in rows or "role" not in rows:
+        return None
+    rows = rows[rows["role"] == "reference"]
+    loaded = rows["t"][rows["load"] > 0]
+    return float(loaded.min()) if len(loaded) else np.inf if len(rows) else None
 
 
 def _start(c: Comparison) -> str:
@@ -95,32 +120,6 @@ def _column(c: Comparison, name: str) -> Column | None:
     return next((x for m in c.metrics for x in m.columns if x.name == name), None)
 
 
-def farthest_body(c: Comparison, label: str) -> str:
-    """The body of a row that is farthest from the reference, at the first step size."""
-    own = _bodies(c, "label", label)
-    return str(own["body"].iloc[int(np.nanargmax(own["position_error"]))]) if len(own) else ""
-
-
-def _first(c: Comparison, found: Ranked | None, rows: pd.DataFrame) -> str:
-    others, column = _others(rows), _column(c, "body_position_error")
-    if others.empty or column is None:
-        return ""
-    errors, alike = by_error(others, column), as_coulomb(c, rows)
-    if errors.max() <= STILL:
-        return "All rows move as under Coulomb's law, but for less than a micrometre."
-    if alike:
-        return _alike(c, errors, rows, alike)
-    if found is None:
-        off = ", ".join(f"{label} is {_far(error)} off" for label, error in errors.items())
-        return f"Over {shown(c).until:.3g} s of motion {off}."
-    label = found.order[0][0]
-    words = sentence(found.column, f"Over {shown(c).until:.3g} s of motion", found.order, found.rows)
-    several = len(shown(c).bodies) > 1
-    where = [farthest_body(c, x) for x in dict.fromkeys((label, found.order[-1][-1]))]
-    farthest = f" (the farthest body is {' and '.join(dict.fromkeys(where))})" if several and all(where) else ""
-    return f"{words[0].upper()}{words[1:-1]}{farthest}."
-
-
 def as_coulomb(c: Comparison, rows: pd.DataFrame) -> list[str]:
     """Labels of rows that cannot be told from exact Coulomb friction at the same step: that makes no more difference
     than is known of the reference, or a twentieth of what the step itself makes."""
@@ -132,71 +131,9 @@ def as_coulomb(c: Comparison, rows: pd.DataFrame) -> list[str]:
     return list(others["label"][apart <= np.maximum(np.maximum(known, 0.05 * step), STILL)])
 
 
-def _alike(c: Comparison, errors: pd.Series, rows: pd.DataFrame, alike: list[str]) -> str:
-    """The first sentence where rows move as exact Coulomb friction does at their step."""
-    named = [x for x in alike if x not in without_friction(c)]
-    own = rows["body_position_discretisation"].dropna()
-    step = f", which at this step is itself {_far(own.iloc[0])} off" if len(own) else ""
-    parts = [f"{listed(named)} cannot be told from exact Coulomb friction{step}"] if named else []
-    rest = errors.drop(alike)
-    if len(rest):
-        closer = len(own) and rest.iloc[-1] < own.iloc[0]
-        where = "comes closer to the reference than that" if closer else "moves farthest from it"
-        parts.append(f"{rest.index[-1]} {where} ({_far(rest.iloc[-1])})")
-    if len(named) < len(alike):
-        parts.append("friction plays no part so far: without it bodies move alike")
-    return f"Over {shown(c).until:.3g} s of motion {'; '.join(parts)}."
-
-
-def _engines(c: Comparison, rows: pd.DataFrame) -> str:
-    """Every engine's place among the formulations."""
-    column = _column(c, "body_position_error")
-    if column is None:
-        return ""
-    errors = by_error(_others(rows), column)
-    parts = []
-    for label in shown(c).engines:
-        if label in errors.index:
-            place = 1 + list(errors.index).index(label)
-            body = f" ({farthest_body(c, label)})" if len(shown(c).bodies) > 1 else ""
-            parts.append(f"{label} is {_far(errors[label])} off{body}, place {place} of {len(errors)}")
-        else:
-            reason = next((why_not(r) for r in rows[rows["label"] == label].to_dict("records")), "")
-            parts.append(f"{label} is not compared ({reason})")
-    return f"{_sentence('; '.join(parts))}." if parts else ""
-
-
-def _yardsticks(c: Comparison, rows: pd.DataFrame) -> str:
-    """How far Coulomb's law itself is off at this step, and how far it is without any friction; if not said yet."""
-    if "body_position_discretisation" not in rows or as_coulomb(c, rows):
-        return ""
-    own = rows["body_position_discretisation"].dropna()
-    free = without_friction(c)
-    bare = rows[rows["label"].isin(free) & rows["verified"]]["body_position_error"].dropna()
-    words = f"Exact Coulomb friction at the same step is itself {_far(own.iloc[0])} off" if len(own) else ""
-    without = f"without friction it would be {_far(bare.iloc[0])}" if len(bare) else ""
-    both = ", and ".join(filter(None, [words, without]))
-    return f"{_sentence(both)}." if both else ""
-
-
 def without_friction(c: Comparison) -> set[str]:
     """Labels of formulations that leave friction out."""
     return {f.label for f in c.formulations if f.friction == "none"}
-
-
-def _symptoms(c: Comparison, found: Ranked | None) -> str:
-    """What of the engines, of the closest and of the farthest can be seen with the eye."""
-    parts = []
-    for label in dict.fromkeys(x for x in _ends(c, found) if x not in without_friction(c)):
-        words = symptoms_of(c, label)
-        if words:
-            parts.append(f"under {label} {', '.join(words)}")
-    return f"What shows: {'; '.join(parts)}." if parts else ""
-
-
-def _ends(c: Comparison, found: Ranked | None) -> list[str]:
-    """Labels of the engines, of the closest and of the farthest."""
-    return [*shown(c).engines, *([] if found is None else [found.order[0][0], found.order[-1][-1]])]
 
 
 def symptoms_of(c: Comparison, label: str) -> list[str]:
@@ -221,15 +158,6 @@ def _stop(c: Comparison) -> str:
     return f"The comparison stops at {s.until:.3g} s: {s.why}." if s.why else ""
 
 
-def _sure(c: Comparison, rows: pd.DataFrame) -> str:
-    s, parts = shown(c), [f"{rows['verified'].sum()} of {len(rows)} rows come to the end of what is compared"]
-    parts.append(f"the reference is known to {_far(max(s.uncertainty))} on average (what twice its step changes)")
-    grown = int(np.argmax(s.growth))
-    most = f"has grown {times(s.growth[grown])} (at {s.bodies[grown]})" if s.growth[grown] > GROWN else "has not grown"
-    parts.append(f"a displacement of the start by 1e-7 m {most}")
-    return f"How sure: {'; '.join(parts)}."
-
-
 def summary(c: Comparison) -> list[str]:
     """Further sentences: errors in other senses, symptoms of every row, what is not verified."""
     rows = first_rows(c)
@@ -242,7 +170,7 @@ def summary(c: Comparison) -> list[str]:
         if column is not None and order:
             said.append(_sentence(sentence(column, SENSES[name], order, others)))
     symptoms: dict[tuple[str, ...], list[str]] = {}
-    for label in (x for x in others["label"] if x not in {*without_friction(c), *_ends(c, ranked(c))}):
+    for label in (x for x in others["label"] if x not in without_friction(c)):
         symptoms.setdefault(tuple(symptoms_of(c, label)), []).append(str(label))
     said += [f"{_sentence(listed(labels))}: {', '.join(words)}." for words, labels in symptoms.items() if words]
     if plain := [*alike, *symptoms.get((), ())]:
@@ -281,11 +209,6 @@ def _far(metres: float) -> str:
 
 
 MILLIMETRES = Column("distance", "m", "distance", shown="millimetres")
-
-
-def times(x: float) -> str:
-    """How many times, in two digits without an exponent."""
-    return f"{float(f'{x:.2g}'):g} times" if x < 1e4 else "more than 10000 times"
 
 
 def _sentence(text: str) -> str:

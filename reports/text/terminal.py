@@ -1,6 +1,6 @@
 """Tables for a terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,15 +15,17 @@ from workbench.builtin.reports.text.comparison import (
     RESIDUAL,
     error_columns,
     facts_in_words,
-    known_in_words,
     rows_of,
     symptom_columns,
     who,
 )
+from workbench.builtin.reports.text.decision import amount, cross_checks, legend, rows, shown
+from workbench.builtin.reports.text.headline import headline
 from workbench.builtin.reports.text.mathematics import plain
 from workbench.comparison.columns import Column
+from workbench.comparison.decision import Decision, decide
 from workbench.comparison.metric import Metric
-from workbench.comparison.result import Comparison
+from workbench.comparison.result import GENERIC_SOLVER, Comparison
 
 UNBOUNDED = 1000
 """Width at which a table is measured."""
@@ -31,74 +33,104 @@ PIPE_WIDTH = 120
 """Width of the table where no terminal says otherwise."""
 
 
-def print_table(c: Comparison, wanted: Sequence[Metric] = ()) -> None:
-    """One row per run, of a case over its first window; below it why rows are not verified, and notes on metrics.
+def print_comparison(
+    c: Comparison, wanted: Sequence[Metric] = (), everything: bool = False, by_solver: bool = False
+) -> None:
+    """What a comparison says: which formulation to take, a table of the places, how sure it is.
 
-    Metrics that were asked for, `wanted`, are there whatever they are and stay longest where the terminal is narrow.
+    Below it a row per run and solver with the metrics that were asked for, `wanted`, if any were, `by_solver` or if
+    formulations were solved by several solvers. `everything` shows all places, and not ten at most.
     """
     console = _console()
-    asked = [m.column for m in wanted]
-    usual = [*error_columns(c), *symptom_columns(c)]
-    columns = [*asked, *(x for x in usual if x not in asked), RESIDUAL]
-    rows = rows_of(next(iter(c.windows.values())), columns)
 
-    def say(text: str) -> None:
+    def say(text: str = "") -> None:
         console.print(text, markup=False, highlight=False)
 
-    for sentence in _before(c, rows):
+    say(_title(c))
+    *words, sure = headline(c)
+    say()
+    for sentence in words:
         say(sentence)
-    table, left_out = _table_that_fits(console, rows, columns, len(asked))
-    console.print(table)
-    if left_out:
-        say(f"Not shown, for want of room in {console.width} columns: {', '.join(left_out)}.")
+    for step in c.settings.steps if c.stepped else (None,):
+        found = decide(c, step)
+        if found is not None and (found.entries or found.missing):
+            console.print(_places(c, found, everything))
+            for sentence in filter(None, (legend(c, found), "" if everything else _hidden(found))):
+                say(sentence)
+    say(sure)
+    for sentence in filter(None, (cross_checks(c), *_of_model(c))):
+        say(sentence)
+    first = next(iter(c.windows.values()))
+    of_one = ["label", *["step"] * c.stepped]
+    several = by_solver or decide(c) is None or first[first["solver"] != GENERIC_SOLVER].duplicated(of_one).any()
+    if wanted or several:
+        _print_runs(console, c, [m.column for m in wanted])
     lines: dict[str, list[str]] = {}
-    for r in rows:
+    for r in rows_of(next(iter(c.windows.values())), []):
         if not r["verified"]:
             lines.setdefault(f"{r['claimed']}: {r['why_not']}", []).append(who(r))
         if r["notes"]:
             lines.setdefault(r["notes"], []).append(who(r))
     for what, runs_of_it in lines.items():
         say(f"{', '.join(runs_of_it)}: {what}")
-    for sentence in _after(c):
-        say(sentence)
 
 
-def _before(c: Comparison, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What stands above the table."""
+def _title(c: Comparison) -> str:
+    """What is compared, in a line."""
     if c.scene:
-        return [f"{c.name}: {scenes.compared(c)}", *scenes.headline(c)]
+        return f"{c.name}: {scenes.compared(c)}"
     if c.case is None:
-        return [f"{c.name}: {facts_in_words(c)}", *known_in_words(c)]
-    clipped = ", clipped to the run" if rows[0]["clipped"] else ""
-    return [
-        f"{c.name}, window '{rows[0]['window']}': {rows[0]['window_start']:g} to {rows[0]['window_end']:g} s{clipped}; "
-        f"step {', '.join(f'{1e3 * h:g}' for h in c.settings.steps)} ms; "
-        f"{'explicit' if c.settings.explicit else 'symplectic'} update, {c.settings.normal} normal law, "
-        f"relaxation {c.settings.relaxation}"
-    ]
+        return f"{c.name}: {facts_in_words(c)}"
+    contacts = c.trajectories["contact"].nunique()
+    steps = " and ".join(f"{1e3 * h:g}" for h in c.settings.steps)
+    return (
+        f"{c.name}: {c.case.description}; {contacts} contact{'s' if contacts > 1 else ''}; steps of {steps} ms, the "
+        f"reference's {1e3 * c.settings.reference_step:g} ms"
+    )
 
 
-def _after(c: Comparison) -> list[str]:
-    """What stands below it."""
-    if c.scene:
-        left_out = [f"Not taken over of {c.name}: {x}." for x in c.scene.left_out]
-        return [
-            *left_out,
-            "Errors against exact Coulomb friction, of the body that is farthest; body by body on the page and in "
-            "bodies.csv.\nok: every step's own residual is within the solver's tolerance; an engine came to the end.",
-        ]
-    if c.case is None:
-        return [
-            "Errors against exact Coulomb friction, of velocities W p + q relative to |q| and of impulses; their parts "
-            "are on the page and in runs.csv. One step: there is no error of the step size.\n"
-            "ok: the problem's own residual is within the solver's tolerance."
-        ]
-    return [
-        f"Errors against exact Coulomb friction at {1e3 * c.settings.reference_step:g} ms; their parts (step size, "
-        "formulation, compliance, solver) are on the page and in runs.csv. “k free”: k directions of the impulses "
-        "are not determined.\n"
-        "ok: every step's own residual is within the solver's tolerance."
-    ]
+def _places(c: Comparison, d: Decision, everything: bool) -> Table:
+    """A row for each place, best first, and one for each formulation without an answer."""
+    title = f"steps of {1e3 * d.step:g} ms" if c.stepped and len(c.settings.steps) > 1 else None
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("", justify="right", no_wrap=True)
+    # Labels are whole, however narrow the terminal.
+    longest = max((len(word) for x in rows(c, d) for word in x.names.split()), default=0)
+    table.add_column("formulation", overflow="fold", min_width=longest)
+    table.add_column("error", justify="right", no_wrap=True)
+    table.add_column("main defect")
+    table.add_column("a step" if c.stepped else "time", justify="right", no_wrap=True)
+    table.add_column("ok", no_wrap=True)
+    colours = {"yes": "green", "differs": "yellow", "no": "red"}
+    for x in rows(c, d, everything):
+        place = x.place if x.place.endswith("=") else f"{x.place} "
+        cells = (place, x.names, x.error, x.defect, x.cost)
+        table.add_row(*map(escape, cells), f"[{colours[x.state]}]{x.verified}[/]")
+    return table
+
+
+def _hidden(d: Decision) -> str:
+    """Which formulations have no row of their own in the table."""
+    seen = {x.label for x in shown(d)}
+    hidden = [f"{x.label} ({amount(x.error, d.error)})" for x in d.entries if x.label not in seen]
+    return f"Not shown: {', '.join(hidden)}; --all shows them." if hidden else ""
+
+
+def _of_model(c: Comparison) -> list[str]:
+    """What of a model is not taken over."""
+    return [f"Not taken over of {c.name}: {x}." for x in c.scene.left_out] if c.scene else []
+
+
+def _print_runs(console: Console, c: Comparison, asked: Sequence[Column]) -> None:
+    """A row per run, of a case over its first window; metrics that were asked for stay longest where the terminal is
+    narrow."""
+    usual = [*error_columns(c), *symptom_columns(c)]
+    columns = [*asked, *(x for x in usual if x not in asked), RESIDUAL]
+    found = rows_of(next(iter(c.windows.values())), columns)
+    table, left_out = _table_that_fits(console, found, columns, len(asked))
+    console.print(table)
+    if left_out:
+        console.print(f"Not shown, for want of room in {console.width} columns: {', '.join(left_out)}.")
 
 
 class _Console(Console):
@@ -151,8 +183,8 @@ def print_claims(claims: pd.DataFrame) -> None:
     """One row per claim of every paper, then per check of our own; why some fail is on the page and in claims.csv."""
     console = _console()
     colours = {"confirmed": "green", "confirmed in part": "yellow", "differs": "yellow", "not confirmed": "red"}
-    for paper, rows in claims.groupby("paper", sort=False):
-        claimed, checked = (rows[rows["kind"] == kind] for kind in ("claim", "check"))
+    for paper, of_paper in claims.groupby("paper", sort=False):
+        claimed, checked = (of_paper[of_paper["kind"] == kind] for kind in ("claim", "check"))
         console.print(
             f"{paper}: {_confirmed(claimed)} claims of the paper confirmed; {_confirmed(checked)} checks of our own"
         )

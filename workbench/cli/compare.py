@@ -39,6 +39,7 @@ def add_command(commands: Any) -> None:
     add_options(compare)
     compare.add_argument("--out", metavar="FOLDER", help="where to write; default: CASE-comparison, FILE-comparison")
     compare.add_argument("--figures", choices=("pdf", "svg", "png"), help="also write each figure as a file")
+    compare.add_argument("--all", action="store_true", help="all formulations in the table, and not ten at most")
     compare.add_argument("--json", action="store_true", help="print the rows of runs.csv as JSON instead of a table")
     compare.add_argument("--quiet", action="store_true", help="no progress bar, no table")
     compare.set_defaults(run=run_compare)
@@ -56,9 +57,13 @@ def add_options(compare: argparse.ArgumentParser) -> None:
         "--formulation",
         action="append",
         metavar="NAME[:OPTION=VALUE,...]",
-        help="repeatable; default: all, with fixed tangent axes and once more with axes that turn with sliding; of a "
-        "model also engine:mujoco[,timeconst=S][,cone=KIND], MuJoCo's own steps",
+        help="repeatable; default: all, along the axes that each is published with; of a model also "
+        "engine:mujoco[,timeconst=S][,cone=KIND], MuJoCo's own steps",
     )
+    compare.add_argument(
+        "--axes", choices=("own", "both"), default="own",
+        help="both: formulations that have tangent axes along fixed and along turning ones; default: their own",
+    )  # fmt: skip
     compare.add_argument(
         "--solver",
         action="append",
@@ -132,14 +137,16 @@ def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     # Everything that can be mistyped is looked up before any work is done.
     from workbench.algorithms import find_solver
     from workbench.comparison.metrics import METRICS
-    from workbench.verbs.find import along_axes, find_formulations
+    from workbench.verbs.find import along_both_axes, find_formulations
 
     given: dict[str, Any] = {
         "formulations": find_formulations(o.formulation) if o.formulation else None,
         "solvers": [find_solver(x) for x in o.solver or ()],
         "metrics": None if o.metric is None else [METRICS.find(x) for x in o.metric],
     }  # fmt: skip
-    rows = len(given["formulations"] or along_axes(2))
+    if o.axes == "both":
+        given["formulations"] = along_both_axes(given["formulations"])
+    rows = len(given["formulations"] or find_formulations(None))
     if kind == "file":
         return o.case, given | _of_file(o, rows)
     must_be_known(o.case)
@@ -193,7 +200,7 @@ def _steps(given: Sequence[str]) -> tuple[float, ...]:
 def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     from workbench.builtin.reports.figures.charts import remove_figures
     from workbench.builtin.reports.pages.comparison import remove_others
-    from workbench.builtin.reports.text.terminal import print_table
+    from workbench.builtin.reports.text.terminal import print_comparison
     from workbench.output import json_rows, staged
     from workbench.verbs.compare import compare
     from workbench.verbs.scene import is_model
@@ -212,5 +219,5 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     if o.json:
         print(json_rows(c.runs))
     elif not o.quiet:
-        print_table(c, given["metrics"] or ())
+        print_comparison(c, given["metrics"] or (), o.all, bool(o.solver))
         print(f"report: {out / 'report.html'}")

@@ -28,7 +28,7 @@ def run_report(o: argparse.Namespace) -> None:
     """Read, merge, write what a comparison leaves behind, print its table."""
     from workbench.builtin.reports.figures.charts import remove_figures
     from workbench.builtin.reports.pages.comparison import remove_others
-    from workbench.builtin.reports.text.terminal import print_table
+    from workbench.builtin.reports.text.terminal import print_comparison
     from workbench.output import staged
     from workbench.verbs.report import report
 
@@ -40,7 +40,7 @@ def run_report(o: argparse.Namespace) -> None:
     remove_figures(out / "figures", keep=o.figures)
     remove_others(c, out)
     if not o.quiet:
-        print_table(c)
+        print_comparison(c)
         for remark in c.remarks:
             print(remark)
         print(f"report: {out / 'report.html'}")

@@ -17,6 +17,7 @@ comparison share the position update and the normal law. Whatever raises an erro
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
@@ -24,9 +25,10 @@ from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, DIAGNOSTICS, RUNS, TRAJECTORIES, framed
+from workbench.comparison.cost import timed
 from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed, failed
-from workbench.comparison.jobs import Job, Progress, Settings, is_slow
+from workbench.comparison.jobs import Job, Progress, Settings, is_slow, simulated
 from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric
 from workbench.comparison.motion import Motion, motion
@@ -72,6 +74,7 @@ def compare(
     whole = halved if isinstance(halved, Run) and halved.steps >= 2 * reference.steps else None
     trajectories, diagnostics = [curves(reference, "reference", reference=whole)], []
     moving: list[Run] = []
+    timings: dict[Job, dict[str, float]] = {}
     for job in plan:
         run = runs.get(job)
         if not isinstance(run, Run):
@@ -82,10 +85,11 @@ def compare(
             diagnostics += verdicts(run, minor)
             trajectories.append(steps)
             moving.append(run)
+            timings[job] = timed(run, partial(simulated, case, job, settings))
         except Exception as error:
             spans = windows(job, case, settings.duration or case.duration)
             found.rows[job] = [w | vars(failed(error)) for w in spans]
-    rows = [x for job in plan for x in found.rows[job]]
+    rows = [x | timings.get(job, {}) for job in plan for x in found.rows[job]]
     steps = pd.concat([frame for frame in trajectories if len(frame)], ignore_index=True)
     shown, without = _motion(case, reference, moving)
     return Comparison(

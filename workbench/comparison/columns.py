@@ -58,6 +58,7 @@ RUNS = (
     Column("options", "", "all options of the formulation", of=ALL),
     Column("law", "", "law that it discretises, against which it is judged beside Coulomb's"),
     Column("axes", "", "tangent axes of its friction in space: fixed, body, sliding; empty where it has none"),
+    Column("condition", "", "as long as what it moves as Coulomb's law does, where that is known", of=ALL),
     Column("solver", "", "name of the solver", of=ALL),
     Column("problem_class", "", "class of the problem that was solved", of=ALL),
     Column("step", "s", "step size", of=STEPPED),
@@ -95,9 +96,18 @@ RUNS = (
         "solve_time", "s", "time of all steps; of a problem, of the solver in the last pass", ANSWERED, ALL,
         heading="time", shown="milliseconds",
     ),
+    Column(
+        "cost", "s", "time of a step, of a problem that of the solver: the median of its timings, of which the first, "
+        "which loads code, is left out where a run is short enough to be repeated", ANSWERED, ALL,
+    ),
+    Column("cost_low", "s", "the shortest of these timings", ANSWERED, ALL),
+    Column("cost_high", "s", "the longest of these timings", ANSWERED, ALL),
+    Column("timings", "1", "how many timings there are", ANSWERED, ALL),
     Column("notes", "", "metrics that could not be had, with the reason", of=ALL),
 )  # fmt: skip
 """Columns of `runs`; those of the metrics follow."""
+TIMES = ("build_time", "solve_time", "cost", "cost_low", "cost_high", "timings")
+"""Columns of `runs` that are not the same when the same comparison is made again."""
 
 TRAJECTORIES = (
     *LABELS,

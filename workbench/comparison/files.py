@@ -22,6 +22,7 @@ from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.base import Solver
 from workbench.arrays import Array
 from workbench.comparison.columns import DIAGNOSTICS, PROBLEM, RUNS, TRAJECTORIES, framed
+from workbench.comparison.cost import costs
 from workbench.comparison.failure import NOBODY, failed
 from workbench.comparison.jobs import Progress
 from workbench.comparison.limits import limited
@@ -215,7 +216,7 @@ def _row(name: str, outcome: Outcome, d: int) -> dict[str, Any]:
     row: dict[str, Any] = {
         "file": name, "formulation": f.name, "label": f.label, "options": f.listed_options,
         "law": f.law.name, "axes": (f.axes or "") if d == 2 else "",
-        "solver": outcome.solver,
+        "condition": f.condition(d), "solver": outcome.solver,
         "problem_class": outcome.problem_class, "claimed": outcome.claimed, "verified": False, "reason": outcome.reason,
         "notes": "",
     }  # fmt: skip
@@ -228,6 +229,7 @@ def _row(name: str, outcome: Outcome, d: int) -> dict[str, Any]:
         "verified": s.verified and s.claimed in (Status.SOLVED, Status.INACCURATE), "size": outcome.answer.size,
         "residual": s.residual if np.isfinite(s.residual) else np.nan, "tolerance": s.tolerance,
         "iterations": s.iterations, "build_time": outcome.answer.build_time, "solve_time": s.solve_time,
+        **costs(s.solve_time, 1),
     }  # fmt: skip
 
 

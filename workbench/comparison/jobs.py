@@ -103,7 +103,7 @@ def run_jobs(
         waiting = {pool.submit(_remote, case, job, settings): job for job in slow}
         for job in [j for j in jobs if j not in slow]:
             try:
-                runs[job] = _simulate(case, job, settings, _from(progress, job, before, total))
+                runs[job] = simulated(case, job, settings, _from(progress, job, before, total))
             except Exception as error:
                 runs[job] = failed(error)
             before += steps[job]
@@ -164,7 +164,8 @@ def _from(progress: Progress | None, job: Job, before: int, total: int) -> Calla
     return None if progress is None else lambda k: progress(str(job), before + k, total)
 
 
-def _simulate(case: Case, job: Job, settings: Settings, progress: Callable[[int], None] | None = None) -> Run:
+def simulated(case: Case, job: Job, settings: Settings, progress: Callable[[int], None] | None = None) -> Run:
+    """The run of a job."""
     assert job.solver
     return simulate(
         case, job.formulation, job.solver, job.h, settings.duration, explicit=settings.explicit,
@@ -175,4 +176,4 @@ def _simulate(case: Case, job: Job, settings: Settings, progress: Callable[[int]
 
 def _remote(case: Case, job: Job, settings: Settings) -> Run:
     # The compiled declaration holds CVXPY objects, which stay in their process.
-    return replace(_simulate(case, job, settings), compiled=None)
+    return replace(simulated(case, job, settings), compiled=None)

@@ -38,7 +38,7 @@ def windows(job: Job, case: Case, duration: float) -> list[dict[str, Any]]:
     base = {
         "case": case.name, "formulation": f.name, "label": f.label, "options": f.listed_options,
         "law": f.law.name, "axes": (f.axes or "") if case.size[3] == 2 else "",
-        "solver": job.solver_name,
+        "condition": f.condition(case.size[3]), "solver": job.solver_name,
         "problem_class": "", "step": job.h, "steps": 0, "sampled": False, "verified": False, "iterations": 0,
         "passes_max": 0, "taken_over": "", "notes": "",
     }  # fmt: skip

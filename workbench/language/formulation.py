@@ -186,6 +186,16 @@ SPRINGS = "timeconst", "stiffness"
 """Options that give contacts springs of their own."""
 
 
+ASKING = {
+    "axes": {
+        "fixed": "contacts slide along the axes", "body": "contacts slide along axes of the body",
+        "sliding": "contacts slide in slowly changing directions",
+    },
+    "bounds": {"last": "normal forces change little from step to step"},
+}  # fmt: skip
+"""Options, and what their values ask of a motion that is to be that of Coulomb's law."""
+
+
 @dataclass(frozen=True)
 class Formulation:
     """A named declaration with its options; calling `declaration` builds it for one size."""
@@ -199,6 +209,7 @@ class Formulation:
     symbols: type[Symbols] = ContactSymbols
     chosen: dict[str, Any] = field(default_factory=dict)
     meanings: dict[str, str] = field(default_factory=dict)
+    declared: str = ""
 
     def __hash__(self) -> int:
         return hash(self.label)
@@ -221,6 +232,16 @@ class Formulation:
         `with_options(axes="sliding")` is the same formulation along other axes.
         """
         return self.options.get("axes")
+
+    def condition(self, d: int) -> str:
+        """As long as what it moves as Coulomb's law does in d tangents, in words that follow "as long as".
+
+        Its own words, and what its options ask for (`ASKING`); in the plane axes ask for nothing. Empty where nothing
+        is known.
+        """
+        asking = [name for name in ASKING if d > 1 or name != "axes"]
+        by_options = [ASKING[name].get(self.options.get(name, "")) for name in asking]
+        return " and ".join(filter(None, [self.declared, *by_options]))
 
     @property
     def soft(self) -> bool:
@@ -363,13 +384,15 @@ def _option(formulation: str, key: str, value: Any, kind: Any) -> Any:
     raise ModellingError(f"{formulation}: option {key}={value} is not {' or '.join(words)}")
 
 
-def formulation(name: str, *, friction: str, source: str) -> Callable[[Callable[..., Declaration]], Formulation]:
+def formulation(
+    name: str, *, friction: str, source: str, condition: str = ""
+) -> Callable[[Callable[..., Declaration]], Formulation]:  # fmt: skip
     """Make a Formulation of a function (s: ContactSymbols or SlidingSymbols, **options) -> Declaration.
 
     What the formulation is over is the annotation of the first parameter. The other parameters are the options; their
     annotations (int, float, Literal[...], unions) are the values allowed, and `Annotated[int, "what it means"]` says in
-    words what they mean. `friction` names the friction model in words,
-    `source` the paper and equation.
+    words what they mean. `friction` names the friction model in words, `source` the paper and equation; `condition`
+    says as long as what it moves as Coulomb's law does, beside what its options say (`ASKING`).
     """
 
     def register(build: Callable[..., Declaration]) -> Formulation:
@@ -385,6 +408,8 @@ def formulation(name: str, *, friction: str, source: str) -> Callable[[Callable[
         symbols = hints.get(first.name, ContactSymbols)
         meanings = {k: full[k].__metadata__[0] for k in defaults if hasattr(full[k], "__metadata__")}
         kinds = {k: hints[k] for k in defaults}
-        return Formulation(name, build, friction, source, defaults, kinds, symbols, meanings=meanings)
+        return Formulation(
+            name, build, friction, source, defaults, kinds, symbols, meanings=meanings, declared=condition
+        )
 
     return register

@@ -23,7 +23,6 @@ from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
 from workbench.readers.files import ENDINGS, read_problem_file
 from workbench.verbs.find import (
-    along_axes,
     find_case,
     find_formulation,
     find_formulations,
@@ -73,9 +72,10 @@ class Compared(Result):
     @property
     def words(self) -> Sequence[str]:
         from workbench.builtin.reports.text import conclusions, scenes
+        from workbench.builtin.reports.text.headline import headline
 
         c = self.comparison
-        return [*scenes.headline(c), *scenes.summary(c)] if c.scene else conclusions.summary(c)
+        return [*headline(c), *(scenes.summary(c) if c.scene else conclusions.summary(c))]
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
@@ -121,8 +121,8 @@ def compare(
 
     `what` is a case or its name, a friction problem or the path of a file with one, a scene (`wb.scene`), its name or
     the path of a model, .xml or .urdf. `formulations`, `solvers` and `metrics` are names, places in your own code, or
-    the things themselves; the defaults are all formulations that come with the workbench, under equal tangent axes and
-    once more with turning ones (`along_axes`), "auto", and all metrics. For a case: `steps` [s], 1e-3 if none is given,
+    the things themselves; the defaults are all formulations that come with the workbench, along the axes that
+    each is published with, "auto", and all metrics. For a case: `steps` [s], 1e-3 if none is given,
     `reference_step`, 1e-4, `duration` [s], `explicit` (position update), `normal` (normal law) and `relaxation`, whose
     None is the case's own; `relaxation` may be "rigid". For a scene: `solvers` that take contact blocks, as they are or
     over bridges, `steps`, its own if none is given, `reference_step`, a tenth of the least, `duration`, and among
@@ -160,7 +160,7 @@ def compare(
                 "(see: workbench solve, workbench check)"
             )
         c = compare_problem(
-            name, problem, chosen or along_axes(problem.d), coulomb, solvers, seconds, progress, metrics
+            name, problem, chosen or find_formulations(None), coulomb, solvers, seconds, progress, metrics
         )
         own = {"time_limit": seconds}
         return Compared(c, {"file": str(what) if isinstance(what, str | Path) else name, "problem": c.facts,
@@ -172,7 +172,7 @@ def compare(
     settings = Settings(
         own_steps, 1e-4 if reference_step is None else reference_step, duration, explicit, normal, compliance
     ).of_case(case)
-    c = compare_case(case, chosen or along_axes(case.size[3]), coulomb, solvers, settings, progress, workers, metrics)
+    c = compare_case(case, chosen or find_formulations(None), coulomb, solvers, settings, progress, workers, metrics)
     own = vars(settings) | {"relaxation": str(settings.relaxation)}
     return Compared(c, {"case": case.name, "parameters": vars(case), "settings": own})
 

@@ -76,19 +76,18 @@ def find_formulations(wanted: Sequence[Any] | Any | None) -> tuple[Formulation, 
     return tuple(map(find_formulation, several))
 
 
-def along_axes(d: int) -> tuple[Formulation, ...]:
-    """What is compared unless somebody chooses: all formulations with equal tangent axes, which are fixed.
+def along_both_axes(formulations: Sequence[Formulation] | None = None) -> tuple[Formulation, ...]:
+    """Formulations, all that come with the workbench without any; each that has tangent axes along fixed ones and along
+    ones that turn with the sliding direction.
 
-    In space (d = 2) each that has axes comes once more, with axes that turn with the sliding direction.
-
-    >>> [f.label for f in along_axes(2) if f.name in ("box", "ccp")]
-    ['box', 'box:axes=sliding', 'ccp']
+    >>> [f.label for f in along_both_axes() if f.name in ("box", "ccp", "hybrid")]
+    ['box', 'box:axes=sliding', 'hybrid:axes=fixed', 'hybrid', 'ccp']
     """
-    found: list[Formulation] = []
-    for f in find_formulations(None):
-        turn = f.axes is not None and d == 2
-        found += [f.with_options(axes=axes) for axes in ("fixed", "sliding")] if turn else [f]
-    return tuple(found)
+    found: dict[str, Formulation] = {}
+    for f in find_formulations(None) if formulations is None else formulations:
+        for x in [f] if f.axes is None else [f.with_options(axes=axes) for axes in ("fixed", "sliding")]:
+            found.setdefault(x.label, x)
+    return tuple(found.values())
 
 
 def find_relaxation(wanted: str | Relaxation | None) -> Relaxation | None:

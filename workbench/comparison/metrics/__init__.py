@@ -17,6 +17,7 @@ def _line(m: Any) -> str:
 
 
 METRICS = Registry("metric", "workbench.comparison.metrics", {
+    "path-error": "position.path_error",
     "friction-error": "friction.friction_error",
     "wrench-error": "contact_force.wrench_error",
     "local-velocity-error": "local_error.local_velocity_error",

@@ -1,4 +1,4 @@
-"""Distance of the centre of mass from the reference's."""
+"""How far bodies are from where they are in the reference."""
 
 import numpy as np
 
@@ -17,3 +17,12 @@ from workbench.step.run import Run
 def position_error(m: MeasuredRun, a: Run, b: Run) -> float:
     apart = m.case.centre(a.states_q[m.ends(a)]) - m.case.centre(b.states_q[m.ends(b)])
     return np.linalg.norm(apart, axis=-1).max() / m.length(a, b)
+
+
+@distance(
+    "path-error", unit="m", shown="millimetres", heading="motion",
+    meaning="largest distance of a body from where it is in the reference, over the window",
+)  # fmt: skip
+def path_error(m: MeasuredRun, a: Run, b: Run) -> float:
+    apart = m.case.poses(a.states_q[m.ends(a)])[0] - m.case.poses(b.states_q[m.ends(b)])[0]
+    return np.linalg.norm(apart, axis=-1).max()

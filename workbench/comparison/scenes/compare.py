@@ -20,6 +20,7 @@ import pandas as pd
 
 from workbench.algorithms.base import Solver
 from workbench.comparison.columns import DIAGNOSTICS, RUNS, SCENE, TRAJECTORIES, framed
+from workbench.comparison.cost import costs
 from workbench.comparison.failure import NOBODY, Failed
 from workbench.comparison.jobs import Progress, Settings
 from workbench.comparison.metric import Metric, evaluate
@@ -166,6 +167,7 @@ class _Judged:
         base: dict[str, Any] = {
             "scene": self.scene.name, "formulation": f.name if isinstance(f, Formulation) else f.label,
             "label": f.label, "options": f.listed_options if isinstance(f, Formulation) else "", "axes": "",
+            "condition": f.condition(2) if isinstance(f, Formulation) else "",
             "solver": row.solver.name if row.solver else NOBODY, "problem_class": "", "step": row.h,
             "window": "compared", "window_start": 0.0, "window_end": end, "clipped": end < self.duration - 1e-9,
             "steps": 0, "sampled": False, "verified": False, "iterations": 0, "taken_over": "", "notes": "",
@@ -179,7 +181,8 @@ class _Judged:
             "claimed": (Status.SOLVED if whole else found.status).name, "tolerance": found.tolerance,
             "residual": found.residual[:k].max(initial=0.0) if whole else np.nan,
             "reason": "" if whole else found.reason, "iterations": int(found.iterations[:k].sum()),
-            "solve_time": found.seconds, "taken_over": listed(found.others),
+            "solve_time": found.seconds, **costs(found.seconds, max(1, len(found.contacts))),
+            "taken_over": listed(found.others),
         }  # fmt: skip
         m = self.measured(row, found)
         return base if m is None else base | self._metrics(row, m, metrics)

@@ -1,0 +1,313 @@
+"""What a comparison recommends, in sentences: which formulation to take here, how sure that is, what the CCP costs."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from workbench.builtin.reports.text.conclusions import listed
+from workbench.builtin.reports.text.mechanisms import errs
+from workbench.builtin.reports.text.scenes import symptoms_of
+from workbench.comparison.columns import SHOWN, Column
+from workbench.comparison.cost import SAME, SAME_ONCE
+from workbench.comparison.decision import LEAST, Decision, Entry
+from workbench.comparison.result import GENERIC_SOLVER, Comparison
+
+NAMED = 3
+"""Alternatives of one recommendation that are named; of more the number."""
+SHOWN_ROWS = 10
+"""Entries that a terminal shows."""
+ASIDE = ("comfree", "genesis", "hunt-crossley", "gauss-seidel", "mujoco-pyramid", "discrete-velocity", "sap")
+"""What is left out first where there are more: variants of engines, and what is nearly the same as another."""
+MAIN = 0.25
+"""Share of the error that a displacement has at least which is its main reason."""
+VISIBLE = 1e-4
+"""Lift [m] from which on the price of the CCP is one that is seen."""
+
+
+def amount(x: float, column: Column) -> str:
+    """An error with its unit: in millimetres, from a metre on in metres, or in percent."""
+    if np.isnan(x):
+        return "–"
+    factor, _, unit = SHOWN[column.shown]
+    if column.shown == "millimetres" and x >= 0.9995:
+        return f"{x:.3g} m"
+    value = factor * x
+    return f"{value:.3g} {unit}" if value >= 1e-3 or x == 0 else f"{value:.0e} {unit}" if x > LEAST else f"0 {unit}"
+
+
+def time(x: float) -> str:
+    """A time [s] in two digits, with the unit that it is read in."""
+    if not np.isfinite(x):
+        return "–"
+    scale, unit = (1e6, "µs") if x < 1e-3 else (1e3, "ms") if x < 1.0 else (1.0, "s")
+    value = scale * x
+    return f"{value:.1f} {unit}" if value < 9.95 else f"{float(f'{value:.2g}'):g} {unit}"
+
+
+def shown(d: Decision) -> list[Entry]:
+    """The entries that a terminal has room for; all where there are few."""
+    found = list(d.entries)
+    for label in ASIDE:
+        if len(found) > SHOWN_ROWS:
+            found = [x for x in found if x.row["formulation"] != label or x.alike]
+    return found[:SHOWN_ROWS]
+
+
+def recommendation(c: Comparison, d: Decision) -> list[str]:
+    """Which formulation to take, as long as what, and what it costs; every number is in the table."""
+    if not d.entries:
+        return ["No formulation has a verified answer here: nothing is recommended."]
+    if not d.tested:
+        return [_untested(d)]
+    taken = d.taken
+    if taken is None or not d.as_exact:
+        return [_none_as_good(c, d)]
+    if taken.exact:
+        return _exact(c, d, taken)
+    words = f"Use {taken.names}: as accurate as exact Coulomb friction{_at_this_step(c)}"
+    if d.exact is not None and d.exact in d.first:
+        words += f", {taken.cheaper(d.exact):.2g} times cheaper"
+    words += f" ({_cost(c, taken)})" if np.isfinite(taken.cost) else ""
+    return [f"{words}{_as_long_as([taken])}.", *_alternatives(d, taken)]
+
+
+def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
+    others = [x for x in d.first if not x.exact]
+    if not others:
+        words = f"Use exact Coulomb friction ({_cost(c, taken)}): nothing else here is as accurate."
+        cheaper = [x for x in d.entries if x.place > 1 and not x.bare and x.cheaper(taken) > 1.0]
+        if cheaper:
+            best, small = cheaper[0], _of_error(c, d, cheaper[0])
+            words += f" If {small} is small enough, {best.names} is {best.cheaper(taken):.2g} times cheaper."
+        return [words]
+    cheapest = min(others, key=lambda x: (np.isnan(x.cost), x.cost))
+    known = np.isfinite(taken.cost) and np.isfinite(cheapest.cost)
+    much = "less than" if taken.cheaper(cheapest) > 1.0 else "about as much as"
+    cost = f": {_cost(c, taken)}, {much} its approximations" if known else ""
+    return [f"Use exact Coulomb friction{cost}.", *_alternatives(d, taken)]
+
+
+def _alternatives(d: Decision, taken: Entry) -> list[str]:
+    """Who else shares the first place, by what they ask for."""
+    by_condition: dict[str, list[Entry]] = {}
+    for x in shown(d):
+        if x in d.first and x is not taken and not x.exact:
+            by_condition.setdefault(str(x.row.get("condition") or ""), []).append(x)
+    parts = []
+    for entries in by_condition.values():
+        names = [f"{x.names}{_kind(x)}" for x in entries[:NAMED]]
+        names += [f"{len(entries) - NAMED} more"] * (len(entries) > NAMED)
+        parts.append(f"{listed(names)}{_as_long_as(entries)}")
+    return [f"As accurate here: {'; '.join(parts)}."] if parts else []
+
+
+def _kind(x: Entry) -> str:
+    kind = str(x.row.get("problem_class") or "")
+    return f" ({kind})" if kind else ""
+
+
+def _as_long_as(entries: Sequence[Entry]) -> str:
+    found = str(entries[0].row.get("condition") or "")
+    return f", as long as {found}" if found else ""
+
+
+def _untested(d: Decision) -> str:
+    cheapest = min(d.first, key=lambda x: (np.isnan(x.cost), x.cost), default=None)
+    words = "Friction is not tested here: without it the motion is the same"
+    if cheapest is None:
+        return f"{words}, and nothing is recommended."
+    names = [x.names for x in d.first[:NAMED]]
+    names += [f"{len(d.first) - NAMED} more"] * (len(d.first) > NAMED)
+    if len(names) == 1:
+        return f"{words}. With it {names[0]} agrees."
+    return f"{words}. With it {listed(names)} agree; of these {cheapest.label} costs least."
+
+
+def _none_as_good(c: Comparison, d: Decision) -> str:
+    near, far = d.entries[0], d.entries[-1]
+    own = f", which is itself {_of_error(c, d, None)} off" if np.isfinite(d.own) else ""
+    words = f"None of these is as accurate as exact Coulomb friction{_at_this_step(c)}{own}"
+    if len(d.entries) == 1:
+        return f"{near.names} is {amount(near.error, d.error)} off; exact Coulomb friction{_at_this_step(c)}{own}."
+    first = [x for x in d.entries if x.place == 1]
+    come = "come" if len(first) > 1 else "comes"
+    nearest = listed([f"{x.names} ({amount(x.error, d.error)})" for x in first[:NAMED]])
+    return f"{words}. {nearest} {come} nearest, {far.names} is {amount(far.error, d.error)} off."
+
+
+def _of_error(c: Comparison, d: Decision, entry: Entry | None) -> str:
+    what = amount(d.own if entry is None else entry.error, d.error)
+    if entry is None:
+        return what
+    return f"{'a velocity error' if c.case is None and c.scene is None else 'an error'} of {what}"
+
+
+def _at_this_step(c: Comparison) -> str:
+    return " at this step" if c.stepped else ""
+
+
+def _cost(c: Comparison, x: Entry) -> str:
+    return f"{time(x.cost)}{' a step' if c.stepped else ''}"
+
+
+def defect(c: Comparison, d: Decision, entry: Entry) -> str:
+    """What an entry gets wrong, in a few words."""
+    if entry.bare:
+        return "no friction"
+    if entry.place == 1 and d.as_exact:
+        return "none beyond the time step" if c.stepped else "none"
+    if c.case is not None:
+        found = errs(c, d.step).get(entry.label, [])
+        # What moves a body by much less than its error is not the main thing.
+        main = [x for x in found if not x.far < MAIN * entry.error] or found
+        return main[0].short if main else ""
+    if c.scene is not None:
+        return next(iter(symptoms_of(c, entry.label)), "its law of contact")
+    return _of_problem(entry)
+
+
+class Row(NamedTuple):
+    """A line of the table of places, as it is read; `state` is yes, warn or no."""
+
+    place: str
+    names: str
+    error: str
+    defect: str
+    cost: str
+    verified: str
+    state: str
+
+
+def rows(c: Comparison, d: Decision, everything: bool = True) -> list[Row]:
+    """A line for each entry, best first, and one for each formulation without an answer."""
+    engines = c.scene.engines if c.scene else {}
+    found = []
+    for x in d.entries if everything else shown(d):
+        tie = "=" if sum(y.place == x.place for y in d.entries) > 1 else ""
+        early = x.stops is not None
+        ok = f"to {x.stops:.3g} s" if early else "ran" if x.label in engines else "yes"
+        cells = (f"{x.place}{tie}", x.every, amount(x.error, d.error), defect(c, d, x), time(x.cost), ok)
+        found.append(Row(*cells, "differs" if early else "yes"))
+    for row in d.missing:
+        reason = f"no answer: {row['claimed'].lower().replace('_', ' ')}"
+        found.append(Row("", row["label"], "–", reason, "–", "no", "no"))
+    return found
+
+
+def _of_problem(entry: Entry) -> str:
+    """Contacts that move otherwise, else by how much friction is off, else what its friction is."""
+    other, friction = entry.row.get("other_mode", np.nan), entry.row.get("friction_error", np.nan)
+    if pd.notna(other) and other > 0:
+        return f"{other:.0f} contact{'s' if other > 1 else ''} in another mode"
+    if pd.notna(friction) and friction > LEAST:
+        return f"friction {100 * friction:.3g} % off"
+    return re.split(r" \(|,", entry.friction)[0]
+
+
+def redundant(c: Comparison) -> str:
+    """Whether redundant contacts leave the impulses open, so that the motion alone is compared; "" where not."""
+    free = c.known["null_space"] if c.known else c.runs["free_directions"].max() if "free_directions" in c.runs else 0
+    if not free > 0:
+        return ""
+    what = "velocities are compared" if c.case is None else "formulations are ranked by their motion alone"
+    directions = f"{free:.0f} redundant direction{'s' if free > 1 else ''}"
+    return f"Impulses are not unique ({directions}): {what}."
+
+
+def confidence(c: Comparison, d: Decision) -> str:
+    """How sure the places are, in a word and with the reasons."""
+    count = len(d.entries) + sum(len(x.alike) for x in d.entries) + len(d.missing)
+    answered = count - len(d.missing)
+    what = "answers" if not c.stepped else "runs"
+    whole = f"all {count} {what} are verified" if not d.missing else f"{answered} of {count} {what} are verified"
+    parts, doubts = [whole], 0
+    if c.stepped and np.isfinite(d.known):
+        parts.append(f"the exact path is known to {amount(d.known, d.error)}")
+    elif c.stepped:
+        parts.append("how well the exact path is known is not: there is no run of it at another step")
+        doubts += 1
+    if several(c):
+        parts.append("Coulomb's law itself has several solutions here (below)")
+        doubts += 1
+    if c.known and c.known["velocity"] != "unique":
+        parts.append("uniqueness of the velocity is not proved")
+        doubts += 1
+    failing = sum(not t.holds for t in c.truths)
+    if failing:
+        parts.append(f"{failing} of {len(c.truths)} checks of the reference against theory fail")
+        doubts += 1
+    if c.scene is not None and max(c.scene.growth, default=0.0) > GROWN:
+        parts.append(f"a small change of the start grows {_times(max(c.scene.growth))}")
+    after = [x for x in d.entries if x.place > 1]
+    first = max((x.error for x in d.entries if x.place == 1), default=0.0)
+    if after and after[0].error <= first + np.nan_to_num(d.known):
+        parts.append(f"{after[0].names} is hardly farther than the first")
+        doubts += 1
+    words = "; ".join(parts)
+    return f"Confidence: {('high', 'medium', 'low')[min(doubts, 2)]}. {words[:1].upper()}{words[1:]}."
+
+
+def _times(x: float) -> str:
+    return f"{float(f'{x:.2g}'):g} times" if x < 1e4 else "more than 10000 times"
+
+
+GROWN = 1.5
+"""Times from which on a change of the start is said to have grown."""
+SEVERAL = "several solutions"
+"""What a remark says where Coulomb's step itself does not have one alone."""
+
+
+def several(c: Comparison) -> str:
+    """The remark on several solutions of exact Coulomb friction, if there is one."""
+    return next((x for x in c.remarks if SEVERAL in x), "")
+
+
+def price(c: Comparison, d: Decision) -> str:
+    """What associated flow costs here, as one number; "" where no CCP was compared."""
+    ccp = next((x for x in d.entries if x.row["formulation"] == "ccp" or "ccp" in x.alike), None)
+    if ccp is None:
+        return ""
+    lift = next((ccp.row[x] / per for x, per in (("lift", 1e3), ("body_lift", 1.0)) if x in ccp.row), np.nan)
+    if not c.stepped:
+        return f"Price of the CCP: {amount(ccp.error, d.error)} of velocity, for sliding contacts open."
+    if lift < VISIBLE or (pd.isna(lift) and ccp.place == 1 and d.as_exact):
+        return "Price of the CCP: none that is seen; sliding contacts do not open by a tenth of a millimetre."
+    if pd.isna(lift):
+        return f"Price of the CCP: {amount(ccp.error, d.error)}."
+    return f"Price of the CCP: sliding contacts open, here by up to {_lift(lift)}."
+
+
+def _lift(x: float) -> str:
+    return f"{1e3 * x:.3g} mm" if x < 0.9995 else f"{x:.3g} m"
+
+
+def cross_checks(c: Comparison) -> str:
+    """How many cross-checks by the generic solver are verified: of a case in sampled steps, of a problem whole."""
+    rows = next(iter(c.windows.values()))
+    if c.scene is not None:
+        return ""
+    again = rows["sampled"].astype(bool) if c.case else (rows["solver"] == GENERIC_SOLVER) & rows["label"].duplicated()
+    checks = rows[again]
+    if checks.empty:
+        return ""
+    failed = list(dict.fromkeys(checks["label"][~checks["verified"].astype(bool)]))
+    named = f" (not: {', '.join(failed)})" if failed else ""
+    return f"{int(checks['verified'].sum())} of {len(checks)} cross-checks by a generic solver agree{named}."
+
+
+def legend(c: Comparison, d: Decision) -> str:
+    """What the error is, what ties are, and what a cost is."""
+    tie = f'; "=" marks ties ({amount(max(np.nan_to_num(d.known), LEAST), d.error)})' if c.stepped else ""
+    if c.case is not None:
+        start, end = next(iter(c.windows.values()))[["window_start", "window_end"]].iloc[0]
+        what = f"largest distance of a body from the exact path, {start:g} to {end:g} s"
+    elif c.scene is not None:
+        what = f"mean distance from the exact path, of the farthest body, over {c.scene.until:.3g} s"
+    else:
+        what = "of the velocity W p + q, relative to |q|. One step: there is no error of the step size"
+    once = any(x.row.get("timings") == 1 for x in d.entries)
+    least = f"{SAME_ONCE:g} times, being single timings," if once else f"{SAME:g} times"
+    return f"error: {what}{tie}. Costs that differ by less than {least} count as equal."

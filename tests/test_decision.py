@@ -1,0 +1,354 @@
+"""Which formulation a comparison recommends: from the paths alone once more, and on tables that are made up."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.thorough import thorough
+from workbench.builtin.reports.pages.motion import motion_view
+from workbench.builtin.reports.text.conclusions import listed, summary
+from workbench.builtin.reports.text.decision import amount, confidence, defect, price, recommendation, rows, shown, time
+from workbench.builtin.reports.text.headline import compared, extremes, headline
+from workbench.builtin.reports.text.terminal import print_comparison
+from workbench.comparison.cost import costs
+from workbench.comparison.decision import decide, stops
+from workbench.mechanics.case import Truth
+from workbench.problems.friction_problem import FrictionProblem
+from workbench.verbs.find import find_case, find_formulation
+
+NAMES = ["frictionless", "stewart-trinkle", "box", "hybrid", "phantom-inertia", "ccp", "coulomb"]
+
+
+@pytest.fixture(scope="module")
+def wheel():
+    return wb.compare("wheel", NAMES, duration=0.3).comparison
+
+
+@pytest.fixture(scope="module")
+def step():
+    """A contact that slides at 5 along 0.3 rad while it is pressed together at 2; W = I."""
+    q = np.array([-2.0, 5 * np.cos(0.3), 5 * np.sin(0.3)])
+    problem = FrictionProblem(np.eye(3), q, np.array([0.5]), 2)
+    return wb.compare(problem, [*NAMES, "stewart-trinkle:axes=sliding"]).comparison
+
+
+def with_rows(c, change, of=lambda runs: runs.index >= 0):
+    """The comparison with some numbers of its rows changed."""
+    runs = c.runs.copy()
+    for name, value in change.items():
+        runs.loc[of(runs), name] = value
+    return replace(c, runs=runs)
+
+
+def labelled(*labels):
+    return lambda runs: runs["label"].isin(labels)
+
+
+def off(c, **errors):
+    """The comparison with these errors of the motion [m]; the others are 5 m off, and no two runs are the same."""
+    errors = {"coulomb": 0.004} | {x.replace("_", "-"): far for x, far in errors.items()}
+    changed = with_rows(c, {"path_error": 5.0, "path_reference": 0.0005, "path_discretisation": 0.004})
+    for label, far in errors.items():
+        changed = with_rows(changed, {"path_error": far}, labelled(label))
+    return replace(changed, motion=None)
+
+
+def cost(c, **times):
+    """The comparison with these costs [s], each known to a percent; the others take 10 µs."""
+    changed = with_rows(c, {"cost": 1e-5, "cost_low": 0.99e-5, "cost_high": 1.01e-5, "timings": 3})
+    for label, x in times.items():
+        new = {"cost": x, "cost_low": 0.99 * x, "cost_high": 1.01 * x}
+        changed = with_rows(changed, new, labelled(label.replace("_", "-")))
+    return changed
+
+
+def first(c):
+    return {x.label for x in decide(c).first}
+
+
+# From the paths
+
+
+def by_paths(c):
+    """Errors by label, e_C and u: from the curves, step by step, with nothing of what ranks; and, as often as they are
+    drawn, from the positions of the bodies themselves."""
+    _, window = next(iter(c.windows.items()))
+    end = window["window_end"].iloc[0]
+    inside = c.trajectories[c.trajectories["t"] <= end + 1e-9]
+    runs, reference = (inside[inside["role"] == role] for role in ("run", "reference"))
+    errors = runs.groupby("label")["position_error"].max().to_dict()
+    at = c.motion.t <= end + 1e-9
+    for x in c.motion.tracks[1:]:
+        drawn = np.linalg.norm(x.position[at] - c.motion.tracks[0].position[at], axis=-1).max()
+        assert 0.8 * errors[x.label] <= drawn <= errors[x.label] * (1 + 1e-9) + 1e-12
+    return errors, errors["coulomb"], float(reference["position_error"].max())
+
+
+def agrees(c):
+    """Whether what is recommended lies where the paths say that as good as exact friction is, and all others beyond."""
+    d, (errors, own, known) = decide(c), by_paths(c)
+    assert d.own == pytest.approx(own, rel=1e-9, abs=1e-12)
+    placed = {label: x.place for x in d.entries for label in (x.label, *x.alike)}
+    # The reference's curve has every tenth of its steps, so that its uncertainty is a little more than seen there.
+    assert d.known >= known * (1 - 1e-9)
+    for label, place in placed.items():
+        assert (place == 1) == (errors[label] <= own + d.known + 1e-9), label
+    ordered = sorted(d.entries, key=lambda x: x.place)
+    assert [x.place for x in d.entries] == [x.place for x in ordered]
+    if d.taken:
+        assert errors[d.taken.label] <= own + d.known + 1e-9
+    return d
+
+
+def test_places_are_those_of_the_paths(wheel):
+    d = agrees(wheel)
+    assert {"coulomb", "hybrid", "phantom-inertia"} <= {
+        x for y in d.entries if y.place == 1 for x in (y.label, *y.alike)
+    }
+    assert d.entries[-1].place > 1
+    assert headline(wheel)[0].startswith("Use exact Coulomb friction")
+
+
+@thorough
+@pytest.mark.parametrize("case", ["wheel", "block", "cube"])
+@pytest.mark.parametrize("seed", range(5))
+def test_places_are_those_of_the_paths_whatever_the_parameters(case, seed):
+    rng = np.random.default_rng(seed)
+    found = wb.compare(find_case(case, mu=float(rng.uniform(0.05, 1.0))), [*NAMES, "mujoco"], duration=0.2).comparison
+    agrees(found)
+
+
+# Places
+
+
+def test_all_within_the_error_of_the_step_and_the_uncertainty_share_the_first_place(wheel):
+    c = off(wheel, hybrid=0.0044, phantom_inertia=0.0001, box=0.0046, ccp=0.005, stewart_trinkle=0.0052)
+    places = {x.label: x.place for x in decide(c).entries}
+    assert places == {
+        "coulomb": 1, "phantom-inertia": 1, "hybrid": 1, "box": 4, "ccp": 4, "stewart-trinkle": 6, "frictionless": 7
+    }  # fmt: skip
+    assert decide(c).entries[0].label == "coulomb", "exact friction stands first among those who tie"
+
+
+def test_runs_that_are_the_same_are_one_entry_and_others_are_not(wheel):
+    """The path decides, and not the error: two runs may be as far off on two sides."""
+    at = {x.label: x for x in wheel.motion.tracks if x.role == "run"}
+    away = at["box"].position + np.array([0.0, 1e-2, 0.0])
+
+    def moved(label, position):
+        tracks = tuple(replace(x, position=position) if x.label == label else x for x in wheel.motion.tracks)
+        return replace(wheel, motion=replace(wheel.motion, tracks=tracks))
+
+    same = moved("ccp", at["box"].position + 1e-5)
+    assert next(x for x in decide(same).entries if x.label == "box").every == "box = ccp"
+    assert all("ccp" not in x.alike for x in decide(moved("ccp", away)).entries)
+    # Neither exact friction nor none is one with anything.
+    assert all(not x.alike for x in decide(moved("hybrid", at["coulomb"].position)).entries if x.exact)
+
+
+def test_a_run_that_stops_or_has_no_answer_is_not_recommended(wheel):
+    last = list(wheel.windows)[-1]
+    assert list(wheel.windows) == ["sliding", "all"]
+    broken = {"residual": np.nan, "verified": False, "steps": 200}
+    cheap = cost(off(wheel, hybrid=0.004), hybrid=1e-6)
+    assert decide(cheap).taken.label == "hybrid"
+    early = with_rows(cheap, broken, lambda x: labelled("hybrid")(x) & (x["window"] == last))
+    assert stops(early, 1e-3) == {"hybrid": pytest.approx(0.2)}
+    assert decide(early).taken.label == "coulomb"
+    assert next(x for x in rows(early, decide(early)) if x.names == "hybrid").verified == "to 0.2 s"
+    assert "Before the end, at 0.3 s, stop hybrid at 0.2 s" in summary(early)[0]
+    refused = with_rows(cheap, broken | {"claimed": "RAY"}, labelled("hybrid"))
+    assert "hybrid" not in {x.label for x in decide(refused).entries}
+    assert rows(refused, decide(refused))[-1][:4] == ("", "hybrid", "–", "no answer: ray")
+    assert "6 of 7 runs are verified" in confidence(refused, decide(refused))
+
+
+# What is recommended
+
+
+def test_exact_friction_is_recommended_unless_another_is_told_to_be_cheaper(wheel):
+    c = off(wheel, hybrid=0.004, phantom_inertia=0.004)
+    words = recommendation(cost(c), decide(cost(c)))
+    assert words[0] == "Use exact Coulomb friction: 10 µs a step, about as much as its approximations."
+    assert words[1].startswith(
+        "As accurate here: hybrid (MLCP), as long as contacts slide in slowly changing directions"
+    )
+    assert "phantom-inertia (LCP)" in words[1]
+    cheaper = cost(c, hybrid=2e-6)
+    words = recommendation(cheaper, decide(cheaper))
+    assert words[0].startswith(
+        "Use hybrid: as accurate as exact Coulomb friction at this step, 5 times cheaper (2.0 µs a step), as long as "
+        "contacts slide in slowly changing directions and normal forces change little"
+    )
+    # Less than half as much again, or timings whose ranges meet, is no difference.
+    assert decide(cost(c, hybrid=0.7e-5)).taken.exact
+    wide = with_rows(cheaper, {"cost_high": 1e-5}, labelled("hybrid"))
+    assert decide(wide).taken.exact
+    dear = recommendation(
+        cost(c, hybrid=1e-3, phantom_inertia=1e-3), decide(cost(c, hybrid=1e-3, phantom_inertia=1e-3))
+    )
+    assert "less than its approximations" in dear[0]
+
+
+def test_where_exact_friction_stands_alone_the_cheaper_ones_have_their_error_beside_them(wheel):
+    c = cost(off(wheel, box=0.1, ccp=0.2), box=1e-6, ccp=2e-6)
+    assert recommendation(c, decide(c)) == [
+        "Use exact Coulomb friction (10 µs a step): nothing else here is as accurate. If an error of 100 mm is small "
+        "enough, box is 10 times cheaper."
+    ]
+    assert recommendation(cost(c), decide(cost(c)))[0].endswith("nothing else here is as accurate.")
+
+
+def test_without_exact_friction_among_the_rows_its_error_is_still_the_measure(wheel):
+    c = off(wheel, box=0.1, ccp=0.2)
+    without = replace(c, runs=c.runs[c.runs["label"].isin(["box", "ccp"])])
+    (words,) = recommendation(without, decide(without))
+    assert words == (
+        "None of these is as accurate as exact Coulomb friction at this step, which is itself 4 mm off. box (100 mm) "
+        "comes nearest, ccp is 200 mm off."
+    )
+    good = off(without, box=0.004)
+    assert recommendation(good, decide(good))[0].startswith(
+        "Use box: as accurate as exact Coulomb friction at this step"
+    )
+    alone = replace(c, runs=c.runs[c.runs["label"] == "ccp"])
+    assert recommendation(alone, decide(alone)) == [
+        "ccp is 200 mm off; exact Coulomb friction at this step, which is itself 4 mm off."
+    ]
+
+
+def test_where_friction_changes_nothing_that_is_said(wheel):
+    c = off(wheel, **{x.replace("-", "_"): 0.004 for x in NAMES})
+    assert headline(c)[0].startswith("Friction is not tested here: without it the motion is the same. With it coulomb,")
+    assert not decide(c).tested
+
+
+def test_a_problem_is_decided_by_its_velocity(step):
+    d = decide(step)
+    assert d.error.name == "velocity_error"
+    assert d.taken in d.first
+    places = {label: x.place for x in d.entries for label in (x.label, *x.alike)}
+    assert places["coulomb"] == 1 < places["stewart-trinkle"] < places["frictionless"]
+    assert "percent of the velocity |q|" in compared(step)
+    assert "as accurate" in headline(step)[0]
+    assert "answers are verified" in headline(step)[-1]
+
+
+def test_without_what_ranks_nothing_is_recommended(capsys):
+    c = wb.compare("wheel", ["box", "ccp"], duration=0.02, metrics=["lift"]).comparison
+    assert decide(c) is None
+    assert headline(c) == ["Nothing is recommended: the error that ranks formulations was not measured."]
+    assert extremes(c) == ()
+    print_comparison(c)
+    assert "lift" in capsys.readouterr().out
+
+
+# What stands beside it
+
+
+def test_confidence_falls_with_what_is_not_known(wheel):
+    c = replace(off(wheel, hybrid=0.004, box=0.1), remarks=())
+    assert confidence(c, decide(c)).startswith(
+        "Confidence: high. All 7 runs are verified; the exact path is known to 0.5"
+    )
+    close = off(c, hybrid=0.0044, box=0.0048)
+    assert confidence(close, decide(close)).startswith("Confidence: medium.")
+    assert "box is hardly farther" in confidence(close, decide(close))
+    failing = replace(close, truths=(Truth("end of sliding", 3.0, 2.0, 0.1, "s", "of the test"),))
+    assert confidence(failing, decide(failing)).startswith("Confidence: low.")
+    assert "1 of 1 checks of the reference against theory fail" in confidence(failing, decide(failing))
+    several = "At 1 ms Coulomb's step itself has several solutions in 3 of 40 sampled steps"
+    open_ = replace(c, remarks=(several,))
+    assert confidence(open_, decide(open_)).startswith("Confidence: medium.")
+    assert several in headline(open_)
+    unknown = with_rows(c, {"path_reference": np.nan})
+    assert confidence(unknown, decide(unknown)).startswith("Confidence: medium.")
+
+
+def test_the_ccp_has_one_price(wheel):
+    lifted = with_rows(off(wheel), {"lift": 153.2}, labelled("ccp"))
+    assert price(lifted, decide(lifted)) == "Price of the CCP: sliding contacts open, here by up to 153 mm."
+    flat = with_rows(off(wheel), {"lift": 0.05}, labelled("ccp"))
+    assert "none that is seen" in price(flat, decide(flat))
+    without = replace(lifted, runs=lifted.runs[lifted.runs["label"] != "ccp"])
+    assert price(without, decide(without)) == ""
+
+
+def test_a_defect_is_what_makes_the_error(wheel):
+    d = decide(wheel)
+    found = {label: defect(wheel, d, x) for x in d.entries for label in (x.label, *x.alike)}
+    assert found["coulomb"] == found["hybrid"] == "none beyond the time step"
+    assert found["frictionless"] == "no friction"
+    assert found["ccp"].startswith("lifts contacts by ")
+    assert found["stewart-trinkle"].startswith("friction misaligned by ")
+
+
+def test_the_animation_shows_the_best_beside_exact_friction_and_the_defect_to_see(wheel):
+    assert extremes(wheel)[1] == "ccp"
+    assert extremes(wheel)[0] in first(wheel) - {"coulomb"}
+    page = motion_view(wheel)["motion"]
+    assert page["shown"] == ["reference", *extremes(wheel)]
+    assert page["ranked"] == list(extremes(wheel))
+    alone = with_rows(wheel, {"verified": False}, lambda x: ~x["label"].isin(["ccp", "coulomb"]))
+    assert extremes(alone) == ("ccp",)
+    assert motion_view(replace(wheel, motion=None))["motion"] == {}
+
+
+def test_the_terminal_has_ten_rows_at_most_and_all_where_they_are_asked_for(capsys):
+    c = wb.compare("wheel", duration=0.05).comparison
+    d = decide(c)
+    assert len(shown(d)) == 10 < len(d.entries)
+    assert {x.label for x in shown(d)} >= {"coulomb", "ccp", "frictionless"}
+    print_comparison(c)
+    few = capsys.readouterr().out
+    hidden = [x for x in d.entries if x not in shown(d)]
+    assert all(f"{x.label} ({amount(x.error, d.error)})" in " ".join(few.split()) for x in hidden)
+    print_comparison(c, everything=True)
+    everything = capsys.readouterr().out
+    assert "--all" in few
+    assert "--all" not in everything
+    assert all(x in everything for x in c.runs["label"])
+
+
+def test_costs_are_medians_without_the_first_and_of_long_runs_that_alone():
+    again = iter([3.0, 1.0, 2.0])
+    assert costs(0.4, 10, lambda: next(again)) == {"cost": 0.2, "cost_low": 0.1, "cost_high": 0.3, "timings": 3}
+    assert costs(50.0, 10, lambda: 1 / 0) == {"cost": 5.0, "cost_low": 5.0, "cost_high": 5.0, "timings": 1}
+    assert [time(x) for x in (3.21e-6, 9.97e-6, 1.234e-4, 0.5, 12.0, np.nan)] == [
+        "3.2 µs", "10 µs", "120 µs", "500 ms", "12 s", "–"
+    ]  # fmt: skip
+
+
+def test_timings_of_rows_are_those_of_their_own_runs(wheel):
+    runs = wheel.runs[~wheel.runs["sampled"]]
+    assert (runs["cost_low"] <= runs["cost"]).all()
+    assert (runs["cost"] <= runs["cost_high"]).all()
+    assert (runs["timings"] == 3).all()
+    assert wheel.runs[wheel.runs["sampled"]]["cost"].isna().all()
+
+
+def test_what_is_compared_stands_at_the_top(wheel):
+    assert compared(wheel).startswith(
+        "Formulations at 1 ms a step against the reference, exact Coulomb friction at 0.1 ms,"
+    )
+    assert "0 s ≤ t < 0.3 s" in compared(wheel)
+    assert sum(len(x.split()) for x in headline(wheel)) < 150
+
+
+def test_what_all_names_are_with_is_said_once():
+    assert listed(["a with fixed axes", "b with fixed axes"]) == "a and b (both with fixed axes)"
+    assert listed(["a with fixed axes", "b with fixed axes", "c with fixed axes"]) == "a, b and c (all with fixed axes)"
+    assert listed(["a with fixed axes", "b"]) == "a with fixed axes and b"
+    assert listed(["a with fixed axes"]) == "a with fixed axes"
+
+
+def test_conditions_are_those_of_the_options():
+    box, ccp = find_formulation("box"), find_formulation("ccp")
+    fixed, turned = (box.with_options(axes=x, bounds="iterated").condition(2) for x in ("fixed", "sliding"))
+    assert (fixed, turned) == ("contacts slide along the axes", "contacts slide in slowly changing directions")
+    assert box.condition(1) == "normal forces change little from step to step"
+    assert box.condition(2) == f"{fixed} and {box.condition(1)}"
+    assert ccp.condition(2) == ccp.condition(1) == "sliding contacts may open"
+    assert find_formulation("coulomb").condition(2) == ""

@@ -1,0 +1,239 @@
+"""Which formulations move as exact Coulomb friction does here, what a step of each costs, and which to take.
+
+All verified formulations are ranked, along the axes that they run with, by one error: of a case how far a body gets
+from where it is in the reference, of a scene the same on average, of a problem that of the velocity. With e_C, the
+error of exact Coulomb friction at the same step, and u, the reference's own uncertainty, all whose error is at most
+e_C + u share the first place: an error below e_C is chance and no merit. Below it, whose error is within u of the first
+of their place share that. Formulations are one entry where their runs, and not only their errors, are the same.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.arrays import Array
+from workbench.comparison.columns import Column
+from workbench.comparison.cost import SAME, SAME_ONCE
+from workbench.comparison.result import Comparison
+
+EXACT, BARE = "coulomb", "none"
+"""The formulation that is exact, and what a formulation without friction says of its friction."""
+RANKED = ("path_error", "body_position_error", "velocity_error")
+"""The error that ranks: the first that there is."""
+ALIKE = 0.01
+"""Share of their error up to which two runs are the same, if that is more than the reference's uncertainty."""
+NAMED = 3
+"""Labels of an entry that are named where there is little room."""
+LEAST = 1e-9
+"""Errors [m, or share of |q|] below which nothing is told apart: round-off."""
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A formulation, by its row of `runs`, and the labels of those whose run is the same."""
+
+    row: dict[str, Any]
+    error: float
+    place: int
+    alike: tuple[str, ...] = ()
+    friction: str = ""
+    stops: float | None = None
+    """When [s] the run ends that does not come to the end of the case."""
+
+    @property
+    def label(self) -> str:
+        return str(self.row["label"])
+
+    @property
+    def every(self) -> str:
+        """The labels whose runs are the same: hybrid = ipc."""
+        return " = ".join([self.label, *self.alike])
+
+    @property
+    def names(self) -> str:
+        """The first of these, for where there is little room."""
+        several = [self.label, *self.alike]
+        more = len(several) - NAMED
+        return " = ".join(several[:NAMED]) + (f" = {more} more" if more > 0 else "")
+
+    @property
+    def exact(self) -> bool:
+        return bool(self.row["formulation"] == EXACT)
+
+    @property
+    def bare(self) -> bool:
+        """Whether it has no friction."""
+        return self.friction == BARE
+
+    @property
+    def cost(self) -> float:
+        """[s] of a step; nan where it is not known."""
+        return float(self.row.get("cost", np.nan))
+
+    def cheaper(self, other: "Entry") -> float:
+        """How many times its step is cheaper than another's; 1 where timings do not tell them apart."""
+        if not self.cost > 0.0:
+            return 1.0
+        ratio, once = other.cost / self.cost, min(self.row["timings"], other.row["timings"]) == 1
+        apart = self.row["cost_high"] < other.row["cost_low"]
+        return ratio if apart and ratio > (SAME_ONCE if once else SAME) else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Entries by place and error, rows without a verified answer, and how well errors are known.
+
+    `own` is e_C and `known` u, both in the unit of the column `error`, nan where they are not known.
+    """
+
+    error: Column
+    step: float
+    entries: tuple[Entry, ...]
+    missing: tuple[dict[str, Any], ...]
+    own: float
+    known: float
+
+    @property
+    def first(self) -> tuple[Entry, ...]:
+        """Who shares the first place, has friction and comes to the end."""
+        return tuple(x for x in self.entries if x.place == 1 and not x.bare and x.stops is None)
+
+    @property
+    def exact(self) -> Entry | None:
+        return next((x for x in self.entries if x.exact), None)
+
+    @property
+    def as_exact(self) -> bool:
+        """Whether those at the first place are there for moving as exact Coulomb friction does at this step."""
+        return bool(self.entries) and self.entries[0].error <= bound(self.own, self.known)
+
+    @property
+    def tested(self) -> bool:
+        """Whether friction matters: without it bodies move otherwise."""
+        return not any(x.place == 1 and x.bare for x in self.entries)
+
+    @property
+    def taken(self) -> Entry | None:
+        """Whom to take: exact Coulomb friction, unless another one at the first place is told to be cheaper."""
+        cheapest = min(self.first, key=lambda x: (np.isnan(x.cost), x.cost), default=None)
+        if self.exact in self.first and (cheapest is None or cheapest.cheaper(self.exact) == 1.0):
+            return self.exact
+        return cheapest
+
+
+def bound(own: float, known: float) -> float:
+    """The error up to which the first place is shared; LEAST where nothing is known of it."""
+    return max(np.nan_to_num(own) + np.nan_to_num(known), LEAST)
+
+
+def decide(c: Comparison, step: float | None = None) -> Decision | None:
+    """The decision at a step size [s], the first one, in the first window; None where nothing that ranks was measured.
+
+    Of several solvers of a formulation the first counts whose answer is verified.
+    """
+    columns = {x.name: x for m in c.metrics for x in m.columns}
+    name = next((x for x in RANKED if x in columns), None)
+    if name is None or c.runs.empty:
+        return None
+    rows = next(iter(c.windows.values()))
+    if c.stepped:
+        step = c.settings.steps[0] if step is None else step
+        rows = rows[(rows["step"] == step) & ~rows["sampled"].astype(bool)]
+    rows = rows.sort_values("verified", ascending=False, kind="stable").drop_duplicates("label").sort_index()
+    answered = rows[rows["verified"].astype(bool) & rows[name].notna()]
+    mine = answered.loc[answered["formulation"] == EXACT, name]
+    own = float(mine.iloc[0]) if len(mine) else _part(answered, name, "discretisation")
+    known = _part(answered, name, "reference") if c.stepped else 0.0
+    missing = _records(rows[~rows.index.isin(answered.index)])
+    entries = _placed(_joined(c, _records(answered), name, known, step), own, known)
+    return Decision(columns[name], float(step or np.nan), entries, tuple(missing), own, known)
+
+
+def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(key): value for key, value in row.items()} for row in rows.to_dict("records")]
+
+
+def _part(rows: pd.DataFrame, name: str, part: str) -> float:
+    """A part of the error budget that all rows share: the largest that is known; nan where none is."""
+    column = f"{name.removesuffix('_error')}_{part}"
+    return float(rows[column].max()) if column in rows else np.nan
+
+
+def _joined(c: Comparison, rows: Sequence[dict[str, Any]], name: str, known: float, step: float | None) -> list[Entry]:
+    """An entry for each row, but for those whose run is that of an earlier row; exact and bare ones stand alone."""
+    frictions = {f.label: f.friction for f in c.formulations}
+    early = stops(c, step) if step else {}
+    runs, apart = _answers(c, rows, step), _apart if c.case else _mean_apart
+    found: list[Entry] = []
+    for row in rows:
+        label, error = str(row["label"]), float(row[name])
+        one = Entry(row, error, 0, friction=frictions.get(label, ""), stops=early.get(label))
+        alone = one.exact or one.bare or label in early
+        for i, other in enumerate(found):
+            if alone or other.exact or other.bare or other.label in early or not {label, other.label} <= set(runs):
+                continue
+            least = max(np.nan_to_num(known), ALIKE * max(error, other.error), LEAST)
+            if apart(runs[label], runs[other.label]) < least:
+                found[i] = replace(other, alike=(*other.alike, label))
+                break
+        else:
+            found.append(one)
+    return found
+
+
+def _answers(c: Comparison, rows: Sequence[dict[str, Any]], step: float | None) -> dict[str, Array]:
+    """By label what is compared of two runs: positions (K, B, 3) [m] up to the end of the window; of a problem the
+    velocities of its contacts (1, contacts, 1 + d), over |q|."""
+    solvers = {str(r["label"]): r["solver"] for r in rows}
+    if c.motion is not None and rows:
+        within = c.motion.t <= rows[0]["window_end"] + 1e-9
+        return {
+            x.label: x.position[within] for x in c.motion.tracks
+            if x.role == "run" and x.step == step and solvers.get(x.label) == x.solver
+        }  # fmt: skip
+    if c.problem is None:
+        return {}
+    free = float(np.linalg.norm(c.problem.q)) or 1.0
+    curves = c.trajectories[c.trajectories["role"] == "run"]
+    names = [x for x in ("u_n", "u_t1", "u_t2") if x in curves]
+    own = curves[curves["solver"] == curves["label"].map(solvers)]
+    return {str(label): x[names].to_numpy()[None] / free for label, x in own.groupby("label", sort=False)}
+
+
+def _apart(a: Array, b: Array) -> float:
+    """The largest distance of two runs; nan, which is below nothing, where one of them ends."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.linalg.norm(a - b, axis=-1).max())
+
+
+def _mean_apart(a: Array, b: Array) -> float:
+    """Of a scene the mean distance of the body that is farthest; of a problem the norm over all contacts."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = np.linalg.norm(a - b, axis=-1)
+        return float(np.linalg.norm(apart) if len(a) == 1 else apart.mean(axis=0).max())
+
+
+def _placed(entries: Sequence[Entry], own: float, known: float) -> tuple[Entry, ...]:
+    """Places of entries; who shares one stands in the order of errors, exact Coulomb friction before all others."""
+    ordered = sorted(entries, key=lambda x: x.error)
+    found: list[Entry] = []
+    share, place = bound(own, known), 1
+    for i, x in enumerate(ordered):
+        if x.error > share:
+            share, place = x.error + max(np.nan_to_num(known), LEAST), i + 1
+        found.append(replace(x, place=place))
+    return tuple(sorted(found, key=lambda x: (x.place, not x.exact, x.error)))
+
+
+def stops(c: Comparison, step: float) -> dict[str, float]:
+    """By label, when [s] the runs at a step size [s] stop that do not come to the end of the case."""
+    if c.case is None:
+        return {}
+    rows = list(c.windows.values())[-1]
+    rows = rows[~rows["sampled"].astype(bool) & (rows["step"] == step)]
+    rows = rows[~rows["label"].isin(rows["label"][rows["residual"].notna()]) & (rows["steps"] > 0)]
+    ends = rows["window_start"] + rows["steps"] * rows["step"]
+    return {str(k): float(t) for k, t in ends.groupby(rows["label"], sort=False).max().items()}
