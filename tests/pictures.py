@@ -28,7 +28,9 @@ class Picture:
 
 
 PICTURES = {
-    "compare": Picture("a comparison on a case: sentences, motion and ranking", "compare-wheel", height=1345),
+    "compare": Picture(
+        "a comparison on a case: what to take, error against cost, motion", "compare-wheel", height=1345
+    ),
     "compare-dark": Picture("another one in the dark", "compare-cube", height=1345, dark=True),
     "compare-telephone": Picture("the same on a telephone", "compare-cube", 360, 780),
     "motion": Picture("a formulation's motion over the reference's", "compare-cube", height=740, top=".motion"),

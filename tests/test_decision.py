@@ -1,5 +1,6 @@
 """Which formulation a comparison recommends: from the paths alone once more, and on tables that are made up."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from workbench.builtin.reports.text.conclusions import listed, summary
 from workbench.builtin.reports.text.decision import amount, confidence, defect, price, recommendation, rows, shown, time
 from workbench.builtin.reports.text.headline import compared, extremes, headline
 from workbench.builtin.reports.text.terminal import print_comparison
+from workbench.cli.main import main
 from workbench.comparison.cost import costs
 from workbench.comparison.decision import decide, stops
 from workbench.mechanics.case import Truth
@@ -352,3 +354,14 @@ def test_conditions_are_those_of_the_options():
     assert box.condition(2) == f"{fixed} and {box.condition(1)}"
     assert ccp.condition(2) == ccp.condition(1) == "sliding contacts may open"
     assert find_formulation("coulomb").condition(2) == ""
+
+
+def test_axes_are_those_that_a_formulation_is_published_with_unless_both_are_asked_for(tmp_path, capsys):
+    words = ["compare", "wheel", "-f", "box", "-f", "hybrid", "-f", "ccp", "--duration", "0.02", "--json", "--quiet"]
+    for more, labels in (
+        ([], ["box", "hybrid", "ccp"]),
+        (["--axes", "both"], ["box", "box:axes=sliding", "hybrid:axes=fixed", "hybrid", "ccp"]),
+    ):
+        assert main([*words, *more, "--out", str(tmp_path / "out")]) == 0
+        rows_of_it = json.loads(capsys.readouterr().out)
+        assert list(dict.fromkeys(x["label"] for x in rows_of_it)) == labels
