@@ -110,7 +110,7 @@ def test_places_are_those_of_the_paths(wheel):
         x for y in d.entries if y.place == 1 for x in (y.label, *y.alike)
     }
     assert d.entries[-1].place > 1
-    assert headline(wheel)[0].startswith("Use exact Coulomb friction")
+    assert headline(wheel)[0].startswith("Use ")
 
 
 @thorough
@@ -192,6 +192,9 @@ def test_exact_friction_is_recommended_unless_another_is_told_to_be_cheaper(whee
         cost(c, hybrid=1e-3, phantom_inertia=1e-3), decide(cost(c, hybrid=1e-3, phantom_inertia=1e-3))
     )
     assert "less than its approximations" in dear[0]
+    # Of single timings more is asked.
+    assert decide(with_rows(cost(c, hybrid=0.4e-5), {"timings": 1})).taken.exact
+    assert decide(with_rows(cheaper, {"timings": 1})).taken.label == "hybrid"
 
 
 def test_where_exact_friction_stands_alone_the_cheaper_ones_have_their_error_beside_them(wheel):
@@ -285,6 +288,12 @@ def test_a_defect_is_what_makes_the_error(wheel):
     assert found["frictionless"] == "no friction"
     assert found["ccp"].startswith("lifts contacts by ")
     assert found["stewart-trinkle"].startswith("friction misaligned by ")
+    # What lifts by a millimetre is not why a body is 5 m off.
+    little = with_rows(off(wheel), {"lift": 1.0, "misalignment_rms": 20.0}, labelled("ccp"))
+    ccp = next(x for x in decide(little).entries if x.label == "ccp")
+    assert defect(little, decide(little), ccp) == "friction misaligned by 20°"
+    much = with_rows(little, {"lift": 2000.0}, labelled("ccp"))
+    assert defect(much, decide(much), ccp) == "lifts contacts by 2 m"
 
 
 def test_the_animation_shows_the_best_beside_exact_friction_and_the_defect_to_see(wheel):
