@@ -49,7 +49,9 @@ def ranking_figure(c: Comparison) -> list[Figure]:
         for i, x in enumerate(entries)
     ]  # fmt: skip
     chart = _chart(pd.DataFrame(rows), d, share, (low, high), ends, height, unit, c)
-    return [Figure("ranking", "Error against cost", _caption(c, d, share > factor * LEAST), chart)]
+    caption = _caption(c, d, share > factor * LEAST)
+    lowest = " What has no error at all stands on the lower edge." if (errors < low).any() else ""
+    return [Figure("ranking", "Error against cost", f"{caption}{lowest}", chart)]
 
 
 def _caption(c: Comparison, d: Decision, known: bool) -> str:
