@@ -13,7 +13,7 @@ import pytest
 import workbench as wb
 from tests.thorough import thorough
 from workbench.cli.main import main
-from workbench.comparison.columns import CASE
+from workbench.comparison.columns import CASE, TIMES
 from workbench.comparison.jobs import Settings
 from workbench.comparison.result import chosen_metrics
 from workbench.errors import DataError, UnknownNameError, WorkbenchError
@@ -30,7 +30,7 @@ def study(**given):
 
 
 def timeless(rows):
-    return rows.drop(columns=[name for name in rows if name.endswith("_time")])
+    return rows.drop(columns=[*TIMES])
 
 
 @pytest.fixture(scope="module")
