@@ -81,7 +81,7 @@ def test_refused_runs_are_rows_with_a_reason(written):
         (["compare", "wheel", "--solver", "cvxpy:NOSUCH"], ["NOSUCH", "CLARABEL"]),
         (["compare", "wheel", "--step", "-1e-3"], ["--step", "-1e-3", "positive"]),
         (["compare", "wheel", "--step", "abc"], ["--step", "abc"]),
-        (["compare", "wheel", "--step", "1.5e-4"], ["0.00015", "reference"]),
+        (["compare", "wheel", "--step", "1.5e-4", "--reference-step", "1e-4"], ["0.00015", "reference"]),
         (["compare", "wheel", "--step", "nan"], ["nan"]),
         (["compare", "wheel", "--duration", "0"], ["--duration", "0"]),
         (["compare", "wheel", "--duration", "1e-6"], ["duration", "at least one step"]),

@@ -16,6 +16,7 @@ from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.cli.main import main
 from workbench.comparison.cost import costs
 from workbench.comparison.decision import decide, stops
+from workbench.comparison.jobs import reference_of
 from workbench.mechanics.case import Truth
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.verbs.find import find_case, find_formulation
@@ -374,3 +375,15 @@ def test_axes_are_those_that_a_formulation_is_published_with_unless_both_are_ask
         assert main([*words, *more, "--out", str(tmp_path / "out")]) == 0
         rows_of_it = json.loads(capsys.readouterr().out)
         assert list(dict.fromkeys(x["label"] for x in rows_of_it)) == labels
+
+
+def test_any_step_has_a_reference_that_fits_into_it():
+    c = wb.compare("wheel", ["box"], steps=2.5e-4, duration=0.01).comparison
+    assert c.settings.reference_step == 2.5e-4 / 3
+    assert c.runs["verified"].all()
+    assert reference_of([1e-3]) == reference_of([1e-3, 5e-4]) == 1e-4
+    for steps in ([1e-3 / 3], [7e-4, 1.1e-3], [1e-2]):
+        assert reference_of(steps) <= 1e-4
+        assert all(abs(h / reference_of(steps) - round(h / reference_of(steps))) < 1e-9 for h in steps)
+    # Steps that share none of its size are refused in words, not stepped for hours.
+    assert reference_of([1e-3, 1.000001e-3]) == 1e-4

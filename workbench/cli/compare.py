@@ -84,7 +84,8 @@ def add_options(compare: argparse.ArgumentParser) -> None:
     compare.add_argument(
         "--reference-step",
         metavar="H",
-        help="step of the reference run [s]; default 1e-4, of scenes a tenth of --step",
+        help="step of the reference run [s]; default 1e-4, or the next smaller one that fits into all steps; of scenes "
+        "a tenth of --step",
     )
     compare.add_argument(
         "--position-update",
@@ -164,7 +165,7 @@ def _of_case(o: argparse.Namespace) -> dict[str, Any]:
 
     return {
         "steps": _steps(o.step or ["1e-3"]),
-        "reference_step": number_option(o.reference_step or "1e-4", "--reference-step", "seconds"),
+        "reference_step": number_option(o.reference_step, "--reference-step", "seconds") if o.reference_step else None,
         "duration": None if o.duration is None else number_option(o.duration, "--duration", "seconds"),
         "explicit": o.position_update == "explicit", "normal": o.normal, "workers": os.cpu_count() or 1,
         "relaxation": find_relaxation(o.relax),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import ceil, gcd
 from multiprocessing import active_children, get_all_start_methods, get_context
 from typing import Any
 
@@ -23,6 +24,8 @@ from workbench.mechanics.relaxation import Relaxation
 from workbench.step.run import Run
 from workbench.step.simulation import simulate, whole_steps
 
+REFERENCE, TICK = 1e-4, 1e-9
+"""The reference's step unless another is asked for, and the unit in which steps are compared [s]."""
 Progress = Callable[[str, int, int], None]
 """progress(label, finished steps, all steps)."""
 
@@ -59,6 +62,22 @@ class Settings:
             stride = h / self.reference_step
             if not 1 <= stride < np.inf or abs(stride - round(stride)) > 1e-9 * stride:
                 raise DataError(f"step {h:g} s is no whole multiple of the reference step {self.reference_step:g} s")
+
+
+def reference_of(steps: Sequence[float]) -> float:
+    """The largest step [s] up to `REFERENCE` that all steps are whole multiples of; `REFERENCE` where steps share none
+    of its size, or are unusable (`must_fit` says so).
+
+    >>> [float(f"{reference_of(x):.3g}") for x in ([1e-3], [1e-3, 5e-4], [2.5e-4], [1.5e-3, 1e-3])]
+    [0.0001, 0.0001, 8.33e-05, 0.0001]
+    """
+    if not all(np.isfinite(h) and TICK <= h < 1e6 for h in steps):
+        return REFERENCE
+    ticks = gcd(*(round(h / TICK) for h in steps))
+    shared = min(steps) if ticks == round(min(steps) / TICK) else ticks * TICK
+    if shared < 0.1 * REFERENCE:
+        return REFERENCE
+    return shared / ceil(shared / REFERENCE - 1e-9)
 
 
 def is_slow(solver: Solver | None) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.comparison.cases import compare as compare_case
 from workbench.comparison.files import compare_problem
-from workbench.comparison.jobs import Progress, Settings
+from workbench.comparison.jobs import Progress, Settings, reference_of
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.compare import compare as compare_scene
 from workbench.errors import ModellingError, WorkbenchError
@@ -123,9 +123,10 @@ def compare(
     the path of a model, .xml or .urdf. `formulations`, `solvers` and `metrics` are names, places in your own code, or
     the things themselves; the defaults are all formulations that come with the workbench, along the axes that
     each is published with, "auto", and all metrics. For a case: `steps` [s], 1e-3 if none is given,
-    `reference_step`, 1e-4, `duration` [s], `explicit` (position update), `normal` (normal law) and `relaxation`, whose
-    None is the case's own; `relaxation` may be "rigid". For a scene: `solvers` that take contact blocks, as they are or
-    over bridges, `steps`, its own if none is given, `reference_step`, a tenth of the least, `duration`, and among
+    `reference_step`, 1e-4 or a little less, `duration` [s], `explicit` (position update), `normal` (normal law) and
+    `relaxation`, whose None is the case's own and which may be "rigid". For a scene: `solvers` that take contact
+    blocks, as they are or over bridges, `steps`, its own if none is given, `reference_step`, a tenth of the least,
+    `duration`, and among
     `formulations` also "engine:mujoco", the engine's own steps, with options as in "engine:mujoco,timeconst=0.002". For
     a problem: `seconds` for each row, which is then made in another process. `workers` processes share the runs of a
     scene, and those of a case whose solvers are not compiled. A script that asks for other processes begins with `if
@@ -170,7 +171,12 @@ def compare(
     compliance = find_relaxation(relaxation)
     own_steps = (1e-3,) if steps is None else tuple(several(steps))
     settings = Settings(
-        own_steps, 1e-4 if reference_step is None else reference_step, duration, explicit, normal, compliance
+        own_steps,
+        reference_of(own_steps) if reference_step is None else reference_step,
+        duration,
+        explicit,
+        normal,
+        compliance,
     ).of_case(case)
     c = compare_case(case, chosen or find_formulations(None), coulomb, solvers, settings, progress, workers, metrics)
     own = vars(settings) | {"relaxation": str(settings.relaxation)}
