@@ -320,9 +320,12 @@ def test_what_is_coupled_is_not_taken_apart(case, words):
         run(case, "frictionless")
 
 
-def test_parts_of_cases_are_apart():
+def test_parts_of_cases_are_apart_and_others_are_refused():
     for case in (ROW, Row(stacks=3.0, height=2.0), MIXED):
+        assert len(case.parts) > 1
         must_be_apart(case, case.parts)
+        with pytest.raises(DataError):
+            must_be_apart(case, case.parts[:-1])
 
 
 def test_matrices_of_the_whole_are_not_made_where_they_do_not_fit():

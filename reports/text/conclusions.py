@@ -13,13 +13,8 @@ from workbench.comparison.columns import Column
 from workbench.comparison.decision import stops
 from workbench.comparison.result import Comparison
 
-RANKED = (
-    ("path_error", "In the motion"),
-    ("velocity_error", "In velocity"),
-)
-"""Errors that the summary ranks, and what it calls them."""
-OF_SCENE = {"body_position_error": "In the motion"}
-"""What it ranks where bodies of a scene are compared."""
+VELOCITY = "velocity_error"
+"""The error of cases that the summary ranks; places are by the motion (`comparison.decision`)."""
 NEGLIGIBLE = 1e-6
 """Errors up to this share, or number of metres, have no reason worth a sentence."""
 CLEAR = 1.2
@@ -70,7 +65,7 @@ def _known(c: Comparison, rows: pd.DataFrame) -> list[str]:
         held = f"{len(c.truths) - len(failing)} of {len(c.truths)} checks of the reference against theory hold"
         parts.append(held + (f"; these fail: {', '.join(failing)}." if failing else "."))
     apart = " or that differ by no more than the reference's uncertainty" if c.case is not None else ""
-    parts.append(f"Errors less than {CLEAR:g} times another{apart} share its place.")
+    parts.append(f"Errors of velocity less than {CLEAR:g} times another{apart} are not told apart.")
     return [" ".join(parts)]
 
 
@@ -96,21 +91,13 @@ def about_step(c: Comparison, rows: pd.DataFrame, where: str) -> list[str]:
     others = rows[rows["verified"] & (rows["formulation"] != "coulomb")]
     equal = others.drop_duplicates("label")
     columns = {x.name: x for m in c.metrics for x in m.columns}
-    ranked = [(name, ranking(equal, columns[name])) for name, _ in RANKED if name in columns and name in equal]
-    found = [
-        _capital(f"{where if not i else ''}{sentence(columns[name], called(c)[name], order, equal)}")
-        for i, (name, order) in enumerate(x for x in ranked if x[1])
-    ]
+    order = ranking(equal, columns[VELOCITY]) if c.stepped and VELOCITY in columns and VELOCITY in equal else []
+    found = [_capital(f"{where}{sentence(columns[VELOCITY], 'In velocity', order, equal)}")] if order else []
     found += [
         turned_axes(others, columns), within_reference(equal), mostly_step_size(equal), cancelled(equal), impacts(rows),
         redundancy(rows), same_modes(others),
     ]  # fmt: skip
     return [words for words in found if words]
-
-
-def called(c: Comparison) -> dict[str, str]:
-    """What the errors of `RANKED` are called."""
-    return OF_SCENE if c.scene else dict(RANKED)
 
 
 def ranking(rows: pd.DataFrame, column: Column) -> list[list[str]]:
@@ -146,11 +133,6 @@ def sentence(column: Column, what: str, order: list[list[str]], rows: pd.DataFra
     verb = "comes" if len(order[0]) == 1 else "come"
     stay = "stays" if len(order[-1]) == 1 else "stay"
     return f"{small(what)} {low} {verb} closest to Coulomb's law ({near}), and {high} {stay} farthest ({far})."
-
-
-def stopping(label: str, early: Mapping[str, float]) -> str:
-    """The label, and when its run stops if that is `early`."""
-    return f"{label} (stops at {early[label]:.3g} s)" if label in early else label
 
 
 def listed(names: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbench.builtin.reports.text.conclusions import listed
 from workbench.builtin.reports.text.mechanisms import errs
-from workbench.builtin.reports.text.scenes import symptoms_of
+from workbench.builtin.reports.text.scenes import far, symptoms_of
 from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.cost import SAME, SAME_ONCE
 from workbench.comparison.decision import LEAST, Decision, Entry
@@ -33,7 +33,7 @@ def amount(x: float, column: Column) -> str:
         return "–"
     factor, _, unit = SHOWN[column.shown]
     if column.shown == "millimetres" and x >= 0.9995:
-        return f"{x:.3g} m"
+        return far(x)
     value = factor * x
     return f"{value:.3g} {unit}" if value >= 1e-3 or x == 0 else f"{value:.0e} {unit}" if x > LEAST else f"0 {unit}"
 
@@ -75,15 +75,14 @@ def recommendation(c: Comparison, d: Decision) -> list[str]:
 
 
 def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
-    others = [x for x in d.first if not x.exact]
-    if not others:
+    cheapest = d.cheapest
+    if cheapest is None:
         words = f"Use exact Coulomb friction ({_cost(c, taken)}): nothing else here is as accurate."
         cheaper = [x for x in d.entries if x.place > 1 and not x.bare and x.cheaper(taken) > 1.0]
         if cheaper:
             best, small = cheaper[0], _of_error(c, d, cheaper[0])
             words += f" If {small} is small enough, {best.names} is {best.cheaper(taken):.2g} times cheaper."
         return [words]
-    cheapest = min(others, key=lambda x: (np.isnan(x.cost), x.cost))
     known = np.isfinite(taken.cost) and np.isfinite(cheapest.cost)
     much = "less than" if taken.cheaper(cheapest) > 1.0 else "about as much as"
     cost = f": {_cost(c, taken)}, {much} its approximations" if known else ""
@@ -98,10 +97,13 @@ def _alternatives(d: Decision, taken: Entry) -> list[str]:
             by_condition.setdefault(str(x.row.get("condition") or ""), []).append(x)
     parts = []
     for entries in by_condition.values():
-        names = [f"{x.names}{_kind(x)}" for x in entries[:NAMED]]
-        names += [f"{len(entries) - NAMED} more"] * (len(entries) > NAMED)
-        parts.append(f"{listed(names)}{_as_long_as(entries)}")
+        parts.append(f"{_few([f'{x.names}{_kind(x)}' for x in entries])}{_as_long_as(entries)}")
     return [f"As accurate here: {'; '.join(parts)}."] if parts else []
+
+
+def _few(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    return listed([*names[:NAMED], *[f"{len(names) - NAMED} more"] * (len(names) > NAMED)])
 
 
 def _kind(x: Entry) -> str:
@@ -115,19 +117,17 @@ def _as_long_as(entries: Sequence[Entry]) -> str:
 
 
 def _untested(d: Decision) -> str:
-    cheapest = min(d.first, key=lambda x: (np.isnan(x.cost), x.cost), default=None)
     words = "Friction is not tested here: without it the motion is the same"
-    if cheapest is None:
+    if not d.first:
         return f"{words}, and nothing is recommended."
-    names = [x.names for x in d.first[:NAMED]]
-    names += [f"{len(d.first) - NAMED} more"] * (len(d.first) > NAMED)
-    if len(names) == 1:
-        return f"{words}. With it {names[0]} agrees."
-    return f"{words}. With it {listed(names)} agree; of these {cheapest.label} costs least."
+    if len(d.first) == 1:
+        return f"{words}. With it {d.first[0].names} agrees."
+    least = min(d.first, key=lambda x: (np.isnan(x.cost), x.cost))
+    return f"{words}. With it {_few([x.names for x in d.first])} agree; of these {least.label} costs least."
 
 
 def _none_as_good(c: Comparison, d: Decision) -> str:
-    near, far = d.entries[0], d.entries[-1]
+    near, last = d.entries[0], d.entries[-1]
     own = f", which is itself {_of_error(c, d, None)} off" if np.isfinite(d.own) else ""
     words = f"None of these is as accurate as exact Coulomb friction{_at_this_step(c)}{own}"
     if len(d.entries) == 1:
@@ -135,7 +135,7 @@ def _none_as_good(c: Comparison, d: Decision) -> str:
     first = [x for x in d.entries if x.place == 1]
     come = "come" if len(first) > 1 else "comes"
     nearest = listed([f"{x.names} ({amount(x.error, d.error)})" for x in first[:NAMED]])
-    return f"{words}. {nearest} {come} nearest, {far.names} is {amount(far.error, d.error)} off."
+    return f"{words}. {nearest} {come} nearest, {last.names} is {amount(last.error, d.error)} off."
 
 
 def _of_error(c: Comparison, d: Decision, entry: Entry | None) -> str:
@@ -170,7 +170,7 @@ def defect(c: Comparison, d: Decision, entry: Entry) -> str:
 
 
 class Row(NamedTuple):
-    """A line of the table of places, as it is read; `state` is yes, warn or no."""
+    """A line of the table of places, as it is read; `state` is yes, differs (it stops early) or no."""
 
     place: str
     names: str
@@ -230,7 +230,7 @@ def confidence(c: Comparison, d: Decision) -> str:
         parts.append("how well the exact path is known is not: there is no run of it at another step")
         doubts += 1
     if several(c):
-        parts.append("Coulomb's law itself has several solutions here (below)")
+        parts.append("Coulomb's law itself has several solutions here")
         doubts += 1
     if c.known and c.known["velocity"] != "unique":
         parts.append("uniqueness of the velocity is not proved")
@@ -277,11 +277,7 @@ def price(c: Comparison, d: Decision) -> str:
         return "Price of the CCP: none that is seen; sliding contacts do not open by a tenth of a millimetre."
     if pd.isna(lift):
         return f"Price of the CCP: {amount(ccp.error, d.error)}."
-    return f"Price of the CCP: sliding contacts open, here by up to {_lift(lift)}."
-
-
-def _lift(x: float) -> str:
-    return f"{1e3 * x:.3g} mm" if x < 0.9995 else f"{x:.3g} m"
+    return f"Price of the CCP: sliding contacts open, here by up to {far(lift)}."
 
 
 def cross_checks(c: Comparison) -> str:

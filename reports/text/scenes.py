@@ -65,7 +65,7 @@ def notes(c: Comparison) -> list[str]:
 
 def untouched(c: Comparison, own: float) -> list[str]:
     """What there is to say where no contact bears a load; `own` [m] is the error of exact friction at the step."""
-    step = f" All are {_far(own)} from the reference, which is the error of the step alone." if np.isfinite(own) else ""
+    step = f" All are {far(own)} from the reference, which is the error of the step alone." if np.isfinite(own) else ""
     return [
         f"No contact bears a load in {shown(c).until:.3g} s: formulations of contact cannot differ, and nothing is "
         f"recommended.{step}",
@@ -195,7 +195,7 @@ def _solvers(rows: pd.DataFrame) -> list[str]:
     worst = [(r["solver"], r["body_position_solver"], r["label"]) for r in _records(parts.drop_duplicates("solver"))]
     return [
         f"What {solver} leaves unsolved moves bodies by "
-        f"{f'{_far(apart)} at most, under {label}' if apart > STILL else 'less than a micrometre'}."
+        f"{f'{far(apart)} at most, under {label}' if apart > STILL else 'less than a micrometre'}."
         for solver, apart, label in worst
     ]
 
@@ -204,8 +204,9 @@ def _records(rows: pd.DataFrame) -> Sequence[dict[Any, Any]]:
     return rows.to_dict("records")
 
 
-def _far(metres: float) -> str:
-    return f"{cell(metres, MILLIMETRES)} mm" if metres < 1 else f"{metres:.3g} m"
+def far(metres: float) -> str:
+    """A length: in millimetres, from a metre on in metres."""
+    return f"{cell(metres, MILLIMETRES)} mm" if metres < 0.9995 else f"{metres:.3g} m"
 
 
 MILLIMETRES = Column("distance", "m", "distance", shown="millimetres")

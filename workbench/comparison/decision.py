@@ -116,11 +116,17 @@ class Decision:
         return not any(x.place == 1 and x.bare for x in self.entries)
 
     @property
+    def cheapest(self) -> Entry | None:
+        """Of those at the first place, exact Coulomb friction aside, whose step costs least."""
+        others = (x for x in self.first if not x.exact)
+        return min(others, key=lambda x: (np.isnan(x.cost), x.cost), default=None)
+
+    @property
     def taken(self) -> Entry | None:
         """Whom to take: exact Coulomb friction, unless another one at the first place is told to be cheaper."""
-        cheapest = min(self.first, key=lambda x: (np.isnan(x.cost), x.cost), default=None)
-        if self.exact in self.first and (cheapest is None or cheapest.cheaper(self.exact) == 1.0):
-            return self.exact
+        exact, cheapest = self.exact, self.cheapest
+        if exact is not None and exact in self.first and (cheapest is None or cheapest.cheaper(exact) == 1.0):
+            return exact
         return cheapest
 
 
