@@ -79,7 +79,9 @@ class Entry:
             return 1.0
         ratio, once = other.cost / self.cost, min(self.row["timings"], other.row["timings"]) == 1
         apart = self.row["cost_high"] < other.row["cost_low"]
-        return ratio if apart and ratio > (SAME_ONCE if once else SAME) else 1.0
+        # What else a machine does makes timings longer, never shorter.
+        least = min(ratio, other.row["cost_low"] / self.row["cost_low"])
+        return ratio if apart and least > (SAME_ONCE if once else SAME) else 1.0
 
 
 @dataclass(frozen=True, eq=False)
