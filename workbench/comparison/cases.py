@@ -17,7 +17,6 @@ comparison share the position update and the normal law. Whatever raises an erro
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 
 import pandas as pd
 
@@ -25,7 +24,7 @@ from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
 from workbench.comparison.columns import CASE, DIAGNOSTICS, RUNS, TRAJECTORIES, framed
-from workbench.comparison.cost import timed
+from workbench.comparison.cost import repeated
 from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed, failed
 from workbench.comparison.jobs import Job, Progress, Settings, is_slow, simulated
@@ -73,8 +72,7 @@ def compare(
     halved = runs.get(replace(fine, h=fine.h / 2))
     whole = halved if isinstance(halved, Run) and halved.steps >= 2 * reference.steps else None
     trajectories, diagnostics = [curves(reference, "reference", reference=whole)], []
-    moving: list[Run] = []
-    timings: dict[Job, dict[str, float]] = {}
+    drawn: dict[Job, Run] = {}
     for job in plan:
         run = runs.get(job)
         if not isinstance(run, Run):
@@ -84,14 +82,14 @@ def compare(
             steps = curves(run, "run", minor, reference)
             diagnostics += verdicts(run, minor)
             trajectories.append(steps)
-            moving.append(run)
-            timings[job] = timed(run, partial(simulated, case, job, settings))
+            drawn[job] = run
         except Exception as error:
             spans = windows(job, case, settings.duration or case.duration)
             found.rows[job] = [w | vars(failed(error)) for w in spans]
+    timings = repeated(drawn, lambda job: simulated(case, job, settings))
     rows = [x | timings.get(job, {}) for job in plan for x in found.rows[job]]
     steps = pd.concat([frame for frame in trajectories if len(frame)], ignore_index=True)
-    shown, without = _motion(case, reference, moving)
+    shown, without = _motion(case, reference, list(drawn.values()))
     return Comparison(
         case.name, tuple(formulations), metrics,
         framed(rows, [*RUNS, *(c for m in metrics for c in m.columns)], CASE),

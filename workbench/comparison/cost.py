@@ -1,29 +1,38 @@
-"""What a step costs: timings of a run, repeated where it is short, since the first one loads its code."""
+"""What a step costs: timings of runs, repeated in turn where they are short.
 
-from collections.abc import Callable
+The first run of a solver loads its code, and a machine is slow at times: short runs are repeated one after the other,
+round by round, so that what slows a round slows all of them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from statistics import median
+from typing import TypeVar
 
 from workbench.step.run import Run
 
-AGAIN, SECONDS = 3, 0.5
-"""How often a run is repeated, and the time of its steps from which on it is not."""
+AGAIN, SECONDS = 5, 0.5
+"""How often runs are repeated, and the time [s] of a run's steps from which on it is not."""
 SAME, SAME_ONCE = 1.5, 3.0
 """Two costs are the same up to this ratio, as they are where the ranges of their timings meet; and up to the second
 where one of them was timed once."""
+K = TypeVar("K")
 
 
-def costs(seconds: float, steps: int, again: Callable[[], float] | None = None) -> dict[str, float]:
-    """The columns on cost of a run whose steps took so many seconds; `again` makes it once more and returns the
-    same."""
-    timings = [seconds]
-    if again is not None and 0 < seconds < SECONDS:
-        timings = [again() for _ in range(AGAIN)]
+def costs(timings: Sequence[float], steps: int) -> dict[str, float]:
+    """The columns on cost of a run whose steps took so many seconds, each time that it was made."""
     each = [x / steps for x in timings]
     return {"cost": median(each), "cost_low": min(each), "cost_high": max(each), "timings": len(each)}
 
 
-def timed(run: Run, again: Callable[[], Run]) -> dict[str, float]:
-    """The same of a run of a case; nothing of one that has not finished."""
-    if not run.steps or run.steps < run.steps_wanted:
-        return {}
-    return costs(run.solve_time, run.steps, lambda: again().solve_time)
+def repeated(runs: Mapping[K, Run], again: Callable[[K], Run]) -> dict[K, dict[str, float]]:
+    """By key the columns on cost of the runs that finished and are short enough to be made `again`."""
+    timings: dict[K, list[float]] = {
+        key: [] for key, run in runs.items() if run.steps == run.steps_wanted and 0 < run.solve_time < SECONDS
+    }
+    for _ in range(AGAIN):
+        for key, found in timings.items():
+            # A solver of somebody's own may fail the second time: the run is there.
+            with suppress(Exception):
+                found.append(again(key).solve_time)
+    return {key: costs(found, runs[key].steps) for key, found in timings.items() if found}

@@ -229,7 +229,7 @@ def _row(name: str, outcome: Outcome, d: int) -> dict[str, Any]:
         "verified": s.verified and s.claimed in (Status.SOLVED, Status.INACCURATE), "size": outcome.answer.size,
         "residual": s.residual if np.isfinite(s.residual) else np.nan, "tolerance": s.tolerance,
         "iterations": s.iterations, "build_time": outcome.answer.build_time, "solve_time": s.solve_time,
-        **costs(s.solve_time, 1),
+        **costs([s.solve_time], 1),
     }  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def row(run: Run, window: dict[str, Any], beside: Beside, metrics: Sequence[Metr
     complete = bool(k.size and k.size == in_window(run.h * np.arange(run.steps_wanted, dtype=float), window).size)
     # A run that fails after the window has still solved all of the window.
     claimed = Status.SOLVED if complete and run.status is not Status.INACCURATE else run.status
-    found = facts(run, k, complete, claimed) | costs(run.solve_time, max(1, run.steps))
+    found = facts(run, k, complete, claimed) | costs([run.solve_time], max(1, run.steps))
     return found | evaluate(metrics, measured(run, k, beside)) if complete else found
 
 

@@ -181,7 +181,7 @@ class _Judged:
             "claimed": (Status.SOLVED if whole else found.status).name, "tolerance": found.tolerance,
             "residual": found.residual[:k].max(initial=0.0) if whole else np.nan,
             "reason": "" if whole else found.reason, "iterations": int(found.iterations[:k].sum()),
-            "solve_time": found.seconds, **costs(found.seconds, max(1, len(found.contacts))),
+            "solve_time": found.seconds, **costs([found.seconds], max(1, len(found.contacts))),
             "taken_over": listed(found.others),
         }  # fmt: skip
         m = self.measured(row, found)
