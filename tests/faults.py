@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.cli.main import main
+from workbench.comparison.columns import TIMES
 from workbench.studies.journal import kept
 
 ROOT = Path(__file__).parents[1]
@@ -61,7 +62,7 @@ class Command:
     def rows(self, folder: Path) -> pd.DataFrame:
         """The table in the folder, without times."""
         found = self.table(folder / "out")
-        return found.drop(columns=[name for name in found if name.endswith("_time")])
+        return found.drop(columns=[*TIMES], errors="ignore")
 
 
 def problems(folder: Path) -> None:

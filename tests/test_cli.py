@@ -307,7 +307,7 @@ def test_no_progress_bar_and_no_traceback_in_a_pipe(tmp_path):
     command = [os.path.join(os.path.dirname(sys.executable), "workbench"), "compare", "wheel", *SHORT, "-f", "coulomb"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "coulomb-exact" in done.stdout
+    assert "Exact Coulomb friction" in done.stdout
     assert (tmp_path / "wheel-comparison" / "report.html").stat().st_size > 100_000
 
 

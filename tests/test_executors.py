@@ -25,6 +25,7 @@ OWN = (ROOT / "tests" / "own_things.py").read_text("utf-8").partition("\ndef mai
 STUDY = """
 import sys
 import workbench as wb
+from workbench.comparison.columns import TIMES
 
 @wb.metric("half-work", unit="J", meaning="a test")
 def half_work(m):
@@ -37,7 +38,7 @@ def study(executor, **more):
     )
     rows = found.rows
     assert len(rows) == 6 and rows["half_work"].notna().all(), rows.T
-    rows.drop(columns=[name for name in rows if name.endswith("_time")]).to_parquet(sys.argv[1])
+    rows.drop(columns=[*TIMES]).to_parquet(sys.argv[1])
 """
 PLACES = {
     "processes": "study('processes')",

@@ -76,6 +76,8 @@ def recommendation(c: Comparison, d: Decision) -> list[str]:
 
 def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
     cheapest = d.cheapest
+    if len(d.entries) == 1 and not d.missing:
+        return [f"Exact Coulomb friction ({_cost(c, taken)}) was compared with nothing: name other formulations."]
     if cheapest is None:
         words = f"Use exact Coulomb friction ({_cost(c, taken)}): nothing else here is as accurate."
         cheaper = [x for x in d.entries if x.place > 1 and not x.bare and x.cheaper(taken) > 1.0]
@@ -223,6 +225,8 @@ def confidence(c: Comparison, d: Decision) -> str:
     answered = count - len(d.missing)
     what = "answers" if not c.stepped else "runs"
     whole = f"all {count} {what} are verified" if not d.missing else f"{answered} of {count} {what} are verified"
+    if count == 1:
+        whole = f"its {what[:-1]} is {'verified' if answered else 'not verified'}"
     parts, doubts = [whole], 0
     if c.stepped and np.isfinite(d.known):
         parts.append(f"the exact path is known to {amount(d.known, d.error)}")
