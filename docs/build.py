@@ -1,7 +1,7 @@
-"""`python -m docs.build [--out FOLDER]`: the documentation as a site that opens offline, with all its checks.
+"""`python -m docs.build [--out FOLDER]`: the documentation as a site that opens offline.
 
-Every code block is run, the comparisons of the gallery and the notebooks become pages, Sphinx makes the site with
-warnings as errors, all internal links are followed, and the pages are opened in a browser if the machine has one.
+Sphinx makes the pages, with warnings as errors, beside it the comparisons of the gallery and the notebooks become pages
+of their own, and every internal link is followed. Code blocks are run, and pages opened in a browser, by the tests.
 """
 
 import argparse
@@ -9,51 +9,83 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
+from time import monotonic
 
-from docs.site import examples, links
-from docs.site.browser import chromium, faults
+from docs.site import links
 from docs.site.gallery import COMPARED, page_of
-from docs.site.notebooks import FOLDER
-from workbench.verbs.compare import compare
+from docs.site.notebooks import files
+from docs.site.notebooks import page_of as page_of_notebook
 
 DOCS = Path(__file__).parent
+WORKERS = 2
 
 
 def main() -> int:
     given = argparse.ArgumentParser(prog="python -m docs.build", description=(__doc__ or "").split("\n\n")[1])
     given.add_argument("--out", type=Path, default=DOCS / "_build", help="default: docs/_build")
-    given.add_argument("--pages-only", action="store_true", help="neither code blocks, comparisons nor notebooks")
+    given.add_argument("--pages-only", action="store_true", help="neither comparisons nor notebooks")
     options = given.parse_args()
-    if (options.out / "objects.inv").exists():
-        # A page that is no more would lie on among the new ones.
-        shutil.rmtree(options.out)
-    with tempfile.TemporaryDirectory() as folder:
-        extra = Path(folder)
-        if not options.pages_only:
-            for page in examples.pages():
-                examples.run(page)
-            _add_pages(extra)
-        settings = ["-b", "html", "-E", "-W", "--keep-going", "-q", "-D", f"html_extra_path={extra}"]
-        done = subprocess.run([sys.executable, "-m", "sphinx", *settings, str(DOCS), str(options.out)], check=False)
-    if done.returncode:
-        return done.returncode
-    wrong, external = links.check(options.out)
-    (options.out / "external-links.txt").write_text("\n".join(external) + "\n", "utf-8")
-    program = chromium()
-    wrong += list(faults(options.out, program)) if program else []
+    start = monotonic()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=options.out.parent, prefix=f".{options.out.name}-") as folder:
+        site = Path(folder) / "site"
+        site.mkdir()
+        parts = _parts(site, whole=not options.pages_only)
+        with ProcessPoolExecutor(WORKERS) as pool:
+            running = {pool.submit(make): name for name, make in parts.items()}
+            for count, done in enumerate(as_completed(running), 1):
+                done.result()
+                print(f"{monotonic() - start:4.0f} s  {count} of {len(parts)}: {running[done]}", flush=True)
+        wrong, external = links.check(site)
+        (site / "external-links.txt").write_text("\n".join(external) + "\n", "utf-8")
+        if options.out.exists():
+            # A page that is no more would lie on among the new ones.
+            shutil.rmtree(options.out)
+        site.replace(options.out)
     print(*wrong, f"{options.out / 'index.html'}: {len(external)} external links", sep="\n")
     return 1 if wrong else 0
 
 
-def _add_pages(extra: Path) -> None:
-    """The pages that the site links to and that the workbench makes."""
-    for name, settings in COMPARED.items():
-        path = extra / page_of(name)
-        path.parent.mkdir(exist_ok=True)
-        compare(name, **settings).page(path)
-    if (FOLDER / "__main__.py").exists():
-        subprocess.run([sys.executable, "-m", "docs.notebooks", "--out", str(extra / "notebooks")], check=True)
+def _parts(site: Path, whole: bool) -> dict[str, Callable[[], None]]:
+    """What is made, by name, the longest first."""
+    parts: dict[str, Callable[[], None]] = {"pages by Sphinx": partial(_pages, site, whole)}
+    if whole:
+        parts |= {f"notebook {path.stem}": partial(_notebook, path, site) for path in files()}
+        parts |= {f"comparison {name}": partial(_comparison, name, site) for name in COMPARED}
+    return parts
+
+
+def _pages(site: Path, whole: bool) -> None:
+    settings = ["-b", "html", "-E", "-W", "--keep-going", "-q", *["-t", "whole"] * whole]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "sphinx", *settings, "-d", folder, str(DOCS), str(site)]
+        if subprocess.run(command, check=False).returncode:
+            raise SystemExit("Sphinx warns: nothing was written")
+
+
+def _notebook(path: Path, site: Path) -> None:
+    from altair.utils.schemapi import debug_mode
+
+    from docs.notebooks.static.notebook import read
+    from docs.notebooks.static.page import page
+
+    target = site / page_of_notebook(path)
+    target.parent.mkdir(exist_ok=True)
+    # The tests hold every chart against its schema, which takes longer than to draw it.
+    with debug_mode(False):
+        target.write_text(page(read(path)), "utf-8")
+
+
+def _comparison(name: str, site: Path) -> None:
+    from workbench.verbs.compare import compare
+
+    path = site / page_of(name)
+    path.parent.mkdir(exist_ok=True)
+    compare(name, **COMPARED[name]).page(path)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ version = release = __version__
 language = "en"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
-# These hold for the pages that are copied too: notebooks among them.
 exclude_patterns = ["notebooks/**/*.md", "site/**"]
 nitpicky = True
 # Annotations name types of other packages, and some that `import workbench as wb` does not offer.

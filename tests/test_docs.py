@@ -1,4 +1,4 @@
-"""The documentation: its code blocks are run, and what is made from the code is whole. `docs.build` does the rest."""
+"""The documentation: its code blocks are run, and what is made from the code is whole."""
 
 import re
 
@@ -12,6 +12,7 @@ from docs.site.made import MADE, MARK, filled
 from docs.site.notebooks import notebooks
 from docs.site.public import GROUPS, RESULTS
 from docs.site.words import terms
+from tests.thorough import quickly
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import REGISTRIES
 from workbench.diagnostics.friction_section import friction_section
@@ -22,11 +23,11 @@ LONG = {
     "tutorial", "paper", "painleve", "lecture", "study", "reality", "declare-your-own", "matrix", "grains", "scenes",
     "exam",
 }  # fmt: skip
-"""Pages whose blocks take seconds each: `python -m docs.build` runs them, and with it `.ci/run`."""
+"""Pages whose blocks take seconds each: the thorough run of the tests runs them."""
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in examples.pages() if page.stem not in LONG], ids=lambda page: page.stem
+    "page", quickly(examples.pages(), lambda page: page.stem not in LONG), ids=lambda page: page.stem
 )
 def test_every_code_block_of_a_page_does_what_the_page_says(page):
     examples.run(page)
@@ -54,22 +55,20 @@ def test_every_block_is_in_a_language_that_is_run_or_known():
     assert languages <= {"python", "console"} | examples.SHOWN
 
 
-def test_the_gallery_has_every_case_with_all_its_parameters(tmp_path):
-    (tmp_path / "comparisons").mkdir()
-    (tmp_path / page_of("wheel")).touch()
-    text = cases(tmp_path)
+def test_the_gallery_has_every_case_with_all_its_parameters():
+    text = cases(whole=True)
     sections = dict(zip(CASES.bundled, re.split(r"^\(case-.*\)=$", text, flags=re.MULTILINE)[1:], strict=True))
     for name, section in sections.items():
         case = CASES.find(name)
         assert f"## {name}\n" in section
         assert f'aria-label="{name} at its start"' in section
         assert all(f"| `{key}` | {value:g} |" in section for key, value, _, _ in case.parameter_table())
-    assert [name for name, section in sections.items() if page_of(name) in section] == ["wheel"]
-    assert set(COMPARED) <= set(CASES.bundled)
+    assert {name for name, section in sections.items() if page_of(name) in section} == {*COMPARED}
+    assert page_of("wheel") not in cases()
 
 
 def test_the_gallery_has_every_formulation_with_its_relations_and_options():
-    text = MADE["formulations"](None)
+    text = MADE["formulations"](False)
     names = [name for registry in REGISTRIES for name in registry.bundled]
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == names
     sections = re.split(r"^\(formulation-.*\)=$", text, flags=re.MULTILINE)[1:]
@@ -80,12 +79,11 @@ def test_the_gallery_has_every_formulation_with_its_relations_and_options():
         assert ('<svg class="marks section"' in section) == (friction_section(f) is not None)
 
 
-def test_the_list_of_notebooks_has_their_titles_and_links_to_the_pages_that_are_there(tmp_path):
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / "01_one_particle.html").touch()
-    rows = notebooks(tmp_path).split("\n")[2:]
+def test_the_list_of_notebooks_has_their_titles_and_in_a_whole_site_links():
+    rows = notebooks(whole=True).split("\n")[2:]
     assert len(rows) == len(list((DOCS / "notebooks").glob("[0-9]*.py")))
-    assert [row for row in rows if "<a href" in row] == rows[:1]
+    assert all("<a href" in row for row in rows)
+    assert "<a href" not in notebooks()
     assert ">1. One particle on a plane</a> | `marimo edit docs/notebooks/01_one_particle.py` |" in rows[0]
 
 
@@ -113,7 +111,7 @@ def test_the_glossary_explains_every_word_that_pages_link_to():
 def test_every_part_that_is_made_has_its_place_and_every_place_its_part():
     places = [name for page in DOCS.rglob("*.md") for name in MARK.findall(page.read_text("utf-8"))]
     assert sorted(places) == sorted(MADE)
-    assert filled("a\n\n<!-- made: words -->\n", None).startswith("a\n\n```{glossary}\n")
+    assert filled("a\n\n<!-- made: words -->\n", whole=False).startswith("a\n\n```{glossary}\n")
 
 
 def test_links_that_lead_nowhere_and_what_comes_from_elsewhere_are_found(tmp_path):

@@ -1,6 +1,5 @@
 """The galleries of cases and formulations, from the registries."""
 
-from pathlib import Path
 from typing import Any
 
 from docs.site.text import escaped, sentence, table
@@ -24,11 +23,11 @@ COMPARED = {
 """Cases whose comparison is on the site, with the settings of a short run."""
 
 
-def cases(extra: Path | None = None) -> str:
-    """Every case with its picture, its size and its parameters; links to the comparisons in `extra`."""
+def cases(whole: bool = False) -> str:
+    """Every case with its picture, its size and its parameters; in a whole site with links to the comparisons."""
     found = {name: CASES.find(name) for name in CASES.bundled}
     cards = "".join(f'<a href="#case-{name}">{_picture(case)}<span>{name}</span></a>' for name, case in found.items())
-    sections = [_case(name, case, extra) for name, case in found.items()]
+    sections = [_case(name, case, whole) for name, case in found.items()]
     return "\n\n".join([f'<div class="gallery">{cards}</div>', *sections])
 
 
@@ -46,7 +45,7 @@ def _picture(case: Any) -> str:
     return drawing(case().sketch(), f"{case.name} at its start")
 
 
-def _case(name: str, case: Any, extra: Path | None) -> str:
+def _case(name: str, case: Any, whole: bool) -> str:
     n, m, r, d = case.size
     words = f"{sentence(escaped(case.description))} {sentence(escaped(case.source))}"
     size = f"Velocities: {n}; bilateral rows: {m}; contacts: {r}, with {d} tangents each; time: {case.duration:g} s."
@@ -55,7 +54,7 @@ def _case(name: str, case: Any, extra: Path | None) -> str:
         for key, value, unit, meaning in case.parameter_table()
     ]
     links = [f"`workbench compare {name}`"]
-    if extra and (extra / page_of(name)).exists():
+    if whole and name in COMPARED:
         links.append(f'<a href="../{page_of(name)}">a short run under every formulation</a>')
     if hasattr(case, "sliding_system"):
         links.append(f"`workbench painleve {name}`")

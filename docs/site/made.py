@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 from docs.site.commands import commands
 from docs.site.gallery import cases, formulations
@@ -12,20 +11,20 @@ from docs.site.solvers import solvers
 from docs.site.words import words
 
 DECISIONS = "```{toctree}\n:hidden:\n:glob:\n\n0*\n```"
-MADE: dict[str, Callable[[Path | None], str]] = {
+MADE: dict[str, Callable[[bool], str]] = {
     "cases": cases,
-    "formulations": lambda extra: formulations(),
-    "commands": lambda extra: commands(),
-    "python": lambda extra: public_names(),
-    "solvers": lambda extra: solvers(),
-    "words": lambda extra: words(),
+    "formulations": lambda whole: formulations(),
+    "commands": lambda whole: commands(),
+    "python": lambda whole: public_names(),
+    "solvers": lambda whole: solvers(),
+    "words": lambda whole: words(),
     "notebooks": notebooks,
-    "decisions": lambda extra: DECISIONS,
+    "decisions": lambda whole: DECISIONS,
 }
-"""By name, the Markdown that takes the place of `<!-- made: NAME -->`; it may look for pages in the folder given."""
+"""By name, the Markdown that takes the place of `<!-- made: NAME -->`; whole sites have further pages."""
 MARK = re.compile(r"^<!-- made: (\w+) -->$", re.MULTILINE)
 
 
-def filled(text: str, extra: Path | None) -> str:
-    """A page with what is made from the code; `extra` is the folder of pages that are copied beside the site's."""
-    return MARK.sub(lambda mark: MADE[mark[1]](extra), text)
+def filled(text: str, whole: bool) -> str:
+    """A page with what is made from the code; a `whole` site has comparisons and notebooks too."""
+    return MARK.sub(lambda mark: MADE[mark[1]](whole), text)

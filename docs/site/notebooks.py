@@ -8,15 +8,25 @@ from docs.site.text import escaped, table
 FOLDER = Path(__file__).parents[1] / "notebooks"
 
 
-def notebooks(extra: Path | None = None) -> str:
-    """The notebooks by their titles, with links to those that lie as pages in `extra`."""
+def files() -> list[Path]:
+    """The notebooks, in their order."""
+    return sorted(FOLDER.glob("[0-9]*.py"))
+
+
+def page_of(path: Path) -> str:
+    """Where the page of a notebook lies, seen from the site's root."""
+    return f"notebooks/{path.stem}.html"
+
+
+def notebooks(whole: bool = False) -> str:
+    """The notebooks by their titles; of a whole site with links to their pages."""
     rows = []
-    for path in sorted(FOLDER.glob("[0-9]*.py")):
+    for path in files():
         words = escaped(title(path))
-        if _is_there(extra, path.stem):
-            words = f'<a href="notebooks/{path.stem}.html">{words}</a>'
+        if whole:
+            words = f'<a href="{page_of(path)}">{words}</a>'
         rows.append((words, f"`marimo edit docs/notebooks/{path.name}`"))
-    return table(["notebook", "to turn its sliders and change its code"], rows) if rows else ""
+    return table(["notebook", "to turn its sliders and change its code"], rows)
 
 
 def title(path: Path) -> str:
@@ -24,7 +34,3 @@ def title(path: Path) -> str:
     strings = (x.value for x in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(x, ast.Constant))
     found = (x.strip() for x in strings if isinstance(x, str))
     return next((x.partition("\n")[0][2:] for x in found if x.startswith("# ")), path.stem)
-
-
-def _is_there(extra: Path | None, name: str) -> bool:
-    return extra is not None and (extra / "notebooks" / f"{name}.html").exists()

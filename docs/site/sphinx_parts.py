@@ -1,7 +1,6 @@
 """What Sphinx is taught here: pages with parts made from the code, mathematics as MathML, docstrings as plain text."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -23,8 +22,7 @@ def connect(app: Any) -> None:
 
 
 def _fill(app: Any, name: str, content: list[str]) -> None:
-    paths = app.config.html_extra_path
-    content[0] = filled(content[0], Path(app.confdir, paths[0]) if paths else None)
+    content[0] = filled(content[0], app.tags.has("whole"))
 
 
 def _keep_to_the_disk(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:

@@ -13,8 +13,7 @@ from typing import Any
 import marimo as mo
 import numpy as np
 
-FOLDER = Path(__file__).parents[1]
-POSITIONS = {1: 9, 2: 5, 3: 3}
+POSITIONS = {1: 7, 2: 4, 3: 3}
 """Positions of a slider that a page holds, by the number of sliders that a cell depends on."""
 
 
@@ -99,10 +98,6 @@ def read(path: Path) -> Notebook:
         cells.append(Cell(node.name, _code(path, node), tuple(a.arg for a in node.args.args), _given(node),
                           options.get("hide_code", False)))  # fmt: skip
     return Notebook(path, tuple(cells))
-
-
-def notebooks() -> list[Path]:
-    return sorted(FOLDER.glob("[0-9][0-9]_*.py"))
 
 
 def positions(notebook: Notebook, ran: Ran, most: int | None = None) -> dict[str, list[Any]]:
