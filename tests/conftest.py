@@ -24,8 +24,26 @@ import pytest
 from tests import browser as _browser
 from tests import systems as _systems
 
-# What a shell starts in the background ignores Ctrl-C, and so would the processes that tests interrupt.
+# What a shell starts in the background ignores Ctrl-C, and below nohup a closed terminal; so would the processes that
+# tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--part", help="K/N: of N parts of the tests the one of number K, counted from 1, file by file")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Of the tests those of a part alone: its N parts, each file in one of them, are all of the tests."""
+    if part := config.getoption("--part"):
+        k, n = (int(x) for x in part.split("/"))
+        if not 1 <= k <= n:
+            raise pytest.UsageError(f"--part {part}: K/N with 1 <= K <= N is needed, such as 2/5")
+        files = sorted({item.path.name for item in items})
+        kept = {*files[k - 1 :: n]}
+        config.hook.pytest_deselected(items=[item for item in items if item.path.name not in kept])
+        items[:] = [item for item in items if item.path.name in kept]
 
 
 @pytest.fixture(scope="session")

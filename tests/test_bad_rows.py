@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from tests.thorough import thorough
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.cvxpy_conic import CvxpySolver
@@ -173,6 +174,7 @@ def test_a_solver_that_raises_is_a_row(compared, monkeypatch):
     assert c.runs[c.runs["solver"] != "cvxpy:CLARABEL"]["verified"].all()
 
 
+@thorough
 def test_what_another_process_cannot_take_is_a_row():
     """Formulations that a function makes are known to this process alone."""
 

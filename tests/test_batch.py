@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.thorough import thorough
 from workbench.algorithms import find_solver
 from workbench.algorithms.batch import solve_batch
 from workbench.errors import DataError
@@ -51,6 +52,7 @@ def test_lcps_have_the_bits_of_single_solves(r, threads):
         assert answer.residuals[k] == pytest.approx(single.residual, rel=1e-6, abs=1e-14)
 
 
+@thorough
 @pytest.mark.parametrize("n", [1, 2, 3, 8, 9])
 def test_eight_in_vector_lanes_have_the_bits_of_one(n):
     """Ties and zeros of whole numbers, rays, no work at all, diagonals of zero, one matrix for all, some left over."""

@@ -181,6 +181,7 @@ def test_states_of_towers_differ_and_redundant_contacts_are_redundant():
     assert np.linalg.matrix_rank(tower_problem(8, 0).dense) == 12
 
 
+@thorough
 def test_the_lcp_and_the_velocity_form_of_a_box_problem_have_its_solution():
     task = mlcp.task(6, 1)
     problem, (M, q, free) = task.problem, task.data

@@ -14,6 +14,7 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 import workbench as wb
+from tests.thorough import thorough
 from workbench.certificates import exact, repetition
 from workbench.certificates.classes import check_class
 from workbench.certificates.documents import digest
@@ -80,6 +81,7 @@ def test_every_verdict_is_proved_to_the_checker():
     assert {("copositive", "yes", "entries"), ("E0", "yes", "repetition"), ("Q", "no", None)} <= seen
 
 
+@thorough
 @pytest.mark.parametrize("n", [3, 20, 60])
 def test_definite_and_semidefinite_matrices_of_any_order_are_proved_by_factors(n):
     A = np.random.default_rng(n).integers(-9, 10, (n, n)).astype(float)

@@ -176,6 +176,7 @@ def test_json_loses_no_digits(tmp_path, capsys):
     assert 0 < rows[0]["rank_tolerance"] < 1e-9
 
 
+@thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
 def test_terminated_politely_leaves_neither_files_nor_processes(tmp_path):
     command = [sys.executable, "-m", "workbench", "compare", "wheel", "--duration", "20", "--out", "result"]

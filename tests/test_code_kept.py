@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.processes import ROOT, run, two_modules
+from tests.thorough import thorough
 
 SERVER = """
 import json, os, sys, traceback
@@ -279,6 +280,7 @@ DAMAGES = {
 }
 
 
+@thorough
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_code_is_never_loaded_and_written_again(project, damage, forked):
     cache = {"NUMBA_CACHE_DIR": str(project / "cache")}

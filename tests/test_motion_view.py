@@ -161,6 +161,7 @@ def rules(page):
     return page.evaluate("[...document.querySelectorAll('.clock_marks line')].map(x => x.getAttribute('transform'))")
 
 
+@thorough
 def test_the_slider_moves_the_bodies_and_the_rule_of_every_figure_over_time(reader, path):
     page = reader.open(path)
     assert page.locator("#motion canvas").is_visible()

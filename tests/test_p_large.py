@@ -7,6 +7,7 @@ import pytest
 from flint import fmpq
 
 from tests.proofs import holds, verified
+from tests.thorough import thorough
 from workbench.engine.timing import clock
 from workbench.matrices.p_property.diagonal_stability import FOUND, NONE, find_diagonal, proved_diagonal
 from workbench.matrices.p_property.large import Tree, by_walk_and_tree
@@ -43,6 +44,7 @@ def samples(count, seed):
             yield M
 
 
+@thorough
 def test_walks_and_tree_agree_with_all_minors_and_every_verdict_is_verified():
     verdicts = set()
     for M in samples(400, 1):
@@ -53,6 +55,7 @@ def test_walks_and_tree_agree_with_all_minors_and_every_verdict_is_verified():
     assert verdicts == {"P", "not P"}
 
 
+@thorough
 def test_the_tree_alone_decides_and_its_proofs_have_branches():
     """Without the walk and the diagonal W of the whole matrix, which settle most small ones before."""
     verdicts, kinds = set(), set()
@@ -152,6 +155,7 @@ def test_proofs_and_witnesses_that_are_tampered_with_do_not_verify():
     assert not verified(exact(cyclic(16, 1.8)), replace(loss, minor="-1"))
 
 
+@thorough
 @pytest.mark.parametrize("n", [16, 24])
 def test_scaled_structured_matrices_are_proved_by_one_diagonal(n):
     rng = np.random.default_rng(n)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.mechanics import filled
 from tests.sliding_systems import heap
+from tests.thorough import thorough
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.drawer import Drawer
 from workbench.builtin.cases.rod import Rod
@@ -136,6 +137,7 @@ def test_a_map_shows_what_is_decided_at_its_points(case, x, y):
             assert (column == (values < critical)).all()
 
 
+@thorough
 def test_the_rod_s_map_is_that_of_its_closed_form():
     case, angle, spin = Rod(mu=1.7), np.linspace(5, 85, 60), np.linspace(0, 6, 60)
     found = regime_map(case, Axis("angle", angle), Axis("spin", spin)).cells

@@ -106,6 +106,7 @@ def test_a_formulation_has_one_colour_on_every_page():
     assert len(set(palette(variants))) == len(variants)
 
 
+@thorough
 def test_figures_as_files(result, tmp_path):
     paths = write_figures(figures(result), tmp_path, "svg")
     assert [p.stem for p in paths] == [f.name for f in figures(result)]
@@ -237,6 +238,7 @@ def test_the_table_fits_the_terminal(result, width, capsys, monkeypatch):
     assert any("phantom-inertia" in line and "lemke" in line for line in rows), "names must not be cut off"
 
 
+@thorough
 def test_a_comparison_of_many_contacts_can_be_drawn():
     """Sixteen curves and more: the rows of a figure stay below what the drawing library takes."""
     chosen = [BY_NAME[x] for x in ("coulomb", "anitescu-potra", "phantom-inertia", "box", "ccp")]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.test_formulations import LAWS, VARIANTS, obeys_the_laws, rebound, solve
+from tests.thorough import thorough
 from workbench.algorithms import find_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
@@ -106,6 +107,7 @@ RUNS = [("wheel", f.name) for f in STEPS] + [
 ]  # fmt: skip
 
 
+@thorough
 @pytest.mark.parametrize(("name", "f"), RUNS)
 def test_the_scene_of_a_case_takes_the_steps_of_the_case(name, f):
     case, h, steps = case_of(name), 1e-3, 12

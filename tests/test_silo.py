@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.thorough import thorough
 from workbench.builtin.cases import SCENES
 from workbench.builtin.cases.silo import janssen
 from workbench.builtin.formulations import FORMULATIONS
@@ -81,6 +82,7 @@ def off(truths):
     return np.mean([x.computed - x.theory for x in floors]) / np.mean([x.tolerance for x in floors])
 
 
+@thorough
 def test_silos_keep_janssens_law(settled):
     truths = [{x.name: x for x in silo.truths(track)} for silo, track in settled]
     assert abs(off(truths)) < 1

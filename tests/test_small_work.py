@@ -8,6 +8,7 @@ import pytest
 
 import workbench as wb
 from tests.processes import ROOT, run, two_modules
+from tests.thorough import thorough
 from workbench.algorithms import METHODS, OF_LCPS, find_solver
 from workbench.engine import interpreted
 from workbench.problems.classes import LCP, MLCP
@@ -75,6 +76,7 @@ print(json.dumps(found))
 """
 
 
+@thorough
 def test_verdicts_and_answers_are_those_of_compiled_code(tmp_path, monkeypatch):
     interpreted_ones = json.loads(" ".join(run(ALL_INTERPRETED, ROOT, NUMBA_CACHE_DIR=str(tmp_path))))
     monkeypatch.setattr(interpreted, "SECONDS", 0.0)
@@ -136,6 +138,7 @@ def of_project(tmp_path):
     return words
 
 
+@thorough
 def test_large_work_and_what_comes_after_the_time_for_interpreting_are_compiled(of_project):
     few, many = interpreted.SMALL, interpreted.SMALL + 1
     assert of_project(unsought=0.0, seconds=9.0, unknowns=few) == ["3.0", "False", "False", "True"]

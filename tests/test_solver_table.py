@@ -7,6 +7,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
+from tests.thorough import thorough
 from workbench.algorithms import SOLVERS, find_solver
 from workbench.algorithms.asking import solved_by
 from workbench.algorithms.crossing import solved_by_path
@@ -204,6 +205,7 @@ def test_a_path_is_taken_again_where_it_leads_to_the_solver(name):
             assert not other.end.size or (other.end.kind in solver.solves and solver.why_not(other.end) is None)
 
 
+@thorough
 def test_the_command_line_prints_the_table(capsys):
     assert main(["list", "solvers", "--json"]) == 0
     records = json.loads(capsys.readouterr().out)

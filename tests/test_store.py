@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.thorough import quickly
+from tests.thorough import quickly, thorough
 from workbench.algorithms import find_solver
 from workbench.assemble import store
 from workbench.assemble.find import compiled
@@ -151,6 +151,7 @@ print(json.dumps([float(s.problem().M[0, 0]), "cvxpy" in sys.modules]))
 """
 
 
+@thorough
 def test_a_users_own_file_is_stored_and_follows_what_it_imports(folder, tmp_path):
     """The second process needs no CVXPY; a change of a module that the file imports is seen."""
     environment = own_project(tmp_path, "SHARE = 2.0")
@@ -179,6 +180,7 @@ def edit(folder, share):
     return f"open({str(folder / 'helper.py')!r}, 'w').write('SHARE = {share}')\n"
 
 
+@thorough
 def test_what_was_written_while_the_shell_ran_that_became_the_interpreter_is_stored(folder, tmp_path):
     environment = own_project(tmp_path, "SHARE = 2.0")
     write = f"printf 'SHARE = 5.0' > {shlex.quote(str(tmp_path / 'helper.py'))} && "
@@ -193,6 +195,7 @@ def test_a_source_that_is_edited_before_it_is_imported_is_what_is_imported(folde
     assert probe(environment) == [3.0, False]
 
 
+@thorough
 @pytest.mark.parametrize("first", quickly(["the old version", "the new version"], "the old version".__eq__))
 def test_a_source_that_is_edited_after_it_was_imported_is_not_what_was_imported(folder, tmp_path, first):
     environment = own_project(tmp_path, "SHARE = 2.0")
@@ -206,6 +209,7 @@ def test_a_source_that_is_edited_after_it_was_imported_is_not_what_was_imported(
     assert probe(environment) == [3.0, False]
 
 
+@thorough
 def test_a_declaration_that_uses_more_of_cvxpy_than_plain_numbers_can_do_is_stored_too(folder, tmp_path):
     environment = own_project(tmp_path, "import cvxpy as cp\nSHARE = cp.Constant(2.0)")
     (tmp_path / "own.py").write_text("import cvxpy as cp\n" + OWN.replace("SHARE * s.un", "cp.hstack([SHARE * s.un"

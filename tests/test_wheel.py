@@ -156,6 +156,7 @@ def test_exact_coulomb_slides_then_rolls_and_the_judge_agrees(run, explicit, nor
 # The sliding window
 
 
+@thorough
 @pytest.mark.parametrize("label", SLIDING)
 @BOTH_LAWS
 def test_friction_and_its_direction_while_sliding(compared, normal, label):

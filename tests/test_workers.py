@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.orphans import ALLOWED
-from tests.thorough import quickly
+from tests.thorough import quickly, thorough
 from workbench.comparison.jobs import processes
 
 ROOT = Path(__file__).parents[1]
@@ -50,6 +50,7 @@ PLACES = ["work", "nested", "script", "server"]
 the server of forks that imports what all workers need."""
 
 
+@thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends children on Linux only")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("number", quickly([signal.SIGKILL, signal.SIGTERM, signal.SIGINT], signal.SIGKILL.__eq__))
