@@ -57,6 +57,7 @@ class Reader:
         dark: bool = False,
         still: bool = False,
         script: str = "",
+        folded: bool = False,
         **context: Any,
     ) -> Page:
         """The page of a file once its figures are drawn.
@@ -64,6 +65,7 @@ class Reader:
         width, height: of the window, in pixels of the page.
         dark, still: the reader prefers dark colours, or reduced motion.
         script: JavaScript that runs before the page's own, such as one that takes something away from the browser.
+        folded: leave folded what is; otherwise the large parts of a page are unfolded.
         context: further options of playwright's `new_context`, such as `has_touch=True`.
         """
         page = self.browser.new_context(
@@ -80,6 +82,10 @@ class Reader:
         page.goto(path.absolute().as_uri())
         # Pages forbid `eval`, by which playwright's `wait_for_function` waits; locators need none.
         expect(page.locator(UNDRAWN)).to_have_count(0)
+        if not folded:
+            page.locator("details.fold").evaluate_all("all => all.forEach(part => { part.open = true; })")
+            # What parts of the page do when they open comes a moment later.
+            page.wait_for_timeout(50)
         return page
 
     def download(self, page: Page, link: Locator) -> Path:

@@ -11,12 +11,12 @@ import workbench as wb
 from tests.thorough import thorough
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.text.conclusions import listed, summary
-from workbench.builtin.reports.text.decision import amount, confidence, defect, price, recommendation, rows, shown, time
+from workbench.builtin.reports.text.decision import confidence, defect, price, recommendation, rows, time
 from workbench.builtin.reports.text.headline import compared, extremes, headline
 from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.cli.main import main
 from workbench.comparison.cost import costs, repeated
-from workbench.comparison.decision import decide, stops
+from workbench.comparison.decision import amount, decide, shown, stops
 from workbench.comparison.jobs import reference_of
 from workbench.mechanics.case import Truth
 from workbench.problems.friction_problem import FrictionProblem
@@ -112,7 +112,7 @@ def test_places_are_those_of_the_paths(wheel):
         x for y in d.entries if y.place == 1 for x in (y.label, *y.alike)
     }
     assert d.entries[-1].place > 1
-    assert headline(wheel)[0].startswith("Use ")
+    assert headline(wheel).recommendation[0].startswith("Use ")
 
 
 @thorough
@@ -231,7 +231,11 @@ def test_without_exact_friction_among_the_rows_its_error_is_still_the_measure(wh
 
 def test_where_friction_changes_nothing_that_is_said(wheel):
     c = off(wheel, **{x.replace("-", "_"): 0.004 for x in NAMES})
-    assert headline(c)[0].startswith("Friction is not tested here: without it the motion is the same. With it coulomb,")
+    assert (
+        headline(c)
+        .recommendation[0]
+        .startswith("Friction is not tested here: without it the motion is the same. With it coulomb,")
+    )
     assert not decide(c).tested
 
 
@@ -242,14 +246,14 @@ def test_a_problem_is_decided_by_its_velocity(step):
     places = {label: x.place for x in d.entries for label in (x.label, *x.alike)}
     assert places["coulomb"] == 1 < places["stewart-trinkle"] < places["frictionless"]
     assert "percent of the velocity |q|" in compared(step)
-    assert "as accurate" in headline(step)[0]
-    assert "answers are verified" in headline(step)[-1]
+    assert "as accurate" in headline(step).recommendation[0]
+    assert "answers are verified" in headline(step).confidence
 
 
 def test_without_what_ranks_nothing_is_recommended(capsys):
     c = wb.compare("wheel", ["box", "ccp"], duration=0.02, metrics=["lift"]).comparison
     assert decide(c) is None
-    assert headline(c) == ["Nothing is recommended: the error that ranks formulations was not measured."]
+    assert headline(c).sentences == ["Nothing is recommended: the error that ranks formulations was not measured."]
     assert extremes(c) == ()
     print_comparison(c)
     assert "lift" in capsys.readouterr().out
@@ -272,7 +276,7 @@ def test_confidence_falls_with_what_is_not_known(wheel):
     several = "At 1 ms Coulomb's step itself has several solutions in 3 of 40 sampled steps"
     open_ = replace(c, remarks=(several,))
     assert confidence(open_, decide(open_)).startswith("Confidence: medium.")
-    assert several in headline(open_)
+    assert several in headline(open_).notes
     unknown = with_rows(c, {"path_reference": np.nan})
     assert confidence(unknown, decide(unknown)).startswith("Confidence: medium.")
 
@@ -367,7 +371,7 @@ def test_what_is_compared_stands_at_the_top(wheel):
         "Formulations at 1 ms a step against the reference, exact Coulomb friction at 0.1 ms,"
     )
     assert "0 s ≤ t < 0.3 s" in compared(wheel)
-    assert sum(len(x.split()) for x in headline(wheel)) < 150
+    assert sum(len(x.split()) for x in headline(wheel).sentences) < 150
 
 
 def test_what_all_names_are_with_is_said_once():

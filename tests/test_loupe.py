@@ -143,7 +143,7 @@ def test_the_page_holds_what_the_runs_did(compared):
 CELLS = """() => [...document.querySelectorAll('#loupe .pairs tbody tr')].map(row =>
     [...row.cells].slice(1).map(x => [x.textContent, x.classList.contains('no')]))"""
 PLACES = """() => [...document.querySelectorAll('#loupe svg [data-run]')].map(run => [
-    run.getAttribute('display'), run.querySelector('.point').getAttribute('d'),
+    run.getAttribute('display'), run.querySelector('.point:not([display=none])')?.getAttribute('d') ?? null,
     ...[run.querySelector('.point'), run.querySelector('.slip'), run.querySelector('.stick')].map(x =>
         x && x.getAttribute('display') !== 'none' ? x.transform.baseVal.consolidate()?.matrix : null),
     run.querySelector('line').getAttribute('x2'),

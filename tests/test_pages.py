@@ -20,7 +20,7 @@ from workbench.builtin.reports.figures.comparison import figures
 from workbench.builtin.reports.figures.ranges import range_of
 from workbench.builtin.reports.figures.ranking import ranking_figure
 from workbench.builtin.reports.figures.regimes import COLOURS as OF_REGIMES
-from workbench.builtin.reports.figures.styles import OF_FORMULATIONS
+from workbench.builtin.reports.figures.styles import BARE, EXACT, FAMILIES, OF_FORMULATIONS
 from workbench.builtin.reports.text.headline import compared as what_is_compared
 from workbench.builtin.reports.text.headline import headline
 from workbench.comparison.decision import decide
@@ -68,8 +68,18 @@ def nearest(colours):
 
 
 def test_formulations_are_told_apart_by_any_eyes():
-    colours = [OF_FORMULATIONS[f.name][0] for f in FORMULATIONS if f.name != "coulomb"]
-    assert nearest(colours) > 14
+    """Families by their hue, those of one family by lightness, and by their dash."""
+    of_family = {}
+    for f in FORMULATIONS:
+        kind, colour, _ = OF_FORMULATIONS[f.name]
+        of_family.setdefault(kind, []).append(colour)
+    inked = [kind for kind in of_family if kind != EXACT]
+    for a, b in itertools.combinations(inked, 2):
+        apart = min(map(nearest, itertools.product(of_family[a], of_family[b])))
+        assert apart > (12 if BARE in (a, b) else 18)
+    assert min(nearest(of_family[kind]) for kind in inked if len(of_family[kind]) > 1) > 10
+    assert len({marker for _, marker in FAMILIES.values()}) == len(FAMILIES)
+    colours = [x for kind in inked for x in of_family[kind]]
     for colour in colours:
         luminance = np.array([0.2126, 0.7152, 0.0722]) @ linear(colour)
         assert 1.05 / (luminance + 0.05) > 2.2
@@ -83,7 +93,7 @@ def test_regimes_and_parts_of_an_error_are_told_apart_by_any_eyes():
 
 
 def test_no_two_formulations_have_the_same_dash():
-    dashes = [tuple(dash) for _, dash in OF_FORMULATIONS.values()]
+    dashes = [tuple(dash) for _, _, dash in OF_FORMULATIONS.values()]
     assert len(set(dashes)) == len(dashes)
     assert {f.name for f in FORMULATIONS} <= set(OF_FORMULATIONS)
 
@@ -168,12 +178,13 @@ def test_what_has_no_answer_has_no_point(compared):
     assert ranking_figure(replace(c, runs=runs.assign(path_error=0.0))) == []
 
 
-def test_the_page_begins_with_what_is_compared_the_headline_and_the_ranking(compared, page):
-    sentences = headline(compared.comparison)
-    assert len(sentences) >= 3
-    sentences = [what_is_compared(compared.comparison), *sentences]
-    places = [page.index(str(escape(sentence)), page.index("<body")) for sentence in sentences]
-    places += [page.index('id="figure-ranking"'), page.index("<table"), page.index('id="figure-friction"')]
+def test_the_page_begins_with_the_recommendation_its_picture_and_how_sure_it_is(compared, page):
+    first = headline(compared.comparison)
+    assert first.price
+    shown = [*first.recommendation, 'id="figure-ranking"', 'id="motion"']
+    shown += [x.partition(": ")[2][1:] for x in (first.confidence, first.price)]
+    shown += ["<table", what_is_compared(compared.comparison)]
+    places = [page.index(x if x[0] in "<i" else str(escape(x)), page.index("<body")) for x in shown]
     assert places == sorted(places)
 
 

@@ -87,6 +87,27 @@ def test_a_page_fits_a_projector(pages, reader):
         assert min(page.locator("p, li, th, td, figcaption, summary").evaluate_all(SIZES)) >= 12
 
 
+BOTTOM = "all => Math.max(...all.map(x => x.getBoundingClientRect().bottom))"
+
+
+@pytest.mark.parametrize("name", ["compare-wheel", "compare-file"])
+def test_the_first_screen_of_a_comparison_answers(pages, reader, name):
+    """What to take, error against cost, the motion and how sure that is; all else is folded, and one click away."""
+    page = reader.open(pages(name), width=1300, height=800, folded=True)
+    for part in (".answer", "#figure-ranking svg", ".motion canvas", "dl.sure"):
+        found = page.locator(part)
+        assert found.count() == (0 if name == "compare-file" and "motion" in part else 1)
+        assert found.count() == 0 or found.evaluate_all(BOTTOM) < 800
+    assert page.locator(".folds > details").count() >= 6
+    assert page.locator(".folds > details[open]").count() == 0
+    assert len(page.locator("body").inner_text().split()) < 350
+    page.evaluate("location.hash = '#loupe'")
+    expect(page.locator("#loupe .view")).to_be_visible()
+    page = reader.open(pages(name), width=390, height=844, folded=True)
+    assert page.locator(".answer").evaluate_all(BOTTOM) < 500
+    assert page.locator("#figure-ranking svg").evaluate_all(BOTTOM) < 844
+
+
 def lines(text):
     return [line for line in text.splitlines() if line.strip()]
 
@@ -148,7 +169,7 @@ def test_a_curve_is_singled_out_by_keyboard_as_by_a_click(pages, reader):
     page.locator("#figure-friction .role-legend-label text").filter(has_text="box").click()
     expect(choice).to_have_value("box")
     expect(page.locator(FAINT)).to_have_count(curves - contacts)
-    assert page.locator(f"{CURVES}:not([opacity='0.08'])").evaluate_all(colours) == ["#2653c9"]
+    assert page.locator(f"{CURVES}:not([opacity='0.08'])").evaluate_all(colours) == ["#E8590C"]
 
     choice.select_option("all")
     expect(page.locator(FAINT)).to_have_count(0)

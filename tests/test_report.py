@@ -75,7 +75,9 @@ def test_every_run_has_its_row_and_every_failure_its_reason(result, page):
 
 def test_the_mathematics_is_that_of_the_declarations(result, page):
     text = outside_scripts(page)
-    assert text.count("<details") - text.count("What the columns mean") == (
+    folds = text.count('<details class="fold')
+    assert folds == 9
+    assert text.count("<details") - text.count("What the columns mean") - folds == (
         len(result.mathematics) + len(budget_columns(result)) + 2  # and all tables but the first
     )
     relations = sum(len(m["relations"]) for m in result.mathematics)
@@ -84,7 +86,7 @@ def test_the_mathematics_is_that_of_the_declarations(result, page):
 
 
 def test_headings_say_what_a_reader_looks_for(result, page):
-    for heading in ("What was compared", "The tables", "Error budget", "Smallest principal minor", "Provenance"):
+    for heading in ("What was compared", "Tables", "Error budget", "Smallest principal minor", "Provenance"):
         assert heading in page
     for column in (*error_columns(result), *judged_columns(result)):
         assert f">{column.title}</button></th>" in page
@@ -163,7 +165,7 @@ def test_a_figure_is_printed_alone_at_its_size_and_the_page_is_whole_again(page,
 @thorough
 def test_a_printed_page_is_light_unfolded_and_cuts_nothing_off(page, tmp_path, reader):
     (tmp_path / "report.html").write_text(page, "utf-8")
-    found = reader.open(tmp_path / "report.html", dark=True)
+    found = reader.open(tmp_path / "report.html", dark=True, folded=True)
     found.set_viewport_size({"width": 700, "height": 900})
     found.emulate_media(media="print")
     found.evaluate("dispatchEvent(new Event('beforeprint'))")

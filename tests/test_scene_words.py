@@ -109,11 +109,11 @@ def test_the_first_step_size_is_reported():
 
 def test_how_sure_it_is_and_where_it_stops():
     errors = {"coulomb": (0.01, 0.0), "ccp": (0.02, 0.01)}
-    words = headline(comparison(errors, (), {"ccp": "why not"}, until=1.5, why="it ended"))
+    words = headline(comparison(errors, (), {"ccp": "why not"}, until=1.5, why="it ended")).sentences
     assert "The comparison stops at 1.5 s: it ended." in words
     assert words[-1].startswith("Confidence: high. 1 of 2 runs are verified; the exact path is known to 0.1 mm")
     assert words[-1].endswith("a small change of the start grows 250 times.")
-    calm = headline(comparison(errors, (), growth=(1.0, 1.4)))
+    calm = headline(comparison(errors, (), growth=(1.0, 1.4))).sentences
     assert "grows" not in calm[-1]
     assert scenes.until_words(shown()) == "from 0 to 2 s"
     assert scenes.until_words(shown(until=1.5)) == "from 0 to 1.5 s of 2 s"
@@ -121,7 +121,7 @@ def test_how_sure_it_is_and_where_it_stops():
 
 def test_what_overlaps_at_the_start_is_said():
     begun = "rigid recovery of two overlaps"
-    words = headline(comparison({"coulomb": (0.01, 0.0), "ccp": (0.02, 0.01)}, left_out=("flexes", begun)))
+    words = headline(comparison({"coulomb": (0.01, 0.0), "ccp": (0.02, 0.01)}, left_out=("flexes", begun))).sentences
     assert any(x.startswith(f"Mind the start: {begun}.") for x in words)
 
 
@@ -130,7 +130,7 @@ def test_where_contact_comes_late_or_never_that_is_said(begin, said):
     c = comparison({"coulomb": (0.01, 0.0), "ccp": (0.02, 0.01)})
     t = np.arange(1, 201) * H
     load = np.where(t >= (np.inf if begin is None else begin), 1.0, 0.0)
-    words = headline(replace(c, trajectories=pd.DataFrame({"role": "reference", "t": t, "load": load})))
+    words = headline(replace(c, trajectories=pd.DataFrame({"role": "reference", "t": t, "load": load}))).sentences
     assert said in " ".join(words)
     assert any(x.startswith("Use ") for x in words) == (begin is not None)
     assert ("No contact bears a load" in " ".join(words)) == bool(said)

@@ -9,15 +9,18 @@ import pandas as pd
 
 from workbench.arrays import Array
 from workbench.builtin.reports.figures.charts import Chart, Figure, short
-from workbench.builtin.reports.figures.styles import INK, palette
+from workbench.builtin.reports.figures.styles import FAMILIES, INK, family
 from workbench.comparison.columns import SHOWN
-from workbench.comparison.decision import LEAST, Decision, bound, decide
+from workbench.comparison.decision import LEAST, Decision, amount, bound, decide, shown
 from workbench.comparison.result import Comparison
 
-WIDTH, LABELS, ROW = 430, 300, 19
-"""Of the plot and of the column of names beside it, and the height that a name needs [px]."""
-LOWEST = 300
+WIDTH, ROW = 360, 20
+"""Of the plot, and the height that a name beside it needs [px]."""
+LOWEST = 250
 """Height of the plot at least [px]."""
+DECADE = 10.0
+"""Ratio of the largest to the smallest cost up to which the axis of costs is linear."""
+QUIET = "#8a8f98"
 
 
 def ranking_figure(c: Comparison) -> list[Figure]:
@@ -35,38 +38,42 @@ def ranking_figure(c: Comparison) -> list[Figure]:
     low = 10.0 ** np.floor(np.log10(min(smallest, share if share > factor * LEAST else smallest)))
     high = 10.0 ** np.ceil(np.log10(1.05 * errors.max()))
     drawn = np.maximum(errors, low)
-    height = max(LOWEST, ROW * len(entries))
-    costs = 1e6 * np.array([[x.row["cost_low"], x.cost, x.row["cost_high"]] for x in entries])
-    ends = (costs.min() / 1.3, costs.max() * 1.3)
-    places = _spread(np.log10(drawn), np.log10(low), np.log10(high), ROW / height)
-    colours = palette([x.label for x in entries])
+    beside = [i for i, x in enumerate(entries) if x in shown(d)]
+    height = max(LOWEST, ROW * len(beside))
+    scale, time_unit = (1e6, "µs") if min(x.cost for x in entries) < 1e-3 else (1e3, "ms")
+    costs = scale * np.array([[x.row["cost_low"], x.cost, x.row["cost_high"]] for x in entries])
+    places = dict(
+        zip(beside, _spread(np.log10(drawn[beside]), np.log10(low), np.log10(high), ROW / height), strict=True)
+    )
     rows = [
         {
             "name": x.names, "place": x.place, "error": short(drawn[i]), "cost": short(costs[i, 1]),
-            "from": short(costs[i, 0]), "to": short(costs[i, 2]), "colour": colours[i], "end": short(ends[1]),
-            "label": short(10.0 ** places[i]), "words": f"{short(errors[i]):.3g} {unit}, {short(costs[i, 1]):.2g} µs",
+            "from": short(costs[i, 0]), "to": short(costs[i, 2]), "family": family(x.label), "named": i in places,
+            "colour": FAMILIES[family(x.label)][0] if i in places else QUIET, "taken": x is d.taken,
+            "label": short(10.0 ** places[i]) if i in places else short(drawn[i]),
+            "beside": f"{x.label}{f' +{len(x.alike)}' if x.alike else ''}\u2002{amount(x.error, d.error)}",
+            "words": f"{amount(x.error, d.error)}, {short(costs[i, 1]):.2g} {time_unit}",
         }
         for i, x in enumerate(entries)
     ]  # fmt: skip
-    chart = _chart(pd.DataFrame(rows), d, share, (low, high), ends, height, unit, c)
-    caption = _caption(c, d, share > factor * LEAST)
+    chart = _chart(pd.DataFrame(rows), share, (low, high), costs, height, (unit, time_unit), c)
     lowest = " What has no error at all stands on the lower edge." if (errors < low).any() else ""
-    return [Figure("ranking", "Error against cost", f"{caption}{lowest}", chart)]
+    caption = f"{_caption(c, d, share > factor * LEAST, len(rows) - len(places))}{lowest}"
+    return [Figure("ranking", "Error against cost", caption, chart)]
 
 
-def _caption(c: Comparison, d: Decision, known: bool) -> str:
+def _caption(c: Comparison, d: Decision, known: bool, unnamed: int) -> str:
     what = {
-        "path_error": "The largest distance of a body from where it is under exact Coulomb friction",
-        "body_position_error": "The mean distance of the farthest body from where it is under exact Coulomb friction",
-        "velocity_error": "The error of the velocity, relative to |q|",
+        "path_error": "largest distance of a body from the exact path",
+        "body_position_error": "mean distance of the farthest body from the exact path",
+        "velocity_error": "error of the velocity, relative to |q|",
     }[d.error.name]
-    step = " a step" if c.stepped else ""
-    bars = "; bars are the range of the timings" if any(x.row.get("timings", 1) > 1 for x in d.entries) else ""
-    band = (
-        " Grey: no farther off than exact Coulomb friction at this step, and what the reference is uncertain by: "
-        "who is in there shares the first place." if known else ""
-    )  # fmt: skip
-    return f"{what}, against what it costs{step}, both logarithmic{bars}. Left and below is better.{band}"
+    bars = " Bars: range of the timings." if any(x.row.get("timings", 1) > 1 for x in d.entries) else ""
+    alike = " +1: another formulation whose run is the same." if any(x.alike for x in d.entries) else ""
+    band = " Grey: ties with exact friction at this step." if known else ""
+    ring = " Ring: recommended." if d.taken is not None and d.as_exact and d.tested else ""
+    small = f" Small and grey: {unnamed} more, in the table." if unnamed else ""
+    return f"Error: {what}; left and below is better.{bars}{band}{ring}{alike}{small}"
 
 
 def _spread(y: Array, low: float, high: float, least: float) -> Array:
@@ -86,32 +93,45 @@ def _spread(y: Array, low: float, high: float, least: float) -> Array:
 
 
 def _chart(
-    points: pd.DataFrame, d: Decision, share: float, errors: tuple[float, float], costs: tuple[float, float],
-    height: int, unit: str, c: Comparison,
+    points: pd.DataFrame, share: float, errors: tuple[float, float], costs: Array, height: int,
+    units: tuple[str, str], c: Comparison,
 ) -> Chart:  # fmt: skip
-    def scale(low: float, high: float) -> alt.Scale:
-        return alt.Scale(type="log", domain=[short(low), short(high)], nice=False)
-
-    on_y = scale(*errors)
-    grid = alt.Axis(format="~g", grid=True, tickCount=4)
-    per = " a step" if c.stepped else ""
-    x = alt.X("cost:Q", title=f"cost{per} [µs]", scale=scale(*costs), axis=grid)
-    y = alt.Y("error:Q", title=f"error [{unit}]", scale=on_y, axis=grid)
-    colour = alt.Color("colour:N", scale=None, legend=None)
-    at, tip = alt.Chart(points), ["name:N", "words:N"]
+    on_y = alt.Scale(type="log", domain=[short(e) for e in errors], nice=False)
+    if costs.max() / costs.min() < DECADE:
+        on_x = alt.Scale(domain=[0.0, short(1.1 * costs.max())], nice=False)
+    else:
+        on_x = alt.Scale(type="log", domain=[short(costs.min() / 1.3), short(1.3 * costs.max())], nice=False)
+    decades = [short(10.0**k) for k in range(round(np.log10(errors[0])), round(np.log10(errors[1])) + 1)]
+    metres = "datum.value >= 1000 ? datum.value / 1000 + ' m' : datum.value + ' mm'"
+    in_words = metres if units[0] == "mm" else f"datum.value + ' {units[0]}'"
+    x = alt.X(
+        "cost:Q", title=f"solver's time{' a step' if c.stepped else ''} [{units[1]}]", scale=on_x,
+        axis=alt.Axis(labelExpr="format(datum.value, '.3~g')", grid=True, tickCount=4),
+    )  # fmt: skip
+    y = alt.Y("error:Q", title=None, scale=on_y, axis=alt.Axis(values=decades, labelExpr=in_words, grid=True))
+    own, tip = alt.Color("colour:N", scale=None, legend=None), ["name:N", "words:N"]
+    there = [f for f in FAMILIES if f in set(points["family"])]
+    of_family = alt.Scale(domain=there, range=[FAMILIES[f][0] for f in there])
+    legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=6, symbolSize=90, symbolStrokeWidth=0)
+    fill = alt.Fill("family:N", scale=of_family, legend=legend)
+    shape = alt.Shape("family:N", scale=alt.Scale(domain=there, range=[FAMILIES[f][1] for f in there]), legend=legend)
+    named, others = points[points["named"]], points[~points["named"]]
     band = pd.DataFrame([{"low": errors[0], "high": short(min(max(share, errors[0]), errors[1]))}])
-    beside = alt.value(WIDTH + 14)
     layers: list[Any] = [
         alt.Chart(band).mark_rect(color="#8888", opacity=0.4).encode(y=alt.Y("low:Q", scale=on_y), y2="high:Q"),
-        at.mark_rule(strokeWidth=2).encode(x=alt.X("from:Q", scale=scale(*costs)), x2="to:Q", y=y, color=colour),
-        at.mark_rule(strokeWidth=0.7, strokeDash=[2, 3], opacity=0.6).encode(
-            x=x, x2=alt.value(WIDTH + 10), y=y, y2="label:Q", color=colour
+        alt.Chart(points).mark_rule(strokeWidth=2).encode(x=alt.X("from:Q", scale=on_x), x2="to:Q", y=y, color=own),
+        alt.Chart(named).mark_rule(strokeWidth=0.7, opacity=0.6).encode(
+            x=x, x2=alt.value(alt.expr("width + 10")), y=y, y2="label:Q", color=own
         ),
-        at.mark_point(size=80, filled=True, opacity=1).encode(x=x, y=y, color=colour, tooltip=tip),
-        at.mark_text(align="left", fontSize=12, color=INK, clip=False).encode(
-            x=beside, y=alt.Y("label:Q", scale=on_y), text="name:N", tooltip=tip
+        alt.Chart(others).mark_circle(size=30, opacity=1, color=QUIET).encode(x=x, y=y, tooltip=tip),
+        alt.Chart(named).mark_point(size=90, filled=True, opacity=1, strokeWidth=0).encode(
+            x=x, y=y, fill=fill, shape=shape, tooltip=tip
+        ),
+        alt.Chart(named[named["taken"]]).mark_point(shape="circle", size=380, strokeWidth=1.6, opacity=1).encode(
+            x=x, y=y, color=alt.value(INK), tooltip=tip
+        ),
+        alt.Chart(named).mark_text(align="left", fontSize=12, color=INK, clip=False).encode(
+            x=alt.value(alt.expr("width + 14")), y=alt.Y("label:Q", scale=on_y), text="beside:N", tooltip=tip
         ),
     ]  # fmt: skip
-    return alt.layer(*layers).properties(
-        width=WIDTH, height=height, padding={"right": LABELS, "left": 5, "top": 5, "bottom": 5}
-    )
+    return alt.layer(*layers).properties(width=WIDTH, height=height)

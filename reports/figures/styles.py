@@ -1,4 +1,4 @@
-"""Colour and dash of each formulation: the same on every page, whatever stands beside it."""
+"""Family, colour and dash of each formulation: the same on every page, whatever stands beside it."""
 
 import re
 from collections.abc import Sequence
@@ -7,39 +7,63 @@ from zlib import crc32
 INK = "currentColor"
 """Black on paper, and on a dark page its light ink; files have black."""
 
-OF_FORMULATIONS = {
-    "coulomb": (INK, [1, 0]),
-    "frictionless": ("#6c979e", [1, 5]),
-    "stewart-trinkle": ("#ca9428", [14, 4]),
-    "anitescu-potra": ("#fc6f6f", [8, 10]),
-    "staggered": ("#9e4066", [3, 6]),
-    "discrete-velocity": ("#d25ac8", [16, 4]),
-    "phantom-inertia": ("#397701", [8, 4, 2, 4]),
-    "box": ("#2653c9", [10, 5]),
-    "hybrid": ("#29a7f9", [4, 8]),
-    "ccp": ("#595489", [12, 3, 3, 3]),
-    "mujoco": ("#725836", [2, 2]),
-    "mujoco-pyramid": ("#cf9ddc", [2, 2, 6, 2]),
-    "mujoco-noslip": ("#be14e6", [2, 2, 12, 2]),
-    "genesis": ("#b8af53", [9, 2, 1, 2]),
-    "sap": ("#810dff", [7, 2]),
-    "comfree": ("#1cc687", [3, 3]),
-    "gauss-seidel": ("#4678ff", [1, 3]),
-    "hunt-crossley": ("#e0004b", [10, 2, 2, 2, 2, 2]),
-    "ipc": ("#73399f", [5, 2, 1, 2]),
-    "uncertainty of the reference": ("#8a8f98", [20, 1]),
+POLYGON, BOX, CONE, SOFT, EXACT, BARE, OWN = (
+    "polygon LCP", "box", "cone", "regularised or soft", "exact", "no friction", "of your own",
+)  # fmt: skip
+FAMILIES = {
+    EXACT: (INK, "cross"),
+    BOX: ("#E8590C", "square"),
+    POLYGON: ("#1558D6", "diamond"),
+    CONE: ("#8A4A6E", "triangle-down"),
+    SOFT: ("#0F9A74", "circle"),
+    BARE: ("#74849c", "M-1,-.7L-.7,-1L0,-.3L.7,-1L1,-.7L.3,0L1,.7L.7,1L0,.3L-.7,1L-1,.7L-.3,0Z"),
+    OWN: ("#57606A", "triangle-right"),
 }
-"""Exact Coulomb friction has the ink of the page; no two others come nearer than 14 in CIELAB to any colour vision."""
+"""Colour and marker of each family of formulations, in the order of legends."""
+OF_FORMULATIONS = {
+    "coulomb": (EXACT, INK, [1, 0]),
+    "frictionless": (BARE, "#74849c", [1, 5]),
+    "stewart-trinkle": (POLYGON, "#1558D6", [14, 4]),
+    "anitescu-potra": (POLYGON, "#826dbb", [8, 10]),
+    "staggered": (POLYGON, "#a89cff", [3, 6]),
+    "discrete-velocity": (POLYGON, "#a38ed2", [16, 4]),
+    "phantom-inertia": (POLYGON, "#8f70fc", [8, 4, 2, 4]),
+    "box": (BOX, "#E8590C", [10, 5]),
+    "hybrid": (BOX, "#ec9747", [4, 8]),
+    "gauss-seidel": (BOX, "#fc870b", [1, 3]),
+    "ccp": (CONE, "#8A4A6E", [12, 3, 3, 3]),
+    "mujoco": (SOFT, "#0F9A74", [2, 2]),
+    "mujoco-pyramid": (SOFT, "#6fb899", [2, 2, 6, 2]),
+    "mujoco-noslip": (SOFT, "#156123", [2, 2, 12, 2]),
+    "genesis": (SOFT, "#3b5c3c", [9, 2, 1, 2]),
+    "sap": (SOFT, "#19bab1", [7, 2]),
+    "comfree": (SOFT, "#4c7752", [3, 3]),
+    "hunt-crossley": (SOFT, "#3d8747", [10, 2, 2, 2, 2, 2]),
+    "ipc": (SOFT, "#6da36e", [5, 2, 1, 2]),
+    "uncertainty of the reference": (EXACT, "#8a8f98", [20, 1]),
+}
+"""Family, colour and dash. Exact Coulomb friction has the ink of the page; colours of two families are at least 18
+apart in CIELAB to any colour vision, those of one family, which are of one hue, at least 10, and that without
+friction is 12 from all."""
 OTHERS = ["#1f77b4", "#17becf", "#a0a118", "#e377c2", "#8c96c6", "#66a061", "#d6616b", "#9467bd", "#b5651d", "#6b6ecf"]
 """Colours of other names and of further variants, by the name's digest, the next one where that is taken."""
 OTHER_DASHES = [[6, 3], [2, 4], [9, 3, 2, 3], [5, 5], [11, 6]]
+
+
+def family(label: str) -> str:
+    """The family of a formulation, of which pages tell by colour and marker."""
+    return _style(label)[0]
+
+
+def _style(label: str) -> tuple[str, str, list[int]]:
+    return OF_FORMULATIONS.get(label) or OF_FORMULATIONS.get(re.split("[: ]", label)[0], (OWN, "", []))
 
 
 def palette(labels: Sequence[str]) -> list[str]:
     """A colour for each label: a formulation's own for its first variant, for others one that their name leads to."""
     found: dict[str, str] = {}
     for label in labels:
-        own, _ = OF_FORMULATIONS.get(label) or OF_FORMULATIONS.get(re.split("[: ]", label)[0], ("", []))
+        _, own, _ = _style(label)
         if own and own not in found.values():
             found[label] = own
     for label in labels:
@@ -51,6 +75,6 @@ def palette(labels: Sequence[str]) -> list[str]:
 
 def dashes(labels: Sequence[str]) -> list[list[int]]:
     """A dash for each label: a formulation's own where it has the colour, for others one that their name leads to."""
-    own = dict(OF_FORMULATIONS.values())
+    own = {colour: dash for _, colour, dash in OF_FORMULATIONS.values()}
     pairs = zip(labels, palette(labels), strict=True)
     return [own.get(colour) or OTHER_DASHES[crc32(label.encode()) % len(OTHER_DASHES)] for label, colour in pairs]

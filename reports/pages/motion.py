@@ -28,7 +28,7 @@ from workbench.comparison.result import Comparison
 HEAVIEST = 1_000_000
 """Bytes of the tracks on a page; of longer ones every other moment is left out, as often as needed."""
 SECONDS, BEGIN = 6.0, 0.4
-"""About how long the motion plays, and the share of it that is shown until somebody chooses a time."""
+"""About how long the motion plays, and the share of it that is shown at first where nothing parts."""
 FLOATS = ("position", "force")
 """What is given in figures or reaches over decades; the rest is drawn only, and is rounded to 16 bits."""
 KEPT = (*FLOATS, "orientation", "point", "axes", "slip")
@@ -67,15 +67,20 @@ def moving(
         "last": -(-len(m.t) // _stride(tracks)) - 1, "speed": tidy(end / SECONDS),
         "runs": len(tracks) - 1, "contacts": len(tracks[0].mu), "ranked": [], "balls": bool(m.radii.size),
     }  # fmt: skip
-    return {"motion": page, "viewer": _viewer(m, tracks, colours, sections, sticks)}
+    return {
+        "motion": page,
+        "viewer": _viewer(m, tracks, colours, sections, sticks, _parted(m, tracks[0], tracks[shown[-1]])),
+    }
 
 
-def _viewer(m: Motion, tracks: list[Track], colours: list[str], sections: dict[str, Any], sticks: float) -> str:
-    """The viewer with its data."""
+def _viewer(
+    m: Motion, tracks: list[Track], colours: list[str], sections: dict[str, Any], sticks: float, begin: float
+) -> str:
+    """The viewer with its data; it shows the time `begin` [s] until somebody chooses another one."""
     view, stride = view_of(m), _stride(tracks)
     t, (faces, ground) = m.t[::stride], planes(m)
     data = {
-        "moments": len(t), "end": float(t[-1]), "begin": float(t[int(BEGIN * (len(t) - 1))]),
+        "moments": len(t), "end": float(t[-1]), "begin": begin,
         "sticks": sticks, "margin": MARGIN,
         "decimals": decimals(t),
         "speed": tidy(t[-1] / SECONDS), "view": [view.azimuth, view.elevation], "square": view.square,
@@ -101,6 +106,13 @@ def _viewer(m: Motion, tracks: list[Track], colours: list[str], sections: dict[s
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     # A block of its own: none of its names meets one of another script.
     return "\n".join(["{", script("scene.js"), f"const motion = {text};", script("motion.js"), "}"])
+
+
+def _parted(m: Motion, reference: Track, other: Track) -> float:
+    """The time [s] at which the body that is farthest from where it is in the reference is so most."""
+    apart = np.linalg.norm(other.position - reference.position, axis=-1).max(axis=-1, initial=0.0)
+    apart = np.where(np.isfinite(apart), apart, 0.0)
+    return float(m.t[int(apart.argmax()) if apart.any() else int(BEGIN * (len(m.t) - 1))])
 
 
 def moments(c: Comparison) -> Array | None:

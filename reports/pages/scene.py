@@ -36,6 +36,7 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             provenance=provenance,
             ranking=[f for f in drawn if f.name == "ranking"],
             figures=[f for f in drawn if f.name != "ranking"],
+            about=_about(c),
             compared=compared(c),
             headline=headline(c),
             places=places(c),
@@ -52,6 +53,14 @@ def render(c: Comparison, provenance: dict[str, Any]) -> str:
             **scripts(drawn, moving["viewer"]),
         )
     )
+
+
+def _about(c: Comparison) -> str:
+    """How large the scene is, in words."""
+    s = shown(c)
+    bodies, aside = f"{len(s.bodies)} bod{'y' if len(s.bodies) == 1 else 'ies'}", ("velocities", "note")
+    facts = [f"{value} {words}" for words, value in s.facts.items() if words not in aside and value != "0"]
+    return f"{', '.join([bodies, f'{s.velocities} velocities', *facts])}."
 
 
 def tables(c: Comparison) -> list[dict[str, Any]]:

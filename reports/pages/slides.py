@@ -21,7 +21,7 @@ def render(c: Comparison) -> str:
         environment()
         .get_template("slides.html.j2")
         .render(
-            c=c, headline=headline(c), cards=cards(c), figures=shown,
+            c=c, headline=headline(c).sentences, cards=cards(c), figures=shown,
             words=compared(c) if c.scene else "" if c.case else f"{facts_in_words(c)}.",
             sketch=drawing(c.case.sketch(), f"{c.name} at its start") if c.case else "",
             motion=moving["motion"],

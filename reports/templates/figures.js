@@ -1,6 +1,15 @@
 addEventListener('beforeprint', unfold);
 addEventListener('afterprint', () => unfolded.forEach(x => { x.open = false; }));
 
+// A link into what is folded unfolds it.
+function reveal() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let part = target; part; part = part.parentElement) if (part.tagName === 'DETAILS') part.open = true;
+  if (target) target.scrollIntoView();
+}
+addEventListener('hashchange', reveal);
+reveal();
+
 // The meaning of a word is read where it stands: it goes as soon as the reader goes on.
 let opened = 0;
 const dismiss = () => document.querySelectorAll('.meaning:popover-open').forEach(x => x.hidePopover());
@@ -35,6 +44,12 @@ function stack(spec, room) {
   });
   spec.vconcat = spec.hconcat;
   delete spec.hconcat;
+}
+
+// A legend that a plot itself places has two columns where there is little room.
+function legends(spec) {
+  Object.values(spec.encoding || {}).filter(x => x.legend?.columns).forEach(x => { x.legend.columns = 2; });
+  (spec.layer || []).forEach(legends);
 }
 
 // The width that plots take, without the names beside them.
@@ -90,9 +105,17 @@ function chooser(view) {
   return [label];
 }
 
+// How wide a place is, or will be once what folds it is open, which then takes all of its row.
+function width_of(place) {
+  const fold = place.closest('details.fold:not([open])');
+  if (!fold) return place.clientWidth;
+  const {paddingLeft, paddingRight} = getComputedStyle(fold);
+  return fold.parentElement.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - 2;
+}
+
 async function draw(name, spec) {
-  const place = document.getElementById('figure-' + name);
-  const narrow = place.clientWidth < 600;
+  const place = document.getElementById('figure-' + name), width = width_of(place);
+  const narrow = width < 600;
   const embed = room => {
     fit(spec, room);
     return vegaEmbed(place, spec, {actions: false, renderer: 'svg', ast: true});
@@ -100,9 +123,12 @@ async function draw(name, spec) {
   // Vega puts its own words in place of those that the page has.
   const words = place.getAttribute('aria-label');
   const below = columns => { spec.config.legend = {...spec.config.legend, orient: 'bottom', columns}; };
-  const beyond = () => place.scrollWidth - place.clientWidth;
-  const room = place.clientWidth - (narrow ? 85 : 0);
-  if (narrow) below(1);
+  const beyond = () => place.scrollWidth - width;
+  const room = width - (narrow ? 85 : 0);
+  if (narrow) {
+    below(1);
+    legends(spec);
+  }
   let {view} = await embed(room);
   // How much names take beside the plots is known only now.
   if (!narrow && beyond() > 0) {

@@ -167,8 +167,11 @@ if (loupe) {
     k = Number(time.value);
     clock.set(all.t[k]);
   });
-  // The page opens at the most telling moment, in all its parts.
-  if (all.time && !clock.time) clock.set(all.t[k]);
+  // It opens at its most telling moment, in all parts of the page.
+  const telling = k, fold = loupe.closest('details');
+  const begin = () => all.time && clock.suggest(all.t[telling]);
+  if (fold && !fold.open) fold.addEventListener('toggle', begin, {once: true});
+  else begin();
   clock.listen(now => {
     if (all.time) k = all.t.reduce((best, t, n) => Math.abs(t - now) < Math.abs(all.t[best] - now) ? n : best, 0);
     show();

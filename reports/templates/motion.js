@@ -306,7 +306,7 @@
   colours();
   stage.classList.add('moves');
   // Where nothing else on the page has chosen a time, a moment is shown at which bodies have parted.
-  if (!clock.time) clock.set(motion.begin);
+  clock.suggest(motion.begin);
   clock.listen(time => {
     moment = Math.max(0, Math.min(K - 1, Math.round(time / LAST * (K - 1)))) || 0;
     redraw();

@@ -10,32 +10,16 @@ import pandas as pd
 from workbench.builtin.reports.text.conclusions import listed
 from workbench.builtin.reports.text.mechanisms import errs
 from workbench.builtin.reports.text.scenes import far, symptoms_of
-from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.cost import SAME, SAME_ONCE
-from workbench.comparison.decision import LEAST, Decision, Entry
+from workbench.comparison.decision import LEAST, Decision, Entry, amount, shown
 from workbench.comparison.result import GENERIC_SOLVER, Comparison
 
 NAMED = 3
 """Alternatives of one recommendation that are named; of more the number."""
-SHOWN_ROWS = 10
-"""Entries that a terminal shows."""
-ASIDE = ("comfree", "genesis", "hunt-crossley", "gauss-seidel", "mujoco-pyramid", "discrete-velocity", "sap")
-"""What is left out first where there are more: variants of engines, and what is nearly the same as another."""
 MAIN = 0.25
 """Share of the error that a displacement has at least which is its main reason."""
 VISIBLE = 1e-4
 """Lift [m] from which on the price of the CCP is one that is seen."""
-
-
-def amount(x: float, column: Column) -> str:
-    """An error with its unit: in millimetres, from a metre on in metres, or in percent."""
-    if np.isnan(x):
-        return "–"
-    factor, _, unit = SHOWN[column.shown]
-    if column.shown == "millimetres" and x >= 0.9995:
-        return far(x)
-    value = factor * x
-    return f"{value:.3g} {unit}" if value >= 1e-3 or x == 0 else f"{value:.0e} {unit}" if x > LEAST else f"0 {unit}"
 
 
 def time(x: float) -> str:
@@ -45,15 +29,6 @@ def time(x: float) -> str:
     scale, unit = (1e6, "µs") if x < 1e-3 else (1e3, "ms") if x < 1.0 else (1.0, "s")
     value = scale * x
     return f"{value:.1f} {unit}" if value < 9.95 else f"{float(f'{value:.2g}'):g} {unit}"
-
-
-def shown(d: Decision) -> list[Entry]:
-    """The entries that a terminal has room for; all where there are few."""
-    found = list(d.entries)
-    for label in ASIDE:
-        if len(found) > SHOWN_ROWS:
-            found = [x for x in found if x.row["formulation"] != label or x.alike]
-    return found[:SHOWN_ROWS]
 
 
 def recommendation(c: Comparison, d: Decision) -> list[str]:

@@ -1,5 +1,7 @@
 """What a comparison begins with: what is compared with what, which formulation to take, how sure that is."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from workbench.builtin.reports.text import scenes
@@ -28,16 +30,30 @@ def compared(c: Comparison) -> str:
     )
 
 
-def headline(c: Comparison) -> list[str]:
+class Headline(NamedTuple):
+    """What a comparison says first, in sentences; `price` and `confidence` are empty where there are none."""
+
+    recommendation: list[str]
+    notes: list[str]
+    price: str = ""
+    confidence: str = ""
+
+    @property
+    def sentences(self) -> list[str]:
+        """All of them, one after the other."""
+        return [x for x in (*self.recommendation, *self.notes, self.price, self.confidence) if x]
+
+
+def headline(c: Comparison) -> Headline:
     """Which formulation to take, at the first step size in the first window; what the CCP costs; how sure it is."""
     found = decide(c)
     if found is None:
-        return ["Nothing is recommended: the error that ranks formulations was not measured."]
+        return Headline(["Nothing is recommended: the error that ranks formulations was not measured."], [])
     notes = scenes.notes(c) if c.scene else []
     if c.scene and scenes.contact(c) == np.inf:
-        return [*scenes.untouched(c, found.own), *notes]
-    said = [*recommendation(c, found), *notes, redundant(c), several(c), price(c, found), confidence(c, found)]
-    return [words for words in said if words]
+        return Headline(scenes.untouched(c, found.own), notes)
+    notes += [x for x in (redundant(c), several(c)) if x]
+    return Headline(recommendation(c, found), notes, price(c, found), confidence(c, found))
 
 
 def extremes(c: Comparison) -> tuple[str, ...]:

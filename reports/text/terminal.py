@@ -19,11 +19,11 @@ from workbench.builtin.reports.text.comparison import (
     symptom_columns,
     who,
 )
-from workbench.builtin.reports.text.decision import amount, cross_checks, legend, rows, shown
+from workbench.builtin.reports.text.decision import cross_checks, legend, rows
 from workbench.builtin.reports.text.headline import headline
 from workbench.builtin.reports.text.mathematics import plain
 from workbench.comparison.columns import Column
-from workbench.comparison.decision import Decision, decide
+from workbench.comparison.decision import Decision, amount, decide, shown
 from workbench.comparison.metric import Metric
 from workbench.comparison.result import GENERIC_SOLVER, Comparison
 
@@ -47,9 +47,9 @@ def print_comparison(
         console.print(text, markup=False, highlight=False)
 
     say(_title(c))
-    *words, sure = headline(c)
+    first = headline(c)
     say()
-    for sentence in words:
+    for sentence in filter(None, (*first.recommendation, *first.notes, first.price)):
         say(sentence)
     for step in c.settings.steps if c.stepped else (None,):
         found = decide(c, step)
@@ -57,16 +57,15 @@ def print_comparison(
             console.print(_places(c, found, everything))
             for sentence in filter(None, (legend(c, found), "" if everything else _hidden(found))):
                 say(sentence)
-    say(sure)
-    for sentence in filter(None, (cross_checks(c), *_of_model(c))):
+    for sentence in filter(None, (first.confidence, cross_checks(c), *_of_model(c))):
         say(sentence)
-    first = next(iter(c.windows.values()))
-    of_one = ["label", *["step"] * c.stepped]
-    several = by_solver or decide(c) is None or first[first["solver"] != GENERIC_SOLVER].duplicated(of_one).any()
+    rows_of_first = next(iter(c.windows.values()))
+    own = rows_of_first[rows_of_first["solver"] != GENERIC_SOLVER]
+    several = by_solver or decide(c) is None or own.duplicated(["label", *["step"] * c.stepped]).any()
     if wanted or several:
         _print_runs(console, c, [m.column for m in wanted])
     lines: dict[str, list[str]] = {}
-    for r in rows_of(next(iter(c.windows.values())), []):
+    for r in rows_of(rows_of_first, []):
         if not r["verified"]:
             lines.setdefault(f"{r['claimed']}: {r['why_not']}", []).append(who(r))
         if r["notes"]:

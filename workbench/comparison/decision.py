@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.arrays import Array
-from workbench.comparison.columns import Column
+from workbench.comparison.columns import SHOWN, Column
 from workbench.comparison.cost import SAME, SAME_ONCE
 from workbench.comparison.result import Comparison
 
@@ -29,6 +29,10 @@ NAMED = 3
 """Labels of an entry that are named where there is little room."""
 LEAST = 1e-9
 """Errors [m, or share of |q|] below which nothing is told apart: round-off."""
+SHOWN_ROWS = 10
+"""Entries that a first screen has room for."""
+ASIDE = ("comfree", "genesis", "hunt-crossley", "gauss-seidel", "mujoco-pyramid", "discrete-velocity", "sap")
+"""What is left out first where there are more: variants of engines, and what is nearly the same as another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +139,26 @@ class Decision:
 def bound(own: float, known: float) -> float:
     """The error up to which the first place is shared; LEAST where nothing is known of it."""
     return max(np.nan_to_num(own) + np.nan_to_num(known), LEAST)
+
+
+def amount(x: float, column: Column) -> str:
+    """An error with its unit: in millimetres, from a metre on in metres, or in percent."""
+    if np.isnan(x):
+        return "–"
+    factor, _, unit = SHOWN[column.shown]
+    if column.shown == "millimetres" and x >= 0.9995:
+        return f"{x:.3g} m"
+    value = factor * x
+    return f"{value:.3g} {unit}" if value >= 1e-3 or x == 0 else f"{value:.0e} {unit}" if x > LEAST else f"0 {unit}"
+
+
+def shown(d: Decision) -> list[Entry]:
+    """The entries that a first screen has room for; all where there are few."""
+    found = list(d.entries)
+    for label in ASIDE:
+        if len(found) > SHOWN_ROWS:
+            found = [x for x in found if x.row["formulation"] != label or x.alike]
+    return found[:SHOWN_ROWS]
 
 
 def decide(c: Comparison, step: float | None = None) -> Decision | None:

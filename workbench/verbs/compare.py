@@ -75,7 +75,7 @@ class Compared(Result):
         from workbench.builtin.reports.text.headline import headline
 
         c = self.comparison
-        return [*headline(c), *(scenes.summary(c) if c.scene else conclusions.summary(c))]
+        return [*headline(c).sentences, *(scenes.summary(c) if c.scene else conclusions.summary(c))]
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
