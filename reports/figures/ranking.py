@@ -37,6 +37,9 @@ def ranking_figure(c: Comparison) -> list[Figure]:
     share = factor * bound(d.own, d.known)
     low = 10.0 ** np.floor(np.log10(min(smallest, share if share > factor * LEAST else smallest)))
     high = 10.0 ** np.ceil(np.log10(1.05 * errors.max()))
+    # What has no error at all stands at a zero below the smallest decade.
+    zero = bool((errors < low).any())
+    low = low / 10.0 if zero else low
     drawn = np.maximum(errors, low)
     beside = [i for i, x in enumerate(entries) if x in shown(d)]
     height = max(LOWEST, ROW * len(beside))
@@ -49,16 +52,16 @@ def ranking_figure(c: Comparison) -> list[Figure]:
         {
             "name": x.names, "place": x.place, "error": short(drawn[i]), "cost": short(costs[i, 1]),
             "from": short(costs[i, 0]), "to": short(costs[i, 2]), "family": family(x.label), "named": i in places,
-            "colour": FAMILIES[family(x.label)][0] if i in places else QUIET, "taken": x is d.taken,
+            "colour": FAMILIES[family(x.label)][0] if i in places else QUIET,
+            "taken": d.as_exact and d.tested and x is d.taken,
             "label": short(10.0 ** places[i]) if i in places else short(drawn[i]),
             "beside": f"{x.label}{f' +{len(x.alike)}' if x.alike else ''}\u2002{amount(x.error, d.error)}",
             "words": f"{amount(x.error, d.error)}, {short(costs[i, 1]):.2g} {time_unit}",
         }
         for i, x in enumerate(entries)
     ]  # fmt: skip
-    chart = _chart(pd.DataFrame(rows), share, (low, high), costs, height, (unit, time_unit), c)
-    lowest = " What has no error at all stands on the lower edge." if (errors < low).any() else ""
-    caption = f"{_caption(c, d, share > factor * LEAST, len(rows) - len(places))}{lowest}"
+    chart = _chart(pd.DataFrame(rows), share, (low, high, zero), costs, height, (unit, time_unit), c)
+    caption = _caption(c, d, share > factor * LEAST, len(rows) - len(places))
     return [Figure("ranking", "Error against cost", caption, chart)]
 
 
@@ -93,20 +96,24 @@ def _spread(y: Array, low: float, high: float, least: float) -> Array:
 
 
 def _chart(
-    points: pd.DataFrame, share: float, errors: tuple[float, float], costs: Array, height: int,
+    points: pd.DataFrame, share: float, errors: tuple[float, float, bool], costs: Array, height: int,
     units: tuple[str, str], c: Comparison,
 ) -> Chart:  # fmt: skip
-    on_y = alt.Scale(type="log", domain=[short(e) for e in errors], nice=False)
-    if costs.max() / costs.min() < DECADE:
-        on_x = alt.Scale(domain=[0.0, short(1.1 * costs.max())], nice=False)
-    else:
-        on_x = alt.Scale(type="log", domain=[short(costs.min() / 1.3), short(1.3 * costs.max())], nice=False)
-    decades = [short(10.0**k) for k in range(round(np.log10(errors[0])), round(np.log10(errors[1])) + 1)]
+    on_y = alt.Scale(type="log", domain=[short(e) for e in errors[:2]], nice=False)
+    on_x = alt.Scale(domain=[0.0, short(1.1 * costs.max())], nice=False)
+    ticks: dict[str, Any] = {"tickCount": 4}
+    if costs.max() / costs.min() >= DECADE:
+        low, high = costs.min() / 1.3, 1.3 * costs.max()
+        on_x = alt.Scale(type="log", domain=[short(low), short(high)], nice=False)
+        ticks = {"values": [m * 10.0**k for k in range(-3, 10) for m in (1, 2, 5) if low <= m * 10.0**k <= high]}
+    decades = [10.0**k for k in range(round(np.log10(errors[0])), round(np.log10(errors[1])) + 1)]
     metres = "datum.value >= 1000 ? datum.value / 1000 + ' m' : datum.value + ' mm'"
     in_words = metres if units[0] == "mm" else f"datum.value + ' {units[0]}'"
+    if errors[2]:
+        in_words = f"datum.value < {2.0 * errors[0]:g} ? '0' : {in_words}"
     x = alt.X(
         "cost:Q", title=f"solver's time{' a step' if c.stepped else ''} [{units[1]}]", scale=on_x,
-        axis=alt.Axis(labelExpr="format(datum.value, '.3~g')", grid=True, tickCount=4),
+        axis=alt.Axis(labelExpr="format(datum.value, '.3~g')", grid=True, **ticks),
     )  # fmt: skip
     y = alt.Y("error:Q", title=None, scale=on_y, axis=alt.Axis(values=decades, labelExpr=in_words, grid=True))
     own, tip = alt.Color("colour:N", scale=None, legend=None), ["name:N", "words:N"]
