@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import workbench as wb
 from tests.browser import Reader, started
-from tests.every_page import PAGES
+from tests.every_page import PAGES as SHORT
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 BEGIN, END = "<!-- pictures -->\n", "<!-- end of pictures -->"
+PAGES = SHORT | {"wheel": lambda: wb.compare("wheel").html()}
+"""Pages of short runs, and that of the first command."""
 QUALITY = 80
 """Of WebP, in percent: at this, letters have no visible seams."""
 
@@ -28,19 +31,15 @@ class Picture:
 
 
 PICTURES = {
-    "compare": Picture(
-        "a comparison on a case: what to take, error against cost, motion", "compare-wheel", height=1345
-    ),
-    "compare-dark": Picture("another one in the dark", "compare-cube", height=1345, dark=True),
-    "compare-telephone": Picture("the same on a telephone", "compare-cube", 360, 780),
+    "compare": Picture("a comparison on a case: what to take, error against cost, motion", "wheel", 1300, 800),
+    "compare-dark": Picture("another one in the dark", "compare-cube", 1300, 800, dark=True),
+    "compare-telephone": Picture("the same on a telephone", "compare-cube", 390, 844),
     "motion": Picture("a formulation's motion over the reference's", "compare-cube", height=740, top=".motion"),
     "figures": Picture("figures of a comparison", "compare-wheel", height=860, top="figure:has(#figure-friction)"),
-    "loupe": Picture(
-        "a contact at one moment under the loupe", "compare-wheel", height=800, top="h2:has-text('loupe')"
-    ),
-    "table": Picture("errors as a table", "compare-wheel", height=620, top="h2:has-text('The table')"),
-    "table-telephone": Picture("the same on a telephone", "compare-wheel", 360, 620, top="h2:has-text('The table')"),
-    "compare-file": Picture("a comparison on a problem from a file", "compare-file", height=1000),
+    "loupe": Picture("a contact at one moment under the loupe", "compare-wheel", height=800, top="#loupe"),
+    "table": Picture("errors as a table", "compare-wheel", height=620, top="#tables"),
+    "table-telephone": Picture("the same on a telephone", "compare-wheel", 360, 620, top="#tables"),
+    "compare-file": Picture("a comparison on a problem from a file", "compare-file", 1300, 800),
     "check": Picture("the verdicts on a matrix and its LCP", "check-matrix", height=1000),
     "check-classes": Picture("classes of a matrix", "check-matrix", height=800, top="h2:has-text('Classes')"),
     "check-dark": Picture("the verdicts in the dark", "check-matrix", height=1000, dark=True),
@@ -57,7 +56,9 @@ PICTURES = {
 
 def taken(reader: Reader, file: Path, picture: Picture) -> bytes:
     """The window as WebP."""
-    page = reader.open(file, width=picture.width, height=picture.height, dark=picture.dark, still=True)
+    page = reader.open(
+        file, width=picture.width, height=picture.height, dark=picture.dark, still=True, folded=not picture.top
+    )
     if picture.top:
         page.locator(picture.top).first.evaluate("place => place.scrollIntoView()")
     # Until what comes into sight is drawn.
