@@ -3,7 +3,6 @@
 import re
 
 from tests import pictures
-from tests.every_page import PAGES
 from tests.maps import ROOT, rooms, sentence, written
 
 
@@ -31,4 +30,4 @@ def test_the_pictures_are_those_of_the_script():
     files = list(pictures.FOLDER.glob("*.webp"))
     assert {file.stem for file in files} == set(pictures.PICTURES)
     assert sum(file.stat().st_size for file in files) < 2e6
-    assert {picture.page for picture in pictures.PICTURES.values()} <= set(PAGES)
+    assert {picture.page for picture in pictures.PICTURES.values()} <= set(pictures.PAGES)

@@ -132,8 +132,9 @@ def _curves(
         ],
         "value": 0.08,
     }
+    on_x = alt.Scale(type="log") if x == "after" else alt.Undefined
     base = alt.Chart(data).encode(
-        x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickCount=6)),
+        x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickCount=6), scale=on_x),
         y=alt.Y(f"{column}:Q", title=title, scale=scale, axis=axis),
         color=alt.Color(
             "label:N", sort=order, scale=alt.Scale(domain=order, range=palette(order)), title=None, legend=legend

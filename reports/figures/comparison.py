@@ -37,6 +37,8 @@ COLUMNS, SIDE = 4, 170
 """Small multiples in a row, and their side [px]."""
 SEEN_AS_ONE = 0.005
 """Share of an axis up to which points are seen as one."""
+SEEN = 1e-4
+"""Errors [mm, °, %] from which on what becomes of exact states is drawn."""
 LOW, REACH = -0.08, 1.6
 """Normalised friction between which contacts are drawn: a little below zero, so that none lies on an axis."""
 C = TypeVar("C", alt.X, alt.Y)
@@ -87,6 +89,7 @@ def _of_case(c: Comparison) -> list[Figure]:
     known = pd.concat([system, uncertainty_of(c)])
     known.attrs["aside"] = system.attrs["aside"]
     return [
+        *_onward(c),
         *_by_contact(
             "friction", "Normalised friction |p_t| / (μ p_n)",
             "1 is the rim of Coulomb's cone, where a sliding contact must be. Polygon and box leave it as the sliding "
@@ -125,6 +128,30 @@ def _of_case(c: Comparison) -> list[Figure]:
             system, "sliding_minor", "smallest minor [1/kg]", zero=True,
         ),
     ]  # fmt: skip
+
+
+def _onward(c: Comparison) -> list[Figure]:
+    """What formulations make of exact states within a while: of gaps, and of the direction and speed of sliding."""
+    if c.onward.empty:
+        return []
+    frame = c.onward.assign(step=c.onward["step"].map("{:g} s".format))
+    frame = frame.assign(gap_error=1e3 * frame["gap_error"], speed_error=100.0 * frame["speed_error"])
+    states = f"From {frame['states'].max()} states that exact friction comes to at this step, each formulation goes on"
+    told = "Rising lines are drifts, falling ones transients. Both axes logarithmic."
+    found = []
+    for column, title, axis in (
+        ("gap_error", "What becomes of gaps", "gap error [mm]"),
+        ("direction_error", "What becomes of the direction of sliding", "direction error [°]"),
+        ("speed_error", "What becomes of the speed of sliding", "speed error [%]"),
+    ):
+        if not (frame[column] > SEEN).any():
+            continue
+        chart = lines(frame[frame[column] > SEEN], column, axis, "after", "steps since the exact state", log=True)
+        drawn_of = f"Drawn is the largest of all contacts, the median of the states; nothing below {SEEN:g}."
+        found.append(
+            Figure(column.replace("_error", "-onward"), title, f"{states} by itself. {told} {drawn_of}", chart)
+        )
+    return found
 
 
 def _of_system(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from workbench.comparison.columns import DIAGNOSTICS, RUNS, TRAJECTORIES, Column
+from workbench.comparison.columns import DIAGNOSTICS, ONWARD, RUNS, TRAJECTORIES, Column
 from workbench.comparison.metrics import METRICS
 from workbench.comparison.scenes.bodies import BODIES
 
@@ -26,6 +26,7 @@ def markdown() -> str:
         ("`runs`: the metrics, one file each in `workbench/comparison/metrics`", metrics),
         ("`trajectories`: a row per run, step and contact; of scenes per run, moment and body", TRAJECTORIES),
         ("`diagnostics`: a row per formulation, step size and quantity, of cases", DIAGNOSTICS),
+        ("`onward`: a row per formulation, step size and number of steps from exact states, of cases", ONWARD),
         ("`bodies`: a row per run and body, of scenes", BODIES),
     )
     return "\n".join([INTRODUCTION, *(f"## {title}\n\n{_table(columns)}" for title, columns in parts)])

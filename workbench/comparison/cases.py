@@ -17,13 +17,14 @@ comparison share the position update and the normal law. Whatever raises an erro
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
 from workbench.algorithms import find_solver, is_quadratic_program
 from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
-from workbench.comparison.columns import CASE, DIAGNOSTICS, RUNS, TRAJECTORIES, framed
+from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, RUNS, TRAJECTORIES, framed
 from workbench.comparison.cost import repeated
 from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed, failed
@@ -31,6 +32,7 @@ from workbench.comparison.jobs import Job, Progress, Settings, is_slow, simulate
 from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric
 from workbench.comparison.motion import Motion, motion
+from workbench.comparison.onward import onward_rows
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import windows
 from workbench.comparison.several import several_solutions
@@ -73,6 +75,8 @@ def compare(
     whole = halved if isinstance(halved, Run) and halved.steps >= 2 * reference.steps else None
     trajectories, diagnostics = [curves(reference, "reference", reference=whole)], []
     drawn: dict[Job, Run] = {}
+    duration = settings.duration or case.duration
+    further: dict[tuple[Formulation, float], list[dict[str, Any]]] = {}
     for job in plan:
         run = runs.get(job)
         if not isinstance(run, Run):
@@ -83,8 +87,11 @@ def compare(
             diagnostics += verdicts(run, minor)
             trajectories.append(steps)
             drawn[job] = run
+            if (job.formulation, job.h) not in further:
+                exact_run, spans = runs[replace(fine, h=job.h)], windows(job, case, duration)
+                further[job.formulation, job.h] = _onward(exact_run, run, spans)
         except Exception as error:
-            spans = windows(job, case, settings.duration or case.duration)
+            spans = windows(job, case, duration)
             found.rows[job] = [w | vars(failed(error)) for w in spans]
     timings = repeated(drawn, lambda job: simulated(case, job, settings))
     rows = [x | timings.get(job, {}) for job in plan for x in found.rows[job]]
@@ -96,8 +103,17 @@ def compare(
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
         cards, case, settings, tuple(case.truths(reference)), _remarks(fine, settings, runs) + without,
-        motion=shown,
+        motion=shown, onward=framed([row for rows in further.values() for row in rows], ONWARD, CASE),
     )  # fmt: skip
+
+
+def _onward(exact: Run | Failed, run: Run, spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What a formulation makes of exact states of the first window; nothing where either breaks on the way."""
+    window = spans[0]["window_start"], spans[0]["window_end"]
+    try:
+        return onward_rows(exact, run, window) if isinstance(exact, Run) else []
+    except Exception:
+        return []
 
 
 def _motion(case: Case, reference: Run, runs: Sequence[Run]) -> tuple[Motion | None, tuple[str, ...]]:

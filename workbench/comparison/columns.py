@@ -172,6 +172,24 @@ DIAGNOSTICS = (
 )
 """Columns of `diagnostics`: a row per formulation, step and quantity, of cases."""
 
+ONWARD = (
+    *LABELS,
+    Column("step", "s", "step size", of=CASE),
+    Column("after", "1", "number of steps since the exact state", of=CASE),
+    Column("gap_error", "m", "largest difference of a gap from exact friction", of=CASE, shown="millimetres"),
+    Column("normal_error", "m/s", "largest difference of a gap's rate in the last of these steps", of=CASE),
+    Column(
+        "direction_error", "deg", "largest angle between a contact's sliding and that of exact friction",
+        "where it slides under both", of=CASE, shown="degrees",
+    ),
+    Column(
+        "speed_error", "1", "largest difference of a contact's sliding speed, over that of exact friction",
+        "where it slides under exact friction", of=CASE, shown="percent",
+    ),
+    Column("states", "1", "exact states of which this is the median", of=CASE),
+)  # fmt: skip
+"""Columns of `onward`: a row per formulation, step size and number of steps, each the median over exact states."""
+
 
 class Meaning(dict[str, str]):
     """Unit and meaning of a column, read-only, so that copies of frames can share it."""

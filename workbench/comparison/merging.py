@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.comparison import saved
-from workbench.comparison.columns import CASE, DIAGNOSTICS, PROBLEM, RUNS, SCENE, TRAJECTORIES, framed
+from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, PROBLEM, RUNS, SCENE, TRAJECTORIES, framed
 from workbench.comparison.motion import Motion
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.bodies import BODIES
@@ -84,6 +84,10 @@ def merged(several: Sequence[Saved]) -> Comparison:
         seconds=times.pop() if len(times) == 1 else None, motion=_motion(kept, order),
         scene=_scene([x.scene for x in all_of if x.scene], engines),
         bodies=framed(_ordered(pd.concat([x.bodies for x in kept]), order), BODIES, about) if c.scene else c.bodies,
+        onward=framed(
+            _ordered(pd.concat([x.onward for x in kept]), order)
+            .drop_duplicates(["label", "step", "after"], keep="last", ignore_index=True), ONWARD, about,
+        ) if c.case else c.onward,
     )  # fmt: skip
 
 

@@ -34,6 +34,7 @@ class Comparison:
     runs            a row per formulation and solver, of a case also per step size and window
     trajectories    per run, step and contact; the exact solution's with role "reference"
     diagnostics     of a case: formulation, step, quantity, value, verdict, witness
+    onward          of a case: what a formulation makes of exact states within up to a hundred steps (`onward`)
     bodies          of a scene: a row per run and body, the columns of `scenes.bodies.BODIES`
     mathematics     each formulation's relations, block matrix and source, printed from its declaration
 
@@ -64,6 +65,7 @@ class Comparison:
     motion: Motion | None = None
     scene: SceneShown | None = None
     bodies: pd.DataFrame = field(default_factory=pd.DataFrame)
+    onward: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def stepped(self) -> bool:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from workbench.comparison.columns import (
     CASE,
     DIAGNOSTICS,
+    ONWARD,
     PROBLEM,
     RUNS,
     SCENE,
@@ -37,7 +38,7 @@ from workbench.output import write_json
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.readers.files import read_problem_file, write_problem_file
 
-FORMAT, VERSION = "contact-workbench comparison", 2
+FORMAT, VERSION = "contact-workbench comparison", 3
 """What comparison.json says of itself; the version is raised when an older workbench could not read it."""
 FRAMES = ("runs", "trajectories", "diagnostics")
 MOST_CELLS = 200_000_000
@@ -85,7 +86,7 @@ class Content:
 
 def save(c: Comparison, folder: Path) -> None:
     """Write comparison.json and the frames, whose columns carry units and meanings, into a folder that is there."""
-    for name in (*FRAMES, *["bodies"] * (c.scene is not None)):
+    for name in (*FRAMES, *["bodies"] * (c.scene is not None), *["onward"] * (c.case is not None)):
         getattr(c, name).to_parquet(folder / f"{name}.parquet", index=False)
     content = Content(
         c.name, None if c.case is None else SavedCase.of(c.case),
@@ -135,6 +136,7 @@ def load(folder: Path) -> Comparison:
         found.name, found.formulations, metrics, runs, trajectories, diagnostics, cards, found.case, found.settings,
         found.truths, found.remarks, problem, found.facts, found.known, found.seconds, motion, found.scene,
         _frame(folder / "bodies.parquet", BODIES, SCENE, needed=True) if found.scene else pd.DataFrame(),
+        _frame(folder / "onward.parquet", ONWARD, CASE, needed=True) if found.case else pd.DataFrame(),
     )  # fmt: skip
 
 

@@ -185,7 +185,7 @@ def _of_whole(
     c = compiled(formulation, *case.size)
     s = Stepper(c, base.h, base.normal, case.v_th, passes)
     s.follow(case, relaxation, count)
-    past = _past(base, formulation, s)
+    past = past_of(base, formulation, s)
     # A memory of the formulation's own may go further back than the last step.
     keeps = c.hooks.remember is not None or c.hooks.memory is not None
     visited = np.arange(at[-1] + 1) if keeps and count else at
@@ -217,7 +217,7 @@ def _of_whole(
     )  # fmt: skip
 
 
-def _past(base: Run, formulation: Formulation, s: Stepper) -> Past:
+def past_of(base: Run, formulation: Formulation, s: Stepper) -> Past:
     """What each step of the run began with."""
     r, p = base.case.size[2], base.record.p
     # Rounding may leave a normal impulse below zero, which no bound on friction may be.

@@ -31,7 +31,7 @@ def run_whole(
     stepper = Stepper(c, h, normal, case.v_th, passes)
     stepper.follow(case, relaxation, steps)
     solver, start = in_steps(solver, c.kind), clock()
-    loop = _compiled_loop if is_compiled(case, solver, c.kind) else _python_loop
+    loop = loop_of(case, solver, c.kind)
     others: Counter[str] = Counter()
     status, reason, k = loop(case, stepper, solver, explicit, steps, progress, others)
     seconds = clock() - start
@@ -41,6 +41,11 @@ def run_whole(
         case, formulation, solver.name, c.kind, solver.tolerance, h, explicit, normal, relaxation, status, reason,
         steps, c.seconds, seconds, record(stepper.core, stepper.work, stepper.track, k), c, dict(others),
     )  # fmt: skip
+
+
+def loop_of(case: Case, solver: Solver, kind: str) -> Any:
+    """The loop over the steps of a case, compiled where it can be."""
+    return _compiled_loop if is_compiled(case, solver, kind) else _python_loop
 
 
 def is_compiled(case: Case, solver: Solver, kind: str) -> bool:
