@@ -3,10 +3,12 @@
 import io
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +18,7 @@ import pytest
 import workbench
 from tests.thorough import thorough
 from workbench.cli.main import _join_numbers, main, parser
+from workbench.cli.progress import Progress
 from workbench.errors import WorkbenchError
 
 SHORT = ["--duration", "0.05", "--reference-step", "5e-4"]
@@ -301,15 +304,34 @@ def test_version_completion_and_examples(capsys):
 
 @thorough
 def test_no_progress_bar_and_no_traceback_in_a_pipe(tmp_path):
-    """As a process, in a folder with decoys: the installed packages are used, stderr stays empty in a pipe."""
+    """As a process, in a folder with decoys: the installed packages are used; a pipe gets lines of progress."""
     for name in ("cases", "reports"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise SystemExit('decoy')")
     command = [os.path.join(os.path.dirname(sys.executable), "workbench"), "compare", "wheel", *SHORT, "-f", "coulomb"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert all(re.fullmatch(r"workbench: \d+ s: \w.*", line) for line in done.stderr.splitlines())
     assert "Exact Coulomb friction" in done.stdout
     assert (tmp_path / "wheel-comparison" / "report.html").stat().st_size > 100_000
+
+
+def test_a_pipe_gets_a_line_now_and_then_as_long_as_something_is_done(monkeypatch, capsys):
+    monkeypatch.setattr("workbench.cli.progress.EVERY", 0.02)
+    with Progress(quiet=False) as report:
+        assert report is None, "stderr is somebody's own"
+    monkeypatch.setattr("sys.__stderr__", sys.stderr)
+    with Progress(quiet=True) as report:
+        assert report is None
+    with Progress(quiet=False) as report:
+        time.sleep(0.1)
+        report("box", 3, 7)
+        time.sleep(0.1)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "workbench: 0 s: compiling"
+    assert said[-1] == "workbench: 0 s: box, 3 of 7"
+    time.sleep(0.1)
+    assert capsys.readouterr().err == ""
 
 
 def test_whoever_closes_the_pipe_of_a_table_has_seen_enough(monkeypatch):

@@ -1,33 +1,40 @@
-"""A progress bar for the commands that take long, and what is said of one that a signal ends."""
+"""How far the commands are that take long, and what is said of one that a signal ends."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from signal import SIGINT
+from threading import Event, Thread
+from time import monotonic
 from typing import Any
 
 from workbench.signals import EndedBySignal
 
+EVERY = 5.0
+"""Seconds between the lines that a pipe gets."""
+
 
 class Progress:
-    """A progress bar on a terminal, None (nothing) in a pipe or when quiet."""
+    """A bar on a terminal, in a pipe a line every few seconds, nothing when quiet or where stderr is somebody's own."""
 
     def __init__(self, quiet: bool) -> None:
-        self.shown = not quiet and sys.stderr.isatty()
+        self.bar: Any = None
+        self.ended: Event | None = None
+        self.quiet = quiet
 
     def __enter__(self) -> Any:
-        if not self.shown:
+        if self.quiet:
             return None
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        if sys.stderr.isatty():
+            return self._on_terminal()
+        return self._in_pipe() if sys.stderr is sys.__stderr__ else None
 
-        self.bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
+    def _on_terminal(self) -> Any:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
         task = self.bar.add_task("compiling", total=None)
         self.bar.start()
 
@@ -36,8 +43,26 @@ class Progress:
 
         return report
 
+    def _in_pipe(self) -> Any:
+        state, self.ended, start = ["compiling"], Event(), monotonic()
+
+        def say(ended: Event) -> None:
+            while not ended.wait(EVERY):
+                # Whoever reads the pipe may be gone.
+                with suppress(OSError, ValueError):
+                    print(f"workbench: {monotonic() - start:.0f} s: {state[0]}", file=sys.stderr, flush=True)
+
+        def report(label: str, done: int, total: int) -> None:
+            state[0] = f"{label}, {done} of {total}"
+
+        # While kernels are compiled nothing else is called.
+        Thread(target=say, args=(self.ended,), daemon=True).start()
+        return report
+
     def __exit__(self, *_: object) -> None:
-        if self.shown:
+        if self.ended is not None:
+            self.ended.set()
+        if self.bar is not None:
             # The terminal may be gone, which is what SIGHUP says.
             with suppress(OSError):
                 self.bar.stop()
