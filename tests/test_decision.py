@@ -229,6 +229,14 @@ def test_without_exact_friction_among_the_rows_its_error_is_still_the_measure(wh
     ]
 
 
+def test_exact_friction_alone_is_compared_with_nothing(wheel):
+    c = replace(wheel, runs=wheel.runs[wheel.runs["label"] == "coulomb"])
+    (words,) = recommendation(c, decide(c))
+    assert words.startswith("Exact Coulomb friction (")
+    assert words.endswith(" a step) was compared with nothing: name other formulations.")
+    assert "Its run is verified" in confidence(c, decide(c))
+
+
 def test_where_friction_changes_nothing_that_is_said(wheel):
     c = off(wheel, **{x.replace("-", "_"): 0.004 for x in NAMES})
     assert (

@@ -133,6 +133,18 @@ def test_a_track_that_ends_early_or_runs_away_is_drawn_as_far_as_it_goes(compare
         assert np.isnan(unpacked(given(c)["tracks"][1]["position"], lost.position.shape)[40:]).all()
 
 
+def test_it_opens_where_the_formulation_that_shows_what_goes_wrong_is_farthest(compared):
+    tracks = drawn_tracks(compared)
+    names = ["reference" if x.role == "reference" else x.label for x in tracks]
+    last = names.index(motion_view(compared)["motion"]["shown"][-1])
+    apart = np.linalg.norm(tracks[last].position - tracks[0].position, axis=-1).max(axis=1)
+    assert given(compared)["begin"] == compared.motion.t[np.nanargmax(apart)] > 0
+    still = replace(
+        compared.motion, tracks=(tracks[0], *(replace(tracks[0], label=x.label, role="run") for x in tracks[1:]))
+    )
+    assert given(replace(compared, motion=still))["begin"] == pytest.approx(0.4 * still.t[-1], rel=0.02)
+
+
 def test_what_has_no_motion_has_no_viewer(compared):
     nothing = {"motion": {}, "viewer": ""}
     assert motion_view(replace(compared, motion=None)) == nothing

@@ -163,11 +163,20 @@ def test_the_ranking_has_a_point_for_every_entry_where_its_error_and_its_cost_ar
         assert points["error"][x.names] == pytest.approx(1e3 * x.error, rel=1e-4)
         assert points["cost"][x.names] == pytest.approx(1e6 * x.cost, rel=1e-4)
         assert points["from"][x.names] <= points["cost"][x.names] <= points["to"][x.names]
+    assert list(points.index[points["taken"]]) == [d.taken.names]
     # Names stand apart, in the order of the points.
     order = points.sort_values("error")
     assert (np.diff(np.log(order["label"])) > 0).all()
     band = next(rows for rows in figure.chart.to_dict()["datasets"].values() if "high" in rows[0])
     assert band[0]["high"] == pytest.approx(1e3 * (d.own + d.known), rel=1e-4)
+
+
+def test_where_friction_is_not_tested_or_nobody_is_as_good_none_is_ringed(compared):
+    c = compared.comparison
+    poor = c.runs.assign(path_error=c.runs["path_error"] + (c.runs["label"] != "coulomb"))
+    (figure,) = ranking_figure(replace(c, runs=poor[poor["label"] != "coulomb"]))
+    assert not points_of(figure)["taken"].any()
+    assert "Ring" not in figure.caption
 
 
 def test_what_has_no_answer_has_no_point(compared):
