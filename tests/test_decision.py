@@ -175,7 +175,7 @@ def test_a_run_that_stops_or_has_no_answer_is_not_recommended(wheel):
 def test_exact_friction_is_recommended_unless_another_is_told_to_be_cheaper(wheel):
     c = off(wheel, hybrid=0.004, phantom_inertia=0.004)
     words = recommendation(cost(c), decide(cost(c)))
-    assert words[0] == "Use exact Coulomb friction: 10 µs a step, about as much as its approximations."
+    assert words[0] == "Use exact Coulomb friction: 10 µs a step, about as much as what is as accurate."
     assert words[1].startswith(
         "As accurate here: hybrid (MLCP), as long as contacts slide in slowly changing directions"
     )
@@ -185,6 +185,11 @@ def test_exact_friction_is_recommended_unless_another_is_told_to_be_cheaper(whee
     assert words[0].startswith(
         "Use hybrid: as accurate as exact Coulomb friction at this step, 5 times cheaper (2.0 µs a step), as long as "
         "contacts slide in slowly changing directions and normal forces change little"
+    )
+    # Who is cheaper and nearly as accurate is named beside it.
+    near = cost(off(wheel, hybrid=0.0061, phantom_inertia=0.004), hybrid=2e-6)
+    assert recommendation(near, decide(near))[0].endswith(
+        "about as much as what is as accurate. If an error of 6.1 mm is small enough, hybrid is 5 times cheaper."
     )
     # Less than half as much again, or timings whose ranges meet, is no difference.
     assert decide(cost(c, hybrid=0.7e-5)).taken.exact
@@ -291,7 +296,9 @@ def test_confidence_falls_with_what_is_not_known(wheel):
 
 def test_the_ccp_has_one_price(wheel):
     lifted = with_rows(off(wheel), {"lift": 153.2}, labelled("ccp"))
-    assert price(lifted, decide(lifted)) == "Price of the CCP: sliding contacts open, here by up to 153 mm."
+    assert price(lifted, decide(lifted)) == (
+        "Price of the CCP: sliding contacts open, here by up to 153 mm; the centre of a body gets 5 m off its path."
+    )
     flat = with_rows(off(wheel), {"lift": 0.05}, labelled("ccp"))
     assert "none that is seen" in price(flat, decide(flat))
     without = replace(lifted, runs=lifted.runs[lifted.runs["label"] != "ccp"])

@@ -111,7 +111,9 @@ def test_how_sure_it_is_and_where_it_stops():
     errors = {"coulomb": (0.01, 0.0), "ccp": (0.02, 0.01)}
     words = headline(comparison(errors, (), {"ccp": "why not"}, until=1.5, why="it ended")).sentences
     assert "The comparison stops at 1.5 s: it ended." in words
-    assert words[-1].startswith("Confidence: high. 1 of 2 runs are verified; the exact path is known to 0.1 mm")
+    assert words[-1].startswith(
+        "Confidence: high. 1 of 2 runs are verified (not: ccp); the exact path is known to 0.1 mm"
+    )
     assert words[-1].endswith("a small change of the start grows 250 times.")
     calm = headline(comparison(errors, (), growth=(1.0, 1.4))).sentences
     assert "grows" not in calm[-1]

@@ -11,7 +11,7 @@ from workbench.arrays import Array
 from workbench.builtin.reports.figures.charts import Chart, Figure, short
 from workbench.builtin.reports.figures.styles import FAMILIES, INK, family
 from workbench.comparison.columns import SHOWN
-from workbench.comparison.decision import LEAST, Decision, amount, bound, decide, shown
+from workbench.comparison.decision import LEAST, Decision, Entry, amount, bound, decide, shown
 from workbench.comparison.result import Comparison
 
 WIDTH, ROW = 360, 20
@@ -55,7 +55,7 @@ def ranking_figure(c: Comparison) -> list[Figure]:
             "colour": FAMILIES[family(x.label)][0] if i in places else QUIET,
             "taken": d.as_exact and d.tested and x is d.taken,
             "label": short(10.0 ** places[i]) if i in places else short(drawn[i]),
-            "beside": f"{x.label}{f' +{len(x.alike)}' if x.alike else ''}\u2002{amount(x.error, d.error)}",
+            "beside": f"{_short(x)}\u2002{amount(x.error, d.error)}",
             "words": f"{amount(x.error, d.error)}, {short(costs[i, 1]):.2g} {time_unit}",
         }
         for i, x in enumerate(entries)
@@ -65,15 +65,22 @@ def ranking_figure(c: Comparison) -> list[Figure]:
     return [Figure("ranking", "Error against cost", caption, chart)]
 
 
+def _short(x: Entry) -> str:
+    """An entry beside its point: the CCP is named wherever it is, of others how many they are."""
+    named = [x.label, *["ccp"] * ("ccp" in x.alike)]
+    more = len(x.alike) + 1 - len(named)
+    return " = ".join(named) + (f" +{more}" if more else "")
+
+
 def _caption(c: Comparison, d: Decision, known: bool, unnamed: int) -> str:
     what = {
         "path_error": "largest distance of a body from the exact path",
         "body_position_error": "mean distance of the farthest body from the exact path",
-        "velocity_error": "error of the velocity, relative to |q|",
+        "velocity_error": "error of the velocity, relative to that without contact forces",
     }[d.error.name]
     bars = " Bars: range of the timings." if any(x.row.get("timings", 1) > 1 for x in d.entries) else ""
-    alike = " +1: another formulation whose run is the same." if any(x.alike for x in d.entries) else ""
-    band = " Grey: ties with exact friction at this step." if known else ""
+    alike = " +N: so many others whose runs are the same." if any(x.alike for x in d.entries) else ""
+    band = " Grey band: no farther off than exact friction itself is at this step." if known else ""
     ring = " Ring: recommended." if d.taken is not None and d.as_exact and d.tested else ""
     small = f" Small and grey: {unnamed} more, in the table." if unnamed else ""
     return f"Error: {what}; left and below is better.{bars}{band}{ring}{alike}{small}"

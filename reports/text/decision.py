@@ -55,15 +55,20 @@ def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
         return [f"Exact Coulomb friction ({_cost(c, taken)}) was compared with nothing: name other formulations."]
     if cheapest is None:
         words = f"Use exact Coulomb friction ({_cost(c, taken)}): nothing else here is as accurate."
-        cheaper = [x for x in d.entries if x.place > 1 and not x.bare and x.cheaper(taken) > 1.0]
-        if cheaper:
-            best, small = cheaper[0], _of_error(c, d, cheaper[0])
-            words += f" If {small} is small enough, {best.names} is {best.cheaper(taken):.2g} times cheaper."
-        return [words]
+        return [f"{words}{_near_miss(c, d, taken)}"]
     known = np.isfinite(taken.cost) and np.isfinite(cheapest.cost)
     much = "less than" if taken.cheaper(cheapest) > 1.0 else "about as much as"
-    cost = f": {_cost(c, taken)}, {much} its approximations" if known else ""
-    return [f"Use exact Coulomb friction{cost}.", *_alternatives(d, taken)]
+    cost = f": {_cost(c, taken)}, {much} what is as accurate" if known else ""
+    return [f"Use exact Coulomb friction{cost}.{_near_miss(c, d, taken)}", *_alternatives(d, taken)]
+
+
+def _near_miss(c: Comparison, d: Decision, taken: Entry) -> str:
+    """Who is cheaper than whom to take, and how far off; the most accurate of them."""
+    cheaper = (x for x in d.entries if x.place > 1 and not x.bare and x.stops is None and x.cheaper(taken) > 1.0)
+    best = next(cheaper, None)
+    if best is None:
+        return ""
+    return f" If {_of_error(c, d, best)} is small enough, {best.names} is {best.cheaper(taken):.2g} times cheaper."
 
 
 def _alternatives(d: Decision, taken: Entry) -> list[str]:
@@ -97,10 +102,11 @@ def _untested(d: Decision) -> str:
     words = "Friction is not tested here: without it the motion is the same"
     if not d.first:
         return f"{words}, and nothing is recommended."
-    if len(d.first) == 1:
-        return f"{words}. With it {d.first[0].names} agrees."
+    labels = [label for x in d.first for label in (x.label, *x.alike)]
+    if len(labels) == 1:
+        return f"{words}. With it {labels[0]} agrees."
     least = min(d.first, key=lambda x: (np.isnan(x.cost), x.cost))
-    return f"{words}. With it {_few([x.names for x in d.first])} agree; of these {least.label} costs least."
+    return f"{words}. With it {_few(labels)} agree; of these {least.label} costs least."
 
 
 def _none_as_good(c: Comparison, d: Decision) -> str:
@@ -199,7 +205,9 @@ def confidence(c: Comparison, d: Decision) -> str:
     count = len(d.entries) + sum(len(x.alike) for x in d.entries) + len(d.missing)
     answered = count - len(d.missing)
     what = "answers" if not c.stepped else "runs"
-    whole = f"all {count} {what} are verified" if not d.missing else f"{answered} of {count} {what} are verified"
+    whole = f"all {count} {what} are verified"
+    if d.missing:
+        whole = f"{answered} of {count} {what} are verified (not: {_few([x['label'] for x in d.missing])})"
     if count == 1:
         whole = f"its {what[:-1]} is {'verified' if answered else 'not verified'}"
     parts, doubts = [whole], 0
@@ -251,12 +259,13 @@ def price(c: Comparison, d: Decision) -> str:
         return ""
     lift = next((ccp.row[x] / per for x, per in (("lift", 1e3), ("body_lift", 1.0)) if x in ccp.row), np.nan)
     if not c.stepped:
-        return f"Price of the CCP: {amount(ccp.error, d.error)} of velocity, for sliding contacts open."
+        return f"Price of the CCP: sliding contacts open; the velocity is {amount(ccp.error, d.error)} off."
     if lift < VISIBLE or (pd.isna(lift) and ccp.place == 1 and d.as_exact):
         return "Price of the CCP: none that is seen; sliding contacts do not open by a tenth of a millimetre."
     if pd.isna(lift):
         return f"Price of the CCP: {amount(ccp.error, d.error)}."
-    return f"Price of the CCP: sliding contacts open, here by up to {far(lift)}."
+    centre = f"; the centre of a body gets {amount(ccp.error, d.error)} off its path" if c.case else ""
+    return f"Price of the CCP: sliding contacts open, here by up to {far(lift)}{centre}."
 
 
 def cross_checks(c: Comparison) -> str:
