@@ -82,7 +82,8 @@ def save(
 def remove_others(c: Comparison, folder: Path) -> None:
     """Take away what an earlier comparison has left in the folder and this one does not have."""
     for name, missing in (
-        ("diagnostics.csv", c.case is None), ("onward.parquet", c.case is None), ("motion.npz", c.motion is None), ("problem.npz", c.problem is None),
+        ("diagnostics.csv", c.case is None), ("onward.parquet", c.case is None),
+        ("motion.npz", c.motion is None), ("problem.npz", c.problem is None),
         ("bodies.csv", c.scene is None), ("bodies.parquet", c.scene is None),
     ):  # fmt: skip
         if missing:
