@@ -159,7 +159,7 @@ def test_a_case_of_ones_own_is_shown_without_running_its_code(tmp_path, capsys):
 def test_parts_make_the_whole(whole, folders, names):
     parts = wb.report([folders / name for name in names]).comparison
     if names[0] == "one":
-        for name in saved.FRAMES:
+        for name in (*saved.FRAMES, "onward"):
             pd.testing.assert_frame_equal(getattr(timeless(parts), name), getattr(timeless(whole.comparison), name))
         facts = whole.facts
         assert render(timeless(parts), facts) == render(timeless(whole.comparison), facts)

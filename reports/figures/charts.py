@@ -132,6 +132,7 @@ def _curves(
         ],
         "value": 0.08,
     }
+    # Numbers of steps after which errors are looked at run over decades.
     on_x = alt.Scale(type="log") if x == "after" else alt.Undefined
     base = alt.Chart(data).encode(
         x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickCount=6), scale=on_x),

@@ -136,8 +136,12 @@ def _onward(c: Comparison) -> list[Figure]:
         return []
     frame = c.onward.assign(step=c.onward["step"].map("{:g} s".format))
     frame = frame.assign(gap_error=1e3 * frame["gap_error"], speed_error=100.0 * frame["speed_error"])
-    states = f"From {frame['states'].max()} states that exact friction comes to at this step, each formulation goes on"
-    told = "Rising lines are drifts, falling ones transients. Both axes logarithmic."
+    words = (
+        f"From {frame['states'].max()} states of exact friction at this step, in the window “{next(iter(c.windows))}”, "
+        "each formulation goes on by itself: the largest error of all contacts, the median of the states. Rising lines "
+        f"are drifts, falling ones transients. Both axes logarithmic; nothing below {SEEN:g} is drawn. Soft "
+        "formulations begin without the overlap that carries them."
+    )
     found = []
     for column, title, axis in (
         ("gap_error", "What becomes of gaps", "gap error [mm]"),
@@ -147,10 +151,7 @@ def _onward(c: Comparison) -> list[Figure]:
         if not (frame[column] > SEEN).any():
             continue
         chart = lines(frame[frame[column] > SEEN], column, axis, "after", "steps since the exact state", log=True)
-        drawn_of = f"Drawn is the largest of all contacts, the median of the states; nothing below {SEEN:g}."
-        found.append(
-            Figure(column.replace("_error", "-onward"), title, f"{states} by itself. {told} {drawn_of}", chart)
-        )
+        found.append(Figure(column.replace("_error", "-onward"), title, words, chart))
     return found
 
 

@@ -1,7 +1,7 @@
 """The figure that ranks formulations: their error against what a step costs, and how well either is known."""
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -21,6 +21,15 @@ LOWEST = 250
 DECADE = 10.0
 """Ratio of the largest to the smallest cost up to which the axis of costs is linear."""
 QUIET = "#8a8f98"
+
+
+class Errors(NamedTuple):
+    """The axis of errors, from and to decades; with `zero` its lower end stands for no error at all."""
+
+    low: float
+    high: float
+    zero: bool
+    unit: str
 
 
 def ranking_figure(c: Comparison) -> list[Figure]:
@@ -60,7 +69,7 @@ def ranking_figure(c: Comparison) -> list[Figure]:
         }
         for i, x in enumerate(entries)
     ]  # fmt: skip
-    chart = _chart(pd.DataFrame(rows), share, (low, high, zero), costs, height, (unit, time_unit), c)
+    chart = _chart(pd.DataFrame(rows), share, Errors(low, high, zero, unit), costs, time_unit, height, c)
     caption = _caption(c, d, share > factor * LEAST, len(rows) - len(places))
     return [Figure("ranking", "Error against cost", caption, chart)]
 
@@ -103,23 +112,22 @@ def _spread(y: Array, low: float, high: float, least: float) -> Array:
 
 
 def _chart(
-    points: pd.DataFrame, share: float, errors: tuple[float, float, bool], costs: Array, height: int,
-    units: tuple[str, str], c: Comparison,
+    points: pd.DataFrame, share: float, errors: Errors, costs: Array, time_unit: str, height: int, c: Comparison,
 ) -> Chart:  # fmt: skip
-    on_y = alt.Scale(type="log", domain=[short(e) for e in errors[:2]], nice=False)
+    on_y = alt.Scale(type="log", domain=[short(errors.low), short(errors.high)], nice=False)
     on_x = alt.Scale(domain=[0.0, short(1.1 * costs.max())], nice=False)
     ticks: dict[str, Any] = {"tickCount": 4}
     if costs.max() / costs.min() >= DECADE:
         low, high = costs.min() / 1.3, 1.3 * costs.max()
         on_x = alt.Scale(type="log", domain=[short(low), short(high)], nice=False)
         ticks = {"values": [m * 10.0**k for k in range(-3, 10) for m in (1, 2, 5) if low <= m * 10.0**k <= high]}
-    decades = [10.0**k for k in range(round(np.log10(errors[0])), round(np.log10(errors[1])) + 1)]
+    decades = [10.0**k for k in range(round(np.log10(errors.low)), round(np.log10(errors.high)) + 1)]
     metres = "datum.value >= 1000 ? datum.value / 1000 + ' m' : datum.value + ' mm'"
-    in_words = metres if units[0] == "mm" else f"datum.value + ' {units[0]}'"
-    if errors[2]:
-        in_words = f"datum.value < {2.0 * errors[0]:g} ? '0' : {in_words}"
+    in_words = metres if errors.unit == "mm" else f"datum.value + ' {errors.unit}'"
+    if errors.zero:
+        in_words = f"datum.value < {2.0 * errors.low:g} ? '0' : {in_words}"
     x = alt.X(
-        "cost:Q", title=f"solver's time{' a step' if c.stepped else ''} [{units[1]}]", scale=on_x,
+        "cost:Q", title=f"solver's time{' a step' if c.stepped else ''} [{time_unit}]", scale=on_x,
         axis=alt.Axis(labelExpr="format(datum.value, '.3~g')", grid=True, **ticks),
     )  # fmt: skip
     y = alt.Y("error:Q", title=None, scale=on_y, axis=alt.Axis(values=decades, labelExpr=in_words, grid=True))
@@ -130,7 +138,7 @@ def _chart(
     fill = alt.Fill("family:N", scale=of_family, legend=legend)
     shape = alt.Shape("family:N", scale=alt.Scale(domain=there, range=[FAMILIES[f][1] for f in there]), legend=legend)
     named, others = points[points["named"]], points[~points["named"]]
-    band = pd.DataFrame([{"low": errors[0], "high": short(min(max(share, errors[0]), errors[1]))}])
+    band = pd.DataFrame([{"low": errors.low, "high": short(min(max(share, errors.low), errors.high))}])
     layers: list[Any] = [
         alt.Chart(band).mark_rect(color="#8888", opacity=0.4).encode(y=alt.Y("low:Q", scale=on_y), y2="high:Q"),
         alt.Chart(points).mark_rule(strokeWidth=2).encode(x=alt.X("from:Q", scale=on_x), x2="to:Q", y=y, color=own),

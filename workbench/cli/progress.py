@@ -19,7 +19,8 @@ class Progress:
 
     def __init__(self, quiet: bool) -> None:
         self.bar: Any = None
-        self.ended: Event | None = None
+        self.ended = Event()
+        self.teller: Thread | None = None
         self.quiet = quiet
 
     def __enter__(self) -> Any:
@@ -44,10 +45,10 @@ class Progress:
         return report
 
     def _in_pipe(self) -> Any:
-        state, self.ended, start = ["compiling"], Event(), monotonic()
+        state, start = ["compiling"], monotonic()
 
-        def say(ended: Event) -> None:
-            while not ended.wait(EVERY):
+        def say() -> None:
+            while not self.ended.wait(EVERY):
                 # Whoever reads the pipe may be gone.
                 with suppress(OSError, ValueError):
                     print(f"workbench: {monotonic() - start:.0f} s: {state[0]}", file=sys.stderr, flush=True)
@@ -56,12 +57,14 @@ class Progress:
             state[0] = f"{label}, {done} of {total}"
 
         # While kernels are compiled nothing else is called.
-        Thread(target=say, args=(self.ended,), daemon=True).start()
+        self.teller = Thread(target=say, daemon=True)
+        self.teller.start()
         return report
 
     def __exit__(self, *_: object) -> None:
-        if self.ended is not None:
-            self.ended.set()
+        self.ended.set()
+        if self.teller is not None:
+            self.teller.join()
         if self.bar is not None:
             # The terminal may be gone, which is what SIGHUP says.
             with suppress(OSError):

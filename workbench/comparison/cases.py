@@ -77,6 +77,7 @@ def compare(
     drawn: dict[Job, Run] = {}
     duration = settings.duration or case.duration
     further: dict[tuple[Formulation, float], list[dict[str, Any]]] = {}
+    lost: list[str] = []
     for job in plan:
         run = runs.get(job)
         if not isinstance(run, Run):
@@ -88,8 +89,9 @@ def compare(
             trajectories.append(steps)
             drawn[job] = run
             if (job.formulation, job.h) not in further:
-                exact_run, spans = runs[replace(fine, h=job.h)], windows(job, case, duration)
-                further[job.formulation, job.h] = _onward(exact_run, run, spans)
+                beside = runs.get(replace(fine, h=job.h))
+                further[job.formulation, job.h], words = _onward(beside, run, windows(job, case, duration)[0])
+                lost += words
         except Exception as error:
             spans = windows(job, case, duration)
             found.rows[job] = [w | vars(failed(error)) for w in spans]
@@ -102,18 +104,18 @@ def compare(
         framed(rows, [*RUNS, *(c for m in metrics for c in m.columns)], CASE),
         framed(steps, [c for c in TRAJECTORIES if c.name in steps], CASE),
         framed(diagnostics, DIAGNOSTICS, CASE).drop_duplicates(["label", "step", "quantity"], ignore_index=True),
-        cards, case, settings, tuple(case.truths(reference)), _remarks(fine, settings, runs) + without,
+        cards, case, settings, tuple(case.truths(reference)), (*_remarks(fine, settings, runs), *without, *lost),
         motion=shown, onward=framed([row for rows in further.values() for row in rows], ONWARD, CASE),
     )  # fmt: skip
 
 
-def _onward(exact: Run | Failed, run: Run, spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What a formulation makes of exact states of the first window; nothing where either breaks on the way."""
-    window = spans[0]["window_start"], spans[0]["window_end"]
+def _onward(exact: Run | Failed | None, run: Run, span: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+    """What a formulation makes of exact states in a window, or a sentence that says why there is nothing."""
+    window = span["window_start"], span["window_end"]
     try:
-        return onward_rows(exact, run, window) if isinstance(exact, Run) else []
-    except Exception:
-        return []
+        return (onward_rows(exact, run, window) if isinstance(exact, Run) else []), []
+    except Exception as error:
+        return [], [f"From exact states {run.formulation.label} does not go on: {failed(error).reason}"]
 
 
 def _motion(case: Case, reference: Run, runs: Sequence[Run]) -> tuple[Motion | None, tuple[str, ...]]:

@@ -186,7 +186,7 @@ ONWARD = (
         "speed_error", "1", "largest difference of a contact's sliding speed, over that of exact friction",
         "where it slides under exact friction", of=CASE, shown="percent",
     ),
-    Column("states", "1", "exact states of which this is the median", of=CASE),
+    Column("states", "1", "exact states, of whose errors, where they are defined, each is the median", of=CASE),
 )  # fmt: skip
 """Columns of `onward`: a row per formulation, step size and number of steps, each the median over exact states."""
 

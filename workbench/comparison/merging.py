@@ -85,8 +85,9 @@ def merged(several: Sequence[Saved]) -> Comparison:
         scene=_scene([x.scene for x in all_of if x.scene], engines),
         bodies=framed(_ordered(pd.concat([x.bodies for x in kept]), order), BODIES, about) if c.scene else c.bodies,
         onward=framed(
+            # Who made them twice made the same: declarations, settings and versions are.
             _ordered(pd.concat([x.onward for x in kept]), order)
-            .drop_duplicates(["label", "step", "after"], keep="last", ignore_index=True), ONWARD, about,
+            .drop_duplicates(["label", "step", "after"], ignore_index=True), ONWARD, about,
         ) if c.case else c.onward,
     )  # fmt: skip
 

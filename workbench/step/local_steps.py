@@ -22,7 +22,7 @@ from workbench.algorithms.base import Solver
 from workbench.algorithms.paths import objection
 from workbench.arrays import Array
 from workbench.assemble.find import compiled
-from workbench.assemble.plan import WORK
+from workbench.assemble.plan import WORK, Compiled
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.interpreted import python_of
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, copy_at, is_finite, set_all
@@ -186,9 +186,7 @@ def _of_whole(
     s = Stepper(c, base.h, base.normal, case.v_th, passes)
     s.follow(case, relaxation, count)
     past = past_of(base, formulation, s)
-    # A memory of the formulation's own may go further back than the last step.
-    keeps = c.hooks.remember is not None or c.hooks.memory is not None
-    visited = np.arange(at[-1] + 1) if keeps and count else at
+    visited = np.arange(at[-1] + 1) if keeps_memory(c) and count else at
     wanted = np.isin(visited, at).astype(np.int64)
     results = Results(np.full((count, past.q.shape[1]), np.nan), np.full(count, NOT_BEGUN))
     others: Counter[str] = Counter()
@@ -215,6 +213,11 @@ def _of_whole(
         case, formulation, solver.name, c.kind, solver.tolerance, base.h, base.explicit, base.normal, relaxation,
         status, reason, count, c.seconds, seconds, record, c, dict(others), base, at, results.status, results.q,
     )  # fmt: skip
+
+
+def keeps_memory(c: Compiled) -> bool:
+    """Whether a formulation has a memory of its own, which may go further back than the last step."""
+    return c.hooks.remember is not None or c.hooks.memory is not None
 
 
 def past_of(base: Run, formulation: Formulation, s: Stepper) -> Past:

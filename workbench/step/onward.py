@@ -1,19 +1,23 @@
 """Runs that go on from the states of another run: what a formulation makes of them, and does not mend, within a while.
 
-coulomb = simulate(case, exact, solver, 1e-3)
-(cone,) = onward(coulomb, ccp, other, [40], 100)
-cone.record.phi[30] - coulomb.record.phi[70]      # how far contacts have opened within 30 steps from step 40
+    coulomb = simulate(case, exact, solver, 1e-3)
+    (cone,) = onward(coulomb, ccp, other, [40], 100)
+    cone.record.phi[30] - coulomb.record.phi[70]      # how far contacts have opened within 30 steps from step 40
+
+The first of these steps is the local step from there (`local_steps`), to the last bit.
 """
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from workbench.algorithms.base import Solver
 from workbench.assemble.find import compiled
+from workbench.engine.timing import clock
 from workbench.errors import DataError
 from workbench.escalation import in_steps
 from workbench.language.formulation import Formulation
-from workbench.step.local_steps import past_of, recall_in_python
+from workbench.step.local_steps import keeps_memory, past_of, recall_in_python
 from workbench.step.record import record
 from workbench.step.run import Run
 from workbench.step.stepper import Stepper
@@ -24,8 +28,8 @@ def onward(base: Run, formulation: Formulation, solver: Solver, starts: Sequence
     """Runs of `steps` from the state before each of the steps `starts` of `base`, a run in one piece, in their order.
 
     They begin as if the formulation had made `base` up to there: what it remembers of the step before is that of
-    `base`, as are step size, normal law, position update and relaxation. A run that fails ends early, with its status.
-    Raises DataError for starts that `base` has not, and not in increasing order.
+    `base`, as are step size [s], normal law, position update and relaxation. A run that fails ends early, with its
+    status. Raises DataError unless `starts` are numbers of steps of `base` in increasing order.
     """
     if any(not 0 <= k < base.steps for k in starts) or list(starts) != sorted(set(starts)):
         raise DataError(f"starts {list(starts)}; increasing numbers from 0 to {base.steps - 1} are needed")
@@ -33,9 +37,7 @@ def onward(base: Run, formulation: Formulation, solver: Solver, starts: Sequence
     # Two of them: what is visited on the way must not be recorded where a run is.
     seen, s = (Stepper(c, base.h, base.normal, case.v_th) for _ in range(2))
     seen.follow(case, base.relaxation, 1)
-    past, functions = past_of(base, formulation, seen), seen.functions(case)
-    # A memory of the formulation's own may go further back than the last step.
-    keeps = c.hooks.remember is not None or c.hooks.memory is not None
+    past, functions, keeps = past_of(base, formulation, seen), seen.functions(case), keeps_memory(c)
     solver, found = in_steps(solver, c.kind), []
     loop = loop_of(case, solver, c.kind)
     for k in range(max(starts, default=-1) + 1) if keeps else starts:
@@ -45,12 +47,13 @@ def onward(base: Run, formulation: Formulation, solver: Solver, starts: Sequence
             s.track.q[:], s.track.v[:], s.track.memory[:] = past.q[k], past.v[k], seen.memory
             s.work.out[:], s.work.z[:] = seen.work.out, seen.work.z
             others: Counter[str] = Counter()
+            begin = clock()
             status, reason, done = loop(case, s, solver, base.explicit, steps, None, others)
-            found.append(
-                Run(case, formulation, solver.name, c.kind, solver.tolerance, base.h, base.explicit, base.normal,
-                    base.relaxation, status, reason, steps, c.seconds, 0.0, record(s.core, s.work, s.track, done), c,
-                    dict(others))
-            )  # fmt: skip
+            found.append(replace(
+                base, formulation=formulation, solver=solver.name, kind=c.kind, tolerance=solver.tolerance,
+                status=status, reason=reason, steps_wanted=steps, build_time=c.seconds, solve_time=clock() - begin,
+                record=record(s.core, s.work, s.track, done), compiled=c, others=dict(others),
+            ))  # fmt: skip
         if keeps:
             seen.begin_case(case, 0)
     return found

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Compared(Result):
-    """A comparison: `runs`, `trajectories`, `diagnostics`, of a scene `bodies`, are tidy frames; `comparison` holds all
-    that is known."""
+    """A comparison: `runs`, `trajectories`, `diagnostics`, of a case `onward`, of a scene `bodies`, are tidy frames;
+    `comparison` holds all that is known."""
 
     comparison: Comparison = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
@@ -65,6 +65,11 @@ class Compared(Result):
         return self.comparison.diagnostics
 
     @property
+    def onward(self) -> pd.DataFrame:
+        """What formulations make of exact states of a case within 1 to 100 steps; transients and drifts."""
+        return self.comparison.onward
+
+    @property
     def bodies(self) -> pd.DataFrame:
         """Of a scene: a row per run and body."""
         return self.comparison.bodies
@@ -80,6 +85,7 @@ class Compared(Result):
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         last = {"bodies": self.bodies} if self.comparison.scene else {"diagnostics": self.diagnostics}
+        last |= {"onward": self.onward} if self.comparison.case else {}
         return {"runs": self.runs, "trajectories": self.trajectories, **last}
 
     @property
