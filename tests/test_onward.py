@@ -120,3 +120,14 @@ def test_a_comparison_holds_them_with_units_and_draws_them(tmp_path):
     found.save(tmp_path)
     again = wb.report(tmp_path).comparison.onward
     assert again.equals(frame)
+
+
+def test_what_does_not_go_on_says_why_and_costs_nothing_else(monkeypatch):
+    def breaks(*_):
+        raise ZeroDivisionError("no state")
+
+    monkeypatch.setattr("workbench.comparison.cases.onward_rows", breaks)
+    c = wb.compare("wheel", ["box"], duration=0.02, reference_step=5e-4).comparison
+    assert c.onward.empty
+    assert c.runs["verified"].all()
+    assert any(x.startswith("From exact states box does not go on: ZeroDivisionError: no state") for x in c.remarks)

@@ -64,7 +64,7 @@ def _exact(c: Comparison, d: Decision, taken: Entry) -> list[str]:
 
 def _near_miss(c: Comparison, d: Decision, taken: Entry) -> str:
     """Who is cheaper than whom to take, and how far off; the most accurate of them."""
-    cheaper = (x for x in d.entries if x.place > 1 and not x.bare and x.stops is None and x.cheaper(taken) > 1.0)
+    cheaper = (x for x in d.entries if not x.bare and x.stops is None and x.cheaper(taken) > 1.0)
     best = next(cheaper, None)
     if best is None:
         return ""
