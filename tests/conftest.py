@@ -6,6 +6,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 # Several test processes share a machine: threads of the BLAS would wait on each other. Before numpy is imported.
@@ -34,8 +35,20 @@ def pytest_addoption(parser):
     parser.addoption("--part", help="K/N: of N parts of the tests the one of number K, counted from 1, file by file")
 
 
+# Before pytest's own, which takes tests by their marks.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Of the tests those of a part alone: its N parts, each file in one of them, are all of the tests."""
+    """Of the tests those of a part alone: its N parts, each file in one of them, are all of the tests.
+
+    Where a test is marked share(N), one in N of its cases is in every run, and the others are thorough.
+    """
+    seen = Counter()
+    for item in items:
+        if mark := item.get_closest_marker("share"):
+            test = item.nodeid.partition("[")[0]
+            if seen[test] % mark.args[0]:
+                item.add_marker(pytest.mark.thorough)
+            seen[test] += 1
     if part := config.getoption("--part"):
         k, n = (int(x) for x in part.split("/"))
         if not 1 <= k <= n:

@@ -7,7 +7,6 @@ import pytest
 import workbench as wb
 from tests.problem_files import global_data
 from tests.test_tuning import chain, pressed
-from tests.thorough import thorough
 from workbench.cli.main import main
 from workbench.errors import DataError
 from workbench.problems.friction_problem import GlobalFrictionProblem
@@ -23,7 +22,7 @@ def held(hinges):
     return GlobalFrictionProblem(M, H, f, w, np.full(3, 0.4), 2, G, b)
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("make", [pressed, lambda: held(False), lambda: held(True)], ids=["local", "global", "hinged"])
 def test_impulses_come_back_bit_for_bit(tmp_path, ending, make):
@@ -50,7 +49,7 @@ def test_fclibs_solution_is_one_of_the_problem_beside_it(tmp_path, hinges):
     assert np.allclose(problem.G.T @ s["v"] + problem.b, 0.0, atol=1e-10)
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("ending", [".npz", ".csv"])
 def test_unknowns_of_an_lcp_too(tmp_path, ending):
     answer = wb.solve(chain())

@@ -118,6 +118,7 @@ class Instance:
 # Stamping
 
 
+@pytest.mark.share(3)
 @each_formulation_in_turn
 def test_stamped_matrix_is_the_declaration_evaluated(f, size):
     x = Instance(f, size)
@@ -146,6 +147,7 @@ def test_a_constant_beside_data_at_one_place_is_stamped_with_it():
         np.testing.assert_allclose(x.work.A[3:5, 3:5], np.diag(eps + 3.0), rtol=1e-15)
 
 
+@pytest.mark.share(3)
 @each_formulation_in_turn
 @pytest.mark.parametrize("rigid", [True, False], ids=["rigid", "relaxed"])
 def test_elimination_is_the_schur_complement_and_carrying_back_solves_the_equations(f, size, rigid):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.thorough import thorough
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.errors import WorkbenchError
 from workbench.escalation import default_solver
@@ -28,7 +27,7 @@ def test_every_kind_of_problem_is_solved(name):
     assert again.verified
 
 
-@thorough
+@pytest.mark.thorough
 def test_what_its_first_method_leaves_goes_on_to_exact_arithmetic():
     """Lemke's method ends on a ray; there is a solution z = (1, 0), and for the other q there is none."""
     M = np.array([[0.0, 1.0], [-1.0, 0.0]])
@@ -57,7 +56,7 @@ def test_a_run_is_that_of_the_default_to_the_last_bit(formulation):
     np.testing.assert_array_equal(one.states_v, other.states_v)
 
 
-@thorough
+@pytest.mark.thorough
 def test_it_can_be_named_where_solvers_are():
     runs = wb.compare("wheel", ["coulomb", "ccp"], solvers=["auto"], duration=0.02).runs
     assert dict(zip(runs["formulation"], runs["solver"], strict=True)) == {

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from tests.thorough import thorough
 from workbench.algorithms import find_solver
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.cvxpy_conic import CvxpySolver
@@ -24,6 +23,8 @@ from workbench.language.hooks import GIVEN
 from workbench.language.modelling import Hooks, complements, declare, equals, free, nonneg
 from workbench.output import provenance
 from workbench.problems.friction_problem import FrictionProblem
+
+pytestmark = pytest.mark.thorough
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]
@@ -174,7 +175,6 @@ def test_a_solver_that_raises_is_a_row(compared, monkeypatch):
     assert c.runs[c.runs["solver"] != "cvxpy:CLARABEL"]["verified"].all()
 
 
-@thorough
 def test_what_another_process_cannot_take_is_a_row():
     """Formulations that a function makes are known to this process alone."""
 

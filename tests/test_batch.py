@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.thorough import thorough
 from workbench.algorithms import find_solver
 from workbench.algorithms.batch import solve_batch
 from workbench.errors import DataError
@@ -37,6 +36,7 @@ def boxes(rng, B, n):
     return A @ np.swapaxes(A, 1, 2) + 0.1 * np.eye(n), 3 * rng.normal(size=(B, n)), -upper, upper
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("r", [1, 2, 4])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_lcps_have_the_bits_of_single_solves(r, threads):
@@ -52,7 +52,7 @@ def test_lcps_have_the_bits_of_single_solves(r, threads):
         assert answer.residuals[k] == pytest.approx(single.residual, rel=1e-6, abs=1e-14)
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [1, 2, 3, 8, 9])
 def test_eight_in_vector_lanes_have_the_bits_of_one(n):
     """Ties and zeros of whole numbers, rays, no work at all, diagonals of zero, one matrix for all, some left over."""
@@ -86,6 +86,7 @@ def test_box_problems_have_the_bits_of_single_solves(solver):
     assert solve_batch(M, q, lower, upper).solver == "proximal"
 
 
+@pytest.mark.thorough
 def test_one_matrix_and_one_pair_of_bounds_serve_all():
     rng = np.random.default_rng(4)
     for n in (3, 12):
@@ -97,6 +98,7 @@ def test_one_matrix_and_one_pair_of_bounds_serve_all():
             assert shared.residuals.max() <= 1e-12
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [2, 15])
 def test_what_is_not_finite_spoils_its_own_problem_alone(n):
     rng = np.random.default_rng(5)
@@ -132,6 +134,7 @@ def test_residuals_are_those_of_the_problem():
         np.testing.assert_allclose(answer.residuals, MLCP(M, q, lower, upper).residual(answer.z), rtol=1e-10)
 
 
+@pytest.mark.thorough
 def test_no_solution_is_a_status():
     answer = solve_batch([[-1.0]], [[-1.0], [1.0], [0.0]])
     assert answer.status.tolist() == [Status.RAY, Status.SOLVED, Status.SOLVED]

@@ -23,7 +23,6 @@ from benchmarks.peers.siconos import block_rows
 from benchmarks.rows import row_problem
 from benchmarks.tables import markdown, profile, summary
 from benchmarks.towers import STATES, jacobians, tower, tower_problem
-from tests.thorough import thorough
 from workbench.algorithms import find_solver
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.sets import normals_first
@@ -111,6 +110,7 @@ serve(answer)
 """
 
 
+@pytest.mark.thorough
 def test_a_child_that_dies_or_sleeps_fails_and_another_takes_its_place():
     script = CHILD.format(path=str(ROOT / "benchmarks" / "children"))
     child = Child([sys.executable, "-c", script], limit=1.0)
@@ -181,7 +181,7 @@ def test_states_of_towers_differ_and_redundant_contacts_are_redundant():
     assert np.linalg.matrix_rank(tower_problem(8, 0).dense) == 12
 
 
-@thorough
+@pytest.mark.thorough
 def test_the_lcp_and_the_velocity_form_of_a_box_problem_have_its_solution():
     task = mlcp.task(6, 1)
     problem, (M, q, free) = task.problem, task.data
@@ -232,7 +232,7 @@ def test_a_row_has_one_block_a_tower():
     assert not W.toarray()[12:24, :12].any()
 
 
-@thorough
+@pytest.mark.thorough
 def test_one_command_compares_without_any_peer_and_writes_tables_and_charts(tmp_path):
     names = {"lcp", "batch", "growth", "growth-steps"}
     environment = {k: v for k, v in os.environ.items() if k != "WORKBENCH_DATA"}

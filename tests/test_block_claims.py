@@ -9,7 +9,6 @@ from scipy import sparse
 
 from tests.block_problems import cone, half_planes, intervals, pose
 from tests.test_local import local_block, own, plain
-from tests.thorough import thorough
 from workbench.algorithms import block_islands, find_solver
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.contact_blocks import Progress
@@ -75,7 +74,7 @@ def test_the_solver_of_small_islands_begins_anew_until_it_is_verified(residuals,
     assert len(left) == len(residuals) - begun
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize(("left", "goes_on"), [(0.9 * EXACT, False), (1.1 * EXACT, True)])
 def test_cones_that_rounding_keeps_from_more_are_left(left, goes_on, monkeypatch):
     """Their solver has begun anew already; whoever asks for another residual gets it."""

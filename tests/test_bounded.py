@@ -8,7 +8,6 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 from tests.proofs import verified
-from tests.thorough import thorough
 from workbench.engine.timing import clock
 from workbench.errors import DataError
 from workbench.matrices.p_property.bounded import (
@@ -96,7 +95,7 @@ def random_matrix(rng, n, kind):
     return A + np.diag(rng.integers(0, 3, n))
 
 
-@thorough
+@pytest.mark.thorough
 def test_both_tests_agree_and_are_right_by_the_faces():
     rng = np.random.default_rng(1)
     count = {"unique": 0, "not unique": 0}

@@ -11,6 +11,8 @@ from workbench.builtin.reports.pages.cards import cards
 from workbench.builtin.reports.pages.terms import terms
 from workbench.builtin.reports.text.cards import axes_words, section_words, verdict_words
 
+pytestmark = pytest.mark.thorough
+
 SQUARE = [[1, 0], [0, 1], [-1, 0], [0, -1]]
 
 

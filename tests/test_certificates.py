@@ -14,7 +14,6 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 import workbench as wb
-from tests.thorough import thorough
 from workbench.certificates import exact, repetition
 from workbench.certificates.classes import check_class
 from workbench.certificates.documents import digest
@@ -81,7 +80,7 @@ def test_every_verdict_is_proved_to_the_checker():
     assert {("copositive", "yes", "entries"), ("E0", "yes", "repetition"), ("Q", "no", None)} <= seen
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [3, 20, 60])
 def test_definite_and_semidefinite_matrices_of_any_order_are_proved_by_factors(n):
     A = np.random.default_rng(n).integers(-9, 10, (n, n)).astype(float)
@@ -126,6 +125,7 @@ def test_a_tree_of_principal_pivots_is_proved_and_no_other():
     assert not proves("P", "yes", A - 1.2 * np.eye(n), {"by": "tree", "tree": tree})
 
 
+@pytest.mark.thorough
 def test_a_quotient_of_dominant_matrices_is_proved_and_so_is_its_transpose():
     """M = B C^-1 with B = [[3, 2], [0, 1]] and C = [[2, -1], [1, 2]], both row-dominant; M^T is not of this C."""
     M, C = [["4/5", "7/5"], ["-1/5", "2/5"]], [["2", "-1"], ["1", "2"]]

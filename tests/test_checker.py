@@ -94,6 +94,7 @@ def test_covers_that_suffice_and_covers_that_do_not():
     assert not counts([[1]], ["0"], 1, {"P": "no"}, by="P", points=[["0"]])
 
 
+@pytest.mark.thorough
 def test_a_random_support_proves_nothing_false():
     """Whatever vectors, entries and index sets are given: what is accepted is true."""
     chance, accepted = random.Random(3), 0
@@ -180,6 +181,7 @@ def small(count, seed, orders=(1, 2, 3, 3)):
         yield M, chance
 
 
+@pytest.mark.thorough
 def test_what_is_repeated_over_all_index_sets_agrees_with_the_definitions():
     seen = set()
     for M, _ in small(400, 1):

@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 
 import workbench
-from tests.thorough import thorough
 from workbench.cli.main import _join_numbers, main, parser
 from workbench.cli.progress import Progress
 from workbench.errors import WorkbenchError
@@ -133,6 +132,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments, words, tmp_path, monke
     assert [p.name for p in tmp_path.iterdir()] == ["file"], "nothing may be half-written"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("obstacle", ["report.html/", "figures"])
 def test_an_obstacle_in_the_folder_is_named_and_nothing_replaced(obstacle, tmp_path, capsys):
     (tmp_path / "runs.csv").write_text("old")
@@ -148,6 +148,7 @@ def test_folders_made_in_vain_are_taken_back(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_old_figures_do_not_stay_beside_a_new_report(tmp_path):
     arguments = ["compare", "wheel", *SHORT, "-f", "coulomb", "--quiet", "--out", str(tmp_path)]
     assert main([*arguments, "--figures", "svg"]) == 0
@@ -157,6 +158,7 @@ def test_old_figures_do_not_stay_beside_a_new_report(tmp_path):
     assert [p.name for p in (tmp_path / "figures").iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.thorough
 def test_a_case_and_a_file_of_one_name_have_folders_of_their_own_and_leave_nothing_of_each_other(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["export", "wheel", "wheel.npz"]) == 0
@@ -168,6 +170,7 @@ def test_a_case_and_a_file_of_one_name_have_folders_of_their_own_and_leave_nothi
     assert next(names) == next(names)
 
 
+@pytest.mark.thorough
 def test_json_loses_no_digits(tmp_path, capsys):
     arguments = ["compare", "wheel", *SHORT, "-f", "box", "--json", "--out", str(tmp_path)]
     assert main(arguments) == 0
@@ -179,7 +182,7 @@ def test_json_loses_no_digits(tmp_path, capsys):
     assert 0 < rows[0]["rank_tolerance"] < 1e-9
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
 def test_terminated_politely_leaves_neither_files_nor_processes(tmp_path):
     command = [sys.executable, "-m", "workbench", "compare", "wheel", "--duration", "20", "--out", "result"]
@@ -233,6 +236,7 @@ def test_check_speaks_json(tmp_path, capsys):
     assert "not a P-matrix" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_list_names_everything_on_a_screen(capsys):
     from workbench.algorithms import SOLVERS
     from workbench.builtin.cases import CASES
@@ -302,7 +306,7 @@ def test_version_completion_and_examples(capsys):
             parser().parse_args(_join_numbers(words[1:]))
 
 
-@thorough
+@pytest.mark.thorough
 def test_no_progress_bar_and_no_traceback_in_a_pipe(tmp_path):
     """As a process, in a folder with decoys: the installed packages are used; a pipe gets lines of progress."""
     for name in ("cases", "reports"):

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tests.processes import ROOT, run, two_modules
-from tests.thorough import thorough
+
+pytestmark = pytest.mark.thorough
 
 SERVER = """
 import json, os, sys, traceback
@@ -280,7 +281,6 @@ DAMAGES = {
 }
 
 
-@thorough
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_code_is_never_loaded_and_written_again(project, damage, forked):
     cache = {"NUMBA_CACHE_DIR": str(project / "cache")}

@@ -175,6 +175,7 @@ def test_a_run_that_fails_after_a_window_has_solved_that_window():
     assert np.isnan(whole["friction_rmsd"])
 
 
+@pytest.mark.thorough
 def test_a_reference_is_accepted_on_its_residual_only():
     """A wrong 'exact' formulation whose solver leaves a residual must not become the reference."""
 
@@ -191,6 +192,7 @@ def test_a_reference_is_accepted_on_its_residual_only():
         compare(Wheel(speed=0.0), [COULOMB], unsolvable, settings=SETTINGS)
 
 
+@pytest.mark.thorough
 def test_workers_give_the_same_rows():
     chosen = [BY_NAME["ccp"], BY_NAME["frictionless"]]
     names = ["clarabel", "cvxpy:CLARABEL", "lemke"]
@@ -201,6 +203,7 @@ def test_workers_give_the_same_rows():
     assert alone.runs.drop(columns=timed).equals(together.runs.drop(columns=timed))
 
 
+@pytest.mark.thorough
 def test_generic_solvers_appear_where_the_problem_is_a_convex_qp():
     settings = Settings(steps=(5e-3,), reference_step=5e-3, duration=0.05)
     runs = compare(Wheel(), list(FORMULATIONS), COULOMB, settings=settings).runs
@@ -272,6 +275,7 @@ def test_durations_that_are_no_whole_number_of_steps(h, duration):
     assert runs["friction_rmsd"].notna().all()
 
 
+@pytest.mark.thorough
 def test_no_friction_has_no_direction():
     runs = compare(Wheel(mu=0.0), list(FORMULATIONS), COULOMB, settings=Settings((1e-3,), 1e-3, 0.05)).runs
     assert runs["verified"].all()

@@ -119,6 +119,7 @@ print(high.whole(1.0))
 """
 
 
+@pytest.mark.thorough
 def test_where_compiling_is_interrupted_or_fails_the_caller_raises_that_and_can_be_called_again(project):
     words = run(INTERRUPTED, project, NUMBA_CACHE_DIR=str(project / "cache"))
     assert words == ["KeyboardInterrupt", "OSError", "3.0"]
@@ -169,6 +170,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.thorough
 def test_an_interrupt_waits_until_a_kernel_is_compiled(project):
     assert run(STRUCK, project, NUMBA_CACHE_DIR=str(project / "cache")) == ["True", "True", "2.0", "True"]
 
@@ -194,6 +196,7 @@ print(whole[3], sum(beyond.stats.cache_hits.values()))
 """
 
 
+@pytest.mark.thorough
 def test_where_bounds_are_checked_a_write_beyond_them_is_refused_and_the_code_is_kept_apart(tmp_path):
     (tmp_path / "beyond.py").write_text(BEYOND)
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
@@ -279,6 +282,7 @@ SMALL = {
 }  # fmt: skip
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("code", SMALL.values(), ids=SMALL)
 def test_small_commands_import_nothing_heavy(code, tmp_path):
     np.savez(tmp_path / "small.npz", M=np.eye(2), q=-np.ones(2))

@@ -66,6 +66,7 @@ def cones_of(M):
     return complementary_cones(fmpq_mat([[fmpq(int(x)) for x in row] for row in M]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n", "many"), [(2, 400), (3, 60)])
 def test_every_region_has_the_number_of_solutions_that_brute_force_finds_in_it(n, many):
     degenerate = 0
@@ -145,6 +146,7 @@ def lambert(q):
     return np.array(CENTRES[back]) + r * np.array([np.cos(azimuth), -np.sin(azimuth)])
 
 
+@pytest.mark.thorough
 def test_the_colour_at_a_direction_on_the_sphere_tells_its_number_of_solutions():
     rng = np.random.default_rng(2)
     seen = 0

@@ -27,6 +27,7 @@ def test_an_error_that_stays_has_its_limit(p, limit):
     assert found.falls == "limit"
 
 
+@pytest.mark.thorough
 def test_intervals_hold_the_truth_nineteen_times_in_twenty():
     rng = np.random.default_rng(0)
     hits = 0

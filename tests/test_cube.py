@@ -105,6 +105,7 @@ def test_without_the_bristles_damping_the_motion_converges_to_the_solution_at_fi
     assert error[2e-3] / error[1e-3] == pytest.approx(2, abs=0.03)
 
 
+@pytest.mark.thorough
 def test_the_bristles_damping_turns_friction_by_a_millisecond_whatever_the_step(independent):
     """Extrapolated to h = 0 the run of Table 1 is the solution with lag b_t / k_t, 0.3 mm off the one without."""
     limit = 2 * at(run(5e-4), 0.4) - at(run(1e-3), 0.4)

@@ -13,6 +13,8 @@ from workbench.builtin.reports.reproductions import _phantom, _pivoting, _satura
 from workbench.builtin.reports.reproductions import _tangent_plane as tangent
 from workbench.builtin.reports.reproductions._cube import COARSE, FINE, FIXED, ITERATED, REGULARISED, run
 
+pytestmark = pytest.mark.thorough
+
 paths = cache(page.cube_paths)
 
 

@@ -9,7 +9,6 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 from tests.deadlines import PROCESSOR_TIME, Try, measured
-from tests.thorough import thorough
 from workbench.engine import timing
 from workbench.engine.timing import OutOfTimeError, Pace, clock
 from workbench.errors import DataError
@@ -59,7 +58,7 @@ def test_a_check_keeps_its_limit_and_says_what_it_left_undecided(tried, tmp_path
         assert (entry["verdict"] == "undecided") == (entry["reason"] is not None)
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["friction", "planar friction", "bounded"])
 @pytest.mark.parametrize("order", [60, 150, 300])
 def test_a_check_of_a_problem_keeps_its_limit(kind, order, tmp_path, monkeypatch):
@@ -67,7 +66,7 @@ def test_a_check_of_a_problem_keeps_its_limit(kind, order, tmp_path, monkeypatch
     assert found["facts"]["size"] == order
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["psd", "psd and skew", "sparse", "copositive", "nonnegative", "indefinite"])
 @pytest.mark.parametrize("order", [128, 400, 2000])
 def test_a_check_of_a_large_matrix_keeps_its_limit(kind, order, tmp_path, monkeypatch):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.thorough import thorough
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.text.conclusions import listed, summary
 from workbench.builtin.reports.text.decision import confidence, defect, price, recommendation, rows, time
@@ -115,7 +114,7 @@ def test_places_are_those_of_the_paths(wheel):
     assert headline(wheel).recommendation[0].startswith("Use ")
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", ["wheel", "block", "cube"])
 @pytest.mark.parametrize("seed", range(5))
 def test_places_are_those_of_the_paths_whatever_the_parameters(case, seed):
@@ -406,6 +405,7 @@ def test_conditions_are_those_of_the_options():
     assert find_formulation("coulomb").condition(2) == ""
 
 
+@pytest.mark.thorough
 def test_axes_are_those_that_a_formulation_is_published_with_unless_both_are_asked_for(tmp_path, capsys):
     words = ["compare", "wheel", "-f", "box", "-f", "hybrid", "-f", "ccp", "--duration", "0.02", "--json", "--quiet"]
     for more, labels in (

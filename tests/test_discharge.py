@@ -12,6 +12,8 @@ from workbench.comparison.scenes.discharge import Discharge, beverloo, laws
 from workbench.errors import DataError, WorkbenchError
 from workbench.scenes.grains.measures import fall_time
 
+pytestmark = pytest.mark.thorough
+
 ACROSS = np.repeat([4.0, 5.0, 6.0, 7.0], 3)
 
 

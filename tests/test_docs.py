@@ -26,6 +26,7 @@ LONG = {
 """Pages whose blocks take seconds each: the thorough run of the tests runs them."""
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "page", quickly(examples.pages(), lambda page: page.stem not in LONG), ids=lambda page: page.stem
 )

@@ -134,6 +134,7 @@ def test_the_pyramid_is_as_soft_across_as_the_cone():
 # MuJoCo's noslip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
 def test_what_noslip_holds_does_not_creep(cone):
     """At the depth where the spring carries the weight; without sweeps the load slips at once."""

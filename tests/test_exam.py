@@ -56,6 +56,7 @@ def test_what_rests_on_a_slope_does_not_creep_under_coulombs_law_and_creeps_wher
     assert measured("mujoco", "slope", "mu = 0.5, 20 degrees")["creep"] > 1e-3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("formulation", "slip"),
     [
@@ -69,6 +70,7 @@ def test_smooth_friction_creeps_where_its_law_carries_the_load(formulation, slip
     assert found == pytest.approx(1e-3 * slip, rel=1e-6)
 
 
+@pytest.mark.thorough
 def test_associated_flow_throws_a_fast_block_as_high_as_its_formula_says():
     # One impulse opens the contacts with mu |u_t|, and carries the weight for a step; then free flight, which the
     # velocities at the ends of steps make h v / 2 higher.
@@ -79,18 +81,21 @@ def test_associated_flow_throws_a_fast_block_as_high_as_its_formula_says():
     assert measured("coulomb", "lift", "block")["lift"] < 1e-9
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("formulation", "factor"), [("stewart-trinkle", np.sqrt(2)), ("box", np.sqrt(0.5))])
 def test_friction_within_a_square_depends_on_the_direction(formulation, factor):
     straight, across = (measured(formulation, "yaw", yaw)["distance"] for yaw in ("0 degrees", "45 degrees"))
     assert across / straight == pytest.approx(factor, rel=0.02)
 
 
+@pytest.mark.thorough
 def test_a_step_of_first_order_loses_half_a_step_of_the_stopping_distance():
     for h in (H, 2 * H):
         lost = 1 / (2 * 0.3 * 9.81) - measured("coulomb", "stopping", "1 kg at 1 m/s", h)["distance"]
         assert lost == pytest.approx(0.5 * h, rel=0.05)
 
 
+@pytest.mark.thorough
 def test_exact_coulomb_friction_passes_what_rolls_spins_and_is_pinched():
     trials = (("rolling", "2 m/s"), ("spin", "10 rad/s"), ("groove", "slides, mu = 0.2"))
     for name, trial in trials:
@@ -156,6 +161,7 @@ def test_painleves_rod_slides_below_the_critical_friction_and_catches_above():
     assert -caught.velocity[1, 0, 4] == pytest.approx(z * 3.0 / (I + x * x + z * z), rel=0.01)
 
 
+@pytest.mark.thorough
 def test_a_step_of_first_order_loses_half_as_much_with_half_the_step():
     trials = "thrown block", "thrown block" + halving.HALVED
     records = {name: played("coulomb", "halving", name, h) for name, h in zip(trials, (H, 0.5 * H), strict=True)}

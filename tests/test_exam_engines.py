@@ -204,6 +204,7 @@ def test_siconos_4_4_has_the_friction_that_its_skew_contact_frame_gives(siconos)
     assert wrong > 1.14 * 9.81 * (s - trial.mu * c)
 
 
+@pytest.mark.thorough
 def test_mujocos_creep_goes_with_impratio_and_its_noslip_ends_it():
     trial = EXPERIMENTS["slope"].trials["mu = 0.5, 20 degrees"]
     creep = {}

@@ -22,6 +22,8 @@ from workbench.exams.record import Record
 from workbench.exams.subject import CannotPlayError, EndedError, FormulationSubject, Subject
 from workbench.exams.trial import Trial
 
+pytestmark = pytest.mark.thorough
+
 H = 5e-3
 
 

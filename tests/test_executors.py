@@ -14,7 +14,6 @@ from threading import Event
 import pandas as pd
 import pytest
 
-from tests.thorough import thorough
 from workbench.errors import WorkbenchError
 from workbench.studies import executors
 from workbench.studies.executors import AHEAD, ATTEMPTS, done, pool_of
@@ -89,7 +88,7 @@ def rows(tmp_path_factory):
     return made("processes", tmp_path_factory.mktemp("processes"))
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("where", ["dask", "mpi", "submitit"])
 def test_the_table_is_the_same_wherever_it_is_made(where, rows, tmp_path):
     pd.testing.assert_frame_equal(made(where, tmp_path), rows, check_exact=True)

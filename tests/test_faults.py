@@ -9,13 +9,12 @@ from importlib.util import find_spec
 import pytest
 
 from tests.faults import FAULTS, ROOT, dask_worker_killed, moments, tried
-from tests.thorough import thorough
 
 if sys.platform != "linux":
     pytest.skip("processes are found in /proc", allow_module_level=True)
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_study_outlives(fault):
     if fault is dask_worker_killed and find_spec("distributed") is None:
@@ -24,7 +23,7 @@ def test_a_study_outlives(fault):
     assert tried(fault, moment) == []
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("cc") is None, reason="a failing disk needs a C compiler")
 @pytest.mark.parametrize("command", ["solve FILE", "solve FOLDER"])
 def test_a_command_survives_a_disk_that_fails_at_any_call(command):

@@ -191,6 +191,7 @@ def test_the_set_of_exact_impulses_has_the_dimension_that_the_diagnostics_find()
     assert (known["open"], known["sliding"], known["sticking"]) == (0, 1, 2)
 
 
+@pytest.mark.thorough
 def test_impulses_are_compared_only_where_velocities_determine_them():
     """Of the twins and the third contact only the third is compared."""
     c = compared(counted_twice())
@@ -295,6 +296,7 @@ def test_what_is_asked_after_an_answer_does_not_count_as_its_time(monkeypatch):
     assert (outcome.claimed, outcome.convex, passed) == ("SOLVED", True, [0.0])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("d", [1, 2])
 def test_the_page_has_every_row_figure_and_relation(d, tmp_path):
     c = compared(redundant(6, d=d, n=4 * (1 + d)))

@@ -57,6 +57,7 @@ def test_a_difference_is_drawn_with_what_is_open_and_whether_it_is_reported():
     assert difference_figure(SimpleNamespace(differences=d[d["measure"] == "y"]), ["y"]) is None
 
 
+@pytest.mark.thorough
 def test_the_tables_of_the_documentation_are_those_of_its_runs():
     text = PAGE.read_text("utf-8")
     assert written(text) == text

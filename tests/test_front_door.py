@@ -65,6 +65,7 @@ def test_importing_takes_nothing_along(tmp_path):
     assert not {"numpy", "numba", "cvxpy", "pandas", "scipy"} & set(done.stdout.split())
 
 
+@pytest.mark.thorough
 def test_files_of_the_same_names_beside_a_script_do_no_harm(tmp_path):
     """Decoys of all three names; the script's own `cases` stays its own."""
     for name in ("cases", "formulations", "reports"):
@@ -185,6 +186,7 @@ def test_mistakes_about_own_things_are_one_line(text, place, words, tmp_path):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.thorough
 def test_what_an_installed_package_announces_is_found(tmp_path):
     """A distribution in a folder on the path, as pip leaves it behind."""
     (tmp_path / "plug_in.py").write_text(OWN)
@@ -236,6 +238,7 @@ class Point(wb.Case):
 """
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

@@ -75,6 +75,7 @@ def test_a_matlab_file_with_its_bytes_the_other_way_round(tmp_path):
     assert read_problem(tmp_path / "a.mat")[0].values.tolist() == [[1.0, 3.0], [2.0, 4.0]]
 
 
+@pytest.mark.thorough
 def test_a_packed_array_unpacks_no_further_than_its_sides_allow(tmp_path):
     body = struct.pack("<IIII", 6, 8, 6, 0) + struct.pack("<IIii", 5, 8, 3, 3) + struct.pack("<HH4s", 1, 1, b"M")
     entries = struct.pack("<II", 9, 2**30) + bytes(2**27)

@@ -144,6 +144,7 @@ def test_both_ways_judge_each_other_and_agree_where_the_answer_is_unique(solver,
             np.testing.assert_allclose(g.local.W @ a.z, g.local.W @ b.z, atol=1e-9)
 
 
+@pytest.mark.thorough
 def test_thousands_of_contacts_of_a_few_bodies_are_solved():
     g = plates(np.random.default_rng(5), 3, 1000)
     assert g.size > LARGEST_DENSE

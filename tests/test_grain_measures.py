@@ -22,6 +22,8 @@ from workbench.scenes.grains.walls import Flat
 from workbench.scenes.run import run
 from workbench.scenes.stepper import SceneStepper
 
+pytestmark = pytest.mark.thorough
+
 FLOOR = Flat(0.5, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 
 

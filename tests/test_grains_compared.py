@@ -9,6 +9,8 @@ import pytest
 import workbench as wb
 from workbench.comparison.motion import Motion
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def found():

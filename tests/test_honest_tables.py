@@ -32,6 +32,8 @@ from workbench.problems.friction_problem import reversed_contacts
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_formulation
 
+pytestmark = pytest.mark.thorough
+
 COULOMB = FORMULATIONS.find("coulomb")
 ERRORS = ("friction", "wrench", "velocity", "position", "orientation", "energy")
 

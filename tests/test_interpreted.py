@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.thorough import thorough
 from workbench.algorithms import ROUND_OFF, find_solver
 from workbench.algorithms.batch import solve_batch
 from workbench.assemble.find import compiled
@@ -92,7 +91,7 @@ def interpreted():
     return json.loads(done.stdout)
 
 
-@thorough
+@pytest.mark.thorough
 def test_the_numbers_are_those_of_compiled_code(interpreted):
     known = numbers()
     assert known.keys() == interpreted.keys()

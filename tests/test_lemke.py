@@ -82,6 +82,7 @@ def test_stacks_of_redundant_contacts_are_solved_however_their_data_are_rounded(
         assert_solved(lemke.SOLVER.solve(problem))
 
 
+@pytest.mark.thorough
 def test_small_problems_far_from_the_solution_are_not_called_solved():
     problems = list(stacks("frictionless", 200))
     M, q = np.array([p.M for p in problems]), np.array([p.q for p in problems])

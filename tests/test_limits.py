@@ -33,12 +33,14 @@ def lost(task, claimed, reason, iterate):
     return task, claimed, reason
 
 
+@pytest.mark.thorough
 def test_compiling_is_left_out_of_the_limit_and_working_is_not():
     found = list(limited(compiles, [(0.6,), (0.0,)], 0.3, lost))
     assert found == ["done", "done"]
     assert list(limited(works, [(600,)], 0.3, lost)) == [((600,), "TIME_LIMIT", "no answer within 0.3 s")]
 
 
+@pytest.mark.thorough
 def test_a_timeout_of_the_task_is_its_own():
     """And what comes after it is done."""
     waiting = [("a file that does not come",), ("another",)]

@@ -59,6 +59,7 @@ def are_its_own(local, run):
     np.testing.assert_array_equal(local.judged.natural_map, run.judged.natural_map[local.numbers])
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("relaxation", [None, SOFT], ids=["own", "soft"])
 @pytest.mark.parametrize("name", ["wheel", "cube", "bouncing-ball", "drawer"])
 @pytest.mark.parametrize("label", LABELS)

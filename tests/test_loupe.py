@@ -14,6 +14,8 @@ from workbench.builtin.reports.text.loupe import STATES, VALUES, Contact, cells,
 from workbench.comparison.problem_step import ProblemStep
 from workbench.problems.friction_problem import FrictionProblem
 
+pytestmark = pytest.mark.thorough
+
 
 def moment(
     state=1, p_n=2.0, p_t=(-1.0, 0.0), slack=0.0, u_t=(3.0, 0.0), mu=0.5, gap=0.0, least=(1e-9, 1e-6), determined=True

@@ -105,6 +105,7 @@ def test_verdicts_agree_with_the_definitions():
     assert seen == {(name, verdict) for name in CLASSES for verdict in ("yes", "no")}
 
 
+@pytest.mark.thorough
 def test_sufficiency_agrees_with_the_definition():
     seen = set()
     for M in samples(300, 3, 1):
@@ -124,6 +125,7 @@ def test_definite_matrices_by_eigenvalues():
         assert found["PD"] == ("yes" if smallest > 1e-9 else "no")
 
 
+@pytest.mark.thorough
 def test_solvability_agrees_with_a_grid_of_right_hand_sides():
     """A yes for Q or Q0 must hold at every q of a grid; a no comes with its q, checked with the witnesses."""
     tried = {"yes": 0, "no": 0}
@@ -152,6 +154,7 @@ def test_solvability_is_decided_where_cones_of_lower_dimension_run_through_the_g
 # Inclusions, each as the textbook has it
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [4, 5])
 def test_the_inclusions_of_the_theory_hold(seed):
     inclusions = {
@@ -186,6 +189,7 @@ def test_the_inclusions_of_the_theory_hold(seed):
             assert ("P" in yes) == ("PD" in yes)
 
 
+@pytest.mark.thorough
 def test_invariance_under_positive_scaling_permutation_and_transposition():
     rng = np.random.default_rng(6)
     unchanged = set(CLASSES) - {"PD", "PSD", "copositive", "strictly_copositive", "copositive_plus"}
@@ -326,6 +330,7 @@ def test_inequalities_have_a_solution_or_a_certificate():
     assert 50 < solved < 250
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shift", [-0.5, 0.0, 0.5])
 def test_strict_solvability_of_larger_matrices(shift):
     """A matrix game: S iff its value is positive; a fair game (antisymmetric, value zero) needs exact arithmetic."""

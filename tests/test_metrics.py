@@ -27,6 +27,8 @@ from workbench.escalation import default_solver
 from workbench.output import provenance
 from workbench.problems.friction_problem import FrictionProblem
 
+pytestmark = pytest.mark.thorough
+
 BY_NAME = {f.name: f for f in FORMULATIONS}
 COULOMB = BY_NAME["coulomb"]
 SETTINGS = Settings((1e-3,), 5e-4, 0.02)

@@ -117,6 +117,7 @@ def extent(x):
     return np.ptp(x.vertices, axis=0).max()
 
 
+@pytest.mark.thorough
 @EVERY_CASE
 def test_solids_are_closed_convex_and_seen_from_outside(kind):
     for x in kind().solids():

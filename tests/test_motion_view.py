@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.thorough import thorough
 from workbench.builtin.reports.figures.motion import drawn_tracks, farthest, framing, stills, tidy, view_of
 from workbench.builtin.reports.pages import motion as page_of_motion
 from workbench.builtin.reports.pages.comparison import render
 from workbench.builtin.reports.pages.motion import HEAVIEST, motion_view
+
+pytestmark = pytest.mark.thorough
 
 PICTURE = """new Promise(done => {
   document.querySelector('#motion fieldset input').dispatchEvent(new Event('change'));
@@ -173,7 +174,6 @@ def rules(page):
     return page.evaluate("[...document.querySelectorAll('.clock_marks line')].map(x => x.getAttribute('transform'))")
 
 
-@thorough
 def test_the_slider_moves_the_bodies_and_the_rule_of_every_figure_over_time(reader, path):
     page = reader.open(path)
     assert page.locator("#motion canvas").is_visible()
@@ -263,7 +263,6 @@ def test_a_hand_turns_the_view_and_comes_nearer(reader, path):
     assert len(set(pictures)) == 4
 
 
-@thorough
 def test_without_webgl_and_on_paper_there_are_still_pictures(reader, path):
     page = reader.open(path, script=NO_WEBGL)
     strip = page.locator("#motion .stills")

@@ -5,7 +5,6 @@ import pytest
 from playwright.sync_api import expect
 
 import workbench as wb
-from tests.thorough import thorough
 from workbench.builtin.reports.figures.comparison import apart, figures
 from workbench.builtin.reports.figures.motion import drawn_tracks
 from workbench.builtin.reports.pages.comparison import render
@@ -37,6 +36,7 @@ def compared():
     return wb.compare("wheel", names, duration=0.02, reference_step=5e-4).comparison
 
 
+@pytest.mark.thorough
 def test_every_part_of_a_page_calls_a_variant_by_one_name(compared):
     c, names = named(compared), {"box with fixed axes", "box with turned axes", "hybrid", "ccp"}
     assert list(c.runs["label"].unique()) == [f.label for f in c.formulations]
@@ -64,6 +64,7 @@ def test_the_error_budget_has_rows_and_plots_that_say_something(compared):
     assert rows["error"].min() > 1e-6
 
 
+@pytest.mark.thorough
 def test_curves_with_turned_axes_wait_to_be_singled_out(compared):
     (figure,) = [x for x in figures(named(compared)) if x.name == "position"]
     spec = str(figure.chart.to_dict()["layer"][0]["encoding"]["opacity"])
@@ -87,7 +88,7 @@ def test_formulations_whose_points_coincide_share_a_plot():
     assert list(shown["label"]) == ["a\nfixed axes\nand 1 more", "c", "d"]
 
 
-@thorough
+@pytest.mark.thorough
 def test_the_meaning_of_a_word_goes_as_the_page_is_scrolled(compared, tmp_path, reader):
     (tmp_path / "report.html").write_text(render(compared, provenance(case="wheel")), "utf-8")
     page = reader.open(tmp_path / "report.html")

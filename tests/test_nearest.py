@@ -59,6 +59,7 @@ def test_where_w_is_that_of_bodies_nothing_is_taken_in_its_place():
     assert solve_problem(given(), BY_NAME["box"]).moved is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wrong", [{"skew": 1e-6}, {"least": 1e-8}], ids=["not symmetric", "indefinite"])
 def test_what_hardly_moves_is_taken_and_reported(wrong):
     """Every formulation is solved; the distance is that of the exact velocities, worked out here by hand."""
@@ -104,6 +105,7 @@ def test_what_moves_too_far_is_refused_with_the_number():
     assert any(f"{moved:.1e} |q|" in sentence and "refused" in sentence for sentence in known_in_words(c))
 
 
+@pytest.mark.thorough
 def test_without_an_exact_solution_nobody_can_tell():
     # Pulled apart along the normal of a contact whose W is negative: no impulse makes it stop.
     problem = FrictionProblem(-np.eye(3), np.array([-1.0, 0.0, 0.0]), np.array([0.5]), 2)

@@ -200,6 +200,7 @@ def test_relations_read_as_the_numbers(f, size):
             np.testing.assert_allclose(read_vector(side, values, F.size), F.value, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.share(3)
 @each_size
 @each_formulation
 def test_block_matrix_reads_as_the_stamped_matrix(f, size):

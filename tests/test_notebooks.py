@@ -15,8 +15,8 @@ from docs.site.notebooks import files
 from tests import browser
 from tests.thorough import quickly
 
-QUICK = {"01_one_particle", "10_your_own_formulation"}
-"""Notebooks that every run of the tests runs; the thorough one, and `python -m docs.build`, run all."""
+QUICK = "01_one_particle"
+"""The notebook that every run of the tests runs; the thorough one, and `python -m docs.build`, run all."""
 ALLOWED = {"workbench", "cvxpy", "numpy", "altair", "marimo", "dataclasses", "fractions", "math"}
 SMALL = '''
 import marimo

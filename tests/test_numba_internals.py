@@ -305,6 +305,7 @@ EXERCISES = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.__name__)
 def test_what_the_engine_takes_from_inside_numba_still_does_what_it_did(exercise):
     try:
@@ -317,6 +318,7 @@ def test_everything_that_is_taken_is_exercised():
     assert sorted(name for names in EXERCISES.values() for name in names) == sorted(internals.__all__)
 
 
+@pytest.mark.thorough
 def test_only_one_module_knows_the_inside_of_numba():
     public = {"numba", "numba.types"}
     for folder in ("workbench", "formulations", "cases", "reports"):

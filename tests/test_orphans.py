@@ -6,13 +6,12 @@ import sys
 import pytest
 
 from tests.orphans import ALLOWED, COMMANDS, moments, outlived
-from tests.thorough import thorough
 
 if sys.platform != "linux":
     pytest.skip("processes are found in /proc, and ended by the kernel", allow_module_level=True)
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
 def test_workers_end_with_a_command_at_work_or_compiling(command, number):

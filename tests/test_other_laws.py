@@ -75,6 +75,7 @@ def test_a_free_slide_keeps_the_invariant_of_the_ellipse():
     assert v_x[-1] < 0.5
 
 
+@pytest.mark.thorough
 def test_the_judge_knows_the_ellipse_and_says_so():
     compared = wb.compare(
         Slid(), ["elliptic", "coulomb"], steps=5e-3, reference_step=5e-3, duration=0.05,

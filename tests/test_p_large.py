@@ -7,7 +7,6 @@ import pytest
 from flint import fmpq
 
 from tests.proofs import holds, verified
-from tests.thorough import thorough
 from workbench.engine.timing import clock
 from workbench.matrices.p_property.diagonal_stability import FOUND, NONE, find_diagonal, proved_diagonal
 from workbench.matrices.p_property.large import Tree, by_walk_and_tree
@@ -44,7 +43,7 @@ def samples(count, seed):
             yield M
 
 
-@thorough
+@pytest.mark.thorough
 def test_walks_and_tree_agree_with_all_minors_and_every_verdict_is_verified():
     verdicts = set()
     for M in samples(400, 1):
@@ -55,7 +54,7 @@ def test_walks_and_tree_agree_with_all_minors_and_every_verdict_is_verified():
     assert verdicts == {"P", "not P"}
 
 
-@thorough
+@pytest.mark.thorough
 def test_the_tree_alone_decides_and_its_proofs_have_branches():
     """Without the walk and the diagonal W of the whole matrix, which settle most small ones before."""
     verdicts, kinds = set(), set()
@@ -103,6 +102,7 @@ def quotient_of(M, seconds=30.0):
     return Quotients(exact(M), Scaled.of(exact(M))).go(clock() + seconds)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n", "kind"), [(6, "quotient"), (14, "quotient"), (15, "transpose")])
 def test_a_quotient_of_row_dominant_matrices_is_seen(n, kind):
     rng = np.random.default_rng(n)
@@ -115,6 +115,7 @@ def test_a_quotient_of_row_dominant_matrices_is_seen(n, kind):
     assert not verified(exact(M.T if kind == "quotient" else M), found)
 
 
+@pytest.mark.thorough
 def test_quotients_are_seen_among_p_matrices_only():
     """Small P-matrices near the boundary tend to be quotients, the others cannot be."""
     seen = {(in_time(M, by_minors).verdict, quotient_of(M) is not None) for M in samples(8, 4)}
@@ -155,7 +156,7 @@ def test_proofs_and_witnesses_that_are_tampered_with_do_not_verify():
     assert not verified(exact(cyclic(16, 1.8)), replace(loss, minor="-1"))
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [16, 24])
 def test_scaled_structured_matrices_are_proved_by_one_diagonal(n):
     rng = np.random.default_rng(n)

@@ -125,6 +125,7 @@ def test_curves_that_lie_on_one_another_are_named():
     assert range_of(pd.concat([curve("a", x), curve("b", gap)]), "e").words == ""
 
 
+@pytest.mark.thorough
 def test_what_has_nothing_to_draw_is_no_figure(compared):
     c = compared.comparison
     shares = [x.name for m in c.metrics for x in m.columns if x.name in c.runs]
@@ -134,6 +135,7 @@ def test_what_has_nothing_to_draw_is_no_figure(compared):
     assert [f.name for f in figures(c)] == ["friction", "energy", "painleve"]
 
 
+@pytest.mark.thorough
 def test_of_very_many_contacts_the_range_is_drawn(compared, monkeypatch):
     monkeypatch.setattr("workbench.builtin.reports.figures.comparison.MOST_CONTACTS", 0)
     c, one = compared.comparison, compared.trajectories
@@ -206,6 +208,7 @@ def saved(page, ending):
     return base64.b64decode(found).decode()
 
 
+@pytest.mark.thorough
 def test_the_table_is_saved_in_full_and_as_it_stands(compared, page, tmp_path):
     runs = next(iter(compared.comparison.windows.values()))
     runs = runs[~runs["sampled"]]

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser import SEEN, violations
 from tests.every_page import PAGES
-from tests.thorough import quickly, thorough
+from tests.thorough import quickly
 
 # What wants a finger, or scrolls by itself, must be reached by Tab and show that it is.
 WANTED = """() => {
@@ -64,7 +64,7 @@ def is_well_lit(page):
         assert paper < 120 < 600 < ink if scheme == "dark" else ink < 120 < 600 < paper
 
 
-@pytest.mark.parametrize("name", quickly(PAGES, lambda name: name in ("compare-wheel", "check-matrix")))
+@pytest.mark.parametrize("name", quickly(PAGES, lambda name: name == "check-matrix"))
 def test_a_page_is_read_by_everybody(pages, reader, name):
     page = opened(reader.open(pages(name), width=360))
     assert violations(page) == []
@@ -78,6 +78,7 @@ def test_a_page_is_read_by_everybody(pages, reader, name):
     assert violations(page, SEEN) == []
 
 
+@pytest.mark.thorough
 def test_a_page_fits_a_projector(pages, reader):
     page = reader.open(pages("compare-wheel"), width=1024, height=768)
     assert page.locator("div.chart").evaluate_all(CUT_OFF) == []
@@ -123,6 +124,7 @@ READ = {
 }
 
 
+@pytest.mark.thorough
 def test_what_a_table_and_a_figure_save_can_be_read(pages, reader):
     page = reader.open(pages("compare-wheel"))
     table = page.locator(".scroll:has(.runs) + .downloads").first
@@ -149,7 +151,7 @@ CURVES = "#figure-friction .mark-line path"
 FAINT = f'{CURVES}[opacity="0.08"]'
 
 
-@thorough
+@pytest.mark.thorough
 def test_a_curve_is_singled_out_by_keyboard_as_by_a_click(pages, reader):
     page = reader.open(pages("compare-cube"))
     colours = """paths => [...new Set(paths.map(path => path.getAttribute('stroke')))]"""

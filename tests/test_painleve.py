@@ -228,6 +228,7 @@ def is_p(s, mu_0, mu_1, values):
     return smallest_minor(np.array([line.at(x).M_mu for x in values])) > 0
 
 
+@pytest.mark.thorough
 def test_brackets_and_intervals_agree_with_a_dense_scan():
     rng, regained = np.random.default_rng(8), 0
     scan = np.linspace(1e-3, 8.0, 80)
@@ -299,6 +300,7 @@ def test_dependent_contacts_are_not_p_at_zero_friction():
 # Proposition 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [RodInGuide, Drawer], ids=lambda k: k.name)
 def test_proposition_1_stays_below_the_critical_friction(kind):
     rng = np.random.default_rng(11)

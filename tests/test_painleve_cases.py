@@ -9,7 +9,6 @@ import pytest
 
 from tests.mechanics import filled
 from tests.sliding_systems import heap
-from tests.thorough import thorough
 from workbench.builtin.cases import CASES
 from workbench.builtin.cases.drawer import Drawer
 from workbench.builtin.cases.rod import Rod
@@ -102,6 +101,7 @@ def test_a_case_s_compiled_mechanics_give_the_system_it_states():
 # Maps
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("case", "x", "y"),
     [(Rod(), ("angle", 10, 85), ("mu", 0.01, 3)), (RodInGuide(spin=1.0), ("mu_wall", 0.01, 3), ("angle", 10, 85)),
@@ -137,7 +137,7 @@ def test_a_map_shows_what_is_decided_at_its_points(case, x, y):
             assert (column == (values < critical)).all()
 
 
-@thorough
+@pytest.mark.thorough
 def test_the_rod_s_map_is_that_of_its_closed_form():
     case, angle, spin = Rod(mu=1.7), np.linspace(5, 85, 60), np.linspace(0, 6, 60)
     found = regime_map(case, Axis("angle", angle), Axis("spin", spin)).cells
@@ -180,6 +180,7 @@ def test_sixty_contacts_one_per_cent_below_their_critical_friction(space, seed, 
     assert time.process_time() - began < 15
 
 
+@pytest.mark.thorough
 def test_many_contacts_are_marched_and_the_bracket_holds():
     s = heap(3, 16)
     c = critical_friction(s, 0.0, s.mu_u, seconds=3.0)

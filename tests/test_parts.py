@@ -183,6 +183,7 @@ def test_problems_of_the_parts_are_blocks_of_the_whole_one():
     assert np.abs(np.minimum(problem.z, w)).max() < 1e-12
 
 
+@pytest.mark.thorough
 def test_a_comparison_of_a_row_is_that_of_the_whole():
     exact, polygon = find_formulation("coulomb"), find_formulation("stewart-trinkle")
     settings = Settings(steps=(2e-3,), reference_step=1e-3, duration=0.02)
@@ -194,6 +195,7 @@ def test_a_comparison_of_a_row_is_that_of_the_whole():
     assert "stewart-trinkle" in render(a, provenance(case="row"))
 
 
+@pytest.mark.thorough
 def test_more_contacts_than_minors_are_taken_of_are_compared():
     c = compare(ROW, [find_formulation("ccp")], find_formulation("coulomb"), settings=Settings((2e-3,), 2e-3, 0.02))
     assert ROW.size[2] > 8

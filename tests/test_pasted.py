@@ -10,7 +10,6 @@ import pytest
 
 import workbench as wb
 from tests.pasted import NOTED, STYLES, matrix, mutilated, typeset
-from tests.thorough import thorough
 from workbench.errors import WorkbenchError
 from workbench.readers.matrix import AS_WRITTEN, DOUBLES
 from workbench.readers.problem import read_problem
@@ -39,7 +38,7 @@ def test_every_style_is_read_exactly(style):
         assert fractions(read(STYLES[style](print_form, rng))) == meant
 
 
-@thorough
+@pytest.mark.thorough
 def test_mutilated_text_is_read_or_refused_in_one_line(tmp_path):
     rng = random.Random(5)
     read_ones, refusals = 0, []

@@ -75,6 +75,7 @@ def semidefinite(rng, n, whole_numbers):
     return A @ A.T
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("whole_numbers", [False, True])
 @pytest.mark.parametrize("name", ["lemke", "keller"])
 def test_singular_semidefinite_problems_with_a_solution(name, whole_numbers):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from tests.sliding_systems import SIZES, close, random_system
-from tests.thorough import thorough
 from workbench.algorithms import find_solver
 from workbench.builtin.formulations.sliding_lcp import sliding_lcp
 from workbench.diagnostics.proposition import balanced, beta_2, bilateral_limit, bounds, proposition
@@ -46,7 +45,7 @@ def test_subsets_of_the_unilateral_block_are_needed():
     assert beta_2(M, 1) > 1.1 / np.linalg.norm(M, -2)
 
 
-@thorough
+@pytest.mark.thorough
 def test_whenever_proposition_1_holds_the_matrix_is_p():
     held = [0, 0]
     for seed, size in itertools.product(range(25), SIZES):
@@ -63,7 +62,7 @@ def test_whenever_proposition_1_holds_the_matrix_is_p():
     assert max(held) < 25 * len(SIZES) - 40
 
 
-@thorough
+@pytest.mark.thorough
 @each_size
 def test_the_guaranteed_scale_is_the_end_of_the_first_interval(size):
     for seed in range(4):

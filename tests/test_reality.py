@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.thorough import thorough
 from tests.tosses import CUBE, RATE, THROWER, starts, tosses, write_tosses
 from workbench.cli.main import main
 from workbench.escalation import default_solver
@@ -211,7 +210,7 @@ def test_the_command_writes_a_page_with_its_answer(folder, tmp_path, capsys):
     assert {p.name for p in out.iterdir()} >= {"subjects.csv", "over_time.csv", "search.csv", "by_phase.csv"}
 
 
-@thorough
+@pytest.mark.thorough
 def test_workers_find_what_one_process_finds(folder):
     given = {"rows": ("rigid",), "share": 0.5, "members": 0, "mu": (0.1, 0.4), "e": (0.0, 0.3)}
     one, two = (wb.reality(folder, ["box"], workers=n, **given) for n in (1, 2))

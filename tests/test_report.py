@@ -14,7 +14,6 @@ from markupsafe import escape
 from rich.console import Console
 
 import workbench as wb
-from tests.thorough import thorough
 from workbench.builtin.cases.cube import Cube
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
@@ -28,6 +27,8 @@ from workbench.builtin.reports.text.terminal import print_comparison
 from workbench.comparison.cases import compare
 from workbench.comparison.jobs import Settings
 from workbench.output import provenance
+
+pytestmark = pytest.mark.thorough
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 
@@ -108,7 +109,6 @@ def test_a_formulation_has_one_colour_on_every_page():
     assert len(set(palette(variants))) == len(variants)
 
 
-@thorough
 def test_figures_as_files(result, tmp_path):
     paths = write_figures(figures(result), tmp_path, "svg")
     assert [p.stem for p in paths] == [f.name for f in figures(result)]
@@ -148,7 +148,6 @@ def sizes_of(pdf):
     return [tuple(map(float, size)) for size in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)]
 
 
-@thorough
 def test_a_figure_is_printed_alone_at_its_size_and_the_page_is_whole_again(page, tmp_path, reader):
     (tmp_path / "report.html").write_text(page, "utf-8")
     found = reader.open(tmp_path / "report.html", script="window.print = () => {}")
@@ -162,7 +161,6 @@ def test_a_figure_is_printed_alone_at_its_size_and_the_page_is_whole_again(page,
     assert len(sizes_of(found.pdf())) > 5
 
 
-@thorough
 def test_a_printed_page_is_light_unfolded_and_cuts_nothing_off(page, tmp_path, reader):
     (tmp_path / "report.html").write_text(page, "utf-8")
     found = reader.open(tmp_path / "report.html", dark=True, folded=True)
@@ -240,7 +238,6 @@ def test_the_table_fits_the_terminal(result, width, capsys, monkeypatch):
     assert any("phantom-inertia" in line and "lemke" in line for line in rows), "names must not be cut off"
 
 
-@thorough
 def test_a_comparison_of_many_contacts_can_be_drawn():
     """Sixteen curves and more: the rows of a figure stay below what the drawing library takes."""
     chosen = [BY_NAME[x] for x in ("coulomb", "anitescu-potra", "phantom-inertia", "box", "ccp")]

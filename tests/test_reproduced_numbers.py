@@ -24,6 +24,8 @@ from workbench.comparison.jobs import Settings
 from workbench.errors import WorkbenchError
 from workbench.output import provenance
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def short():

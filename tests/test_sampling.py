@@ -82,6 +82,7 @@ def test_the_generic_optimiser_takes_a_sample_and_whoever_is_asked_for_takes_all
     assert "cvxpy:CLARABEL" not in set(result.trajectories["solver"])
 
 
+@pytest.mark.thorough
 def test_the_solver_s_error_is_measured_on_the_sampled_steps(monkeypatch):
     """All impulses too large by a thousandth: friction's error is a thousandth of it, over the bound."""
     result = with_other(monkeypatch, Off(1e-3))
@@ -147,6 +148,7 @@ def test_steps_in_their_places_are_the_run_s_own(case):
     assert np.isnan(placed.p_n[others]).all()
 
 
+@pytest.mark.thorough
 def test_tables_tell_how_many_steps_the_sample_has():
     result = compare(Wheel(), [BY_NAME["ccp"]], COULOMB, settings=replace(SETTINGS, duration=0.02))
     steps = result.runs[result.runs["sampled"]]["steps"].iloc[0]

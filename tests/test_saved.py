@@ -12,7 +12,6 @@ import pytest
 
 import workbench as wb
 from tests.test_file_comparison import redundant
-from tests.thorough import thorough
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.reports.pages.comparison import render
 from workbench.cli.main import main
@@ -21,6 +20,8 @@ from workbench.comparison.columns import TIMES
 from workbench.comparison.motion import Motion
 from workbench.errors import DataError, WorkbenchError
 from workbench.output import write_json
+
+pytestmark = pytest.mark.thorough
 
 FORMULATIONS = ["box", "coulomb"]
 EVIL = "</script></title><img src=x onerror=alert(1)>"
@@ -111,7 +112,7 @@ def but_for_provenance(page):
     return re.sub('<meta name="date"[^>]*>', "", page[:start]) + page[end:]
 
 
-@thorough
+@pytest.mark.thorough
 def test_a_page_from_disk_is_the_page_that_was_written(folders):
     found = wb.report(folders / "whole")
     assert but_for_provenance(found.html()) == but_for_provenance((folders / "whole/report.html").read_text("utf-8"))
@@ -127,7 +128,7 @@ def test_frames_come_back_with_their_units(whole, folders):
         assert pd.read_parquet(folders / f"whole/{name}.parquet").attrs["columns"] == frame.attrs["columns"]
 
 
-@thorough
+@pytest.mark.thorough
 def test_a_page_of_a_file_is_made_again_too(tmp_path):
     found = wb.compare(redundant(1), ["box", "coulomb", "ccp"])
     found.save(tmp_path / "file")
@@ -139,7 +140,7 @@ def test_a_page_of_a_file_is_made_again_too(tmp_path):
     assert (tmp_path / "twice/comparison.json").read_bytes() == (tmp_path / "file/comparison.json").read_bytes()
 
 
-@thorough
+@pytest.mark.thorough
 def test_a_case_of_ones_own_is_shown_without_running_its_code(tmp_path, capsys):
     (tmp_path / "own.py").write_text(OWN)
     wb.compare(f"{tmp_path}/own.py:Slab", ["coulomb"]).save(tmp_path / "slab")
@@ -154,7 +155,7 @@ def test_a_case_of_ones_own_is_shown_without_running_its_code(tmp_path, capsys):
     assert "run" not in capsys.readouterr().out
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("names", [["one", "two", "three"], ["three", "two", "one"]])
 def test_parts_make_the_whole(whole, folders, names):
     parts = wb.report([folders / name for name in names]).comparison

@@ -20,6 +20,8 @@ from workbench.comparison.columns import TIMES
 from workbench.errors import DataError, WorkbenchError
 from workbench.output import write_json
 
+pytestmark = pytest.mark.thorough
+
 pytest.importorskip("mujoco")
 BOX = """<mujoco model="box">
   <option timestep="0.004"/>

@@ -21,6 +21,8 @@ from workbench.scenes.stepper import SceneStepper
 from workbench.scenes.track import by_body
 from workbench.verbs.find import find_formulation
 
+pytestmark = pytest.mark.thorough
+
 SLIDES = dict(positions=[[0, 0, 0.1], [0, 0.5, 0.11]], velocities=[[1, 0.3, 0], [0.5, 0, 0]])
 H, FINE, DURATION = 6e-3, 1e-3, 0.048
 SETTINGS = Settings((H,), FINE, DURATION)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from tests.test_formulations import LAWS, VARIANTS, obeys_the_laws, rebound, solve
-from tests.thorough import thorough
 from workbench.algorithms import find_solver
 from workbench.assemble.find import compiled
 from workbench.builtin.cases import CASES
@@ -76,6 +75,7 @@ def answer_of(formulation, s, last=None):
 LOCAL = [f for f in VARIANTS if NAMED[f.name] in STEPS and f.options.get("restitution") != "poisson"]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("f", LOCAL, ids=lambda f: f.label)
 def test_a_step_obeys_the_dynamics_and_its_own_contact_laws(systems, f):
     runs = [(0, "two contacts, one constraint", False), (1, "three contacts", True)]
@@ -107,7 +107,7 @@ RUNS = [("wheel", f.name) for f in STEPS] + [
 ]  # fmt: skip
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "f"), RUNS)
 def test_the_scene_of_a_case_takes_the_steps_of_the_case(name, f):
     case, h, steps = case_of(name), 1e-3, 12

@@ -18,8 +18,6 @@ if sys.platform == "win32":
 
 import pty
 
-from tests.thorough import thorough
-
 ROOT = Path(__file__).parents[1]
 USR1, USR2, ALRM, HUP, TERM = signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGHUP, signal.SIGTERM
 
@@ -185,18 +183,19 @@ def test_what_ends_the_process_by_default_does_so_when_the_block_has_ended(numbe
     assert process(DEFAULT, int(number)) == (-number, ["ended"], "")
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize(("number", "moment"), [*zip((ALRM, TERM), moments(seed=4), strict=False)])
 def test_a_handler_may_raise_while_kernels_compile(number, moment):
     assert struck(number, moment) == []
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize(("number", "moment"), [*zip((TERM, signal.SIGINT), moments(seed=5), strict=False)])
 def test_a_command_ends_with_the_usual_code_and_leaves_nothing(number, moment):
     assert ended(number, moment) == []
 
 
+@pytest.mark.thorough
 def test_a_command_that_runs_somebody_s_file_ends_with_the_usual_code(tmp_path):
     mine = tmp_path / "mine.py"
     mine.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n")
@@ -204,7 +203,7 @@ def test_a_command_that_runs_somebody_s_file_ends_with_the_usual_code(tmp_path):
     assert process(code, f"{mine}:law") == (128 + TERM, [], "")
 
 
-@thorough
+@pytest.mark.thorough
 def test_a_command_whose_terminal_is_closed_ends_with_the_usual_code_and_leaves_nothing(tmp_path):
     child, terminal = pty.fork()
     if child == 0:

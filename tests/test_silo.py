@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.thorough import thorough
 from workbench.builtin.cases import SCENES
 from workbench.builtin.cases.silo import janssen
 from workbench.builtin.formulations import FORMULATIONS
@@ -15,6 +14,8 @@ from workbench.scenes.grains.walls import Flat, Tube
 from workbench.scenes.run import run
 from workbench.scenes.stepper import SceneStepper
 from workbench.verbs.flow import planned
+
+pytestmark = pytest.mark.thorough
 
 
 def test_janssens_share_is_the_pressure_of_a_slice_in_balance():
@@ -82,7 +83,6 @@ def off(truths):
     return np.mean([x.computed - x.theory for x in floors]) / np.mean([x.tolerance for x in floors])
 
 
-@thorough
 def test_silos_keep_janssens_law(settled):
     truths = [{x.name: x for x in silo.truths(track)} for silo, track in settled]
     assert abs(off(truths)) < 1

@@ -9,9 +9,8 @@ from axe_playwright_python.sync_playwright import Axe
 
 from docs.site import examples
 from tests import browser
-from tests.thorough import thorough
 
-pytestmark = [thorough, pytest.mark.skipif(browser.executable() is None, reason="no browser")]
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(browser.executable() is None, reason="no browser")]
 WIDTH = 360
 GRAVE = "serious", "critical"
 KINDS = "index", "tutorial", "glossary", "howto/matrix", "gallery/cases", "explanation/residuals", "reference/commands"

@@ -5,9 +5,10 @@ import re
 import pytest
 
 import workbench as wb
-from tests.thorough import thorough
 from workbench.builtin.reports.figures.comparison import figures
 from workbench.cli.main import main
+
+pytestmark = pytest.mark.thorough
 
 SHOWN = """[...document.querySelectorAll('section')].flatMap((slide, i) =>
     getComputedStyle(slide).visibility == 'visible' ? [i] : [])"""
@@ -91,7 +92,6 @@ def test_slides_are_printed_one_a_page(path, reader, tmp_path):
     assert len(found) == page.locator("section").count()
 
 
-@thorough
 def test_a_file_has_slides_too(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["export", "cube", "step.hdf5"]) == 0

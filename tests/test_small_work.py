@@ -8,7 +8,6 @@ import pytest
 
 import workbench as wb
 from tests.processes import ROOT, run, two_modules
-from tests.thorough import thorough
 from workbench.algorithms import METHODS, OF_LCPS, find_solver
 from workbench.engine import interpreted
 from workbench.problems.classes import LCP, MLCP
@@ -76,7 +75,7 @@ print(json.dumps(found))
 """
 
 
-@thorough
+@pytest.mark.thorough
 def test_verdicts_and_answers_are_those_of_compiled_code(tmp_path, monkeypatch):
     interpreted_ones = json.loads(" ".join(run(ALL_INTERPRETED, ROOT, NUMBA_CACHE_DIR=str(tmp_path))))
     monkeypatch.setattr(interpreted, "SECONDS", 0.0)
@@ -138,7 +137,7 @@ def of_project(tmp_path):
     return words
 
 
-@thorough
+@pytest.mark.thorough
 def test_large_work_and_what_comes_after_the_time_for_interpreting_are_compiled(of_project):
     few, many = interpreted.SMALL, interpreted.SMALL + 1
     assert of_project(unsought=0.0, seconds=9.0, unknowns=few) == ["3.0", "False", "False", "True"]
@@ -148,6 +147,7 @@ def test_large_work_and_what_comes_after_the_time_for_interpreting_are_compiled(
     assert of_project(unsought=0.0, seconds=9.0, unknowns=few) == ["3.0", "True", "True", "False"]
 
 
+@pytest.mark.thorough
 def test_without_time_left_for_interpreting_everything_is_compiled(of_project):
     assert of_project(unsought=0.0, seconds=0.0, unknowns=1) == ["3.0", "True", "True", "False"]
 
@@ -167,6 +167,7 @@ with interpreted.interpreting(1):
 """
 
 
+@pytest.mark.thorough
 def test_the_rest_of_an_interpreted_kernel_is_compiled_once_the_time_is_over(tmp_path):
     words = run(SLOW, two_modules(tmp_path), NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert words == ["3.0", "False", "True", "True"]

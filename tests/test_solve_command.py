@@ -264,6 +264,7 @@ def test_solve_under_another_formulation(folder, capsys):
     assert "one instant" in rows[0]["reason"]
 
 
+@pytest.mark.thorough
 def test_solve_with_a_time_limit(folder, capsys):
     """What takes too long is a row, and what comes after it is solved."""
     rng = np.random.default_rng(9)

@@ -7,7 +7,6 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from tests.thorough import thorough
 from workbench.algorithms import SOLVERS, find_solver
 from workbench.algorithms.asking import solved_by
 from workbench.algorithms.crossing import solved_by_path
@@ -46,6 +45,7 @@ def test_the_examples_are_of_every_kind_that_there_is():
     assert {kind for bridge in BRIDGES for kind in frozenset(bridge.leads).union(*bridge.leads.values())} == known
 
 
+@pytest.mark.share(6)
 @pytest.mark.parametrize("problem", KINDS)
 @pytest.mark.parametrize("name", SOLVERS.names)
 def test_a_cell_is_verified_or_refused_for_a_mathematical_reason(name, problem):
@@ -170,6 +170,7 @@ def test_no_proof_comes_over_a_bridge_that_rounds():
     assert same.path == ("intervals as bounds",)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("problem", KINDS)
 @pytest.mark.parametrize("name", SOLVERS.names)
 def test_no_chain_of_bridges_is_cheaper(name, problem):
@@ -189,6 +190,7 @@ def test_no_chain_of_bridges_is_cheaper(name, problem):
                     ahead.append((cost + bridge.cost, there.over(bridge)))
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", SOLVERS.names)
 def test_a_path_is_taken_again_where_it_leads_to_the_solver(name):
     solver = find_solver(name)
@@ -205,7 +207,7 @@ def test_a_path_is_taken_again_where_it_leads_to_the_solver(name):
             assert not other.end.size or (other.end.kind in solver.solves and solver.why_not(other.end) is None)
 
 
-@thorough
+@pytest.mark.thorough
 def test_the_command_line_prints_the_table(capsys):
     assert main(["list", "solvers", "--json"]) == 0
     records = json.loads(capsys.readouterr().out)

@@ -100,6 +100,7 @@ def test_contacts_that_the_others_cannot_do_without_end_it(monkeypatch):
     assert (on.least, on.out.tolist()) == (error, first.tolist())
 
 
+@pytest.mark.thorough
 def test_packings_are_solved_that_newton_steps_alone_leave(monkeypatch):
     monkeypatch.setattr(sphere_newton, "FIRST", 1000)
     p = packing(300, "at rest", "coulomb").blocks

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.thorough import quickly, thorough
+from tests.thorough import quickly
 from workbench.algorithms import find_solver
 from workbench.assemble import store
 from workbench.assemble.find import compiled
@@ -151,7 +151,7 @@ print(json.dumps([float(s.problem().M[0, 0]), "cvxpy" in sys.modules]))
 """
 
 
-@thorough
+@pytest.mark.thorough
 def test_a_users_own_file_is_stored_and_follows_what_it_imports(folder, tmp_path):
     """The second process needs no CVXPY; a change of a module that the file imports is seen."""
     environment = own_project(tmp_path, "SHARE = 2.0")
@@ -180,7 +180,7 @@ def edit(folder, share):
     return f"open({str(folder / 'helper.py')!r}, 'w').write('SHARE = {share}')\n"
 
 
-@thorough
+@pytest.mark.thorough
 def test_what_was_written_while_the_shell_ran_that_became_the_interpreter_is_stored(folder, tmp_path):
     environment = own_project(tmp_path, "SHARE = 2.0")
     write = f"printf 'SHARE = 5.0' > {shlex.quote(str(tmp_path / 'helper.py'))} && "
@@ -189,13 +189,14 @@ def test_what_was_written_while_the_shell_ran_that_became_the_interpreter_is_sto
     assert probe(environment) == [5.0, False]
 
 
+@pytest.mark.thorough
 def test_a_source_that_is_edited_before_it_is_imported_is_what_is_imported(folder, tmp_path):
     environment = own_project(tmp_path, "SHARE = 2.0")
     assert probe(environment, before=edit(tmp_path, 3.0)) == [3.0, True]
     assert probe(environment) == [3.0, False]
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("first", quickly(["the old version", "the new version"], "the old version".__eq__))
 def test_a_source_that_is_edited_after_it_was_imported_is_not_what_was_imported(folder, tmp_path, first):
     environment = own_project(tmp_path, "SHARE = 2.0")
@@ -209,7 +210,7 @@ def test_a_source_that_is_edited_after_it_was_imported_is_not_what_was_imported(
     assert probe(environment) == [3.0, False]
 
 
-@thorough
+@pytest.mark.thorough
 def test_a_declaration_that_uses_more_of_cvxpy_than_plain_numbers_can_do_is_stored_too(folder, tmp_path):
     environment = own_project(tmp_path, "import cvxpy as cp\nSHARE = cp.Constant(2.0)")
     (tmp_path / "own.py").write_text("import cvxpy as cp\n" + OWN.replace("SHARE * s.un", "cp.hstack([SHARE * s.un"
@@ -304,6 +305,7 @@ OPTIONS = [(f, {}) for registry in REGISTRIES for f in registry] + [
 ]  # fmt: skip
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("size", [(4, 1, 2, 2), (6, 0, 3, 2), (3, 2, 1, 1)])
 @pytest.mark.parametrize(("f", "options"), OPTIONS, ids=lambda x: getattr(x, "name", None))
 def test_plain_numbers_say_what_cvxpy_says(f, options, size):

@@ -2,10 +2,14 @@
 
 import random
 
+import pytest
+
 from tests import definitions
 from tests.inequalities import solvable
 from tests.stress import Stress, random_matrices, right_hand_side
 from workbench.certificates.theorems import THEOREMS
+
+pytestmark = pytest.mark.thorough
 
 
 def test_no_verdict_is_false_no_claim_is_refused_and_no_damage_proves_anything_false():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
-from tests.thorough import thorough
 from tests.verdicts import WRITTEN_LATER, exact, fractions, proves, samples
 from workbench.builtin.reports.pages.check import render
 from workbench.builtin.reports.text.check import to_text
@@ -26,6 +25,7 @@ def said(M):
     return list(findings(Structure.of(Matrix(M), clock() + 60, True)))
 
 
+@pytest.mark.thorough
 def test_findings_on_small_matrices_agree_with_exact_verdicts():
     seen = set()
     for M in samples(250, 4, 11):
@@ -74,6 +74,7 @@ def large():
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "yes", "no"),
     [
@@ -164,7 +165,7 @@ def test_a_check_tells_what_it_does(n):
     assert done[-1] < 6
 
 
-@thorough
+@pytest.mark.thorough
 def test_the_p_verdict_of_the_classes_is_that_of_the_page(large):
     for name, verdict in (("M", "P"), ("not M", "not P"), ("nonnegative", "not P"), ("definite", "P")):
         result = check(Matrix(large[name]), 20.0)

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from tests.thorough import thorough
 from workbench.cli.main import main
 from workbench.comparison.columns import CASE, TIMES
 from workbench.comparison.jobs import Settings
@@ -205,7 +204,7 @@ def killer(unit):
     return unit * unit
 
 
-@thorough
+@pytest.mark.thorough
 def test_a_unit_that_kills_its_worker_is_found_and_costs_no_other():
     from workbench.studies.executors import done
 
@@ -220,6 +219,7 @@ def test_a_unit_that_kills_its_worker_is_found_and_costs_no_other():
 # The command line
 
 
+@pytest.mark.thorough
 def test_a_metric_from_a_file_goes_to_the_workers(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text(
@@ -232,6 +232,7 @@ def test_a_metric_from_a_file_goes_to_the_workers(tmp_path, monkeypatch, capsys)
     assert pd.read_parquet("found/rows.parquet")["seven"].eq(7.0).all()
 
 
+@pytest.mark.thorough
 def test_the_command_line_makes_the_same_as_a_description(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text(

@@ -12,6 +12,8 @@ from workbench.comparison.columns import CASE
 from workbench.comparison.result import chosen_metrics
 from workbench.studies.tables import by_variant, errors_of, front
 
+pytestmark = pytest.mark.thorough
+
 METRICS = chosen_metrics(CASE, None)
 HOSTILE = ["own:a=</script><script>throw 1</script>", "<!--<script>", "a.b[0]:'x\"", "$\\text{<img src=x>}$"]
 

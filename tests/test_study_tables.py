@@ -49,6 +49,7 @@ def duckdb(path):
     return whole.columns, [mu for (mu,) in of_box], [x for (x,) in whole.select("velocity_error").fetchall()]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("reader", [polars, duckdb])
 def test_other_programs_read_the_rows(written, reader):
     if importlib.util.find_spec(reader.__name__) is None:

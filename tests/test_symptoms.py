@@ -27,6 +27,8 @@ from workbench.mechanics.core import FILL
 from workbench.mechanics.relaxation import Relaxation
 from workbench.step.simulation import simulate
 
+pytestmark = pytest.mark.thorough
+
 COULOMB = FORMULATIONS.find("coulomb")
 NAMES = (
     "local-velocity-error", "creep", "lift", "penetration", "slip", "rest-time", "rest-place", "spin-down",

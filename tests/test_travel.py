@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.thorough import quickly, thorough
+from tests.thorough import quickly
 from workbench.algorithms import find_solver
 from workbench.builtin.cases.wheel import Wheel
 from workbench.builtin.formulations import FORMULATIONS
@@ -71,18 +71,19 @@ def own(request, tmp_path_factory):
     return folder, python(folder, *words)
 
 
-@thorough
+@pytest.mark.thorough
 def test_what_a_script_defines_steps_alike_in_a_spawned_and_in_a_foreign_process(own):
     folder, here = own
     (folder / "elsewhere.py").write_text(ELSEWHERE, "utf-8")
     assert python(folder, "elsewhere.py", "things.pickle") == here
 
 
-@thorough
+@pytest.mark.thorough
 def test_a_run_travels_without_its_declaration_and_compiles_it_anew(own):
     assert python(own[0], "-c", RUN_ELSEWHERE) == "the same"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("registered", quickly([True, False], bool))
 def test_what_a_file_loaded_by_its_path_defines_steps_alike_in_a_foreign_process(registered, tmp_path, monkeypatch):
     copied = tmp_path / "hidden" / "strange-name.py"

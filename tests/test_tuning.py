@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.thorough import thorough
 from workbench.algorithms import best, find_solver
 from workbench.algorithms.base import EXACT
 from workbench.algorithms.tuning import Tuning
@@ -49,7 +48,7 @@ def test_solvers_without_a_number_of_iterations_refuse_one(name):
         Tuning(max_iterations=7).of(find_solver(name))
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["lemke", "murty", "proximal", "keller", "pgs", "clarabel", "auto", "cvxpy:SCS"])
 def test_an_answer_is_graded_by_the_tolerance_that_is_asked_for(name):
     """Whether its solver stops there, goes on to round-off, or is content with more."""
@@ -136,6 +135,7 @@ def test_a_method_without_iterates_says_so():
     assert NO_ITERATE in answer.solution.reason
 
 
+@pytest.mark.thorough
 def test_within_its_time_the_answer_is_the_usual_one():
     for problem, name in ((pressed(), "box"), (pressed(), "coulomb"), (chain(), None)):
         usual, timed = (wb.solve(problem, name, seconds=seconds) for seconds in (None, 60.0))

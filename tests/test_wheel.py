@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
-from tests.thorough import thorough
 from workbench.algorithms import ROUND_OFF
 from workbench.assemble.find import compiled
 from workbench.builtin.cases.wheel import Wheel
@@ -156,7 +155,7 @@ def test_exact_coulomb_slides_then_rolls_and_the_judge_agrees(run, explicit, nor
 # The sliding window
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.parametrize("label", SLIDING)
 @BOTH_LAWS
 def test_friction_and_its_direction_while_sliding(compared, normal, label):
@@ -167,7 +166,7 @@ def test_friction_and_its_direction_while_sliding(compared, normal, label):
     assert least_angle <= found.misalignment_rms <= most_angle
 
 
-@thorough
+@pytest.mark.thorough
 def test_stewart_trinkle_and_anitescu_potra_differ_by_their_normal_law_alone(compared):
     velocity, gap = (compared(tuple(SLIDING), False, normal) for normal in ("velocity", "gap"))
     with_gap, without = row(gap, "stewart-trinkle"), row(velocity, "anitescu-potra")
@@ -176,7 +175,7 @@ def test_stewart_trinkle_and_anitescu_potra_differ_by_their_normal_law_alone(com
     assert row(velocity, "stewart-trinkle").friction_rmsd == without.friction_rmsd
 
 
-@thorough
+@pytest.mark.thorough
 def test_polygon_and_box_keep_their_error_at_a_tenth_of_the_step_and_the_one_pass_hybrid_does_not(compared):
     labels = ("anitescu-potra", "box", "hybrid")
     found = compared(labels, False, "gap", (1e-3, 1e-4))
@@ -296,6 +295,7 @@ def test_ccp_started_at_its_own_gap_slides_there_like_coulomb(run):
 # The columns
 
 
+@pytest.mark.thorough
 def test_the_columns_are_those_of_the_formulary(compared, run):
     """From the runs themselves: step k beside the reference's step 10 k, states at the ends of the steps."""
     found = row(compared(tuple(SLIDING), False, "gap"), "box")
@@ -331,6 +331,7 @@ def test_the_columns_are_those_of_the_formulary(compared, run):
     assert found.steps == 1980
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("window", ["sliding", "all"])
 def test_the_error_budget_is_consistent(compared, paper, window):
     """Every part is the distance of two of the runs in a chain, which leaves the triangle inequality."""
@@ -351,6 +352,7 @@ def test_the_error_budget_is_consistent(compared, paper, window):
             assert exact[f"{error}_error"] == exact[f"{error}_discretisation"] > 0
 
 
+@pytest.mark.thorough
 def test_a_generic_optimiser_shows_as_solver_error_and_nowhere_else():
     solvers, settings = ("judice-pires", "cvxpy:CLARABEL"), Settings((1e-3,), 1e-3, 0.05)
     runs = compare(WHEEL, [find_formulation("box")], find_formulation("coulomb"), solvers, settings).runs

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.orphans import ALLOWED
-from tests.thorough import quickly, thorough
+from tests.thorough import quickly
 from workbench.comparison.jobs import processes
 
 ROOT = Path(__file__).parents[1]
@@ -50,7 +50,7 @@ PLACES = ["work", "nested", "script", "server"]
 the server of forks that imports what all workers need."""
 
 
-@thorough
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends children on Linux only")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("number", quickly([signal.SIGKILL, signal.SIGTERM, signal.SIGINT], signal.SIGKILL.__eq__))
@@ -131,6 +131,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no server of forks")
 def test_workers_find_modules_where_their_parent_does(tmp_path):
     # In the current folder somebody's own package lies, of the same name.
