@@ -10,11 +10,11 @@ from benchmarks.packings import packing
 from tests.block_problems import FORMULATIONS, KINDS, cone, intervals, polygon, pose, random_blocks, tower
 from workbench.algorithms import contact_blocks, find_solver
 from workbench.algorithms.best import HEAD, kept, show, watch
-from workbench.algorithms.block_islands import MOST_INTERVALS
 from workbench.algorithms.block_newton import solve_island
 from workbench.algorithms.contact_blocks import ENOUGH
 from workbench.algorithms.coulomb_exact import CCP as CCP_EXACT
 from workbench.algorithms.coulomb_exact import COULOMB as COULOMB_EXACT
+from workbench.algorithms.few_blocks import MOST_INTERVALS
 from workbench.errors import DataError
 from workbench.problems.bridges.dense import of_one_kind
 from workbench.problems.contact_blocks import ContactBlocks

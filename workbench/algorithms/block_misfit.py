@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.algorithms.block_islands import dense_matrix, islands, solve_dense
-from workbench.algorithms.small_cones import solve_small
+from workbench.algorithms.block_islands import dense_matrix, islands, solve_islands
+from workbench.algorithms.few_blocks import CONES
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import NO_CONE
@@ -51,10 +51,10 @@ def solve_magnified(p: ContactBlocks, x: Array) -> tuple[Array, int] | None:
     """x (X,) of one small island with cones (`block_islands`) from an almost-answer, with the iterations; None of
     others, and where nothing is to be magnified."""
     (island,) = islands(p)
-    apart: Any = misfit(p, x) if island.method is solve_small else np.zeros(1)
+    apart: Any = misfit(p, x) if island.method == CONES else np.zeros(1)
     if not apart.any():
         return None
     found = x.copy()
     harder = replace(p, c=p.c + (MAGNIFIED / p.residual(x) - 1.0) * apart)
-    iterations = solve_dense(harder, list(islands(harder)), found)
-    return found, iterations + solve_dense(p, [island], found)
+    iterations = solve_islands(harder, list(islands(harder)), found)
+    return found, iterations + solve_islands(p, [island], found)

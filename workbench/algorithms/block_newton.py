@@ -27,6 +27,7 @@ from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, minimum_deg
 from workbench.algorithms.gauss_seidel import Bodies, own_rows
 from workbench.algorithms.stages import Stages, solve_in_stages
 from workbench.arrays import Array
+from workbench.engine.stored import as_stored
 from workbench.problems.block_kernels import own_matrices
 from workbench.problems.contact_blocks import ContactBlocks, block_diagonal
 from workbench.problems.sets import DISC, NO_CONE
@@ -89,11 +90,6 @@ def scaled_blocks(p: ContactBlocks, w: Array) -> Array:
     row, width = np.repeat(p.row[:-1], m * m), np.repeat(m, m * m)
     within = np.arange(row.size) - np.repeat(offsets(m * m)[:-1], m * m)
     return p.own[0] / np.sqrt(w[row + within // width] * w[row + within % width])
-
-
-def stored(X: Any) -> tuple[Indices, Indices, Array]:
-    """first, column, values of a sparse array, as kernels take them."""
-    return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data
 
 
 def metric(laws: Laws, Z: Array) -> Metric:
@@ -190,7 +186,7 @@ class BlockNewton(Stages):
         if self.responses is None:
             return False
         V, own = self.responses
-        W = Bodies(*stored(self.J), *stored(V), own_rows(self.laws.row), self.W, V.T @ z)
+        W = Bodies(*as_stored(self.J), *as_stored(V), own_rows(self.laws.row), self.W, V.T @ z)
         blocks = LawBlocks(self.laws.row, self.laws, own, self.now, np.empty_like(self.now))
         sweeps_of_laws(W, self.free, blocks, count, z)
         self.judged()

@@ -127,23 +127,22 @@ class BlockSolver:
 
     def all_islands(self, progress: Progress) -> None:
         """Every island that is not solved yet, by the ways that the module names."""
+        p = progress.problem
+        if (p.blocks >= MANY and self.as_spheres(progress)) or (p.small and self.few(progress)):
+            return
         # Lazy, since SciPy's graphs take longer to import than small problems to solve.
         from workbench.algorithms.block_equalities import solve_equalities
-        from workbench.algorithms.block_islands import islands, solve_dense, solve_single
+        from workbench.algorithms.block_islands import islands, solve_islands, solve_single
         from workbench.algorithms.block_newton import solve_island
 
-        p = progress.problem
-        if p.blocks >= MANY and self.as_spheres(progress):
-            return
         left = [some for some in islands(p) if progress.residuals[some.blocks].max() > self.enough]
         x = progress.x.copy()
-        # Few blocks are dense matrices already: one by itself, too, goes to the dense methods then.
-        at_once = [some for some in left if some.method is not None and (some.blocks.size > 1 or p.small)]
-        if single := [some for some in left if some.blocks.size == 1 and (some.method is None or not p.small)]:
+        at_once = [some for some in left if some.method and some.blocks.size > 1 and not p.small]
+        if single := [some for some in left if some.blocks.size == 1 and not (some.method and p.small)]:
             solve_single(p, np.concatenate([some.blocks for some in single]), x)
             progress.stages.append(f"{len(single)} islands of one block")
         if at_once:
-            progress.iterations += solve_dense(p, at_once, x)
+            progress.iterations += solve_islands(p, at_once, x)
             progress.stages.append(f"{len(at_once)} small islands")
         if single or at_once:
             progress.offer(x)
@@ -160,6 +159,18 @@ class BlockSolver:
                 progress.iterations += iterations
                 progress.stages += [f"{some.blocks.size} blocks, {stage}" for stage in stages]
                 self.once_more(progress, some.blocks, unknowns, part)
+
+    def few(self, progress: Progress) -> bool:
+        """Of blocks that are dense matrices already the islands that have a method; whether that was enough."""
+        from workbench.algorithms.few_blocks import solved_few
+
+        p = progress.problem
+        done, iterations, solved = solved_few(p, self.enough, self.of_cones, progress.x, progress.residuals)
+        progress.iterations += iterations
+        if solved:
+            progress.stages.append(f"{solved} small islands")
+            progress.show()
+        return done
 
     def as_spheres(self, progress: Progress) -> bool:
         """All contacts by the methods for packings, if they are of spheres; whether that was enough."""
@@ -183,9 +194,14 @@ class BlockSolver:
 
     def enough_for(self, island: "Island") -> float:
         """The residual at which an island is left as it is."""
-        from workbench.algorithms.small_cones import solve_small
+        from workbench.algorithms.few_blocks import CONES
 
-        return ENOUGH_OF_CONES if self.enough == ENOUGH and island.method is solve_small else self.enough
+        return self.of_cones if island.method == CONES else self.enough
+
+    @property
+    def of_cones(self) -> float:
+        """The same of an island with cones."""
+        return ENOUGH_OF_CONES if self.enough == ENOUGH else self.enough
 
     def once_more(self, progress: Progress, blocks: Indices, unknowns: Indices, part: ContactBlocks) -> None:
         """An island that Newton's method over blocks leaves unsolved, with what does not fit together magnified."""

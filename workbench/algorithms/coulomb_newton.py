@@ -14,6 +14,7 @@ from workbench.algorithms.gauss_seidel import Bodies, own_rows, sweeps_of_bodies
 from workbench.algorithms.sparse_contacts import all_contacts, contact_velocity, newton_matrix
 from workbench.algorithms.stages import Stages
 from workbench.arrays import Array
+from workbench.engine.stored import as_stored
 from workbench.problems.residual import BlockSets, Iterate, measure
 from workbench.problems.sets import ASSOCIATED, COULOMB, contact_of_row
 
@@ -157,7 +158,7 @@ class BlockProblem(Contacts):
     def sweep(self, count: int, z: Array) -> bool:
         first, column, blocks = self.W
         J, sets, x = self.blocks.tocsr(), self.sets, z.reshape(-1)
-        rows = J.indptr.astype(np.int64), J.indices.astype(np.int64), J.data
+        rows = as_stored(J)
         own = blocks[column == np.repeat(np.arange(self.mu.size), np.diff(first))].ravel()
         nothing = np.zeros(x.size + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
         W = Bodies(*rows, *nothing, own_rows(sets.first), own, x)

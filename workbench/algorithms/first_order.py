@@ -25,6 +25,7 @@ from workbench.algorithms.block_sets import own_diagonal, own_mobilities
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
+from workbench.engine.stored import as_stored
 from workbench.engine.timing import clock
 from workbench.problems.classes import ConeProblem
 from workbench.problems.contact_blocks import ContactBlocks
@@ -126,12 +127,7 @@ def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, part: Indices, o
     row, column = _places(first)
     # The radius of a disc is an impulse, which a friction coefficient is not.
     sets = BlockSets(first, cone, np.where(cone == DISC, mu / D[first[:-1]], mu), lower / D, upper / D)
-    return Blocks(_stored(J), _stored(V), J.shape[1], own * D[row] * D[column], D * q, sets, part, order, D)
-
-
-def _stored(X: Any) -> tuple[Indices, Indices, Array]:
-    """first, column, values."""
-    return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data
+    return Blocks(as_stored(J), as_stored(V), J.shape[1], own * D[row] * D[column], D * q, sets, part, order, D)
 
 
 def _places(first: Indices) -> tuple[Indices, Indices]:

@@ -23,16 +23,18 @@ class Lazy:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._loaded: ModuleType | None = None
 
     def __reduce__(self) -> tuple:
         return Lazy, (self._name,)
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(_STAND_INS.get().get(self._name) or self._module(), attribute)
+        return getattr(_STAND_INS.get().get(self._name) or self._loaded or self._module(), attribute)
 
     def _module(self) -> ModuleType:
         with standing_still():
-            return imported(self._name)
+            self._loaded = imported(self._name)
+        return self._loaded
 
 
 @contextmanager

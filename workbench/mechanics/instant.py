@@ -4,10 +4,14 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import VECTOR
 from workbench.engine.lazy import sparse
+from workbench.engine.stored import stored
 from workbench.errors import DataError
 
 KINDS = {0: "frictionless", 1: "planar", 2: "sliding", 3: "sliding and torsion", 5: "sliding, torsion and rolling"}
@@ -90,14 +94,10 @@ class Instant:
             shape = shapes.get(name, (r,))
             if value.shape != shape:
                 raise DataError(f"{name} has shape {value.shape}; {shape} is needed")
-            entries = value.data if sparse.issparse(value) else value
-            if not np.isfinite(entries).all():
-                raise DataError(f"{name} has an entry that is {entries[~np.isfinite(entries)][0]}; all must be finite")
         _must_rise(self.first, R)
-        for name in ("mu", "e", "eps", "eps_b", "limit", "eps_f"):
-            value = getattr(self, name)
-            if (value < 0).any():
-                raise DataError(f"{name} = {value.min():g} is negative; {name} >= 0 is needed")
+        # What is wrong is looked for where something is.
+        if not _is_sound(given):
+            _must_be_sound(given)
 
     @property
     def contacts(self) -> int:
@@ -109,13 +109,49 @@ class Instant:
         return np.diff(self.first) - 1
 
 
+NOT_NEGATIVE = "mu", "e", "eps", "eps_b", "limit", "eps_f"
+
+
+@kernel(types.boolean(VECTOR, types.float64))
+def all_from(x, least):
+    """Whether all of x (n,) are numbers from `least` on, and finite."""
+    wrong = 0
+    for k in range(x.shape[0]):
+        wrong += not (least <= x[k] < np.inf)
+    return wrong == 0
+
+
+def _entries(value: Any) -> Array:
+    return value.data if sparse.issparse(value) else value
+
+
+def _is_sound(given: dict[str, Any]) -> bool:
+    """Whether all numbers are finite, and not negative where they must not be."""
+    parts: tuple[list[Array], list[Array]] = [], []
+    for name, value in given.items():
+        if value.dtype == float:
+            parts[name in NOT_NEGATIVE].append(_entries(value).ravel())
+    return all(all_from(np.concatenate(p), least) for p, least in zip(parts, (-np.finfo(float).max, 0.0), strict=True))
+
+
+def _must_be_sound(given: dict[str, Any]) -> None:
+    for name, value in given.items():
+        entries = _entries(value)
+        if not np.isfinite(entries).all():
+            raise DataError(f"{name} has an entry that is {entries[~np.isfinite(entries)][0]}; all must be finite")
+        if name in NOT_NEGATIVE and (value < 0).any():
+            raise DataError(f"{name} = {value.min():g} is negative; {name} >= 0 is needed")
+
+
 def _must_rise(first: NDArray[np.int64], R: int) -> None:
-    if not first.size or first[0] != 0 or first[-1] != R or (np.diff(first) < 1).any():
+    if not first.size or first[0] != 0 or first[-1] != R or (first[1:] <= first[:-1]).any():
         raise DataError(f"first = {first}; it must rise from 0 to {R}, by one at least")
 
 
 def _sparse(X: Any) -> Any:
     """A matrix, or one of a shape without entries; what is in order stays, since a copy takes longer than a contact."""
+    if isinstance(X, tuple):
+        return stored(np.zeros(X[0] + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), X)
     return X if isinstance(X, sparse.csr_array) and X.dtype == float else sparse.csr_array(X, dtype=float)
 
 
@@ -131,16 +167,17 @@ def instant(h: float, M: Any, v: Any, f: Any, **given: Any) -> Instant:
         "mu": R, "phi": r, "rate": R, "e": r, "eps": R, "g": m, "r_b": m, "eps_b": m, "limit": k, "r_f": k, "eps_f": k
     }  # fmt: skip
     values = {name: np.zeros(size) for name, size in sizes.items()}
-    values["key"], values["heading"] = np.arange(r), np.tile([1.0, 0.0], (r, 1))
+    values["key"], values["heading"] = np.arange(r), np.empty((r, 2))
+    values["heading"][:] = 1.0, 0.0
     numbers, places = given.pop("numbers", {}), given.pop("places", None)
-    strange = set(given) - set(values)
+    strange = given.keys() - values.keys()
     if strange:
         known = ", ".join(f.name for f in fields(Instant))
         raise DataError(f"an instant has no {sorted(strange)[0]}; it has {known}")
     for name, value in given.items():
         if np.ndim(value) and np.shape(value) != values[name].shape:
             raise DataError(f"{name} has shape {np.shape(value)}; {values[name].shape} is needed")
-        values[name] = np.array(np.broadcast_to(value, values[name].shape), dtype=values[name].dtype)
+        values[name][...] = value
     values["mu"][first[:-1]] = 1.0
     return Instant(
         h=h, M=_sparse(M), v=v, f=np.array(f, dtype=float), first=first, J=J, J_b=J_b,

@@ -14,12 +14,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
+from workbench.engine.compiling import kernel
 from workbench.engine.lazy import sparse
+from workbench.engine.stored import as_stored
 from workbench.errors import DataError
 from workbench.problems.inertia import CHUNK, Inertia
+from workbench.problems.islands import READ_INDICES, READ_ROW
 from workbench.problems.sets import DISC, NO_CONE
 
 MOST_RESPONSES = 20_000_000
@@ -160,7 +164,7 @@ class ContactBlocks:
         responses = self.responses
         for first in range(0, self.s.size, CHUNK if responses is None else max(self.s.size, 1)):
             V = self._response(first) if responses is None else responses
-            row_products(self.row, first, *_stored(self.rows), *_stored(V), self.b.size, W)
+            row_products(self.row, first, *as_stored(self.rows), *as_stored(V), self.b.size, W)
         A = np.empty(self.N.size)
         own_matrices(self.row, self.unknown, self.L, self.N, self.R, W, A)
         return W, A
@@ -191,7 +195,7 @@ class ContactBlocks:
 
         body = self.body.astype(np.int64)
         found = np.empty(self.blocks + int(body.max(initial=-1)) + 1, dtype=np.int64)
-        parts_over_bodies(self.row, *_stored(self.J), body, found)
+        parts_over_bodies(self.row, *as_stored(self.J), body, found)
         return found[: self.blocks]
 
     def among(self, blocks: Indices) -> "ContactBlocks":
@@ -215,12 +219,10 @@ class ContactBlocks:
 
     def moved(self, x: Array) -> Array:
         """(L W R + N) x (X,)."""
-        return self._sums(x)[0]
+        return self.small.A @ x if self.small else self._sums(x)[0]
 
     def _sums(self, x: Array) -> tuple[Array, Array]:
         """(L W R + N) x (X,), and the sizes of what its rows are the sums of."""
-        if self.small:
-            return self.small.A @ x, abs(self.small.A) @ abs(x)
         L, N, R = self.whole
         v = self.inertia.response(self.rows.T @ (R @ x)) if self.b.size else np.zeros(0)
         return L @ (self.rows @ v) + N @ x, abs(L) @ (abs(self.rows) @ abs(v)) + abs(N) @ abs(x)
@@ -249,9 +251,12 @@ class ContactBlocks:
         from workbench.problems.block_kernels import own_terms
         from workbench.problems.residual import BlockSets, block_units, by_sets
 
-        x, D, diagonal = self._asked(x), np.empty(self.size), np.empty(self.size)
+        x = self._asked(x)
+        if self.small:
+            return self.small.residuals(x)
         if not np.isfinite(x).all():
             return np.full(self.blocks, np.inf)
+        D, diagonal = np.empty(self.size), np.empty(self.size)
         A, q, sizes = self.own[1], self.free[1], self.free[2]
         block_units(self.unknown, self.cone, A, q, x, D, diagonal)
 
@@ -280,13 +285,58 @@ def block_diagonal(values: Array, row: Indices, column: Indices) -> Any:
     return sparse.csr_array((values, start + within, first), shape=(int(row[-1]), int(column[-1])))
 
 
-def _stored(X: Any) -> tuple[Indices, Indices, Array]:
-    """first, column, values of a sparse array, as kernels take them."""
-    return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data
+@kernel(types.boolean(READ_INDICES, READ_INDICES, *(READ_ROW,) * 10, READ_INDICES, READ_ROW))
+def is_sound(row, unknown, M, b, J, L, N, R, c, s, lower, upper, cone, mu):
+    """Whether `check` has nothing against blocks, as far as numbers tell; M and J are the entries of these matrices."""
+    wrong, B = 0, cone.shape[0]
+    if row.shape[0] != B + 1 or unknown.shape[0] != B + 1 or mu.shape[0] != B or row[0] != 0 or unknown[0] != 0:
+        return False
+    flat, square = 0, 0
+    for i in range(B):
+        m, k = row[i + 1] - row[i], unknown[i + 1] - unknown[i]
+        if m < 0 or k < 0:
+            return False
+        flat, square = flat + m * k, square + k * k
+    if L.shape[0] != flat or R.shape[0] != flat or N.shape[0] != square or s.shape[0] != row[B]:
+        return False
+    X = unknown[B]
+    if c.shape[0] != X or lower.shape[0] != X or upper.shape[0] != X:
+        return False
+    for x in (M, b, J, L, N, R, c, s):
+        for k in range(x.shape[0]):
+            wrong += not np.isfinite(x[k])
+    at = 0
+    for i in range(B):
+        m, k = row[i + 1] - row[i], unknown[i + 1] - unknown[i]
+        wrong += not (0 <= cone[i] <= DISC and 0.0 <= mu[i] < np.inf)
+        if cone[i] == NO_CONE:
+            for p in range(unknown[i], unknown[i + 1]):
+                wrong += not (lower[p] <= upper[p] and lower[p] < np.inf and upper[p] > -np.inf)
+        else:
+            wrong += m != k or k == 0
+            for p in range(unknown[i], unknown[i + 1]):
+                # Bounds that have no meaning may be anything but nan.
+                wrong += lower[p] != lower[p] or upper[p] != upper[p]
+            for p in range(m * k):
+                wrong += R[at + p] != (1.0 if p % (k + 1) == 0 else 0.0)
+            for a in range(row[i], row[i + 1]):
+                wrong += s[a] != 0.0
+        at += m * k
+    return wrong == 0
 
 
 def check(p: ContactBlocks) -> None:
-    """Raises DataError naming what is wrong."""
+    """Raises DataError naming what is wrong, which is looked for where something is."""
+    n, R = p.b.size, p.s.size
+    arrays = (p.M.data, p.b, p.J.data, p.L, p.N, p.R, p.c, p.s, p.lower, p.upper)
+    flat = all(x.ndim == 1 for x in (p.row, p.unknown, p.cone, p.mu, *arrays))
+    if flat and p.M.shape == (n, n) and p.J.shape == (R, n) and is_sound(p.row, p.unknown, *arrays, p.cone, p.mu):
+        _check_mass(p)
+    else:
+        _find_fault(p)
+
+
+def _find_fault(p: ContactBlocks) -> None:
     n, B = p.b.size, p.cone.size
     for name in ("row", "unknown"):
         ends = getattr(p, name)
@@ -307,6 +357,7 @@ def check(p: ContactBlocks) -> None:
         if bad.any():
             raise DataError(f"{name} has an entry that is {entries[bad][0]}; numbers are needed, finite but for bounds")
     _check_sets(p, m, k)
+    _check_mass(p)
 
 
 def _check_sets(p: ContactBlocks, m: Indices, k: Indices) -> None:
@@ -329,6 +380,9 @@ def _check_sets(p: ContactBlocks, m: Indices, k: Indices) -> None:
         place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         if (p.R[inside] != (place % np.repeat(own + 1, count) == 0)).any() or p.s[np.repeat(cones, m)].any():
             raise DataError("a block with a cone has other impulses than its unknowns; R = 1 and s = 0 are needed")
+
+
+def _check_mass(p: ContactBlocks) -> None:
     diagonal = p.M.diagonal()
     if (diagonal <= 0).any():
         i = int(np.argmin(diagonal))

@@ -12,6 +12,7 @@ from numba import types
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR, least_members, unite
 from workbench.engine.scratch import scratch_indices
+from workbench.engine.stored import as_stored
 from workbench.errors import DataError
 
 I64 = types.int64
@@ -158,13 +159,13 @@ def own_products(first, start, column, place, value, group, begin, within, at, f
 def mass_of(M: Any) -> Mass:
     """The factors of a sparse mass matrix; raises DataError where it is not positive definite."""
     n = M.shape[0]
-    pointer, index = M.indptr.astype(np.int64), M.indices.astype(np.int64)
+    pointer, index, data = as_stored(M)
     group, member, within = (np.empty(n, dtype=np.int64) for _ in range(3))
     begin, at = (np.empty(n + 1, dtype=np.int64) for _ in range(2))
     count = find_groups(pointer, index, group, begin, member, within, at)
     begin, at = begin[: count + 1], at[: count + 1]
     factor = np.empty(at[-1])
-    wrong = factorise(pointer, index, M.data, group, begin, within, at, factor)
+    wrong = factorise(pointer, index, data, group, begin, within, at, factor)
     if wrong:
         j = int(member[wrong - 1])
         raise DataError(f"the mass matrix M is not positive definite: velocity {j} has no inertia of its own")

@@ -8,7 +8,7 @@ from numba import types
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
-from workbench.engine.lazy import sparse
+from workbench.engine.stored import stored
 from workbench.mechanics.case import Case
 from workbench.mechanics.core import VELOCITY, Core
 from workbench.mechanics.instant import Instant, instant
@@ -40,16 +40,17 @@ def take_entries(A, per, stride, first, pointer, index, data):
                 k += 1
 
 
-def stored(*parts: tuple[Array, int, int, int]) -> Any:
+def of_dense(*parts: tuple[Array, int, int, int]) -> Any:
     """Dense matrices as one sparse one; (per, stride, first) tells which rows are a part's (`count_entries`)."""
-    counts = np.zeros(sum(part[0].shape[0] for part in parts), dtype=np.int64)
+    rows = sum(len(part[0]) for part in parts)
+    pointer = np.zeros(rows + 1, dtype=np.int64)
     for part in parts:
-        count_entries(*part, counts)
-    pointer = np.concatenate([[0], np.cumsum(counts)])
+        count_entries(*part, pointer[1:])
+    np.cumsum(pointer, out=pointer)
     index, data = np.empty(pointer[-1], dtype=np.int64), np.empty(pointer[-1])
     for part in parts:
         take_entries(*part, pointer, index, data)
-    return sparse.csr_array((data, index, pointer), shape=(counts.size, parts[0][0].shape[1]))
+    return stored(pointer, index, data, (rows, parts[0][0].shape[1]))
 
 
 class CaseScene(Scene):
@@ -73,18 +74,20 @@ class CaseScene(Scene):
         core.eps_b[:] = core.eps_n[:] = core.eps_t[:] = 0.0
         self.case.fill(q, v, self.data, core)
         rows = (core.r_n, core.r_t), (core.eps_n, core.eps_t)
-        rate, eps = (np.hstack([n[:, None], t.reshape(r, d)]) for n, t in rows)
-        mu = np.repeat(core.mu[:, None], 1 + d, axis=1)
-        J = stored((core.J_n, 1, 1 + d, 0), (core.J_t, d, 1 + d, 1))
+        rate, eps, mu = np.empty((r, 1 + d)), np.empty((r, 1 + d)), np.empty((r, 1 + d))
+        for whole, (normal, tangential) in zip((rate, eps), rows, strict=True):
+            whole[:, 0], whole[:, 1:] = normal, tangential.reshape(r, d)
+        mu[:] = core.mu[:, None]
+        J = of_dense((core.J_n, 1, 1 + d, 0), (core.J_t, d, 1 + d, 1))
         if (core.mu_s > core.mu).any():
             # Static friction, by the rule of `stepping.discretise`.
             slip = np.linalg.norm((J @ v).reshape(r, 1 + d)[:, 1:] + rate[:, 1:], axis=1)
             stuck = (core.mu_s > core.mu) & (slip <= core.v_th)
             mu[stuck] = core.mu_s[stuck, None]
         return instant(
-            h, stored((core.M, 1, 1, 0)), v, core.f.copy(), first=np.arange(r + 1) * (1 + d), J=J, mu=mu.ravel(),
+            h, of_dense((core.M, 1, 1, 0)), v, core.f.copy(), first=np.arange(r + 1) * (1 + d), J=J, mu=mu.ravel(),
             phi=core.phi, rate=rate.ravel(), e=core.e, eps=eps.ravel(), heading=core.heading,
-            J_b=stored((core.J_b, 1, 1, 0)), g=core.g, r_b=core.r_b, eps_b=core.eps_b,
+            J_b=of_dense((core.J_b, 1, 1, 0)), g=core.g, r_b=core.r_b, eps_b=core.eps_b,
         )  # fmt: skip
 
     def advance(self, q: Array, v: Array, h: float) -> Array:

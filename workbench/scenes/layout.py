@@ -7,10 +7,11 @@ import numpy as np
 
 from workbench.arrays import Array
 from workbench.engine.lazy import sparse
+from workbench.engine.stored import as_stored, stored
 from workbench.mechanics.instant import Instant
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import DISC, NO_CONE
-from workbench.scenes.blocks import own_axes, place_blocks, write_rows
+from workbench.scenes.blocks import COUNTS, lay_out, outline, own_axes, place_blocks, place_singles, write_rows
 from workbench.scenes.kinds import Group
 from workbench.scenes.memory import Memory
 from workbench.scenes.rows import Rows
@@ -25,40 +26,40 @@ class Layout:
 
     def __init__(self, s: Instant, rows: Rows, groups: list[Group]) -> None:
         self.instant, self.rows, self.groups, self.copies, self.main = s, rows, groups, 1, 0
-        r = s.contacts
-        self.frame, closed = unturned(r), np.zeros(r, dtype=bool)
-        k, m = np.zeros(r, dtype=np.int64), np.zeros(r, dtype=np.int64)
+        r, beside = s.contacts, s.g.size + s.limit.size
+        self.frame = np.empty((r, 2))
+        closed, k, m, order, self.block, self.target, self.jump = np.empty((7, r), dtype=np.int64)
         for g in groups:
             self.copies, self.main = g.kind.block.copies, g.kind.block.main
-            self.frame[g.members], closed[g.members] = g.of("frame"), g.of("J_n").any(axis=1)
-            k[g.members], m[g.members] = g.kind.size(self.copies)
-        rubs = s.directions > 0
-        self.rubbing, self.plain = np.flatnonzero(closed & rubs), np.flatnonzero(closed & ~rubs)
-        self.single = self.plain.size + s.g.size + s.limit.size
-        ones = np.ones(self.copies * self.single, dtype=np.int64)
-        k, m = np.concatenate([k[self.rubbing], ones]), np.concatenate([m[self.rubbing], ones])
-        self.row, self.unknown = _ends(m), _ends(k)
-        self.flat = np.stack([_ends(k * m), _ends(k * k)], axis=1)
-        self.first_single = int(self.row[self.rubbing.size])
-        self.block, self.target, self.jump = np.full(r, -1), np.full(r, -1), np.zeros(r, dtype=np.int64)
-        self.block[self.rubbing] = np.arange(self.rubbing.size)
-        self.target[self.rubbing] = self.row[: self.rubbing.size]
-        self.target[self.plain] = self.first_single + np.arange(self.plain.size)
-        self.jump[self.rubbing], self.jump[self.plain] = 1 + s.directions[self.rubbing], self.single
+            core = g.kind.core
+            outline(
+                g.states, g.members, core.place("frame").start, core.place("J_n").start, core.v.size,
+                *g.kind.size(self.copies), self.frame, closed, k, m,
+            )  # fmt: skip
+        most, counts = r + self.copies * (r + beside) + 1, np.empty(len(COUNTS), dtype=np.int64)
+        row, unknown, begin_L, begin_N = np.empty((4, most), dtype=np.int64)
+        lay_out(
+            rows.first, rows.start, closed, k, m, self.copies, beside, order, self.block, self.target, self.jump, row,
+            unknown, begin_L, begin_N, counts,
+        )  # fmt: skip
+        rubbing, plain, B, self.entries = counts.tolist()
+        self.row, self.unknown, self.begin_L, self.begin_N = (x[: B + 1] for x in (row, unknown, begin_L, begin_N))
+        self.order, self.counts, self.rubbing, self.plain = order, counts, rubbing, order[rubbing : rubbing + plain]
+        self.single, self.first_single = plain + beside, int(row[rubbing])
 
     def problem(self, b: Array, recovery: float) -> ContactBlocks:
         """The blocks, over the momentum b (n,) = M v + h f."""
         copies = self.copies
         B, X, R = self.row.size - 1, int(self.unknown[-1]), int(self.row[-1])
-        L, N, back = np.empty(self.flat[-1, 0]), np.empty(self.flat[-1, 1]), np.empty(self.flat[-1, 0])
+        L, N, back = np.empty(self.begin_L[-1]), np.empty(self.begin_N[-1]), np.empty(self.begin_L[-1])
         c, s, lower, upper, mu = np.empty(X), np.zeros(R), np.empty(X), np.empty(X), np.zeros(B)
-        cone, flat = np.full(B, NO_CONE), self.flat.ravel()
+        cone = np.full(B, NO_CONE)
         for g in self.groups:
             if g.kind.d:
                 size = g.kind.size(copies)
                 place_blocks(
-                    g.members, g.stamped(), *size, self.block, self.row, self.unknown, flat, L, N, back, c, s, lower,
-                    upper, mu,
+                    g.members, g.stamped(), *size, self.block, self.row, self.unknown, self.begin_L, self.begin_N, L, N,
+                    back, c, s, lower, upper, mu,
                 )  # fmt: skip
                 mine = self.block[g.members]
                 cone[mine[mine >= 0]] = g.kind.block.cone
@@ -83,38 +84,30 @@ class Layout:
 
     def _singles(self, recovery: float, L: Array, N: Array, R: Array, c: Array, lower: Array, upper: Array) -> None:
         """The blocks of one row: contacts without directions, bilateral rows, dry friction."""
-        s = self.instant
+        s, k = self.instant, self.rubbing
         b_n, eps_n = np.zeros(s.contacts), np.zeros(s.contacts)
         for g in self.groups:
             if not g.kind.d:
                 b_n[g.members], eps_n[g.members] = g.of("b_n")[:, 0], g.of("eps_n")[:, 0]
-        n, off = self.plain.size, np.clip(s.g / s.h, -recovery, recovery)
-        beyond = np.full(s.g.size, np.inf)
-        at, at_N, x = self.flat[self.rubbing.size, 0], self.flat[self.rubbing.size, 1], self.unknown[self.rubbing.size]
-        L[at:], R[at:] = 1.0, 1.0
-        for place, values in (
-            (N[at_N:], (eps_n[self.plain], s.eps_b, s.eps_f)),
-            (c[x:], (b_n[self.plain], s.r_b + off, s.r_f)),
-            (lower[x:], (np.zeros(n), -beyond, -s.limit)),
-            (upper[x:], (np.full(n, np.inf), beyond, s.limit)),
-        ):
-            place[:] = np.tile(np.concatenate(values), self.copies)
+        x, at = self.unknown[k], self.begin_L[k]
+        c_b = s.r_b + np.clip(s.g / s.h, -recovery, recovery) if s.g.size else s.r_b
+        place_singles(
+            self.plain, b_n, eps_n, c_b, s.eps_b, s.r_f, s.eps_f, s.limit, self.copies, self.begin_N[k], L[at:], N,
+            R[at:], c[x:], lower[x:], upper[x:],
+        )  # fmt: skip
 
     def _J(self) -> Any:
         """The rows of all blocks, of every copy of the system."""
-        s, rows, copies, n = self.instant, self.rows, self.copies, self.instant.v.size
-        width = np.diff(rows.start)
-        rubbing = np.repeat(width[self.rubbing], copies * self.jump[self.rubbing])
-        single = np.concatenate([width[self.plain], np.diff(s.J_b.indptr), np.diff(s.J_f.indptr)])
-        pointer = _ends(np.concatenate([rubbing, np.tile(single, copies)]))
-        index, data = np.empty(pointer[-1], dtype=np.int64), np.empty(pointer[-1])
-        write_rows(*rows[:5], self.frame, self.target, self.jump, copies, n, pointer, index, data)
-        for k in range(copies):
-            at = int(pointer[self.first_single + k * self.single + self.plain.size])
-            for more in (s.J_b, s.J_f):
-                index[at : at + more.nnz], data[at : at + more.nnz] = more.indices + k * n, more.data
-                at += more.nnz
-        return sparse.csr_array((data, index, pointer), shape=(pointer.size - 1, copies * n))
+        s, copies, n = self.instant, self.copies, self.instant.v.size
+        beside = as_stored(s.J_b), as_stored(s.J_f)
+        size = self.entries + copies * (s.J_b.nnz + s.J_f.nnz)
+        pointer, index = np.empty(self.row[-1] + 1, dtype=np.int64), np.empty(size, dtype=np.int64)
+        data = np.empty(size)
+        write_rows(
+            *self.rows[:5], self.frame, self.order, self.target, self.jump, self.counts, copies, n, *beside[0],
+            *beside[1], pointer, index, data,
+        )  # fmt: skip
+        return stored(pointer, index, data, (pointer.size - 1, copies * n))
 
     def impulses(self, P: Array) -> tuple[Array, Array, Array]:
         """P (R,) of the contacts in the rows of the instant, p_b (m,), p_f (k,) [N s], of impulses in all rows."""
@@ -133,7 +126,8 @@ class Layout:
         """The unknowns (X,) as they were at the last step, zero where they are new."""
         x = np.zeros(int(self.unknown[-1]))
         for sort, keys, places in self._kept():
-            x[places] = np.nan_to_num(memory.recall(sort, keys, places.shape[1]))
+            x[places] = memory.recall(sort, keys, places.shape[1])
+        x[np.isnan(x)] = 0.0
         return x
 
     def keep(self, memory: Memory, x: Array) -> None:
@@ -143,17 +137,17 @@ class Layout:
 
     def _kept(self) -> Iterator[tuple[Any, Any, Any]]:
         """Sorts, keys and places (count, .) of unknowns that belong together from step to step."""
-        s, first = self.instant, int(self.unknown[self.rubbing.size])
+        s, first = self.instant, int(self.unknown[self.rubbing])
         for g in self.groups:
             some = g.members[self.block[g.members] >= 0]
             if some.size:
                 places = self.unknown[self.block[some]][:, None] + np.arange(g.kind.block.k)
                 yield ("x", g.kind.d), s.key[some], places
         at = first + self.single * np.arange(self.copies)
-        begun = 0
         for sort, keys in ("plain", s.key[self.plain]), ("b", np.arange(s.g.size)), ("f", np.arange(s.limit.size)):
-            yield sort, keys, begun + np.arange(keys.size)[:, None] + at
-            begun += keys.size
+            if keys.size:
+                yield sort, keys, np.arange(keys.size)[:, None] + at
+            at = at + keys.size
 
 
 def normals_apart(row: Any, L: Array, N: Array, R: Array, cone: Any, mu: Array, discs: Any) -> tuple:

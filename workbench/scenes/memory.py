@@ -15,18 +15,22 @@ class Memory:
 
     def recall(self, sort: Any, keys: Any, width: int) -> Array:
         """The rows (count, width) that were kept for these keys at the last step."""
-        found = np.full((keys.size, width), np.nan)
-        known, rows = self.kept.get(sort, (keys[:0], found[:0]))
-        if known.size and rows.shape[1] == width:
-            at = np.minimum(np.searchsorted(known, keys), known.size - 1)
-            same = known[at] == keys
-            found[same] = rows[at[same]]
+        known, rows = self.kept.get(sort, (None, None))
+        if known is None or rows.shape[1] != width:
+            return np.full((keys.size, width), np.nan)
+        # From step to step little comes or goes.
+        if known.shape == keys.shape and (known == keys).all():
+            return rows.copy()
+        found, order = np.full((keys.size, width), np.nan), np.argsort(known, kind="stable")
+        at = order[np.minimum(np.searchsorted(known, keys, sorter=order), known.size - 1)]
+        same = known[at] == keys
+        found[same] = rows[at[same]]
         return found
 
     def keep(self, sort: Any, keys: Any, rows: Array) -> None:
-        """In the place of what was kept of this sort."""
-        order = np.argsort(keys, kind="stable")
-        self.kept[sort] = keys[order], rows[order]
+        """In the place of what was kept of this sort; keys without rows are none."""
+        if keys.size:
+            self.kept[sort] = keys, rows.copy()
 
     def forget(self) -> None:
         """All of it."""

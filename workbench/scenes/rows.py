@@ -14,6 +14,7 @@ from numba import types
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, VECTOR
+from workbench.engine.stored import as_stored
 from workbench.mechanics.instant import Instant
 from workbench.problems.mass import Mass, own_products
 
@@ -107,13 +108,13 @@ def contact_rows(s: Instant) -> Rows:
     """The contact rows of an instant."""
     first = s.first
     r, n = s.contacts, s.v.size
-    pointer, index = s.J.indptr.astype(np.int64), s.J.indices.astype(np.int64)
+    pointer, index, data = as_stored(s.J)
     start, place, scratch = (np.empty(size, dtype=np.int64) for size in (r + 1, r + 1, n))
     count_columns(first, pointer, index, start, place, scratch)
     scale, mu = np.empty(s.mu.size), np.empty(r)
     isotropic(first, s.mu, scale, mu)
     column, value = np.empty(start[-1], dtype=np.int64), np.empty(place[-1])
-    fill_rows(first, pointer, index, s.J.data, scale, start, place, scratch, column, value)
+    fill_rows(first, pointer, index, data, scale, start, place, scratch, column, value)
     return Rows(first, start, column, place, value, scale, mu)
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.engine.lazy import sparse
+from workbench.engine.stored import stored
 from workbench.scenes.mujoco.package import mujoco
 
 Indices = NDArray[np.int32]
@@ -32,7 +33,7 @@ class Forces:
             model.opt.integrator = mj.mjtIntegrator.mjINT_IMPLICITFAST
         elif self.kind == "rk4":
             model.opt.integrator = mj.mjtIntegrator.mjINT_EULER
-        lower = stored(np.arange(1.0, model.nC + 1), model.M_rownnz, model.M_rowadr, model.M_colind, model.nv)
+        lower = rows_of(np.arange(1.0, model.nC + 1), model.M_rownnz, model.M_rowadr, model.M_colind, model.nv)
         both = sparse.csr_array(lower + lower.T - sparse.diags_array(lower.diagonal()))
         self.taken, self.places = both.data.astype(int) - 1, (both.indices, both.indptr)
         self.diagonal = np.flatnonzero(both.indices == np.repeat(np.arange(model.nv), np.diff(both.indptr)))
@@ -52,7 +53,7 @@ class Forces:
             M, f = self._discrete(data, M, f)
         if self.kind.startswith("implicit"):
             mj.mj_implicit(m, data)
-            D = stored(data.qDeriv, m.D_rownnz, m.D_rowadr, m.D_colind, m.nv)
+            D = rows_of(data.qDeriv, m.D_rownnz, m.D_rowadr, m.D_colind, m.nv)
             M = M - 0.5 * m.opt.timestep * (D + D.T)
         else:
             mj.mj_Euler(m, data)
@@ -82,16 +83,16 @@ class Forces:
         tendons, actuators = data.efm_tid[: data.nefmT], data.efm_aid[: data.nefmA]
         outputs = m.actuator_outadr[actuators]
         J = sparse.vstack([
-            stored(data.ten_J, m.ten_J_rownnz, m.ten_J_rowadr, m.ten_J_colind, m.nv)[tendons],
-            stored(data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind, m.nv)[outputs],
+            rows_of(data.ten_J, m.ten_J_rownnz, m.ten_J_rowadr, m.ten_J_colind, m.nv)[tendons],
+            rows_of(data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind, m.nv)[outputs],
         ])  # fmt: skip
         scale = np.append(data.efm_ts[: tendons.size], data.efm_as[: actuators.size])
         M = M + sparse.diags_array(data.efm_diag) + J.T @ sparse.diags_array(scale) @ J
         return M + self._symmetric(data.efm_fluid), f + data.efm_c + data.efm_ca
 
 
-def stored(values: Array, lengths: Indices, starts: Indices, columns: Indices, n: int) -> Any:
+def rows_of(values: Array, lengths: Indices, starts: Indices, columns: Indices, n: int) -> Any:
     """A matrix (rows, n) of which MuJoCo keeps so many entries of every row from a start on."""
     ends = np.append(0, np.cumsum(lengths))
     at = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)
-    return sparse.csr_array((values[at], columns[at], ends), shape=(len(lengths), n))
+    return stored(ends, columns[at].astype(np.int64), values[at], (len(lengths), n))

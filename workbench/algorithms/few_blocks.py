@@ -1,0 +1,181 @@
+"""The dense methods of islands of contact blocks; and blocks that are few in one compiled call, with all residuals.
+
+Each island is the dense problem F = A x + q, A = L W R + N. Unknowns that are not negative go to Lemke's method,
+symmetric blocks with other bounds to that for MLCPs; those with friction cones, and limits, boxes or bilateral rows
+beside them, to the solver of some contacts in one go. What has none of these is left to others (`block_newton`).
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from workbench.algorithms.lemke.method import lemke_kernel
+from workbench.algorithms.proximal import proximal_kernel
+from workbench.algorithms.small_cones import VERIFIED, solve_small
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy
+from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
+from workbench.problems.islands import READ_INDICES
+from workbench.problems.residual import BLOCK_SETS, READ_ROW, BlockSets
+from workbench.problems.sets import NO_CONE
+from workbench.problems.small_blocks import few_residuals
+
+MOST_INTERVALS, MOST_CONES = 1200, 150
+"""Unknowns up to which an island of intervals, and one with cones, goes to the dense methods."""
+STARTS = 3
+"""Times that the solver of small islands with cones begins, from where it ended, until it comes to `VERIFIED`."""
+NO_METHOD, NOT_NEGATIVE, BOUNDED, CONES = range(4)
+"""Which method an island goes to."""
+
+I64 = types.int64
+
+
+@kernel(types.void(READ_INDICES, READ_ROW, READ_ROW, READ_ROW, BLOCK_SETS, INDICES, INDICES, INDICES, INDICES))
+def choose(row, L, N, R, sets, part, members, size, method):
+    """Of every island, at its least block: how many blocks and unknowns it has, and its method; all (B,).
+
+    Blocks are symmetric where R = L^T and N is.
+    """
+    first, cone, _, lower, upper = sets
+    B = cone.shape[0]
+    for i in range(B):
+        members[i], size[i], method[i] = 0, 0, NOT_NEGATIVE
+    for i in range(B):
+        p = part[i]
+        members[p] += 1
+        size[p] += first[i + 1] - first[i]
+        if cone[i] != NO_CONE:
+            method[p] = CONES
+        elif method[p] == NOT_NEGATIVE:
+            for k in range(first[i], first[i + 1]):
+                if lower[k] != 0.0 or upper[k] != np.inf:
+                    method[p] = BOUNDED
+    for i in range(B):
+        if part[i] == i:
+            too_many = size[i] > (MOST_CONES if method[i] == CONES else MOST_INTERVALS)
+            if too_many or (method[i] == BOUNDED and members[i] == 1):
+                method[i] = NO_METHOD
+    at_L, at_N = 0, 0
+    for i in range(B):
+        m, k = row[i + 1] - row[i], first[i + 1] - first[i]
+        if method[part[i]] == BOUNDED:
+            apart = 0
+            for p in range(k):
+                for a in range(m):
+                    apart += L[at_L + p * m + a] != R[at_L + a * k + p]
+                for q in range(p):
+                    apart += N[at_N + p * k + q] != N[at_N + q * k + p]
+            if apart:
+                method[part[i]] = NO_METHOD
+        at_L, at_N = at_L + k * m, at_N + k * k
+
+
+@kernel(I64(MATRIX, VECTOR, BLOCK_SETS, I64, VECTOR, INDICES))
+def solve_dense(A, q, sets, method, z, info):
+    """One island as a dense problem, from z (n,), which takes the answer; returns the iterations."""
+    _, _, mu, lower, upper = sets
+    if method == NOT_NEGATIVE:
+        lemke_kernel(A, q, lower, upper, mu, 0, z, info)
+        return info[0]
+    if method == BOUNDED:
+        proximal_kernel(A, q, lower, upper, mu, 0, z, info)
+        return info[0]
+    steps = 0
+    for _ in range(STARTS):
+        residual = solve_small(A, q, sets, z, z, info)
+        steps += info[0]
+        if not VERIFIED < residual < np.inf:
+            break
+    return steps
+
+
+@kernel(I64(BLOCK_SETS, INDICES, I64, I64, I64, I64, MATRIX, VECTOR, VECTOR, INDICES))
+def solve_one(sets, part, island, blocks, unknowns, method, A, q, x, info):
+    """An island of all blocks by a method, from x (X,), which takes the answer where it is finite; the iterations."""
+    first, cone, mu, lower, upper = sets
+    place, ends = scratch_indices(unknowns), scratch_indices(blocks + 1)
+    kinds, coefficient = scratch_indices(blocks), scratch(blocks)
+    own, free, z = scratch_matrix(unknowns, unknowns), scratch(unknowns), scratch(unknowns)
+    low, high = scratch(unknowns), scratch(unknowns)
+    count, at = 0, 0
+    ends[0] = 0
+    for i in range(part.shape[0]):
+        if part[i] == island:
+            for k in range(first[i], first[i + 1]):
+                place[at] = k
+                at += 1
+            kinds[count], coefficient[count], ends[count + 1] = cone[i], mu[i], at
+            count += 1
+    for a in range(unknowns):
+        k = place[a]
+        free[a], z[a], low[a], high[a] = q[k], x[k], lower[k], upper[k]
+        for b in range(unknowns):
+            own[a, b] = A[k, place[b]]
+    steps = solve_dense(own, free, BlockSets(ends, kinds, coefficient, low, high), method, z, info)
+    finite = True
+    for a in range(unknowns):
+        finite = finite and np.isfinite(z[a])
+    if finite:
+        for a in range(unknowns):
+            x[place[a]] = z[a]
+    return steps
+
+
+@kernel(
+    types.boolean(
+        READ_INDICES, READ_ROW, READ_ROW, READ_ROW, BLOCK_SETS, INDICES, MATRIX, VECTOR, VECTOR, VECTOR,
+        types.float64, types.float64, VECTOR, VECTOR, INDICES,
+    )
+)  # fmt: skip
+def solve_few(row, L, N, R, sets, part, A, own, q, sizes, enough, of_cones, x, residuals, info):
+    """The islands whose residuals are more than `enough`, with cones more than `of_cones`; whether none is any more.
+
+    x (X,), residuals (B,): an answer and its residuals, replaced island by island where a better one is found.
+    info (2,): iterations, and islands that went to a method.
+    """
+    first, cone = sets.first, sets.cone
+    B, X = cone.shape[0], x.shape[0]
+    trial, found, worst, method = scratch(X), scratch(B), scratch(B), scratch_indices(B)
+    size, members, one = scratch_indices(B), scratch_indices(B), scratch_indices(1)
+    copy(x, trial)
+    choose(row, L, N, R, sets, part, members, size, method)
+    for i in range(B):
+        worst[i] = 0.0
+    for i in range(B):
+        worst[part[i]] = max(worst[part[i]], residuals[i])
+    iterations, solved = 0, 0
+    for p in range(B):
+        # Cones that are not solved yet are not left before their solver has tried.
+        if part[p] == p and worst[p] > enough and method[p] != NO_METHOD:
+            iterations += solve_one(sets, part, p, members[p], size[p], method[p], A, q, trial, one)
+            solved += 1
+    info[0], info[1] = iterations, solved
+    if solved:
+        few_residuals(sets, part, A, own, q, sizes, trial, found)
+        for p in range(B):
+            if part[p] == p:
+                largest = 0.0
+                for i in range(p, B):
+                    if part[i] == p:
+                        largest = max(largest, found[i])
+                if largest < worst[p]:
+                    worst[p] = largest
+                    for i in range(p, B):
+                        if part[i] == p:
+                            residuals[i] = found[i]
+                            for k in range(first[i], first[i + 1]):
+                                x[k] = trial[k]
+    left = 0
+    for p in range(B):
+        left += part[p] == p and not worst[p] <= (of_cones if method[p] == CONES else enough)
+    return left == 0
+
+
+def solved_few(problem: Any, enough: float, of_cones: float, x: Any, residuals: Any) -> tuple[bool, int, int]:
+    """`solve_few` on a problem that has `small`: whether that is enough, iterations, islands that were solved."""
+    s, p, info = problem.small, problem, np.zeros(2, dtype=np.int64)
+    done = solve_few(
+        p.row, p.L, p.N, p.R, s.sets, s.part, s.A, s.own[1], s.q, s.sizes, enough, of_cones, x, residuals, info
+    )  # fmt: skip
+    return done, int(info[0]), int(info[1])
