@@ -39,7 +39,8 @@ def ranges(starts: Indices, some: Indices) -> Indices:
 
 def sets_of(p: ContactBlocks) -> BlockSets:
     """All sets, as kernels take them."""
-    return BlockSets(*(np.require(y, requirements="W") for y in (p.unknown, p.cone, p.mu, p.lower, p.upper)))
+    given: Any = (np.require(y, requirements="W") for y in (p.unknown, p.cone, p.mu, p.lower, p.upper))
+    return BlockSets(*given)
 
 
 def islands(p: ContactBlocks) -> Iterator[Island]:

@@ -1,8 +1,9 @@
 """The dense methods of islands of contact blocks; and blocks that are few in one compiled call, with all residuals.
 
 Each island is the dense problem F = A x + q, A = L W R + N. Unknowns that are not negative go to Lemke's method,
-symmetric blocks with other bounds to that for MLCPs; those with friction cones, and limits, boxes or bilateral rows
-beside them, to the solver of some contacts in one go. What has none of these is left to others (`block_newton`).
+symmetric blocks with other bounds to that for MLCPs. Blocks with friction cones, with limits, boxes or bilateral rows
+beside them, and those of bounds that are not symmetric, go to the solver of some contacts in one go. What is larger,
+and a block of bounds by itself, is left to others (`block_newton`, `block_sweeps`).
 """
 
 from typing import Any
@@ -25,7 +26,7 @@ MOST_INTERVALS, MOST_CONES = 1200, 150
 """Unknowns up to which an island of intervals, and one with cones, goes to the dense methods."""
 STARTS = 3
 """Times that the solver of small islands with cones begins, from where it ended, until it comes to `VERIFIED`."""
-NO_METHOD, NOT_NEGATIVE, BOUNDED, CONES = range(4)
+NO_METHOD, NOT_NEGATIVE, BOUNDED, MIXED, CONES = range(5)
 """Which method an island goes to."""
 
 I64 = types.int64
@@ -67,7 +68,7 @@ def choose(row, L, N, R, sets, part, members, size, method):
                 for q in range(p):
                     apart += N[at_N + p * k + q] != N[at_N + q * k + p]
             if apart:
-                method[part[i]] = NO_METHOD
+                method[part[i]] = MIXED if size[part[i]] <= MOST_CONES else NO_METHOD
         at_L, at_N = at_L + k * m, at_N + k * k
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import VECTOR
+from workbench.engine.kernels import MATRIX, VECTOR
 from workbench.engine.lazy import sparse
 from workbench.engine.stored import stored
 from workbench.errors import DataError
@@ -95,8 +95,12 @@ class Instant:
             if value.shape != shape:
                 raise DataError(f"{name} has shape {value.shape}; {shape} is needed")
         _must_rise(self.first, R)
+        matrices = (x.data for x in (self.M, self.J, self.J_b, self.J_f))
+        numbers = (given[name] for name in (*SIGNED, *NOT_NEGATIVE, "heading"))
         # What is wrong is looked for where something is.
-        if not _is_sound(given):
+        beside = [*self.numbers.values(), *(() if self.places is None else vars(self.places).values())]
+        sound = is_sound(*matrices, *map(np.ascontiguousarray, numbers))
+        if not (sound and all(np.isfinite(x).all() for x in beside)):
             _must_be_sound(given)
 
     @property
@@ -112,26 +116,26 @@ class Instant:
 NOT_NEGATIVE = "mu", "e", "eps", "eps_b", "limit", "eps_f"
 
 
-@kernel(types.boolean(VECTOR, types.float64))
-def all_from(x, least):
-    """Whether all of x (n,) are numbers from `least` on, and finite."""
+SIGNED = "v", "f", "phi", "rate", "g", "r_b", "r_f"
+
+
+@kernel(types.boolean(*(VECTOR,) * 17, MATRIX))
+def is_sound(M, J, J_b, J_f, v, f, phi, rate, g, r_b, r_f, mu, e, eps, eps_b, limit, eps_f, heading):
+    """Whether all numbers are finite, and none negative that must not be; of matrices the entries."""
     wrong = 0
-    for k in range(x.shape[0]):
-        wrong += not (least <= x[k] < np.inf)
+    for x in (M, J, J_b, J_f, v, f, phi, rate, g, r_b, r_f):
+        for k in range(x.shape[0]):
+            wrong += not np.isfinite(x[k])
+    for x in (mu, e, eps, eps_b, limit, eps_f):
+        for k in range(x.shape[0]):
+            wrong += not 0.0 <= x[k] < np.inf
+    for i in range(heading.shape[0]):
+        wrong += not (np.isfinite(heading[i, 0]) and np.isfinite(heading[i, 1]))
     return wrong == 0
 
 
 def _entries(value: Any) -> Array:
     return value.data if sparse.issparse(value) else value
-
-
-def _is_sound(given: dict[str, Any]) -> bool:
-    """Whether all numbers are finite, and not negative where they must not be."""
-    parts: tuple[list[Array], list[Array]] = [], []
-    for name, value in given.items():
-        if value.dtype == float:
-            parts[name in NOT_NEGATIVE].append(_entries(value).ravel())
-    return all(all_from(np.concatenate(p), least) for p, least in zip(parts, (-np.finfo(float).max, 0.0), strict=True))
 
 
 def _must_be_sound(given: dict[str, Any]) -> None:

@@ -6,6 +6,8 @@ import numpy as np
 
 from workbench.arrays import Array
 
+NOTHING: tuple[Any, Array] = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
+
 
 class Memory:
     """Rows of numbers by the keys of contacts, of several sorts. What is new begins as nan."""
@@ -15,8 +17,8 @@ class Memory:
 
     def recall(self, sort: Any, keys: Any, width: int) -> Array:
         """The rows (count, width) that were kept for these keys at the last step."""
-        known, rows = self.kept.get(sort, (None, None))
-        if known is None or rows.shape[1] != width:
+        known, rows = self.kept.get(sort, NOTHING)
+        if not known.size or rows.shape[1] != width:
             return np.full((keys.size, width), np.nan)
         # From step to step little comes or goes.
         if known.shape == keys.shape and (known == keys).all():

@@ -9,11 +9,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
+from workbench.engine.compiling import kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
+
+PAIRS = types.Array(types.int64, 2, "C")
 
 
 class Step(NamedTuple):
@@ -87,39 +92,73 @@ class Track:
         return len(self.contacts) == self.wanted
 
 
+@kernel(
+    types.void(
+        types.float64, MATRIX, INDICES, VECTOR, VECTOR, VECTOR, MATRIX, PAIRS, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX,
+        VECTOR,
+    )
+)  # fmt: skip
+def add_up(h, centre, first, P, u, phi, point, pair, acts, wrench, place, slide, scalars, held):
+    """The rows of `Step`, all zero and the gap inf at first; scalars (3, B) are load, gap and slip."""
+    on_contact, sliding, arm, moment = np.zeros(6), np.zeros(3), np.zeros(3), np.zeros(3)
+    for i in range(phi.shape[0]):
+        a = first[i]
+        on_contact[:] = sliding[:] = 0.0
+        for k in range(a, first[i + 1]):
+            for c in range(6):
+                on_contact[c] += P[k] * acts[k, c] / h
+            # Directions of torsion and rolling push nothing along: what is left are the sliding directions.
+            if k > a:
+                for c in range(3):
+                    sliding[c] += u[k] * acts[k, c]
+        p_n = max(P[a], 0.0) / h
+        speed = np.sqrt(sliding[0] ** 2 + sliding[1] ** 2 + sliding[2] ** 2)
+        for side in range(2):
+            body, sign = pair[i, side], 2.0 * side - 1.0
+            if body < 0:
+                for c in range(3):
+                    held[c] -= sign * p_n * acts[a, c]
+                continue
+            for c in range(3):
+                arm[c] = point[i, c] - centre[body, c]
+            for c in range(3):
+                one, two = (c + 1) % 3, (c + 2) % 3
+                moment[c] = on_contact[3 + c] + arm[one] * on_contact[two] - arm[two] * on_contact[one]
+            for c in range(3):
+                wrench[body, c] += sign * on_contact[c]
+                wrench[body, 3 + c] += sign * moment[c]
+                place[body, c] += p_n * point[i, c]
+                slide[body, c] += sign * p_n * sliding[c]
+            scalars[0, body] += p_n
+            scalars[1, body] = min(scalars[1, body], phi[i])
+            scalars[2, body] += p_n * speed
+    for body in range(centre.shape[0]):
+        load = scalars[0, body]
+        share = load if load > 0.0 else 1.0
+        scalars[2, body] /= share
+        for c in range(3):
+            place[body, c] = place[body, c] / share if load > 0.0 else np.nan
+            slide[body, c] /= share
+        if scalars[1, body] == np.inf:
+            scalars[1, body] = np.nan
+
+
 def by_body(
     bodies: int, centre: Array, places: Places, first: NDArray[np.int64], P: Array, u: Array, phi: Array, h: float
 ) -> Step:
     """The contacts of a step by body: `centre` of mass (B, 3) [m] at its start, impulses P (R,) [N s] in it, velocities
     u = J v+ (R,) at its end, gaps phi (r,) [m], and where the contacts are; rows as in `mechanics.instant.Instant`.
     """
-    force_of_row = P[:, None] * places.acts / h
-    starts = first[:-1]
-    if not len(starts):
-        return _nothing(bodies)
-    on_contact = np.add.reduceat(force_of_row, starts)
-    velocity = u[:, None] * places.acts[:, :3]
-    velocity[starts] = 0.0
-    # Directions of torsion and rolling push nothing along: what is left are the sliding directions.
-    sliding = np.add.reduceat(velocity, starts)
-    p_n = np.maximum(P[starts], 0.0) / h
-    wrench, place, slide = (np.zeros((bodies, k)) for k in (6, 3, 3))
-    load, slip, gap = np.zeros(bodies), np.zeros(bodies), np.full(bodies, np.inf)
-    for side, sign in ((0, -1.0), (1, 1.0)):
-        there = places.pair[:, side] >= 0
-        body, force = places.pair[there, side], on_contact[there, :3]
-        moment = on_contact[there, 3:] + np.cross(places.point[there] - centre[body], force)
-        np.add.at(wrench, body, sign * np.concatenate([force, moment], axis=1))
-        np.add.at(load, body, p_n[there])
-        np.add.at(place, body, (p_n[:, None] * places.point)[there])
-        np.add.at(slide, body, sign * (p_n[:, None] * sliding)[there])
-        np.add.at(slip, body, (p_n * np.linalg.norm(sliding, axis=1))[there])
-        np.minimum.at(gap, body, phi[there])
-    normal = p_n[:, None] * places.acts[starts, :3]
-    held = normal[places.pair[:, 0] < 0].sum(axis=0) - normal[places.pair[:, 1] < 0].sum(axis=0)
-    share = np.where(load > 0, load, 1.0)
-    place = np.where(load[:, None] > 0, place / share[:, None], np.nan)
-    return Step(wrench, place, load, np.where(np.isinf(gap), np.nan, gap), slide / share[:, None], slip / share, held)
+    wrench, place, slide, scalars = np.zeros((bodies, 6)), *np.zeros((2, bodies, 3)), np.zeros((3, bodies))
+    scalars[1], held = np.inf, np.zeros(3)
+    rows = (np.ascontiguousarray(x, dtype=float) for x in (P, u, phi, places.point))
+    add_up(
+        h, np.ascontiguousarray(centre, dtype=float), np.ascontiguousarray(first, dtype=np.int64), *rows,
+        np.ascontiguousarray(places.pair, dtype=np.int64), np.ascontiguousarray(places.acts, dtype=float), wrench,
+        place, slide, scalars, held,
+    )  # fmt: skip
+    load, gap, slip = scalars
+    return Step(wrench, place, load, gap, slide, slip, held)
 
 
 def stacked(rows: Sequence[Step], bodies: int) -> Step:
