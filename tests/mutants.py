@@ -248,7 +248,8 @@ def _test(folder: Path, tests: Sequence[str]) -> None:
         silence = os.open(folder / "said.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(silence, 1)
         os.dup2(silence, 2)
-        options = ["-x", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}"]
+        # Thorough ones too.
+        options = ["-x", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", "-m", ""]
         # File by file: most mutants fail in the first, and need not wait for what the others import.
         code = next(filter(None, (int(pytest.main([*options, name])) for name in tests)), 0)
     finally:
