@@ -77,9 +77,9 @@ class Alternating:
             right = self.rho * self.x + NEAR * self.free - b.q - self.g
             right[self.normals] -= self.shift()
             # (W + c I)^-1 = (I - J (c I + V^T J)^-1 V^T) / c, W = J V^T.
-            scatter(*b.V, right, self.v)
+            scatter(b.V, right, self.v)
             free = np.empty_like(right)
-            gather(*b.J, -self.factors.solve(self.v), right, free)
+            gather(b.J, -self.factors.solve(self.v), right, free)
             free /= self.rho + NEAR
             ahead = RELAXED * free + (1.0 - RELAXED) * self.x
             x = ahead + self.g / self.rho

@@ -13,10 +13,11 @@ import numpy as np
 from numba import types
 
 from workbench.algorithms.block_sets import project_blocks
-from workbench.algorithms.first_order import STORED, Blocks, FirstOrder, gather, scatter
+from workbench.algorithms.first_order import Blocks, FirstOrder, gather, scatter
 from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import VECTOR
+from workbench.engine.stored import STORED
 from workbench.problems.residual import BLOCK_SETS
 from workbench.problems.sets import ASSOCIATED, DISC
 
@@ -53,11 +54,10 @@ class Iterates(NamedTuple):
     u: Array
 
 
-ROWS = types.Tuple(STORED)
 ITERATES = argument_type(Iterates, *(VECTOR,) * 8)
 
 
-@kernel(types.void(ROWS, ROWS, VECTOR, BLOCK_SETS, types.int64, ITERATES))
+@kernel(types.void(STORED, STORED, VECTOR, BLOCK_SETS, types.int64, ITERATES))
 def accelerated(J, V, q, sets, count, on):
     """`count` iterations; J, V, q and sets are those of `first_order.Blocks`."""
     x, u_x, y, u_y, pace, v, new, u = on
@@ -66,8 +66,8 @@ def accelerated(J, V, q, sets, count, on):
             for k in range(q.shape[0]):
                 new[k] = y[k] - u_y[k] / pace[1]
             project_blocks(sets, new)
-            scatter(*V, new, v)
-            gather(*J, v, q, u)
+            scatter(V, new, v)
+            gather(J, v, q, u)
             curved = moved = uphill = 0.0
             for k in range(q.shape[0]):
                 curved += (new[k] - y[k]) * (u[k] - u_y[k])

@@ -37,12 +37,6 @@ def ranges(starts: Indices, some: Indices) -> Indices:
     return np.repeat(starts[some] - np.append(0, np.cumsum(length))[:-1], length) + np.arange(length.sum())
 
 
-def sets_of(p: ContactBlocks) -> BlockSets:
-    """All sets, as kernels take them."""
-    given: Any = (np.require(y, requirements="W") for y in (p.unknown, p.cone, p.mu, p.lower, p.upper))
-    return BlockSets(*given)
-
-
 def islands(p: ContactBlocks) -> Iterator[Island]:
     """All islands of a problem."""
     order = np.argsort(p.part, kind="stable")
@@ -50,7 +44,7 @@ def islands(p: ContactBlocks) -> Iterator[Island]:
     k = np.diff(p.unknown)
     ordered, at = ranges(p.unknown, order), np.append(0, np.cumsum(k[order]))
     members, size, method = np.empty((3, p.blocks), dtype=np.int64)
-    choose(p.row, p.L, p.N, p.R, sets_of(p), p.part, members, size, method)
+    choose(p.arrays, p.part, members, size, method)
     for a, b in pairwise([*first.tolist(), order.size]):
         yield Island(order[a:b], ordered[at[a] : at[b]], int(method[order[a]]))
 
@@ -69,7 +63,7 @@ def _matrix(p: ContactBlocks, some: list[Island]) -> Any:
 def dense_matrix(p: ContactBlocks) -> Array:
     """L W R + N (X, X) of a small island."""
     A = _matrix(p, list(islands(p)))
-    return p.small.A if A is None else A.toarray()
+    return p.small.few.A if A is None else A.toarray()
 
 
 def solve_islands(p: ContactBlocks, some: list[Island], x: Array) -> int:
@@ -78,7 +72,7 @@ def solve_islands(p: ContactBlocks, some: list[Island], x: Array) -> int:
     q, info, iterations, first = p.free[1], np.zeros(1, dtype=np.int64), 0, 0
     for island in some:
         u, blocks = island.unknowns, island.blocks
-        own = p.small.A[np.ix_(u, u)] if A is None else A[first : first + u.size, first : first + u.size].toarray()
+        own = p.small.few.A[np.ix_(u, u)] if A is None else A[first : first + u.size, first : first + u.size].toarray()
         ends, z = np.append(0, np.cumsum(np.diff(p.unknown)[blocks])), x[u]
         sets = BlockSets(ends, p.cone[blocks], p.mu[blocks], p.lower[u], p.upper[u])
         iterations += solve_dense(own, q[u], sets, island.method, z, info)

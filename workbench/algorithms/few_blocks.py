@@ -17,10 +17,10 @@ from workbench.algorithms.small_cones import VERIFIED, solve_small
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy
 from workbench.engine.scratch import scratch, scratch_indices, scratch_matrix
-from workbench.problems.islands import READ_INDICES
-from workbench.problems.residual import BLOCK_SETS, READ_ROW, BlockSets
+from workbench.problems.block_kernels import BLOCKS
+from workbench.problems.residual import BLOCK_SETS, BlockSets
 from workbench.problems.sets import NO_CONE
-from workbench.problems.small_blocks import few_residuals
+from workbench.problems.small_blocks import FEW, few_residuals
 
 MOST_INTERVALS, MOST_CONES = 1200, 150
 """Unknowns up to which an island of intervals, and one with cones, goes to the dense methods."""
@@ -32,14 +32,14 @@ NO_METHOD, NOT_NEGATIVE, BOUNDED, MIXED, CONES = range(5)
 I64 = types.int64
 
 
-@kernel(types.void(READ_INDICES, READ_ROW, READ_ROW, READ_ROW, BLOCK_SETS, INDICES, INDICES, INDICES, INDICES))
-def choose(row, L, N, R, sets, part, members, size, method):
+@kernel(types.void(BLOCKS, INDICES, INDICES, INDICES, INDICES))
+def choose(blocks, part, members, size, method):
     """Of every island, at its least block: how many blocks and unknowns it has, and its method; all (B,).
 
     Blocks are symmetric where R = L^T and N is.
     """
-    first, cone, _, lower, upper = sets
-    B = cone.shape[0]
+    row, first, cone, lower, upper = blocks.row, blocks.unknown, blocks.cone, blocks.lower, blocks.upper
+    L, N, R, B = blocks.L, blocks.N, blocks.R, blocks.cone.shape[0]
     for i in range(B):
         members[i], size[i], method[i] = 0, 0, NOT_NEGATIVE
     for i in range(B):
@@ -91,12 +91,13 @@ def solve_dense(A, q, sets, method, z, info):
     return steps
 
 
-@kernel(I64(BLOCK_SETS, INDICES, I64, I64, I64, I64, MATRIX, VECTOR, VECTOR, INDICES))
-def solve_one(sets, part, island, blocks, unknowns, method, A, q, x, info):
+@kernel(I64(BLOCKS, FEW, I64, I64, I64, I64, VECTOR, INDICES))
+def solve_one(blocks, few, island, members, unknowns, method, x, info):
     """An island of all blocks by a method, from x (X,), which takes the answer where it is finite; the iterations."""
-    first, cone, mu, lower, upper = sets
-    place, ends = scratch_indices(unknowns), scratch_indices(blocks + 1)
-    kinds, coefficient = scratch_indices(blocks), scratch(blocks)
+    first, cone, mu, lower, upper = blocks.unknown, blocks.cone, blocks.mu, blocks.lower, blocks.upper
+    A, q, part = few.A, few.q, few.part
+    place, ends = scratch_indices(unknowns), scratch_indices(members + 1)
+    kinds, coefficient = scratch_indices(members), scratch(members)
     own, free, z = scratch_matrix(unknowns, unknowns), scratch(unknowns), scratch(unknowns)
     low, high = scratch(unknowns), scratch(unknowns)
     count, at = 0, 0
@@ -123,24 +124,18 @@ def solve_one(sets, part, island, blocks, unknowns, method, A, q, x, info):
     return steps
 
 
-@kernel(
-    types.boolean(
-        READ_INDICES, READ_ROW, READ_ROW, READ_ROW, BLOCK_SETS, INDICES, MATRIX, VECTOR, VECTOR, VECTOR,
-        types.float64, types.float64, VECTOR, VECTOR, INDICES,
-    )
-)  # fmt: skip
-def solve_few(row, L, N, R, sets, part, A, own, q, sizes, enough, of_cones, x, residuals, info):
+@kernel(types.boolean(BLOCKS, FEW, types.float64, types.float64, VECTOR, VECTOR, INDICES))
+def solve_few(blocks, few, enough, of_cones, x, residuals, info):
     """The islands whose residuals are more than `enough`, with cones more than `of_cones`; whether none is any more.
 
     x (X,), residuals (B,): an answer and its residuals, replaced island by island where a better one is found.
     info (2,): iterations, and islands that went to a method.
     """
-    first, cone = sets.first, sets.cone
-    B, X = cone.shape[0], x.shape[0]
+    first, part, B, X = blocks.unknown, few.part, residuals.shape[0], x.shape[0]
     trial, found, worst, method = scratch(X), scratch(B), scratch(B), scratch_indices(B)
     size, members, one = scratch_indices(B), scratch_indices(B), scratch_indices(1)
     copy(x, trial)
-    choose(row, L, N, R, sets, part, members, size, method)
+    choose(blocks, part, members, size, method)
     for i in range(B):
         worst[i] = 0.0
     for i in range(B):
@@ -149,11 +144,11 @@ def solve_few(row, L, N, R, sets, part, A, own, q, sizes, enough, of_cones, x, r
     for p in range(B):
         # Cones that are not solved yet are not left before their solver has tried.
         if part[p] == p and worst[p] > enough and method[p] != NO_METHOD:
-            iterations += solve_one(sets, part, p, members[p], size[p], method[p], A, q, trial, one)
+            iterations += solve_one(blocks, few, p, members[p], size[p], method[p], trial, one)
             solved += 1
     info[0], info[1] = iterations, solved
     if solved:
-        few_residuals(sets, part, A, own, q, sizes, trial, found)
+        few_residuals(blocks, few, trial, found)
         for p in range(B):
             if part[p] == p:
                 largest = 0.0
@@ -175,8 +170,6 @@ def solve_few(row, L, N, R, sets, part, A, own, q, sizes, enough, of_cones, x, r
 
 def solved_few(problem: Any, enough: float, of_cones: float, x: Any, residuals: Any) -> tuple[bool, int, int]:
     """`solve_few` on a problem that has `small`: whether that is enough, iterations, islands that were solved."""
-    s, p, info = problem.small, problem, np.zeros(2, dtype=np.int64)
-    done = solve_few(
-        p.row, p.L, p.N, p.R, s.sets, s.part, s.A, s.own[1], s.q, s.sizes, enough, of_cones, x, residuals, info
-    )  # fmt: skip
+    info = np.zeros(2, dtype=np.int64)
+    done = solve_few(problem.arrays, problem.small.few, enough, of_cones, x, residuals, info)
     return done, int(info[0]), int(info[1])

@@ -24,8 +24,8 @@ from workbench.algorithms.base import GENERIC, refusal
 from workbench.algorithms.block_sets import own_diagonal, own_mobilities
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, VECTOR
-from workbench.engine.stored import as_stored
+from workbench.engine.kernels import VECTOR
+from workbench.engine.stored import STORED, Stored, as_stored
 from workbench.engine.timing import clock
 from workbench.problems.classes import ConeProblem
 from workbench.problems.contact_blocks import ContactBlocks
@@ -45,28 +45,26 @@ NOT_TAKEN = {
 """Law: why a method does not take it, if it does not."""
 
 Indices = NDArray[np.int64]
-STORED = (INDICES, INDICES, VECTOR)
-"""first, column, values of a sparse matrix."""
 
 
-@kernel(types.void(*STORED, VECTOR, VECTOR))
-def scatter(first, column, V, x, v):
+@kernel(types.void(STORED, VECTOR, VECTOR))
+def scatter(V, x, v):
     """v = V^T x."""
     for j in range(v.shape[0]):
         v[j] = 0.0
     for i in range(x.shape[0]):
         if x[i] != 0.0:
-            for p in range(first[i], first[i + 1]):
-                v[column[p]] += V[p] * x[i]
+            for p in range(V.pointer[i], V.pointer[i + 1]):
+                v[V.column[p]] += V.data[p] * x[i]
 
 
-@kernel(types.void(*STORED, VECTOR, VECTOR, VECTOR))
-def gather(first, column, J, v, q, u):
+@kernel(types.void(STORED, VECTOR, VECTOR, VECTOR))
+def gather(J, v, q, u):
     """u = J v + q."""
     for i in range(q.shape[0]):
         moved = 0.0
-        for p in range(first[i], first[i + 1]):
-            moved += J[p] * v[column[p]]
+        for p in range(J.pointer[i], J.pointer[i + 1]):
+            moved += J.data[p] * v[J.column[p]]
         u[i] = moved + q[i]
 
 
@@ -74,12 +72,12 @@ def gather(first, column, J, v, q, u):
 class Blocks:
     """A problem as the methods take it, in units; `order` (X,) says where its unknowns stand in those of the problem.
 
-    J, V: first, column, values of sparse rows over `velocities` of them; own: the diagonal blocks of W, k_i k_i numbers
-    for block i; part (B,) the islands.
+    J, V: sparse rows over `velocities` of them; own: the diagonal blocks of W, k_i k_i numbers for block i; part (B,)
+    the islands.
     """
 
-    J: tuple[Indices, Indices, Array]
-    V: tuple[Indices, Indices, Array]
+    J: Stored
+    V: Stored
     velocities: int
     own: Array
     q: Array
@@ -94,15 +92,14 @@ class Blocks:
 
     def velocity(self, x: Array, v: Array, u: Array) -> None:
         """v = V^T x and u = J v + q."""
-        scatter(*self.V, x, v)
-        gather(*self.J, v, self.q, u)
+        scatter(self.V, x, v)
+        gather(self.J, v, self.q, u)
 
     def measure(self, x: Array) -> float:
         """The residual of x (X,)."""
         v, u, terms = np.empty(self.velocities), np.empty(self.size), np.empty(self.size)
         self.velocity(x, v, u)
-        first, column, J = self.J
-        gather(first, column, abs(J), abs(v), np.zeros(self.size), terms)
+        gather(self.J._replace(data=abs(self.J.data)), abs(v), np.zeros(self.size), terms)
         rows = Iterate(x, u, self.q, self.q, terms, own_diagonal(self.own, self.sets.first))
         return measure(self.sets, self.part, self.part, rows, np.empty(self.part.size))
 

@@ -2,12 +2,14 @@
 
 from copy import copy
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
+from workbench.engine.compiling import argument_type
+from workbench.engine.kernels import INDICES, VECTOR
 from workbench.engine.lazy import sparse
 
 
@@ -23,6 +25,18 @@ def stored(pointer: NDArray[np.int64], index: NDArray[np.int64], data: Array, sh
     return found
 
 
-def as_stored(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-    """pointer, index, data of a sparse matrix, as kernels take them."""
-    return np.asarray(X.indptr, dtype=np.int64), np.asarray(X.indices, dtype=np.int64), X.data
+class Stored(NamedTuple):
+    """A sparse matrix as kernels take it: row i has the columns column[pointer[i] : pointer[i + 1]], and data there."""
+
+    pointer: NDArray[np.int64]
+    column: NDArray[np.int64]
+    data: Array
+
+
+STORED = argument_type(Stored, INDICES, INDICES, VECTOR)
+
+
+def as_stored(X: Any) -> Stored:
+    """The numbers of a sparse matrix, of which none is copied that need not be."""
+    pointer, column = (np.asarray(x, dtype=np.int64) for x in (X.indptr, X.indices))
+    return Stored(pointer, column, np.require(X.data, float, ["C", "W"]))

@@ -96,10 +96,11 @@ class Instant:
                 raise DataError(f"{name} has shape {value.shape}; {shape} is needed")
         _must_rise(self.first, R)
         matrices = (x.data for x in (self.M, self.J, self.J_b, self.J_f))
-        numbers = (given[name] for name in (*SIGNED, *NOT_NEGATIVE, "heading"))
+        signed = (*matrices, *(np.ascontiguousarray(given[name]) for name in SIGNED))
+        not_negative = tuple(np.ascontiguousarray(given[name]) for name in NOT_NEGATIVE)
         # What is wrong is looked for where something is.
         beside = [*self.numbers.values(), *(() if self.places is None else vars(self.places).values())]
-        sound = is_sound(*matrices, *map(np.ascontiguousarray, numbers))
+        sound = is_sound(signed, not_negative, np.ascontiguousarray(self.heading))
         if not (sound and all(np.isfinite(x).all() for x in beside)):
             _must_be_sound(given)
 
@@ -119,14 +120,14 @@ NOT_NEGATIVE = "mu", "e", "eps", "eps_b", "limit", "eps_f"
 SIGNED = "v", "f", "phi", "rate", "g", "r_b", "r_f"
 
 
-@kernel(types.boolean(*(VECTOR,) * 17, MATRIX))
-def is_sound(M, J, J_b, J_f, v, f, phi, rate, g, r_b, r_f, mu, e, eps, eps_b, limit, eps_f, heading):
-    """Whether all numbers are finite, and none negative that must not be; of matrices the entries."""
+@kernel(types.boolean(types.UniTuple(VECTOR, 4 + len(SIGNED)), types.UniTuple(VECTOR, len(NOT_NEGATIVE)), MATRIX))
+def is_sound(signed, not_negative, heading):
+    """Whether all numbers are finite, and those not negative that must not be."""
     wrong = 0
-    for x in (M, J, J_b, J_f, v, f, phi, rate, g, r_b, r_f):
+    for x in signed:
         for k in range(x.shape[0]):
             wrong += not np.isfinite(x[k])
-    for x in (mu, e, eps, eps_b, limit, eps_f):
+    for x in not_negative:
         for k in range(x.shape[0]):
             wrong += not 0.0 <= x[k] < np.inf
     for i in range(heading.shape[0]):

@@ -1,36 +1,100 @@
-"""Kernels of `contact_blocks`: the diagonal blocks of W and of L W R + N, and what the terms of a row are there."""
+"""Kernels of `contact_blocks`: whether blocks are sound, the diagonal blocks of W and of L W R + N, and what the terms
+of a row are there."""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 
-from workbench.engine.compiling import kernel
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, VECTOR
+from workbench.engine.stored import STORED
 from workbench.problems.islands import READ_INDICES
 from workbench.problems.residual import READ_ROW
-from workbench.problems.sets import NO_CONE
+from workbench.problems.sets import DISC, NO_CONE
 
 I64 = types.int64
-STORED = (INDICES, INDICES, VECTOR)
-"""first, column, values of a sparse matrix."""
 
 
-@kernel(types.void(READ_INDICES, I64, *STORED, *STORED, I64, VECTOR))
-def row_products(row, first, J_first, J_column, J, V_first, V_column, V, n, W):
+class BlockArrays(NamedTuple):
+    """Blocks as kernels take them; fields as in `contact_blocks.ContactBlocks`."""
+
+    row: Any
+    unknown: Any
+    L: Any
+    N: Any
+    R: Any
+    c: Any
+    s: Any
+    lower: Any
+    upper: Any
+    cone: Any
+    mu: Any
+
+
+BLOCKS = argument_type(BlockArrays, INDICES, INDICES, *(VECTOR,) * 7, INDICES, VECTOR)
+
+
+@kernel(types.boolean(BLOCKS, types.UniTuple(VECTOR, 3)))
+def is_sound(p, beside):
+    """Whether nothing is wrong with blocks, as far as numbers tell; `beside` are the entries of M and J, and b."""
+    wrong, B = 0, p.cone.shape[0]
+    if p.row.shape[0] != B + 1 or p.unknown.shape[0] != B + 1 or p.mu.shape[0] != B or p.row[0] or p.unknown[0]:
+        return False
+    flat, square = 0, 0
+    for i in range(B):
+        m, k = p.row[i + 1] - p.row[i], p.unknown[i + 1] - p.unknown[i]
+        if m < 0 or k < 0:
+            return False
+        flat, square = flat + m * k, square + k * k
+    if p.L.shape[0] != flat or p.R.shape[0] != flat or p.N.shape[0] != square or p.s.shape[0] != p.row[B]:
+        return False
+    X = p.unknown[B]
+    if p.c.shape[0] != X or p.lower.shape[0] != X or p.upper.shape[0] != X:
+        return False
+    for x in beside:
+        for k in range(x.shape[0]):
+            wrong += not np.isfinite(x[k])
+    for x in (p.L, p.N, p.R, p.c, p.s):
+        for k in range(x.shape[0]):
+            wrong += not np.isfinite(x[k])
+    at = 0
+    for i in range(B):
+        m, k = p.row[i + 1] - p.row[i], p.unknown[i + 1] - p.unknown[i]
+        wrong += not (0 <= p.cone[i] <= DISC and 0.0 <= p.mu[i] < np.inf)
+        if p.cone[i] == NO_CONE:
+            for a in range(p.unknown[i], p.unknown[i + 1]):
+                wrong += not (p.lower[a] <= p.upper[a] and p.lower[a] < np.inf and p.upper[a] > -np.inf)
+        else:
+            wrong += m != k or k == 0
+            for a in range(p.unknown[i], p.unknown[i + 1]):
+                # Bounds that have no meaning may be anything but nan.
+                wrong += p.lower[a] != p.lower[a] or p.upper[a] != p.upper[a]
+            for a in range(m * k):
+                wrong += p.R[at + a] != (1.0 if a % (k + 1) == 0 else 0.0)
+            for a in range(p.row[i], p.row[i + 1]):
+                wrong += p.s[a] != 0.0
+        at += m * k
+    return wrong == 0
+
+
+@kernel(types.void(READ_INDICES, I64, STORED, STORED, I64, VECTOR))
+def row_products(row, first, J, V, n, W):
     """W, flat: the products of rows a of J (R, n) and `first` + b of V for all a, b of the same block."""
     spread, at = np.zeros(n), 0
     for i in range(row.shape[0] - 1):
         m = row[i + 1] - row[i]
         for a in range(row[i], row[i + 1]):
-            for p in range(J_first[a], J_first[a + 1]):
-                spread[J_column[p]] = J[p]
+            for p in range(J.pointer[a], J.pointer[a + 1]):
+                spread[J.column[p]] = J.data[p]
             for b in range(row[i], row[i + 1]):
-                if first <= b < first + V_first.shape[0] - 1:
+                if first <= b < first + V.pointer.shape[0] - 1:
                     total = 0.0
-                    for p in range(V_first[b - first], V_first[b - first + 1]):
-                        total += spread[V_column[p]] * V[p]
+                    for p in range(V.pointer[b - first], V.pointer[b - first + 1]):
+                        total += spread[V.column[p]] * V.data[p]
                     W[at + (a - row[i]) * m + b - row[i]] = total
-            for p in range(J_first[a], J_first[a + 1]):
-                spread[J_column[p]] = 0.0
+            for p in range(J.pointer[a], J.pointer[a + 1]):
+                spread[J.column[p]] = 0.0
         at += m * m
 
 

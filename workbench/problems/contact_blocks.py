@@ -14,16 +14,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.engine.compiling import kernel
 from workbench.engine.lazy import sparse
 from workbench.engine.stored import as_stored
 from workbench.errors import DataError
+from workbench.problems.block_kernels import BlockArrays, is_sound
 from workbench.problems.inertia import CHUNK, Inertia
-from workbench.problems.islands import READ_INDICES, READ_ROW
 from workbench.problems.sets import DISC, NO_CONE
 
 MOST_RESPONSES = 20_000_000
@@ -71,6 +69,11 @@ class ContactBlocks:
             if not (isinstance(given, sparse.csr_array) and given.dtype == float):
                 object.__setattr__(self, name, sparse.csr_array(given, dtype=float))
         check(self)
+
+    @cached_property
+    def arrays(self) -> BlockArrays:
+        """What the blocks are, as kernels take them."""
+        return BlockArrays(*(np.require(getattr(self, name), requirements="W") for name in BlockArrays._fields))
 
     @property
     def size(self) -> int:
@@ -158,13 +161,13 @@ class ContactBlocks:
         from workbench.problems.block_kernels import own_matrices, row_products
 
         if self.small:
-            return self.small.own
+            return self.small.few.own_W, self.small.few.own_A
         m = np.diff(self.row)
         W = np.zeros(int((m * m).sum()))
         responses = self.responses
         for first in range(0, self.s.size, CHUNK if responses is None else max(self.s.size, 1)):
             V = self._response(first) if responses is None else responses
-            row_products(self.row, first, *as_stored(self.rows), *as_stored(V), self.b.size, W)
+            row_products(self.row, first, as_stored(self.rows), as_stored(V), self.b.size, W)
         A = np.empty(self.N.size)
         own_matrices(self.row, self.unknown, self.L, self.N, self.R, W, A)
         return W, A
@@ -174,7 +177,8 @@ class ContactBlocks:
         """v^ (n,) that M v = b + J^T s has, q (X,) of F = (L W R + N) x + q, and the sizes of what q is the sum of."""
         n = self.b.size
         if self.small:
-            return self.small.free_velocity * np.sqrt(self.M.diagonal()), self.small.q, self.small.sizes
+            few = self.small.few
+            return few.velocity * np.sqrt(self.M.diagonal()), few.q, few.sizes
         v = self.inertia.response(self.inertia.scale * (self.b + self.J.T @ self.s)) if n else np.zeros(0)
         L = self.whole[0]
         return v, L @ (self.rows @ v) + self.c, abs(L) @ (abs(self.rows) @ abs(v)) + abs(self.c)
@@ -190,12 +194,12 @@ class ContactBlocks:
     def part(self) -> Indices:
         """(B,) the least block of the island of every one: what bodies couple directly or through others."""
         if self.small:
-            return self.small.part
+            return self.small.few.part
         from workbench.problems.islands import parts_over_bodies
 
         body = self.body.astype(np.int64)
         found = np.empty(self.blocks + int(body.max(initial=-1)) + 1, dtype=np.int64)
-        parts_over_bodies(self.row, *as_stored(self.J), body, found)
+        parts_over_bodies(self.row, as_stored(self.J), body, found)
         return found[: self.blocks]
 
     def among(self, blocks: Indices) -> "ContactBlocks":
@@ -219,7 +223,7 @@ class ContactBlocks:
 
     def moved(self, x: Array) -> Array:
         """(L W R + N) x (X,)."""
-        return self.small.A @ x if self.small else self._sums(x)[0]
+        return self.small.few.A @ x if self.small else self._sums(x)[0]
 
     def _sums(self, x: Array) -> tuple[Array, Array]:
         """(L W R + N) x (X,), and the sizes of what its rows are the sums of."""
@@ -285,52 +289,12 @@ def block_diagonal(values: Array, row: Indices, column: Indices) -> Any:
     return sparse.csr_array((values, start + within, first), shape=(int(row[-1]), int(column[-1])))
 
 
-@kernel(types.boolean(READ_INDICES, READ_INDICES, *(READ_ROW,) * 10, READ_INDICES, READ_ROW))
-def is_sound(row, unknown, M, b, J, L, N, R, c, s, lower, upper, cone, mu):
-    """Whether `check` has nothing against blocks, as far as numbers tell; M and J are the entries of these matrices."""
-    wrong, B = 0, cone.shape[0]
-    if row.shape[0] != B + 1 or unknown.shape[0] != B + 1 or mu.shape[0] != B or row[0] != 0 or unknown[0] != 0:
-        return False
-    flat, square = 0, 0
-    for i in range(B):
-        m, k = row[i + 1] - row[i], unknown[i + 1] - unknown[i]
-        if m < 0 or k < 0:
-            return False
-        flat, square = flat + m * k, square + k * k
-    if L.shape[0] != flat or R.shape[0] != flat or N.shape[0] != square or s.shape[0] != row[B]:
-        return False
-    X = unknown[B]
-    if c.shape[0] != X or lower.shape[0] != X or upper.shape[0] != X:
-        return False
-    for x in (M, b, J, L, N, R, c, s):
-        for k in range(x.shape[0]):
-            wrong += not np.isfinite(x[k])
-    at = 0
-    for i in range(B):
-        m, k = row[i + 1] - row[i], unknown[i + 1] - unknown[i]
-        wrong += not (0 <= cone[i] <= DISC and 0.0 <= mu[i] < np.inf)
-        if cone[i] == NO_CONE:
-            for p in range(unknown[i], unknown[i + 1]):
-                wrong += not (lower[p] <= upper[p] and lower[p] < np.inf and upper[p] > -np.inf)
-        else:
-            wrong += m != k or k == 0
-            for p in range(unknown[i], unknown[i + 1]):
-                # Bounds that have no meaning may be anything but nan.
-                wrong += lower[p] != lower[p] or upper[p] != upper[p]
-            for p in range(m * k):
-                wrong += R[at + p] != (1.0 if p % (k + 1) == 0 else 0.0)
-            for a in range(row[i], row[i + 1]):
-                wrong += s[a] != 0.0
-        at += m * k
-    return wrong == 0
-
-
 def check(p: ContactBlocks) -> None:
     """Raises DataError naming what is wrong, which is looked for where something is."""
     n, R = p.b.size, p.s.size
-    arrays = (p.M.data, p.b, p.J.data, p.L, p.N, p.R, p.c, p.s, p.lower, p.upper)
-    flat = all(x.ndim == 1 for x in (p.row, p.unknown, p.cone, p.mu, *arrays))
-    if flat and p.M.shape == (n, n) and p.J.shape == (R, n) and is_sound(p.row, p.unknown, *arrays, p.cone, p.mu):
+    flat = all(x.ndim == 1 for x in (*p.arrays, p.b))
+    beside: tuple[Array, ...] = tuple(np.require(x, requirements="W") for x in (p.M.data, p.J.data, p.b))
+    if flat and p.M.shape == (n, n) and p.J.shape == (R, n) and is_sound(p.arrays, beside):
         _check_mass(p)
     else:
         _find_fault(p)

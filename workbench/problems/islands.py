@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FAST, INDICES, least_members, reaches_all, unite
 from workbench.engine.scratch import scratch_indices
+from workbench.engine.stored import STORED
 
 I64 = types.int64
 READ_ROW, READ = (types.Array(types.float64, rank, "C", readonly=True) for rank in (1, 2))
@@ -64,8 +65,8 @@ def parts_of(one: NDArray[np.int64], other: NDArray[np.int64], count: int) -> ND
     return part
 
 
-@kernel(types.void(READ_INDICES, READ_INDICES, READ_INDICES, READ_ROW, READ_INDICES, INDICES))
-def parts_over_bodies(row, first, column, value, body, part):
+@kernel(types.void(READ_INDICES, STORED, READ_INDICES, INDICES))
+def parts_over_bodies(row, J, body, part):
     """part (B + bodies,): the least block of the island of every block, and of every body that a block moves.
 
     J (R, n) sparse, block i having the rows row[i] : row[i + 1]; body (n,) is which one a velocity belongs to. Numbers
@@ -75,7 +76,7 @@ def parts_over_bodies(row, first, column, value, body, part):
     for i in range(part.shape[0]):
         part[i] = i
     for i in range(B):
-        for p in range(first[row[i]], first[row[i + 1]]):
-            if value[p] != 0.0:
-                unite(i, B + body[column[p]], part)
+        for p in range(J.pointer[row[i]], J.pointer[row[i + 1]]):
+            if J.data[p] != 0.0:
+                unite(i, B + body[J.column[p]], part)
     least_members(part)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from workbench.engine.compiling import kernel
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, VECTOR, least_members, unite
-from workbench.engine.scratch import scratch_indices
-from workbench.engine.stored import as_stored
+from workbench.engine.scratch import scratch, scratch_indices
+from workbench.engine.stored import STORED, as_stored
 from workbench.errors import DataError
 
 I64 = types.int64
@@ -30,16 +30,19 @@ class Mass(NamedTuple):
     factor: Any
 
 
-@kernel(I64(INDICES, INDICES, INDICES, INDICES, INDICES, INDICES, INDICES))
-def find_groups(pointer, index, group, begin, member, within, at):
+MASS = argument_type(Mass, *(INDICES,) * 5, VECTOR)
+
+
+@kernel(I64(STORED, INDICES, INDICES, INDICES, INDICES, INDICES))
+def find_groups(M, group, begin, member, within, at):
     """The groups of a symmetric pattern, in the order of their first velocities; how many there are."""
     n = group.shape[0]
     least = scratch_indices(n)
     for i in range(n):
         least[i] = i
     for i in range(n):
-        for k in range(pointer[i], pointer[i + 1]):
-            unite(i, index[k], least)
+        for k in range(M.pointer[i], M.pointer[i + 1]):
+            unite(i, M.column[k], least)
     least_members(least)
     count = 0
     for i in range(n):
@@ -63,16 +66,17 @@ def find_groups(pointer, index, group, begin, member, within, at):
     return count
 
 
-@kernel(I64(INDICES, INDICES, VECTOR, INDICES, INDICES, INDICES, INDICES, VECTOR))
-def factorise(pointer, index, data, group, begin, within, at, factor):
+@kernel(I64(STORED, MASS))
+def factorise(M, mass):
     """Cholesky of every group; 0, or 1 + the first velocity whose pivot is not positive."""
+    group, begin, _, within, at, factor = mass
     for k in range(factor.shape[0]):
         factor[k] = 0.0
     for i in range(group.shape[0]):
         g = group[i]
         size = begin[g + 1] - begin[g]
-        for k in range(pointer[i], pointer[i + 1]):
-            factor[at[g] + within[i] * size + within[index[k]]] += data[k]
+        for k in range(M.pointer[i], M.pointer[i + 1]):
+            factor[at[g] + within[i] * size + within[M.column[k]]] += M.data[k]
     for g in range(begin.shape[0] - 1):
         size, first = begin[g + 1] - begin[g], at[g]
         for i in range(size):
@@ -90,9 +94,11 @@ def factorise(pointer, index, data, group, begin, within, at, factor):
     return 0
 
 
-@kernel(types.void(INDICES, INDICES, INDICES, VECTOR, VECTOR, VECTOR))
-def solve_mass(begin, member, at, factor, x, y):
-    """x (n,) becomes M^-1 x; y (n,) is scratch."""
+@kernel(types.void(MASS, VECTOR))
+def solve_mass(mass, x):
+    """x (n,) becomes M^-1 x."""
+    _, begin, member, _, at, factor = mass
+    y = scratch(x.shape[0])
     for g in range(begin.shape[0] - 1):
         size, first, a = begin[g + 1] - begin[g], at[g], begin[g]
         for i in range(size):
@@ -108,13 +114,14 @@ def solve_mass(begin, member, at, factor, x, y):
             x[member[a + i]] = y[a + i]
 
 
-@kernel(
-    types.void(
-        INDICES, INDICES, INDICES, INDICES, VECTOR, INDICES, INDICES, INDICES, INDICES, VECTOR, VECTOR, INDICES, VECTOR
-    )
-)
-def own_products(first, start, column, place, value, group, begin, within, at, factor, y, origin, W):
-    """W_ii = J_i M^-1 J_i^T of every contact, flat; y (largest contact's rows times n) and origin (n,) are scratch."""
+@kernel(types.void(INDICES, INDICES, INDICES, INDICES, VECTOR, MASS, VECTOR))
+def own_products(first, start, column, place, value, mass, W):
+    """W_ii = J_i M^-1 J_i^T of every contact, flat; its rows as `scenes.rows` has them."""
+    group, begin, _, within, at, factor = mass
+    widest = 0
+    for i in range(first.shape[0] - 1):
+        widest = max(widest, first[i + 1] - first[i])
+    y, origin = scratch(widest * group.shape[0]), scratch_indices(group.shape[0])
     n, begun = group.shape[0], 0
     for i in range(first.shape[0] - 1):
         rows, width = first[i + 1] - first[i], start[i + 1] - start[i]
@@ -159,14 +166,14 @@ def own_products(first, start, column, place, value, group, begin, within, at, f
 def mass_of(M: Any) -> Mass:
     """The factors of a sparse mass matrix; raises DataError where it is not positive definite."""
     n = M.shape[0]
-    pointer, index, data = as_stored(M)
+    stored = as_stored(M)
     group, member, within = (np.empty(n, dtype=np.int64) for _ in range(3))
     begin, at = (np.empty(n + 1, dtype=np.int64) for _ in range(2))
-    count = find_groups(pointer, index, group, begin, member, within, at)
+    count = find_groups(stored, group, begin, member, within, at)
     begin, at = begin[: count + 1], at[: count + 1]
-    factor = np.empty(at[-1])
-    wrong = factorise(pointer, index, data, group, begin, within, at, factor)
+    mass = Mass(group, begin, member, within, at, np.empty(at[-1]))
+    wrong = factorise(stored, mass)
     if wrong:
         j = int(member[wrong - 1])
         raise DataError(f"the mass matrix M is not positive definite: velocity {j} has no inertia of its own")
-    return Mass(group, begin, member, within, at, factor)
+    return mass

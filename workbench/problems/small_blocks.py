@@ -4,46 +4,53 @@ Of a robot's step, scipy's sparse matrices took 3 ms to set up what is solved in
 """
 
 from math import ldexp
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 
 from workbench.arrays import Array
-from workbench.engine.compiling import kernel
-from workbench.engine.kernels import INDICES, MATRIX, VECTOR, set_all
+from workbench.engine.compiling import argument_type, kernel
+from workbench.engine.kernels import INDICES, MATRIX, VECTOR, copy, set_all
 from workbench.engine.scratch import scratch, scratch_matrix
-from workbench.engine.stored import as_stored
-from workbench.problems.block_kernels import own_terms
-from workbench.problems.islands import READ_INDICES, parts_over_bodies
-from workbench.problems.mass import mass_of, solve_mass
-from workbench.problems.residual import (
-    BLOCK_SETS,
-    READ_ROW,
-    BlockSets,
-    Iterate,
-    block_units,
-    lift,
-    measure,
-    row_product,
-)
+from workbench.engine.stored import STORED, as_stored
+from workbench.problems.block_kernels import BLOCKS, own_terms
+from workbench.problems.islands import parts_over_bodies
+from workbench.problems.mass import MASS, mass_of, solve_mass
+from workbench.problems.residual import READ_ROW, BlockSets, Iterate, block_units, lift, measure, row_product
 from workbench.problems.sets import DISC
 
 MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES = 200, 400, 400
 """Rows, unknowns and velocities up to which contact blocks are few."""
-STORED = READ_INDICES, READ_INDICES, READ_ROW
-"""pointer, index, data of a sparse matrix."""
 
 
-@kernel(types.void(*STORED, INDICES, INDICES, INDICES, INDICES, VECTOR, MATRIX))
-def forward_rows(pointer, index, data, group, begin, within, at, factor, Y):
+class Few(NamedTuple):
+    """What few blocks are asked for: A = L W R + N (X, X), the diagonal blocks of W and of A, flat, the velocity (n,)
+    that M v = b + J^T s has, q (X,) of F = A x + q, the sizes of what q is the sum of, and `part` (B,) as of
+    `islands.parts_over_bodies`."""
+
+    A: Any
+    own_W: Any
+    own_A: Any
+    velocity: Any
+    q: Any
+    sizes: Any
+    part: Any
+
+
+FEW = argument_type(Few, MATRIX, *(VECTOR,) * 5, INDICES)
+
+
+@kernel(types.void(STORED, MASS, MATRIX))
+def forward_rows(J, mass, Y):
     """Y (R, n): the rows of L^-1 J^T, velocities in the order of their groups; W = Y Y^T."""
+    group, begin, _, within, at, factor = mass
     for r in range(Y.shape[0]):
         for j in range(Y.shape[1]):
             Y[r, j] = 0.0
-        for k in range(pointer[r], pointer[r + 1]):
-            j = index[k]
-            Y[r, begin[group[j]] + within[j]] += data[k]
+        for k in range(J.pointer[r], J.pointer[r + 1]):
+            j = J.column[k]
+            Y[r, begin[group[j]] + within[j]] += J.data[k]
         for g in range(begin.shape[0] - 1):
             a, size, first = begin[g], begin[g + 1] - begin[g], at[g]
             front = 0
@@ -67,9 +74,11 @@ def gram(Y, W):
             W[a, b] = W[b, a] = s
 
 
-@kernel(types.void(READ_INDICES, READ_INDICES, READ_ROW, READ_ROW, READ_ROW, MATRIX, MATRIX, VECTOR, VECTOR))
-def block_matrix(row, unknown, L, N, R, W, A, own_W, own_A):
+@kernel(types.void(BLOCKS, MATRIX, FEW))
+def block_matrix(blocks, W, few):
     """A (X, X) = L W R + N, and the diagonal blocks of W and A, flat."""
+    row, unknown, L, N, R = blocks.row, blocks.unknown, blocks.L, blocks.N, blocks.R
+    A, own_W, own_A = few.A, few.own_W, few.own_A
     at_i, W_i, N_i = 0, 0, 0
     for i in range(row.shape[0] - 1):
         m, k = row[i + 1] - row[i], unknown[i + 1] - unknown[i]
@@ -96,42 +105,44 @@ def block_matrix(row, unknown, L, N, R, W, A, own_W, own_A):
         at_i, W_i, N_i = at_i + k * m, W_i + m * m, N_i + k * k
 
 
-@kernel(types.void(READ_INDICES, READ_INDICES, READ_ROW, *STORED, READ_ROW, READ_ROW, VECTOR, VECTOR))
-def free_rows(row, unknown, L, pointer, index, data, v, c, q, sizes):
+@kernel(types.void(BLOCKS, STORED, FEW))
+def free_rows(blocks, J, few):
     """q (X,) = L J v + c, and the sizes of what it is the sum of."""
-    at = 0
+    row, unknown, L, c = blocks.row, blocks.unknown, blocks.L, blocks.c
+    v, q, sizes, at = few.velocity, few.q, few.sizes, 0
     for i in range(row.shape[0] - 1):
         m = row[i + 1] - row[i]
         for p in range(unknown[i], unknown[i + 1]):
             q[p], sizes[p] = c[p], abs(c[p])
         for a in range(m):
             u, size = 0.0, 0.0
-            for k in range(pointer[row[i] + a], pointer[row[i] + a + 1]):
-                u, size = u + data[k] * v[index[k]], size + abs(data[k] * v[index[k]])
+            for k in range(J.pointer[row[i] + a], J.pointer[row[i] + a + 1]):
+                term = J.data[k] * v[J.column[k]]
+                u, size = u + term, size + abs(term)
             for p in range(unknown[i + 1] - unknown[i]):
                 q[unknown[i] + p] += L[at + p * m + a] * u
                 sizes[unknown[i] + p] += abs(L[at + p * m + a]) * size
         at += m * (unknown[i + 1] - unknown[i])
 
 
-@kernel(types.void(READ_INDICES, READ_INDICES, READ_ROW, READ_ROW, READ_ROW, *STORED, VECTOR, VECTOR))
-def push(row, unknown, R, s, x, pointer, index, data, P, b):
+@kernel(types.void(BLOCKS, STORED, READ_ROW, VECTOR, VECTOR))
+def push(blocks, J, x, P, b):
     """P = R x + s, and b += J^T P."""
-    at = 0
+    row, unknown, R, s, at = blocks.row, blocks.unknown, blocks.R, blocks.s, 0
     for i in range(row.shape[0] - 1):
         for a in range(row[i], row[i + 1]):
             P[a] = s[a]
             for p in range(unknown[i], unknown[i + 1]):
                 P[a] += R[at] * x[p]
                 at += 1
-            for k in range(pointer[a], pointer[a + 1]):
-                b[index[k]] += data[k] * P[a]
+            for k in range(J.pointer[a], J.pointer[a + 1]):
+                b[J.column[k]] += J.data[k] * P[a]
 
 
-@kernel(types.void(BLOCK_SETS, INDICES, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
-def few_residuals(sets, part, A, own, q, sizes, x, found):
-    """`residual.by_sets` of A (X, X), found (B,); own are the diagonal blocks of A, flat."""
-    first, cone = sets.first, sets.cone
+@kernel(types.void(BLOCKS, FEW, VECTOR, VECTOR))
+def few_residuals(blocks, few, x, found):
+    """`residual.by_sets` of the blocks at x (X,), found (B,)."""
+    first, cone, A, own, q, part = blocks.unknown, blocks.cone, few.A, few.own_A, few.q, few.part
     B, X = cone.shape[0], x.shape[0]
     D, diagonal, y, w, terms = scratch(X), scratch(X), scratch(X), scratch(X), scratch(X)
     free, given, low, high, mu = scratch(X), scratch(X), scratch(X), scratch(X), scratch(B)
@@ -149,76 +160,57 @@ def few_residuals(sets, part, A, own, q, sizes, x, found):
         w[k], terms[k] = total, size
     own_terms(first, cone, own, w, y, terms)
     for i in range(B):
-        mu[i] = ldexp(sets.mu[i], up) / D[first[i]] if cone[i] == DISC else sets.mu[i]
+        mu[i] = ldexp(blocks.mu[i], up) / D[first[i]] if cone[i] == DISC else blocks.mu[i]
     for k in range(X):
         raised = ldexp(q[k], up)
         w[k], terms[k] = D[k] * (w[k] + raised), D[k] * terms[k]
-        free[k], given[k], y[k] = D[k] * raised, D[k] * ldexp(sizes[k], up), y[k] / D[k]
-        low[k], high[k] = ldexp(sets.lower[k], up) / D[k], ldexp(sets.upper[k], up) / D[k]
+        free[k], given[k], y[k] = D[k] * raised, D[k] * ldexp(few.sizes[k], up), y[k] / D[k]
+        low[k], high[k] = ldexp(blocks.lower[k], up) / D[k], ldexp(blocks.upper[k], up) / D[k]
     measure(BlockSets(first, cone, mu, low, high), part, part, Iterate(y, w, free, given, terms, diagonal), found)
 
 
-@kernel(
-    types.void(
-        READ_INDICES, READ_INDICES, *(READ_ROW,) * 6, *STORED, *(INDICES,) * 5, VECTOR, MATRIX, *(VECTOR,) * 5,
-        INDICES,
-    )
-)  # fmt: skip
-def set_up(
-    row, unknown, L, N, R, s, c, b, pointer, index, data, group, begin, member, within, at, factor, A, own_W, own_A,
-    velocity, q, sizes, part,
-):  # fmt: skip
-    """All that few blocks are asked for, from the factors of their mass matrix."""
-    rows, n = s.shape[0], b.shape[0]
-    Y, W, P, y, x = scratch_matrix(rows, n), scratch_matrix(rows, rows), scratch(rows), scratch(n), scratch(c.shape[0])
-    forward_rows(pointer, index, data, group, begin, within, at, factor, Y)
+@kernel(types.void(BLOCKS, STORED, VECTOR, MASS, FEW))
+def set_up(blocks, J, b, mass, few):
+    """All that few blocks are asked for, over the momentum b (n,); part has room for the groups of velocities too."""
+    rows, n = blocks.s.shape[0], b.shape[0]
+    Y, W, P, x = scratch_matrix(rows, n), scratch_matrix(rows, rows), scratch(rows), scratch(blocks.c.shape[0])
+    forward_rows(J, mass, Y)
     gram(Y, W)
-    block_matrix(row, unknown, L, N, R, W, A, own_W, own_A)
-    velocity[:] = b
+    block_matrix(blocks, W, few)
+    copy(b, few.velocity)
     set_all(0.0, x)
-    push(row, unknown, R, s, x, pointer, index, data, P, velocity)
-    solve_mass(begin, member, at, factor, velocity, y)
-    free_rows(row, unknown, L, pointer, index, data, velocity, c, q, sizes)
-    parts_over_bodies(row, pointer, index, data, group, part)
+    push(blocks, J, x, P, few.velocity)
+    solve_mass(mass, few.velocity)
+    free_rows(blocks, J, few)
+    parts_over_bodies(blocks.row, J, mass.group, few.part)
 
 
 class SmallBlocks:
     """The matrices of few contact blocks; raises DataError where the mass matrix is not positive definite."""
 
     def __init__(self, p: Any) -> None:
-        X, n = p.size, p.b.size
-        self.problem, self.mass = p, mass_of(p.M)
-        self.J = as_stored(p.J)
-        group, begin, member, within, at, factor = self.mass
-        m, k = np.diff(p.row), np.diff(p.unknown)
-        self.A, self.own = np.empty((X, X)), (np.empty(int(m @ m)), np.empty(int(k @ k)))
-        self.free_velocity, self.q, self.sizes = np.empty(n), np.empty(X), np.empty(X)
-        part = np.empty(p.blocks + begin.size - 1, dtype=np.int64)
-        set_up(
-            p.row, p.unknown, p.L, p.N, p.R, p.s, p.c, p.b, *self.J, group, begin, member, within, at, factor, self.A,
-            *self.own, self.free_velocity, self.q, self.sizes, part,
-        )  # fmt: skip
-        self.part = part[: p.blocks]
-        self.sets = BlockSets(*(np.require(y, requirements="W") for y in (p.unknown, p.cone, p.mu, p.lower, p.upper)))
+        self.problem, self.blocks, self.mass, self.J = p, p.arrays, mass_of(p.M), as_stored(p.J)
+        X, n, m, k = p.size, p.b.size, np.diff(p.row), np.diff(p.unknown)
+        part = np.empty(p.blocks + self.mass.begin.size - 1, dtype=np.int64)
+        few = Few(np.empty((X, X)), np.empty(m @ m), np.empty(k @ k), np.empty(n), np.empty(X), np.empty(X), part)
+        set_up(self.blocks, self.J, np.require(p.b, requirements="W"), self.mass, few)
+        self.few = few._replace(part=part[: p.blocks])
 
     def residuals(self, x: Array) -> Array:
         """Of every block (B,) at x (X,)."""
-        found = np.empty(self.part.size)
-        few_residuals(self.sets, self.part, self.A, self.own[1], self.q, self.sizes, x, found)
+        found = np.empty(self.few.part.size)
+        few_residuals(self.blocks, self.few, np.require(x, requirements="W"), found)
         return found
 
     def impulses(self, x: Array) -> Array:
         """P (R,) of x (X,)."""
-        p, P = self.problem, np.empty(self.problem.s.size)
-        push(p.row, p.unknown, p.R, p.s, x, *self.J, P, np.empty(p.b.size))
+        P = np.empty(self.problem.s.size)
+        push(self.blocks, self.J, x, P, np.empty(self.problem.b.size))
         return P
 
     def velocities(self, x: Array) -> Array:
         """v+ (n,) of x (X,)."""
-        return self._answered(x, np.empty(self.problem.s.size))
-
-    def _answered(self, x: Array, P: Array) -> Array:
-        p, v, m = self.problem, self.problem.b.copy(), self.mass
-        push(p.row, p.unknown, p.R, p.s, x, *self.J, P, v)
-        solve_mass(m.begin, m.member, m.at, m.factor, v, np.empty(v.size))
+        v = self.problem.b.copy()
+        push(self.blocks, self.J, x, np.empty(self.problem.s.size), v)
+        solve_mass(self.mass, v)
         return v

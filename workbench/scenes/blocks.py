@@ -1,46 +1,89 @@
 """Kernels that put the blocks of contacts and their rows into one `problems.contact_blocks`."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import types
 
-from workbench.engine.compiling import kernel
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
+from workbench.engine.stored import STORED
+from workbench.problems.block_kernels import BLOCKS
+from workbench.scenes.rows import ROWS
+from workbench.scenes.single import PLACES
 
 I64 = types.int64
 
 
-COUNTS = RUBBING, PLAIN, BLOCKS, ENTRIES = range(4)
-"""What `lay_out` counts: contacts with directions that are closed, closed ones without, all blocks, and the numbers of
+COUNTS = RUBBING, PLAIN, ALL, ENTRIES = range(4)
+"""What is counted: contacts with directions that are closed, closed ones without, all blocks, and the numbers of
 the rows of contacts in one sparse matrix."""
 
 
-@kernel(types.void(MATRIX, INDICES, I64, I64, I64, I64, I64, MATRIX, INDICES, INDICES, INDICES))
-def outline(states, members, frame_at, J_at, across, k, m, frame, closed, unknowns, rows):
-    """Of contacts of one kind, by the numbers of their cores: tangent axes, which are not open, and their sizes."""
+class Outline(NamedTuple):
+    """Of every contact its tangent axes (r, 2), whether it is closed, and how many unknowns and rows it has (r,)."""
+
+    frame: Any
+    closed: Any
+    unknowns: Any
+    rows: Any
+
+
+class Arrangement(NamedTuple):
+    """Where blocks begin: contacts with directions, then for every copy those without and the rows of other kinds.
+
+    order (r,): closed contacts, those with directions first; block (r,) the block of each, target (r,) its first row,
+    -1 where it has none, jump (r,) how many rows on its next copy is; row, unknown, begin_L, begin_N (B + 1,) where a
+    block's rows, unknowns and numbers of L and N begin; counts (4,) as `COUNTS` says.
+    """
+
+    order: Any
+    block: Any
+    target: Any
+    jump: Any
+    row: Any
+    unknown: Any
+    begin_L: Any
+    begin_N: Any
+    counts: Any
+
+
+class Beside(NamedTuple):
+    """What blocks of one row are made of: b_n, eps_n (r,) of contacts without directions; the rates and compliances of
+    bilateral rows; those of dry friction, and its limits."""
+
+    b_n: Any
+    eps_n: Any
+    c_b: Any
+    eps_b: Any
+    c_f: Any
+    eps_f: Any
+    limit: Any
+
+
+OUTLINE = argument_type(Outline, MATRIX, *(INDICES,) * 3)
+ARRANGEMENT = argument_type(Arrangement, *(INDICES,) * 9)
+BESIDE = argument_type(Beside, *(VECTOR,) * 7)
+
+
+@kernel(types.void(MATRIX, INDICES, PLACES, I64, I64, OUTLINE))
+def draw(states, members, places, k, m, outline):
+    """The outline of contacts of one kind, of k unknowns and m rows, by the numbers of their cores."""
     for j in range(members.shape[0]):
         i = members[j]
-        frame[i, 0], frame[i, 1] = states[j, frame_at], states[j, frame_at + 1]
-        closed[i], unknowns[i], rows[i] = 0, k, m
-        for a in range(across):
-            if states[j, J_at + a] != 0.0:
-                closed[i] = 1
+        outline.frame[i, 0], outline.frame[i, 1] = states[j, places.frame], states[j, places.frame + 1]
+        outline.closed[i], outline.unknowns[i], outline.rows[i] = 0, k, m
+        for a in range(places.across):
+            if states[j, places.J + a] != 0.0:
+                outline.closed[i] = 1
 
 
-@kernel(
-    types.void(
-        INDICES, INDICES, INDICES, INDICES, INDICES, I64, I64, INDICES, INDICES, INDICES, INDICES, INDICES, INDICES,
-        INDICES, INDICES, INDICES,
-    )
-)  # fmt: skip
-def lay_out(
-    first, start, closed, k, m, copies, beside, order, block, target, jump, row, unknown, begin_L, begin_N, counts
-):  # fmt: skip
-    """Where blocks begin: contacts with directions, then for every copy those without and `beside` rows of other kinds.
-
-    order (r,) receives the closed contacts, those with directions first; block (r,) the block of each, target (r,) its
-    first row, -1 where it has none, jump (r,) how many rows on its next copy is; row, unknown, begin_L, begin_N
-    (B + 1,) where a block's rows, unknowns and numbers of L and N begin; counts (4,) as `COUNTS` says.
-    """
+@kernel(types.void(INDICES, INDICES, OUTLINE, I64, I64, ARRANGEMENT))
+def arrange(first, start, outline, copies, beside, found):
+    """The arrangement of contacts with the rows first[i] : first[i + 1] and the columns start[i] : start[i + 1], and of
+    so many rows beside them."""
+    order, block, target, jump, row, unknown, begin_L, begin_N, counts = found
+    closed, k, m = outline.closed, outline.unknowns, outline.rows
     r = first.shape[0] - 1
     rubbing, plain, B, entries = 0, 0, 0, 0
     for i in range(r):
@@ -68,40 +111,34 @@ def lay_out(
         i = order[rubbing + j]
         target[i], jump[i] = row[rubbing] + j, single
         entries += copies * (start[i + 1] - start[i])
-    counts[RUBBING], counts[PLAIN], counts[BLOCKS], counts[ENTRIES] = rubbing, plain, B, entries
+    counts[RUBBING], counts[PLAIN], counts[ALL], counts[ENTRIES] = rubbing, plain, B, entries
 
 
-@kernel(types.void(INDICES, *(VECTOR,) * 7, I64, I64, *(VECTOR,) * 6))
-def place_singles(plain, b_n, eps_n, c_b, eps_b, c_f, eps_f, limit, copies, at_N, L, N, R, c, lower, upper):
-    """The blocks of one row, behind all others, whose L, R, c and bounds are given from there on: contacts without
-    directions, bilateral rows, dry friction, copy by copy. b_n, eps_n (r,); at_N is where their N begins."""
-    at, infinite = 0, np.inf
+@kernel(types.void(BESIDE, ARRANGEMENT, I64, BLOCKS))
+def place_singles(given, arrangement, copies, blocks):
+    """The blocks of one row, behind all others, copy by copy."""
+    rubbing, plain = arrangement.counts[RUBBING], arrangement.counts[PLAIN]
+    at_L, at_N, at = arrangement.begin_L[rubbing], arrangement.begin_N[rubbing], arrangement.unknown[rubbing]
     for _ in range(copies):
-        for j in range(plain.shape[0]):
-            i = plain[j]
-            N[at_N + at], c[at], lower[at], upper[at] = eps_n[i], b_n[i], 0.0, infinite
-            at += 1
-        for j in range(c_b.shape[0]):
-            N[at_N + at], c[at], lower[at], upper[at] = eps_b[j], c_b[j], -infinite, infinite
-            at += 1
-        for j in range(c_f.shape[0]):
-            N[at_N + at], c[at], lower[at], upper[at] = eps_f[j], c_f[j], -limit[j], limit[j]
-            at += 1
-    for j in range(at):
-        L[j] = R[j] = 1.0
+        for j in range(plain + given.c_b.shape[0] + given.c_f.shape[0]):
+            b, f = j - plain, j - plain - given.c_b.shape[0]
+            if b < 0:
+                i = arrangement.order[rubbing + j]
+                rate, eps, least, most = given.b_n[i], given.eps_n[i], 0.0, np.inf
+            elif f < 0:
+                rate, eps, least, most = given.c_b[b], given.eps_b[b], -np.inf, np.inf
+            else:
+                rate, eps, least, most = given.c_f[f], given.eps_f[f], -given.limit[f], given.limit[f]
+            blocks.L[at_L] = blocks.R[at_L] = 1.0
+            blocks.N[at_N], blocks.c[at], blocks.lower[at], blocks.upper[at] = eps, rate, least, most
+            at_L, at_N, at = at_L + 1, at_N + 1, at + 1
 
 
-@kernel(
-    types.void(
-        INDICES, MATRIX, I64, I64, INDICES, INDICES, INDICES, INDICES, INDICES,
-        VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR,
-    )
-)  # fmt: skip
-def place_blocks(members, B, k, m, block, row, unknown, begin_L, begin_N, L, N, R, c, s, lower, upper, mu):
-    """The matrices B (count, .) of `assemble.local` of some contacts, where they belong.
-
-    block (r,) is the block of every contact, -1 where it has none; the others as `lay_out` has them.
-    """
+@kernel(types.void(INDICES, MATRIX, I64, I64, ARRANGEMENT, BLOCKS))
+def place_blocks(members, B, k, m, arrangement, blocks):
+    """The matrices B (count, .) of `assemble.local` of some contacts, of k unknowns and m rows, where they belong."""
+    _, _, L, N, R, c, s, lower, upper, _, mu = blocks
+    _, block, _, _, row, unknown, begin_L, begin_N, _ = arrangement
     width = m + k + 1
     for j in range(members.shape[0]):
         i = block[members[j]]
@@ -123,27 +160,14 @@ def place_blocks(members, B, k, m, block, row, unknown, begin_L, begin_N, L, N, 
         mu[i] = own[(3 * k + m + 1) * width - 1]
 
 
-STORED = INDICES, INDICES, VECTOR
-"""pointer, index, data of a sparse matrix."""
-
-
-@kernel(
-    types.void(
-        INDICES, INDICES, INDICES, INDICES, VECTOR, MATRIX, INDICES, INDICES, INDICES, INDICES, I64, I64, *STORED,
-        *STORED, *STORED,
-    )
-)  # fmt: skip
-def write_rows(
-    first, start, column, place, value, frame, order, target, jump, counts, copies, n, pointer_b, index_b, data_b,
-    pointer_f, index_f, data_f, pointer, index, data,
-):  # fmt: skip
-    """The rows of all blocks as those of a sparse matrix: contacts, turned to the axes in use, bilateral rows, dry
-    friction.
-
-    Contact i stands in the rows from target[i] on, and in the k-th copy of the system from target[i] + k jump[i] on.
-    """
+@kernel(types.void(ROWS, MATRIX, ARRANGEMENT, I64, I64, STORED, STORED, STORED))
+def write_rows(rows, frame, arrangement, copies, n, J_b, J_f, J):
+    """The rows J of all blocks: contacts, turned to the axes in use, bilateral rows J_b, dry friction J_f."""
+    first, start, column, place, value, _, _ = rows
+    order, _, target, jump, _, _, _, _, counts = arrangement
+    pointer, index, data = J
     rubbing, plain = counts[RUBBING], counts[PLAIN]
-    bilateral, dry = pointer_b.shape[0] - 1, pointer_f.shape[0] - 1
+    bilateral, dry = J_b.pointer.shape[0] - 1, J_f.pointer.shape[0] - 1
     r, at = 0, 0
     pointer[0] = 0
     for j in range(rubbing):
@@ -160,26 +184,24 @@ def write_rows(
             pointer[r] = at
         for j in range(bilateral + dry):
             own = j if j < bilateral else j - bilateral
-            a = pointer_b[own] if j < bilateral else pointer_f[own]
-            b = pointer_b[own + 1] if j < bilateral else pointer_f[own + 1]
-            for p in range(a, b):
-                index[at] = (index_b[p] if j < bilateral else index_f[p]) + k * n
-                data[at] = data_b[p] if j < bilateral else data_f[p]
+            other = J_b if j < bilateral else J_f
+            for p in range(other.pointer[own], other.pointer[own + 1]):
+                index[at], data[at] = other.column[p] + k * n, other.data[p]
                 at += 1
             r += 1
             pointer[r] = at
     for j in range(rubbing + plain):
         i = order[j]
-        rows, width, co, si = first[i + 1] - first[i], start[i + 1] - start[i], frame[i, 0], frame[i, 1]
+        count, width, co, si = first[i + 1] - first[i], start[i + 1] - start[i], frame[i, 0], frame[i, 1]
         for k in range(copies):
-            for a in range(rows):
+            for a in range(count):
                 to, source = pointer[target[i] + k * jump[i] + a], place[i] + a * width
                 for p in range(width):
                     index[to + p] = column[start[i] + p] + k * n
                     x = value[source + p]
-                    if rows > 2 and a == 1:
+                    if count > 2 and a == 1:
                         x = co * x + si * value[source + width + p]
-                    elif rows > 2 and a == 2:
+                    elif count > 2 and a == 2:
                         x = co * x - si * value[source - width + p]
                     data[to + p] = x
 

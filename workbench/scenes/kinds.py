@@ -40,7 +40,8 @@ class Kind:
         self.core = core = Core((n, 0, 1, n - 1), 1.0, law, v_th, block.own.stop - block.own.start, block.rest)
         core.buffer[core.place("b_n").start :] = block.theta
         self.blank = core.buffer.copy()
-        self.places = Places(*(core.place(name).start for name in ("b", "J_n", "p_beyond")))
+        b, J, p_beyond, frame = (core.place(name).start for name in ("b", "J_n", "p_beyond", "frame"))
+        self.places = Places(b, J, p_beyond, frame, across=n)
         hooks = block.hooks
         self.memory = n if hooks.memory is None else hooks.memory
         self.numbers = np.array(hooks.numbers, dtype=float)

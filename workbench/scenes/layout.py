@@ -7,11 +7,23 @@ import numpy as np
 
 from workbench.arrays import Array
 from workbench.engine.lazy import sparse
-from workbench.engine.stored import as_stored, stored
+from workbench.engine.stored import Stored, as_stored, stored
 from workbench.mechanics.instant import Instant
+from workbench.problems.block_kernels import BlockArrays
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import DISC, NO_CONE
-from workbench.scenes.blocks import COUNTS, lay_out, outline, own_axes, place_blocks, place_singles, write_rows
+from workbench.scenes.blocks import (
+    COUNTS,
+    Arrangement,
+    Beside,
+    Outline,
+    arrange,
+    draw,
+    own_axes,
+    place_blocks,
+    place_singles,
+    write_rows,
+)
 from workbench.scenes.kinds import Group
 from workbench.scenes.memory import Memory
 from workbench.scenes.rows import Rows
@@ -27,87 +39,70 @@ class Layout:
     def __init__(self, s: Instant, rows: Rows, groups: list[Group]) -> None:
         self.instant, self.rows, self.groups, self.copies, self.main = s, rows, groups, 1, 0
         r, beside = s.contacts, s.g.size + s.limit.size
-        self.frame = np.empty((r, 2))
-        closed, k, m, order, self.block, self.target, self.jump = np.empty((7, r), dtype=np.int64)
+        order, self.block, self.target, self.jump, *sizes = np.empty((7, r), dtype=np.int64)
+        outline = Outline(np.empty((r, 2)), *sizes)
         for g in groups:
             self.copies, self.main = g.kind.block.copies, g.kind.block.main
-            core = g.kind.core
-            outline(
-                g.states, g.members, core.place("frame").start, core.place("J_n").start, core.v.size,
-                *g.kind.size(self.copies), self.frame, closed, k, m,
-            )  # fmt: skip
-        most, counts = r + self.copies * (r + beside) + 1, np.empty(len(COUNTS), dtype=np.int64)
-        row, unknown, begin_L, begin_N = np.empty((4, most), dtype=np.int64)
-        lay_out(
-            rows.first, rows.start, closed, k, m, self.copies, beside, order, self.block, self.target, self.jump, row,
-            unknown, begin_L, begin_N, counts,
-        )  # fmt: skip
-        rubbing, plain, B, self.entries = counts.tolist()
-        self.row, self.unknown, self.begin_L, self.begin_N = (x[: B + 1] for x in (row, unknown, begin_L, begin_N))
-        self.order, self.counts, self.rubbing, self.plain = order, counts, rubbing, order[rubbing : rubbing + plain]
-        self.single, self.first_single = plain + beside, int(row[rubbing])
+            draw(g.states, g.members, g.kind.places, *g.kind.size(self.copies), outline)
+        ends = np.empty((4, r + self.copies * (r + beside) + 1), dtype=np.int64)
+        counts = np.empty(len(COUNTS), dtype=np.int64)
+        row, unknown, begin_L, begin_N = ends
+        found = Arrangement(order, self.block, self.target, self.jump, row, unknown, begin_L, begin_N, counts)
+        arrange(rows.first, rows.start, outline, self.copies, beside, found)
+        self.rubbing, plain, B, self.entries = counts.tolist()
+        self.row, self.unknown, begin_L, begin_N = ends[:, : B + 1]
+        self.arrangement = found._replace(row=self.row, unknown=self.unknown, begin_L=begin_L, begin_N=begin_N)
+        self.frame, self.plain = outline.frame, order[self.rubbing : self.rubbing + plain]
+        self.single, self.first_single = plain + beside, int(self.row[self.rubbing])
 
     def problem(self, b: Array, recovery: float) -> ContactBlocks:
         """The blocks, over the momentum b (n,) = M v + h f."""
         copies = self.copies
         B, X, R = self.row.size - 1, int(self.unknown[-1]), int(self.row[-1])
-        L, N, back = np.empty(self.begin_L[-1]), np.empty(self.begin_N[-1]), np.empty(self.begin_L[-1])
-        c, s, lower, upper, mu = np.empty(X), np.zeros(R), np.empty(X), np.empty(X), np.zeros(B)
-        cone = np.full(B, NO_CONE)
+        L, back, N = *np.empty((2, self.arrangement.begin_L[-1])), np.empty(self.arrangement.begin_N[-1])
+        c, lower, upper = np.empty((3, X))
+        s, cone, mu = np.zeros(R), np.full(B, NO_CONE), np.zeros(B)
+        blocks = BlockArrays(self.row, self.unknown, L, N, back, c, s, lower, upper, cone, mu)
         for g in self.groups:
             if g.kind.d:
-                size = g.kind.size(copies)
-                place_blocks(
-                    g.members, g.stamped(), *size, self.block, self.row, self.unknown, self.begin_L, self.begin_N, L, N,
-                    back, c, s, lower, upper, mu,
-                )  # fmt: skip
+                place_blocks(g.members, g.stamped(), *g.kind.size(copies), self.arrangement, blocks)
                 mine = self.block[g.members]
                 cone[mine[mine >= 0]] = g.kind.block.cone
         if self.single:
-            self._singles(recovery, L, N, back, c, lower, upper)
+            place_singles(self._beside(recovery), self.arrangement, copies, blocks)
         M = self.instant.M
         if copies > 1:
             M, b = sparse.block_diag([M] * copies, format="csr"), np.tile(b, copies)
-        row, unknown = self.row, self.unknown
-        if (discs := cone == DISC).any():
-            row, unknown, L, N, back, cone, mu = normals_apart(row, L, N, back, cone, mu, discs)
+        if (cone == DISC).any():
+            blocks = normals_apart(blocks)
         J = self._J()
         # A cone's tip that is not at zero is an impulse that is there whatever the answer.
-        self.given = np.where(np.repeat(cone != NO_CONE, np.diff(row)), s, 0.0)
+        self.given = np.where(np.repeat(blocks.cone != NO_CONE, np.diff(blocks.row)), s, 0.0)
         if self.given.any():
-            b, s = b + J.T @ self.given, s - self.given
-        return ContactBlocks(M, b, J, row, unknown, L, N, back, c, s, lower, upper, cone, mu)
+            b, blocks = b + J.T @ self.given, blocks._replace(s=s - self.given)
+        return ContactBlocks(M, b, J, *blocks)
 
     def all_impulses(self, blocks: ContactBlocks, x: Array) -> Array:
         """In all rows, of an answer x (X,)."""
         return blocks.impulses(x) + self.given
 
-    def _singles(self, recovery: float, L: Array, N: Array, R: Array, c: Array, lower: Array, upper: Array) -> None:
-        """The blocks of one row: contacts without directions, bilateral rows, dry friction."""
-        s, k = self.instant, self.rubbing
-        b_n, eps_n = np.zeros(s.contacts), np.zeros(s.contacts)
+    def _beside(self, recovery: float) -> Beside:
+        """What the blocks of one row are made of: contacts without directions, bilateral rows, dry friction."""
+        s = self.instant
+        b_n, eps_n = np.zeros((2, s.contacts))
         for g in self.groups:
             if not g.kind.d:
                 b_n[g.members], eps_n[g.members] = g.of("b_n")[:, 0], g.of("eps_n")[:, 0]
-        x, at = self.unknown[k], self.begin_L[k]
         c_b = s.r_b + np.clip(s.g / s.h, -recovery, recovery) if s.g.size else s.r_b
-        place_singles(
-            self.plain, b_n, eps_n, c_b, s.eps_b, s.r_f, s.eps_f, s.limit, self.copies, self.begin_N[k], L[at:], N,
-            R[at:], c[x:], lower[x:], upper[x:],
-        )  # fmt: skip
+        return Beside(b_n, eps_n, c_b, s.eps_b, s.r_f, s.eps_f, s.limit)
 
     def _J(self) -> Any:
         """The rows of all blocks, of every copy of the system."""
         s, copies, n = self.instant, self.copies, self.instant.v.size
-        beside = as_stored(s.J_b), as_stored(s.J_f)
-        size = self.entries + copies * (s.J_b.nnz + s.J_f.nnz)
-        pointer, index = np.empty(self.row[-1] + 1, dtype=np.int64), np.empty(size, dtype=np.int64)
-        data = np.empty(size)
-        write_rows(
-            *self.rows[:5], self.frame, self.order, self.target, self.jump, self.counts, copies, n, *beside[0],
-            *beside[1], pointer, index, data,
-        )  # fmt: skip
-        return stored(pointer, index, data, (pointer.size - 1, copies * n))
+        size, R = self.entries + copies * (s.J_b.nnz + s.J_f.nnz), int(self.row[-1])
+        J = Stored(np.empty(R + 1, dtype=np.int64), np.empty(size, dtype=np.int64), np.empty(size))
+        write_rows(self.rows, self.frame, self.arrangement, copies, n, as_stored(s.J_b), as_stored(s.J_f), J)
+        return stored(*J, (R, copies * n))
 
     def impulses(self, P: Array) -> tuple[Array, Array, Array]:
         """P (R,) of the contacts in the rows of the instant, p_b (m,), p_f (k,) [N s], of impulses in all rows."""
@@ -150,20 +145,20 @@ class Layout:
             at = at + keys.size
 
 
-def normals_apart(row: Any, L: Array, N: Array, R: Array, cone: Any, mu: Array, discs: Any) -> tuple:
-    """Blocks in which a normal row stands before a disc that it does not couple to, as two: row, unknown, L, N, R, cone
-    and mu of the blocks then."""
-    m = np.diff(row)
+def normals_apart(p: BlockArrays) -> BlockArrays:
+    """Blocks in which a normal row stands before a disc that it does not couple to, as two."""
+    m, discs = np.diff(p.row), p.cone == DISC
     block = np.repeat(np.arange(m.size), m * m)
     within = np.arange(block.size) - np.repeat(_ends(m * m)[:-1], m * m)
     a, b = np.divmod(within, m[block])
     kept = ~discs[block] | ((a == 0) == (b == 0))
     one = np.repeat(np.arange(m.size), 1 + discs)
     second = np.append(False, one[1:] == one[:-1])
-    sizes = np.where(second, m[one] - 1, np.where(discs[one], 1, m[one]))
-    ends, first = _ends(sizes), discs[one] & ~second
-    return (
-        ends, ends, L[kept], N[kept], R[kept], np.where(first, NO_CONE, cone[one]), np.where(first, 0.0, mu[one]),
+    ends = _ends(np.where(second, m[one] - 1, np.where(discs[one], 1, m[one])))
+    first = discs[one] & ~second
+    return p._replace(
+        row=ends, unknown=ends, L=p.L[kept], N=p.N[kept], R=p.R[kept], cone=np.where(first, NO_CONE, p.cone[one]),
+        mu=np.where(first, 0.0, p.mu[one]),
     )  # fmt: skip
 
 

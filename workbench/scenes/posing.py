@@ -112,12 +112,12 @@ class Posed:
         s, rows = self.instant, self.rows
         sizes, u, gain = np.diff(rows.first), np.empty(s.mu.size), np.zeros(s.mu.size)
         origin = np.concatenate([[0], np.cumsum(sizes * sizes)])
-        moved(*rows[:5], s.v, u)
+        moved(rows, s.v, u)
         if hooked:
             mass = mass_of(s.M)
             W, a = contact_products(rows, mass), s.h * s.f
-            solve_mass(mass.begin, mass.member, mass.at, mass.factor, a, np.empty(a.size))
-            moved(*rows[:5], a, gain)
+            solve_mass(mass, a)
+            moved(rows, a, gain)
         else:
             W, within = np.zeros(origin[-1]), np.arange(u.size) - np.repeat(rows.first[:-1], sizes)
             W[np.repeat(origin[:-1], sizes) + within * np.repeat(sizes + 1, sizes)] = 1.0
@@ -163,7 +163,7 @@ class Posed:
 
     def _speeds(self, x: Array) -> Array:
         u = np.empty(self.instant.mu.size)
-        moved(*self.rows[:5], self.velocity(x), u)
+        moved(self.rows, self.velocity(x), u)
         return u
 
     def _parts(self, g: Group, P: Array) -> tuple[Array, Array]:

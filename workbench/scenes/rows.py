@@ -12,9 +12,9 @@ import numpy as np
 from numba import types
 
 from workbench.arrays import Array
-from workbench.engine.compiling import kernel
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, VECTOR
-from workbench.engine.stored import as_stored
+from workbench.engine.stored import STORED, as_stored
 from workbench.mechanics.instant import Instant
 from workbench.problems.mass import Mass, own_products
 
@@ -33,17 +33,20 @@ class Rows(NamedTuple):
     mu: Array
 
 
-@kernel(types.void(INDICES, INDICES, INDICES, INDICES, INDICES, INDICES))
-def count_columns(first, pointer, index, start, place, seen):
+ROWS = argument_type(Rows, *(INDICES,) * 4, *(VECTOR,) * 3)
+
+
+@kernel(types.void(INDICES, STORED, INDICES, INDICES, INDICES))
+def count_columns(first, J, start, place, seen):
     """start, place (r + 1,); seen (n,) is scratch."""
     for j in range(seen.shape[0]):
         seen[j] = -1
     start[0] = place[0] = 0
     for i in range(first.shape[0] - 1):
         count = 0
-        for k in range(pointer[first[i]], pointer[first[i + 1]]):
-            if seen[index[k]] != i:
-                seen[index[k]] = i
+        for k in range(J.pointer[first[i]], J.pointer[first[i + 1]]):
+            if seen[J.column[k]] != i:
+                seen[J.column[k]] = i
                 count += 1
         start[i + 1] = start[i] + count
         place[i + 1] = place[i] + count * (first[i + 1] - first[i])
@@ -66,14 +69,15 @@ def isotropic(first, mu, scale, reference):
             scale[k] = mu[k] / one if one > 0.0 else 1.0
 
 
-@kernel(types.void(INDICES, INDICES, INDICES, VECTOR, VECTOR, INDICES, INDICES, INDICES, INDICES, VECTOR))
-def fill_rows(first, pointer, index, data, scale, start, place, at, column, value):
+@kernel(types.void(STORED, ROWS, INDICES))
+def fill_rows(J, rows, at):
     """The columns of every contact in ascending order, and its numbers; at (n,) is scratch."""
+    first, start, column, place, value, scale, _ = rows
     for i in range(first.shape[0] - 1):
         begin, width = start[i], 0
-        for k in range(pointer[first[i]], pointer[first[i + 1]]):
+        for k in range(J.pointer[first[i]], J.pointer[first[i + 1]]):
             # Sorted as they come: contacts touch few velocities, and rows are sorted mostly.
-            j, p = index[k], width
+            j, p = J.column[k], width
             while p > 0 and column[begin + p - 1] > j:
                 p -= 1
             if p > 0 and column[begin + p - 1] == j:
@@ -88,13 +92,14 @@ def fill_rows(first, pointer, index, data, scale, start, place, at, column, valu
             row = place[i] + (a - first[i]) * width
             for p in range(width):
                 value[row + p] = 0.0
-            for k in range(pointer[a], pointer[a + 1]):
-                value[row + at[index[k]]] += scale[a] * data[k]
+            for k in range(J.pointer[a], J.pointer[a + 1]):
+                value[row + at[J.column[k]]] += scale[a] * J.data[k]
 
 
-@kernel(types.void(INDICES, INDICES, INDICES, INDICES, VECTOR, VECTOR, VECTOR))
-def moved(first, start, column, place, value, v, u):
+@kernel(types.void(ROWS, VECTOR, VECTOR))
+def moved(rows, v, u):
     """u (R,): the rows times v (n,)."""
+    first, start, column, place, value, _, _ = rows
     for i in range(first.shape[0] - 1):
         width = start[i + 1] - start[i]
         for a in range(first[i], first[i + 1]):
@@ -108,20 +113,20 @@ def contact_rows(s: Instant) -> Rows:
     """The contact rows of an instant."""
     first = s.first
     r, n = s.contacts, s.v.size
-    pointer, index, data = as_stored(s.J)
+    J = as_stored(s.J)
     start, place, scratch = (np.empty(size, dtype=np.int64) for size in (r + 1, r + 1, n))
-    count_columns(first, pointer, index, start, place, scratch)
+    count_columns(first, J, start, place, scratch)
     scale, mu = np.empty(s.mu.size), np.empty(r)
     isotropic(first, s.mu, scale, mu)
     column, value = np.empty(start[-1], dtype=np.int64), np.empty(place[-1])
-    fill_rows(first, pointer, index, data, scale, start, place, scratch, column, value)
-    return Rows(first, start, column, place, value, scale, mu)
+    rows = Rows(first, start, column, place, value, scale, mu)
+    fill_rows(J, rows, scratch)
+    return rows
 
 
 def contact_products(rows: Rows, mass: Mass) -> np.ndarray:
     """W_ii of every contact, (1 + d_i)^2 numbers each, flat."""
-    sizes, n = np.diff(rows.first), mass.group.size
+    sizes = np.diff(rows.first)
     W = np.empty(int((sizes * sizes).sum()))
-    y, origin = np.empty(int(sizes.max(initial=1)) * n), np.empty(n, dtype=np.int64)
-    own_products(*rows[:5], mass.group, mass.begin, mass.within, mass.at, mass.factor, y, origin, W)
+    own_products(*rows[:5], mass, W)
     return W

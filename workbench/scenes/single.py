@@ -58,14 +58,16 @@ GIVEN_DATA = argument_type(
 
 
 class Places(NamedTuple):
-    """Where in a core's numbers b, J_n (with J_t behind it) and p_beyond begin."""
+    """Where in a core's numbers b, J_n (with J_t behind it), p_beyond and frame begin, and how many numbers J_n has."""
 
     b: int
     J: int
     p_beyond: int
+    frame: int
+    across: int
 
 
-PLACES = argument_type(Places, I64, I64, I64)
+PLACES = argument_type(Places, *(I64,) * 5)
 
 
 @kernel(types.void(CORE, VECTOR, VECTOR))

@@ -6,14 +6,14 @@ formulation or another engine, tells every step's contacts to `by_body` and stac
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.engine.compiling import kernel
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, MATRIX, VECTOR
 from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
@@ -92,14 +92,27 @@ class Track:
         return len(self.contacts) == self.wanted
 
 
-@kernel(
-    types.void(
-        types.float64, MATRIX, INDICES, VECTOR, VECTOR, VECTOR, MATRIX, PAIRS, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX,
-        VECTOR,
-    )
-)  # fmt: skip
-def add_up(h, centre, first, P, u, phi, point, pair, acts, wrench, place, slide, scalars, held):
-    """The rows of `Step`, all zero and the gap inf at first; scalars (3, B) are load, gap and slip."""
+class Touch(NamedTuple):
+    """The contacts of a step as `by_body` has them."""
+
+    first: Any
+    P: Any
+    u: Any
+    phi: Any
+    point: Any
+    pair: Any
+    acts: Any
+
+
+TOUCH = argument_type(Touch, INDICES, VECTOR, VECTOR, VECTOR, MATRIX, PAIRS, MATRIX)
+STEP = argument_type(Step, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR)
+
+
+@kernel(types.void(types.float64, MATRIX, TOUCH, STEP))
+def add_up(h, centre, touch, found):
+    """The rows of `Step`, all zero and the gap inf at first."""
+    first, P, u, phi, point, pair, acts = touch
+    wrench, place, load, gap, slide, slip, held = found
     on_contact, sliding, arm, moment = np.zeros(6), np.zeros(3), np.zeros(3), np.zeros(3)
     for i in range(phi.shape[0]):
         a = first[i]
@@ -129,18 +142,17 @@ def add_up(h, centre, first, P, u, phi, point, pair, acts, wrench, place, slide,
                 wrench[body, 3 + c] += sign * moment[c]
                 place[body, c] += p_n * point[i, c]
                 slide[body, c] += sign * p_n * sliding[c]
-            scalars[0, body] += p_n
-            scalars[1, body] = min(scalars[1, body], phi[i])
-            scalars[2, body] += p_n * speed
+            load[body] += p_n
+            gap[body] = min(gap[body], phi[i])
+            slip[body] += p_n * speed
     for body in range(centre.shape[0]):
-        load = scalars[0, body]
-        share = load if load > 0.0 else 1.0
-        scalars[2, body] /= share
+        share = load[body] if load[body] > 0.0 else 1.0
+        slip[body] /= share
         for c in range(3):
-            place[body, c] = place[body, c] / share if load > 0.0 else np.nan
+            place[body, c] = place[body, c] / share if load[body] > 0.0 else np.nan
             slide[body, c] /= share
-        if scalars[1, body] == np.inf:
-            scalars[1, body] = np.nan
+        if gap[body] == np.inf:
+            gap[body] = np.nan
 
 
 def by_body(
@@ -149,16 +161,14 @@ def by_body(
     """The contacts of a step by body: `centre` of mass (B, 3) [m] at its start, impulses P (R,) [N s] in it, velocities
     u = J v+ (R,) at its end, gaps phi (r,) [m], and where the contacts are; rows as in `mechanics.instant.Instant`.
     """
-    wrench, place, slide, scalars = np.zeros((bodies, 6)), *np.zeros((2, bodies, 3)), np.zeros((3, bodies))
-    scalars[1], held = np.inf, np.zeros(3)
-    rows = (np.ascontiguousarray(x, dtype=float) for x in (P, u, phi, places.point))
-    add_up(
-        h, np.ascontiguousarray(centre, dtype=float), np.ascontiguousarray(first, dtype=np.int64), *rows,
-        np.ascontiguousarray(places.pair, dtype=np.int64), np.ascontiguousarray(places.acts, dtype=float), wrench,
-        place, slide, scalars, held,
-    )  # fmt: skip
-    load, gap, slip = scalars
-    return Step(wrench, place, load, gap, slide, slip, held)
+    found = _nothing(bodies)
+    found.place[:], found.gap[:] = 0.0, np.inf
+    numbers = (np.ascontiguousarray(x, dtype=float) for x in (P, u, phi, places.point, places.acts))
+    whole = (np.ascontiguousarray(x, dtype=np.int64) for x in (first, places.pair))
+    (begin, pair), (P, u, phi, point, acts) = whole, numbers
+    touch = Touch(begin, P, u, phi, point, pair, acts)
+    add_up(h, np.ascontiguousarray(centre, dtype=float), touch, found)
+    return found
 
 
 def stacked(rows: Sequence[Step], bodies: int) -> Step:
@@ -170,5 +180,6 @@ def stacked(rows: Sequence[Step], bodies: int) -> Step:
 
 def _nothing(bodies: int) -> Step:
     """The rows of a step in which nothing touches."""
-    none = np.zeros((bodies, 3))
-    return Step(np.zeros((bodies, 6)), none + np.nan, none[:, 0], none[:, 0] + np.nan, none, none[:, 0], np.zeros(3))
+    load, slip = np.zeros((2, bodies))
+    nowhere, gap = np.full((bodies, 3), np.nan), np.full(bodies, np.nan)
+    return Step(np.zeros((bodies, 6)), nowhere, load, gap, np.zeros((bodies, 3)), slip, np.zeros(3))
