@@ -5,8 +5,8 @@
 
 Posed steps of every case under every formulation (recorded by this checkout), problem files ($WORKBENCH_DATA), plates
 on redundant corners (random, seeded) and packings of spheres, each by the method that takes its class to round-off,
-without what takes over. Processes of the two checkouts take turns; the least processor time of the rounds counts. A
-problem counts as solved by its own residual.
+without what takes over; and whole steps of scenes. Processes of the two checkouts take turns; the least processor time
+of the rounds counts. A problem counts as solved by its own residual.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ import numpy as np
 LAWS = ("coulomb", "ccp")
 MOST, ENOUGH = 30, 5e-3
 """Times that a problem is solved at most, and seconds after which it is not any more."""
+STEPS = 200
+"""Steps of a scene."""
 SLOWER = 1.1
 """Ratio of times from which a problem is named."""
 Row = tuple[str, str, int, int, float, float]
@@ -169,6 +172,32 @@ def packings() -> Iterator[Row]:
                 yield f"packings, {law}", f"{N} spheres, {state}", 3, solved, worst, float(np.mean(spent))
 
 
+def scenes() -> Iterator[Row]:
+    """Steps of scenes, cases among them, recording included; the first run compiles."""
+    from workbench.builtin.cases import CASES
+    from workbench.builtin.formulations import FORMULATIONS
+    from workbench.scenes.case_scene import CaseScene
+    from workbench.scenes.run import run
+    from workbench.scenes.stepper import SceneStepper
+
+    found: dict[str, Any] = {name: CaseScene(CASES.find(name)()) for name in ("wheel", "cube", "stacked-cubes")}
+    if find_spec("mujoco"):
+        from workbench.scenes.mujoco.scene import MujocoScene
+
+        models = (Path(__file__).parent / "scenes").glob("*.xml")
+        found |= {path.stem: MujocoScene(path) for path in sorted(models) if path.stem != "pile"}
+    for law in (*LAWS, "stewart-trinkle"):
+        for name, scene in found.items():
+            stepper, least = SceneStepper(scene, FORMULATIONS.find(law)), np.inf
+            for _ in range(4):
+                begun = time.process_time()
+                track = run(scene, stepper, STEPS)
+                count = len(track.contacts)
+                least = min(least, (time.process_time() - begun) / max(count, 1))
+            solved = int((track.residual <= track.tolerance).sum())
+            yield f"scenes, {law}", name, STEPS, solved, float(track.residual.max(initial=0.0)), 1e6 * least
+
+
 def table(before: dict[str, Row], now: dict[str, Row]) -> str:
     """Sets of problems, and the problems that differ most, as Markdown."""
     lines = [
@@ -201,11 +230,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", default="benchmarks/measured/side-by-side.md")
     parser.add_argument("--quick", action="store_true", help="two cases, no packings")
+    parser.add_argument("--only", nargs="+", choices=["steps", "files", "plates", "scenes", "packings"])
     parser.add_argument("--child", metavar="FOLDER", help=argparse.SUPPRESS)
     o = parser.parse_args()
     if o.child:
-        rows = [*steps(Path(o.child)), *files(), *plates(), *([] if o.quick else packings())]
-        print(json.dumps(rows))
+        sets = {"steps": lambda: steps(Path(o.child)), "files": files, "plates": plates, "scenes": scenes}
+        sets |= {} if o.quick else {"packings": packings}
+        print(json.dumps([row for name, rows in sets.items() if name in (o.only or sets) for row in rows()]))
         return
     here, best = Path(__file__).parents[1], [{}, {}]  # type: list[dict[str, Row]]
     with tempfile.TemporaryDirectory() as folder:
@@ -215,8 +246,8 @@ def main() -> None:
         for k in range(2 * o.rounds):
             tree = (Path(o.before).resolve(), here)[k % 2]
             print(f"round {k // 2 + 1} of {o.rounds}, {'now' if k % 2 else 'before'}", file=sys.stderr, flush=True)
-            quick = ["--quick"] if o.quick else []
-            command = [sys.executable, __file__, str(tree), "--child", folder, *quick]
+            some = [*(["--quick"] if o.quick else []), *(["--only", *o.only] if o.only else [])]
+            command = [sys.executable, __file__, str(tree), "--child", folder, *some]
             made = subprocess.run(
                 command,
                 check=True,

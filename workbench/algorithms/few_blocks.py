@@ -125,8 +125,8 @@ def solve_one(blocks, few, island, members, unknowns, method, x, info):
 
 
 @kernel(types.boolean(BLOCKS, FEW, types.float64, types.float64, VECTOR, VECTOR, INDICES))
-def solve_few(blocks, few, enough, of_cones, x, residuals, info):
-    """The islands whose residuals are more than `enough`, with cones more than `of_cones`; whether none is any more.
+def solve_few(blocks, few, enough, of_dense, x, residuals, info):
+    """The islands whose residuals are more than `enough`; whether all come to that, or to `of_dense` by a method here.
 
     x (X,), residuals (B,): an answer and its residuals, replaced island by island where a better one is found.
     info (2,): iterations, and islands that went to a method.
@@ -164,12 +164,12 @@ def solve_few(blocks, few, enough, of_cones, x, residuals, info):
                                 x[k] = trial[k]
     left = 0
     for p in range(B):
-        left += part[p] == p and not worst[p] <= (of_cones if method[p] == CONES else enough)
+        left += part[p] == p and not worst[p] <= (of_dense if method[p] != NO_METHOD else enough)
     return left == 0
 
 
-def solved_few(problem: Any, enough: float, of_cones: float, x: Any, residuals: Any) -> tuple[bool, int, int]:
+def solved_few(problem: Any, enough: float, of_dense: float, x: Any, residuals: Any) -> tuple[bool, int, int]:
     """`solve_few` on a problem that has `small`: whether that is enough, iterations, islands that were solved."""
     info = np.zeros(2, dtype=np.int64)
-    done = solve_few(problem.arrays, problem.small.few, enough, of_cones, x, residuals, info)
+    done = solve_few(problem.arrays, problem.small.few, enough, of_dense, x, residuals, info)
     return done, int(info[0]), int(info[1])

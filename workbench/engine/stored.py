@@ -5,10 +5,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.engine.compiling import argument_type
+from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import INDICES, VECTOR
 from workbench.engine.lazy import sparse
 
@@ -40,3 +41,21 @@ def as_stored(X: Any) -> Stored:
     """The numbers of a sparse matrix, of which none is copied that need not be."""
     pointer, column = (np.asarray(x, dtype=np.int64) for x in (X.indptr, X.indices))
     return Stored(pointer, column, np.require(X.data, float, ["C", "W"]))
+
+
+@kernel(types.void(STORED, INDICES, STORED))
+def take_rows(X, rows, found):
+    """Rows of X one after another; the pointer of `found` is known."""
+    for i in range(rows.shape[0]):
+        a = X.pointer[rows[i]]
+        for p in range(found.pointer[i], found.pointer[i + 1]):
+            found.column[p], found.data[p] = X.column[a + p - found.pointer[i]], X.data[a + p - found.pointer[i]]
+
+
+def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Rows (k,) of a sparse matrix, in their order."""
+    given, pointer = as_stored(X), np.zeros(rows.size + 1, dtype=np.int64)
+    np.cumsum(np.diff(given.pointer)[rows], out=pointer[1:])
+    found = Stored(pointer, np.empty(pointer[-1], dtype=np.int64), np.empty(pointer[-1]))
+    take_rows(given, np.ascontiguousarray(rows, dtype=np.int64), found)
+    return stored(*found, (rows.size, X.shape[1]))

@@ -33,7 +33,7 @@ class Forces:
             model.opt.integrator = mj.mjtIntegrator.mjINT_IMPLICITFAST
         elif self.kind == "rk4":
             model.opt.integrator = mj.mjtIntegrator.mjINT_EULER
-        lower = rows_of(np.arange(1.0, model.nC + 1), model.M_rownnz, model.M_rowadr, model.M_colind, model.nv)
+        lower = kept_rows(np.arange(1.0, model.nC + 1), model.M_rownnz, model.M_rowadr, model.M_colind, model.nv)
         both = sparse.csr_array(lower + lower.T - sparse.diags_array(lower.diagonal()))
         self.taken, self.places = both.data.astype(int) - 1, (both.indices, both.indptr)
         self.diagonal = np.flatnonzero(both.indices == np.repeat(np.arange(model.nv), np.diff(both.indptr)))
@@ -53,7 +53,7 @@ class Forces:
             M, f = self._discrete(data, M, f)
         if self.kind.startswith("implicit"):
             mj.mj_implicit(m, data)
-            D = rows_of(data.qDeriv, m.D_rownnz, m.D_rowadr, m.D_colind, m.nv)
+            D = kept_rows(data.qDeriv, m.D_rownnz, m.D_rowadr, m.D_colind, m.nv)
             M = M - 0.5 * m.opt.timestep * (D + D.T)
         else:
             mj.mj_Euler(m, data)
@@ -83,15 +83,15 @@ class Forces:
         tendons, actuators = data.efm_tid[: data.nefmT], data.efm_aid[: data.nefmA]
         outputs = m.actuator_outadr[actuators]
         J = sparse.vstack([
-            rows_of(data.ten_J, m.ten_J_rownnz, m.ten_J_rowadr, m.ten_J_colind, m.nv)[tendons],
-            rows_of(data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind, m.nv)[outputs],
+            kept_rows(data.ten_J, m.ten_J_rownnz, m.ten_J_rowadr, m.ten_J_colind, m.nv)[tendons],
+            kept_rows(data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind, m.nv)[outputs],
         ])  # fmt: skip
         scale = np.append(data.efm_ts[: tendons.size], data.efm_as[: actuators.size])
         M = M + sparse.diags_array(data.efm_diag) + J.T @ sparse.diags_array(scale) @ J
         return M + self._symmetric(data.efm_fluid), f + data.efm_c + data.efm_ca
 
 
-def rows_of(values: Array, lengths: Indices, starts: Indices, columns: Indices, n: int) -> Any:
+def kept_rows(values: Array, lengths: Indices, starts: Indices, columns: Indices, n: int) -> Any:
     """A matrix (rows, n) of which MuJoCo keeps so many entries of every row from a start on."""
     ends = np.append(0, np.cumsum(lengths))
     at = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.arrays import Array
 from workbench.scenes.mujoco.bodies import velocities
-from workbench.scenes.mujoco.forces import rows_of
+from workbench.scenes.mujoco.forces import kept_rows
 from workbench.scenes.mujoco.package import mujoco
 
 SAFETY = 2.0
@@ -41,7 +41,7 @@ class LookAhead:
             m.opt.o_margin = file.opt.o_margin + 2 * extra.max(initial=0.0)
         joint = np.abs(np.stack([now, then])).max(axis=0)
         m.jnt_margin[:] = file.jnt_margin + SAFETY * h * np.add.reduceat(joint, file.jnt_dofadr)[: file.njnt]
-        tendons = rows_of(data.ten_J, m.ten_J_rownnz, m.ten_J_rowadr, m.ten_J_colind, m.nv)
+        tendons = kept_rows(data.ten_J, m.ten_J_rownnz, m.ten_J_rowadr, m.ten_J_colind, m.nv)
         tendon = np.abs(tendons @ np.stack([now, then]).T).max(axis=1, initial=0.0)
         m.tendon_margin[:] = file.tendon_margin + SAFETY * h * tendon
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from workbench.arrays import Array
 from workbench.mechanics.instant import Places
 from workbench.scenes.mujoco.bodies import Bodies
-from workbench.scenes.mujoco.forces import rows_of
+from workbench.scenes.mujoco.forces import kept_rows
 from workbench.scenes.mujoco.look_ahead import LookAhead
 
 EQUALITY, DRY_FRICTION, LIMIT_JOINT, LIMIT_TENDON = 0, (1, 2), 3, 4
@@ -33,7 +33,7 @@ IMPEDANCES, SMALLEST = (0.0001, 0.9999), 1e-15
 
 def jacobian(data: Any, n: int) -> Any:
     """All rows (nefc, n) that MuJoCo has set up, sparse."""
-    return rows_of(data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind, n)
+    return kept_rows(data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind, n)
 
 
 @dataclass(frozen=True, eq=False)
