@@ -26,8 +26,8 @@ import numpy as np
 LAWS = ("coulomb", "ccp")
 MOST, ENOUGH = 30, 5e-3
 """Times that a problem is solved at most, and seconds after which it is not any more."""
-STEPS = 200
-"""Steps of a scene."""
+STEPS, CASES, MODELS = 100, ("wheel", "cube", "stacked-cubes"), ("gripper", "quadruped", "ragdoll")
+"""Steps of a scene; those that are cases, and those that are models of MuJoCo."""
 SLOWER = 1.1
 """Ratio of times from which a problem is named."""
 Row = tuple[str, str, int, int, float, float]
@@ -174,18 +174,17 @@ def packings() -> Iterator[Row]:
 
 def scenes() -> Iterator[Row]:
     """Steps of scenes, cases among them, recording included; the first run compiles."""
-    from workbench.builtin.cases import CASES
+    from workbench.builtin.cases import CASES as BUILT_IN
     from workbench.builtin.formulations import FORMULATIONS
     from workbench.scenes.case_scene import CaseScene
     from workbench.scenes.run import run
     from workbench.scenes.stepper import SceneStepper
 
-    found: dict[str, Any] = {name: CaseScene(CASES.find(name)()) for name in ("wheel", "cube", "stacked-cubes")}
+    found: dict[str, Any] = {name: CaseScene(BUILT_IN.find(name)()) for name in CASES}
     if find_spec("mujoco"):
         from workbench.scenes.mujoco.scene import MujocoScene
 
-        models = (Path(__file__).parent / "scenes").glob("*.xml")
-        found |= {path.stem: MujocoScene(path) for path in sorted(models) if path.stem != "pile"}
+        found |= {name: MujocoScene(Path(__file__).parent / "scenes" / f"{name}.xml") for name in MODELS}
     for law in (*LAWS, "stewart-trinkle"):
         for name, scene in found.items():
             stepper, least = SceneStepper(scene, FORMULATIONS.find(law)), np.inf
@@ -242,7 +241,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         made_of = f"record(Path({folder!r}), 1, 40, {o.quick})"
         code = f"from pathlib import Path; from benchmarks.failures import record; {made_of}"
-        subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(here)})
+        if "steps" in (o.only or ["steps"]):
+            subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(here)})
         for k in range(2 * o.rounds):
             tree = (Path(o.before).resolve(), here)[k % 2]
             print(f"round {k // 2 + 1} of {o.rounds}, {'now' if k % 2 else 'before'}", file=sys.stderr, flush=True)

@@ -82,7 +82,7 @@ def test_cones_that_rounding_keeps_from_more_are_left(left, goes_on, monkeypatch
     """Their solver has begun anew already; whoever asks for another residual gets it."""
     p = pair(0.3)
     monkeypatch.setattr(ContactBlocks, "block_residuals", lambda p, x: np.full(2, left))
-    monkeypatch.setattr(few_blocks, "solved_few", lambda p, enough, of_dense, *_: (left <= of_dense, 1, 1))
+    monkeypatch.setattr(few_blocks, "solved_few", lambda p, enough, at_last, *_: (left <= at_last, 1, 1))
     assert any("Newton" in stage for stage in SOLVER.solve(p).stages) == goes_on
     assert any("Newton" in stage for stage in SOLVER.adjusted(1e-12, None).solve(p).stages)
 

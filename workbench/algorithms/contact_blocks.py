@@ -27,9 +27,9 @@ from workbench.problems.solution import Solution, Status
 if TYPE_CHECKING:
     from workbench.algorithms.block_islands import Island
 
-ENOUGH, ENOUGH_OF_DENSE = 1e-11, EXACT
-"""Residuals at which nothing more is done, if not adjusted: in general, and of small islands that a dense method has
-solved, a vertex or what rounding lets a solver come to that has begun anew."""
+ENOUGH, AT_LAST = 1e-11, EXACT
+"""Residuals at which nothing more is done, if not adjusted: in general, and of small islands whose method has come as
+far as rounding lets it (`few_blocks.FINAL`)."""
 MANY, FOR_GRADIENTS = 50, 1000
 """Blocks from which on contacts of spheres are solved as a packing, and of associated flow by gradients first."""
 MOST = 1000
@@ -165,7 +165,7 @@ class BlockSolver:
         from workbench.algorithms.few_blocks import solved_few
 
         p = progress.problem
-        done, iterations, solved = solved_few(p, self.enough, self.of_dense, progress.x, progress.residuals)
+        done, iterations, solved = solved_few(p, self.enough, self.at_last, progress.x, progress.residuals)
         progress.iterations += iterations
         if solved:
             progress.stages.append(f"{solved} small islands")
@@ -194,12 +194,14 @@ class BlockSolver:
 
     def enough_for(self, island: "Island") -> float:
         """The residual at which an island is left as it is."""
-        return self.of_dense if island.method else self.enough
+        from workbench.algorithms.few_blocks import FINAL
+
+        return self.at_last if island.method in FINAL else self.enough
 
     @property
-    def of_dense(self) -> float:
-        """The same of an island that has a dense method."""
-        return ENOUGH_OF_DENSE if self.enough == ENOUGH else self.enough
+    def at_last(self) -> float:
+        """The same of an island whose method can come no further."""
+        return AT_LAST if self.enough == ENOUGH else self.enough
 
     def once_more(self, progress: Progress, blocks: Indices, unknowns: Indices, part: ContactBlocks) -> None:
         """An island that Newton's method over blocks leaves unsolved, with what does not fit together magnified."""

@@ -28,6 +28,8 @@ STARTS = 3
 """Times that the solver of small islands with cones begins, from where it ended, until it comes to `VERIFIED`."""
 NO_METHOD, NOT_NEGATIVE, BOUNDED, MIXED, CONES = range(5)
 """Which method an island goes to."""
+FINAL = NOT_NEGATIVE, CONES
+"""The methods that come as far as rounding lets them: to a vertex, or until they have begun anew for nothing."""
 
 I64 = types.int64
 
@@ -125,8 +127,8 @@ def solve_one(blocks, few, island, members, unknowns, method, x, info):
 
 
 @kernel(types.boolean(BLOCKS, FEW, types.float64, types.float64, VECTOR, VECTOR, INDICES))
-def solve_few(blocks, few, enough, of_dense, x, residuals, info):
-    """The islands whose residuals are more than `enough`; whether all come to that, or to `of_dense` by a method here.
+def solve_few(blocks, few, enough, at_last, x, residuals, info):
+    """The islands whose residuals are more than `enough`; whether all come to that, or by `FINAL` methods to `at_last`.
 
     x (X,), residuals (B,): an answer and its residuals, replaced island by island where a better one is found.
     info (2,): iterations, and islands that went to a method.
@@ -164,12 +166,12 @@ def solve_few(blocks, few, enough, of_dense, x, residuals, info):
                                 x[k] = trial[k]
     left = 0
     for p in range(B):
-        left += part[p] == p and not worst[p] <= (of_dense if method[p] != NO_METHOD else enough)
+        left += part[p] == p and not worst[p] <= (at_last if method[p] in FINAL else enough)
     return left == 0
 
 
-def solved_few(problem: Any, enough: float, of_dense: float, x: Any, residuals: Any) -> tuple[bool, int, int]:
+def solved_few(problem: Any, enough: float, at_last: float, x: Any, residuals: Any) -> tuple[bool, int, int]:
     """`solve_few` on a problem that has `small`: whether that is enough, iterations, islands that were solved."""
     info = np.zeros(2, dtype=np.int64)
-    done = solve_few(problem.arrays, problem.small.few, enough, of_dense, x, residuals, info)
+    done = solve_few(problem.arrays, problem.small.few, enough, at_last, x, residuals, info)
     return done, int(info[0]), int(info[1])
