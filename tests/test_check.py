@@ -173,6 +173,10 @@ def test_large_matrices():
     assert (definiteness(Matrix(K)).verdict, definiteness(Matrix(K)).exact) == ("indefinite", True)
     assert definiteness(Matrix(low_rank)).verdict == "undecided"
     assert check(Matrix(definite))["p_matrix"]["verdict"] == "P"
+    larger = 3.0 * np.eye(400) + np.diag(np.ones(399), 1)
+    for sign, verdict in ((1, "positive definite"), (-1, "negative definite")):
+        found = check(Matrix(sign * larger))["definiteness"]
+        assert (found["verdict"], found["exact"]) == (verdict, True)
 
 
 def test_the_bounded_cholesky_test_is_never_wrong():

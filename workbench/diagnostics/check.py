@@ -24,7 +24,7 @@ from workbench.matrices.classes.structure import Explored, Structure, explored
 from workbench.matrices.distances.distance import Distance, distance
 from workbench.matrices.distances.error_bound import alpha_2, error_bound
 from workbench.matrices.distances.index_sets import LARGEST as LARGEST_BY_SETS
-from workbench.matrices.linear_algebra.definiteness import Definiteness, definiteness
+from workbench.matrices.linear_algebra.definiteness import Definiteness, definiteness, proved_positive_definite
 from workbench.matrices.linear_algebra.in_time import EIGENVALUES, SINGULAR_VALUES, product_seconds
 from workbench.matrices.linear_algebra.in_time import rank as exact_rank
 from workbench.matrices.linear_algebra.rank import rank
@@ -206,6 +206,8 @@ def _large_form(M: Array, classes: dict[str, ClassVerdict], deadline: float) -> 
         return Definiteness(
             "indefinite", low, high, tolerance, True, "two exact directions of opposite sign", *directions
         )
+    if not positive.size and _affordable(EIGENVALUES, len(M), deadline) and proved_positive_definite(-M):
+        return Definiteness("negative definite", low, high, tolerance, True, "Cholesky factor with an error bound")
     return Definiteness("undecided", low, high, tolerance, False, f"{OUT_OF_TIME} before a proof was found")
 
 
