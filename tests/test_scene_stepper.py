@@ -349,3 +349,15 @@ def test_passes_that_do_not_settle_are_reported():
     x = SceneStepper(scene, NAMED["box"].with_options(bounds="iterated"), passes=1).step(*scene.start(), 0.0)
     assert x.status is Status.NO_FIXED_POINT
     assert x.reason == "the state-dependent data did not settle within 1 passes; passes=N allows more"
+
+
+@pytest.mark.parametrize("name", ["mu", "e", "eps", "eps_b", "limit", "eps_f", "phi", "heading", "g", "r_f"])
+def test_numbers_of_an_instant_that_make_no_sense_are_refused_by_name(name):
+    """What must not be negative, and what must be finite; a gap, an error or a rate may be negative."""
+    sizes = dict(J=np.eye(2, 3), first=[0, 2], J_b=np.eye(1, 3), J_f=np.eye(1, 3))
+    right = dict(mu=0.5, e=0.1, eps=0.0, eps_b=0.0, limit=1.0, eps_f=0.0, phi=-0.1, g=-0.1, r_f=-0.1)
+    instant(1e-3, np.eye(3), np.zeros(3), np.zeros(3), **sizes, **right)
+    signed = name in ("phi", "heading", "g", "r_f")
+    for value in [np.nan, np.inf] if signed else [np.nan, np.inf, -1.0]:
+        with pytest.raises(DataError, match=f"^{name} "):
+            instant(1e-3, np.eye(3), np.zeros(3), np.zeros(3), **sizes, **(right | {name: value}))
