@@ -87,6 +87,20 @@ def test_cones_that_rounding_keeps_from_more_are_left(left, goes_on, monkeypatch
     assert any("Newton" in stage for stage in SOLVER.adjusted(1e-12, None).solve(p).stages)
 
 
+def test_only_methods_that_can_come_no_further_are_left_at_more_than_was_asked_for():
+    """Asked for what rounding never gives: cones and LCPs are left where their methods end, other bounds go on."""
+    plain, bounded = intervals(np.zeros(3), np.full(3, np.inf)), intervals(np.full(3, -9.0), np.full(3, 9.0))
+    rng = np.random.default_rng(3)
+    J, b = np.eye(6) + 0.2 * rng.standard_normal((6, 6)), -rng.uniform(0.1, 1.0, 6)
+    for block, left in ((cone(3, 0.5), True), (plain, True), (bounded, False)):
+        p = pose(np.eye(6), b, J, [block, block])
+        x = np.zeros(p.size)
+        residuals = p.block_residuals(x)
+        assert few_blocks.solved_few(p, 1e-300, 1e-9, x, residuals)[0] == left
+        assert 0 < residuals.max() < 1e-9
+        np.testing.assert_array_equal(residuals, p.block_residuals(x))
+
+
 def test_what_is_not_finite_of_a_guess_is_nothing(monkeypatch):
     p = pair(0.3)
     guess = SOLVER.solve(p).z

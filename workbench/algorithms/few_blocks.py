@@ -144,7 +144,7 @@ def solve_few(blocks, few, enough, at_last, x, residuals, info):
         worst[part[i]] = max(worst[part[i]], residuals[i])
     iterations, solved = 0, 0
     for p in range(B):
-        # Cones that are not solved yet are not left before their solver has tried.
+        # What is not at `enough` is left at `at_last` only after its method has tried.
         if part[p] == p and worst[p] > enough and method[p] != NO_METHOD:
             iterations += solve_one(blocks, few, p, members[p], size[p], method[p], trial, one)
             solved += 1

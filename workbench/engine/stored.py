@@ -52,7 +52,7 @@ def take_rows(X, rows, found):
             found.column[p], found.data[p] = X.column[a + p - found.pointer[i]], X.data[a + p - found.pointer[i]]
 
 
-def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:
+def some_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     """Rows (k,) of a sparse matrix, in their order."""
     given, pointer = as_stored(X), np.zeros(rows.size + 1, dtype=np.int64)
     np.cumsum(np.diff(given.pointer)[rows], out=pointer[1:])

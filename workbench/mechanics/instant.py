@@ -118,6 +118,7 @@ NOT_NEGATIVE = "mu", "e", "eps", "eps_b", "limit", "eps_f"
 
 
 SIGNED = "v", "f", "phi", "rate", "g", "r_b", "r_f"
+"""What has entries that may be negative, as the matrices and `heading` have."""
 
 
 @kernel(types.boolean(types.UniTuple(VECTOR, 4 + len(SIGNED)), types.UniTuple(VECTOR, len(NOT_NEGATIVE)), MATRIX))

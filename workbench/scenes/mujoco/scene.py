@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.arrays import Array
-from workbench.engine.stored import rows_of
+from workbench.engine.stored import some_rows
 from workbench.errors import DataError
 from workbench.mechanics.instant import Instant, instant
 from workbench.mechanics.solids import Plane, Solid
@@ -125,8 +125,8 @@ class MujocoScene(Scene):
             (r_b, eps_b), (r_f, eps_f) = (rows.soft_rows(d, J, x, v, h) for x in (bilateral, dry))
             given = dict(r_b=r_b, eps_b=eps_b, r_f=r_f, eps_f=eps_f)
         return instant(
-            h, M, v, f, first=touching.first, J=rows_of(J, touching.row), mu=touching.mu, phi=phi, rate=touching.rate,
-            key=touching.key, J_b=rows_of(J, bilateral), J_f=rows_of(J, dry), limit=h * d.efc_frictionloss[dry],
+            h, M, v, f, first=touching.first, J=some_rows(J, touching.row), mu=touching.mu, phi=phi, rate=touching.rate,
+            key=touching.key, J_b=some_rows(J, bilateral), J_f=some_rows(J, dry), limit=h * d.efc_frictionloss[dry],
             places=touching.places,
             numbers=rows.soft_numbers(touching.solref, touching.solimp, touching.friction, m.opt.impratio), **given,
         )  # fmt: skip
