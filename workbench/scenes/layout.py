@@ -39,37 +39,38 @@ class Layout:
     def __init__(self, s: Instant, rows: Rows, groups: list[Group]) -> None:
         self.instant, self.rows, self.groups, self.copies, self.main = s, rows, groups, 1, 0
         r, beside = s.contacts, s.g.size + s.limit.size
-        order, self.block, self.target, self.jump, *sizes = np.empty((7, r), dtype=np.int64)
+        order, block, target, jump, *sizes = np.empty((7, r), dtype=np.int64)
         outline = Outline(np.empty((r, 2)), *sizes)
         for g in groups:
             self.copies, self.main = g.kind.block.copies, g.kind.block.main
             draw(g.states, g.members, g.kind.places, *g.kind.size(self.copies), outline)
         ends = np.empty((4, r + self.copies * (r + beside) + 1), dtype=np.int64)
         counts = np.empty(len(COUNTS), dtype=np.int64)
-        row, unknown, begin_L, begin_N = ends
-        found = Arrangement(order, self.block, self.target, self.jump, row, unknown, begin_L, begin_N, counts)
-        arrange(rows.first, rows.start, outline, self.copies, beside, found)
+        arrange(
+            rows.first, rows.start, outline, self.copies, beside,
+            Arrangement(order, block, target, jump, ends[0], ends[1], ends[2], ends[3], counts),
+        )  # fmt: skip
         self.rubbing, plain, B, self.entries = counts.tolist()
-        self.row, self.unknown, begin_L, begin_N = ends[:, : B + 1]
-        self.arrangement = found._replace(row=self.row, unknown=self.unknown, begin_L=begin_L, begin_N=begin_N)
+        row, unknown, begin_L, begin_N = ends[:, : B + 1]
+        self.at = Arrangement(order, block, target, jump, row, unknown, begin_L, begin_N, counts)
         self.frame, self.plain = outline.frame, order[self.rubbing : self.rubbing + plain]
-        self.single, self.first_single = plain + beside, int(self.row[self.rubbing])
+        self.single, self.first_single = plain + beside, int(row[self.rubbing])
 
     def problem(self, b: Array, recovery: float) -> ContactBlocks:
         """The blocks, over the momentum b (n,) = M v + h f."""
         copies = self.copies
-        B, X, R = self.row.size - 1, int(self.unknown[-1]), int(self.row[-1])
-        L, back, N = *np.empty((2, self.arrangement.begin_L[-1])), np.empty(self.arrangement.begin_N[-1])
+        B, X, R = self.at.row.size - 1, int(self.at.unknown[-1]), int(self.at.row[-1])
+        L, back, N = *np.empty((2, self.at.begin_L[-1])), np.empty(self.at.begin_N[-1])
         c, lower, upper = np.empty((3, X))
         s, cone, mu = np.zeros(R), np.full(B, NO_CONE), np.zeros(B)
-        blocks = BlockArrays(self.row, self.unknown, L, N, back, c, s, lower, upper, cone, mu)
+        blocks = BlockArrays(self.at.row, self.at.unknown, L, N, back, c, s, lower, upper, cone, mu)
         for g in self.groups:
             if g.kind.d:
-                place_blocks(g.members, g.stamped(), *g.kind.size(copies), self.arrangement, blocks)
-                mine = self.block[g.members]
+                place_blocks(g.members, g.stamped(), *g.kind.size(copies), self.at, blocks)
+                mine = self.at.block[g.members]
                 cone[mine[mine >= 0]] = g.kind.block.cone
         if self.single:
-            place_singles(self._beside(recovery), self.arrangement, copies, blocks)
+            place_singles(self._beside(recovery), self.at, copies, blocks)
         M = self.instant.M
         if copies > 1:
             M, b = sparse.block_diag([M] * copies, format="csr"), np.tile(b, copies)
@@ -99,9 +100,9 @@ class Layout:
     def _J(self) -> Any:
         """The rows of all blocks, of every copy of the system."""
         s, copies, n = self.instant, self.copies, self.instant.v.size
-        size, R = self.entries + copies * (s.J_b.nnz + s.J_f.nnz), int(self.row[-1])
+        size, R = self.entries + copies * (s.J_b.nnz + s.J_f.nnz), int(self.at.row[-1])
         J = Stored(np.empty(R + 1, dtype=np.int64), np.empty(size, dtype=np.int64), np.empty(size))
-        write_rows(self.rows, self.frame, self.arrangement, copies, n, as_stored(s.J_b), as_stored(s.J_f), J)
+        write_rows(self.rows, self.frame, self.at, copies, n, as_stored(s.J_b), as_stored(s.J_f), J)
         return stored(*J, (R, copies * n))
 
     def impulses(self, P: Array) -> tuple[Array, Array, Array]:
@@ -113,13 +114,14 @@ class Layout:
 
     def isotropic(self, P: Array, turned: bool) -> Array:
         """Impulses (R,) of the contacts in scaled directions, in the axes in use where `turned`, else the instant's."""
-        first, target, found = self.rows.first, self.target + self.main * self.jump, np.empty(self.instant.mu.size)
+        first, found = self.rows.first, np.empty(self.instant.mu.size)
+        target = self.at.target + self.main * self.at.jump
         own_axes(first, unturned(first.size - 1) if turned else self.frame, target, P, found)
         return found
 
     def recalled(self, memory: Memory) -> Array:
         """The unknowns (X,) as they were at the last step, zero where they are new."""
-        x = np.zeros(int(self.unknown[-1]))
+        x = np.zeros(int(self.at.unknown[-1]))
         for sort, keys, places in self._kept():
             x[places] = memory.recall(sort, keys, places.shape[1])
         x[np.isnan(x)] = 0.0
@@ -132,11 +134,11 @@ class Layout:
 
     def _kept(self) -> Iterator[tuple[Any, Any, Any]]:
         """Sorts, keys and places (count, .) of unknowns that belong together from step to step."""
-        s, first = self.instant, int(self.unknown[self.rubbing])
+        s, first = self.instant, int(self.at.unknown[self.rubbing])
         for g in self.groups:
-            some = g.members[self.block[g.members] >= 0]
+            some = g.members[self.at.block[g.members] >= 0]
             if some.size:
-                places = self.unknown[self.block[some]][:, None] + np.arange(g.kind.block.k)
+                places = self.at.unknown[self.at.block[some]][:, None] + np.arange(g.kind.block.k)
                 yield ("x", g.kind.d), s.key[some], places
         at = first + self.single * np.arange(self.copies)
         for sort, keys in ("plain", s.key[self.plain]), ("b", np.arange(s.g.size)), ("f", np.arange(s.limit.size)):
