@@ -22,7 +22,8 @@ by rounding, divided by such a pivot, throws the path off, to end on a ray where
 among pivots mends this, since the path is unique. Where a path's end is not a solution, its z's are first solved anew
 on their support: often z0 is zero but for rounding, and only the basis too near singular to let it leave. Failing that
 the path is followed again: with other covering vectors, hence elsewhere, and then in double-double precision, which
-carries all entries to full accuracy, there too with several covering vectors.
+carries all entries to full accuracy, there too with several covering vectors, and
+the end with the least residual is the answer.
 
 The answer is called solved if it passes a test on the original data, whatever the path looked like. Errors of rows are
 judged beside their terms; where these are large beside q, far out on a direction in which nothing moves, the problem's
@@ -79,6 +80,8 @@ ACCEPTED = 1e-11
 CANCELLED = 1e-13
 """Violation, beside the largest scaled activity of any row, that is taken for rounding of the data. Rows whose q is
 what cancellation left over, such as the sliding velocity of a rolling contact, know no better."""
+CLEAR = 1e-12
+"""Residual of a path's end up to which no further path is tried for a better one."""
 NEGLIGIBLE = 1e-9
 """Share of the largest entry of a ray's direction up to which an entry counts as zero."""
 EARLY = 0.1
@@ -244,7 +247,7 @@ def solve_large(M, q, lower, upper, work, z, info):
         # A ray where z0 is zero but for rounding has found the basis all the same.
         if solve_on_support(q, z, work) <= CLOSE and is_verified(M, q, lower, upper, D, z):
             return SOLVED
-    smallest = FIRST_PIVOT
+    smallest, solved = FIRST_PIVOT, False
     for attempt in range(PATHS - 1, PATHS - 1 + PRECISE_PATHS):
         covering_vector(M, attempt, work)
         status = double_double(M, q, D, size, work.d, smallest, z, info)
@@ -252,12 +255,12 @@ def solve_large(M, q, lower, upper, work, z, info):
         least = keep_better(found, z, least, best)
         if violation(q, z, work) <= CANCELLED or backward_error(M, q, lower, upper, z) <= ACCEPTED:
             status = SOLVED if found <= EXACT else INACCURATE
-        if status in (SOLVED, RAY):
+        solved = solved or status == SOLVED
+        if status == RAY or (status == SOLVED and found <= CLEAR):
             break
         smallest = LATER_PIVOT
-    if status != SOLVED:
-        copy(best, z)
-    return status
+    copy(best, z)
+    return SOLVED if solved else status
 
 
 @kernel(SOLVE)
