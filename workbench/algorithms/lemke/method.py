@@ -22,8 +22,8 @@ by rounding, divided by such a pivot, throws the path off, to end on a ray where
 among pivots mends this, since the path is unique. Where a path's end is not a solution, its z's are first solved anew
 on their support: often z0 is zero but for rounding, and only the basis too near singular to let it leave. Failing that
 the path is followed again: with other covering vectors, hence elsewhere, and then in double-double precision, which
-carries all entries to full accuracy, there too with several covering vectors, and
-the end with the least residual is the answer.
+carries all entries to full accuracy, there too with several covering vectors, and the end with the least residual is
+the answer.
 
 The answer is called solved if it passes a test on the original data, whatever the path looked like. Errors of rows are
 judged beside their terms; where these are large beside q, far out on a direction in which nothing moves, the problem's
