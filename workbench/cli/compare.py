@@ -4,6 +4,7 @@ import argparse
 import os
 import shlex
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +203,8 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     from workbench.builtin.reports.figures.charts import remove_figures
     from workbench.builtin.reports.pages.comparison import remove_others
     from workbench.builtin.reports.text.terminal import print_comparison
+    from workbench.cli.ahead import compiled_ahead
+    from workbench.mechanics.case import Case
     from workbench.output import json_rows, staged
     from workbench.verbs.compare import compare
     from workbench.verbs.scene import is_model
@@ -209,11 +212,14 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     # With the ending of a file: a case, or another file, may have the same name.
     name = Path(what).name if isinstance(what, str) else what.name
     out = Path(o.out or f"{Path(o.case).name if is_model(o.case) else name}-comparison")
-    with staged(out) as stage, Progress(o.quiet) as progress:
+    ahead = compiled_ahead(o.words) if isinstance(what, Case) else nullcontext()
+    with staged(out) as stage, ahead, Progress(o.quiet) as progress:
         found = compare(what, progress=progress, **given)
         c = found.comparison
         if c.mathematics and not any(card["compiled"] for card in c.mathematics):
             raise WorkbenchError("; ".join(dict.fromkeys(card["failure"].reason for card in c.mathematics)))
+        if progress:
+            progress("writing the page", 0, 1)
         found.write(stage, o.figures, found.facts | {"command": f"workbench {shlex.join(o.words)}"})
     remove_figures(out / "figures", keep=o.figures)
     remove_others(c, out)

@@ -58,6 +58,11 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    """The options that these words are, and `words` themselves. Raises WorkbenchError where they are none."""
+    return parser().parse_args(_join_numbers(arguments), argparse.Namespace(words=arguments))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; 0 on success, 2 on a mistake, reported in one line, 128 + n when ended by signal n."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
@@ -65,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         with _signals_exit():
-            options = parser().parse_args(_join_numbers(arguments), argparse.Namespace(words=arguments))
+            options = parsed(arguments)
             options.run(options)
     except WorkbenchError as error:
         print(f"workbench: {error}", file=sys.stderr)

@@ -53,9 +53,9 @@ def compare(
 
     Without `solvers` each formulation gets the solver that takes it to round-off and, where it is a convex QP, a
     generic optimiser for a sample of the steps (`sampling`); without `metrics` all of `METRICS`. `progress(label, done,
-    total)` hears of finished steps. With `workers` > 1 the runs whose solvers are not compiled go to that many
-    processes. Raises WorkbenchError for unusable settings or a reference that its own residual does not verify; a run
-    that fails is a row with its reason.
+    total)` hears of finished steps, and then of judged runs. With `workers` > 1 the runs whose solvers are not compiled
+    go to that many processes. Raises WorkbenchError for unusable settings or a reference that its own residual does not
+    verify; a run that fails is a row with its reason.
     """
     settings = (settings or Settings()).of_case(case)
     settings.must_fit()
@@ -78,7 +78,9 @@ def compare(
     duration = settings.duration or case.duration
     further: dict[tuple[Formulation, float], list[dict[str, Any]]] = {}
     lost: list[str] = []
-    for job in plan:
+    for k, job in enumerate(plan):
+        if progress:
+            progress(f"from exact states {job}", k, len(plan))
         run = runs.get(job)
         if not isinstance(run, Run):
             continue
@@ -95,6 +97,8 @@ def compare(
         except Exception as error:
             spans = windows(job, case, duration)
             found.rows[job] = [w | vars(failed(error)) for w in spans]
+    if progress:
+        progress("timing short runs", len(plan), len(plan))
     timings = repeated(drawn, lambda job: simulated(case, job, settings))
     rows = [x | timings.get(job, {}) for job in plan for x in found.rows[job]]
     steps = pd.concat([frame for frame in trajectories if len(frame)], ignore_index=True)

@@ -56,7 +56,9 @@ def judged(
     runs = run_jobs(case, list(needed), settings, progress, workers) | {fine: reference}
     local = {others: from_exact(others[-1], runs[others[1]], runs[others[2]]) for others in set(beside.values())}
     rows = {}
-    for job in plan:
+    for k, job in enumerate(plan):
+        if progress:
+            progress(f"judging {job}", k, len(plan))
         spans = windows(job, case, settings.duration or case.duration)
         try:
             found = refused.get(job.formulation) or runs.get(job)

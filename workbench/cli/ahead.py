@@ -1,0 +1,81 @@
+"""Kernels that a comparison of a case needs, compiled by a second process while the first is at work.
+
+Two thirds of the first comparison on a machine are compiling, on one processor. Where another one is idle, a process
+makes the same comparison there in short and from its last formulation on. Each of the two finds on the disk what the
+other has compiled, and waits for what the other is compiling (`engine.disk.alone`).
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from workbench.lifetime import end_with
+
+STEPS = 10
+"""Steps of the comparison in short."""
+IDLE = 0.5
+"""Share of a processor that has to be idle."""
+
+
+@contextmanager
+def compiled_ahead(words: Sequence[str]) -> Iterator[None]:
+    """While the block runs, a second process compiles what `workbench WORDS` needs, if that helps. It ends with it."""
+    process = _started(words) if _helps() else None
+    try:
+        yield
+    finally:
+        if process is not None:
+            process.kill()
+            process.wait()
+
+
+def _helps() -> bool:
+    from workbench.step.local_steps import each
+
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # Interpreted kernels have no machine code to look for.
+    return hasattr(each, "is_ready") and _load() <= processors - 1 + IDLE and not each.is_ready()
+
+
+def _load() -> float:
+    """How many processes wanted a processor in the last minute; without limit where nobody counts."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else float("inf")
+
+
+def _started(words: Sequence[str]) -> "subprocess.Popen[bytes] | None":
+    # It finds modules where this process does, and not in the current folder, where others of their names may lie.
+    found = os.environ | {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+    with suppress(OSError):
+        # Ctrl-C reaches all processes of a session; the one that started this one ends it.
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__, str(os.getpid()), *words], env=found, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+    return None
+
+
+def in_short(case: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `wb.compare` for the same comparison of a case in few steps, from its last formulation on."""
+    from workbench.verbs.find import find_formulations
+
+    formulations = given["formulations"] or find_formulations(None)
+    duration = min(given["duration"] or case.duration, STEPS * max(given["steps"]))
+    return given | {"formulations": list(reversed(formulations)), "duration": duration, "workers": 1}
+
+
+def main() -> None:
+    """The second process: the number of the first, and its words."""
+    from workbench.cli.compare import chosen
+    from workbench.cli.main import parsed
+    from workbench.verbs.compare import compare
+
+    end_with(int(sys.argv[1]))
+    case, given = chosen(parsed(sys.argv[2:]))
+    compare(case, **in_short(case, given))
+
+
+if __name__ == "__main__":
+    main()
