@@ -70,7 +70,7 @@ def save(
     if c.scene is not None:
         c.bodies.to_csv(folder / "bodies.csv", index=False)
     write_json(folder / "provenance.json", provenance)
-    (folder / "report.html").write_text(render(c, provenance), "utf-8")
+    (folder / "report.html").write_bytes(render(c, provenance).encode())
     by_name = named(c)
     errors = _tables(by_name)[0]
     (folder / "errors.md").write_text(markdown(of_runs(errors)), "utf-8")

@@ -92,9 +92,9 @@ def write_pages(pages: Sequence[Page], folder: Path, provenance: dict[str, Any])
     claims = pd.concat([page.claims for page in pages], ignore_index=True)
     facts = provenance | {"seconds": {page.name: round(page.seconds, 1) for page in pages}}
     for page in pages:
-        (folder / f"{page.name}.html").write_text(page.html, "utf-8")
+        (folder / f"{page.name}.html").write_bytes(page.html.encode())
     if len(pages) > 1:
-        (folder / "index.html").write_text(render_index(pages, facts), "utf-8")
+        (folder / "index.html").write_bytes(render_index(pages, facts).encode())
     claims.to_csv(folder / "claims.csv", index=False)
     write_json(folder / "provenance.json", facts)
     return claims

@@ -128,7 +128,7 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
             drawing.write_bytes(found.picture().rendered(ending))
         if page:
             facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
-            page.write_text(found.html(facts, min(SECONDS_OF_PAGE, seconds_left(deadline, 1.0))), "utf-8")
+            page.write_bytes(found.html(facts, min(SECONDS_OF_PAGE, seconds_left(deadline, 1.0))).encode())
     paths = (("report", o.out), ("certificate", o.certificate), ("picture", o.picture))
     written = [f"\n{what}: {path}" for what, path in paths if path]
     print(json_text(found.data) if o.json else found.text + "".join(written))
@@ -162,7 +162,7 @@ def _check_posed(o: argparse.Namespace, posed: Any, deadline: float) -> None:
             proofs.write_text(json.dumps(found.certificate(seconds_left(deadline, 1.0)), indent=1), "utf-8")
         if page:
             facts = provenance(file=o.file, command=f"workbench {shlex.join(o.words)}")
-            page.write_text(found.html(facts), "utf-8")
+            page.write_bytes(found.html(facts).encode())
     paths = (("report", o.out), ("certificate", o.certificate))
     written = [f"\n{what}: {path}" for what, path in paths if path]
     print(json_text(found.data) if o.json else found.text + "".join(written))
@@ -187,7 +187,7 @@ def _vary(o: argparse.Namespace, seconds: float) -> None:
             found = vary(o.case, o.formulation, along=along, given=given, step=h, seconds=seconds)
         if page:
             facts = provenance(result=found.title, command=f"workbench {shlex.join(o.words)}")
-            page.write_text(found.html(facts), "utf-8")
+            page.write_bytes(found.html(facts).encode())
     print(json_text(found.data) if o.json else found.text + (f"\nreport: {o.out}" if o.out else ""))
 
 

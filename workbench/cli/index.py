@@ -35,6 +35,6 @@ def run_index(o: argparse.Namespace) -> None:
     found = entries(folder)
     with replaced(out) as page:
         facts = provenance(command=f"workbench {shlex.join(o.words)}")
-        page.write_text(render(folder.absolute().name, found, facts), "utf-8")
+        page.write_bytes(render(folder.absolute().name, found, facts).encode())
     if not o.quiet:
         print(f"{len(found)} page{'s' * (len(found) > 1)}: {out}")

@@ -75,7 +75,7 @@ def run_painleve(o: argparse.Namespace) -> None:
             found = painleve(case, given, **state, x=x, y=y, seconds=seconds, progress=progress)
         if page:
             facts = provenance(case=case.name, parameters=vars(case), command=f"workbench {shlex.join(o.words)}")
-            page.write_text(found.html(facts), "utf-8")
+            page.write_bytes(found.html(facts).encode())
     print(json_text(found.data) if o.json else found.text)
     if o.out and not o.json:
         print(f"report: {o.out}")

@@ -56,7 +56,7 @@ def run_trace(o: argparse.Namespace) -> None:
         )  # fmt: skip
         if page:
             facts = provenance(file=o.file, rhs=o.rhs or "", command=f"workbench {shlex.join(o.words)}")
-            page.write_text(found.html(facts), "utf-8")
+            page.write_bytes(found.html(facts).encode())
     if o.json:
         print(json_text(as_data(found.trace, found.title, found.judged, o.tableau)))
     elif o.latex:

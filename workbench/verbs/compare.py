@@ -106,7 +106,7 @@ class Compared(Result):
         from workbench.builtin.reports.pages.slides import render
 
         with replaced(page_path(path)) as stage:
-            stage.write_text(render(self.comparison), "utf-8")
+            stage.write_bytes(render(self.comparison).encode())
         return Path(path)
 
     def write(self, folder: Path, figures: Any = None, facts: dict[str, Any] | None = None) -> None:

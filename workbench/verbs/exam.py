@@ -82,7 +82,7 @@ class ExamResult(Result):
         write_json(folder / "exam.json", self.badges)
         (folder / "motions").mkdir()
         for name, page in motions(self.exam, self.facts):
-            (folder / "motions" / name).write_text(page, "utf-8")
+            (folder / "motions" / name).write_bytes(page.encode())
 
 
 def exam(

@@ -48,7 +48,7 @@ class Result:
         """Every frame as CSV, the page and provenance.json into a folder that is there."""
         for name, frame in self.frames.items():
             frame.to_csv(folder / f"{name}.csv", index=False)
-        (folder / "report.html").write_text(self.html(), "utf-8")
+        (folder / "report.html").write_bytes(self.html().encode())
         write_json(folder / "provenance.json", self.facts)
 
     def save(self, folder: str | Path) -> Path:
@@ -63,7 +63,7 @@ class Result:
         Raises WorkbenchError where the file cannot be written, or is no .html by its name.
         """
         with replaced(page_path(path)) as stage:
-            stage.write_text(self.html(), "utf-8")
+            stage.write_bytes(self.html().encode())
         return Path(path)
 
     def __repr__(self) -> str:

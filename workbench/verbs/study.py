@@ -93,7 +93,7 @@ class Studied(Result):
         self.table.write(path, folder / "rows.csv")
         # Columns of the file are read in less time than lines of the journal.
         rows = pd.read_parquet(path, columns=shown_columns(self.table.columns))
-        (folder / "report.html").write_text(self._page(rows, facts), "utf-8")
+        (folder / "report.html").write_bytes(self._page(rows, facts).encode())
         write_json(folder / "provenance.json", facts)
 
     def _page(self, rows: pd.DataFrame, facts: dict[str, Any]) -> str:
