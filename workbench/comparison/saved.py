@@ -87,7 +87,7 @@ class Content:
 def save(c: Comparison, folder: Path) -> None:
     """Write comparison.json and the frames, whose columns carry units and meanings, into a folder that is there."""
     for name in (*FRAMES, *["bodies"] * (c.scene is not None), *["onward"] * (c.case is not None)):
-        getattr(c, name).to_parquet(folder / f"{name}.parquet", index=False)
+        (folder / f"{name}.parquet").write_bytes(getattr(c, name).to_parquet(index=False))
     content = Content(
         c.name, None if c.case is None else SavedCase.of(c.case),
         tuple(SavedFormulation(f.name, f.label, f.friction, dict(f.options), f.axes) for f in c.formulations),

@@ -18,6 +18,8 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow.parquet import ParquetWriter
 
+AT_ONCE = 2**20
+"""Bytes that are collected before the disk is asked: a Parquet file is made of pieces of some ten bytes."""
 BATCH = 2000
 """Rows that are in memory at once: some twenty megabytes where there are a hundred columns."""
 
@@ -53,7 +55,7 @@ class LongTable:
         """A file whose schema tells of the columns, and one of text with their names in its first line."""
         schema = self._schema()
         opened = csv.open("w", encoding="utf-8", newline="") if csv else nullcontext()
-        with ParquetWriter(parquet, schema) as file, opened as text:
+        with parquet.open("wb", AT_ONCE) as collected, ParquetWriter(collected, schema) as file, opened as text:
             if text:
                 schema.empty_table().to_pandas().to_csv(text, index=False)
             for batch in self._batches(schema):
