@@ -31,6 +31,8 @@ ROOT = Path(__file__).parents[1]
 KINDS = ("full", "broken", "death", "torn")
 """ENOSPC and EIO from the call; the process ends before it, or half-way through where it is a write."""
 DIED = 99
+TIMES = "time$|_time|seconds|^cost|^timings$"
+"""Names of what is measured in seconds, and differs from run to run."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def _content(path: Path) -> Any:
     match path.suffix:
         case ".csv" | ".parquet":
             frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
-            kept_columns = [name for name in frame if not re.search("time|seconds", str(name))]
+            kept_columns = [name for name in frame if not re.search(TIMES, str(name))]
             return frame[kept_columns].to_csv()
         case ".json":
             return _timeless(json.loads(path.read_text("utf-8")))
@@ -147,7 +149,7 @@ def _content(path: Path) -> Any:
 
 def _timeless(x: Any) -> Any:
     if isinstance(x, dict):
-        return {k: _timeless(v) for k, v in x.items() if not re.search("time$|seconds|^created$", k)}
+        return {k: _timeless(v) for k, v in x.items() if not re.search(f"{TIMES}|^created$", k)}
     return [_timeless(v) for v in x] if isinstance(x, list) else x
 
 

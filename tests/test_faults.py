@@ -25,7 +25,7 @@ def test_a_study_outlives(fault):
 
 @pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("cc") is None, reason="a failing disk needs a C compiler")
-@pytest.mark.parametrize("command", ["solve FILE", "solve FOLDER"])
+@pytest.mark.parametrize("command", ["solve FILE", "solve FOLDER", "study", "exam"])
 def test_a_command_survives_a_disk_that_fails_at_any_call(command):
     words = [sys.executable, "-m", "tests.failing_disk", "--only", command, "--every", "3"]
     found = subprocess.run(words, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,

@@ -12,7 +12,8 @@ import pytest
 
 from workbench.algorithms.base import EXACT
 from workbench.comparison.files import compare_problem
-from workbench.output import json_rows, json_text, staged, write_json
+from workbench.errors import WorkbenchError
+from workbench.output import json_rows, json_text, replaced, staged, write_json
 from workbench.problems.friction_problem import FrictionProblem
 from workbench.problems.solution import Solution, Status
 from workbench.verbs.find import find_formulation
@@ -39,6 +40,20 @@ def test_staging_replaces_whole_files_or_nothing(tmp_path):
     assert (out / "kept.txt").read_text() == "new"
     assert (out / "sub" / "more.txt").exists()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+
+
+@pytest.mark.parametrize("call", ["chmod", "replace"])
+def test_a_disk_that_is_full_at_the_last_moment_leaves_the_old_file_and_says_so(call, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+    monkeypatch.setattr(Path, call, full)
+    says = pytest.raises(WorkbenchError, match=r"^cannot write to '.*table.csv': No space .*; make room there$")
+    with says, replaced(path) as stage:
+        stage.write_text("new")
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {"table.csv": "old"}
 
 
 def test_a_folder_may_be_a_disk_of_its_own(tmp_path, monkeypatch):

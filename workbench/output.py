@@ -85,11 +85,11 @@ def replaced(path: str | Path) -> Iterator[Path]:
             raise WorkbenchError(words) from error
         with _room_for(path):
             yield stage
-        # Temporary files are private; a result may be read by whoever may read the folder's other files.
-        umask = os.umask(0)
-        os.umask(umask)
-        stage.chmod(0o666 & ~umask)
-        stage.replace(path)
+            # Temporary files are private; a result may be read by whoever may read the folder's other files.
+            umask = os.umask(0)
+            os.umask(umask)
+            stage.chmod(0o666 & ~umask)
+            stage.replace(path)
     finally:
         # Where it could not be made there may be no such folder.
         with uninterrupted(), suppress(OSError):

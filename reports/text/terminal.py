@@ -29,7 +29,7 @@ from workbench.comparison.result import GENERIC_SOLVER, Comparison
 
 UNBOUNDED = 1000
 """Width at which a table is measured."""
-PIPE_WIDTH = 120
+PIPE_WIDTH = 100
 """Width of the table where no terminal says otherwise."""
 
 
