@@ -197,7 +197,8 @@ def _results(out: Path) -> dict[str, Any]:
         found = content(out)
     except Exception as error:
         return {f"a file that cannot be read ({error})": None, "": None}
-    return {path: x for path, x in found.items() if not _is_journal(path) and Path(path).name[0] != "."}
+    hidden = {path for path in found if any(part[:1] == "." for part in Path(path).parts)}
+    return {path: x for path, x in found.items() if not _is_journal(path) and path not in hidden}
 
 
 def _is_journal(path: str) -> bool:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.recommended import NAMES, agrees, tried
+from workbench.builtin.cases import CASES
 from workbench.builtin.reports.pages.motion import motion_view
 from workbench.builtin.reports.text.conclusions import listed, summary
 from workbench.builtin.reports.text.decision import confidence, defect, price, recommendation, rows, time
@@ -19,9 +21,7 @@ from workbench.comparison.decision import amount, decide, shown, stops
 from workbench.comparison.jobs import reference_of
 from workbench.mechanics.case import Truth
 from workbench.problems.friction_problem import FrictionProblem
-from workbench.verbs.find import find_case, find_formulation
-
-NAMES = ["frictionless", "stewart-trinkle", "box", "hybrid", "phantom-inertia", "ccp", "coulomb"]
+from workbench.verbs.find import find_formulation
 
 
 @pytest.fixture(scope="module")
@@ -74,37 +74,6 @@ def first(c):
 # From the paths
 
 
-def by_paths(c):
-    """Errors by label, e_C and u: from the curves, step by step, with nothing of what ranks; and, as often as they are
-    drawn, from the positions of the bodies themselves."""
-    _, window = next(iter(c.windows.items()))
-    end = window["window_end"].iloc[0]
-    inside = c.trajectories[c.trajectories["t"] <= end + 1e-9]
-    runs, reference = (inside[inside["role"] == role] for role in ("run", "reference"))
-    errors = runs.groupby("label")["position_error"].max().to_dict()
-    at = c.motion.t <= end + 1e-9
-    for x in c.motion.tracks[1:]:
-        drawn = np.linalg.norm(x.position[at] - c.motion.tracks[0].position[at], axis=-1).max()
-        assert 0.8 * errors[x.label] <= drawn <= errors[x.label] * (1 + 1e-9) + 1e-12
-    return errors, errors["coulomb"], float(reference["position_error"].max())
-
-
-def agrees(c):
-    """Whether what is recommended lies where the paths say that as good as exact friction is, and all others beyond."""
-    d, (errors, own, known) = decide(c), by_paths(c)
-    assert d.own == pytest.approx(own, rel=1e-9, abs=1e-12)
-    placed = {label: x.place for x in d.entries for label in (x.label, *x.alike)}
-    # The reference's curve has every tenth of its steps, so that its uncertainty is a little more than seen there.
-    assert d.known >= known * (1 - 1e-9)
-    for label, place in placed.items():
-        assert (place == 1) == (errors[label] <= own + d.known + 1e-9), label
-    ordered = sorted(d.entries, key=lambda x: x.place)
-    assert [x.place for x in d.entries] == [x.place for x in ordered]
-    if d.taken:
-        assert errors[d.taken.label] <= own + d.known + 1e-9
-    return d
-
-
 def test_places_are_those_of_the_paths(wheel):
     d = agrees(wheel)
     assert {"coulomb", "hybrid", "phantom-inertia"} <= {
@@ -115,12 +84,10 @@ def test_places_are_those_of_the_paths(wheel):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("case", ["wheel", "block", "cube"])
-@pytest.mark.parametrize("seed", range(5))
-def test_places_are_those_of_the_paths_whatever_the_parameters(case, seed):
-    rng = np.random.default_rng(seed)
-    found = wb.compare(find_case(case, mu=float(rng.uniform(0.05, 1.0))), [*NAMES, "mujoco"], duration=0.2).comparison
-    agrees(found)
+@pytest.mark.parametrize("name", CASES.names)
+def test_places_are_those_of_the_paths_whatever_the_parameters(name):
+    """`python -m tests.recommended` tries twenty sets of parameters of each case."""
+    assert tried(name, 1) == []
 
 
 # Places

@@ -106,7 +106,7 @@ def test_the_first_screen_of_a_comparison_answers(pages, reader, name):
     expect(page.locator("#loupe .view")).to_be_visible()
     page = reader.open(pages(name), width=390, height=844, folded=True)
     assert page.locator(".answer").evaluate_all(BOTTOM) < 500
-    # Pictures fill more than a telephone's screen: what to take, what is wrong with the CCP and how sure that is go first.
+    # Pictures fill more than a telephone's screen: the words go first.
     assert page.locator("dl.sure").evaluate_all(BOTTOM) < 600
     assert page.locator("#figure-ranking svg").evaluate("x => x.getBoundingClientRect().top") < 700
 

@@ -1,0 +1,86 @@
+"""The recommendation of a comparison once more, from the paths alone: on every case, with random parameters.
+
+    python -m tests.recommended [--sets 20] [--case NAME ...]
+
+Every number of a case is multiplied by a random factor between 0.74 and 1.35, where it allows that. What is recommended
+has to lie where the paths say that as good as exact friction is, and all others beyond. Prints a line for each case, and
+what does not agree.
+"""
+
+import argparse
+import sys
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from benchmarks.failures import perturbed
+from workbench.builtin.cases import CASES
+from workbench.comparison.decision import decide
+from workbench.errors import WorkbenchError
+
+NAMES = ["frictionless", "stewart-trinkle", "box", "hybrid", "phantom-inertia", "ccp", "coulomb"]
+
+
+def by_paths(c):
+    """Errors by label, e_C and u: from the curves, step by step, with nothing of what ranks; and, as often as they are
+    drawn, from the positions of the bodies themselves."""
+    _, window = next(iter(c.windows.items()))
+    start, end = (window[f"window_{which}"].iloc[0] for which in ("start", "end"))
+    inside = c.trajectories[c.trajectories["t"].between(start - 1e-9, end + 1e-9)]
+    runs, reference = (inside[inside["role"] == role] for role in ("run", "reference"))
+    errors = runs.groupby("label")["position_error"].max().to_dict()
+    at = (c.motion.t >= start - 1e-9) & (c.motion.t <= end + 1e-9)
+    for x in c.motion.tracks[1:] if at.any() else ():
+        drawn = np.linalg.norm(x.position[at] - c.motion.tracks[0].position[at], axis=-1).max()
+        assert 0.8 * errors[x.label] <= drawn <= errors[x.label] * (1 + 1e-9) + 1e-12, (x.label, drawn, errors[x.label])
+    return errors, errors["coulomb"], float(reference["position_error"].max())
+
+
+def agrees(c):
+    """Whether what is recommended lies where the paths say that as good as exact friction is, and all others beyond."""
+    d, (errors, own, known) = decide(c), by_paths(c)
+    assert d.own == pytest.approx(own, rel=1e-9, abs=1e-12), own
+    placed = {label: x.place for x in d.entries for label in (x.label, *x.alike)}
+    # The reference's curve has every tenth of its steps, so that its uncertainty is a little more than seen there.
+    assert d.known >= known * (1 - 1e-9), known
+    for label, place in placed.items():
+        assert (place == 1) == (errors[label] <= own + d.known + 1e-9), (label, place, errors[label], own, d.known)
+    ordered = sorted(d.entries, key=lambda x: x.place)
+    assert [x.place for x in d.entries] == [x.place for x in ordered], d.entries
+    if d.taken:
+        assert errors[d.taken.label] <= own + d.known + 1e-9, d.taken.label
+    return d
+
+
+def tried(name, sets):
+    """What does not agree on a case, a line for each set of parameters; sets that a case refuses count for nothing."""
+    wrong = []
+    for seed in range(sets):
+        case = perturbed(CASES.find(name)(), np.random.default_rng([seed, *map(ord, name)]))
+        try:
+            found = wb.compare(case, NAMES).comparison
+        except WorkbenchError as error:
+            print(f"{name}, set {seed}: {error}", flush=True)
+            continue
+        try:
+            agrees(found)
+        except AssertionError as error:
+            wrong.append(f"{name}, set {seed}: {case}: {error}")
+    return wrong
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--sets", type=int, default=20)
+    words.add_argument("--case", action="append", choices=CASES.names)
+    given, wrong = words.parse_args(), []
+    for name in given.case or CASES.names:
+        found = tried(name, given.sets)
+        print(f"{name}: {given.sets} sets, {len(found)} wrong", *found, sep="\n", flush=True)
+        wrong += found
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
