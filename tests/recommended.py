@@ -3,7 +3,7 @@
     python -m tests.recommended [--sets 20] [--case NAME ...]
 
 Every number of a case is multiplied by a random factor between 0.74 and 1.35, where it allows that. What is recommended
-has to lie where the paths say that as good as exact friction is, and all others beyond. Prints a line for each case, and
+has to lie where the paths say that as good as exact friction is, and all others beyond. Prints a line for each case and
 what does not agree.
 """
 
