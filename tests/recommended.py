@@ -31,7 +31,8 @@ def by_paths(c):
     runs, reference = (inside[inside["role"] == role] for role in ("run", "reference"))
     errors = runs.groupby("label")["position_error"].max().to_dict()
     at = (c.motion.t >= start - 1e-9) & (c.motion.t <= end + 1e-9)
-    for x in c.motion.tracks[1:] if at.any() else ():
+    # A run that ends before the window has no curve there.
+    for x in (x for x in c.motion.tracks[1:] if x.label in errors and at.any()):
         drawn = np.linalg.norm(x.position[at] - c.motion.tracks[0].position[at], axis=-1).max()
         assert 0.8 * errors[x.label] <= drawn <= errors[x.label] * (1 + 1e-9) + 1e-12, (x.label, drawn, errors[x.label])
     return errors, errors["coulomb"], float(reference["position_error"].max())

@@ -6,8 +6,9 @@ import sys
 import pytest
 
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.cli.ahead import compiled_ahead, in_short
+from workbench.cli.ahead import compiled_ahead
 from workbench.cli.compare import chosen
+from workbench.cli.in_short import in_short
 from workbench.cli.main import parsed
 
 SLEEPER = """

@@ -10,12 +10,9 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
 
-from workbench.lifetime import end_with
-
-STEPS = 10
-"""Steps of the comparison in short."""
+IN_SHORT = "workbench.cli.in_short"
+"""What the second process runs. It needs the command that needs this module."""
 IDLE = 0.5
 """Share of a processor that has to be idle."""
 
@@ -51,31 +48,7 @@ def _started(words: Sequence[str]) -> "subprocess.Popen[bytes] | None":
     with suppress(OSError):
         # Ctrl-C reaches all processes of a session; the one that started this one ends it.
         return subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__, str(os.getpid()), *words], env=found, start_new_session=True,
+            [sys.executable, "-P", "-m", IN_SHORT, str(os.getpid()), *words], env=found, start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     return None
-
-
-def in_short(case: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `wb.compare` for the same comparison of a case in few steps, from its last formulation on."""
-    from workbench.verbs.find import find_formulations
-
-    formulations = given["formulations"] or find_formulations(None)
-    duration = min(given["duration"] or case.duration, STEPS * max(given["steps"]))
-    return given | {"formulations": list(reversed(formulations)), "duration": duration, "workers": 1}
-
-
-def main() -> None:
-    """The second process: the number of the first, and its words."""
-    from workbench.cli.compare import chosen
-    from workbench.cli.main import parsed
-    from workbench.verbs.compare import compare
-
-    end_with(int(sys.argv[1]))
-    case, given = chosen(parsed(sys.argv[2:]))
-    compare(case, **in_short(case, given))
-
-
-if __name__ == "__main__":
-    main()
