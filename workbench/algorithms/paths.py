@@ -8,7 +8,7 @@ unknowns is solved by any solver.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from heapq import heappop, heappush
 from itertools import count
@@ -35,6 +35,8 @@ class Path:
     bridges: tuple[Bridge, ...] = ()
     images: tuple[Image, ...] = ()
     is_sequence: bool = False
+    further: dict[Bridge, "Path | DataError"] = field(default_factory=dict, compare=False, repr=False)
+    """What comes of one bridge more, as far as it was asked for."""
 
     @property
     def end(self) -> Any:
@@ -60,10 +62,19 @@ class Path:
 
     def over(self, bridge: Bridge) -> "Path":
         """This path and one bridge more. Raises DataError where that does not apply."""
-        if reason := bridge.applies(self.end):
-            raise DataError(reason)
-        image = bridge.forward(self.end)
-        return Path(self.start, (*self.bridges, bridge), (*self.images, image))
+        found = self.further.get(bridge)
+        if found is None:
+            try:
+                if reason := bridge.applies(self.end):
+                    raise DataError(reason)
+                image = bridge.forward(self.end)
+                found = Path(self.start, (*self.bridges, bridge), (*self.images, image))
+            except DataError as error:
+                found = error
+            self.further[bridge] = found
+        if isinstance(found, DataError):
+            raise found
+        return found
 
     def back(self, z: Array) -> Array:
         for image in reversed(self.images):
@@ -76,21 +87,22 @@ class Path:
         return z
 
 
-def path_to(solver: Solver, problem: Any, like: Sequence[str] = ()) -> Path | str:
+def path_to(solver: Solver, problem: Any, like: Sequence[str] = (), begun: Path | None = None) -> Path | str:
     """The path from a problem to a solver, or the reason why there is none.
 
-    Problems that differ by little, as those of the steps of a run, mostly have the same path: what is `like` a path
-    with these names is taken for it if it leads there, without a search for a cheaper one.
+    `begun` is the path without bridges that searches for other solvers from the same problem have begun at: images are
+    formed once. Problems that differ by little, as those of the steps of a run, mostly have the same path: what is
+    `like` a path with these names is taken for it if it leads there, without a search for a cheaper one.
     """
     if not problem.size:
         return Path(problem)
     if like and (known := _along(like, solver, problem)):
         return known
-    path = _chain(solver, problem, problem.kind)
+    path = _chain(solver, begun or Path(problem), problem.kind)
     if isinstance(path, Path) or not de_saxce.is_shifted(problem):
         return path
     try:
-        other = _chain(solver, de_saxce.associated(problem, np.zeros(problem.size)), problem.kind)
+        other = _chain(solver, Path(de_saxce.associated(problem, np.zeros(problem.size))), problem.kind)
     except DataError:
         return path
     return replace(other, is_sequence=True) if isinstance(other, Path) else other
@@ -125,8 +137,8 @@ def _along(names: Sequence[str], solver: Solver, problem: Any) -> Path | None:
     return replace(path, is_sequence=is_sequence)
 
 
-def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
-    """The cheapest chain; else the solver's reason, or that of a bridge to what it takes.
+def _chain(solver: Solver, start: Path, kind: str) -> Path | str:
+    """The cheapest chain from where a path begins; else the solver's reason, or that of a bridge to what it takes.
 
     `kind` is what the problem is called in that reason.
     """
@@ -135,7 +147,7 @@ def _chain(solver: Solver, problem: Any, kind: str) -> Path | str:
     others: list[str] = []
     crossed: set[tuple[Bridge, str]] = set()
     order, left = count(), _left(frozenset(solver.solves))
-    ahead: list[tuple[float, int, int, Path, Bridge | None]] = [(0, next(order), 0, Path(problem), None)]
+    ahead: list[tuple[float, int, int, Path, Bridge | None]] = [(0, next(order), 0, start, None)]
     while ahead:
         _, _, cost, path, bridge = heappop(ahead)
         if bridge is not None:

@@ -25,9 +25,10 @@ class Cell(NamedTuple):
 
 def cells(solvers: Sequence[Solver], problems: Mapping[str, Any] | None = None) -> Iterator[Cell]:
     """The table, solver by solver, over `problems` by name, or over the examples."""
+    begun = {name: Path(problem) for name, problem in (problems or examples()).items()}
     for solver in solvers:
-        for name, problem in (problems or examples()).items():
-            path = path_to(solver, problem)
+        for name, start in begun.items():
+            path = path_to(solver, start.start, begun=start)
             if isinstance(path, Path):
                 sure = "" if path.is_sequence else solver.guaranteed_for
                 yield Cell(solver.name, name, path.names, path.end.kind, sure, "")
