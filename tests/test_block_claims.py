@@ -11,7 +11,7 @@ from tests.block_problems import cone, half_planes, intervals, pose
 from tests.test_local import local_block, own, plain
 from workbench.algorithms import block_islands, few_blocks, find_solver
 from workbench.algorithms.base import EXACT
-from workbench.algorithms.contact_blocks import Progress
+from workbench.algorithms.contact_blocks import IslandAnswers
 from workbench.algorithms.small_cones import VERIFIED
 from workbench.errors import DataError, ModellingError
 from workbench.problems import small_blocks
@@ -44,7 +44,7 @@ def test_of_two_answers_the_better_one_is_kept_island_by_island():
     assert p.part.tolist() == [0, 1]
     right = SOLVER.solve(p).z
     first, second = (np.where(np.arange(6) // 3 == k, right, 0.1) for k in (0, 1))
-    progress = Progress(p, first.copy(), p.block_residuals(first))
+    progress = IslandAnswers(p, first.copy(), p.block_residuals(first))
     progress.offer(second)
     np.testing.assert_array_equal(progress.x, right)
     np.testing.assert_array_equal(progress.residuals, p.block_residuals(right))

@@ -17,7 +17,7 @@ import pytest
 
 import workbench
 from workbench.cli.main import _join_numbers, main, parser
-from workbench.cli.progress import Progress
+from workbench.cli.progress import CommandProgress
 from workbench.errors import WorkbenchError
 
 SHORT = ["--duration", "0.05", "--reference-step", "5e-4"]
@@ -322,10 +322,10 @@ def test_no_progress_bar_and_no_traceback_in_a_pipe(tmp_path):
 
 def test_a_pipe_gets_a_line_now_and_then_as_long_as_something_is_done(monkeypatch, capsys):
     monkeypatch.setattr("workbench.cli.progress.EVERY", 0.02)
-    with Progress(quiet=False) as report:
+    with CommandProgress(quiet=False) as report:
         assert report is None, "stderr is somebody's own"
     monkeypatch.setattr("sys.__stderr__", sys.stderr)
-    with Progress(quiet=True) as report:
+    with CommandProgress(quiet=True) as report:
         assert report is None
     said = ""
 
@@ -339,7 +339,7 @@ def test_a_pipe_gets_a_line_now_and_then_as_long_as_something_is_done(monkeypatc
             time.sleep(0.02)
         return False
 
-    progress = Progress(quiet=False)
+    progress = CommandProgress(quiet=False)
     with progress as report:
         assert heard("compiling")
         report("box", 3, 7)

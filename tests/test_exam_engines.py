@@ -11,7 +11,7 @@ import workbench as wb
 from workbench.errors import WorkbenchError
 from workbench.exams.experiments import EXPERIMENTS
 from workbench.exams.subject import ENGINES, FOLDER, CannotPlayError, EngineSubject, FormulationSubject
-from workbench.exams.trial import Body, Trial, turning
+from workbench.exams.trial import Trial, TrialBody, turning
 
 H = 5e-3
 
@@ -135,7 +135,7 @@ def siconos():
 def test_siconos_turns_a_leaning_body_as_it_was_pushed_and_keeps_its_angular_momentum(siconos):
     given = (1.0, 2.0, 3.0, 4.0, -3.0, 5.0)
     lean = (0.5, 0.5, -0.1, 0.7)
-    body = Body("body", 2.0, (0.01, 0.02, 0.025), ((0.0, 0.0, 0.0, 0.05),), orientation=lean, velocity=given)
+    body = TrialBody("body", 2.0, (0.01, 0.02, 0.025), ((0.0, 0.0, 0.0, 0.05),), orientation=lean, velocity=given)
     record = siconos.play(Trial((body,), 0.5, 0.1, planes=(), settling=0.0), 2e-3)
     turned, spin = turning(record.orientation[:, 0]), record.velocity[:, 0, 3:]
     momentum = (turned * body.inertia @ turned.transpose(0, 2, 1) @ spin[..., None])[..., 0]
@@ -156,7 +156,7 @@ def test_siconos_tells_forces_where_they_act(siconos):
 def test_siconos_slides_down_a_plane_that_leans_in_two_directions(siconos):
     normal = np.array([0.3, -0.4, 0.75**0.5])
     start = tuple((0.1 * normal).tolist())
-    ball = Body("ball", 1.0, (0.004,) * 3, ((0.0, 0.0, 0.0, 0.1),), position=start)
+    ball = TrialBody("ball", 1.0, (0.004,) * 3, ((0.0, 0.0, 0.0, 0.1),), position=start)
     plane = (tuple(normal.tolist()), (0.0, 0.0, 0.0))
     record = siconos.play(Trial((ball,), 0.0, 0.2, planes=(plane,)), H)
     gravity = np.array([0.0, 0.0, -9.81])

@@ -15,11 +15,11 @@ from workbench.builtin.reports.text.exam import ranked, sentences, tally, with_u
 from workbench.cli.main import main
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.exams.examine import examine
-from workbench.exams.experiment import Measured
+from workbench.exams.experiment import MeasuredQuantity
 from workbench.exams.experiments import EXPERIMENTS, halving, slope
 from workbench.exams.protocol import FIELDS
 from workbench.exams.record import Record
-from workbench.exams.subject import CannotPlayError, EndedError, FormulationSubject, Subject
+from workbench.exams.subject import CannotPlayError, EndedError, ExamSubject, FormulationSubject
 from workbench.exams.trial import Trial
 
 pytestmark = pytest.mark.thorough
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.thorough
 H = 5e-3
 
 
-class Still(Subject):
+class Still(ExamSubject):
     """A subject that plays some trials, in which nothing moves."""
 
     name, version = "still", "1"
@@ -138,7 +138,7 @@ def test_who_passes_most_stands_first_and_of_equals_the_reference(monkeypatch):
 
 def test_a_number_passes_up_to_its_bound_on_either_side_and_an_experiment_when_all_its_numbers_do():
     values = (1.5, 0.5, 1.51, 0.49)
-    numbers = [Measured("height", "block", x, 1.0, 0.5, "m") for x in values]
+    numbers = [MeasuredQuantity("height", "block", x, 1.0, 0.5, "m") for x in values]
     for chosen, all_pass in ((numbers[:2], True), (numbers[1:3], False), (numbers[3:], False)):
         experiment = replace(slope.EXPERIMENT, trials={}, measure=lambda _, chosen=chosen: chosen)
         found = examine([Still()], [experiment], [H])

@@ -17,7 +17,7 @@ from workbench.recorded.noise import Noise
 from workbench.recorded.phases import FLIGHT, IMPACT, PHASES, REST, ROLLING, SLIDING, phases
 from workbench.recorded.recording import Recording
 from workbench.recorded.throws import Subject
-from workbench.recorded.trial import Outcome, Trial, tried
+from workbench.recorded.trial import Outcome, RealityTrial, tried
 from workbench.verbs.find import find_case, find_formulation
 from workbench.verbs.reality import _subjects, _trial
 
@@ -40,7 +40,7 @@ def stopped(intervals: int) -> Recording:
 
 
 TEST = tuple(stopped(int(n)) for n in LENGTH)
-TRIAL = Trial(THROWER, (), TEST, SILENT)
+TRIAL = RealityTrial(THROWER, (), TEST, SILENT)
 
 
 def outcome(name: str, error: np.ndarray, step: tuple[float, float] = (0.0, 0.0), falls: bool = False) -> Outcome:
@@ -195,7 +195,7 @@ def test_springs_of_a_formulation_s_own_come_once():
 def test_identification_sees_nothing_of_the_tosses_that_it_is_tested_on():
     """Tosses of two surfaces: the friction of those to identify by is found, and the others are predicted by it."""
     train, test = tosses(3, 30, mu=0.2, e=0.0), tosses(4, 30, mu=0.5, e=0.0, seed=2)
-    found = tried(Trial(THROWER, train, test, SILENT), Subject(find_formulation("coulomb")))
+    found = tried(RealityTrial(THROWER, train, test, SILENT), Subject(find_formulation("coulomb")))
     assert (found.mu, found.e) == (pytest.approx(0.2), 0.0)
     assert found.losses.min(axis=0).max() < 1e-9
     assert (found.position.shape[0], len(found.step)) == (4, 4)

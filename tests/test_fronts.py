@@ -12,7 +12,7 @@ from workbench.algorithms import dissection
 from workbench.algorithms.block_newton import BlockNewton
 from workbench.algorithms.dissection import cover, dissected, neighbours, places
 from workbench.algorithms.sphere_newton import PackedNewton
-from workbench.algorithms.spheres import Packed
+from workbench.algorithms.spheres import SpherePacking
 from workbench.builtin.cases import SCENES
 
 
@@ -43,7 +43,7 @@ def test_steps_are_those_of_a_sparse_factorisation(law, smooth, small_fronts):
     p = without_friction(p) if smooth else p
     # Some contacts less, so that there are islands and bodies that touch nothing.
     p = p.among(np.flatnonzero(np.random.default_rng(0).random(p.blocks) < 0.6))
-    packed = Packed(p)
+    packed = SpherePacking(p)
     x = packed.gathered(packed.swept(packed.spread(np.zeros(p.size)), 30))
     steps = []
     for newton in (PackedNewton(p, packed), BlockNewton(p, most=1)):
@@ -56,7 +56,7 @@ def test_steps_are_those_of_a_sparse_factorisation(law, smooth, small_fronts):
 
 def test_many_right_hand_sides_at_once_and_some_that_leave_fronts_out(small_fronts):
     p = packing(70, "moving", "coulomb").blocks
-    newton = PackedNewton(p, Packed(p))
+    newton = PackedNewton(p, SpherePacking(p))
     z = newton.begin(np.zeros(p.size))
     newton.start(z, z, 1e-4)
     newton.newton_step(1e-4)
@@ -74,7 +74,7 @@ def test_many_right_hand_sides_at_once_and_some_that_leave_fronts_out(small_fron
 
 def test_half_the_work_is_enough_where_the_matrix_is_positive_definite(small_fronts):
     p = packing(70, "moving", "ccp").blocks
-    newton = PackedNewton(p, Packed(p))
+    newton = PackedNewton(p, SpherePacking(p))
     rng = np.random.default_rng(0)
     A = rng.normal(size=(p.blocks, 3, 3))
     D = (A @ A.transpose(0, 2, 1)).ravel()
@@ -87,7 +87,7 @@ def test_half_the_work_is_enough_where_the_matrix_is_positive_definite(small_fro
 
 def test_a_singular_matrix_has_no_factors():
     p = packing(10, "moving", "ccp").blocks
-    newton = PackedNewton(p, Packed(p))
+    newton = PackedNewton(p, SpherePacking(p))
     newton.start(np.zeros(p.s.size), np.zeros(p.s.size), 0.0)
     newton.matrix.K = 0 * newton.matrix.K
     assert newton.matrix.factored(newton.laws, np.zeros_like(newton.D)) is None
@@ -96,7 +96,7 @@ def test_a_singular_matrix_has_no_factors():
 def test_places_are_the_centres_of_the_spheres():
     scene = SCENES.find("packing")(N=60).scene()
     centres = scene.start()[0].reshape(60, -1)[:, :3]
-    packed = Packed(packing(60, "moving", "ccp").blocks)
+    packed = SpherePacking(packing(60, "moving", "ccp").blocks)
     graph, kept = neighbours(packed.pair, 60)
     x = places(packed.pair[kept], packed.between[kept], graph)
     _, island = csgraph.connected_components(graph)

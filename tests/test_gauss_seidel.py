@@ -17,7 +17,7 @@ from workbench.problems.sets import APART, ASSOCIATED, DISC, NO_CONE
 
 
 def over_W(blocks):
-    """W (X, X) of `first_order.Blocks`."""
+    """W (X, X) of `first_order.ScaledBlocks`."""
     J, V = np.zeros((2, blocks.size, blocks.velocities))
     for dense, (first, column, values) in ((J, blocks.J), (V, blocks.V)):
         dense[np.repeat(np.arange(blocks.size), np.diff(first)), column] = values

@@ -16,7 +16,7 @@ from workbench.recorded.findings import MOMENTS, findings, mu_interval
 from workbench.recorded.noise import Noise
 from workbench.recorded.recording import Recording
 from workbench.recorded.throws import Subject
-from workbench.recorded.trial import COARSE, FINE, OF_E, Outcome, Trial, recorded, samples_of, tried
+from workbench.recorded.trial import COARSE, FINE, OF_E, Outcome, RealityTrial, recorded, samples_of, tried
 from workbench.verbs.find import find_case, find_formulation
 
 MU, E = 0.2, 0.3
@@ -55,7 +55,7 @@ class Thrower:
 
 def trial(thrower, tosses=4, **given):
     made = tuple(still(f"{k}", 4 + k) for k in range(tosses))
-    return Trial(thrower, made, made, SILENT, **given)
+    return RealityTrial(thrower, made, made, SILENT, **given)
 
 
 def test_mu_is_searched_for_then_e_then_mu_on_a_finer_grid_about_it():
@@ -143,7 +143,7 @@ def curves(lengths, **more):
     search = [[0.2, 0.0], [0.3, 0.0], [0.2, 0.1], [0.2, 0.0], [0.3, 0.0]]
     one = outcome(search, np.ones((5, 2)), 0.2, 0.0, position, **more)
     thrower = SimpleNamespace(body=CUBE)
-    return findings(Trial(thrower, made, made, SILENT), [one])
+    return findings(RealityTrial(thrower, made, made, SILENT), [one])
 
 
 def test_errors_over_time_are_of_the_tosses_that_last_as_long_as_half_of_them():
@@ -177,5 +177,5 @@ def test_rows_of_a_subject_with_springs_are_relaxed():
     rigid = outcome([[0.2, 0.0]], [[1.0, 1.0]], 0.2, 0.0, np.ones((2, 5)))
     soft = replace(rigid, subject=Subject(BOX.formulation, find_case("cube").relaxation))
     made = (still("a", 4), still("b", 4))
-    found = findings(Trial(SimpleNamespace(body=CUBE), made, made, SILENT), [rigid, soft])
+    found = findings(RealityTrial(SimpleNamespace(body=CUBE), made, made, SILENT), [rigid, soft])
     assert found.subjects["rows"].tolist() == ["rigid", "relaxed"]

@@ -15,7 +15,7 @@ from workbench.builtin.cases.rod import Rod
 from workbench.builtin.cases.rod_in_guide import RodInGuide
 from workbench.diagnostics.critical_friction import critical_friction
 from workbench.diagnostics.painleve import ALL, friction_lines, of_case, painleve
-from workbench.diagnostics.painleve_map import NAMES, Axis, regime_map
+from workbench.diagnostics.painleve_map import NAMES, MapAxis, regime_map
 from workbench.diagnostics.proposition import balanced, proposition
 from workbench.diagnostics.sliding_exact import as_doubles, index_sets
 from workbench.diagnostics.sliding_regime import regime
@@ -112,7 +112,7 @@ def test_a_case_s_compiled_mechanics_give_the_system_it_states():
     ids=lambda x: x.name if hasattr(x, "name") else x[0],
 )  # fmt: skip
 def test_a_map_shows_what_is_decided_at_its_points(case, x, y):
-    axes = [Axis(name, np.linspace(low, high, 37)) for name, low, high in (x, y)]
+    axes = [MapAxis(name, np.linspace(low, high, 37)) for name, low, high in (x, y)]
     m = regime_map(case, *axes)
     rng = np.random.default_rng(5)
     found, counts = set(), {"none": 0, "unique": 1, "two": 2}
@@ -140,7 +140,7 @@ def test_a_map_shows_what_is_decided_at_its_points(case, x, y):
 @pytest.mark.thorough
 def test_the_rod_s_map_is_that_of_its_closed_form():
     case, angle, spin = Rod(mu=1.7), np.linspace(5, 85, 60), np.linspace(0, 6, 60)
-    found = regime_map(case, Axis("angle", angle), Axis("spin", spin)).cells
+    found = regime_map(case, MapAxis("angle", angle), MapAxis("spin", spin)).cells
     for t, row, answers in zip(np.radians(angle), found.regime, found.answers, strict=True):
         a = 1 + np.cos(t) * (np.cos(t) - case.mu * np.sin(t)) / case.kappa
         b = case.l * np.sin(t) * spin**2 - case.gravity
@@ -151,19 +151,19 @@ def test_the_rod_s_map_is_that_of_its_closed_form():
 
 def test_a_map_tells_undecided_cells_and_those_without_sliding():
     # mu = 5/3 at 45 degrees is on the boundary; with zero spin the guide's contacts do not slide.
-    m = regime_map(Rod(), Axis("angle", np.array([45.0, 46.0])), Axis("mu", np.array([1.0, 5 / 3, 2.0])))
+    m = regime_map(Rod(), MapAxis("angle", np.array([45.0, 46.0])), MapAxis("mu", np.array([1.0, 5 / 3, 2.0])))
     assert [NAMES[k] for k in m.cells.regime[0]] == ["sliding", "undecided", "inconsistent"]
     assert m.cells.proposition_1[0].tolist() == [True, False, False]
-    m = regime_map(RodInGuide(), Axis("spin", np.array([-1.0, 0.0, 1.0])), Axis("mu_wall", np.array([0.1, 0.2])))
+    m = regime_map(RodInGuide(), MapAxis("spin", np.array([-1.0, 0.0, 1.0])), MapAxis("mu_wall", np.array([0.1, 0.2])))
     assert [NAMES[k] for k in m.cells.regime[1]] == ["no sliding state"] * 2
     assert np.isnan(m.critical[1])
     with pytest.raises(DataError, match="at most 1000000"):
-        regime_map(Rod(), Axis("mu", np.zeros(1001)), Axis("angle", np.zeros(1000)))
+        regime_map(Rod(), MapAxis("mu", np.zeros(1001)), MapAxis("angle", np.zeros(1000)))
     particle = next(c for c in CASES if c.name == "particle")()
     with pytest.raises(DataError, match="no point of the map"):
-        regime_map(particle, Axis("mu", np.array([0.0, 1.0])), Axis("speed", np.array([1.0, 2.0])))
+        regime_map(particle, MapAxis("mu", np.array([0.0, 1.0])), MapAxis("speed", np.array([1.0, 2.0])))
     cells = regime_map(
-        RodInGuide(spin=1.0, angle=30.0), Axis("mu_guide", np.array([1.6])), Axis("mu_wall", np.array([0.2]))
+        RodInGuide(spin=1.0, angle=30.0), MapAxis("mu_guide", np.array([1.6])), MapAxis("mu_wall", np.array([0.2]))
     ).cells
     assert (NAMES[cells.regime[0, 0]], cells.answers[0, 0], cells.p_matrix[0, 0]) == ("sliding", 1, False)
 

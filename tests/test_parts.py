@@ -32,7 +32,7 @@ from workbench.mechanics.relaxation import Relaxation
 from workbench.output import provenance
 from workbench.problems.solution import Status
 from workbench.step.parts import must_be_apart
-from workbench.step.record import Record
+from workbench.step.record import RunRecord
 from workbench.step.run_of_parts import blocks
 from workbench.step.simulation import simulate
 
@@ -122,7 +122,7 @@ def test_a_row_steps_as_its_stacks_do_alone(label):
         np.testing.assert_array_equal(found.states_v[:, 6 * k : 6 * k + 6], one.states_v)
         np.testing.assert_array_equal(found.p_n[:, 4 * k : 4 * k + 4], one.p_n)
         np.testing.assert_array_equal(found.p_t[:, 4 * k : 4 * k + 4], one.p_t)
-        for name, mine, its in zip(Record._fields, found.parts[k].record, one.record, strict=True):
+        for name, mine, its in zip(RunRecord._fields, found.parts[k].record, one.record, strict=True):
             np.testing.assert_array_equal(mine, its, err_msg=name)
     np.testing.assert_array_equal(found.residuals, np.max([r.residuals for r in alone], axis=0))
     np.testing.assert_array_equal(found.record.effort[:, 0], sum(r.record.effort[:, 0] for r in alone))
@@ -227,7 +227,7 @@ def test_no_part_leaves_anything_to_the_next(label):
     found = run(Together(*parts), label, relaxation=relaxation)
     for k, part in enumerate(parts):
         alone = run(part, label, relaxation=relaxation)
-        for name, mine, its in zip(Record._fields, found.parts[k].record, alone.record, strict=True):
+        for name, mine, its in zip(RunRecord._fields, found.parts[k].record, alone.record, strict=True):
             np.testing.assert_array_equal(mine, its, err_msg=name)
 
 

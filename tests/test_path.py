@@ -10,20 +10,20 @@ from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_poly
 from workbench.engine.timing import OutOfTimeError, clock
 from workbench.errors import DataError
 from workbench.matrices.paths.parametric import Parametric
-from workbench.matrices.paths.path import Path, follow
+from workbench.matrices.paths.path import SolutionPath, follow
 from workbench.matrices.paths.roots import Root, real_roots
 from workbench.matrices.solutions.solution_set import solution_set
 
 ONE, T = fmpq_poly([1]), fmpq_poly([0, 1])
 
 
-def followed(M, q, low=-1, high=1) -> Path:
+def followed(M, q, low=-1, high=1) -> SolutionPath:
     M = [[fmpq_poly(f) if isinstance(f, fmpq_poly) else fmpq_poly([f]) for f in row] for row in M]
     q = [f if isinstance(f, fmpq_poly) else fmpq_poly([f]) for f in q]
     return follow(Parametric.lcp(M, q), fmpq(low), fmpq(high), clock() + 60)
 
 
-def summary(path: Path):
+def summary(path: SolutionPath):
     """Counts on the intervals; of every critical value its number, the count there and the kinds of its events."""
     return [i.solutions.count for i in path.intervals], [
         (c.t.exact, c.solutions.count, [e.kind for e in c.events]) for c in path.critical
@@ -140,7 +140,7 @@ def pencils(count, n, seed, largest=3):
         yield tuple(rng.integers(-largest, largest + 1, (*shape, 2)).tolist() for shape in ((n, n), (n,)))
 
 
-def count_at(path: Path, t: Fraction):
+def count_at(path: SolutionPath, t: Fraction):
     """The number of solutions at a rational t as the path has it."""
     x = fmpq(t.numerator, t.denominator)
     for end, solutions in (path.start, path.end):

@@ -16,14 +16,14 @@ from workbench.mechanics.solids import rotated
 from workbench.recorded import kept
 from workbench.recorded.body import Body
 from workbench.recorded.folder import read_folder
-from workbench.recorded.intervals import Bootstrap, Interval
+from workbench.recorded.intervals import Bootstrap, ConfidenceInterval
 from workbench.recorded.noise import Noise, ensemble, fly, noise_of
 from workbench.recorded.phases import FLIGHT, IMPACT, REST, ROLLING, SLIDING, phases
 from workbench.recorded.recording import Recording, with_rates
 from workbench.recorded.replay import replay, typical
 from workbench.recorded.throws import Subject
 from workbench.recorded.tossed import begun
-from workbench.recorded.trial import Outcome, Trial, tried
+from workbench.recorded.trial import Outcome, RealityTrial, tried
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_formulation
 
@@ -52,7 +52,7 @@ def test_a_throw_takes_the_steps_of_a_run(name):
 
 def test_mu_and_restitution_that_made_the_tosses_are_found():
     made = tosses(8, 30, mu=0.2, e=0.3)
-    trial = Trial(THROWER, made[:3], made[3:], SILENT)
+    trial = RealityTrial(THROWER, made[:3], made[3:], SILENT)
     found = tried(trial, subject("coulomb"))
     assert (found.reason, found.mu, found.e) == ("", pytest.approx(0.2), pytest.approx(0.3))
     assert np.nanmax(found.position) < 1e-9
@@ -64,7 +64,7 @@ def test_mu_and_restitution_that_made_the_tosses_are_found():
 
 def test_what_cannot_be_solved_or_takes_too_long_has_a_reason():
     made = tosses(4, 10, mu=0.2, e=0.0)
-    trial = Trial(THROWER, made[:2], made[2:], SILENT)
+    trial = RealityTrial(THROWER, made[:2], made[2:], SILENT)
     assert "constraint relaxation" in tried(trial, subject("phantom-inertia")).reason
     late = tried(replace(trial, until=0.0), subject("coulomb"))
     assert "time was over" in late.reason
@@ -146,7 +146,7 @@ def test_errors_of_recorded_starts_are_reported_by_free_flight():
     ],
 )
 def test_a_difference_is_one_only_where_its_interval_leaves_zero_out(ends, said):
-    assert Interval(sum(ends) / 2, *ends).verdict == said
+    assert ConfidenceInterval(sum(ends) / 2, *ends).verdict == said
 
 
 def test_intervals_hold_the_mean_as_often_as_they_say():
@@ -179,7 +179,7 @@ def test_a_replay_lays_predictions_over_the_recording_with_the_force_that_moved_
     made = tosses(2, 30, mu=0.2, e=0.0)
     one = Outcome(subject("coulomb"), mu=0.2, e=0.0, position=np.array([[3.0, 1.0], [0.0, 0.5], [9.0, 9.0]]))
     assert typical(one) == 0
-    motion = replay(Trial(THROWER, (), made, SILENT), [one], 1)
+    motion = replay(RealityTrial(THROWER, (), made, SILENT), [one], 1)
     recording, track = motion.tracks
     assert (recording.label, track.label, len(motion.t)) == ("recording", "coulomb", 121)
     assert np.allclose(recording.position[::4], track.position[::4], rtol=0, atol=1e-12)

@@ -13,7 +13,7 @@ from workbench.comparison.jobs import Settings
 from workbench.comparison.scenes import runs
 from workbench.comparison.scenes.compare import compare
 from workbench.comparison.scenes.measured import angles
-from workbench.comparison.scenes.single import Touching
+from workbench.comparison.scenes.single import ZeroGapScene
 from workbench.errors import DataError, WorkbenchError
 from workbench.mechanics.instant import Places
 from workbench.scenes.run import run
@@ -142,7 +142,7 @@ def test_a_soft_formulation_is_asked_at_states_of_its_own_run(name, own):
     asked = []
 
     def stepper(scene, f, h, solver):
-        asked.append((f.name, isinstance(scene, Touching)))
+        asked.append((f.name, isinstance(scene, ZeroGapScene)))
         return SceneStepper(scene, f, h, solver)
 
     short = Settings((H,), FINE, 2 * H)

@@ -15,7 +15,7 @@ from workbench.problems.solution import Status
 from workbench.scenes.memory import Memory
 from workbench.scenes.run import TOO_FAST, perturbed, run
 from workbench.scenes.stepper import SceneStepper, Stepped
-from workbench.scenes.track import Step, Track, by_body
+from workbench.scenes.track import ContactsByBody, Track, by_body
 
 FLIES = dict(positions=[[0, 0, 1.0], [0, 1, 1.0]], velocities=[[0, 0, 0], [0, 0, 0]])
 TOLERANCE = 1e-9
@@ -142,9 +142,9 @@ K, STRIDE, V_TH = 4, 3, 1e-3
 
 
 def made_up(count, h, **rows):
-    """A run of one body at rest, with rows of `Step` (count, ...) changed."""
+    """A run of one body at rest, with rows of `ContactsByBody` (count, ...) changed."""
     by_body = (np.zeros((count, 1, *x)) for x in ((6,), (3,), (), (), (3,), ()))
-    steps = Step(*by_body, held=np.zeros((count, 3)))._replace(**rows)
+    steps = ContactsByBody(*by_body, held=np.zeros((count, 3)))._replace(**rows)
     turn, state, none = np.tile([1.0, 0, 0, 0], (count + 1, 1, 1)), np.zeros((count + 1, 0)), np.zeros(count)
     return Track("x", "", h, count, state, state, np.zeros((count + 1, 1, 3)), turn, none, steps, none.astype(int),
                  none, 1e-9, none.astype(int), Status.SOLVED, "", 0.0)  # fmt: skip
@@ -231,15 +231,15 @@ def test_the_error_of_a_single_step_is_beside_what_contacts_change():
 def test_what_has_gone_in_is_taken_as_touching_and_what_has_come_apart_as_joined():
     scene = Balls([[0, 0, 0.09]], [[0, 0, 0]])
     assert scene.instant(*scene.start(), 0.0, 0.1).phi[0] < 0
-    found = single.Touching(scene).under("coulomb").instant(*scene.start(), 0.0, 0.1)
+    found = single.ZeroGapScene(scene).under("coulomb").instant(*scene.start(), 0.0, 0.1)
     assert found.phi.tolist() == [0.0]
     given = scene.instant(*scene.start(), 0.0, 0.1)
     one = np.ones(1)
     joined = replace(given, J_b=given.J[:1], g=one, r_b=one, eps_b=one)
     scene.instant = lambda *_: joined
-    assert single.Touching(scene).instant(*scene.start(), 0.0, 0.1).g.tolist() == [0.0]
+    assert single.ZeroGapScene(scene).instant(*scene.start(), 0.0, 0.1).g.tolist() == [0.0]
     above = Balls([[0, 0, 0.11]], [[0, 0, 0]])
-    assert single.Touching(above).instant(*above.start(), 0.0, 0.1).phi == pytest.approx(0.01)
+    assert single.ZeroGapScene(above).instant(*above.start(), 0.0, 0.1).phi == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize(("name", "solver"), [("coulomb", "coulomb-exact"), ("ccp", "clarabel"), ("box", "lemke")])

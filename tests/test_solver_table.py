@@ -10,7 +10,7 @@ import pytest
 from workbench.algorithms import SOLVERS, find_solver
 from workbench.algorithms.asking import solved_by
 from workbench.algorithms.crossing import solved_by_path
-from workbench.algorithms.paths import Path, objection, path_to
+from workbench.algorithms.paths import BridgePath, objection, path_to
 from workbench.algorithms.table import cells
 from workbench.algorithms.tuning import Tuning
 from workbench.cli.main import main
@@ -155,7 +155,7 @@ def test_a_matrix_that_is_not_symmetric_is_the_reason():
     problem = CoulombNCP(W, rng.normal(size=9), np.full(3, 0.3), 2)
     for name, words in (("blocks-exact", "semidefinite"), ("spheres", "semidefinite"), ("clarabel", "associated")):
         assert words in path_to(find_solver(name), problem)
-    assert isinstance(path_to(find_solver("mixed-exact"), problem), Path)
+    assert isinstance(path_to(find_solver("mixed-exact"), problem), BridgePath)
 
 
 def test_no_proof_comes_over_a_bridge_that_rounds():
@@ -179,7 +179,7 @@ def test_no_chain_of_bridges_is_cheaper(name, problem):
     path = path_to(solver, given)
     if isinstance(path, str):
         return
-    begun = Path(path.start)
+    begun = BridgePath(path.start)
     ahead, most = [(0, begun)], sum(bridge.cost for bridge in path.bridges)
     while ahead:
         cost, there = ahead.pop()

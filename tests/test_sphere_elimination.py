@@ -8,8 +8,8 @@ import pytest
 from benchmarks.packings import packing
 from workbench.algorithms import sphere_elimination, sphere_newton
 from workbench.algorithms.sphere_elimination import DenseContacts, Elimination, solved
-from workbench.algorithms.sphere_newton import SOLVER, PackedNewton, Search
-from workbench.algorithms.spheres import Packed
+from workbench.algorithms.sphere_newton import SOLVER, NewtonIteration, PackedNewton
+from workbench.algorithms.spheres import SpherePacking
 
 
 @pytest.mark.parametrize("without", [None, "irregular_steps", "approach"])
@@ -38,7 +38,7 @@ def test_dense_contacts_obey_coulombs_law_though_the_matrix_is_not_symmetric(see
 
 def step_of(p, sweeps=50, eps=1e-5):
     """Newton's method at a packing's iterate after some sweeps, its impulses there, and the step from there."""
-    packed = Packed(p)
+    packed = SpherePacking(p)
     newton = PackedNewton(p, packed)
     z = newton.begin(packed.gathered(packed.swept(np.zeros((p.blocks, 3)), sweeps)))
     newton.start(z, z, eps)
@@ -113,7 +113,7 @@ def test_packings_are_solved_that_newton_steps_alone_leave(monkeypatch):
 def test_sweeps_are_kept_only_where_they_help():
     p = packing(60, "at rest", "coulomb").blocks
     solved = replace(SOLVER, stop=1e-12).solve(p).z
-    on = Search(p, Packed(p), solved)
+    on = NewtonIteration(p, SpherePacking(p), solved)
     there = on.error
     on.offer(on.z + 1.0)
     assert on.error == there

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.algorithms import find_solver
 from workbench.algorithms.in_turn import InTurn
-from workbench.algorithms.spheres import SOLVER, Packed
+from workbench.algorithms.spheres import SOLVER, SpherePacking
 from workbench.builtin.cases import SCENES
 from workbench.builtin.formulations import FORMULATIONS
 from workbench.problems.classes import LCP
@@ -64,7 +64,7 @@ def test_at_the_limit_the_best_iterate_comes_and_says_so(law):
 
 def test_the_acceleration_takes_a_fraction_of_the_sweeps():
     p = posed("ccp", N=100, speed=0.0)
-    found, packed = replace(SOLVER, stop=1e-8).solve(p), Packed(p)
+    found, packed = replace(SOLVER, stop=1e-8).solve(p), SpherePacking(p)
     plain = packed.swept(np.zeros((p.blocks, 3)), 3 * found.iterations)
     assert p.residual(packed.gathered(plain)) > 1e-8 >= found.residual
 
@@ -117,7 +117,7 @@ def edited(p, name, change):
 
 def test_what_is_packed_is_the_problem():
     p = posed("coulomb", N=30)
-    packed = Packed(p)
+    packed = SpherePacking(p)
     x = np.random.default_rng(0).normal(size=p.size)
     P = packed.spread(x)
     np.testing.assert_allclose(packed.gathered(P), x, rtol=1e-12, atol=1e-12)
@@ -130,6 +130,6 @@ def test_a_sweep_goes_to_every_contact_however_many_there_are():
         x = [(3.0 * i, 0, 2.0 * side) for i in range(pairs) for side in range(2)]
         v = [[0.3, 0, 1 - 2 * side, 0, 0.1, 0] for i in range(pairs) for side in range(2)]
         p = posed("ccp", scene=Grains(np.ones(2 * pairs), x, v))
-        packed = Packed(p)
+        packed = SpherePacking(p)
         assert p.blocks == pairs
         assert p.residual(packed.gathered(packed.swept(np.zeros((pairs, 3)), 1))) < 1e-12

@@ -24,7 +24,7 @@ from workbench.matrices.solutions.complementary_cones import (
     turn,
     unit,
 )
-from workbench.tracing.trace import Step, Trace
+from workbench.tracing.trace import PivotStep, Trace
 
 TITLE = "The way through the complementary cones"
 COLOUR = "#b8400b"
@@ -83,7 +83,7 @@ def _along(trace: Trace) -> list[tuple[int, fmpq]]:
     return [(step.number, step.t) for step in trace.pivots[1 : MOST + 1] if step.t is not None]
 
 
-def _about(trace: Trace, step: Step) -> str:
+def _about(trace: Trace, step: PivotStep) -> str:
     """What one step says where the pointer rests on it."""
     name, system = trace.system.name, trace.system
     moved = (
@@ -152,7 +152,7 @@ def _cones_in_plane(trace: Trace, cones: ComplementaryCones) -> str:
     return "".join(parts)
 
 
-def _generators(trace: Trace, step: Step, cones: ComplementaryCones) -> list[Direction]:
+def _generators(trace: Trace, step: PivotStep, cones: ComplementaryCones) -> list[Direction]:
     """Those of the cone of a complementary basis."""
     return [cones.generators[unknown] for unknown in step.basis]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.arrays import Array
 from workbench.builtin.reports.figures.styles import INK, palette
-from workbench.comparison.motion import Motion, Track
+from workbench.comparison.motion import Motion, MotionTrack
 from workbench.comparison.result import Comparison
 from workbench.mechanics.solids import Solid
 
@@ -55,7 +55,7 @@ def tidy(x: float) -> float:
     return float(f"{choices[np.argmin(abs(np.log(choices / x)))]:.0e}")
 
 
-def drawn_tracks(c: Comparison) -> list[Track]:
+def drawn_tracks(c: Comparison) -> list[MotionTrack]:
     """The reference and the first run of each formulation, at the first step size, as far as figures show it.
 
     A track has no place (NaN) from where it is `SIGHT` reaches away, as runs that diverge are.
@@ -64,23 +64,23 @@ def drawn_tracks(c: Comparison) -> list[Track]:
         return []
     far = SIGHT * view_of(c.motion).reach
     runs = [x for x in c.motion.tracks[1:] if x.step == c.settings.steps[0]]
-    firsts: dict[str, Track] = {}
+    firsts: dict[str, MotionTrack] = {}
     for run in runs:
         firsts.setdefault(run.label, run)
     return [c.motion.tracks[0], *(_in_sight(x, far) for x in firsts.values())]
 
 
-def _in_sight(x: Track, far: float) -> Track:
+def _in_sight(x: MotionTrack, far: float) -> MotionTrack:
     gone = ~(abs(x.position) < far).all(axis=(1, 2))
     return replace(x, position=np.where(np.logical_or.accumulate(gone)[:, None, None], np.nan, x.position))
 
 
-def colours_of(tracks: Sequence[Track]) -> list[str]:
+def colours_of(tracks: Sequence[MotionTrack]) -> list[str]:
     """A colour for each track, the reference's first: the ink."""
     return [INK, *palette([x.label for x in tracks[1:]])]
 
 
-def farthest(c: Comparison, tracks: Sequence[Track]) -> int:
+def farthest(c: Comparison, tracks: Sequence[MotionTrack]) -> int:
     """Which track is on average farthest from the reference, the first of `tracks`.
 
     Those without friction, and with axes that turn where there are fixed ones too, come last.
@@ -92,7 +92,7 @@ def farthest(c: Comparison, tracks: Sequence[Track]) -> int:
     return 1 + max(range(len(order)), key=lambda i: (order[i][1] and order[i][0] > 0, order[i][0]))
 
 
-def _apart(a: Track, b: Track) -> float:
+def _apart(a: MotionTrack, b: MotionTrack) -> float:
     gap = np.linalg.norm(a.position - b.position, axis=-1)
     return float(gap[np.isfinite(gap)].mean()) if np.isfinite(gap).any() else 0.0
 
@@ -141,7 +141,7 @@ def planes_of(ground: Sequence[Solid]) -> tuple[list[tuple[Array, Array, Array |
     return found, solids
 
 
-def framing(view: View, tracks: Sequence[Track]) -> tuple[Array, Array]:
+def framing(view: View, tracks: Sequence[MotionTrack]) -> tuple[Array, Array]:
     """The middle (K, 3) of a picture and half its side (K,) [m], as in `motion.js`: drawn back as bodies part."""
     where = np.concatenate([x.position for x in tracks], axis=1)
     if not view.follows:
@@ -154,7 +154,7 @@ def framing(view: View, tracks: Sequence[Track]) -> tuple[Array, Array]:
     return middle, np.maximum.accumulate(apart) + MARGIN * view.reach
 
 
-def stills(motion: Motion, tracks: Sequence[Track], colours: Sequence[str]) -> list[tuple[float, str]]:
+def stills(motion: Motion, tracks: Sequence[MotionTrack], colours: Sequence[str]) -> list[tuple[float, str]]:
     """(time, SVG) of `STILLS` moments evenly spread: the first of the tracks solid, the others laid over it."""
     view = view_of(motion)
     lasting = [k for k in range(len(motion.t)) if all(np.isfinite(x.position[k]).all() for x in tracks)]
@@ -164,7 +164,13 @@ def stills(motion: Motion, tracks: Sequence[Track], colours: Sequence[str]) -> l
 
 
 def _still(
-    motion: Motion, view: View, tracks: Sequence[Track], colours: Sequence[str], k: int, middle: Array, half: float
+    motion: Motion,
+    view: View,
+    tracks: Sequence[MotionTrack],
+    colours: Sequence[str],
+    k: int,
+    middle: Array,
+    half: float,
 ) -> str:
     cos, sin = np.cos, np.sin
     az, el = view.azimuth, view.elevation

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
 from workbench.builtin.reports.figures.charts import HEIGHT, WIDTH, Figure
-from workbench.diagnostics.painleve_map import NAMES, SLIP, Axis, RegimeMap
+from workbench.diagnostics.painleve_map import NAMES, SLIP, MapAxis, RegimeMap
 from workbench.diagnostics.sliding_regime import REGIMES
 from workbench.mechanics.case import Case
 
@@ -140,7 +140,7 @@ def _rounded(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _edges(a: Axis) -> np.ndarray:
+def _edges(a: MapAxis) -> np.ndarray:
     """Cell edges half way between values, the outer ones at the ends."""
     return np.r_[a.values[0], 0.5 * (a.values[1:] + a.values[:-1]), a.values[-1]]
 

@@ -22,7 +22,7 @@ from workbench.builtin.reports.figures.motion import (
 )
 from workbench.builtin.reports.pages.page import script
 from workbench.builtin.reports.text.headline import extremes
-from workbench.comparison.motion import Motion, Track
+from workbench.comparison.motion import Motion, MotionTrack
 from workbench.comparison.result import Comparison
 
 HEAVIEST = 1_000_000
@@ -49,7 +49,7 @@ def motion_view(c: Comparison) -> dict[str, Any]:
 
 
 def moving(
-    m: Motion, tracks: list[Track], shown: list[int], sections: dict[str, Any], sticks: float = 0.0
+    m: Motion, tracks: list[MotionTrack], shown: list[int], sections: dict[str, Any], sticks: float = 0.0
 ) -> dict[str, Any]:
     """The same of tracks of which those `shown` are seen at first; below `sticks` [m/s] a contact counts as sticking.
 
@@ -74,7 +74,7 @@ def moving(
 
 
 def _viewer(
-    m: Motion, tracks: list[Track], colours: list[str], sections: dict[str, Any], sticks: float, begin: float
+    m: Motion, tracks: list[MotionTrack], colours: list[str], sections: dict[str, Any], sticks: float, begin: float
 ) -> str:
     """The viewer with its data; it shows the time `begin` [s] until somebody chooses another one."""
     view, stride = view_of(m), _stride(tracks)
@@ -108,7 +108,7 @@ def _viewer(
     return "\n".join(["{", script("scene.js"), f"const motion = {text};", script("motion.js"), "}"])
 
 
-def _parted(m: Motion, reference: Track, other: Track) -> float:
+def _parted(m: Motion, reference: MotionTrack, other: MotionTrack) -> float:
     """The time [s] at which the body that is farthest from where it is in the reference is so most."""
     apart = np.linalg.norm(other.position - reference.position, axis=-1).max(axis=-1, initial=0.0)
     apart = np.where(np.isfinite(apart), apart, 0.0)
@@ -125,11 +125,11 @@ def decimals(t: Array) -> int:
     return int(np.clip(np.ceil(-np.log10(t[-1] / max(1, len(t) - 1)) - 1e-9), 0, 6)) if t[-1] > 0 else 0
 
 
-def _name(track: Track) -> str:
+def _name(track: MotionTrack) -> str:
     return "reference" if track.role == "reference" else track.label
 
 
-def _stride(tracks: list[Track]) -> int:
+def _stride(tracks: list[MotionTrack]) -> int:
     weight = sum(getattr(x, name).size * (4 if name in FLOATS else 2) for x in tracks for name in KEPT)
     return max(1, int(np.ceil(weight / HEAVIEST)))
 

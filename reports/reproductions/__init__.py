@@ -13,7 +13,7 @@ from workbench.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from workbench.builtin.reports.reproductions.claims import Reproduction
-    from workbench.comparison.jobs import Progress
+    from workbench.progress import ProgressCallback
 
 REPRODUCTIONS = (
     "idetc2016-60064",
@@ -32,7 +32,7 @@ def known_names(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def find_reproduction(name: str) -> "Callable[[Progress], Reproduction]":
+def find_reproduction(name: str) -> "Callable[[ProgressCallback], Reproduction]":
     """The `reproduce` function of this name. Raises UnknownNameError."""
     known_names([name])
     return import_module(f"workbench.builtin.reports.reproductions.{name.replace('-', '_')}").reproduce

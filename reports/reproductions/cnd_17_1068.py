@@ -24,9 +24,9 @@ from workbench.builtin.reports.reproductions._conic import (
     reordered,
 )  # fmt: skip
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Reproduction, Section, Table
-from workbench.comparison.jobs import Progress
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.case import Array, Case, quantity
+from workbench.progress import ProgressCallback
 from workbench.step.one_step import pose, solve_system
 from workbench.step.run import Run
 from workbench.step.simulation import simulate
@@ -77,7 +77,7 @@ def load(r: Run) -> Array:
     return r.p_n[:, 0] / (r.case.m * r.case.gravity * r.h)  # type: ignore[attr-defined]
 
 
-def reproduce(progress: Progress) -> Reproduction:
+def reproduce(progress: ProgressCallback) -> Reproduction:
     """All sections, in a few seconds with warm kernels."""
     sections = []
     parts = (programme, lift_off, settled, vanishing, penetration, redundancy)

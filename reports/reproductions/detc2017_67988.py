@@ -17,13 +17,13 @@ from workbench.builtin.reports.reproductions._phantom import full_rank, influenc
 from workbench.builtin.reports.reproductions._pivoting import solvers
 from workbench.builtin.reports.reproductions._saturation import one_contact
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
-from workbench.comparison.jobs import Progress
+from workbench.progress import ProgressCallback
 from workbench.step.simulation import simulate
 
 BY_FORMULA = "theory"
 
 
-def reproduce(progress: Progress) -> Reproduction:
+def reproduce(progress: ProgressCallback) -> Reproduction:
     """All sections; about 45 s of one core once the kernels are compiled."""
     progress("the cube at 10 and 1 ms", 0, 5)
     paths = cube_paths()

@@ -30,10 +30,10 @@ from workbench.builtin.reports.reproductions.claims import (
     Table,
     number_text,
 )
-from workbench.comparison.jobs import Progress
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Array, Case
 from workbench.problems.classes import LCP
+from workbench.progress import ProgressCallback
 from workbench.step.run import Run
 from workbench.step.simulation import simulate
 
@@ -44,7 +44,7 @@ LIMIT = 0.5
 """mu f_n of the examples of p. 3 and 4 [N]."""
 
 
-def reproduce(progress: Progress) -> Reproduction:
+def reproduce(progress: ProgressCallback) -> Reproduction:
     """All sections, in a few seconds with warm kernels."""
     parts = (plane, polygon, thrown, body, three_bodies, final, misprints)
     sections = []

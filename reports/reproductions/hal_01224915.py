@@ -12,10 +12,10 @@ from workbench.builtin.reports.reproductions._sliding import EXACT, apart, at_st
 from workbench.builtin.reports.reproductions._sliding_guide import guide
 from workbench.builtin.reports.reproductions._sliding_rod import rod, stepping
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Reproduction, Section, Table
-from workbench.comparison.jobs import Progress
 from workbench.diagnostics.proposition import bilateral_limit
 from workbench.matrices.p_property.verdict import p_verdict, smallest_minor
 from workbench.mechanics.case import Array
+from workbench.progress import ProgressCallback
 from workbench.readers.matrix import Matrix
 from workbench.sliding.law import law_residual
 from workbench.sliding.system import SlidingSystem
@@ -24,7 +24,7 @@ SIZES = [(m_b, m_u) for m_b in range(5) for m_u in range(5) if m_b + m_u]
 """(m_b, m_u) of the random systems."""
 
 
-def reproduce(progress: Progress) -> Reproduction:
+def reproduce(progress: ProgressCallback) -> Reproduction:
     """All sections, in some ten seconds."""
     sections = []
     parts = (reduction, misprints, rod, guide, regained, stepping)

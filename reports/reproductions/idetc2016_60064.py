@@ -30,10 +30,10 @@ from workbench.builtin.reports.reproductions._wheel import (
 from workbench.builtin.reports.reproductions._wheel_friction import angles, budget, deviations
 from workbench.builtin.reports.reproductions.claims import Check, Claim, Grid, Reproduction, Section, Table
 from workbench.builtin.reports.reproductions.selection import row
-from workbench.comparison.jobs import Progress
 from workbench.comparison.result import Comparison
 from workbench.matrices.linear_algebra.rank import rank
 from workbench.mechanics.contact import ContactSystem
+from workbench.progress import ProgressCallback
 from workbench.step.one_step import pose
 from workbench.step.simulation import simulate
 
@@ -41,7 +41,7 @@ INTEGRATORS = [(explicit, normal) for explicit in (True, False) for normal in ("
 """Position updates and normal laws; the first is the paper's."""
 
 
-def reproduce(progress: Progress) -> Reproduction:
+def reproduce(progress: ProgressCallback) -> Reproduction:
     """All sections; about a minute of one core when the kernels have to be compiled, a quarter of that when not."""
     progress("the published experiment", 0, 5)
     paper = compared(PAPER, DURATION)

@@ -13,8 +13,9 @@ import pandas as pd
 from workbench.builtin.reports.pages.page import environment, scripts
 from workbench.builtin.reports.reproductions import find_reproduction
 from workbench.builtin.reports.reproductions.claims import VERDICTS, Reproduction, claims_frame, number_text
-from workbench.comparison.jobs import Progress, processes
+from workbench.comparison.jobs import processes
 from workbench.output import write_json
+from workbench.progress import ProgressCallback
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ def render_index(pages: Sequence[Page], provenance: dict[str, Any]) -> str:
     return environment().get_template("reproductions.html.j2").render(pages=pages, provenance=provenance)
 
 
-def make_page(name: str, provenance: dict[str, Any], progress: Progress) -> Page:
+def make_page(name: str, provenance: dict[str, Any], progress: ProgressCallback) -> Page:
     """Compute and render the reproduction of this name."""
     start = time.perf_counter()
     r = find_reproduction(name)(progress)
@@ -70,7 +71,7 @@ def make_page(name: str, provenance: dict[str, Any], progress: Progress) -> Page
 
 
 def make_pages(
-    names: Sequence[str], provenance: dict[str, Any], progress: Progress | None = None, workers: int = 1
+    names: Sequence[str], provenance: dict[str, Any], progress: ProgressCallback | None = None, workers: int = 1
 ) -> list[Page]:
     """The pages of these names in this order, several of them in up to `workers` processes."""
     progress = progress or silent

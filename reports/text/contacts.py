@@ -7,7 +7,7 @@ import numpy as np
 
 from workbench.diagnostics.painleve_contacts import Alternatives
 from workbench.diagnostics.slip_directions import HIGHEST, AnyDirection
-from workbench.diagnostics.slip_modes import Motion, Motions
+from workbench.diagnostics.slip_modes import ContactMotion, Motions
 
 MOST = 8
 """Motions that are listed."""
@@ -53,7 +53,7 @@ def _motion_words(m: Motions) -> str:
     return f"{'Indeterminate: ' if len(m.found) > 1 else ''}Coulomb's law leaves {count}: {names}."
 
 
-def described(m: Motion) -> str:
+def described(m: ContactMotion) -> str:
     """What the contacts do, with the direction of slip in space."""
     angles = m.angle or (None,) * len(m.modes)
     return ", ".join(

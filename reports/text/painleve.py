@@ -8,12 +8,12 @@ import numpy as np
 
 from workbench.builtin.reports.text import contacts
 from workbench.builtin.reports.text.check import between
-from workbench.diagnostics.critical_friction import Critical
+from workbench.diagnostics.critical_friction import CriticalFriction
 from workbench.diagnostics.painleve import ALL, Loss, Painleve
 from workbench.diagnostics.painleve_contacts import Alternatives
 from workbench.diagnostics.painleve_map import NAMES, RegimeMap
 from workbench.diagnostics.proposition import Bounds
-from workbench.diagnostics.sliding_regime import Answer, Regime
+from workbench.diagnostics.sliding_regime import IsolatedSolution, Regime
 from workbench.matrices.paths.roots import Root
 from workbench.mechanics.case import Case
 
@@ -77,7 +77,7 @@ def plain(x: Any) -> Any:
     return x
 
 
-def _answer(a: Answer) -> dict[str, Any]:
+def _answer(a: IsolatedSolution) -> dict[str, Any]:
     # Exact multipliers of doubles have hundreds of digits and say no more than the doubles.
     short = a.exact if max(map(len, a.exact)) <= 40 else None
     return {**a.multipliers._asdict(), "exact": short, "acceleration": a.acceleration, "opening": a.opening}
@@ -191,7 +191,7 @@ def _friction_words(x: Loss) -> str:
     return words + "."
 
 
-def number(c: Critical) -> str:
+def number(c: CriticalFriction) -> str:
     """mu_c, as a fraction where it is a short one."""
     exact, value = short(c.exact), c.value
     if c.lo is None or c.hi is None or value is None:
@@ -261,7 +261,7 @@ def _sliding_text(p: Painleve, case: Case) -> list[str]:
     return lines
 
 
-def spans(c: Critical) -> str:
+def spans(c: CriticalFriction) -> str:
     """The intervals of friction with the P-property."""
     if c.intervals is None:
         return f"[0, {c.lo:.8g})" if c.lo else "–"
@@ -276,7 +276,7 @@ def _interval(ends: tuple[Root, Root | None]) -> str:
     return f"({lo.value:.8g}, {'∞' if hi is None else format(hi.value, '.8g')})"
 
 
-def forces(a: Answer) -> str:
+def forces(a: IsolatedSolution) -> str:
     """Multipliers, as fractions where these are short."""
     values = np.append(*a.multipliers)
     return "[" + ", ".join(

@@ -8,7 +8,7 @@ import pandas as pd
 from workbench.builtin.reports.text.conclusions import listed
 from workbench.recorded.findings import Findings
 from workbench.recorded.folder import Recordings
-from workbench.recorded.trial import Trial
+from workbench.recorded.trial import RealityTrial
 
 FEW = 20
 """Intervals of which one is expected to miss its number by chance."""
@@ -16,7 +16,7 @@ NAMED = 4
 """Formulations that a sentence names of each kind, beside the last one."""
 
 
-def sentences(recordings: Recordings, trial: Trial, f: Findings) -> list[str]:
+def sentences(recordings: Recordings, trial: RealityTrial, f: Findings) -> list[str]:
     """The answer, what the noise alone makes, where the differences arise, and what was left out."""
     rows = f.subjects[f.subjects["reason"].fillna("") == ""]
     base = rows.iloc[0]
@@ -37,7 +37,7 @@ def sentences(recordings: Recordings, trial: Trial, f: Findings) -> list[str]:
     return [x for x in found if x]
 
 
-def _answer(recordings: Recordings, trial: Trial, f: Findings, rows: pd.DataFrame, base: Any) -> str:
+def _answer(recordings: Recordings, trial: RealityTrial, f: Findings, rows: pd.DataFrame, base: Any) -> str:
     others = rows[rows["label"] != f.reference].sort_values("position_more")
     words = {
         kind: [f"{r['label']} ({difference(r, 'position_more')})" for r in some.to_dict("records")]
@@ -71,7 +71,7 @@ def _rest(rows: pd.DataFrame, base: Any) -> str:
     return words + (f"; there the data cannot tell it from {listed(same)}." if same else ".")
 
 
-def _noise(trial: Trial, f: Findings, base: Any) -> str:
+def _noise(trial: RealityTrial, f: Findings, base: Any) -> str:
     noise = trial.noise
     if not noise.flights:
         return "No recording begins with free flight, so that nothing tells how far its start errs."
@@ -91,7 +91,7 @@ def _noise(trial: Trial, f: Findings, base: Any) -> str:
     )
 
 
-def _phases(trial: Trial, f: Findings) -> str:
+def _phases(trial: RealityTrial, f: Findings) -> str:
     """In which phase one interval is predicted worst beside flight, where no contact acts."""
     own = f.by_phase[(f.by_phase["label"] == f.reference) & (f.by_phase["samples"] > 0)].set_index("phase")
     if "flight" not in own.index or len(own) < 2:

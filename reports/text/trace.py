@@ -9,7 +9,7 @@ from flint import fmpq
 
 from workbench.builtin.reports.text.check import WIDTH, number
 from workbench.tracing.tableau import Tableau
-from workbench.tracing.trace import Step, Sweep, Trace, listed, on_support
+from workbench.tracing.trace import GaussSeidelSweep, PivotStep, Trace, listed, on_support
 
 HEADS = {
     "lemke": ("step", "enters", "leaves", "t", "basic", "z"),
@@ -38,10 +38,10 @@ def heads(trace: Trace) -> tuple[str, ...]:
     return HEADS[trace.solver]
 
 
-def cells(trace: Trace, step: Step | Sweep) -> list[str]:
+def cells(trace: Trace, step: PivotStep | GaussSeidelSweep) -> list[str]:
     """A step's row of the table."""
     z = vector(step.z)
-    if isinstance(step, Sweep):
+    if isinstance(step, GaussSeidelSweep):
         change = "" if step.change is None else f"{step.change:.2e}"
         return [str(step.number), change, f"{step.residual:.2e}", z]
     system = trace.system
@@ -56,9 +56,9 @@ def cells(trace: Trace, step: Step | Sweep) -> list[str]:
     return [str(step.number), enters, leaves, *sets, z]
 
 
-def detail(trace: Trace, step: Step | Sweep) -> str:
+def detail(trace: Trace, step: PivotStep | GaussSeidelSweep) -> str:
     """Why this step was taken: its ratios and the rule."""
-    if isinstance(step, Sweep):
+    if isinstance(step, GaussSeidelSweep):
         return ""
     ratios = ", ".join(f"{trace.system.name(unknown)} {value(ratio)}" for unknown, ratio in step.ratios)
     return f"ratios {ratios}; {step.rule}" if ratios else step.rule
@@ -140,7 +140,7 @@ def to_text(trace: Trace, title: str, tableaux: bool = False) -> str:
         below += [detail(trace, step)] if detail(trace, step) else []
         for part in below:
             lines += textwrap.wrap(part, WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 8)
-        if tableaux and isinstance(step, Step):
+        if tableaux and isinstance(step, PivotStep):
             lines += ["", *tableau_lines(trace, step.number), ""]
     explained = [f"{head}: {MEANINGS[head]}" for head in heads(trace) if head in MEANINGS]
     lines += ["", *textwrap.wrap("; ".join(explained) + ". Indices count from zero.", WIDTH)]
@@ -196,9 +196,9 @@ def as_data(trace: Trace, title: str, judged: str, tableaux: bool = False) -> di
     }  # fmt: skip
 
 
-def _step_data(trace: Trace, step: Step | Sweep, tableaux: bool) -> dict[str, Any]:
+def _step_data(trace: Trace, step: PivotStep | GaussSeidelSweep, tableaux: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"step": step.number, "z": list(map(_plain, step.z)), "w": list(map(_plain, step.w))}
-    if isinstance(step, Sweep):
+    if isinstance(step, GaussSeidelSweep):
         return found | {"change": step.change, "residual": step.residual}
     name = trace.system.name
     found |= {

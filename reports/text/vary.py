@@ -8,7 +8,7 @@ from workbench.builtin.reports.text.check import WIDTH
 from workbench.builtin.reports.text.painleve import short
 from workbench.diagnostics.solution_paths import SolutionPaths, labels, shown
 from workbench.matrices.paths.local_solutions import Solutions
-from workbench.matrices.paths.path import Critical, Event, Interval
+from workbench.matrices.paths.path import CriticalValue, Event, Interval
 from workbench.matrices.paths.roots import Root
 
 WORDS = {
@@ -55,7 +55,7 @@ def _interval(i: Interval) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _critical(paths: SolutionPaths, c: Critical) -> dict[str, Any]:
+def _critical(paths: SolutionPaths, c: CriticalValue) -> dict[str, Any]:
     events = [{"kind": e.kind, "before": e.before, "after": e.after} for e in c.events]
     points = [shown(paths.problem, c.t, point) for point in c.solutions.points]
     families = [

@@ -22,7 +22,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from workbench.algorithms.block_sets import project_blocks
-from workbench.algorithms.first_order import Blocks, FirstOrder, gather, scatter
+from workbench.algorithms.first_order import FirstOrder, ScaledBlocks, gather, scatter
 from workbench.arrays import Array
 from workbench.problems.sets import ASSOCIATED, COULOMB, DISC
 
@@ -41,7 +41,7 @@ RANGE = (1e-9, 1e9)
 class Alternating:
     """The method on its way; x is the copy that is held in the sets."""
 
-    def __init__(self, blocks: Blocks, x: Array):
+    def __init__(self, blocks: ScaledBlocks, x: Array):
         self.blocks, self.x, self.free = blocks, x, x.copy()
         first, cone, self.mu, *_ = blocks.sets
         shifted = cone == COULOMB

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 
 from workbench.algorithms.block_sets import project_blocks
-from workbench.algorithms.first_order import Blocks, FirstOrder, gather, scatter
+from workbench.algorithms.first_order import FirstOrder, ScaledBlocks, gather, scatter
 from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
 from workbench.engine.kernels import VECTOR
@@ -59,7 +59,7 @@ ITERATES = argument_type(Iterates, *(VECTOR,) * 8)
 
 @kernel(types.void(STORED, STORED, VECTOR, BLOCK_SETS, types.int64, ITERATES))
 def accelerated(J, V, q, sets, count, on):
-    """`count` iterations; J, V, q and sets are those of `first_order.Blocks`."""
+    """`count` iterations; J, V, q and sets are those of `first_order.ScaledBlocks`."""
     x, u_x, y, u_y, pace, v, new, u = on
     for _ in range(count):
         for _ in range(DOUBLINGS):
@@ -85,7 +85,7 @@ def accelerated(J, V, q, sets, count, on):
 class Accelerated:
     """The method on its way."""
 
-    def __init__(self, blocks: Blocks, x: Array):
+    def __init__(self, blocks: ScaledBlocks, x: Array):
         v, u = np.empty(blocks.velocities), np.empty(blocks.size)
         blocks.velocity(x, v, u)
         self.blocks, self.x = blocks, x

@@ -60,7 +60,7 @@ class Laws(NamedTuple):
     infinities: Array
 
 
-class Metric(NamedTuple):
+class BlockMetric(NamedTuple):
     """A of every block, flat; inverses of free parts; matrices of LCPs; whether A is diagonal; the last answers."""
 
     A: Array
@@ -71,7 +71,7 @@ class Metric(NamedTuple):
 
 
 LAWS = argument_type(Laws, *[INDICES] * 6, *[VECTOR] * 7, *[INDICES] * 3, *[VECTOR] * 2)
-METRIC = argument_type(Metric, *[VECTOR] * 3, INDICES, VECTOR)
+BLOCK_METRIC = argument_type(BlockMetric, *[VECTOR] * 3, INDICES, VECTOR)
 
 
 @kernel(types.void(LAWS, I64, VECTOR, MATRIX))
@@ -101,7 +101,7 @@ def free_inverse(laws, i, A, inverse):
             inverse[p, q] = x[p]
 
 
-@kernel(types.void(LAWS, METRIC))
+@kernel(types.void(LAWS, BLOCK_METRIC))
 def lay(laws, metric):
     """From A of every block: what solving it takes."""
     for i in range(laws.cone.shape[0]):
@@ -155,7 +155,7 @@ def schur_complement(laws, i, A, inverse, M):
             slack += 1
 
 
-@kernel(types.void(LAWS, METRIC, I64, VECTOR, VECTOR))
+@kernel(types.void(LAWS, BLOCK_METRIC, I64, VECTOR, VECTOR))
 def answer(laws, metric, i, q, x):
     """x (X,) at block i of intervals, where F = A x + q; q (k,)."""
     first, k, at = laws.unknown[i], q.shape[0], laws.at_A[i]
@@ -213,7 +213,7 @@ def answer(laws, metric, i, q, x):
             x[first + p] = base[p]
 
 
-@kernel(types.void(LAWS, METRIC, I64, MATRIX, VECTOR, VECTOR))
+@kernel(types.void(LAWS, BLOCK_METRIC, I64, MATRIX, VECTOR, VECTOR))
 def free_unknowns(laws, metric, i, inverse, moved, x):
     """The free ones of x (k,) that bring their rows to zero, `moved` (k,) being what the others make of these."""
     first, a = laws.unknown[i], 0
@@ -227,7 +227,7 @@ def free_unknowns(laws, metric, i, inverse, moved, x):
             a += 1
 
 
-@kernel(types.void(LAWS, METRIC, I64, VECTOR, MATRIX))
+@kernel(types.void(LAWS, BLOCK_METRIC, I64, VECTOR, MATRIX))
 def slope(laws, metric, i, x, T):
     """T (m, m) = dP/dy of block i of intervals at the answer x that the metric has last given."""
     first, k, at, m = laws.unknown[i], laws.unknown[i + 1] - laws.unknown[i], laws.at_A[i], T.shape[0]
@@ -276,7 +276,7 @@ def slope(laws, metric, i, x, T):
                 T[a, b] += laws.R[at_L + a * k + basic[p]] * change[p]
 
 
-@kernel(types.void(LAWS, METRIC, I64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX))
+@kernel(types.void(LAWS, BLOCK_METRIC, I64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX))
 def interval_law(laws, metric, i, P, u, x, gap, C, B):
     """Block i of intervals: gap (m,) = P - T(u - P) and C, B (m, m) with d gap = C dP + B du; x (X,) is the answer."""
     k, m, at_L, first = laws.unknown[i + 1] - laws.unknown[i], P.shape[0], laws.at_L[i], laws.unknown[i]
@@ -315,7 +315,7 @@ def cone_law(laws, i, P, u, x, gap, C, B):
                 B[a, b] += D[a, c] * laws.L[at_L + c * m + b]
 
 
-@kernel(F64(LAWS, METRIC, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
+@kernel(F64(LAWS, BLOCK_METRIC, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR))
 def all_laws(laws, metric, P, u, x, gap, C, B):
     """Every block's answer x, gap, C and B, flat; returns |gap|_2."""
     total = 0.0

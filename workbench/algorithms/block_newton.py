@@ -20,11 +20,11 @@ from scipy.sparse.linalg import splu
 
 from workbench.algorithms import best
 from workbench.algorithms.base import EXACT
-from workbench.algorithms.block_laws import FREE, FROM_LOWER, FROM_UPPER, TWO_SIDED, Laws, Metric, all_laws, lay
+from workbench.algorithms.block_laws import FREE, FROM_LOWER, FROM_UPPER, TWO_SIDED, BlockMetric, Laws, all_laws, lay
 from workbench.algorithms.block_sets import own_mobilities
 from workbench.algorithms.block_sweeps import LawBlocks, add_blocks, block_inverses, sweeps_of_laws, times
 from workbench.algorithms.coulomb_newton import PIVOTING, SYMMETRIC, minimum_degree
-from workbench.algorithms.gauss_seidel import Bodies, own_rows
+from workbench.algorithms.gauss_seidel import FactoredDelassus, own_rows
 from workbench.algorithms.stages import Stages, solve_in_stages
 from workbench.arrays import Array
 from workbench.engine.stored import as_stored
@@ -92,12 +92,12 @@ def scaled_blocks(p: ContactBlocks, w: Array) -> Array:
     return p.own[0] / np.sqrt(w[row + within // width] * w[row + within % width])
 
 
-def metric(laws: Laws, Z: Array) -> Metric:
+def metric(laws: Laws, Z: Array) -> BlockMetric:
     """Of mobilities Z, flat."""
     A = np.empty(laws.N.size)
     own_matrices(laws.row, laws.unknown, laws.L, laws.N, laws.R, Z, A)
     B = laws.cone.size
-    found = Metric(
+    found = BlockMetric(
         A, np.zeros(A.size), np.zeros(laws.at_M[-1]), np.zeros(B, dtype=np.int64), np.zeros(laws.place[-1])
     )  # fmt: skip
     lay(laws, found)
@@ -186,7 +186,7 @@ class BlockNewton(Stages):
         if self.responses is None:
             return False
         V, own = self.responses
-        W = Bodies(*as_stored(self.J), *as_stored(V), own_rows(self.laws.row), self.W, V.T @ z)
+        W = FactoredDelassus(*as_stored(self.J), *as_stored(V), own_rows(self.laws.row), self.W, V.T @ z)
         blocks = LawBlocks(self.laws.row, self.laws, own, self.now, np.empty_like(self.now))
         sweeps_of_laws(W, self.free, blocks, count, z)
         self.judged()

@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from workbench.algorithms.block_laws import LAWS, METRIC, Laws, Metric, answer
+from workbench.algorithms.block_laws import BLOCK_METRIC, LAWS, BlockMetric, Laws, answer
 from workbench.algorithms.gauss_seidel import BODIES, cone_answer, read_bodies, sweeps_over, take_bodies
 from workbench.arrays import Array
 from workbench.engine.compiling import argument_type, kernel
@@ -26,12 +26,12 @@ class LawBlocks(NamedTuple):
 
     first: NDArray[np.int64]
     laws: Laws
-    metric: Metric
+    metric: BlockMetric
     x: Array
     q: Array
 
 
-LAW_BLOCKS = argument_type(LawBlocks, INDICES, LAWS, METRIC, VECTOR, VECTOR)
+LAW_BLOCKS = argument_type(LawBlocks, INDICES, LAWS, BLOCK_METRIC, VECTOR, VECTOR)
 
 
 @kernel(types.void(LAW_BLOCKS, I64, VECTOR, VECTOR, VECTOR), **WITHIN)

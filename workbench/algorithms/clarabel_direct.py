@@ -10,7 +10,7 @@ import clarabel
 import numpy as np
 
 from workbench.algorithms import base, quadratic
-from workbench.algorithms.quadratic import Outcome, ScaledQP
+from workbench.algorithms.quadratic import ScaledQP, SolverOutcome
 from workbench.problems.classes import Array, Problem
 from workbench.problems.solution import Solution, Status
 
@@ -74,7 +74,7 @@ def _settings(gap: float, most: int | None) -> clarabel.DefaultSettings:
     return settings
 
 
-def _minimise(qp: ScaledQP, settings: clarabel.DefaultSettings) -> Outcome:
+def _minimise(qp: ScaledQP, settings: clarabel.DefaultSettings) -> SolverOutcome:
     from scipy import sparse
 
     below, above = np.isinf(qp.lower), np.isinf(qp.upper)
@@ -87,7 +87,7 @@ def _minimise(qp: ScaledQP, settings: clarabel.DefaultSettings) -> Outcome:
     word = str(answer.status)
     status, reason = _STATUS.get(word, (Status.INACCURATE, f"Clarabel ended with {word}"))
     y = None if status is Status.INFEASIBLE else np.array(answer.x)
-    return Outcome(y, status, answer.iterations, reason)
+    return SolverOutcome(y, status, answer.iterations, reason)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ Indices = NDArray[np.int64]
 
 
 @dataclass
-class Progress:
+class IslandAnswers:
     """The best answers x (X,) of all islands so far, the residuals of blocks (B,), iterations, what stages came to."""
 
     problem: ContactBlocks
@@ -110,7 +110,7 @@ class BlockSolver:
             if np.shape(guess) != x.shape:
                 raise DataError(f"the guess has shape {np.shape(guess)}; the problem's unknowns have {x.shape}")
             x[:] = np.where(np.isfinite(guess), guess, 0.0)
-        progress = Progress(p, x, p.block_residuals(x))
+        progress = IslandAnswers(p, x, p.block_residuals(x))
         if progress.residuals.max(initial=0.0) > self.enough:
             self.all_islands(progress)
         residual = p.residual(progress.x)
@@ -125,7 +125,7 @@ class BlockSolver:
         """As `solve`, from a start (X,)."""
         return self.solve(problem, start)
 
-    def all_islands(self, progress: Progress) -> None:
+    def all_islands(self, progress: IslandAnswers) -> None:
         """Every island that is not solved yet, by the ways that the module names."""
         p = progress.problem
         if (p.blocks >= MANY and self.as_spheres(progress)) or (p.small and self.few(progress)):
@@ -160,7 +160,7 @@ class BlockSolver:
                 progress.stages += [f"{some.blocks.size} blocks, {stage}" for stage in stages]
                 self.once_more(progress, some.blocks, unknowns, part)
 
-    def few(self, progress: Progress) -> bool:
+    def few(self, progress: IslandAnswers) -> bool:
         """Of blocks that are dense matrices already the islands that have a method; whether that was enough."""
         from workbench.algorithms.few_blocks import solved_few
 
@@ -172,7 +172,7 @@ class BlockSolver:
             progress.show()
         return done
 
-    def as_spheres(self, progress: Progress) -> bool:
+    def as_spheres(self, progress: IslandAnswers) -> bool:
         """All contacts by the methods for packings, if they are of spheres; whether that was enough."""
         from workbench.algorithms import sphere_gradient, sphere_newton
 
@@ -203,7 +203,7 @@ class BlockSolver:
         """The same of an island whose method can come no further."""
         return AT_LAST if self.enough == ENOUGH else self.enough
 
-    def once_more(self, progress: Progress, blocks: Indices, unknowns: Indices, part: ContactBlocks) -> None:
+    def once_more(self, progress: IslandAnswers, blocks: Indices, unknowns: Indices, part: ContactBlocks) -> None:
         """An island that Newton's method over blocks leaves unsolved, with what does not fit together magnified."""
         from workbench.algorithms.block_misfit import solve_magnified
 

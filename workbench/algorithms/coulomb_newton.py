@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from workbench.algorithms import best
-from workbench.algorithms.gauss_seidel import Bodies, own_rows, sweeps_of_bodies
+from workbench.algorithms.gauss_seidel import FactoredDelassus, own_rows, sweeps_of_bodies
 from workbench.algorithms.sparse_contacts import all_contacts, contact_velocity, newton_matrix
 from workbench.algorithms.stages import Stages
 from workbench.arrays import Array
@@ -69,7 +69,7 @@ def units(traces: Array, m: int) -> Array:
     return np.sqrt(m / np.where(moving, traces, mean))
 
 
-class Contacts(Stages):
+class ContactStages(Stages):
     """Contact by contact, in their units: z, u, q (r, m), normal first; how W is held is up to those derived from this.
 
     rows (r, m): where the unknowns of every contact stand in the problem's vectors, D (r, 1) their units; diagonal
@@ -127,7 +127,7 @@ class Contacts(Stages):
         return all_contacts(self.mu, self.associated, z, u, self.gap, self.C, self.B)
 
 
-class BlockProblem(Contacts):
+class BlockProblem(ContactStages):
     """Over W (n, n) dense or sparse, in blocks; the pattern of Newton's matrix is worked out once."""
 
     def __init__(self, W: Array | sparse.sparray, q: Array, mu: Array, d: int, associated: bool):
@@ -161,7 +161,7 @@ class BlockProblem(Contacts):
         rows = as_stored(J)
         own = blocks[column == np.repeat(np.arange(self.mu.size), np.diff(first))].ravel()
         nothing = np.zeros(x.size + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
-        W = Bodies(*rows, *nothing, own_rows(sets.first), own, x)
+        W = FactoredDelassus(*rows, *nothing, own_rows(sets.first), own, x)
         sweeps_of_bodies(W, self.q.ravel(), sets, count, x)
         self.swept += count
         return True

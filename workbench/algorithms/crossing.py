@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.algorithms import best
 from workbench.algorithms.base import Solver, begun, measured, refusal
-from workbench.algorithms.paths import Path, path_to
+from workbench.algorithms.paths import BridgePath, path_to
 from workbench.arrays import Array
 from workbench.engine.timing import clock
 from workbench.errors import DataError
@@ -42,7 +42,7 @@ def solved_by_path(
     return replace(found, path=path.names, solve_time=clock() - at)
 
 
-def _crossed(solver: Any, problem: Any, path: Path, start: Array | None) -> Solution:
+def _crossed(solver: Any, problem: Any, path: BridgePath, start: Array | None) -> Solution:
     """The answer to the end of a path, carried back and graded."""
     with best.carried_back(path.end.size, path.back):
         found = begun(solver, path.end, None if start is None else path.there(start))
@@ -59,13 +59,13 @@ def _crossed(solver: Any, problem: Any, path: Path, start: Array | None) -> Solu
     return replace(found, z=z, residual=residual, claimed=claimed, reason=reason, proof=proof)
 
 
-def _sequence(solver: Solver, problem: Any, path: Path, start: Array | None) -> Solution:
+def _sequence(solver: Solver, problem: Any, path: BridgePath, start: Array | None) -> Solution:
     """The best of the answers to CCPs, each with the shift of the one before it."""
     z = np.zeros(problem.size) if start is None else start
     iterations, vain, least = 0, 0, None
     for k in range(MOST):
         flowing = de_saxce.associated(problem, de_saxce.shift(problem, z))
-        here = Path(flowing)
+        here = BridgePath(flowing)
         try:
             for bridge in path.bridges:
                 here = here.over(bridge)

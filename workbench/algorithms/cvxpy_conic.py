@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.algorithms import base, quadratic
-from workbench.algorithms.quadratic import Outcome, ScaledQP
+from workbench.algorithms.quadratic import ScaledQP, SolverOutcome
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.problems.classes import ConeProblem, Problem
 from workbench.problems.solution import Solution, Status
@@ -84,7 +84,7 @@ def _programme(name: str, unbounded_below: bytes, unbounded_above: bytes, r: int
     return _Programme(problem, y, F_T, c, lower, upper)
 
 
-def _minimise(name: str, qp: ScaledQP, options: dict[str, Any]) -> Outcome:
+def _minimise(name: str, qp: ScaledQP, options: dict[str, Any]) -> SolverOutcome:
     below, above = np.isinf(qp.lower), np.isinf(qp.upper)
     programme = _programme(name, below.tobytes(), above.tobytes(), qp.r, qp.d)
     programme.F_T.value, programme.c.value = qp.factor().T, qp.c
@@ -100,7 +100,7 @@ def _minimise(name: str, qp: ScaledQP, options: dict[str, Any]) -> Outcome:
         programme.problem.solve(solver=name, warm_start=False, enforce_dpp=True, **options)
     word, y = programme.problem.status, programme.y.value
     status, reason = _STATUS.get(word, (Status.INACCURATE, f"{name} ended with {word}"))
-    return Outcome(y, status, programme.problem.solver_stats.num_iters or 0, reason)
+    return SolverOutcome(y, status, programme.problem.solver_stats.num_iters or 0, reason)
 
 
 @dataclass(frozen=True)

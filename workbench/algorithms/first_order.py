@@ -69,7 +69,7 @@ def gather(J, v, q, u):
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class ScaledBlocks:
     """A problem as the methods take it, in units; `order` (X,) says where its unknowns stand in those of the problem.
 
     J, V: sparse rows over `velocities` of them; own: the diagonal blocks of W, k_i k_i numbers for block i; part (B,)
@@ -114,8 +114,8 @@ class Blocks:
         return z[self.order] / self.D
 
 
-def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, part: Indices, order: Indices) -> Blocks:
-    """`Blocks` of data without units."""
+def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, part: Indices, order: Indices) -> ScaledBlocks:
+    """`ScaledBlocks` of data without units."""
     first, cone, mu, lower, upper = sets
     mobility = own_mobilities(own, first, cone)
     D = 1.0 / np.sqrt(np.where(mobility > 0, mobility, 1.0))
@@ -124,7 +124,7 @@ def in_units(J: Any, V: Any, own: Array, q: Array, sets: tuple, part: Indices, o
     row, column = _places(first)
     # The radius of a disc is an impulse, which a friction coefficient is not.
     sets = BlockSets(first, cone, np.where(cone == DISC, mu / D[first[:-1]], mu), lower / D, upper / D)
-    return Blocks(as_stored(J), as_stored(V), J.shape[1], own * D[row] * D[column], D * q, sets, part, order, D)
+    return ScaledBlocks(as_stored(J), as_stored(V), J.shape[1], own * D[row] * D[column], D * q, sets, part, order, D)
 
 
 def _places(first: Indices) -> tuple[Indices, Indices]:
@@ -135,7 +135,7 @@ def _places(first: Indices) -> tuple[Indices, Indices]:
     return first[block] + a, first[block] + b
 
 
-def blocks_of(problem: Any) -> Blocks:
+def blocks_of(problem: Any) -> ScaledBlocks:
     """The blocks of a problem that `objection` has nothing against."""
     if isinstance(problem, ContactBlocks):
         sets = problem.unknown, problem.cone, problem.mu, problem.lower, problem.upper
@@ -205,7 +205,7 @@ class FirstOrder:
     guaranteed_for: str
     source: str
     laws: frozenset[int]
-    begin: Callable[[Blocks, Array], Method]
+    begin: Callable[[ScaledBlocks, Array], Method]
     at_once: int
     most: int
     stop: float = STOP

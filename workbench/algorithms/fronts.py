@@ -22,7 +22,7 @@ from scipy.linalg.lapack import dgetrf, dgetrs, dpotrf, dtrtrs
 from workbench.algorithms.block_laws import Laws
 from workbench.algorithms.dissection import Front, dissected, neighbours, places
 from workbench.algorithms.sparse_contacts import BLOCKS
-from workbench.algorithms.spheres import Packed
+from workbench.algorithms.spheres import SpherePacking
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import INDICES, MATRIX
@@ -70,7 +70,7 @@ def add_lower(place, S, F):
 
 
 @dataclass(frozen=True)
-class Plan:
+class SymbolicFront:
     """What is known of a front before there are numbers: the velocities of its pivots and of the rest, its contacts and
     where their bodies stand in it, and the same of what the fronts before it leave.
     """
@@ -86,7 +86,7 @@ class Plan:
 class FrontalMatrix:
     """As `block_newton.NewtonMatrix`, in the order of the velocities."""
 
-    def __init__(self, problem: ContactBlocks, J: Any, packed: Packed):
+    def __init__(self, problem: ContactBlocks, J: Any, packed: SpherePacking):
         self.K, self.J, self.J_T = problem.inertia.K, J, sparse.csr_array(J.T)
         self.rows = np.diff(problem.row)
         pair, N = packed.pair.astype(np.int64), packed.body.shape[0] - 1
@@ -148,11 +148,11 @@ class LU:
             rest = dgemm(-1.0, low, up, 1.0, rest, overwrite_c=True)
         return cls(factors, swaps, low, up), rest
 
-    def down(self, x: Array, plan: Plan) -> None:
+    def down(self, x: Array, plan: SymbolicFront) -> None:
         x[plan.pivots] = dgetrs(self.factors, self.swaps, x[plan.pivots])[0]
         x[plan.rest] -= self.low @ x[plan.pivots]
 
-    def back(self, x: Array, plan: Plan) -> None:
+    def back(self, x: Array, plan: SymbolicFront) -> None:
         x[plan.pivots] -= self.up @ x[plan.rest]
 
 
@@ -175,11 +175,11 @@ class Cholesky:
             rest = dsyrk(-1.0, low, 1.0, rest, lower=1, overwrite_c=True)
         return cls(L, low), rest
 
-    def down(self, x: Array, plan: Plan) -> None:
+    def down(self, x: Array, plan: SymbolicFront) -> None:
         x[plan.pivots] = dtrtrs(self.L, x[plan.pivots], lower=1)[0]
         x[plan.rest] -= self.low @ x[plan.pivots]
 
-    def back(self, x: Array, plan: Plan) -> None:
+    def back(self, x: Array, plan: SymbolicFront) -> None:
         x[plan.pivots] = dtrtrs(self.L, x[plan.pivots] - self.low.T @ x[plan.rest], lower=1, trans=1)[0]
 
 
@@ -187,7 +187,7 @@ class Cholesky:
 class Factors:
     """Of every front what its pivots were eliminated with."""
 
-    plans: list[Plan]
+    plans: list[SymbolicFront]
     fronts: list[LU | Cholesky]
 
     def solve(self, b: Array) -> Array:
@@ -201,7 +201,7 @@ class Factors:
         return x
 
 
-def plans(fronts: list[Front], pair: Indices, N: int) -> list[Plan]:
+def plans(fronts: list[Front], pair: Indices, N: int) -> list[SymbolicFront]:
     """Of every front, what does not change with the numbers. A contact belongs to the front of its first body."""
     # No body, which is number N, comes after all.
     front = np.full(N + 1, len(fronts))
@@ -217,7 +217,7 @@ def plans(fronts: list[Front], pair: Indices, N: int) -> list[Plan]:
         contact = order[first[k] : first[k + 1]]
         a, b = (np.ascontiguousarray(place[pair[contact, s]]) for s in range(2))
         left = [(j, place[fronts[j].rest]) for j in some.before if fronts[j].rest.size]
-        found.append(Plan(velocities(some.pivots), velocities(some.rest), contact, a, b, left))
+        found.append(SymbolicFront(velocities(some.pivots), velocities(some.rest), contact, a, b, left))
         place[bodies] = -1
     return found
 

@@ -31,7 +31,7 @@ NUMBER, COUNT = types.float64, types.int64
 Indices = NDArray[np.int64]
 
 
-class Bodies(NamedTuple):
+class FactoredDelassus(NamedTuple):
     """W over bodies: first, column, values of the rows of J (X, n), of V (X, n) and of the diagonal blocks of W, which
     are known by their place in these; v (n,) = V^T x follows x."""
 
@@ -46,7 +46,7 @@ class Bodies(NamedTuple):
     v: Array
 
 
-BODIES = argument_type(Bodies, INDICES, INDICES, VECTOR, INDICES, INDICES, VECTOR, INDICES, VECTOR, VECTOR)
+BODIES = argument_type(FactoredDelassus, INDICES, INDICES, VECTOR, INDICES, INDICES, VECTOR, INDICES, VECTOR, VECTOR)
 
 
 def own_rows(first: Indices) -> Indices:

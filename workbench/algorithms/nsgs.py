@@ -9,8 +9,8 @@ the number of contacts that stand on one another. For Coulomb's law there is no 
 
 import numpy as np
 
-from workbench.algorithms.first_order import Blocks, FirstOrder
-from workbench.algorithms.gauss_seidel import Bodies, own_rows, sweeps_of_bodies
+from workbench.algorithms.first_order import FirstOrder, ScaledBlocks
+from workbench.algorithms.gauss_seidel import FactoredDelassus, own_rows, sweeps_of_bodies
 from workbench.arrays import Array
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC
 
@@ -20,11 +20,11 @@ AT_ONCE, MOST = 5, 10_000
 class Sweeps:
     """The method on its way."""
 
-    def __init__(self, blocks: Blocks, x: Array):
+    def __init__(self, blocks: ScaledBlocks, x: Array):
         v = np.empty(blocks.velocities)
         blocks.velocity(x, v, np.empty(blocks.size))
         self.x, self.q, self.sets = x, blocks.q, blocks.sets
-        self.W = Bodies(*blocks.J, *blocks.V, own_rows(self.sets.first), blocks.own, v)
+        self.W = FactoredDelassus(*blocks.J, *blocks.V, own_rows(self.sets.first), blocks.own, v)
 
     def advance(self, count: int) -> None:
         sweeps_of_bodies(self.W, self.q, self.sets, count, self.x)

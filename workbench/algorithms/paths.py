@@ -25,7 +25,7 @@ from workbench.problems.contact_blocks import ContactBlocks
 
 
 @dataclass(frozen=True)
-class Path:
+class BridgePath:
     """Bridges in the order in which they are crossed from `start`, and their images.
 
     `is_sequence` where the start is the CCP that takes the place of Coulomb's law.
@@ -35,7 +35,7 @@ class Path:
     bridges: tuple[Bridge, ...] = ()
     images: tuple[Image, ...] = ()
     is_sequence: bool = False
-    further: dict[Bridge, "Path | DataError"] = field(default_factory=dict, compare=False, repr=False)
+    further: dict[Bridge, "BridgePath | DataError"] = field(default_factory=dict, compare=False, repr=False)
     """What comes of one bridge more, as far as it was asked for."""
 
     @property
@@ -60,7 +60,7 @@ class Path:
         *_, first, between, last = ["", "", *kinds]
         return first == last != between and last != ContactBlocks.kind
 
-    def over(self, bridge: Bridge) -> "Path":
+    def over(self, bridge: Bridge) -> "BridgePath":
         """This path and one bridge more. Raises DataError where that does not apply."""
         found = self.further.get(bridge)
         if found is None:
@@ -68,7 +68,7 @@ class Path:
                 if reason := bridge.applies(self.end):
                     raise DataError(reason)
                 image = bridge.forward(self.end)
-                found = Path(self.start, (*self.bridges, bridge), (*self.images, image))
+                found = BridgePath(self.start, (*self.bridges, bridge), (*self.images, image))
             except DataError as error:
                 found = error
             self.further[bridge] = found
@@ -87,7 +87,9 @@ class Path:
         return z
 
 
-def path_to(solver: Solver, problem: Any, like: Sequence[str] = (), begun: Path | None = None) -> Path | str:
+def path_to(
+    solver: Solver, problem: Any, like: Sequence[str] = (), begun: BridgePath | None = None
+) -> BridgePath | str:
     """The path from a problem to a solver, or the reason why there is none.
 
     `begun` is the path without bridges that searches for other solvers from the same problem have begun at: images are
@@ -95,17 +97,17 @@ def path_to(solver: Solver, problem: Any, like: Sequence[str] = (), begun: Path 
     `like` a path with these names is taken for it if it leads there, without a search for a cheaper one.
     """
     if not problem.size:
-        return Path(problem)
+        return BridgePath(problem)
     if like and (known := _along(like, solver, problem)):
         return known
-    path = _chain(solver, begun or Path(problem), problem.kind)
-    if isinstance(path, Path) or not de_saxce.is_shifted(problem):
+    path = _chain(solver, begun or BridgePath(problem), problem.kind)
+    if isinstance(path, BridgePath) or not de_saxce.is_shifted(problem):
         return path
     try:
-        other = _chain(solver, Path(de_saxce.associated(problem, np.zeros(problem.size))), problem.kind)
+        other = _chain(solver, BridgePath(de_saxce.associated(problem, np.zeros(problem.size))), problem.kind)
     except DataError:
         return path
-    return replace(other, is_sequence=True) if isinstance(other, Path) else other
+    return replace(other, is_sequence=True) if isinstance(other, BridgePath) else other
 
 
 def objection(solver: Solver, problem: Any) -> str | None:
@@ -116,7 +118,7 @@ def objection(solver: Solver, problem: Any) -> str | None:
     return path if isinstance(path, str) else None
 
 
-def _along(names: Sequence[str], solver: Solver, problem: Any) -> Path | None:
+def _along(names: Sequence[str], solver: Solver, problem: Any) -> BridgePath | None:
     """The path of these names, if it leads from a problem to a solver."""
     rest = [name for name in names if name != de_saxce.NAME]
     is_sequence = len(rest) < len(names)
@@ -124,7 +126,7 @@ def _along(names: Sequence[str], solver: Solver, problem: Any) -> Path | None:
         return None
     try:
         start = de_saxce.associated(problem, np.zeros(problem.size)) if is_sequence else problem
-        path = Path(start)
+        path = BridgePath(start)
         for name in rest:
             bridge = next((b for b in BRIDGES if b.name == name and path.end.kind in b.leads), None)
             if bridge is None:
@@ -137,7 +139,7 @@ def _along(names: Sequence[str], solver: Solver, problem: Any) -> Path | None:
     return replace(path, is_sequence=is_sequence)
 
 
-def _chain(solver: Solver, start: Path, kind: str) -> Path | str:
+def _chain(solver: Solver, start: BridgePath, kind: str) -> BridgePath | str:
     """The cheapest chain from where a path begins; else the solver's reason, or that of a bridge to what it takes.
 
     `kind` is what the problem is called in that reason.
@@ -147,7 +149,7 @@ def _chain(solver: Solver, start: Path, kind: str) -> Path | str:
     others: list[str] = []
     crossed: set[tuple[Bridge, str]] = set()
     order, left = count(), _left(frozenset(solver.solves))
-    ahead: list[tuple[float, int, int, Path, Bridge | None]] = [(0, next(order), 0, start, None)]
+    ahead: list[tuple[float, int, int, BridgePath, Bridge | None]] = [(0, next(order), 0, start, None)]
     while ahead:
         _, _, cost, path, bridge = heappop(ahead)
         if bridge is not None:

@@ -74,7 +74,7 @@ class ScaledQP:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SolverOutcome:
     """What a foreign solver said: y (n,) or None where it gave no point, and its status in our terms."""
 
     y: Array | None
@@ -168,7 +168,7 @@ def _cone_scale(diagonal: Array, mu: Array, d: int) -> Array:
 
 
 def solve_scaled(
-    solver: Solver, problem: Problem, minimise: Callable[[ScaledQP], Outcome], again: bool = True
+    solver: Solver, problem: Problem, minimise: Callable[[ScaledQP], SolverOutcome], again: bool = True
 ) -> Solution:
     """Refuse, or scale the problem, let `minimise` solve it, and judge its point by the problem's own residual.
 
@@ -194,14 +194,18 @@ def solve_scaled(
     return Solution(z, outcome.status, residual, solver.tolerance, iterations, elapsed, solver.name, outcome.reason)
 
 
-def _attempt(solver: Solver, qp: ScaledQP, minimise: Callable[[ScaledQP], Outcome]) -> tuple[Outcome, Array]:
+def _attempt(
+    solver: Solver, qp: ScaledQP, minimise: Callable[[ScaledQP], SolverOutcome]
+) -> tuple[SolverOutcome, Array]:
     """What `minimise` says of the scaled QP, and its point in the problem's units (nan where it has none)."""
     try:
         # Without a gradient at y = 0 that point is optimal, and a relative stopping test has nothing to refer to.
-        outcome = minimise(qp) if qp.c.any() else Outcome(np.zeros_like(qp.c), Status.SOLVED)
+        outcome = minimise(qp) if qp.c.any() else SolverOutcome(np.zeros_like(qp.c), Status.SOLVED)
     except Exception as error:  # foreign code: its exceptions are its own, and none may stop a comparison
         message = " ".join(str(error).split())
-        outcome = Outcome(None, Status.INACCURATE, reason=f"{solver.name} raised {type(error).__name__}: {message}")
+        outcome = SolverOutcome(
+            None, Status.INACCURATE, reason=f"{solver.name} raised {type(error).__name__}: {message}"
+        )
     return outcome, np.full(qp.c.shape, np.nan) if outcome.y is None else qp.original(outcome.y)
 
 

@@ -21,10 +21,10 @@ import numpy as np
 from scipy.linalg.lapack import dgesv
 
 from workbench.algorithms.block_newton import BlockNewton
-from workbench.algorithms.coulomb_newton import Contacts, units
+from workbench.algorithms.coulomb_newton import ContactStages, units
 from workbench.algorithms.gauss_seidel import sweeps_of_dense
 from workbench.algorithms.small_cones import SWEEPS
-from workbench.algorithms.stages import Search, approach, irregular_steps
+from workbench.algorithms.stages import BestIterate, approach, irregular_steps
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks, Indices
 from workbench.problems.sets import ASSOCIATED, COULOMB
@@ -46,7 +46,7 @@ VAIN = 3
 """Times in a row that they may be left unsolved."""
 
 
-class DenseContacts(Contacts):
+class DenseContacts(ContactStages):
     """u = W z + q of r spatial contacts, W (3 r, 3 r) dense, not symmetric."""
 
     def __init__(self, W: Array, q: Array, mu: Array, associated: bool):
@@ -82,13 +82,13 @@ class DenseContacts(Contacts):
 def solved(p: DenseContacts, begin: Array) -> tuple[Array, float]:
     """The best impulses (3 r,) and their residual: Newton steps from a start, then proximal points from there and 0."""
     z = p.begin(begin)
-    search, size, stepped = Search(p, z, p.residual(z)), p.size(z), z.copy()
+    search, size, stepped = BestIterate(p, z, p.residual(z)), p.size(z), z.copy()
     irregular_steps(p, stepped, z.copy(), 0.0, EXACT * size, size)
     search.offer(stepped)
     for start in (stepped, np.zeros_like(z)):
         if search.residual <= SOLVED or len(z) > LARGEST:
             break
-        again = Search(p, start, p.residual(start))
+        again = BestIterate(p, start, p.residual(start))
         first = FIRST_EPS if not start.any() else min(max(again.residual, LEAST_EPS), FIRST_EPS)
         p.sweep(SWEEPS, start)
         again.offer(start)

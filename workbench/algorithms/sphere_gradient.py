@@ -23,7 +23,7 @@ from workbench.algorithms.sphere_kernels import (
     add_impulses,
     contact_velocities,
 )
-from workbench.algorithms.spheres import InLooks, Packed
+from workbench.algorithms.spheres import InLooks, SpherePacking
 from workbench.arrays import Array
 from workbench.engine.compiling import kernel
 from workbench.engine.kernels import FAST, MATRIX, VECTOR
@@ -82,7 +82,7 @@ def accelerated_spheres(pair, contact, free, unit, count, x, u_x, y, u_y, new, u
 class SphereGradient(InLooks):
     """See the module."""
 
-    def begin(self, packed: Packed, z: Array) -> Callable[[int], Array]:
+    def begin(self, packed: SpherePacking, z: Array) -> Callable[[int], Array]:
         body, unit, u = packed.velocity(z), 1.0 / mobility(packed), np.empty_like(z)
         contact_velocities(packed.pair, packed.contact, body, u)
         x, lost = z.copy(), (np.empty_like(z), np.empty_like(z), np.empty_like(body))
@@ -95,7 +95,7 @@ class SphereGradient(InLooks):
         return advance
 
 
-def mobility(packed: Packed) -> Array:
+def mobility(packed: SpherePacking) -> Array:
     """tr W_cc / 3 of every contact (B,); its normal's alone where it has no friction."""
     light, easy = packed.body[packed.pair, MASS].sum(axis=1), packed.body[packed.pair, INERTIA]
     arms = packed.contact[:, [ARM_A, ARM_B]]

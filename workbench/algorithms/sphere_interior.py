@@ -16,7 +16,7 @@ from scipy import sparse
 from workbench.algorithms import best
 from workbench.algorithms.sphere_newton import LARGEST, PackedNewton
 from workbench.algorithms.spheres import SOLVER as SWEEPS
-from workbench.algorithms.spheres import OfSpheres, Packed
+from workbench.algorithms.spheres import OfSpheres, SpherePacking
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.sets import NO_CONE
@@ -106,7 +106,7 @@ def _each(blocks: Array, x: Array) -> Array:
 class Interior:
     """The method on its way: v (n,) in scaled velocities, p and s (B, 3) inside the cones of slope 1."""
 
-    def __init__(self, problem: ContactBlocks, packed: Packed):
+    def __init__(self, problem: ContactBlocks, packed: SpherePacking):
         self.newton = newton = PackedNewton(problem, packed)
         rough = (problem.mu > 0) & (problem.cone != NO_CONE)
         slope = np.where(rough, problem.mu, 1.0)
@@ -183,7 +183,7 @@ class Interior:
 class SphereInterior(OfSpheres):
     """See the module; the iterations are factorisations."""
 
-    def search(self, problem: ContactBlocks, packed: Packed, x: Array) -> tuple[Array, float, int]:
+    def search(self, problem: ContactBlocks, packed: SpherePacking, x: Array) -> tuple[Array, float, int]:
         found, iterations, vain = problem.residual(x), 0, 0
         if found <= self.stop or not problem.blocks:
             return x, found, 0

@@ -22,7 +22,7 @@ from workbench.algorithms.block_newton import BlockNewton
 from workbench.algorithms.fronts import FrontalMatrix
 from workbench.algorithms.sphere_elimination import Elimination
 from workbench.algorithms.spheres import SOLVER as SWEEPS_ALONE
-from workbench.algorithms.spheres import OfSpheres, Packed
+from workbench.algorithms.spheres import OfSpheres, SpherePacking
 from workbench.arrays import Array
 from workbench.problems.contact_blocks import ContactBlocks
 
@@ -44,9 +44,9 @@ LARGEST = 40_000
 class SphereNewton(OfSpheres):
     """See the module; the iterations are Newton steps."""
 
-    def search(self, problem: ContactBlocks, packed: Packed, x: Array) -> tuple[Array, float, int]:
+    def search(self, problem: ContactBlocks, packed: SpherePacking, x: Array) -> tuple[Array, float, int]:
         x, *_ = replace(SWEEPS_ALONE, stop=self.stop, most=FIRST).search(problem, packed, x)
-        on = Search(problem, packed, x)
+        on = NewtonIteration(problem, packed, x)
         while on.newton.least > self.stop and on.newton.factors < self.most and on.advance():
             pass
         return on.newton.x, on.newton.least, on.newton.factors
@@ -55,7 +55,7 @@ class SphereNewton(OfSpheres):
 class PackedNewton(BlockNewton):
     """Newton's method over the blocks of a packing, with a matrix that is factored front by front."""
 
-    def __init__(self, problem: ContactBlocks, packed: Packed):
+    def __init__(self, problem: ContactBlocks, packed: SpherePacking):
         super().__init__(problem, most=np.iinfo(int).max)
         self.packed = packed
 
@@ -64,10 +64,10 @@ class PackedNewton(BlockNewton):
         return FrontalMatrix(self.problem, self.J, self.packed)
 
 
-class Search:
+class NewtonIteration:
     """The method on its way: the iterate z (R,), in the scaled rows of `newton`, its error, and eps."""
 
-    def __init__(self, problem: ContactBlocks, packed: Packed, x: Array):
+    def __init__(self, problem: ContactBlocks, packed: SpherePacking, x: Array):
         self.packed, self.newton = packed, PackedNewton(problem, packed)
         self.z, self.eps = self.newton.begin(x), FIRST_EPS
         self.newton.x, self.newton.least = x, problem.residual(x)

@@ -58,7 +58,7 @@ ALIKE = 1e-10
 """Share by which the rows of J may be off those of spheres."""
 
 
-class Packed:
+class SpherePacking:
     """Contact blocks of spheres as the sweeps take them. Raises ValueError, with a reason, for other problems.
 
     pair (B, 2), contact (B, CONTACT) and body (N + 1, BODY) as in `sphere_kernels`, the bodies with the velocities that
@@ -170,7 +170,7 @@ def _frames(rows: Array, rough: NDArray[np.bool_]) -> tuple[Array, Array]:
 class Acceleration:
     """Anderson's acceleration of z+ = G(z), G some sweeps, on its way; `answer` is the last G(z) that was taken."""
 
-    def __init__(self, packed: Packed, z: Array):
+    def __init__(self, packed: SpherePacking, z: Array):
         weight = 1.0 / np.sqrt(packed.contact[:, SHARE_N])
         self.problem = packed.pair, packed.contact, packed.associated, weight, packed.body
         self.answer, change = np.empty_like(z), np.empty(z.size)
@@ -203,7 +203,7 @@ class OfSpheres:
     associated: bool = False
     """Whether associated flow alone is taken."""
 
-    def search(self, problem: ContactBlocks, packed: Packed, x: Array) -> tuple[Array, float, int]:
+    def search(self, problem: ContactBlocks, packed: SpherePacking, x: Array) -> tuple[Array, float, int]:
         raise NotImplementedError
 
     def adjusted(self, tolerance: float | None, max_iterations: int | None) -> Self:
@@ -216,7 +216,7 @@ class OfSpheres:
         found = self._packed(problem)
         return found if isinstance(found, str) else None
 
-    def _packed(self, problem: Any) -> Packed | str:
+    def _packed(self, problem: Any) -> SpherePacking | str:
         """The problem as the sweeps take it, or why they do not."""
         if problem.kind not in self.solves:
             return f"{self.name} solves contact blocks, not {problem.kind}"
@@ -225,7 +225,7 @@ class OfSpheres:
         if self.associated and not np.isin(problem.cone, (ASSOCIATED, NO_CONE)).all():
             return f"{self.name}: associated flow is needed in every contact with friction"
         try:
-            return Packed(problem)
+            return SpherePacking(problem)
         except ValueError as error:
             return f"{self.name}: these are not contacts of spheres: {error}"
 
@@ -248,11 +248,11 @@ class OfSpheres:
 class InLooks(OfSpheres):
     """A method that iterates cheaply: its answer is measured now and then, and the best one is kept and offered."""
 
-    def begin(self, packed: Packed, z: Array) -> Callable[[int], Array]:
+    def begin(self, packed: SpherePacking, z: Array) -> Callable[[int], Array]:
         """From z (B, 3), which may be written over: what does so many iterations more and returns the iterate."""
         raise NotImplementedError
 
-    def search(self, problem: ContactBlocks, packed: Packed, x: Array) -> tuple[Array, float, int]:
+    def search(self, problem: ContactBlocks, packed: SpherePacking, x: Array) -> tuple[Array, float, int]:
         advance, found = self.begin(packed, packed.spread(x)), problem.residual(x)
         done, look = 0, FIRST_LOOK
         while found > self.stop and done < self.most:
@@ -269,7 +269,7 @@ class InLooks(OfSpheres):
 class SphereSweeps(InLooks):
     """See the module; the iterations are sweeps."""
 
-    def begin(self, packed: Packed, z: Array) -> Callable[[int], Array]:
+    def begin(self, packed: SpherePacking, z: Array) -> Callable[[int], Array]:
         if packed.associated.all():
             on = Acceleration(packed, z)
 

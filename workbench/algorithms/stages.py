@@ -94,7 +94,7 @@ class Stages:
 
 
 @dataclass
-class Search:
+class BestIterate:
     """The best iterate z and its residual, as the stages go; `report` has a line for every stage."""
 
     problem: Stages
@@ -112,10 +112,10 @@ class Search:
         return residual
 
 
-def solve_in_stages(p: Stages, start: Array | None = None) -> Search:
+def solve_in_stages(p: Stages, start: Array | None = None) -> BestIterate:
     """All stages, from zero or from a start; the residual says how far they came."""
     z = p.begin(start)
-    search = Search(p, z.copy(), p.residual(z))
+    search = BestIterate(p, z.copy(), p.residual(z))
     swept = p.sweep(SWEEPS, z)
     search.offer(z)
     sweeping = f"{SWEEPS} sweeps" if swept else "no sweeps, since too many velocities are coupled"
@@ -128,7 +128,7 @@ def solve_in_stages(p: Stages, start: Array | None = None) -> Search:
     return search
 
 
-def approach(search: Search, size: float, eps: float, most: int = ROUNDS) -> int:
+def approach(search: BestIterate, size: float, eps: float, most: int = ROUNDS) -> int:
     """Proximal points from the best iterate on, `most` of them, in place; how many."""
     p, centre, at_centre, failed, bursts = search.problem, search.z.copy(), search.residual, 0, 0
     last = np.inf

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench.algorithms.base import Solver
-from workbench.algorithms.paths import Path, path_to
+from workbench.algorithms.paths import BridgePath, path_to
 from workbench.problems.examples import examples
 
 
@@ -25,11 +25,11 @@ class Cell(NamedTuple):
 
 def cells(solvers: Sequence[Solver], problems: Mapping[str, Any] | None = None) -> Iterator[Cell]:
     """The table, solver by solver, over `problems` by name, or over the examples."""
-    begun = {name: Path(problem) for name, problem in (problems or examples()).items()}
+    begun = {name: BridgePath(problem) for name, problem in (problems or examples()).items()}
     for solver in solvers:
         for name, start in begun.items():
             path = path_to(solver, start.start, begun=start)
-            if isinstance(path, Path):
+            if isinstance(path, BridgePath):
                 sure = "" if path.is_sequence else solver.guaranteed_for
                 yield Cell(solver.name, name, path.names, path.end.kind, sure, "")
             else:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.assemble.rows import Rows, read_rows
+from workbench.assemble.rows import DeclaredRows, read_rows
 from workbench.engine.lazy import Lazy
 from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation
@@ -56,22 +56,22 @@ def must_be_local(claim: Claim) -> None:
     for r in (2, 3):
         try:
             with by_values():
-                Comparison(claim, r).run()
+                LocalityTest(claim, r).run()
         except Exception as error:
             if isinstance(error, ModellingError) and error.__cause__ is None:
                 raise
             # It uses more of CVXPY than plain numbers can do.
-            Comparison(claim, r).run()
+            LocalityTest(claim, r).run()
 
 
-class Comparison:
+class LocalityTest:
     """A declaration at r contacts, with random values for its data and unknowns, beside its blocks."""
 
     def __init__(self, claim: Claim, r: int) -> None:
         d = claim.d
         self.claim, self.r, self.rng = claim, r, np.random.default_rng(r)
-        self.one: Rows = read_rows(claim.formulation, (1 + d, 0, 1, d))
-        self.all: Rows = read_rows(claim.formulation, (r * (1 + d) + 2, 1, r, d))
+        self.one: DeclaredRows = read_rows(claim.formulation, (1 + d, 0, 1, d))
+        self.all: DeclaredRows = read_rows(claim.formulation, (r * (1 + d) + 2, 1, r, d))
         starts = np.cumsum([0, *(u.size for u in self.one.declaration.free)])
         names = dict(zip(starts.tolist(), (u.name() for u in self.one.declaration.free), strict=False))
         self.speeds = [names[v.column] for v in claim.velocities]

@@ -15,7 +15,7 @@ from workbench.engine.lazy import cvxpy as cp
 from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation, Symbols
 from workbench.language.modelling import Complements, ConeComplements, Declaration
-from workbench.language.sets import Box, Disc, Nonneg
+from workbench.language.sets import Box, DiscSet, Nonneg
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.sets import APART, ASSOCIATED, COULOMB, DISC, NO_CONE, Sets
 
@@ -23,7 +23,7 @@ leaves: Any = Lazy("workbench.language.leaves")
 
 
 @dataclass(frozen=True)
-class Rows:
+class DeclaredRows:
     """The rows of a declaration of one size, in the order of `assembly`, and what they are about."""
 
     formulation: Formulation
@@ -87,7 +87,7 @@ class Rows:
         return float(np.max(np.abs(work.A @ x - np.concatenate(direct)) / scale))
 
 
-def read_rows(formulation: Formulation, size: tuple[int, ...]) -> Rows:
+def read_rows(formulation: Formulation, size: tuple[int, ...]) -> DeclaredRows:
     """Declare, and read off all that needs no tensor; raises ModellingError."""
     declaration, symbols = formulation.declaration(*size), formulation.symbols(*size)
     rows = _rows(declaration, symbols)
@@ -95,7 +95,7 @@ def read_rows(formulation: Formulation, size: tuple[int, ...]) -> Rows:
     lower, upper = _constant_bounds(declaration)
     kind = _kind(declaration)
     sets = _sets(declaration)
-    return Rows(formulation, size, declaration, symbols, rows, theta, position, own, lower, upper, kind, sets)
+    return DeclaredRows(formulation, size, declaration, symbols, rows, theta, position, own, lower, upper, kind, sets)
 
 
 def _kind(declaration: Declaration) -> str:
@@ -128,8 +128,8 @@ def _sets(declaration: Declaration) -> Sets:
             code = APART if x.apart else code
         elif isinstance(relation, Complements):
             u = relation.x
-            is_disc = isinstance(u.member_of, Disc)
-            r = u.member_of.contacts if isinstance(u.member_of, Disc) else u.size
+            is_disc = isinstance(u.member_of, DiscSet)
+            r = u.member_of.contacts if isinstance(u.member_of, DiscSet) else u.size
             code, own = (DISC, 1) if is_disc else (NO_CONE, 0)
             order.append(place + np.arange(u.size).reshape(r, -1))
         else:
@@ -159,7 +159,7 @@ def _rows(declaration: Declaration, symbols: Symbols) -> list:
         if isinstance(relation, ConeComplements):
             x = relation.x
             rows.append(cp.Expression.cast_to_const(x.mu) + np.zeros(x.t.size if x.each else x.n.size))
-        elif isinstance(relation, Complements) and isinstance(relation.x.member_of, Disc):
+        elif isinstance(relation, Complements) and isinstance(relation.x.member_of, DiscSet):
             within = relation.x.member_of
             rows.append(cp.Expression.cast_to_const(within.radius) + np.zeros(within.contacts))
     return rows

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from workbench.assemble.plan import Compiled
-from workbench.assemble.rows import Rows, read_rows
+from workbench.assemble.rows import DeclaredRows, read_rows
 from workbench.engine.disk import alone, read, write
 from workbench.language.formulation import Formulation
 from workbench.language.values import by_values
@@ -69,7 +69,9 @@ def _arrays(content: bytes) -> dict[str, np.ndarray] | None:
     return arrays if fine else None
 
 
-def _agreeing(rows: Rows, at: Any, par: Any, val: Any, first: Any, place: Any, constant: Any) -> Compiled | None:
+def _agreeing(
+    rows: DeclaredRows, at: Any, par: Any, val: Any, first: Any, place: Any, constant: Any
+) -> Compiled | None:
     """The declaration with a stored tensor, if that is its own."""
     A = np.zeros(rows.shape)
     # Compiled code looks at no bounds.

@@ -6,7 +6,7 @@ import cvxpy as cp
 import numpy as np
 
 from workbench.assemble.plan import Compiled
-from workbench.assemble.rows import Rows, read_rows
+from workbench.assemble.rows import DeclaredRows, read_rows
 from workbench.errors import ModellingError
 from workbench.language.formulation import Formulation
 
@@ -25,7 +25,7 @@ def compile_declaration(formulation: Formulation, size: tuple[int, ...]) -> Comp
     return result
 
 
-def _tensor(r: Rows) -> tuple:
+def _tensor(r: DeclaredRows) -> tuple:
     """CVXPY's parameter tensor of the stacked expressions, in coordinates (row, col, par, val)."""
     expressions, position, n_theta = r.expressions, r.position, r.theta.size
     rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.cli.progress import Progress
+from workbench.cli.progress import CommandProgress
 from workbench.cli.words import find_case, number_option, state_settings
 from workbench.errors import WorkbenchError
 from workbench.output import json_text, page_path
@@ -119,7 +119,7 @@ def _check_file(o: argparse.Namespace, seconds: float) -> None:
         replaced(o.certificate) if o.certificate else nullcontext() as proofs,
         replaced(o.picture) if o.picture else nullcontext() as drawing,
     ):
-        with Progress(quiet=False) as report:
+        with CommandProgress(quiet=False) as report:
             found = check_problem(name_of(o.file), M, q, _for_verdicts(o, deadline, len(M.values)), report)
         if proofs:
             document = found.certificate(seconds_left(deadline, PROOFS if page else 1.0))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.cli.progress import Progress
+from workbench.cli.progress import CommandProgress
 from workbench.cli.words import OF_MODEL, find_case, named_settings, number_option
 from workbench.errors import WorkbenchError
 
@@ -213,7 +213,7 @@ def _report(o: argparse.Namespace, what: Any, given: dict[str, Any]) -> None:
     name = Path(what).name if isinstance(what, str) else what.name
     out = Path(o.out or f"{Path(o.case).name if is_model(o.case) else name}-comparison")
     ahead = compiled_ahead(o.words) if isinstance(what, Case) else nullcontext()
-    with staged(out) as stage, ahead, Progress(o.quiet) as progress:
+    with staged(out) as stage, ahead, CommandProgress(o.quiet) as progress:
         found = compare(what, progress=progress, **given)
         c = found.comparison
         if c.mathematics and not any(card["compiled"] for card in c.mathematics):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.cli.progress import Progress, goes_on
+from workbench.cli.progress import CommandProgress, goes_on
 from workbench.cli.words import numbers, workers_of
 from workbench.output import json_text
 
@@ -46,7 +46,7 @@ def run_exam(o: argparse.Namespace) -> None:
     steps, folder = numbers(o.step, "--step"), Path(o.out)
     workers = workers_of(o.workers)
     with goes_on(lambda: "what was played is kept"), staged(folder) as stage:
-        with Progress(o.quiet) as progress:
+        with CommandProgress(o.quiet) as progress:
             found = exam(
                 o.subject, experiments=o.experiment, steps=steps, python=o.python, folder=folder, workers=workers,
                 progress=progress,

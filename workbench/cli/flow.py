@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.cli.progress import Progress
+from workbench.cli.progress import CommandProgress
 from workbench.cli.words import number_option, number_settings, numbers
 from workbench.errors import WorkbenchError
 from workbench.output import json_text
@@ -49,7 +49,7 @@ def run_flow(o: argparse.Namespace) -> None:
 
     folder = Path(o.out or f"{o.scene}-flow")
     with staged(folder) as stage:
-        with Progress(o.quiet) as progress:
+        with CommandProgress(o.quiet) as progress:
             found = _found(o, progress)
         found.write(stage)
     if o.json:

@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
-from workbench.cli.progress import Progress
+from workbench.cli.progress import CommandProgress
 from workbench.cli.words import find_case, number_option, numbers, state_settings
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.output import json_text, page_path
 from workbench.readers.numbers import exact_number
 
 if TYPE_CHECKING:
-    from workbench.diagnostics.painleve_map import Axis
+    from workbench.diagnostics.painleve_map import MapAxis
     from workbench.mechanics.case import Case
 
 MOST_POINTS = 1000
@@ -71,7 +71,7 @@ def run_painleve(o: argparse.Namespace) -> None:
 
     x, y = (None, None) if axes is None else axes
     with replaced(o.out) if o.out else nullcontext() as page:
-        with Progress(o.quiet) as progress:
+        with CommandProgress(o.quiet) as progress:
             found = painleve(case, given, **state, x=x, y=y, seconds=seconds, progress=progress)
         if page:
             facts = provenance(case=case.name, parameters=vars(case), command=f"workbench {shlex.join(o.words)}")
@@ -94,7 +94,7 @@ def exact_setting(text: str) -> tuple[str, Fraction]:
     return name, exact_number(value, f"--set {text[:60]}")
 
 
-def parse_axis(case: "Case", text: str, option: str) -> "Axis":
+def parse_axis(case: "Case", text: str, option: str) -> "MapAxis":
     """NAME=FROM:TO:COUNT as an axis, by the case's own name of the parameter."""
     import numpy as np
 

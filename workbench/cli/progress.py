@@ -14,7 +14,7 @@ EVERY = 5.0
 """Seconds between the lines that a pipe gets."""
 
 
-class Progress:
+class CommandProgress:
     """A bar on a terminal, in a pipe a line every few seconds, nothing when quiet or where stderr is somebody's own."""
 
     def __init__(self, quiet: bool) -> None:

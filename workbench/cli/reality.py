@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.cli.progress import Progress, goes_on
+from workbench.cli.progress import CommandProgress, goes_on
 from workbench.cli.words import number_option, workers_of
 from workbench.errors import WorkbenchError
 from workbench.output import json_text
@@ -60,7 +60,7 @@ def run_reality(o: argparse.Namespace) -> None:
     rows = ("rigid", "relaxed") if o.rows == "both" else (o.rows,)
     folder = Path(o.out or f"{Path(o.folder).name or 'recordings'}-reality")
     with goes_on(lambda: "what was finished is kept"), staged(folder) as stage:
-        with Progress(o.quiet) as progress:
+        with CommandProgress(o.quiet) as progress:
             found = reality(
                 o.folder, o.formulation, about=o.about, rows=rows, relaxation=o.relaxation, normal=o.normal,
                 mu=_bounds(o.mu, "--mu"), e=_bounds(o.e, "--e"), members=o.members,

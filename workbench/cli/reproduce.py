@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli.parsing import command
-from workbench.cli.progress import Progress
+from workbench.cli.progress import CommandProgress
 from workbench.errors import WorkbenchError
 
 
@@ -41,7 +41,7 @@ def run_reproduce(o: argparse.Namespace) -> None:
     from workbench.output import json_rows, provenance, staged
 
     out = Path(o.out or (f"{names[0]}-reproduction" if len(names) == 1 else "reproductions"))
-    with staged(out) as stage, Progress(o.quiet) as progress:
+    with staged(out) as stage, CommandProgress(o.quiet) as progress:
         facts = provenance(command=f"workbench {shlex.join(o.words)}")
         pages = make_pages(names, facts, progress, os.cpu_count() or 1)
         claims = write_pages(pages, stage, facts)

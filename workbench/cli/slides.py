@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.cli.compare import add_options, chosen
 from workbench.cli.parsing import command
-from workbench.cli.progress import Progress
+from workbench.cli.progress import CommandProgress
 from workbench.output import page_path
 
 
@@ -31,7 +31,7 @@ def run_slides(o: argparse.Namespace) -> None:
 
     what, given = chosen(o)
     out = Path(o.out or f"{Path(what).name if isinstance(what, str) else what.name}-slides.html")
-    with Progress(o.quiet) as progress:
+    with CommandProgress(o.quiet) as progress:
         found = compare(what, progress=progress, **given)
         found.slides(out)
     print(f"slides: {out} (arrow keys turn them, f fills the screen)")

@@ -28,7 +28,7 @@ from workbench.comparison.columns import CASE, DIAGNOSTICS, ONWARD, RUNS, TRAJEC
 from workbench.comparison.cost import repeated
 from workbench.comparison.curves import curves
 from workbench.comparison.failure import Failed, failed
-from workbench.comparison.jobs import Job, Progress, Settings, is_slow, simulated
+from workbench.comparison.jobs import Job, Settings, is_slow, simulated
 from workbench.comparison.judged import judged
 from workbench.comparison.metric import Metric
 from workbench.comparison.motion import Motion, motion
@@ -40,13 +40,14 @@ from workbench.comparison.verdicts import sliding_minor, verdicts
 from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
+from workbench.progress import ProgressCallback
 from workbench.step.one_step import first_problem
 from workbench.step.run import Run
 
 
 def compare(
     case: Case, formulations: Sequence[Formulation], exact: Formulation, solvers: Sequence[str | Solver] = (),
-    settings: Settings | None = None, progress: Progress | None = None, workers: int = 1,
+    settings: Settings | None = None, progress: ProgressCallback | None = None, workers: int = 1,
     metrics: Iterable[Metric | str] | None = None,
 ) -> Comparison:  # fmt: skip
     """Run every formulation with every solver at every step size and judge all of it against `exact`, exact Coulomb.

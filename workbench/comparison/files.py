@@ -24,7 +24,6 @@ from workbench.arrays import Array
 from workbench.comparison.columns import DIAGNOSTICS, PROBLEM, RUNS, TRAJECTORIES, framed
 from workbench.comparison.cost import costs
 from workbench.comparison.failure import NOBODY, failed
-from workbench.comparison.jobs import Progress
 from workbench.comparison.limits import limited
 from workbench.comparison.measured import closed, friction, least, misalignment
 from workbench.comparison.measured_problem import MeasuredProblem
@@ -33,7 +32,7 @@ from workbench.comparison.nearest import nearest
 from workbench.comparison.posing import posed
 from workbench.comparison.problem_step import MODES, ProblemStep
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
-from workbench.comparison.solving import Answer, judged, solve_problem
+from workbench.comparison.solving import SolverAnswer, judged, solve_problem
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.redundancy import freedom
 from workbench.engine.timing import standing_still
@@ -44,6 +43,7 @@ from workbench.matrices.linear_algebra.rank import rank
 from workbench.problems.classes import is_psd
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem, reversed_contacts
 from workbench.problems.solution import Status
+from workbench.progress import ProgressCallback
 
 SLOW = 1e-6
 """Share of the exact solution's normaliser / rho up to which a contact's velocity counts as none, in every row: what a
@@ -66,11 +66,11 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class TaskOutcome:
     """What became of a task: an answer, or why there is none; whether the problem posed is a convex QP."""
 
     task: Task
-    answer: Answer | None
+    answer: SolverAnswer | None
     claimed: str
     reason: str = ""
     problem_class: str = ""
@@ -89,7 +89,7 @@ class Outcome:
 
 def compare_problem(
     name: str, whole: FrictionProblem | GlobalFrictionProblem, formulations: Sequence[Formulation], exact: Formulation,
-    solvers: Sequence[str | Solver] = (), seconds: float | None = None, progress: Progress | None = None,
+    solvers: Sequence[str | Solver] = (), seconds: float | None = None, progress: ProgressCallback | None = None,
     metrics: Iterable[Metric | str] | None = None,
 ) -> Comparison:  # fmt: skip
     """Put a problem under every formulation with every solver and judge all of it against `exact`, exact Coulomb.
@@ -139,7 +139,7 @@ def compare_problem(
     )  # fmt: skip
 
 
-def exact_answer(problem: FrictionProblem, exact: Formulation) -> Answer:
+def exact_answer(problem: FrictionProblem, exact: Formulation) -> SolverAnswer:
     """The exact solution; raises WorkbenchError where its residual is above its tolerance."""
     answer = solve_problem(problem, exact)
     s = answer.solution
@@ -151,13 +151,13 @@ def exact_answer(problem: FrictionProblem, exact: Formulation) -> Answer:
     return answer
 
 
-def exact_step(problem: FrictionProblem, answer: Answer) -> ProblemStep:
+def exact_step(problem: FrictionProblem, answer: SolverAnswer) -> ProblemStep:
     """The exact solution as a step, which sets the velocity that counts as none."""
     step = ProblemStep(problem, answer.solution.z, answer.solution.tolerance, np.zeros(problem.contacts))
     return replace(step, v_th=SLOW * step.judged.normaliser[0] / step.judged.rho[0])
 
 
-def _step(outcome: Outcome, reference: ProblemStep) -> ProblemStep | None:
+def _step(outcome: TaskOutcome, reference: ProblemStep) -> ProblemStep | None:
     """The answer as a step, judged as the exact one; None without impulses."""
     if outcome.answer is None or outcome.impulses is None:
         return None
@@ -165,8 +165,8 @@ def _step(outcome: Outcome, reference: ProblemStep) -> ProblemStep | None:
     return replace(reference, p=outcome.impulses, tolerance=outcome.answer.solution.tolerance, law=law)
 
 
-def outcome_of(problem: FrictionProblem, task: Task) -> Outcome:
-    """Solve one task; whatever raises an error is an Outcome with its reason."""
+def outcome_of(problem: FrictionProblem, task: Task) -> TaskOutcome:
+    """Solve one task; whatever raises an error is a `TaskOutcome` with its reason."""
     try:
         answer = solve_problem(problem, task.formulation, task.solver)
         # The answer is there; what else is asked must not take it away when time is up.
@@ -174,27 +174,27 @@ def outcome_of(problem: FrictionProblem, task: Task) -> Outcome:
             law = posed(problem, task.formulation)
             convex = task.solver is None and is_quadratic_program(law)
     except Exception as error:
-        return Outcome(task, None, **vars(failed(error)))
+        return TaskOutcome(task, None, **vars(failed(error)))
     return _outcome(task, answer, law.kind, convex)
 
 
-def _lost(waiting: tuple[FrictionProblem, Task], claimed: str, reason: str, iterate: Array | None) -> Outcome:
+def _lost(waiting: tuple[FrictionProblem, Task], claimed: str, reason: str, iterate: Array | None) -> TaskOutcome:
     """A task whose time is over, with the residual of the best iterate where its method has one."""
     problem, task = waiting
     if iterate is not None:
         residual, _ = judged(problem, task.formulation, iterate)
         reason = f"{reason}; the best iterate has residual {residual:.1e}"
-    return Outcome(task, None, claimed, reason)
+    return TaskOutcome(task, None, claimed, reason)
 
 
-def _outcome(task: Task, answer: Answer, kind: str, convex: bool = False) -> Outcome:
-    return Outcome(task, answer, answer.solution.claimed.name, answer.solution.why_not, kind, convex)
+def _outcome(task: Task, answer: SolverAnswer, kind: str, convex: bool = False) -> TaskOutcome:
+    return TaskOutcome(task, answer, answer.solution.claimed.name, answer.solution.why_not, kind, convex)
 
 
 def _outcomes(
-    exact: Outcome, problem: FrictionProblem, formulations: Sequence[Formulation], solvers: Sequence[Solver],
-    seconds: float | None, progress: Progress | None,
-) -> dict[Task, Outcome]:  # fmt: skip
+    exact: TaskOutcome, problem: FrictionProblem, formulations: Sequence[Formulation], solvers: Sequence[Solver],
+    seconds: float | None, progress: ProgressCallback | None,
+) -> dict[Task, TaskOutcome]:  # fmt: skip
     """Every formulation to round-off, and by the solvers; rows of a formulation stand together."""
     tasks = [Task(f, s) for f in formulations for s in (None, *solvers)]
     found = {exact.task: exact} if exact.task in tasks else {}
@@ -210,7 +210,7 @@ def _outcomes(
     return dict(sorted(found.items(), key=lambda item: order[item[0].formulation]))
 
 
-def _row(name: str, outcome: Outcome, d: int) -> dict[str, Any]:
+def _row(name: str, outcome: TaskOutcome, d: int) -> dict[str, Any]:
     """What became of a task, without the metrics."""
     f = outcome.task.formulation
     row: dict[str, Any] = {

@@ -21,13 +21,12 @@ from workbench.language.formulation import Formulation
 from workbench.lifetime import serve_forks, worker
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
+from workbench.progress import ProgressCallback
 from workbench.step.run import Run
 from workbench.step.simulation import simulate, whole_steps
 
 REFERENCE, TICK = 1e-4, 1e-9
 """The reference's step unless another is asked for, and the unit in which steps are compared [s]."""
-Progress = Callable[[str, int, int], None]
-"""progress(label, finished steps, all steps)."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ class Job:
 
 
 def run_jobs(
-    case: Case, jobs: list[Job], settings: Settings, progress: Progress | None = None, workers: int = 1
+    case: Case, jobs: list[Job], settings: Settings, progress: ProgressCallback | None = None, workers: int = 1
 ) -> dict[Job, Run | Failed]:
     """What became of every job; those with solvers that are not compiled go to `workers` processes."""
     steps = {job: whole_steps(settings.duration or case.duration, job.h) for job in jobs}
@@ -179,7 +178,7 @@ def travels(*things: object) -> bool:
     return True
 
 
-def _from(progress: Progress | None, job: Job, before: int, total: int) -> Callable[[int], None] | None:
+def _from(progress: ProgressCallback | None, job: Job, before: int, total: int) -> Callable[[int], None] | None:
     return None if progress is None else lambda k: progress(str(job), before + k, total)
 
 

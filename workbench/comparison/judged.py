@@ -6,21 +6,22 @@ from typing import Any
 
 from workbench.assemble.find import compiled
 from workbench.comparison.failure import Failed, failed
-from workbench.comparison.jobs import Job, Progress, Settings, run_jobs
+from workbench.comparison.jobs import Job, Settings, run_jobs
 from workbench.comparison.local import from_exact
 from workbench.comparison.metric import Metric
-from workbench.comparison.rows import Beside, row, windows
+from workbench.comparison.rows import ReferenceRuns, row, windows
 from workbench.comparison.sampling import sampled_rows
 from workbench.errors import WorkbenchError
 from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.mechanics.relaxation import Relaxation
+from workbench.progress import ProgressCallback
 from workbench.step.run import Run
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedRuns:
     """The rows of every planned job, a row for each window, and the runs that they were made from.
 
     `fine` is the job of the reference; runs at half its step and of exact Coulomb friction are among `runs`.
@@ -40,8 +41,8 @@ class Judged:
 def judged(
     case: Case, plan: Sequence[Job], exact: Formulation, settings: Settings, metrics: Sequence[Metric],
     refused: Mapping[Formulation, Failed] | None = None, sampled: Collection[Job] = (),
-    progress: Progress | None = None, workers: int = 1,
-) -> Judged:  # fmt: skip
+    progress: ProgressCallback | None = None, workers: int = 1,
+) -> JudgedRuns:  # fmt: skip
     """Run the jobs of `plan`, and what each is compared with, and judge them against `exact`, exact Coulomb friction.
 
     `settings` are those of the case (`Settings.of_case`). Formulations that are `refused` already are not run, and jobs
@@ -65,14 +66,14 @@ def judged(
             if isinstance(found, Failed):
                 rows[job] = [w | vars(found) for w in spans]
                 continue
-            others = Beside(local[beside[job]], reference, *(runs[x] for x in beside[job]))
+            others = ReferenceRuns(local[beside[job]], reference, *(runs[x] for x in beside[job]))
             if found is None:
                 rows[job] = sampled_rows(job, spans, others, metrics)
             else:
                 rows[job] = [w | row(found, w, others, metrics) for w in spans]
         except Exception as error:
             rows[job] = [w | vars(failed(error)) for w in spans]
-    return Judged(fine, runs, rows)
+    return JudgedRuns(fine, runs, rows)
 
 
 def of_reference(case: Case, settings: Settings) -> Relaxation:
@@ -82,7 +83,7 @@ def of_reference(case: Case, settings: Settings) -> Relaxation:
 
 
 def _beside(case: Case, job: Job, fine: Job) -> tuple[Job, Job, Job, Job, Job]:
-    """The jobs of `rows.Beside` after the reference."""
+    """The jobs of `rows.ReferenceRuns` after the reference."""
     round_off = replace(job, solver=default_solver(compiled(job.formulation, *case.size).kind))
     exact = replace(fine, h=job.h)
     return (

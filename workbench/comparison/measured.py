@@ -68,7 +68,7 @@ class Answer(Protocol):
     def h(self) -> float: ...
 
 
-class Pair(NamedTuple):
+class AnswerPair(NamedTuple):
     """Two answers whose distance is part of an error budget, and what it is multiplied by."""
 
     answers: tuple[Any, Any]
@@ -153,7 +153,7 @@ class Measured:
     about: ClassVar[frozenset[str]]
 
     @property
-    def pairs(self) -> dict[str, Pair]:
+    def pairs(self) -> dict[str, AnswerPair]:
         """The two answers of each part of the error budget that there is, and under "" those of the whole error."""
         raise NotImplementedError
 
@@ -233,7 +233,7 @@ class MeasuredRun(Measured):
         return self.run.case
 
     @property
-    def pairs(self) -> dict[str, Pair]:
+    def pairs(self) -> dict[str, AnswerPair]:
         parts: dict[str, tuple[Any, Any]] = {
             "reference": (self.reference, self.halved), "discretisation": (self.exact, self.reference),
             "formulation": (self.unrelaxed, self.exact), "solver": (self.run, self.round_off),
@@ -243,8 +243,10 @@ class MeasuredRun(Measured):
         elif self.unrelaxed is not self.round_off:
             parts["compliance"] = (self.round_off, self.unrelaxed)
         # The error of a first-order method is twice the difference that half its step makes (Richardson).
-        found = {part: Pair(ab, 2.0 if part == "reference" else 1.0) for part, ab in parts.items() if None not in ab}
-        return {"": Pair((self.run, self.reference))} | found
+        found = {
+            part: AnswerPair(ab, 2.0 if part == "reference" else 1.0) for part, ab in parts.items() if None not in ab
+        }
+        return {"": AnswerPair((self.run, self.reference))} | found
 
     def _stride(self, a: "Run") -> int:
         return round(self.run.h / a.h)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.comparison.columns import PROBLEM
-from workbench.comparison.measured import Measured, Pair
+from workbench.comparison.measured import AnswerPair, Measured
 
 if TYPE_CHECKING:
     from workbench.comparison.problem_step import ProblemStep
@@ -31,12 +31,13 @@ class MeasuredProblem(Measured):
     about = PROBLEM
 
     @property
-    def pairs(self) -> dict[str, Pair]:
-        found = {"": Pair((self.run, self.exact))}
+    def pairs(self) -> dict[str, AnswerPair]:
+        found = {"": AnswerPair((self.run, self.exact))}
         if self.round_off is not None:
             found |= {
-                "formulation": Pair((self.round_off, self.exact)), "solver": Pair((self.run, self.round_off)),
-            }  # fmt: skip
+                "formulation": AnswerPair((self.round_off, self.exact)),
+                "solver": AnswerPair((self.run, self.round_off)),
+            }
         return found
 
     def velocities_apart(self, a: "ProblemStep", b: "ProblemStep") -> float:

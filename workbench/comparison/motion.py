@@ -19,7 +19,7 @@ MOMENTS = 241
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
+class MotionTrack:
     """What one run moves like, at the K moments of a `Motion`, NaN after its end.
 
     B bodies, r contacts, d tangents; the axes of a contact are its normal and the tangents of p_t's components. A force
@@ -60,7 +60,7 @@ class Motion:
     t: Array
     bodies: tuple[Solid, ...]
     ground: tuple[Solid, ...]
-    tracks: tuple[Track, ...]
+    tracks: tuple[MotionTrack, ...]
     radii: Array = field(default_factory=lambda: np.zeros(0))
 
     @property
@@ -82,7 +82,7 @@ class Motion:
         """The motion that `save` wrote; raises DataError for a file that is none."""
         try:
             with Path(path).open("rb") as file, np.load(file) as arrays:
-                kinds = {"bodies": Solid, "ground": Solid, "tracks": Track}
+                kinds = {"bodies": Solid, "ground": Solid, "tracks": MotionTrack}
                 found = {kind: _several(arrays, kind, make) for kind, make in kinds.items()}
                 if not found["tracks"]:
                     raise KeyError("tracks")
@@ -127,7 +127,7 @@ def reaches(bodies: Sequence[Solid]) -> Array:
     return np.array([np.linalg.norm(x.vertices, axis=1).max() for x in bodies])
 
 
-def reach(track: Track, sizes: Array, rest: Sequence[Solid]) -> tuple[Array, Array]:
+def reach(track: MotionTrack, sizes: Array, rest: Sequence[Solid]) -> tuple[Array, Array]:
     """Corners (3,) of a box about all that bodies of sizes (B,) [m] come to, and about the solids of the ground."""
     sizes = sizes[:, None]
     corners = [track.position - sizes, track.position + sizes, *(x.vertices for x in rest)]
@@ -135,7 +135,7 @@ def reach(track: Track, sizes: Array, rest: Sequence[Solid]) -> tuple[Array, Arr
     return np.nanmin(points, axis=0), np.nanmax(points, axis=0)
 
 
-def _track(run: Run, role: str, every: int, K: int) -> Track:
+def _track(run: Run, role: str, every: int, K: int) -> MotionTrack:
     """A run at every so many of its steps, K moments in all."""
     ends = every * np.arange(min(K, run.steps // every + 1))
     q, steps = run.states_q[ends], ends[1:] - 1
@@ -150,4 +150,4 @@ def _track(run: Run, role: str, every: int, K: int) -> Track:
     force = sampled(np.concatenate([none, impulse / run.h]))
     slip = sampled(np.concatenate([none[..., 1:], run.u_t[steps]]))
     label, mu = run.formulation.label, run.mu.max(axis=0, initial=0.0)
-    return Track(label, role, run.solver, run.h, position, orientation, point, axes, force, slip, mu)
+    return MotionTrack(label, role, run.solver, run.h, position, orientation, point, axes, force, slip, mu)

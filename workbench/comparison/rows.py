@@ -21,7 +21,7 @@ from workbench.step.run import Run
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class ReferenceRuns:
     """What a run is compared with: see `measured.MeasuredRun`. Failed runs are left out where they end too early."""
 
     local: LocalSteps | Failed
@@ -55,7 +55,7 @@ def in_window(t: Array, window: dict[str, Any]) -> NDArray[np.int64]:
     return np.flatnonzero((t >= window["window_start"] - 5e-10) & (t < window["window_end"] - 5e-10))
 
 
-def row(run: Run, window: dict[str, Any], beside: Beside, metrics: Sequence[Metric]) -> dict[str, Any]:
+def row(run: Run, window: dict[str, Any], beside: ReferenceRuns, metrics: Sequence[Metric]) -> dict[str, Any]:
     """What a run came to in a window; no metrics where it does not finish it."""
     k = in_window(run.t, window)
     complete = bool(k.size and k.size == in_window(run.h * np.arange(run.steps_wanted, dtype=float), window).size)
@@ -89,7 +89,9 @@ def facts(run: Run, k: NDArray[np.int64], complete: bool, claimed: Status) -> di
     return found
 
 
-def measured(run: Run, k: NDArray[np.int64], beside: Beside, kind: type[MeasuredRun] = MeasuredRun) -> MeasuredRun:
+def measured(
+    run: Run, k: NDArray[np.int64], beside: ReferenceRuns, kind: type[MeasuredRun] = MeasuredRun
+) -> MeasuredRun:
     """The steps k of a run beside what they are compared with."""
 
     def reaching(other: Run | Failed) -> Run | None:

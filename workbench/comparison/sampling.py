@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from workbench.arrays import evenly
 from workbench.comparison.columns import BOTH
 from workbench.comparison.jobs import Job
-from workbench.comparison.measured import MeasuredRun, Pair, closed
+from workbench.comparison.measured import AnswerPair, MeasuredRun, closed
 from workbench.comparison.metric import Metric, evaluate
-from workbench.comparison.rows import Beside, facts, in_window, measured
+from workbench.comparison.rows import ReferenceRuns, facts, in_window, measured
 from workbench.errors import WorkbenchError
 from workbench.problems.classes import is_psd
 from workbench.problems.solution import Status
 from workbench.step.local_steps import LocalSteps, local_steps
 from workbench.step.run import Run
-from workbench.step.run_of_parts import Places, RecordOfParts, RunOfParts
+from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
 
 MOST = 40
 """Steps in a sample, over all windows."""
@@ -34,8 +34,8 @@ class MeasuredSample(MeasuredRun):
     """What a metric sees of a sample: `run` has answers in the `steps` alone, and nothing but its solver is judged."""
 
     @property
-    def pairs(self) -> dict[str, Pair]:
-        return {} if self.round_off is None else {"solver": Pair((self.run, self.round_off))}
+    def pairs(self) -> dict[str, AnswerPair]:
+        return {} if self.round_off is None else {"solver": AnswerPair((self.run, self.round_off))}
 
     @property
     def span(self) -> int:
@@ -57,7 +57,7 @@ def sample(run: Run, windows: Sequence[dict[str, Any]]) -> NDArray[np.int64]:
 
 
 def sampled_rows(
-    job: Job, windows: Sequence[dict[str, Any]], beside: Beside, metrics: Sequence[Metric]
+    job: Job, windows: Sequence[dict[str, Any]], beside: ReferenceRuns, metrics: Sequence[Metric]
 ) -> list[dict[str, Any]]:
     """The rows of `runs`, one a window, of a job that takes a sample of the run to round-off.
 
@@ -78,7 +78,7 @@ def sampled_rows(
 
 
 def _row(
-    local: LocalSteps, run: Run, window: dict[str, Any], beside: Beside, metrics: Sequence[Metric]
+    local: LocalSteps, run: Run, window: dict[str, Any], beside: ReferenceRuns, metrics: Sequence[Metric]
 ) -> dict[str, Any]:
     """What came of the steps of a sample in a window; `run` are the same steps in their places."""
     rows = in_window(local.t, window)
@@ -98,7 +98,7 @@ def in_place(local: LocalSteps, base: Run) -> Run:
     }  # fmt: skip
     if isinstance(base, RunOfParts) and isinstance(local, RunOfParts):
         parts = tuple(in_place(own, part) for own, part in zip(local.parts, base.parts, strict=True))  # type: ignore[arg-type]
-        record: Any = RecordOfParts([p.record for p in parts], Places([p.case.size for p in parts]))
+        record: Any = RecordOfParts([p.record for p in parts], PartIndices([p.case.size for p in parts]))
         return replace(base, parts=parts, record=record, **changed)
     columns = {name: np.array(x) for name, x in base.record._asdict().items()}
     for name in ("p", "after", "z"):

@@ -56,7 +56,7 @@ Row = tuple[dict[str, Any], dict[str, Array]]
 
 
 @dataclass(frozen=True)
-class Answer:
+class SolverAnswer:
     """What a solver made of a problem: its Solution, seconds of posing it, and contact impulses and velocities, if any.
 
     `moved` is the share of |q| by which the nearest W of bodies moves the exact velocity; None: W is the given one.
@@ -73,7 +73,7 @@ class Answer:
 def solve_problem(
     problem: FileProblem | ConeProblem, formulation: Formulation | None, solver: str | Solver | None = None,
     tuning: Tuning = UNTUNED,
-) -> Answer:  # fmt: skip
+) -> SolverAnswer:  # fmt: skip
     """Solve a problem: an LCP, MLCP or cone problem as it is, a friction problem under `formulation`.
 
     A global one is stated over (M, H) where that is smaller (`global_problem.way`; `Solution.stages` tells), over W
@@ -87,7 +87,7 @@ def solve_problem(
     assert formulation is not None
     if not problem.contacts:
         free = Solution(np.zeros(0), Status.SOLVED, 0.0, EXACT, 0, 0.0, NOBODY, "no contacts: the motion is free")
-        return Answer(free, 0, 0.0, free.z, free.z)
+        return SolverAnswer(free, 0, 0.0, free.z, free.z)
     direct = over_W(problem, formulation)
     if direct:
         law, taken, moved = direct
@@ -95,7 +95,7 @@ def solve_problem(
         if proof:
             nothing = np.full(problem.size, np.nan)
             none = Solution(nothing, Status.NO_SOLUTION, np.inf, EXACT, 0, 0.0, RATIONALS, proof, proof=proof)
-            return Answer(none, problem.size, clock() - start, moved=moved)
+            return SolverAnswer(none, problem.size, clock() - start, moved=moved)
         problem_class, chosen = stated(taken, law, solver)
         answer = _direct(problem_class, solver, start, tuning)
         s = answer.solution
@@ -116,13 +116,13 @@ def solve_problem(
     contact, solution = solve_system(formulation, system, method)
     solution = tuning.graded(solution)
     p = np.concatenate([contact.p_n, contact.p_t])
-    return Answer(solution, c.plan.lower.size, build_time, p, taken.velocity(p), moved)
+    return SolverAnswer(solution, c.plan.lower.size, build_time, p, taken.velocity(p), moved)
 
 
 def solve_within(
     problem: FileProblem | ConeProblem, formulation: Formulation | None, solver: Solver | None, tuning: Tuning,
     seconds: float | None,
-) -> Answer:  # fmt: skip
+) -> SolverAnswer:  # fmt: skip
     """`solve_problem` within so many seconds, in another process; then the best iterate of a solver that has one.
 
     Raises what `solve_problem` does, WorkbenchError where it raises anything in the other process or takes that down.
@@ -130,28 +130,30 @@ def solve_within(
     if seconds is None:
         return solve_problem(problem, formulation, solver, tuning)
 
-    def lost(task: Any, claimed: str, reason: str, iterate: Array | None) -> Answer:
+    def lost(task: Any, claimed: str, reason: str, iterate: Array | None) -> SolverAnswer:
         if claimed != TIME_LIMIT:
             raise WorkbenchError(reason)
         name, nothing = solver.name if solver else "default", np.full(problem.size, np.nan)
         late = Solution(nothing, Status.ITERATION_LIMIT, np.inf, EXACT, 0, seconds, name, f"{reason}, and {NO_ITERATE}")
         if iterate is None:
-            return Answer(late, problem.size, 0.0)
+            return SolverAnswer(late, problem.size, 0.0)
         residual, values = judged(problem, formulation, iterate)
         late = replace(late, z=iterate, residual=residual, reason=f"{reason}; this is the best iterate")
-        return Answer(late, iterate.size, 0.0, values.get("p"), values.get("u"))
+        return SolverAnswer(late, iterate.size, 0.0, values.get("p"), values.get("u"))
 
     task = (problem, formulation, Parcel(solver), tuning)
     return next(limited(solve_problem, [task], seconds, lost))
 
 
-def _direct(problem: Problem | GlobalConeProblem, solver: str | Solver | None, start: float, tuning: Tuning) -> Answer:
+def _direct(
+    problem: Problem | GlobalConeProblem, solver: str | Solver | None, start: float, tuning: Tuning
+) -> SolverAnswer:
     method = _method(solver, problem.kind, tuning)
     build_time = clock() - start
     with watch(problem.size):
         # Those over (M, H) only come with solvers that take them.
         found = tuning.solved(method, problem)  # type: ignore[arg-type]
-    return Answer(found, problem.size, build_time)
+    return SolverAnswer(found, problem.size, build_time)
 
 
 def _method(solver: str | Solver | None, kind: str, tuning: Tuning) -> Solver:

@@ -4,7 +4,6 @@
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from workbench.matrices.linear_algebra.rank import rank
 from workbench.matrices.p_property.verdict import PVerdict, p_verdict
 from workbench.matrices.p_property.witness import as_lines
 from workbench.problems.classes import SYMMETRY_TOLERANCE
+from workbench.progress import ProgressCallback
 from workbench.readers.matrix import Matrix
 
 LARGEST_ORDER = 256
@@ -45,8 +45,6 @@ DISTANCE = 1000.0
 """Cost of a bound on the distance, in products of two matrices of that order."""
 STEPS = 6
 
-Progress = Callable[[str, int, int], None]
-"""Hears what begins, how many steps are done, and of how many."""
 
 METHOD = (
     "positive definite symmetric part; all principal minors by size up to order 14; beyond, irreducible blocks, a "
@@ -62,7 +60,9 @@ _CONSEQUENCE = {
 }
 
 
-def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progress: Progress | None = None) -> dict:
+def check(
+    matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progress: ProgressCallback | None = None
+) -> dict:
     """Diagnose a matrix, and the LCP with q (n, 1) where it is given; the result is ready for JSON.
 
     Floats are rounded results in the unit of the matrix, exact numbers are strings "p/q", null stands for what is
@@ -142,7 +142,7 @@ def check(matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progre
 class _Steps:
     """Tells a progress bar which of the `STEPS` begins."""
 
-    def __init__(self, progress: Progress | None) -> None:
+    def __init__(self, progress: ProgressCallback | None) -> None:
         self.progress, self.done = progress, 0
 
     def __call__(self, label: str) -> None:

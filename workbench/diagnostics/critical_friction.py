@@ -47,7 +47,7 @@ ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Critical:
+class CriticalFriction:
     """The critical friction mu_c lies in [lo, hi]: P on all of [0, lo), not P at some point of [lo, hi].
 
     Both are None where M_mu is no P-matrix at s = 0 already, both inf where it is one for every s >= 0; hi alone is
@@ -73,7 +73,7 @@ class Critical:
 
 def critical_friction(
     system: SlidingSystem, mu_0: Array, mu_1: Array, exact: ExactSliding | None = None, seconds: float = 20.0
-) -> Critical:
+) -> CriticalFriction:
     """mu_c along mu_0 + s mu_1 (m_b + m_u,), bilateral contacts first, s >= 0; `seconds` bound a march.
 
     `exact`: the same contacts in rational data. Raises DataError for coefficients that become negative.
@@ -87,13 +87,13 @@ def critical_friction(
     return by_polynomials(exact or as_doubles(system), mu_0.tolist(), mu_1.tolist())
 
 
-def by_polynomials(data: ExactSliding, mu_0: list[Any], mu_1: list[Any]) -> Critical:
+def by_polynomials(data: ExactSliding, mu_0: list[Any], mu_1: list[Any]) -> CriticalFriction:
     """mu_c and all P intervals, from the roots of the determinants."""
     polynomials = determinants(data, [rational(x) for x in mu_0], [rational(x) for x in mu_1])
     method = f"roots of {len(polynomials)} determinants, polynomials in s with rational coefficients"
     if any(p == 0 for p in polynomials.values()):
         a = next(a for a, p in polynomials.items() if p == 0)
-        return Critical(None, None, None, f"{method}; that of {set(a) or '{}'} vanishes for every s", a, ())
+        return CriticalFriction(None, None, None, f"{method}; that of {set(a) or '{}'} vanishes for every s", a, ())
     factors: dict[tuple, tuple[Any, tuple[int, ...]]] = {}
     for a, p in polynomials.items():
         for factor, _ in p.numer().factor()[1]:
@@ -107,11 +107,11 @@ def by_polynomials(data: ExactSliding, mu_0: list[Any], mu_1: list[Any]) -> Crit
     )
     starts = _one_sign([p(fmpq(0)) for p in polynomials.values()])
     if not starts:
-        return Critical(None, None, None, method, None, intervals)
+        return CriticalFriction(None, None, None, method, None, intervals)
     if not roots:
-        return Critical(math.inf, math.inf, None, method, None, intervals)
+        return CriticalFriction(math.inf, math.inf, None, method, None, intervals)
     first, k = roots[0]
-    return Critical(*first.bracket, first.exact, method, list(factors.values())[k][1], intervals)
+    return CriticalFriction(*first.bracket, first.exact, method, list(factors.values())[k][1], intervals)
 
 
 def determinants(data: ExactSliding, mu_0: list[fmpq], mu_1: list[fmpq]) -> dict[tuple[int, ...], fmpq_poly]:
@@ -134,7 +134,7 @@ def _one_sign(values: list[fmpq]) -> bool:
     return all(v > 0 for v in values) or all(v < 0 for v in values)
 
 
-def by_march(line: FrictionLine, seconds: float) -> Critical:
+def by_march(line: FrictionLine, seconds: float) -> CriticalFriction:
     """mu_c from below by safe steps, from above by the nearest point found that is not P; exact verdicts throughout."""
     end = clock() + seconds
     lo, settled, bound = 0.0, SETTLED, "the distance to the matrices that are not P"
@@ -142,17 +142,17 @@ def by_march(line: FrictionLine, seconds: float) -> Critical:
         settled, bound = SETTLED_BY_BOUND, "a certified lower bound of " + bound
     method, first = f"march in steps shorter than {bound}", 0.0
     if p_verdict(Matrix(line.at(0.0).M_mu).exact, seconds).verdict != "P":
-        return Critical(None, None, None, method)
+        return CriticalFriction(None, None, None, method)
     while clock() < end - 0.5 * seconds:
         here = line.at(lo)
         step = (1 - ROUNDING) * here.safe_step(_room(here.M_mu))
         if math.isinf(step):
-            return Critical(math.inf, math.inf, None, method)
+            return CriticalFriction(math.inf, math.inf, None, method)
         first = first or step
         lo += step
         if not step > settled * lo:
             break
-    return Critical(lo, _not_p_above(line, lo, first, end), None, method)
+    return CriticalFriction(lo, _not_p_above(line, lo, first, end), None, method)
 
 
 def _room(M: Array) -> float:

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.diagnostics.critical_friction import Critical, critical_friction
+from workbench.diagnostics.critical_friction import CriticalFriction, critical_friction
 from workbench.diagnostics.friction_line import FrictionLine
 from workbench.diagnostics.proposition import LARGEST, Proposition, balanced, guaranteed, proposition
 from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles
@@ -46,7 +46,7 @@ ALL = "all coefficients times"
 """Name of the line s -> s mu through the present coefficients."""
 
 
-class Line(NamedTuple):
+class FrictionIncrease(NamedTuple):
     """A way to raise friction, mu_0 + s mu_1 (m,), bilateral contacts first, and the present s."""
 
     mu_0: Array
@@ -61,7 +61,7 @@ class Loss:
 
     name: str
     now: float
-    critical: Critical
+    critical: CriticalFriction
     plain: float | None
     balanced: float | None
 
@@ -97,7 +97,7 @@ class Painleve:
 def painleve(
     system: SlidingSystem,
     exact: ExactSliding | None = None,
-    lines: Mapping[str, Line] | None = None,
+    lines: Mapping[str, FrictionIncrease] | None = None,
     tolerance: float = TOLERANCE,
     seconds: float = 20.0,
 ) -> Painleve:
@@ -110,7 +110,7 @@ def painleve(
     if lines is None:
         if not mu.any():
             raise DataError("all friction coefficients are zero; give a line along which to raise them")
-        lines = {ALL: Line(np.zeros(len(mu)), mu, 1.0)}
+        lines = {ALL: FrictionIncrease(np.zeros(len(mu)), mu, 1.0)}
     found = proposition(system) if system.m_u <= LARGEST else None
     verdict = _verdict(system, exact, seconds)
     P = verdict is not None and verdict.verdict == "P"
@@ -133,7 +133,12 @@ def _verdict(system: SlidingSystem, exact: ExactSliding | None, seconds: float) 
 
 
 def _loss(
-    system: SlidingSystem, exact: ExactSliding | None, name: str, line: Line, found: Proposition | None, seconds: float
+    system: SlidingSystem,
+    exact: ExactSliding | None,
+    name: str,
+    line: FrictionIncrease,
+    found: Proposition | None,
+    seconds: float,
 ) -> Loss:
     critical = critical_friction(system, line.mu_0, line.mu_1, exact, seconds)
     limits: list[float | None] = [None, None]
@@ -154,11 +159,11 @@ def of_case(
     mu = np.append(system.mu_b, system.mu_u)
     # One coefficient that scales all of them says what "all coefficients" would.
     if mu.any() and not any((line.mu_0 == 0).all() and (line.mu_1 > 0).all() for line in found.values()):
-        found = {ALL: Line(np.zeros(len(mu)), mu, 1.0)} | found
+        found = {ALL: FrictionIncrease(np.zeros(len(mu)), mu, 1.0)} | found
     return painleve(system, exact, found, tolerance, seconds)
 
 
-def friction_lines(case: Case, state: State = START) -> dict[str, Line]:
+def friction_lines(case: Case, state: State = START) -> dict[str, FrictionIncrease]:
     """The parameters of a case that are friction coefficients: they change mu at a state, linearly, and no more."""
     found = {}
     for f in fields(case):
@@ -169,7 +174,7 @@ def friction_lines(case: Case, state: State = START) -> dict[str, Line]:
         mu_0, mu_1, mu_2 = (np.append(s.mu_b, s.mu_u) for s in (at_0, at_1, at_2))
         rate = mu_1 - mu_0
         if rate.any() and np.array_equal(mu_2 - mu_1, rate) and _same_but_friction(at_0, at_1):
-            found[f.name] = Line(mu_0, rate, float(getattr(case, f.name)))
+            found[f.name] = FrictionIncrease(mu_0, rate, float(getattr(case, f.name)))
     return found
 
 

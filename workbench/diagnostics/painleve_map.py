@@ -6,7 +6,7 @@ The critical friction drawn over the map is certified (`critical_friction`), as 
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.diagnostics.critical_friction import by_polynomials
-from workbench.diagnostics.painleve import Line, friction_lines
+from workbench.diagnostics.painleve import FrictionIncrease, friction_lines
 from workbench.diagnostics.painleve_cells import Cells, Stack, cells_of
 from workbench.diagnostics.sliding_exact import as_doubles
 from workbench.diagnostics.sliding_regime import REGIMES
 from workbench.engine.timing import clock
 from workbench.errors import DataError
 from workbench.mechanics.case import Array, Case
+from workbench.progress import ProgressCallback
 from workbench.sliding.state import START, State, sliding_system
 from workbench.sliding.system import SlidingSystem
 
@@ -35,23 +36,20 @@ NAMES = (*REGIMES, "undecided", "no sliding state", "out of time")
 """Regimes of cells by number."""
 NO_STATE, OUT_OF_TIME = NAMES.index("no sliding state"), NAMES.index("out of time")
 
-Progress = Callable[[str, int, int], None]
-"""What is done, how much of it, of how much."""
 
-
-class Axis(NamedTuple):
+class MapAxis(NamedTuple):
     """A parameter of the case, or `SLIP`, and its values, increasing."""
 
     name: str
     values: Array
 
 
-def axis(case: Case, name: str, values: Any) -> Axis:
+def axis(case: Case, name: str, values: Any) -> MapAxis:
     """An axis by the case's own name of the parameter; DataError for values that are not finite and increasing."""
     found = np.asarray(values, dtype=float)
     if found.ndim != 1 or found.size < 1 or not np.isfinite(found).all() or (np.diff(found) <= 0).any():
         raise DataError(f"the axis {name} of a map needs finite numbers that increase")
-    return Axis(case.aliases.get(name, name), found)
+    return MapAxis(case.aliases.get(name, name), found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +59,8 @@ class RegimeMap:
     fails at zero friction already, there is no state, or time was over; `regained`: how many of these lines lose P and
     regain it."""
 
-    x: Axis
-    y: Axis
+    x: MapAxis
+    y: MapAxis
     cells: Cells
     friction: str | None
     critical: Array | None
@@ -75,7 +73,12 @@ class RegimeMap:
 
 
 def regime_map(
-    case: Case, x: Axis, y: Axis, state: State = START, progress: Progress | None = None, seconds: float = math.inf
+    case: Case,
+    x: MapAxis,
+    y: MapAxis,
+    state: State = START,
+    progress: ProgressCallback | None = None,
+    seconds: float = math.inf,
 ) -> RegimeMap:
     """The map of a case over two of its parameters, at a state. Friction axes are cheap, others a system a line.
 
@@ -124,7 +127,12 @@ def regime_map(
 
 
 def _systems(
-    case: Case, changing: list[Axis], axes: tuple[Axis, Axis], state: State, report: Progress, end: float
+    case: Case,
+    changing: list[MapAxis],
+    axes: tuple[MapAxis, MapAxis],
+    state: State,
+    report: ProgressCallback,
+    end: float,
 ) -> tuple[NDArray, NDArray[np.bool_]]:
     """Systems (n_x or 1, n_y or 1) over the axes that change more than friction, None where nothing slides; and which
     of them there was no time for."""
@@ -147,7 +155,13 @@ def _systems(
 
 
 def _friction(
-    case: Case, lines: Mapping[str, Line], x: Axis, y: Axis, cheap: set[str], first: SlidingSystem, state: State
+    case: Case,
+    lines: Mapping[str, FrictionIncrease],
+    x: MapAxis,
+    y: MapAxis,
+    cheap: set[str],
+    first: SlidingSystem,
+    state: State,
 ) -> Array | None:
     """Coefficients mu (n_x, n_y, m) over the map; None where no axis is one."""
     if not cheap:
@@ -160,7 +174,9 @@ def _friction(
     return rates + np.append(at_zero.mu_b, at_zero.mu_u)
 
 
-def _critical(line: Line, systems: list[SlidingSystem | None], report: Progress, end: float) -> tuple[Array, int]:
+def _critical(
+    line: FrictionIncrease, systems: list[SlidingSystem | None], report: ProgressCallback, end: float
+) -> tuple[Array, int]:
     """Certified critical values along a friction axis, and how many of these lines regain the P-property."""
     values, regained = np.full(len(systems), np.nan), 0
     for i, system in enumerate(systems):

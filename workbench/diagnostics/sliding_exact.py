@@ -34,7 +34,7 @@ BITS = 160
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class MatrixPair:
     """P, Q (m, m) and w (m, 1), rationals (fmpq_mat) or balls (arb_mat)."""
 
     P: Any
@@ -71,7 +71,7 @@ class ExactSliding:
         lever = self.J_n * self.M.inv()
         return lever * self.J_n.transpose(), lever * self.J_t.transpose(), lever * self.f + self.w_n
 
-    def pair(self, mu: Sequence[Any] | None = None) -> Pair:
+    def pair(self, mu: Sequence[Any] | None = None) -> MatrixPair:
         """The pair for the friction coefficients mu (m,), or its own."""
         A_n, A_t, w = self.inverse
         mu, m, b = self.mu if mu is None else mu, self.m, self.m_b
@@ -81,7 +81,7 @@ class ExactSliding:
             for j in range(b, m):
                 Q[i][j], P[i][j] = -P[i][j], type(P[i][j])(-1 if i == j else 0)
         kind = type(self.M)
-        return Pair(kind(P), kind(Q), w)
+        return MatrixPair(kind(P), kind(Q), w)
 
 
 def index_sets(m: int) -> Iterator[tuple[int, ...]]:
@@ -165,7 +165,7 @@ def _stacked(system: SlidingSystem) -> tuple[Array, Array, Array, Array, Array]:
     return J_n, J_t, np.append(s.mu_b, s.mu_u), np.append(s.xi_b, s.xi_u), np.append(s.w_nb, s.w_nu)
 
 
-def regular_base(pair: Pair) -> tuple[int, ...]:
+def regular_base(pair: MatrixPair) -> tuple[int, ...]:
     """The first index set a, by size, with det C_a != 0 (rationals); DataError where all are singular."""
     m = pair.P.nrows()
     for a in index_sets(m):

@@ -18,7 +18,7 @@ from flint import fmpq, fmpq_mat
 
 from workbench.diagnostics.sliding_exact import (
     ExactSliding,
-    Pair,
+    MatrixPair,
     as_balls,
     as_doubles,
     ball_arithmetic,
@@ -41,7 +41,7 @@ SLIDING, LIFT_OFF, INDETERMINATE, INCONSISTENT = REGIMES = ("sliding", "lift-off
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class IsolatedSolution:
     """An isolated answer: multipliers [N] nearest to the exact ones, `exact` as "p/q" (lambda_nb, then lambda_nu), and
     the accelerations (n,) of the system under them; `opening`, the unilateral contacts that open."""
 
@@ -73,7 +73,7 @@ class Regime:
     as_given: str
     exact: bool
     tolerance: float
-    answers: list[Answer]
+    answers: list[IsolatedSolution]
     continua: list[Continuum]
     opening: tuple[int, ...] | None
     reason: str = ""
@@ -172,11 +172,11 @@ def classified(
     return kind, answers, opening, ""
 
 
-def _answer(system: SlidingSystem, data: ExactSliding, found: Isolated) -> Answer:
+def _answer(system: SlidingSystem, data: ExactSliding, found: Isolated) -> IsolatedSolution:
     floats = np.array([nearest_double(x) for x in found.multipliers])
     multipliers = Multipliers(floats[: data.m_b], floats[data.m_b :])
     exact = [str(x) for x in found.multipliers]
-    return Answer(multipliers, exact, system.acceleration(multipliers), found.opening)
+    return IsolatedSolution(multipliers, exact, system.acceleration(multipliers), found.opening)
 
 
 def open_question(system: SlidingSystem, tolerance: float) -> str:
@@ -185,7 +185,7 @@ def open_question(system: SlidingSystem, tolerance: float) -> str:
         return open_base(as_balls(system, tolerance).pair(), tolerance)
 
 
-def open_base(pair: Pair, tolerance: float) -> str:
+def open_base(pair: MatrixPair, tolerance: float) -> str:
     """The first base of which balls cannot tell whether it gives an answer; empty where all are decided."""
     m = pair.P.nrows()
     for a in index_sets(m):

@@ -31,7 +31,7 @@ LARGEST = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class ContactMotion:
     """What each contact does, and its rows' forces [N] (impulses [N s]) and accelerations [m/s2] (velocities after
     [m/s]), (r, 1 + d) each; `angle`, the directions of slip in space [deg], None where there is none."""
 
@@ -45,7 +45,7 @@ class Motion:
 class Motions:
     """All motions of the numbers as they stand; `open` is why their number is unknown, if it is not."""
 
-    found: list[Motion]
+    found: list[ContactMotion]
     open: str = ""
 
     @property
@@ -106,7 +106,7 @@ def _all(
 ) -> Motions:
     if e.r > LARGEST:
         return Motions([], f"{e.r} contacts; all choices are tried for {LARGEST} at most")
-    found: dict[tuple, Motion] = {}
+    found: dict[tuple, ContactMotion] = {}
     choices = [modes for modes in itertools.product(*ways) if not needed or needed in modes]
     for modes in choices:
         try:
@@ -173,13 +173,13 @@ def _open(near: ExactContacts, modes: Sequence[str], sliding: Sequence[bool], to
     return "" if any(x < 0 for x in margins) or all(x > 0 for x in margins) else words
 
 
-def _motion(e: ExactContacts, modes: tuple[str, ...], tried: _Tried) -> Motion:
+def _motion(e: ExactContacts, modes: tuple[str, ...], tried: _Tried) -> ContactMotion:
     n = 1 + e.d
 
     def rows(values: list[fmpq]) -> list[list[float]]:
         return [[nearest_double(x) for x in values[i : i + n]] for i in range(0, len(values), n)]
 
-    return Motion(modes, rows(tried.forces), rows(tried.rates))
+    return ContactMotion(modes, rows(tried.forces), rows(tried.rates))
 
 
 def _list(x: fmpq_mat | arb_mat) -> list[fmpq | arb]:

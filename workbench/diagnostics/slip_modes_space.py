@@ -17,7 +17,7 @@ from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
 from workbench.diagnostics.contact_exact import ExactContacts, with_uncertainty
 from workbench.diagnostics.critical_friction import isolated
 from workbench.diagnostics.sliding_exact import ball_arithmetic
-from workbench.diagnostics.slip_modes import SEPARATION, SMOOTH, STICK, Motion, Motions
+from workbench.diagnostics.slip_modes import SEPARATION, SMOOTH, STICK, ContactMotion, Motions
 from workbench.matrices.linear_algebra.rationals import nearest_double
 
 SLIP = "slip"
@@ -81,7 +81,7 @@ def _sure(near: ExactContacts, mode: str) -> bool:
         return False
 
 
-def _held(e: ExactContacts, mode: str) -> Motion | None:
+def _held(e: ExactContacts, mode: str) -> ContactMotion | None:
     """The motion in which the contact separates, sticks, or slides without friction; None where it cannot, or where
     its forces are not determined, of which `_sure` is not sure either."""
     try:
@@ -93,19 +93,19 @@ def _held(e: ExactContacts, mode: str) -> Motion | None:
     return _motion(mode, forces, e.W * forces + e.w, None)
 
 
-def _motion(mode: str, forces: Any, rates: Any, angle: float | None) -> Motion:
+def _motion(mode: str, forces: Any, rates: Any, angle: float | None) -> ContactMotion:
     force, rate = ([[nearest_double(x[k, 0]) for k in range(3)]] for x in (forces, rates))
-    return Motion((mode,), force, rate, (angle,))
+    return ContactMotion((mode,), force, rate, (angle,))
 
 
-def _slips(e: ExactContacts) -> tuple[list[Motion], str]:
+def _slips(e: ExactContacts) -> tuple[list[ContactMotion], str]:
     """All motions that slip, and why one is open."""
     half = fmpq_poly([0, 1])
     T, D = (1 - half * half, 2 * half), 1 + half * half
     G = _cross(T, _pull(e, T, D))
     if G == 0:
         return [], "" if all(_excluded(e, t) for t in _arcs()) else "every direction of slip may be possible"
-    found: list[Motion] = []
+    found: list[ContactMotion] = []
     # At the angle 180 degrees p is infinite: there G has no term p^4.
     straight = [(arb(-1), arb(0))] if G.degree() < 4 else []
     for bits in BITS:
@@ -140,7 +140,7 @@ def _slip_margins(e: ExactContacts, t: tuple[arb, arb]) -> list[arb]:
     return [-arb(e.w[0, 0]) / stiff, (x * t[0] + y * t[1]) / stiff]
 
 
-def _slip(e: ExactContacts, t: tuple[arb, arb]) -> Motion:
+def _slip(e: ExactContacts, t: tuple[arb, arb]) -> ContactMotion:
     normal = _slip_margins(e, t)[0]
     exact = [x.mid().fmpq() for x in (normal, -e.mu[0] * normal * t[0], -e.mu[0] * normal * t[1])]
     forces = fmpq_mat(3, 1, exact)

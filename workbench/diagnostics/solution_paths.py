@@ -10,7 +10,7 @@ from workbench.diagnostics.varied import Varied
 from workbench.matrices.linear_algebra.rationals import exact, nearest_double
 from workbench.matrices.paths.local_solutions import Point, support
 from workbench.matrices.paths.parametric import Basis
-from workbench.matrices.paths.path import Path
+from workbench.matrices.paths.path import SolutionPath
 from workbench.matrices.paths.roots import Root
 
 PER_INTERVAL = 48
@@ -22,7 +22,7 @@ class SolutionPaths:
     """A problem over a parameter and its solutions."""
 
     problem: Varied
-    path: Path
+    path: SolutionPath
 
 
 def labels(point: Point) -> str:

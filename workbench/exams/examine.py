@@ -10,7 +10,7 @@ import pandas as pd
 from workbench.exams.experiment import Experiment
 from workbench.exams.plays import played, plays, record_of
 from workbench.exams.record import Record
-from workbench.exams.subject import Subject
+from workbench.exams.subject import ExamSubject
 from workbench.exams.trial import Trial
 
 COLUMNS = {
@@ -43,7 +43,7 @@ class Exam:
 
 
 def examine(
-    subjects: Sequence[Subject], experiments: Sequence[Experiment], steps: Sequence[float],
+    subjects: Sequence[ExamSubject], experiments: Sequence[Experiment], steps: Sequence[float],
     found: Mapping[tuple[str, Trial, float], Record | str] | None = None,
 ) -> Exam:  # fmt: skip
     """All subjects through all experiments with steps [s], measured on what their `plays` came to, by their names.

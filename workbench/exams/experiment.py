@@ -8,7 +8,7 @@ from workbench.exams.record import Record
 from workbench.exams.trial import Trial
 
 
-class Measured(NamedTuple):
+class MeasuredQuantity(NamedTuple):
     """One number of one trial: what it is, what theory says, both in `unit`, and how far apart they may be."""
 
     quantity: str
@@ -36,4 +36,4 @@ class Experiment:
     bound: str
     """Where the bound comes from."""
     trials: Mapping[str, Trial]
-    measure: Callable[[Mapping[str, Record]], Sequence[Measured]]
+    measure: Callable[[Mapping[str, Record]], Sequence[MeasuredQuantity]]

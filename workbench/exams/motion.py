@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.comparison.motion import Motion, Track, reach, reaches
+from workbench.comparison.motion import Motion, MotionTrack, reach, reaches
 from workbench.exams.record import Record
 from workbench.mechanics.solids import GROUND, Plane, Solid, joined, slabs
 
@@ -29,7 +29,7 @@ def motion(records: Mapping[str, Record], reference: str) -> Motion:
     return Motion(t, bodies, (*rest, *ground), tracks)
 
 
-def _track(name: str, record: Record, every: int, role: str) -> Track:
+def _track(name: str, record: Record, every: int, role: str) -> MotionTrack:
     """A record at every so many steps; of each body one force, that of all its contacts, at the centre of pressure."""
     ends = np.arange(0, len(record.position), every)
     x, wrench = record.position[ends], np.concatenate([np.full_like(record.wrench[:1], np.nan), record.wrench])[ends]
@@ -38,7 +38,7 @@ def _track(name: str, record: Record, every: int, role: str) -> Track:
     arm: Array = np.where(size > 0, np.cross(force, moment) / np.where(size > 0, size, 1.0), 0.0)
     K, B = x.shape[:2]
     axes, none = np.broadcast_to(np.eye(3), (K, B, 3, 3)), np.full((K, B, 2), np.nan)
-    return Track(
+    return MotionTrack(
         name, role, "", record.h, x, record.orientation[ends], x + np.where(np.isfinite(arm), arm, 0.0), axes, force,
         none, np.zeros(B),
     )  # fmt: skip

@@ -7,14 +7,14 @@ from workbench.arrays import as_text, from_text
 from workbench.exams.experiment import Experiment
 from workbench.exams.protocol import FIELDS
 from workbench.exams.record import Record
-from workbench.exams.subject import CannotPlayError, EndedError, Subject
+from workbench.exams.subject import CannotPlayError, EndedError, ExamSubject
 from workbench.exams.trial import Trial
 
 
 class Play(NamedTuple):
     """A subject in a trial, with steps of h [s]."""
 
-    subject: Subject
+    subject: ExamSubject
     trial: Trial
     h: float
 
@@ -24,7 +24,7 @@ class Play(NamedTuple):
         return self.subject.name, self.trial, self.h
 
 
-def plays(subjects: Sequence[Subject], experiments: Sequence[Experiment], steps: Sequence[float]) -> Iterator[Play]:
+def plays(subjects: Sequence[ExamSubject], experiments: Sequence[Experiment], steps: Sequence[float]) -> Iterator[Play]:
     """All plays of an exam with steps [s], subject by subject; what several experiments ask for comes once."""
     trials = dict.fromkeys(trial for experiment in experiments for trial in experiment.trials.values())
     for subject in subjects:

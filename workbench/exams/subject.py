@@ -31,7 +31,7 @@ class EndedError(CannotPlayError):
     """The process of an engine has ended, or was ended since it took too long: the next time it may play."""
 
 
-class Subject:
+class ExamSubject:
     """`name` in tables, `version` of what is behind it."""
 
     name: str
@@ -45,7 +45,7 @@ class Subject:
         """End what was started."""
 
 
-class FormulationSubject(Subject):
+class FormulationSubject(ExamSubject):
     """A formulation in the workbench's own stepper."""
 
     def __init__(self, formulation: Formulation, version: str) -> None:
@@ -107,7 +107,7 @@ ENGINES = {
 """Engines by the names that `workbench exam` takes."""
 
 
-class EngineSubject(Subject):
+class EngineSubject(ExamSubject):
     """An engine in a process of its own, run by `python`; raises WorkbenchError where that cannot import the engine."""
 
     def __init__(self, name: str, python: str = sys.executable) -> None:

@@ -13,7 +13,7 @@ STEEP = 0.9
 """Above this |n . x| the world's second axis gives the first tangent, not its first."""
 
 
-class Touching(NamedTuple):
+class TrialContacts(NamedTuple):
     """C contacts: body b is pushed along the normal by a, or by the ground (-1), at a point [m]; gap [m]."""
 
     a: NDArray[np.int64]
@@ -40,7 +40,7 @@ class Shapes:
         self.balls, self.body = len(spheres), points[:, 0].astype(np.int64)
         self.centre, self.radius = points[:, 1:4], points[:, 4]
 
-    def close(self, x: Array, R: Array, reach: Array) -> Touching:
+    def close(self, x: Array, R: Array, reach: Array) -> TrialContacts:
         """Contacts whose gap is below the reaches (B,) [m] of both bodies together; bodies at x (B, 3), turned by R."""
         body, radius, balls = self.body, self.radius, self.balls
         centre = x[body] + (R[body] @ self.centre[..., None])[..., 0]
@@ -50,7 +50,7 @@ class Shapes:
             """Points `which` touch the `number`-th feature, a part of body a, from which their centres are so far."""
             i, point = np.flatnonzero(which), centre - radius[:, None] * normal
             first = np.full(i.size, a)
-            found.append(Touching(first, body[i], point[i], normal[i], (apart - radius)[i], 1000 * i + number))
+            found.append(TrialContacts(first, body[i], point[i], normal[i], (apart - radius)[i], 1000 * i + number))
 
         for j, (normal, origin) in enumerate(self.planes):
             apart = (centre - origin) @ normal
@@ -70,7 +70,7 @@ class Shapes:
                 later = (np.arange(len(body)) > i) & (body != body[i]) & near
                 add(later, int(body[i]), apart - radius[i], normal, 500 + i)
         columns: Any = (np.concatenate(column) for column in zip(*found, strict=True))
-        return Touching(*columns)
+        return TrialContacts(*columns)
 
 
 def _unit(x: Array) -> tuple[Array, Array]:

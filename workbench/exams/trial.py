@@ -17,7 +17,7 @@ FOOT = 0.02
 
 
 @dataclass(frozen=True)
-class Body:
+class TrialBody:
     """A body about its centre of mass, principal axes: mass [kg], inertia (3,) [kg m2], what it touches with.
 
     `spheres` are (x, y, z, radius) and `boxes` (x, y, z and three half edges) [m], in the body's axes; `looks` are
@@ -46,7 +46,7 @@ class Trial:
     stand on feet, so that every engine has as many contacts. `finer` steps are taken for every step of the exam.
     """
 
-    bodies: tuple[Body, ...]
+    bodies: tuple[TrialBody, ...]
     mu: float
     duration: float
     planes: tuple[tuple[Vector, Vector], ...] = ((UPWARDS, (0.0, 0.0, 0.0)),)
@@ -63,7 +63,7 @@ class Trial:
     @classmethod
     def of(cls, plain: dict[str, Any]) -> "Trial":
         """The trial that `plain` gave, whether or not it has travelled as JSON."""
-        return cls(**{**plain, "bodies": tuple(Body(**body) for body in plain["bodies"])})
+        return cls(**{**plain, "bodies": tuple(TrialBody(**body) for body in plain["bodies"])})
 
     def solids(self) -> tuple[Solid | Plane, ...]:
         """The shapes that a motion is drawn with."""
@@ -74,16 +74,16 @@ class Trial:
         return tuple(found)
 
 
-def sled(mass: float = 1.0, **given: Any) -> Body:
+def sled(mass: float = 1.0, **given: Any) -> TrialBody:
     """A low block on four feet, 0.3 m apart, whose centre of mass is 0.05 m above the ground, at the origin there."""
     a, height = 0.15, 0.05
     feet = tuple((x, y, FOOT - height, FOOT) for x in (-a, a) for y in (-a, a))
     given = {"position": (0.0, 0.0, height)} | given
     plate = (0.0, 0.0, 0.01, 0.17, 0.17, 0.03)
-    return Body("sled", mass, cuboid_inertia(mass, (0.17, 0.17, 0.03)), feet, looks=(plate,), **given)
+    return TrialBody("sled", mass, cuboid_inertia(mass, (0.17, 0.17, 0.03)), feet, looks=(plate,), **given)
 
 
-def cube_on_feet(name: str, mass: float, edge: float, level: float) -> Body:
+def cube_on_feet(name: str, mass: float, edge: float, level: float) -> TrialBody:
     """A cube with a foot at each lower corner, standing at a level [m]; on its upper face others may stand."""
     half, rise = 0.5 * edge, 0.5 * FOOT
     a = half - FOOT
@@ -91,13 +91,13 @@ def cube_on_feet(name: str, mass: float, edge: float, level: float) -> Body:
     # Feet alone touch what is below: the box is a little shorter than they reach.
     box = (0.0, 0.0, 0.5 * rise, half, half, half - 0.5 * rise)
     inertia = cuboid_inertia(mass, (half, half, half))
-    return Body(name, mass, inertia, feet, (box,), position=(0.0, 0.0, level + half))
+    return TrialBody(name, mass, inertia, feet, (box,), position=(0.0, 0.0, level + half))
 
 
-def sphere(name: str, mass: float, radius: float, **given: Any) -> Body:
+def sphere(name: str, mass: float, radius: float, **given: Any) -> TrialBody:
     """A homogeneous ball."""
     inertia = 0.4 * mass * radius**2
-    return Body(name, mass, (inertia, inertia, inertia), ((0.0, 0.0, 0.0, radius),), **given)
+    return TrialBody(name, mass, (inertia, inertia, inertia), ((0.0, 0.0, 0.0, radius),), **given)
 
 
 def cuboid_inertia(mass: float, half: Vector) -> Vector:

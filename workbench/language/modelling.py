@@ -25,7 +25,7 @@ import numpy as np
 from workbench.engine.lazy import Lazy
 from workbench.engine.lazy import cvxpy as cp
 from workbench.errors import ModellingError
-from workbench.language.sets import Box, Disc, Free, Nonneg
+from workbench.language.sets import Box, DiscSet, Free, Nonneg
 from workbench.mechanics.law import COULOMB, Law
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def disc(name: str, r: int, d: int, radius: Any) -> leaves.Unknown:
         value = np.ravel(cp.Expression.cast_to_const(radius).value)
         for i in np.flatnonzero(~((value >= 0) & (value < np.inf))):
             raise ModellingError(f"'{name}' has the radius {value[i]:g}; a number >= 0 is needed")
-    return leaves.Unknown(name, d * r, Disc(radius, r))
+    return leaves.Unknown(name, d * r, DiscSet(radius, r))
 
 
 def _data(value: Any, size: int, what: str, other: int | None = None) -> cp.Expression:
@@ -316,7 +316,7 @@ class Declaration:
 
     @property
     def discs(self) -> list[leaves.Unknown]:
-        return [u for u in self.partners if isinstance(u.member_of, Disc)]
+        return [u for u in self.partners if isinstance(u.member_of, DiscSet)]
 
     @cached_property
     def parameters(self) -> dict[str, cp.Parameter]:

@@ -20,7 +20,7 @@ from cvxpy.atoms.affine.unary_operators import NegExpression
 
 from workbench.language.modelling import ConeComplements, Declaration, Equals, FrictionCone, Relation
 from workbench.language.names import MEANINGS, latex_name, text_name, verbatim
-from workbench.language.sets import Box, Disc, Free, Nonneg
+from workbench.language.sets import Box, DiscSet, Free, Nonneg
 
 LONGEST = 80
 """Characters of CVXPY's own words that are printed."""
@@ -234,7 +234,7 @@ def relation(r: Relation, style: str = "text") -> str:
         second = "u_t" if r.coulomb else F_t
         return f"{words['K']}{words['inn']}{names}{words['perp']}({F_n}, {second}){words['el']}{words['dual']}{tail}"
     F, x = write_sum(expand(r.F), style), _name(r.x, style)
-    if isinstance(r.x.member_of, Disc):
+    if isinstance(r.x.member_of, DiscSet):
         radius = write_sum(expand(cp.Expression.cast_to_const(r.x.member_of.radius)), style)
         return f"{_length(x, style)}{words['le']}{radius}{words['perp']}{F}"
     if isinstance(r.x.member_of, Box):
@@ -277,7 +277,7 @@ def sets(declaration: Declaration) -> list[tuple[str, str]]:
             words = "friction cone K_μ" + ", a coefficient for every direction" * x.each
             words += ", sliding, torsion and rolling apart" * x.apart
         else:
-            words = {Free: "free", Nonneg: "nonnegative", Box: "box", Disc: "disc"}[type(u.member_of)]
+            words = {Free: "free", Nonneg: "nonnegative", Box: "box", DiscSet: "disc"}[type(u.member_of)]
         rows.append((_name(u, "text"), f"{words}, {u.size} {'entry' if u.size == 1 else 'entries'}"))
     return rows
 

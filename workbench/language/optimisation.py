@@ -15,7 +15,7 @@ import cvxpy as cp
 import numpy as np
 
 from workbench.errors import DataError, ModellingError
-from workbench.language.sets import Box, Disc, Nonneg
+from workbench.language.sets import Box, DiscSet, Nonneg
 from workbench.problems.classes import SYMMETRY_TOLERANCE, Array
 
 TRIALS = 2
@@ -33,7 +33,7 @@ def optimisation_problem(declaration: Any) -> cp.Problem:
             constraints.append(u >= 0)
         elif isinstance(u.member_of, Box):
             constraints += _within(u, u.member_of)
-        elif isinstance(u.member_of, Disc):
+        elif isinstance(u.member_of, DiscSet):
             across = cp.reshape(u, (u.size // u.member_of.contacts, u.member_of.contacts), order="F")
             constraints.append(cp.SOC(u.member_of.radius + np.zeros(u.member_of.contacts), across, axis=0))
     for c in declaration.cones:

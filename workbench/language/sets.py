@@ -23,7 +23,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Disc:
+class DiscSet:
     """|x_i| <= radius_i, contact by contact (a ball where there are more than two directions); radii are data."""
 
     radius: Any

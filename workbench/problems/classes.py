@@ -204,7 +204,7 @@ def _cone_gap(z: Array, step: Array, mu: Array, d: int) -> Array:
     return np.where(np.concatenate([opens, np.repeat(opens, d, axis=-1)], axis=-1), z, step + beyond)
 
 
-class Cones:
+class ConeComplementarity:
     """K contains z perp W z + q (+ De Saxce shift) in K*, over r friction cones mu z_n >= |z_t|.
 
     Order of the unknowns: z = [p_n (r), p_t (d r)], tangential parts contact by contact. How W is held is up to those
@@ -278,7 +278,7 @@ class Cones:
 
 
 @dataclass(frozen=True, eq=False)
-class ConeProblem(Cones):
+class ConeProblem(ConeComplementarity):
     """The problem over W (..., r(1+d), r(1+d)), which is `M`.
 
     Instead of an array it may be a scipy sparse array where a dense one would not fit; only solvers that say so take
@@ -302,7 +302,7 @@ class ConeProblem(Cones):
             raise DataError(f"mu = {self.mu.min()} is negative; a friction coefficient is >= 0")
 
     def residual(self, z: Array) -> Array:
-        """As `Cones.residual`, of z (..., r(1+d)); one number per problem."""
+        """As `ConeComplementarity.residual`, of z (..., r(1+d)); one number per problem."""
         if is_sparse(self.M):
             return super().residual(z)
         from workbench.problems.residual import contact_residuals

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from workbench.engine.lazy import sparse
 from workbench.errors import DataError
-from workbench.problems.classes import Array, Cones, is_symmetric
+from workbench.problems.classes import Array, ConeComplementarity, is_symmetric
 from workbench.problems.friction_problem import LARGEST_DENSE, GlobalFrictionProblem, Sparse
 from workbench.problems.sets import contact_of_row
 
@@ -19,7 +19,7 @@ MOST_PLACES = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class GlobalConeProblem(Cones):
+class GlobalConeProblem(ConeComplementarity):
     """The law between z = p and u = W z + q = H^T v + w, with M v = H p + G p_b + f and G^T v + b = 0.
 
     Size, residual and solutions are those of the problem over W. No batch axes. Raises DataError where M (with G) is

@@ -7,7 +7,7 @@ Entries are apart by commas or by blanks, not by both; rows by semicolons, line 
 import re
 
 from workbench.errors import DataError
-from workbench.readers.matrix import Matrix, Rows
+from workbench.readers.matrix import Matrix, TextRows
 
 _BEFORE = re.compile(r"(?:\s|[%#].*)*")
 _CALL = re.compile(r"(?:np\.|numpy\.)?(?:array|matrix|Matrix)\s*\(")
@@ -53,7 +53,7 @@ def parse_brackets(text: str, name: str, first_line: int) -> Matrix:
         shown = repr(after[:30]) if after else "no )"
         raise DataError(f"{name}: {shown} stands behind the matrix; write a vector as q = [1; 2] on a line of its own")
     inside = _FRACTION.sub(r"\1/\2", _NUMPY.sub(r"\1", body[1 : end - 1]))
-    rows = Rows(name)
+    rows = TextRows(name)
     for number, row in enumerate(_nested(inside, name) if nested else _flat(inside, name), start=1):
         rows.add(f"row {number}", _entries(row, f"{name}, row {number}"))
     return rows.matrix()

@@ -35,7 +35,7 @@ ENOUGH, ENTRY = 65_536, 20
 
 
 @dataclass(frozen=True, eq=False)
-class Variable:
+class MatlabArray:
     """An array in a file: its sides and class; `kind` and `data` are the element it is in, `order` that of bytes."""
 
     name: str
@@ -90,7 +90,7 @@ class Variable:
         return exact_doubles(values, self.name).reshape(self.shape, order="F")
 
 
-def read_variables(content: bytes, name: str) -> Mapping[str, "Variable | StoredVariable"]:
+def read_variables(content: bytes, name: str) -> Mapping[str, "MatlabArray | StoredVariable"]:
     """The arrays of a file by their names; their entries are not read. Raises DataError in one line."""
     if content[:10] == b"MATLAB 7.3" and content[512:516] == b"\x89HDF":
         # Lazy, since most files take no HDF5.
@@ -107,7 +107,7 @@ class _DamagedError(Exception):
     """Bytes that are no elements."""
 
 
-def _variables(content: bytes, name: str) -> Iterator[tuple[str, Variable]]:
+def _variables(content: bytes, name: str) -> Iterator[tuple[str, MatlabArray]]:
     order = {b"IM": "<", b"MI": ">"}.get(content[HEAD - 2 : HEAD])
     if order is None or struct.unpack_from(order + "H", content, HEAD - 4) != (0x100,):
         raise _DamagedError("its head is another one")
@@ -119,7 +119,7 @@ def _variables(content: bytes, name: str) -> Iterator[tuple[str, Variable]]:
             raise _DamagedError("an array has no flags, sides and name")
         flags, shape = struct.unpack_from(order + "I", head[0][1])[0], np.frombuffer(head[1][1], order + "i4")
         key = bytes(head[2][1]).decode("latin-1")
-        yield key, Variable(f"{name}, {key[:40]}", tuple(shape.tolist()), flags, kind, data, order)
+        yield key, MatlabArray(f"{name}, {key[:40]}", tuple(shape.tolist()), flags, kind, data, order)
 
 
 def _inside(kind: int, data: memoryview, most: int, order: str) -> memoryview:

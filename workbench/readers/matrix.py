@@ -64,7 +64,7 @@ class Matrix:
         return fmpq_mat(rows, columns, entries)
 
 
-class Rows:
+class TextRows:
     """Rows of text on their way to a matrix: each has its place in the text `name` and as many entries as the first."""
 
     def __init__(self, name: str) -> None:

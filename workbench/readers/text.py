@@ -20,7 +20,7 @@ from typing import BinaryIO
 from workbench.errors import DataError
 from workbench.readers.brackets import LEADING_ZERO, begins_with_bracket, parse_brackets, unquoted
 from workbench.readers.characters import plain
-from workbench.readers.matrix import Matrix, Rows
+from workbench.readers.matrix import Matrix, TextRows
 
 LARGEST_TEXT = 200_000_000
 """Bytes of text read at most; a 5000 x 5000 matrix at 7 characters an entry."""
@@ -102,7 +102,7 @@ def _statements(text: str) -> Iterator[tuple[str, int, str]]:
 
 def _parse_rows(text: str, name: str, first_line: int) -> Matrix:
     """The matrix of a text with one row a line; a line and a column of names are left out and noted."""
-    rows = Rows(name)
+    rows = TextRows(name)
     header: list[str] = []
     labels: list[str] = []
     header_line = 0

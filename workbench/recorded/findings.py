@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from workbench.arrays import Array
-from workbench.recorded.intervals import Bootstrap, Interval
+from workbench.recorded.intervals import Bootstrap, ConfidenceInterval
 from workbench.recorded.phases import PHASES, phases
-from workbench.recorded.trial import Outcome, Trial, samples_of
+from workbench.recorded.trial import Outcome, RealityTrial, samples_of
 
 MM, DEGREES = 1e3, 180.0 / np.pi
 MOMENTS = 60
@@ -52,7 +52,7 @@ class Findings:
     by_phase: pd.DataFrame
 
 
-def findings(trial: Trial, outcomes: Sequence[Outcome]) -> Findings:
+def findings(trial: RealityTrial, outcomes: Sequence[Outcome]) -> Findings:
     """All frames. The first outcome must have an answer: the others are paired with it, toss by toss."""
     boot = Bootstrap(len(trial.test))
     base = errors_of(outcomes[0], trial)
@@ -84,7 +84,7 @@ PARTS = {
 }  # fmt: skip
 
 
-def errors_of(one: Outcome, trial: Trial) -> dict[str, Array]:
+def errors_of(one: Outcome, trial: RealityTrial) -> dict[str, Array]:
     """Errors (tosses,) by their names (`MEASURES`), in their units; nan of a toss that was not predicted to its end."""
     last = samples_of(trial.test)
     rows = np.arange(len(last))
@@ -107,7 +107,7 @@ def more_than(base: Array, errors: Array) -> Array:
     return np.where(np.abs(more) <= ROUNDING, 0.0, more)
 
 
-def _row(one: Outcome, trial: Trial, boot: Bootstrap, base: dict[str, Array]) -> dict[str, Any]:
+def _row(one: Outcome, trial: RealityTrial, boot: Bootstrap, base: dict[str, Array]) -> dict[str, Any]:
     rigid = "rigid" if one.subject.label == one.subject.formulation.label else "relaxed"
     row: dict[str, Any] = {"label": one.subject.label, "rows": rigid, "reason": one.reason}
     if one.reason:
@@ -126,7 +126,7 @@ def _row(one: Outcome, trial: Trial, boot: Bootstrap, base: dict[str, Array]) ->
     return row
 
 
-def _named(name: str, x: Interval) -> dict[str, float]:
+def _named(name: str, x: ConfidenceInterval) -> dict[str, float]:
     return {name: x.mean, f"{name}_low": x.low, f"{name}_high": x.high}
 
 
@@ -148,7 +148,7 @@ def mu_interval(one: Outcome) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _over_time(one: Outcome, first: Outcome, trial: Trial) -> list[dict[str, Any]]:
+def _over_time(one: Outcome, first: Outcome, trial: RealityTrial) -> list[dict[str, Any]]:
     """Over the tosses that are recorded at least as long as half of them are, so that all moments have the same."""
     last = samples_of(trial.test)
     end = int(np.median(last))

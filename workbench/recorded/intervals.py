@@ -16,7 +16,7 @@ LEVEL = 95.0
 
 
 @dataclass(frozen=True)
-class Interval:
+class ConfidenceInterval:
     """A mean and the ends of its 95 % interval; nan where there is nothing to take a mean of."""
 
     mean: float
@@ -47,11 +47,11 @@ class Bootstrap:
         with np.errstate(invalid="ignore", divide="ignore"):
             return (self.weights @ np.where(known, values, 0.0)) / (self.weights @ n)
 
-    def interval(self, values: Array, counts: Array | None = None) -> Interval:
+    def interval(self, values: Array, counts: Array | None = None) -> ConfidenceInterval:
         """The mean of values (tosses,) with its interval."""
         return self.intervals(values[:, None], None if counts is None else counts[:, None])[0]
 
-    def intervals(self, values: Array, counts: Array | None = None) -> list[Interval]:
+    def intervals(self, values: Array, counts: Array | None = None) -> list[ConfidenceInterval]:
         """The means of the columns of values (tosses, k) with their intervals."""
         found = self.means(values, counts)
         known = np.isfinite(values)
@@ -62,6 +62,6 @@ class Bootstrap:
         found[:, ~np.isfinite(mean)] = 0.0
         low, high = np.nanpercentile(found, [tail, 100.0 - tail], axis=0)
         return [
-            Interval(float(m), float(a) if np.isfinite(m) else np.nan, float(b) if np.isfinite(m) else np.nan)
+            ConfidenceInterval(float(m), float(a) if np.isfinite(m) else np.nan, float(b) if np.isfinite(m) else np.nan)
             for m, a, b in zip(mean, low, high, strict=True)
         ]

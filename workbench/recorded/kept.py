@@ -10,14 +10,14 @@ import numpy as np
 
 from workbench.arrays import as_text, from_text
 from workbench.recorded.throws import Subject
-from workbench.recorded.trial import Outcome, Trial, tried
+from workbench.recorded.trial import Outcome, RealityTrial, tried
 from workbench.studies.sources import digest_of
 
 NUMBERS = "mu", "e", "failures", "seconds"
 ARRAYS = "search", "losses", "position", "angle", "spread"
 
 
-def tried_as_text(unit: tuple[Trial, Subject]) -> list[dict[str, Any]]:
+def tried_as_text(unit: tuple[RealityTrial, Subject]) -> list[dict[str, Any]]:
     """One row of text: the outcome of a subject, or the `reason` why there is none."""
     trial, subject = unit
     found = tried(trial, subject)
@@ -40,7 +40,7 @@ def outcome_of(subject: Subject, rows: list[dict[str, Any]]) -> Outcome:
     return Outcome(subject, step=steps, **own)
 
 
-def key_of(trial: Trial, subject: Subject) -> str:
+def key_of(trial: RealityTrial, subject: Subject) -> str:
     """A digest of the code, of the subject, and of all numbers of the trial but the time that ends it."""
     found = sha256(repr((digest_of(subject.formulation.build), subject.label, str(subject.relaxation))).encode())
     for part in _parts(replace(trial, until=np.inf)):

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.arrays import Array
-from workbench.comparison.motion import Motion, Track, motion
+from workbench.comparison.motion import Motion, MotionTrack, motion
 from workbench.recorded.recording import Recording
 from workbench.recorded.tossed import begun
-from workbench.recorded.trial import Outcome, Trial
+from workbench.recorded.trial import Outcome, RealityTrial
 from workbench.step.simulation import simulate
 
 
@@ -20,7 +20,7 @@ def typical(one: Outcome) -> int:
     return int(order[(np.isfinite(errors).sum() - 1) // 2])
 
 
-def replay(trial: Trial, outcomes: Sequence[Outcome], number: int) -> Motion | None:
+def replay(trial: RealityTrial, outcomes: Sequence[Outcome], number: int) -> Motion | None:
     """Recording `number` of the test and the subjects' runs from its start; None for a body without a shape.
 
     The recording's track comes first, its role "reference"; between samples its poses are interpolated.
@@ -42,7 +42,7 @@ def replay(trial: Trial, outcomes: Sequence[Outcome], number: int) -> Motion | N
     return replace(found, tracks=(_recorded(recorded, found.t, tracks[0]), *tracks))
 
 
-def _net(track: Track, label: str) -> Track:
+def _net(track: MotionTrack, label: str) -> MotionTrack:
     """The same with all contacts as one, at the mean place by normal forces: on a level floor all axes are the same."""
     force = np.nansum(track.force, axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -53,7 +53,7 @@ def _net(track: Track, label: str) -> Track:
     return replace(track, label=label, point=there, axes=track.axes[:, :1], force=force, slip=slip, mu=track.mu[:1])
 
 
-def _recorded(recorded: Recording, t: Array, like: Track) -> Track:
+def _recorded(recorded: Recording, t: Array, like: MotionTrack) -> MotionTrack:
     """The track of a recording at times t (K,): poses alone, since nothing has recorded contacts."""
     q = recorded.states[:, :7].copy()
     for k in range(1, len(q)):

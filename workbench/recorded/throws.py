@@ -29,7 +29,7 @@ from workbench.recorded.tossed import MU, tossed
 from workbench.step import stepping
 from workbench.step.simulation import simulate
 from workbench.step.stepper import Stepper
-from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK, Functions, Settings
+from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK, Functions, StepSettings
 from workbench.step.whole import posing_failure, take_over
 
 CUBE = types.Array(types.float64, 3, "C")
@@ -40,7 +40,7 @@ CHUNK = 64
 """Throws between two reports of progress."""
 
 
-class Starts(NamedTuple):
+class ThrowStarts(NamedTuple):
     """What throws begin with: states (B, 13), mu and e (B, 2), and what the buffer of their core holds at first."""
 
     states: Array
@@ -48,7 +48,7 @@ class Starts(NamedTuple):
     core: Array
 
 
-STARTS = argument_type(Starts, MATRIX, MATRIX, VECTOR)
+STARTS = argument_type(ThrowStarts, MATRIX, MATRIX, VECTOR)
 
 
 @kernel(types.void(I64, STARTS, VECTOR, WORK, TRACK))
@@ -138,7 +138,7 @@ class Thrower:
         s = Stepper(c, self.h, self.normal, case.v_th)
         s.follow(case, subject.relaxation, self.substeps)
         law = np.stack(np.broadcast_arrays(mu, e, np.zeros(count))[:2], axis=1)
-        starts = Starts(np.array(states, dtype=float), law, s.core.buffer.copy())
+        starts = ThrowStarts(np.array(states, dtype=float), law, s.core.buffer.copy())
         chain = self.solver(subject)
         functions, settings = s.functions(case, chain.kernel), s.settings(chain)
         args = s.core.buffer, s.core, s.work, s.track, functions, settings
@@ -152,7 +152,9 @@ class Thrower:
                 progress(int(samples[a:b].sum()))
         return found, status
 
-    def _by_chain(self, s: Stepper, chain: Chain, functions: Functions, settings: Settings, states: Array) -> Status:
+    def _by_chain(
+        self, s: Stepper, chain: Chain, functions: Functions, settings: StepSettings, states: Array
+    ) -> Status:
         """A throw that its first method does not come to the end of: the steps that it fails at by what takes over.
 
         `states` (1 + samples, 13) get what follows the first; a throw ends where no method has an answer.

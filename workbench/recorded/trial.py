@@ -29,7 +29,7 @@ class TimeOverError(WorkbenchError):
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class RealityTrial:
     """What all subjects share: throws, recordings to identify by and to test on, bounds, and the time that ends it.
 
     mu, e    (lowest, highest) of the searches; e is zero where the normal law is not Moreau's
@@ -88,7 +88,7 @@ def recorded(recordings: tuple[Recording, ...]) -> Array:
     return found
 
 
-def tried(trial: Trial, subject: Subject) -> Outcome:
+def tried(trial: RealityTrial, subject: Subject) -> Outcome:
     """Identify and test one subject. Refusals, failures and the end of the time are an `Outcome` with a reason."""
     begun = time.monotonic()
 
@@ -107,7 +107,9 @@ def tried(trial: Trial, subject: Subject) -> Outcome:
         return Outcome(subject, str(error))
 
 
-def identified(trial: Trial, subject: Subject, in_time: Callable[[int], None]) -> tuple[float, float, Array, Array]:
+def identified(
+    trial: RealityTrial, subject: Subject, in_time: Callable[[int], None]
+) -> tuple[float, float, Array, Array]:
     """mu, e, and every point of the search with its losses.
 
     Raises WorkbenchError where it cannot predict enough of the tosses.
@@ -164,7 +166,7 @@ def _answered(status: np.ndarray) -> np.ndarray:
 
 
 def _tested(
-    trial: Trial, subject: Subject, mu: float, e: float, search: Array, losses: Array, begun: float,
+    trial: RealityTrial, subject: Subject, mu: float, e: float, search: Array, losses: Array, begun: float,
     in_time: Callable[[int], None],
 ) -> Outcome:  # fmt: skip
     truth, starts, samples = recorded(trial.test), starts_of(trial.test), samples_of(trial.test)

@@ -20,7 +20,7 @@ COUNTS = RUBBING, PLAIN, ALL, ENTRIES = range(4)
 the rows of contacts in one sparse matrix."""
 
 
-class Outline(NamedTuple):
+class ContactLayout(NamedTuple):
     """Of every contact its tangent axes (r, 2), whether it is closed, and how many unknowns and rows it has (r,)."""
 
     frame: Any
@@ -48,7 +48,7 @@ class Arrangement(NamedTuple):
     counts: Any
 
 
-class Beside(NamedTuple):
+class SingleRowData(NamedTuple):
     """What blocks of one row are made of: b_n, eps_n (r,) of contacts without directions; the rates and compliances of
     bilateral rows; those of dry friction, and its limits."""
 
@@ -61,9 +61,9 @@ class Beside(NamedTuple):
     limit: Any
 
 
-OUTLINE = argument_type(Outline, MATRIX, *(INDICES,) * 3)
+OUTLINE = argument_type(ContactLayout, MATRIX, *(INDICES,) * 3)
 ARRANGEMENT = argument_type(Arrangement, *(INDICES,) * 9)
-BESIDE = argument_type(Beside, *(VECTOR,) * 7)
+BESIDE = argument_type(SingleRowData, *(VECTOR,) * 7)
 
 
 @kernel(types.void(MATRIX, INDICES, PLACES, I64, I64, OUTLINE))

@@ -17,14 +17,14 @@ from workbench.mechanics.instant import Instant
 from workbench.problems.friction_problem import GlobalFrictionProblem
 
 
-class Exported(NamedTuple):
+class InstantProblem(NamedTuple):
     """The problem of an instant's contacts, contact by contact in its order, and what is otherwise in it, in words."""
 
     problem: GlobalFrictionProblem
     changes: list[str]
 
 
-def exported(s: Instant, recovery: float = np.inf) -> Exported:
+def exported(s: Instant, recovery: float = np.inf) -> InstantProblem:
     """The problem with d = 1 direction where no contact slides in two, else 2; overlaps undone at `recovery` at most.
 
     Raises DataError without contacts, and where contacts have a compliance or a restitution.
@@ -53,7 +53,7 @@ def exported(s: Instant, recovery: float = np.inf) -> Exported:
     problem = GlobalFrictionProblem.from_contacts(
         s.M, (put @ s.J).T, s.M @ s.v + s.h * s.f, put @ constant, mu, d, s.J_b.T, error
     )
-    return Exported(problem, _changes(s, contact, along, scale, mu, recovery))
+    return InstantProblem(problem, _changes(s, contact, along, scale, mu, recovery))
 
 
 def _changes(

@@ -14,8 +14,8 @@ from workbench.mechanics.core import Core
 from workbench.scenes.single import (
     BENT,
     COUPLED,
+    CoreOffsets,
     Given,
-    Places,
     all_coordinates,
     call_again,
     call_given,
@@ -41,7 +41,7 @@ class Kind:
         core.buffer[core.place("b_n").start :] = block.theta
         self.blank = core.buffer.copy()
         b, J, p_beyond, frame = (core.place(name).start for name in ("b", "J_n", "p_beyond", "frame"))
-        self.places = Places(b, J, p_beyond, frame, across=n)
+        self.places = CoreOffsets(b, J, p_beyond, frame, across=n)
         hooks = block.hooks
         self.memory = n if hooks.memory is None else hooks.memory
         self.numbers = np.array(hooks.numbers, dtype=float)

@@ -15,8 +15,8 @@ from workbench.problems.sets import DISC, NO_CONE
 from workbench.scenes.blocks import (
     COUNTS,
     Arrangement,
-    Beside,
-    Outline,
+    ContactLayout,
+    SingleRowData,
     arrange,
     draw,
     own_axes,
@@ -26,7 +26,7 @@ from workbench.scenes.blocks import (
 )
 from workbench.scenes.kinds import Group
 from workbench.scenes.memory import Memory
-from workbench.scenes.rows import Rows
+from workbench.scenes.rows import ContactRows
 
 
 class Layout:
@@ -36,11 +36,11 @@ class Layout:
     system its contacts without directions, bilateral rows and rows of dry friction.
     """
 
-    def __init__(self, s: Instant, rows: Rows, groups: list[Group]) -> None:
+    def __init__(self, s: Instant, rows: ContactRows, groups: list[Group]) -> None:
         self.instant, self.rows, self.groups, self.copies, self.main = s, rows, groups, 1, 0
         r, beside = s.contacts, s.g.size + s.limit.size
         order, block, target, jump, *sizes = np.empty((7, r), dtype=np.int64)
-        outline = Outline(np.empty((r, 2)), *sizes)
+        outline = ContactLayout(np.empty((r, 2)), *sizes)
         for g in groups:
             self.copies, self.main = g.kind.block.copies, g.kind.block.main
             draw(g.states, g.members, g.kind.places, *g.kind.size(self.copies), outline)
@@ -87,7 +87,7 @@ class Layout:
         """In all rows, of an answer x (X,)."""
         return blocks.impulses(x) + self.given
 
-    def _beside(self, recovery: float) -> Beside:
+    def _beside(self, recovery: float) -> SingleRowData:
         """What the blocks of one row are made of: contacts without directions, bilateral rows, dry friction."""
         s = self.instant
         b_n, eps_n = np.zeros((2, s.contacts))
@@ -95,7 +95,7 @@ class Layout:
             if not g.kind.d:
                 b_n[g.members], eps_n[g.members] = g.of("b_n")[:, 0], g.of("eps_n")[:, 0]
         c_b = s.r_b + np.clip(s.g / s.h, -recovery, recovery) if s.g.size else s.r_b
-        return Beside(b_n, eps_n, c_b, s.eps_b, s.r_f, s.eps_f, s.limit)
+        return SingleRowData(b_n, eps_n, c_b, s.eps_b, s.r_f, s.eps_f, s.limit)
 
     def _J(self) -> Any:
         """The rows of all blocks, of every copy of the system."""

@@ -21,7 +21,7 @@ from workbench.problems.mass import Mass, own_products
 I64 = types.int64
 
 
-class Rows(NamedTuple):
+class ContactRows(NamedTuple):
     """The contact rows of an instant: see the module; scale (R,), mu (r,)."""
 
     first: Any
@@ -33,7 +33,7 @@ class Rows(NamedTuple):
     mu: Array
 
 
-ROWS = argument_type(Rows, *(INDICES,) * 4, *(VECTOR,) * 3)
+ROWS = argument_type(ContactRows, *(INDICES,) * 4, *(VECTOR,) * 3)
 
 
 @kernel(types.void(INDICES, STORED, INDICES, INDICES, INDICES))
@@ -109,7 +109,7 @@ def moved(rows, v, u):
             u[a] = s
 
 
-def contact_rows(s: Instant) -> Rows:
+def contact_rows(s: Instant) -> ContactRows:
     """The contact rows of an instant."""
     first = s.first
     r, n = s.contacts, s.v.size
@@ -119,12 +119,12 @@ def contact_rows(s: Instant) -> Rows:
     scale, mu = np.empty(s.mu.size), np.empty(r)
     isotropic(first, s.mu, scale, mu)
     column, value = np.empty(start[-1], dtype=np.int64), np.empty(place[-1])
-    rows = Rows(first, start, column, place, value, scale, mu)
+    rows = ContactRows(first, start, column, place, value, scale, mu)
     fill_rows(J, rows, scratch)
     return rows
 
 
-def contact_products(rows: Rows, mass: Mass) -> np.ndarray:
+def contact_products(rows: ContactRows, mass: Mass) -> np.ndarray:
     """W_ii of every contact, (1 + d_i)^2 numbers each, flat."""
     sizes = np.diff(rows.first)
     W = np.empty(int((sizes * sizes).sum()))

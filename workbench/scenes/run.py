@@ -13,13 +13,13 @@ from workbench.mechanics.instant import Places
 from workbench.problems.solution import Status
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import Stepped
-from workbench.scenes.track import Step, Track, by_body, stacked
+from workbench.scenes.track import ContactsByBody, Track, by_body, stacked
 
 TOO_FAST = 1e6
 """Speed [m/s, rad/s] beyond which a run has exploded and ends."""
 
 
-class Stepper(Protocol):
+class SteppingScheme(Protocol):
     """What steps a scene: a formulation with a solver, at a step h [s]. A step may remember the one before it."""
 
     label: str
@@ -34,7 +34,7 @@ class Stepper(Protocol):
 
 
 def run(
-    scene: Scene, stepper: Stepper, steps: int, start: tuple[Array, Array] | None = None,
+    scene: Scene, stepper: SteppingScheme, steps: int, start: tuple[Array, Array] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Track:  # fmt: skip
     """So many steps of a scene from its start, or from other q and v, as far as every step is verified.
@@ -44,7 +44,7 @@ def run(
     """
     q, v = scene.start() if start is None else start
     stepper.begin()
-    kept, seconds = Recording(scene, q, v), 0.0
+    kept, seconds = TrackRecorder(scene, q, v), 0.0
     status, reason = Status.SOLVED, ""
     while kept.steps < steps:
         begun = clock()
@@ -66,13 +66,13 @@ def run(
     return replace(track, others=dict(getattr(stepper, "others", {})))
 
 
-class Recording:
+class TrackRecorder:
     """A run while it is made: states, poses, energies and what touches, step by step."""
 
     def __init__(self, scene: Scene, q: Array, v: Array) -> None:
         self.scene = scene
         self.states = [(q, v, *scene.poses(q), scene.energy(q, v))]
-        self.rows: list[tuple[Step, int, float, float, int]] = []
+        self.rows: list[tuple[ContactsByBody, int, float, float, int]] = []
 
     @property
     def steps(self) -> int:
@@ -87,7 +87,7 @@ class Recording:
         self.keep(x.q, x.v, row, given.contacts, x.residual, x.tolerance, x.iterations)
 
     def keep(
-        self, q: Array, v: Array, row: Step, contacts: int, residual: float, tolerance: float, iterations: int
+        self, q: Array, v: Array, row: ContactsByBody, contacts: int, residual: float, tolerance: float, iterations: int
     ) -> None:
         """A finished step by its state, what touched by body, and what it took."""
         self.rows.append((row, contacts, residual, tolerance, iterations))

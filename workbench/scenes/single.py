@@ -57,7 +57,7 @@ GIVEN_DATA = argument_type(
 )
 
 
-class Places(NamedTuple):
+class CoreOffsets(NamedTuple):
     """Where in a core's numbers b, J_n (with J_t behind it), p_beyond and frame begin, and how many numbers J_n has."""
 
     b: int
@@ -67,7 +67,7 @@ class Places(NamedTuple):
     across: int
 
 
-PLACES = argument_type(Places, *(I64,) * 5)
+PLACES = argument_type(CoreOffsets, *(I64,) * 5)
 
 
 @kernel(types.void(CORE, VECTOR, VECTOR))

@@ -21,7 +21,7 @@ from workbench.problems.solution import Status
 PAIRS = types.Array(types.int64, 2, "C")
 
 
-class Step(NamedTuple):
+class ContactsByBody(NamedTuple):
     """What touches in one step, by body (B, ...); forces are means over the step, world axes.
 
     Zero where a body touches nothing; the gap is NaN there, and so is the place where nothing presses.
@@ -65,7 +65,7 @@ class Track:
     """(K + 1, B, 4) unit quaternions, scalar first, body to world"""
     energy: Array
     """(K + 1,) mechanical energy [J]; NaN where the scene does not know it"""
-    steps: Step
+    steps: ContactsByBody
     """every step's rows, (K, B, ...)"""
     contacts: NDArray[np.int64]
     """(K,) contacts within the look-ahead, limits among them"""
@@ -105,12 +105,12 @@ class Touch(NamedTuple):
 
 
 TOUCH = argument_type(Touch, INDICES, VECTOR, VECTOR, VECTOR, MATRIX, PAIRS, MATRIX)
-STEP = argument_type(Step, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR)
+STEP = argument_type(ContactsByBody, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR)
 
 
 @kernel(types.void(types.float64, MATRIX, TOUCH, STEP))
 def add_up(h, centre, touch, found):
-    """The rows of `Step`, all zero and the gap inf at first."""
+    """The rows of `ContactsByBody`, all zero and the gap inf at first."""
     first, P, u, phi, point, pair, acts = touch
     wrench, place, load, gap, slide, slip, held = found
     on_contact, sliding, arm, moment = np.zeros(6), np.zeros(3), np.zeros(3), np.zeros(3)
@@ -157,7 +157,7 @@ def add_up(h, centre, touch, found):
 
 def by_body(
     bodies: int, centre: Array, places: Places, first: NDArray[np.int64], P: Array, u: Array, phi: Array, h: float
-) -> Step:
+) -> ContactsByBody:
     """The contacts of a step by body: `centre` of mass (B, 3) [m] at its start, impulses P (R,) [N s] in it, velocities
     u = J v+ (R,) at its end, gaps phi (r,) [m], and where the contacts are; rows as in `mechanics.instant.Instant`.
     """
@@ -171,15 +171,15 @@ def by_body(
     return found
 
 
-def stacked(rows: Sequence[Step], bodies: int) -> Step:
+def stacked(rows: Sequence[ContactsByBody], bodies: int) -> ContactsByBody:
     """The rows of K steps as one, (K, B, ...)."""
     if rows:
-        return Step(*(np.stack(x) for x in zip(*rows, strict=True)))
-    return Step(*(np.zeros((0, *x.shape)) for x in _nothing(bodies)))
+        return ContactsByBody(*(np.stack(x) for x in zip(*rows, strict=True)))
+    return ContactsByBody(*(np.zeros((0, *x.shape)) for x in _nothing(bodies)))
 
 
-def _nothing(bodies: int) -> Step:
+def _nothing(bodies: int) -> ContactsByBody:
     """The rows of a step in which nothing touches."""
     load, slip = np.zeros((2, bodies))
     nowhere, gap = np.full((bodies, 3), np.nan), np.full(bodies, np.nan)
-    return Step(np.zeros((bodies, 6)), nowhere, load, gap, np.zeros((bodies, 3)), slip, np.zeros(3))
+    return ContactsByBody(np.zeros((bodies, 6)), nowhere, load, gap, np.zeros((bodies, 3)), slip, np.zeros(3))

@@ -36,7 +36,7 @@ from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.solution import Status
 from workbench.step.record import columns
 from workbench.step.run import Run
-from workbench.step.run_of_parts import Places, RecordOfParts, RunOfParts
+from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
 from workbench.step.stepper import Stepper
 from workbench.step.stepping import FUNCTIONS, PASSES, SETTINGS, TRACK, begin_step, solve_passes, turn_back
 from workbench.step.whole import is_compiled, posing_failure
@@ -82,7 +82,7 @@ class Past(NamedTuple):
     guess: Array
 
 
-class Results(NamedTuple):
+class LocalStepResults(NamedTuple):
     """Coordinates after each local step, and its `Status`."""
 
     q: Array
@@ -90,7 +90,7 @@ class Results(NamedTuple):
 
 
 PAST = argument_type(Past, MATRIX, MATRIX, MATRIX, MATRIX)
-RESULTS = argument_type(Results, MATRIX, INDICES)
+RESULTS = argument_type(LocalStepResults, MATRIX, INDICES)
 
 
 # The next two are compiled as parts of `each`, and interpreted around a solver or a case that is not compiled.
@@ -166,7 +166,7 @@ def local_steps(
     statuses = np.array([p.statuses for p in parts])
     # The status of a step is that of the part that fared worst.
     order = np.where(statuses == SOLVED, 0, np.where(statuses == INACCURATE, 1, 2))
-    record: Any = RecordOfParts([p.record for p in parts], Places([p.case.size for p in parts]))
+    record: Any = RecordOfParts([p.record for p in parts], PartIndices([p.case.size for p in parts]))
     q = np.concatenate([p.after_q for p in parts], axis=1)
     others = dict(sum((Counter(p.others) for p in parts), Counter()))
     return LocalStepsOfParts(
@@ -188,7 +188,7 @@ def _of_whole(
     past = past_of(base, formulation, s)
     visited = np.arange(at[-1] + 1) if keeps_memory(c) and count else at
     wanted = np.isin(visited, at).astype(np.int64)
-    results = Results(np.full((count, past.q.shape[1]), np.nan), np.full(count, NOT_BEGUN))
+    results = LocalStepResults(np.full((count, past.q.shape[1]), np.nan), np.full(count, NOT_BEGUN))
     others: Counter[str] = Counter()
     solver, start, reason = in_steps(solver, c.kind), clock(), ""
     if count and is_compiled(case, solver, c.kind):

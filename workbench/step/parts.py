@@ -30,7 +30,7 @@ from workbench.problems.solution import Status
 from workbench.step import stepping
 from workbench.step.record import columns, width
 from workbench.step.run import Run
-from workbench.step.run_of_parts import Places, RecordOfParts, RunOfParts
+from workbench.step.run_of_parts import PartIndices, RecordOfParts, RunOfParts
 from workbench.step.stepper import Stepper
 from workbench.step.stepping import FUNCTIONS, SETTINGS, TRACK
 from workbench.step.whole import is_compiled, run_whole
@@ -41,7 +41,7 @@ AGREEMENT = 1e-12
 """Share of the largest entry up to which a part's data may differ from the whole's: both round."""
 
 
-class Starts(NamedTuple):
+class PartStarts(NamedTuple):
     """What parts begin with: q, v, data (parts, .), and what the buffer of their core holds at first."""
 
     q: Array
@@ -50,8 +50,9 @@ class Starts(NamedTuple):
     core: Array
 
 
-class Results(NamedTuple):
-    """rows (parts, steps + 1, width), effort (parts, steps, 2) as `Track`; status, finished steps `done` (parts,)."""
+class PartResults(NamedTuple):
+    """rows (parts, steps + 1, width), effort (parts, steps, 2) as `RunBuffer`; status and finished steps `done`
+    (parts,)."""
 
     rows: Array
     effort: np.ndarray
@@ -59,8 +60,8 @@ class Results(NamedTuple):
     done: np.ndarray
 
 
-STARTS = argument_type(Starts, MATRIX, MATRIX, MATRIX, VECTOR)
-RESULTS = argument_type(Results, CUBE, COUNTS, INDICES, INDICES)
+STARTS = argument_type(PartStarts, MATRIX, MATRIX, MATRIX, VECTOR)
+RESULTS = argument_type(PartResults, CUBE, COUNTS, INDICES, INDICES)
 
 
 @kernel(types.void(I64, I64, I64, STARTS, VECTOR, CORE, WORK, TRACK, FUNCTIONS, SETTINGS, RESULTS))
@@ -114,7 +115,7 @@ def run_parts(
         status, reason = max((r.status for r in runs), key=lambda s: s is not Status.SOLVED), ""
     runs = [replace(r, record=_first(r.record, k) if r.steps > k else r.record, compiled=None) for r in runs]
     one = runs[0]
-    record: Any = RecordOfParts([r.record for r in runs], Places([p.size for p in parts]))
+    record: Any = RecordOfParts([r.record for r in runs], PartIndices([p.size for p in parts]))
     return RunOfParts(
         case, formulation, one.solver, one.kind, one.tolerance, h, explicit, normal, relaxation, status, reason, steps,
         one.build_time, seconds, record, None, dict(sum((Counter(r.others) for r in runs), Counter())), tuple(runs),
@@ -154,8 +155,8 @@ def _run_kind(
     s.follow(parts[0], relaxation, steps)
     across = width(s.core, s.work, s.track.q.size, count * (steps + 1))
     q, v = (np.array(column) for column in zip(*(p.start() for p in others), strict=True))
-    starts = Starts(q, v, np.array([p.data() for p in others]), untouched)
-    results = Results(
+    starts = PartStarts(q, v, np.array([p.data() for p in others]), untouched)
+    results = PartResults(
         np.empty((count, steps + 1, across)), np.empty((count, steps, 2), dtype=np.int64),
         np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
     )  # fmt: skip
@@ -206,7 +207,7 @@ def must_be_apart(case: Case, parts: Sequence[Case]) -> None:
     for name, whole, those in (("q", q, [q for q, _ in starts]), ("v", v, [v for _, v in starts])):
         if not np.array_equal(whole, np.concatenate(those)):
             raise DataError(f"the start {name} of {case.name} is not that of its parts one after the other")
-    core, places = _filled(case, q, v), Places(sizes)
+    core, places = _filled(case, q, v), PartIndices(sizes)
     for k, part in enumerate(parts):
         own, its = _filled(part, *starts[k]), Core(part.size, 1.0, 0.0, part.v_th)
         its.v = starts[k][1]
@@ -235,7 +236,7 @@ def _filled(case: Case, q: Array, v: Array) -> Core:
     return core
 
 
-def _blocks(core: Core, places: Places, k: int) -> Iterator[tuple[str, Array]]:
+def _blocks(core: Core, places: PartIndices, k: int) -> Iterator[tuple[str, Array]]:
     """The entries of part k in what a case fills in, as views."""
     n, m, r, t = (rows[k] for rows in (places.velocities, places.constraints, places.normals, places.slides))
     for name, rows in (("J_b", m), ("J_n", r), ("J_t", t), ("M", n)):

@@ -7,13 +7,13 @@ import numpy as np
 from workbench.assemble.plan import Work
 from workbench.errors import DataError
 from workbench.mechanics.core import Core
-from workbench.step.stepping import Track
+from workbench.step.stepping import RunBuffer
 
 MEMORY = 2e9
 """Bytes that the record of one run may take."""
 
 
-class Record(NamedTuple):
+class RunRecord(NamedTuple):
     """States, impulses and the problems that were solved, K steps long.
 
     Impulses p_t and the Jacobians are in the case's own axes; M, q_, lower, upper, mu, z are those of the problem.
@@ -42,7 +42,7 @@ class Record(NamedTuple):
 
 
 def width(core: Core, work: Work, n_q: int, steps: int) -> int:
-    """Length of a row of `stepping.Track`; raises DataError where `steps` of them take more than `MEMORY`."""
+    """Length of a row of `stepping.RunBuffer`; raises DataError where `steps` of them take more than `MEMORY`."""
     length = n_q + core.recorded.size + work.recorded.size
     size = 8 * steps * length
     if size > MEMORY:
@@ -52,14 +52,14 @@ def width(core: Core, work: Work, n_q: int, steps: int) -> int:
     return length
 
 
-def record(core: Core, work: Work, track: Track, k: int) -> Record:
+def record(core: Core, work: Work, track: RunBuffer, k: int) -> RunRecord:
     """The first k steps of a run, which led to the state of `track`; there is a row more for that."""
     n_q, n = track.q.size, track.v.size
     track.rows[k, :n_q], track.rows[k, n_q : n_q + n] = track.q, track.v
     return columns(core, work, track, track.rows[: k + 1], track.effort[:k])
 
 
-def columns(core: Core, work: Work, track: Track, rows: np.ndarray, effort: np.ndarray) -> Record:
+def columns(core: Core, work: Work, track: RunBuffer, rows: np.ndarray, effort: np.ndarray) -> RunRecord:
     """The columns of k rows and of those behind them, which hold a state only; the others tell what they are."""
     n_q, n, k = track.q.size, track.v.size, len(effort)
 
@@ -71,7 +71,7 @@ def columns(core: Core, work: Work, track: Track, rows: np.ndarray, effort: np.n
         across = getattr(x, first).shape[-1]
         return found.reshape(k, found.shape[1] // max(across, 1), across)
 
-    return Record(
+    return RunRecord(
         q=rows[:, :n_q], v=rows[:, n_q : n_q + n], after=column(work, "out")[:, :n],
         p=column(work, "out", skip=n), mass=column(core, "M", rank=2), b=column(core, "b"),
         J=column(core, "J_n", "J_t", rank=2), J_b=column(core, "J_b", rank=2), rate=column(core, "b_n", "b_t"),

@@ -17,7 +17,7 @@ from workbench.mechanics.relaxation import Relaxation
 from workbench.problems.classes import LCP, MLCP, Array, ConicQP, CoulombNCP, Equations, Problem
 from workbench.problems.mixed import MixedNCP
 from workbench.problems.solution import Status
-from workbench.step.record import Record
+from workbench.step.record import RunRecord
 
 
 def make_problem(c: Compiled, M: Array, q: Array, lower: Array, upper: Array, mu: Array) -> Problem:
@@ -57,7 +57,7 @@ class Run:
     steps_wanted: int
     build_time: float
     solve_time: float
-    record: Record = field(repr=False)
+    record: RunRecord = field(repr=False)
     compiled: Compiled | None = field(repr=False, default=None)
     others: dict[str, int] = field(default_factory=dict)
 

@@ -15,14 +15,14 @@ from workbench.errors import DataError
 from workbench.judge import coulomb
 from workbench.mechanics.law import COULOMB
 from workbench.problems.classes import Array
-from workbench.step.record import MEMORY, Record
+from workbench.step.record import MEMORY, RunRecord
 from workbench.step.run import Run
 
 RESIDUALS = ("signorini", "cone", "dissipation", "natural_map", "law")
 """Of a `coulomb.Verdict`, one a step."""
 
 
-class Places:
+class PartIndices:
     """Where rows and velocities of the parts stand among those of the whole, of (n, m, r, d) in all."""
 
     def __init__(self, sizes: Sequence[tuple[int, int, int, int]]):
@@ -72,14 +72,14 @@ def _indices(place: Any) -> Any:
 
 
 class RecordOfParts:
-    """What `Record` holds, put together when asked for; the problem's numbers come part by part."""
+    """What `RunRecord` holds, put together when asked for; the problem's numbers come part by part."""
 
-    def __init__(self, records: Sequence[Record], places: Places):
+    def __init__(self, records: Sequence[RunRecord], places: PartIndices):
         self.records, self.places = tuple(records), places
 
     def __getattr__(self, name: str) -> Any:
-        if name not in Record._fields:
-            raise AttributeError(f"a record has no '{name}'; it has {', '.join(Record._fields)}")
+        if name not in RunRecord._fields:
+            raise AttributeError(f"a record has no '{name}'; it has {', '.join(RunRecord._fields)}")
         found = self._whole(name, [getattr(r, name) for r in self.records])
         setattr(self, name, found)
         return found
@@ -106,8 +106,8 @@ class RunOfParts(Run):
     parts: tuple[Run, ...] = field(repr=False, default=())
 
     @cached_property
-    def _places(self) -> Places:
-        return Places([p.case.size for p in self.parts])
+    def _places(self) -> PartIndices:
+        return PartIndices([p.case.size for p in self.parts])
 
     @cached_property
     def contact_impulse(self) -> Array:

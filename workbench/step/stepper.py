@@ -22,7 +22,7 @@ from workbench.problems.solution import Solution, Status
 from workbench.step import stepping
 from workbench.step.record import width
 from workbench.step.run import make_problem
-from workbench.step.stepping import Functions, Settings, Track
+from workbench.step.stepping import Functions, RunBuffer, StepSettings
 
 # The same functions, interpreted: handing a hook from Python to compiled code costs numba 0.1 ms, calling it does not.
 begin_step = python_of(stepping.begin_step)
@@ -80,13 +80,13 @@ class Stepper:
         none = np.zeros(0)
         q, v, data = (none, np.zeros(self.c.size[0]), none) if case is None else (*case.start(), case.data())
         across = width(self.core, self.work, q.size, steps)
-        self.track = t = Track(n_q=q.size, n_data=data.size, steps=steps + 1, width=across, **self._sizes)
+        self.track = t = RunBuffer(n_q=q.size, n_data=data.size, steps=steps + 1, width=across, **self._sizes)
         t.passes, t.q, t.v, t.data, t.relaxation = self.passes, q, v, data, relaxation.data()
         t.memory, t.own_start, t.numbers = np.nan, self.c.theta[self.c.own], self.c.hooks.numbers
 
     def begin_case(self, case: Case, k: int) -> None:
         """Step k of the case that is followed: its data, recorded, and the formulation's own."""
-        settings = Settings(self.estimate, self.c.plan.d, False, stepping.OTHER, 0.0, False)
+        settings = StepSettings(self.estimate, self.c.plan.d, False, stepping.OTHER, 0.0, False)
         begin_step(k, self.core, self.work, self.track, self.functions(case), settings)
 
     def begin(self) -> None:
@@ -108,11 +108,11 @@ class Stepper:
         """What a run of the case calls, with the kernel of a compiled solver."""
         return Functions(case.fill, case.advance, self.given, self.again, self.remember, self.lcp(solve), solve)
 
-    def settings(self, solver: Solver, explicit: bool = False) -> Settings:
+    def settings(self, solver: Solver, explicit: bool = False) -> StepSettings:
         """Those of a run with a solver, `explicit` of its position update; what a chain may mend ends a loop."""
         kind = stepping.RESIDUAL.get(self.c.kind, stepping.OTHER)
         strict = isinstance(solver, Chain)
-        return Settings(self.estimate, self.c.plan.d, bool(explicit), kind, float(solver.tolerance), strict)
+        return StepSettings(self.estimate, self.c.plan.d, bool(explicit), kind, float(solver.tolerance), strict)
 
     def pose(self) -> Status:
         """Stamp and eliminate: whether a problem now stands in the work arrays."""

@@ -82,7 +82,7 @@ RESIDUAL = {"LCP": BOUNDED, "MLCP": BOUNDED, "equations": BOUNDED, "conic QP": C
 """Class of problem: which residual is its own; problems of other classes have no compiled solver."""
 
 
-class Track(Packed):
+class RunBuffer(Packed):
     """What a compiled run carries along: its state (q, v), constants, memory, and its record, a row a step."""
 
     sizes = ("n_q", "n", "n_data", "n_memory", "n_own", "n_numbers", "steps", "width")
@@ -106,7 +106,7 @@ class Track(Packed):
         def __getattr__(self, name: str) -> Any: ...
 
 
-TRACK = Track.compiled
+TRACK = RunBuffer.compiled
 
 
 class Functions(NamedTuple):
@@ -121,7 +121,7 @@ class Functions(NamedTuple):
     solve: Any
 
 
-class Settings(NamedTuple):
+class StepSettings(NamedTuple):
     """What else distinguishes one run from another: how p_bar is estimated, tangents a contact, position update; the
     kind of problem, the residual up to which an answer is verified, and whether one that is not ends the loop."""
 
@@ -134,7 +134,7 @@ class Settings(NamedTuple):
 
 
 FUNCTIONS = argument_type(Functions, FILL_T, ADVANCE_T, GIVEN_T, AGAIN_T, REMEMBER_T, SOLVE_T, SOLVE_T)
-SETTINGS = argument_type(Settings, I64, I64, types.boolean, I64, types.float64, types.boolean)
+SETTINGS = argument_type(StepSettings, I64, I64, types.boolean, I64, types.float64, types.boolean)
 
 # The next five are compiled as parts of `run`, and interpreted around a solver or a case that is not compiled.
 

@@ -107,7 +107,7 @@ class StepFunctions(NamedTuple):
     solve: Any
 
 
-class Varied(NamedTuple):
+class VariedData(NamedTuple):
     """rows (B, .): the data that vary; at (.,): their places in the core's buffer; shared: all of it otherwise."""
 
     rows: Array
@@ -115,7 +115,7 @@ class Varied(NamedTuple):
     shared: Array
 
 
-class Results(NamedTuple):
+class SweepResults(NamedTuple):
     """out (B, n_o), counts (B, 3) of status, iterations and passes, residuals (B,)."""
 
     out: Array
@@ -124,8 +124,8 @@ class Results(NamedTuple):
 
 
 FUNCTIONS = argument_type(StepFunctions, GIVEN_T, AGAIN_T, SOLVE_T, SOLVE_T)
-VARIED = argument_type(Varied, MATRIX, INDICES, VECTOR)
-RESULTS = argument_type(Results, MATRIX, COUNTS, VECTOR)
+VARIED = argument_type(VariedData, MATRIX, INDICES, VECTOR)
+RESULTS = argument_type(SweepResults, MATRIX, COUNTS, VECTOR)
 
 
 @njit(inline="always")
@@ -204,7 +204,7 @@ def sweep(
     if reason:
         raise DataError(reason)
     n, m, r, d = system.size
-    results = Results(np.empty((B, n + r + d * r + m)), np.zeros((B, 3), dtype=np.int64), np.empty(B))
+    results = SweepResults(np.empty((B, n + r + d * r + m)), np.zeros((B, 3), dtype=np.int64), np.empty(B))
 
     def part(first: int, last: int) -> None:
         s: Stepper = filled(formulation, system, passes)
@@ -212,7 +212,7 @@ def sweep(
         at = np.concatenate([np.arange(len(buffer))[s.core.place(name)] for name in data])
         functions = StepFunctions(s.given, s.again, s.lcp(method.kernel), method.kernel)
         sweep_part(
-            first, last, Varied(rows, at, buffer.copy()), buffer, s.core, s.work, s.track, functions,
+            first, last, VariedData(rows, at, buffer.copy()), buffer, s.core, s.work, s.track, functions,
             s.settings(method), results,
         )  # fmt: skip
 
@@ -224,7 +224,7 @@ def sweep(
 
 
 def take_over(
-    formulation: Formulation, system: ContactSystem, data: dict[str, Array], passes: int, results: Results
+    formulation: Formulation, system: ContactSystem, data: dict[str, Array], passes: int, results: SweepResults
 ) -> dict[str, int]:
     """Solve the systems that the compiled method has not by its chain; how many every method has solved."""
     chain, others, lost = in_steps(AUTO, compiled(formulation, *system.size).kind), Counter[str](), 0

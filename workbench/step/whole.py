@@ -19,7 +19,7 @@ from workbench.step import stepping
 from workbench.step.record import record
 from workbench.step.run import Run
 from workbench.step.stepper import Stepper, end_step
-from workbench.step.stepping import Functions, Settings
+from workbench.step.stepping import Functions, StepSettings
 
 
 def run_whole(
@@ -97,7 +97,7 @@ def _compiled_loop(case, s, solver, explicit, steps, progress, others) -> tuple[
     return worst, "", steps
 
 
-def take_over(k: int, s: Stepper, solver: Solver, functions: Functions, settings: Settings) -> Solution:
+def take_over(k: int, s: Stepper, solver: Solver, functions: Functions, settings: StepSettings) -> Solution:
     """Step k by a chain, from the pass on that the compiled loop has not solved; ends the step if it has an answer."""
     solution, *effort = s.solve(solver, (s.track.effort[k, 0], s.track.effort[k, 1]))
     if solution.claimed in (Status.SOLVED, Status.INACCURATE):

@@ -16,7 +16,7 @@ SAMPLES = ("sobol", "lhs", "random")
 
 
 @dataclass(frozen=True)
-class Axis:
+class DesignAxis:
     """Quantities that go together, and the places they take: `values[i]` has a value for each of `names`."""
 
     names: tuple[str, ...]
@@ -48,7 +48,7 @@ class Sample:
     seed: int = 0
 
 
-def varied(name: str, values: Any) -> Axis | Range:
+def varied(name: str, values: Any) -> DesignAxis | Range:
     """An axis or range of one quantity.
 
     `values` are a sequence, or text: "0.1,0.3,0.5", "0.1:0.9:9" (nine values), "1e-3:1:4:log", and of a range to be
@@ -61,10 +61,10 @@ def varied(name: str, values: Any) -> Axis | Range:
     found = list(values) if np.ndim(values) else [values]
     if not found:
         raise DataError(f"{name} is to be varied, and no value is given")
-    return Axis((name,), tuple((_value(name, x),) for x in found))
+    return DesignAxis((name,), tuple((_value(name, x),) for x in found))
 
 
-def together(values: Mapping[str, Any]) -> Axis:
+def together(values: Mapping[str, Any]) -> DesignAxis:
     """An axis of several quantities that go together, all of them with as many values; raises DataError."""
     lists: dict[str, list[Any]] = {}
     for name, given in values.items():
@@ -72,7 +72,7 @@ def together(values: Mapping[str, Any]) -> Axis:
         if isinstance(axis, Range):
             raise DataError(f"{name} goes together with other quantities and needs its values, not a range")
         lists[name] = [x for (x,) in axis.values]
-    return Axis(tuple(lists), tuple(side_by_side(lists)))
+    return DesignAxis(tuple(lists), tuple(side_by_side(lists)))
 
 
 def side_by_side(lists: Mapping[str, Sequence[Any]]) -> list[tuple[Any, ...]]:
@@ -84,7 +84,7 @@ def side_by_side(lists: Mapping[str, Sequence[Any]]) -> list[tuple[Any, ...]]:
     return list(zip(*lists.values(), strict=True))
 
 
-def points(axes: Sequence[Axis], ranges: Sequence[Range], sample: Sample | None) -> list[dict[str, Any]]:
+def points(axes: Sequence[DesignAxis], ranges: Sequence[Range], sample: Sample | None) -> list[dict[str, Any]]:
     """All places of the axes, each with every point of the sample of the ranges; raises DataError."""
     names = [name for axis in axes for name in axis.names] + [r.name for r in ranges]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -125,9 +125,9 @@ def _sampled(ranges: Sequence[Range], sample: Sample) -> list[dict[str, float]]:
     return [dict(zip((r.name for r in ranges), map(float, row), strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _parsed(name: str, text: str) -> Axis | Range:
+def _parsed(name: str, text: str) -> DesignAxis | Range:
     if ":" not in text:
-        return Axis((name,), tuple((_value(name, part.strip()),) for part in text.split(",")))
+        return DesignAxis((name,), tuple((_value(name, part.strip()),) for part in text.split(",")))
     parts = text.split(":")
     log = parts[-1] == "log"
     parts = parts[:-1] if log else parts
@@ -140,7 +140,7 @@ def _parsed(name: str, text: str) -> Axis | Range:
     number = parse_entry(parts[2].strip(), name)
     if number != int(number) or not 2 <= number <= MOST_POINTS:
         raise DataError(f"{name}={text[:60]}: {parts[2]} values; a whole number from 2 to {MOST_POINTS} is needed")
-    return Axis((name,), tuple((float(x),) for x in found.at(np.linspace(0.0, 1.0, int(number)))))
+    return DesignAxis((name,), tuple((float(x),) for x in found.at(np.linspace(0.0, 1.0, int(number)))))
 
 
 def _range(name: str, low: float, high: float, log: bool) -> Range:

@@ -32,7 +32,7 @@ BROKEN = ("FAILED", "CRASHED", "TIME_LIMIT")
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class JournalEntry:
     """Where the rows of a run stand, when they were written [s since 1970], and how they ended.
 
     `failed` is a run with a row of `BROKEN`, `verified` one whose rows all are.
@@ -62,7 +62,7 @@ class Record:
 class Kept:
     """What the journals of a folder hold: the latest record of each key, and damaged lines by file."""
 
-    records: dict[str, Record] = field(default_factory=dict)
+    records: dict[str, JournalEntry] = field(default_factory=dict)
     damaged: dict[str, int] = field(default_factory=dict)
 
     def done(self, retry_failed: bool) -> set[str]:
@@ -91,7 +91,9 @@ def kept(folder: Path) -> Kept:
                         # Clocks may be put back, lines of a file stand in their order.
                         if before is None or before.path == path or before.at <= record["at"]:
                             verified = all(row.get("verified") for row in rows)
-                            found.records[record["key"]] = Record(path, start, record["at"], is_failed(rows), verified)
+                            found.records[record["key"]] = JournalEntry(
+                                path, start, record["at"], is_failed(rows), verified
+                            )
                     start += len(line)
         except OSError as error:
             raise _unreadable(path, error) from error

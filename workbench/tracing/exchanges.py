@@ -6,17 +6,17 @@ In a complementary basis either w_i or z_i is basic; where that one is negative,
 from flint import fmpq
 
 from workbench.tracing.tableau import System
-from workbench.tracing.trace import Step, Trace, listed
+from workbench.tracing.trace import PivotStep, Trace, listed
 
 
-def start(system: System) -> Step:
+def start(system: System) -> PivotStep:
     """z = 0: every w is basic."""
-    step = exchanged(system, Step(-1, system.basis_of(()), [], []), (), "w = q, z = 0")
+    step = exchanged(system, PivotStep(-1, system.basis_of(()), [], []), (), "w = q, z = 0")
     assert step is not None
     return step
 
 
-def exchanged(system: System, last: Step, indices: tuple[int, ...], rule: str) -> Step | None:
+def exchanged(system: System, last: PivotStep, indices: tuple[int, ...], rule: str) -> PivotStep | None:
     """The step that exchanges w_i and z_i for these indices; None where the basis is singular."""
     leaving = tuple(last.basis[i] for i in indices)
     entering = tuple(map(system.complement, leaving))
@@ -28,16 +28,16 @@ def exchanged(system: System, last: Step, indices: tuple[int, ...], rule: str) -
     z = [x if b >= n else fmpq(0) for b, x in zip(basis, values, strict=True)]
     w = [x if b < n else fmpq(0) for b, x in zip(basis, values, strict=True)]
     infeasible = tuple(i for i, x in enumerate(values) if x < 0)
-    return Step(last.number + 1, basis, z, w, entering, leaving, infeasible=infeasible, rule=rule)
+    return PivotStep(last.number + 1, basis, z, w, entering, leaving, infeasible=infeasible, rule=rule)
 
 
-def unfinished(solver: str, system: System, steps: list[Step], most: int) -> Trace:
+def unfinished(solver: str, system: System, steps: list[PivotStep], most: int) -> Trace:
     """The end after as many exchanges as were allowed."""
     wrong = listed(steps[-1].infeasible)
     return Trace(solver, system, steps, "stopped", f"{wrong} is infeasible after {most} exchanges")
 
 
-def singular(solver: str, system: System, steps: list[Step]) -> Trace:
+def singular(solver: str, system: System, steps: list[PivotStep]) -> Trace:
     """The end where the single exchange of least index leads to a singular basis."""
     i = steps[-1].infeasible[0]
     there = sorted({*system.index_set(steps[-1].basis)} ^ {i})

@@ -13,7 +13,7 @@ from flint import fmpq_mat
 from workbench.algorithms.judice_pires import PATIENCE
 from workbench.tracing.exchanges import exchanged, singular, start, unfinished
 from workbench.tracing.tableau import System, Vector
-from workbench.tracing.trace import Step, Trace, listed, solved
+from workbench.tracing.trace import PivotStep, Trace, listed, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
@@ -38,6 +38,9 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
             return singular("judice-pires", system, steps)
         if step is None:
             rule = f"block {listed(last.infeasible)} leads to a singular basis and is taken back"
-            step, patience = Step(last.number + 1, last.basis, last.z, last.w, infeasible=last.infeasible, rule=rule), 0
+            step, patience = (
+                PivotStep(last.number + 1, last.basis, last.z, last.w, infeasible=last.infeasible, rule=rule),
+                0,
+            )
         steps.append(step)
     return solved("judice-pires", system, steps)

@@ -14,7 +14,7 @@ Source: E. L. Keller, Mathematical Programming 5 (1973); CPS section 4.3.
 from flint import fmpq, fmpq_mat
 
 from workbench.tracing.tableau import System, Vector
-from workbench.tracing.trace import Ray, Step, Trace, listed, proves_no_solution, rows, solved
+from workbench.tracing.trace import PivotStep, Ray, Trace, listed, proves_no_solution, rows, solved
 
 
 def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
@@ -52,7 +52,7 @@ def trace(M: fmpq_mat, q: Vector, most: int) -> Trace:
     return solved("keller", system, steps)
 
 
-def _most_promising(system: System, step: Step) -> int:
+def _most_promising(system: System, step: PivotStep) -> int:
     """The infeasible index with the largest w_i^2 / M_ii, infinite where M_ii is not positive; the first of equals."""
     M, w = system.M, step.w
     return max(step.infeasible, key=lambda i: (M[i, i] <= 0, w[i] ** 2 / M[i, i] if M[i, i] > 0 else 0))
@@ -67,14 +67,14 @@ def _ratios(system: System, column: Vector, basic: list[int], z: Vector, w: Vect
 def _step(
     system: System, number: int, basic: list[int], z: Vector, rule: str, entering: tuple[int, ...] = (),
     leaving: tuple[int, ...] = (), driven: int | None = None, ratios: tuple[tuple[int, fmpq], ...] = (),
-) -> Step:  # fmt: skip
+) -> PivotStep:  # fmt: skip
     w = rows(system, z)
     infeasible = tuple(i for i, x in enumerate(w) if x < 0)
     basis = system.basis_of(basic)
-    return Step(number, basis, z, w, entering, leaving, driven, ratios, infeasible=infeasible, rule=rule)
+    return PivotStep(number, basis, z, w, entering, leaving, driven, ratios, infeasible=infeasible, rule=rule)
 
 
-def _unbounded(system: System, steps: list[Step], i: int, dz: Vector, curvature: fmpq) -> Trace:
+def _unbounded(system: System, steps: list[PivotStep], i: int, dz: Vector, curvature: fmpq) -> Trace:
     """The end where nothing stops z_i."""
     because = f"nothing is zero however far z_{i} grows"
     if curvature < 0:

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from flint import fmpq, fmpq_mat
 
 from workbench.tracing.tableau import System, Tableau, Vector
-from workbench.tracing.trace import Ray, Step, Trace, proves_no_solution, solved
+from workbench.tracing.trace import PivotStep, Ray, Trace, proves_no_solution, solved
 
 TIES = ("lexicographic", "first")
 
@@ -79,7 +79,7 @@ def _chosen(tableau: Tableau, basis: Sequence[int], divisors: Sequence, tied: li
 def _step(
     system: System, number: int, basis: Sequence[int], entering: int | None = None, leaving: int = 0,
     ratios: Sequence[tuple[int, fmpq]] = (), rule: str = "",
-) -> Step:  # fmt: skip
+) -> PivotStep:  # fmt: skip
     tableau = system.tableau(basis)
     assert tableau is not None
     x = [fmpq(0)] * (2 * system.n + 1)
@@ -87,11 +87,11 @@ def _step(
         x[b] = value
     w, z, t = x[: system.n], x[system.n : system.t], x[system.t]
     if entering is None:
-        return Step(0, tuple(basis), z, w, t=t, infeasible=tuple(i for i, y in enumerate(w) if y < 0), rule=rule)
-    return Step(number, tuple(basis), z, w, (entering,), (leaving,), entering, tuple(ratios), t, rule=rule)
+        return PivotStep(0, tuple(basis), z, w, t=t, infeasible=tuple(i for i, y in enumerate(w) if y < 0), rule=rule)
+    return PivotStep(number, tuple(basis), z, w, (entering,), (leaving,), entering, tuple(ratios), t, rule=rule)
 
 
-def _on_ray(system: System, steps: Sequence[Step], tableau: Tableau, entering: int) -> Trace:
+def _on_ray(system: System, steps: Sequence[PivotStep], tableau: Tableau, entering: int) -> Trace:
     """The path's end where nothing stops the entering unknown."""
     change = dict(zip(tableau.basic, tableau.column(entering), strict=True)) | {entering: fmpq(1)}
     dz = [change.get(system.n + i, fmpq(0)) for i in range(system.n)]

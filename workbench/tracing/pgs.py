@@ -15,7 +15,7 @@ from flint import fmpq, fmpq_mat
 from workbench.algorithms.pgs import TOLERANCE
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.tracing.tableau import System, Vector
-from workbench.tracing.trace import Sweep, Trace, is_solution
+from workbench.tracing.trace import GaussSeidelSweep, Trace, is_solution
 
 
 def trace(M: fmpq_mat, q: Vector, most: int, exact: bool = False) -> Trace:
@@ -42,7 +42,7 @@ def trace(M: fmpq_mat, q: Vector, most: int, exact: bool = False) -> Trace:
 
 
 def swept(M: Sequence[Sequence], q: Sequence, z: Sequence, move: bool) -> tuple[list, float]:
-    """z after one sweep and how far that is, relative (`Sweep`); not `move`: all rows from z itself (Jacobi).
+    """z after one sweep and its relative change (`GaussSeidelSweep`); not `move`: all rows from z itself (Jacobi).
 
     Numbers are doubles, or fractions. The sums go in the order of the compiled ones.
     """
@@ -65,6 +65,6 @@ def swept(M: Sequence[Sequence], q: Sequence, z: Sequence, move: bool) -> tuple[
     return after, math.sqrt(nearest_double(share) if isinstance(share, fmpq) else share)
 
 
-def _sweep(number: int, M: Sequence[Sequence], q: Sequence, z: list, change: float | None) -> Sweep:
+def _sweep(number: int, M: Sequence[Sequence], q: Sequence, z: list, change: float | None) -> GaussSeidelSweep:
     w = [sum((a * x for a, x in zip(row, z, strict=True)), b) for row, b in zip(M, q, strict=True)]
-    return Sweep(number, z, w, change, swept(M, q, z, move=False)[1])
+    return GaussSeidelSweep(number, z, w, change, swept(M, q, z, move=False)[1])

@@ -9,7 +9,7 @@ from workbench.tracing.tableau import System, Tableau, Vector
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class PivotStep:
     """One pivot, or one exchange of several pairs; number 0 is the start.
 
     `entering` and `leaving` are the unknowns that became basic and nonbasic, `driven` the one whose growth chose them,
@@ -31,7 +31,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class GaussSeidelSweep:
     """One sweep of projected Gauss-Seidel; number 0 is the start.
 
     z and w (n,) after it, doubles or fractions; `change` is how far it moved z and `residual` the natural map, both in
@@ -64,7 +64,7 @@ class Trace:
 
     solver: str
     system: System
-    steps: Sequence[Step] | Sequence[Sweep]
+    steps: Sequence[PivotStep] | Sequence[GaussSeidelSweep]
     outcome: str
     because: str = ""
     z: list | None = None
@@ -73,14 +73,14 @@ class Trace:
     again: int | None = None
 
     @property
-    def pivots(self) -> list[Step]:
+    def pivots(self) -> list[PivotStep]:
         """The steps of a pivoting method; none of one that sweeps."""
-        return [step for step in self.steps if isinstance(step, Step)]
+        return [step for step in self.steps if isinstance(step, PivotStep)]
 
     @property
-    def sweeps(self) -> list[Sweep]:
+    def sweeps(self) -> list[GaussSeidelSweep]:
         """The sweeps of a method that sweeps; none of one that pivots."""
-        return [step for step in self.steps if isinstance(step, Sweep)]
+        return [step for step in self.steps if isinstance(step, GaussSeidelSweep)]
 
     def tableau(self, number: int) -> Tableau:
         """The tableau after a pivot; IndexError where there was none of this number."""
@@ -107,7 +107,7 @@ def proves_no_solution(system: System, x: Vector) -> bool:
     return against and min(x) >= 0 and sum((a * b for a, b in zip(system.q, x, strict=True)), fmpq(0)) < 0
 
 
-def solved(solver: str, system: System, steps: Sequence[Step]) -> Trace:
+def solved(solver: str, system: System, steps: Sequence[PivotStep]) -> Trace:
     """A trace that ends on a solution; an assertion fails if it is none."""
     z = steps[-1].z
     assert is_solution(system, z), f"{solver}: {z} is no solution"

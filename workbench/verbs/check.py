@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.builtin.reports.text.check import to_text
-from workbench.diagnostics.check import Progress
 from workbench.diagnostics.check import check as check_matrix
 from workbench.engine.interpreted import interpreting
 from workbench.engine.timing import clock
@@ -21,6 +20,7 @@ from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Case
 from workbench.problems.classes import LCP, MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.progress import ProgressCallback
 from workbench.readers.files import ENDINGS, names_in, read_problem_file
 from workbench.readers.matrix import Matrix, exact_doubles, matrix_of
 from workbench.readers.npz import FileProblem
@@ -291,7 +291,9 @@ def _is_matrix(path: Path) -> bool:
     return rows == columns
 
 
-def check_problem(name: str, M: Matrix, q: Matrix | None, seconds: float, progress: Progress | None = None) -> Checked:
+def check_problem(
+    name: str, M: Matrix, q: Matrix | None, seconds: float, progress: ProgressCallback | None = None
+) -> Checked:
     """The same for a matrix with its entries as written, and q (n, 1) where there is one."""
     rows, columns = M.values.shape
     if rows != columns:

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.comparison.cases import compare as compare_case
 from workbench.comparison.files import compare_problem
-from workbench.comparison.jobs import Progress, Settings, reference_of
+from workbench.comparison.jobs import Settings, reference_of
 from workbench.comparison.result import Comparison
 from workbench.comparison.scenes.compare import compare as compare_scene
 from workbench.errors import ModellingError, WorkbenchError
@@ -21,6 +21,7 @@ from workbench.mechanics.relaxation import Relaxation
 from workbench.output import page_path, provenance, replaced
 from workbench.problems.classes import MLCP
 from workbench.problems.friction_problem import FrictionProblem, GlobalFrictionProblem
+from workbench.progress import ProgressCallback
 from workbench.readers.files import ENDINGS, read_problem_file
 from workbench.verbs.find import (
     find_case,
@@ -120,7 +121,7 @@ def compare(
     what: Any, formulations: Any = None, *, solvers: Any = (), metrics: Any = None, steps: Any = None,
     duration: float | None = None, reference_step: float | None = None, explicit: bool = False,
     normal: str | None = None, relaxation: Relaxation | str | None = None, seconds: float | None = None,
-    progress: Progress | None = None, workers: int = 1,
+    progress: ProgressCallback | None = None, workers: int = 1,
 ) -> Compared:  # fmt: skip
     """Step a case or scene, or solve a friction problem, under formulations, and judge them against exact Coulomb
     friction.
@@ -191,7 +192,7 @@ def compare(
 
 def _scene(
     what: Any, formulations: Any, solvers: Any, metrics: Any, steps: Any, duration: float | None,
-    reference_step: float | None, progress: Progress | None, workers: int,
+    reference_step: float | None, progress: ProgressCallback | None, workers: int,
 ) -> Compared:  # fmt: skip
     """The comparison of a scene; without formulations all of the workbench that are local to their contacts, and its
     engines."""

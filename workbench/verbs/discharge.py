@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.builtin.cases.hopper import Hopper
 from workbench.builtin.reports.text.discharge import sentences
-from workbench.comparison.scenes.discharge import Discharge, Progress
+from workbench.comparison.scenes.discharge import Discharge
 from workbench.comparison.scenes.discharge import discharge as all_runs
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.output import provenance
+from workbench.progress import ProgressCallback
 from workbench.verbs.flow import ROUGHNESS, SEEDS, TOLERANCE, planned
 from workbench.verbs.results import Result
 
@@ -40,7 +41,7 @@ class DischargeResult(Result):
 
     @property
     def laws(self) -> pd.DataFrame:
-        """C and k with their intervals; see `workbench.comparison.scenes.discharge.Law`."""
+        """C and k with their intervals; see `workbench.comparison.scenes.discharge.BeverlooFit`."""
         return self.runs.laws
 
     @property
@@ -64,7 +65,8 @@ class DischargeResult(Result):
 def discharge(
     openings: Sequence[float] = OPENINGS, formulations: Sequence[str | Formulation] = ("coulomb", "ccp"), *,
     values: Mapping[str, float] | None = None, mu: Sequence[float] = (0.5,), steps: Sequence[float] = (4e-3,),
-    seeds: int = SEEDS, duration: float = DURATION, tolerance: float = TOLERANCE, progress: Progress | None = None,
+    seeds: int = SEEDS, duration: float = DURATION, tolerance: float = TOLERANCE,
+    progress: ProgressCallback | None = None,
 ) -> DischargeResult:  # fmt: skip
     """Run the hopper with several openings [m], and fit Beverloo's law to its discharge, with intervals of C and k.
 

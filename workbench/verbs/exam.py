@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -18,10 +18,11 @@ from workbench.exams.examine import Exam, examine
 from workbench.exams.experiments import EXPERIMENTS, VERSION
 from workbench.exams.plays import Play, played, plays, record_of
 from workbench.exams.record import Record
-from workbench.exams.subject import ENGINES, EngineSubject, FormulationSubject, Subject
+from workbench.exams.subject import ENGINES, EngineSubject, ExamSubject, FormulationSubject
 from workbench.exams.trial import Trial
 from workbench.language.formulation import Formulation
 from workbench.output import provenance, write_json
+from workbench.progress import ProgressCallback
 from workbench.studies.sources import digest_of
 from workbench.studies.units import kept_or_made
 from workbench.verbs.find import find_formulation
@@ -88,7 +89,7 @@ class ExamResult(Result):
 def exam(
     subjects: Sequence[str | Formulation] = (), *, experiments: Sequence[str] = (), steps: Sequence[float] = (1e-3,),
     python: Sequence[str] = (), folder: str | Path | None = None, workers: int = 1,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> ExamResult:  # fmt: skip
     """Let formulations and engines play experiments whose outcome theory knows, with steps [s].
 
@@ -139,10 +140,10 @@ def _key(play: Play) -> str:
     return sha256(repr(facts).encode()).hexdigest()[:32]
 
 
-def _subjects(wanted: Sequence[str | Formulation], pythons: Sequence[str]) -> tuple[list[Subject], list[str]]:
+def _subjects(wanted: Sequence[str | Formulation], pythons: Sequence[str]) -> tuple[list[ExamSubject], list[str]]:
     """Who sits the exam, formulations first; and why engines do not that nobody asked for by a name of theirs."""
     names = list(wanted) or [*(x for x in FORMULATIONS.names if x not in SLOW), *ENGINES]
-    found: list[Subject] = []
+    found: list[ExamSubject] = []
     absent: dict[str, str] = {}
     try:
         for name in names:
@@ -171,7 +172,7 @@ def _engines(name: str | Formulation) -> list[str]:
     return [x for x in ENGINES if name in (x, x.partition("/")[0])]
 
 
-def _engine(name: str, pythons: Sequence[str]) -> Subject:
+def _engine(name: str, pythons: Sequence[str]) -> ExamSubject:
     """The engine in the first Python that has it."""
     for python in pythons[:-1]:
         try:

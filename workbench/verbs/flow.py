@@ -10,14 +10,15 @@ from workbench.algorithms.in_turn import InTurn
 from workbench.algorithms.spheres import SOLVER
 from workbench.builtin.cases import SCENES
 from workbench.builtin.reports.text.flow import sentences
-from workbench.comparison.scenes.flow import Flow, MakeStepper, Progress
+from workbench.comparison.scenes.flow import Flow, MakeStepper
 from workbench.comparison.scenes.flow import flow as all_runs
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.output import provenance
+from workbench.progress import ProgressCallback
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.scene import Grains
-from workbench.scenes.run import Stepper
+from workbench.scenes.run import SteppingScheme
 from workbench.scenes.stepper import SceneStepper
 from workbench.verbs.find import find_formulations, find_solver
 from workbench.verbs.results import Result
@@ -86,7 +87,7 @@ def flow(
     what: str | SceneCase | type[SceneCase], formulations: Sequence[str | Formulation] = ("coulomb", "ccp"), *,
     values: Mapping[str, float] | None = None, mu: Sequence[float] = (0.1, 0.5),
     steps: Sequence[float] = (4e-3, 2e-3, 1e-3), seeds: int = SEEDS, duration: float | None = None,
-    roughness: float = ROUGHNESS, tolerance: float = TOLERANCE, progress: Progress | None = None,
+    roughness: float = ROUGHNESS, tolerance: float = TOLERANCE, progress: ProgressCallback | None = None,
 ) -> FlowResult:  # fmt: skip
     """Run a scene of grains under formulations, over friction coefficients and steps [s], and compare statistics.
 
@@ -111,7 +112,7 @@ def flow(
     return FlowResult(made, {"duration": duration, "seeds": int(seeds), "roughness": roughness, "tolerance": tolerance})
 
 
-class Plan(NamedTuple):
+class FlowPlan(NamedTuple):
     """What runs are made of, checked: the largest step first."""
 
     case: SceneCase
@@ -124,7 +125,7 @@ class Plan(NamedTuple):
 def planned(
     what: str | SceneCase | type[SceneCase], formulations: Sequence[str | Formulation],
     values: Mapping[str, float] | None, mu: Sequence[float], steps: Sequence[float], seeds: int, tolerance: float,
-) -> Plan:  # fmt: skip
+) -> FlowPlan:  # fmt: skip
     """The scene with its parameters, what is run, and what steps it; raises WorkbenchError for what makes no runs."""
     found = SCENES.find(what) if isinstance(what, str) else what
     case = found() if isinstance(found, type) else found
@@ -140,8 +141,8 @@ def planned(
     others = [find_solver(name).adjusted(accepted, most) for name, most in AFTER.items()]  # type: ignore[attr-defined]
     solver = InTurn([replace(SOLVER, stop=tolerance, tolerance=accepted, most=MOST), *others], accepted)
 
-    def stepper(scene: Grains, f: Formulation, h: float) -> Stepper:
+    def stepper(scene: Grains, f: Formulation, h: float) -> SteppingScheme:
         return SceneStepper(scene, f, h, solver=solver if f.name in ("coulomb", "ccp") else None)
 
     case = case.with_parameters(**(values or {}))
-    return Plan(case, find_formulations(list(formulations)), list(mu), sorted(steps, reverse=True), stepper)
+    return FlowPlan(case, find_formulations(list(formulations)), list(mu), sorted(steps, reverse=True), stepper)

@@ -14,11 +14,12 @@ import numpy as np
 from workbench.builtin.reports.text.painleve import as_data, in_words, to_text
 from workbench.diagnostics.painleve import Painleve, of_case
 from workbench.diagnostics.painleve_contacts import Alternatives, alternatives
-from workbench.diagnostics.painleve_map import Progress, RegimeMap, axis, regime_map
+from workbench.diagnostics.painleve_map import RegimeMap, axis, regime_map
 from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
 from workbench.mechanics.case import Case
 from workbench.output import provenance
+from workbench.progress import ProgressCallback
 from workbench.readers.numbers import exact_number
 from workbench.sliding.state import State, coordinates
 from workbench.verbs.find import find_case
@@ -93,7 +94,7 @@ class Regimes(Result):
 def painleve(
     case: str | Case, given: Mapping[str, Any] | None = None, *, q: Any = None, v: Any = None, at: float | None = None,
     slip: float | Sequence[float] | None = None, x: tuple[str, Any] | None = None, y: tuple[str, Any] | None = None,
-    seconds: float = 60.0, progress: Progress | None = None,
+    seconds: float = 60.0, progress: ProgressCallback | None = None,
 ) -> Regimes:  # fmt: skip
     """Regime, P verdict, critical friction and Proposition 1 of the contacts that slide, at the start of a case.
 

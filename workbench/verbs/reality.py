@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from pathlib import Path
@@ -16,13 +16,14 @@ from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.relaxation import RIGID, Relaxation
 from workbench.output import provenance
+from workbench.progress import ProgressCallback
 from workbench.recorded.findings import Findings, findings
 from workbench.recorded.folder import Recordings, read_folder
 from workbench.recorded.kept import key_of, outcome_of, tried_as_text
 from workbench.recorded.noise import noise_of
 from workbench.recorded.replay import replay, typical
 from workbench.recorded.throws import Subject, Thrower
-from workbench.recorded.trial import Outcome, Trial
+from workbench.recorded.trial import Outcome, RealityTrial
 from workbench.studies.units import kept_or_made
 from workbench.verbs.find import find_case, find_formulation, find_formulations, find_relaxation
 from workbench.verbs.results import Result
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from workbench.comparison.motion import Motion
 
-Progress = Callable[[str, int, int], None]
 EXACT = "coulomb"
 MOST_TRACKS = 8
 """Predictions that are shown beside a recording."""
@@ -45,7 +45,7 @@ class RealityResult(Result):
     """`subjects`, a row each; `noise` of the recordings, `outcomes` with every error of every toss."""
 
     recordings: Recordings = field(repr=False)
-    trial: Trial = field(repr=False)
+    trial: RealityTrial = field(repr=False)
     outcomes: tuple[Outcome, ...] = field(repr=False)
     findings: Findings = field(repr=False)
     settings: Mapping[str, Any] = field(repr=False)
@@ -97,7 +97,7 @@ def reality(
     rows: Sequence[str] = ("rigid", "relaxed"), relaxation: str | Relaxation | None = None, share: float = 0.25,
     step: float | None = None, normal: str = "moreau", mu: tuple[float, float] = (0.0, 0.6),
     e: tuple[float, float] = (0.0, 0.6), members: int = 8, seconds: float | None = None,
-    kept: str | Path | None = None, workers: int = 1, progress: Progress | None = None,
+    kept: str | Path | None = None, workers: int = 1, progress: ProgressCallback | None = None,
 ) -> RealityResult:  # fmt: skip
     """Identify mu and e of every formulation on a share of recorded motions, and predict the others.
 
@@ -131,7 +131,7 @@ def reality(
 def _trial(
     found: Recordings, share: float, step: float | None, normal: str, mu: tuple[float, float],
     e: tuple[float, float], members: int, seconds: float | None,
-) -> Trial:  # fmt: skip
+) -> RealityTrial:  # fmt: skip
     if not 0 < share < 1:
         raise WorkbenchError(f"share = {share:g}; a number between 0 and 1 is needed")
     for name, (low, high), most in (("mu", mu, 10.0), ("e", e, 1.0)):
@@ -160,7 +160,7 @@ def _trial(
     body = found.description.body
     chosen = set(train.astype(int).tolist())
     noise = noise_of(found.recordings, body)
-    return Trial(
+    return RealityTrial(
         Thrower(body, interval / substeps, substeps, normal),
         tuple(r for i, r in enumerate(found.recordings) if i in chosen),
         tuple(r for i, r in enumerate(found.recordings) if i not in chosen),
@@ -183,7 +183,7 @@ def _subjects(wanted: Sequence[str | Formulation] | None, rows: Sequence[str], r
 
 
 def _outcomes(
-    trial: Trial, subjects: list[Subject], folder: Path | None, workers: int, progress: Progress | None
+    trial: RealityTrial, subjects: list[Subject], folder: Path | None, workers: int, progress: ProgressCallback | None
 ) -> list[Outcome]:
     """Those that the folder has, and the others, made one after the other in this process, or in several at once."""
     # Starts err in the same way for all: one ensemble tells what that makes.

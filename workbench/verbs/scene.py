@@ -13,7 +13,7 @@ from workbench.scenes.case import SceneCase
 from workbench.scenes.scene import Scene
 
 if TYPE_CHECKING:
-    from workbench.comparison.scenes.runs import Engine
+    from workbench.comparison.scenes.runs import SceneEngine
 
 MODELS = (".xml", ".mjcf", ".urdf", ".mjb")
 """Endings of files that hold models of MuJoCo or URDF."""
@@ -79,7 +79,7 @@ def duration_of(what: Any) -> float:
     return float(getattr(case, "duration", DURATION))
 
 
-def find_engine(wanted: str, found: Scene) -> Engine:
+def find_engine(wanted: str, found: Scene) -> SceneEngine:
     """The engine engine:mujoco, or engine:mujoco,timeconst=0.002,cone=elliptic, on a scene from a model's file.
 
     Raises WorkbenchError for another name or option, or a scene that is no model of MuJoCo.
@@ -101,7 +101,7 @@ def find_engine(wanted: str, found: Scene) -> Engine:
     return MujocoEngine(found, **given)
 
 
-def engines_of(found: Scene) -> tuple[Engine, ...]:
+def engines_of(found: Scene) -> tuple[SceneEngine, ...]:
     """The engines that a scene comes with."""
     from workbench.scenes.mujoco.scene import MujocoScene
 

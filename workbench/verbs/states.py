@@ -1,7 +1,5 @@
 """A state of a case to look at: coordinates and velocities of one's own, or a moment of the reference run."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from workbench.comparison.jobs import Settings
@@ -10,6 +8,7 @@ from workbench.engine.timing import clock
 from workbench.errors import WorkbenchError
 from workbench.escalation import default_solver
 from workbench.mechanics.case import Case
+from workbench.progress import ProgressCallback
 from workbench.sliding.state import State, filled
 from workbench.step.simulation import simulate
 from workbench.verbs.find import find_formulation
@@ -17,11 +16,8 @@ from workbench.verbs.find import find_formulation
 LOADED = 1e-9
 """Share of the largest impulse of a step from which on a contact counts as loaded."""
 
-Progress = Callable[[str, int, int], None]
-"""What is done, how much of it, of how much."""
 
-
-def state_of_run(case: Case, at: float, state: State, progress: Progress | None, end: float) -> State:
+def state_of_run(case: Case, at: float, state: State, progress: ProgressCallback | None, end: float) -> State:
     """The state after `at` seconds of the reference run; closed are the contacts that its last step loaded.
 
     `progress` hears "run", how many steps are done, and of how many; `end` is by `clock()`. Raises WorkbenchError for a

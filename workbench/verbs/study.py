@@ -18,7 +18,7 @@ from workbench.comparison.result import chosen_metrics
 from workbench.errors import WorkbenchError
 from workbench.mechanics.relaxation import Relaxation
 from workbench.output import provenance, write_json
-from workbench.studies.design import Axis, Range, Sample, points, together, varied
+from workbench.studies.design import DesignAxis, Range, Sample, points, together, varied
 from workbench.studies.executors import pool_of
 from workbench.studies.journal import Kept
 from workbench.studies.long_table import LongTable
@@ -163,7 +163,7 @@ def study(
     return result
 
 
-def _varied(parameters: Mapping[Any, Any], steps: list[Any]) -> tuple[list[Axis], list[Range], list[float]]:
+def _varied(parameters: Mapping[Any, Any], steps: list[Any]) -> tuple[list[DesignAxis], list[Range], list[float]]:
     """Axes and ranges; steps that are an axis of their own are steps of every point, which share its reference."""
     axes, ranges = [], []
     for name, values in parameters.items():

@@ -87,7 +87,7 @@ def tableau(lanes: int, width: int, own: dict[str, tuple]) -> dict[str, tuple]:
     }
 
 
-class Tableau(Packed):
+class LemkeTableau(Packed):
     """That of one problem."""
 
     sizes = ()
@@ -117,5 +117,5 @@ class EightTableaus(Packed):
     )
 
 
-TABLEAU, TABLEAU_NUMBERS, place_tableau = Tableau.compiled, Tableau().buffer.size, over(Tableau)
+TABLEAU, TABLEAU_NUMBERS, place_tableau = LemkeTableau.compiled, LemkeTableau().buffer.size, over(LemkeTableau)
 EIGHT_NUMBERS, place_eight = EightTableaus().buffer.size, over(EightTableaus)

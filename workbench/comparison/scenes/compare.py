@@ -22,7 +22,7 @@ from workbench.algorithms.base import Solver
 from workbench.comparison.columns import DIAGNOSTICS, RUNS, SCENE, TRAJECTORIES, framed
 from workbench.comparison.cost import costs
 from workbench.comparison.failure import NOBODY, Failed
-from workbench.comparison.jobs import Progress, Settings
+from workbench.comparison.jobs import Settings
 from workbench.comparison.metric import Metric, evaluate
 from workbench.comparison.result import Comparison, chosen_metrics, mathematics
 from workbench.comparison.rows import listed
@@ -31,15 +31,16 @@ from workbench.comparison.scenes.curves import curves
 from workbench.comparison.scenes.horizon import PERTURBATION, Horizon, horizon
 from workbench.comparison.scenes.measured import MeasuredScene
 from workbench.comparison.scenes.motion import motion
-from workbench.comparison.scenes.runs import Engine, MakeStepper, Row, Runs
-from workbench.comparison.scenes.single import Touching, from_exact, from_own
+from workbench.comparison.scenes.runs import MakeStepper, Row, Runs, SceneEngine
+from workbench.comparison.scenes.single import ZeroGapScene, from_exact, from_own
 from workbench.comparison.shown import SceneShown
 from workbench.errors import DataError, WorkbenchError
 from workbench.escalation import Chain, default_solver
 from workbench.language.formulation import Formulation
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.solution import Status
-from workbench.scenes.run import Stepper, perturbed
+from workbench.progress import ProgressCallback
+from workbench.scenes.run import SteppingScheme, perturbed
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
 
@@ -51,8 +52,8 @@ NUMBERS, MEMORY = 22, 4e9
 
 def compare(
     scene: Scene, formulations: Sequence[Formulation], exact: Formulation, stepper: MakeStepper, settings: Settings,
-    engines: Sequence[Engine] = (), progress: Progress | None = None, metrics: Iterable[Metric | str] | None = None,
-    workers: int = 1, solvers: Sequence[Solver] = (),
+    engines: Sequence[SceneEngine] = (), progress: ProgressCallback | None = None,
+    metrics: Iterable[Metric | str] | None = None, workers: int = 1, solvers: Sequence[Solver] = (),
 ) -> Comparison:  # fmt: skip
     """Run every formulation by every solver, and every engine, at every step size, and hold them against `exact`, exact
     Coulomb friction.
@@ -142,7 +143,7 @@ class _Judged:
     ) -> None:  # fmt: skip
         self.scene, self.stepper, self.exact, self.solver = scene, stepper, exact, solver
         self.fine, self.coarse, self.alike, self.end, self.duration = fine, coarse, alike, end, duration
-        self.own: dict[float, Stepper] = {}
+        self.own: dict[float, SteppingScheme] = {}
         self.rigid: dict[tuple[str, float], float] = {}
 
     def measured(self, row: Row, found: Track | Failed) -> MeasuredScene | None:
@@ -206,7 +207,7 @@ class _Judged:
                 self.rigid[key] = from_exact(self.stepper(self.scene, f, row.h, self.solver), m.exact, m.steps)
             return self.rigid[key]
         if row.h not in self.own:
-            self.own[row.h] = self.stepper(Touching(self.scene), self.exact, row.h, self.solver)
+            self.own[row.h] = self.stepper(ZeroGapScene(self.scene), self.exact, row.h, self.solver)
         return from_own(self.own[row.h], m.run, m.steps)
 
     def bodies(self, row: Row, found: Track | Failed) -> list[dict[str, Any]]:
@@ -226,7 +227,7 @@ class _Judged:
         ]
 
 
-def _shown(scene: Scene, end: Horizon, duration: float, engines: Sequence[Engine]) -> SceneShown:
+def _shown(scene: Scene, end: Horizon, duration: float, engines: Sequence[SceneEngine]) -> SceneShown:
     facts = dict(scene.facts())
     left_out = tuple(map(str, facts.pop("left_out", ())))
     return SceneShown(

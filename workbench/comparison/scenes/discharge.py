@@ -16,9 +16,10 @@ import pandas as pd
 from scipy.special import fdtrc, stdtrit
 
 from workbench.arrays import Array
-from workbench.comparison.scenes.flow import Flow, MakeStepper, Progress, flow
+from workbench.comparison.scenes.flow import Flow, MakeStepper, flow
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
+from workbench.progress import ProgressCallback
 from workbench.scenes.case import SceneCase
 
 POWER = 0.4
@@ -28,7 +29,7 @@ LITERATURE = {"C": (0.55, 0.65), "k": (1.2, 1.6)}
 NAN = float("nan")
 
 
-class Law(NamedTuple):
+class BeverlooFit(NamedTuple):
     """C and k, each between a low and a high end with a certainty of `SURE`; NaN where the runs do not tell.
 
     `straight` is the probability of means as far from a line, were they on one.
@@ -44,7 +45,7 @@ class Law(NamedTuple):
     runs: int = 0
 
 
-def beverloo(across: Array, rate: Array) -> Law:
+def beverloo(across: Array, rate: Array) -> BeverlooFit:
     """Law of openings D/d (n,) and rates W / (rho_b g^1/2 d^5/2) (n,); raises DataError for fewer than two openings.
 
     Fewer than three runs tell no interval, and fewer than three openings, or one run of each, not whether it is a line.
@@ -55,22 +56,22 @@ def beverloo(across: Array, rate: Array) -> Law:
         raise DataError(f"{len(openings)} openings with a discharge; two at least make a law")
     a, b = map(float, np.polyfit(x, y, 1))
     if not a > 0:
-        return Law(runs=n)
+        return BeverlooFit(runs=n)
     residual = y - (a * x + b)
     C, k = a ** (1 / POWER), -b / a
     if n < 3:
-        return Law(C=C, k=k, runs=n)
+        return BeverlooFit(C=C, k=k, runs=n)
     t = stdtrit(n - 2, 0.5 * (1 + SURE))
     cov = residual @ residual / (n - 2) * np.linalg.inv([[x @ x, x.sum()], [x.sum(), n]])
     far = float(t * np.sqrt(cov[0, 0]))
     straight = _straight(x, y, openings, residual)
     if far >= a:
-        return Law(C=C, k=k, straight=straight, runs=n)
+        return BeverlooFit(C=C, k=k, straight=straight, runs=n)
     C_low, C_high = (a - far) ** (1 / POWER), (a + far) ** (1 / POWER)
     # Where the line a k + b may be zero: (a k + b)^2 <= t^2 (k^2 V_aa + 2 k V_ab + V_bb), an interval since far < a.
     ends = np.roots([a**2 - t**2 * cov[0, 0], 2 * (a * b - t**2 * cov[0, 1]), b**2 - t**2 * cov[1, 1]])
     k_low, k_high = map(float, np.sort(ends.real))
-    return Law(C, C_low, C_high, k, k_low, k_high, straight, n)
+    return BeverlooFit(C, C_low, C_high, k, k_low, k_high, straight, n)
 
 
 def _straight(x: Array, y: Array, openings: Array, residual: Array) -> float:
@@ -92,11 +93,11 @@ def laws(rows: pd.DataFrame) -> pd.DataFrame:
     for (formulation, mu, step), own in rows.groupby(["formulation", "mu", "step"], sort=False):
         own = own.dropna(subset=["rate"])
         if own["across"].nunique() < 2:
-            law = Law(runs=len(own))
+            law = BeverlooFit(runs=len(own))
         else:
             law = beverloo(own["across"].to_numpy(), own["rate"].to_numpy())
         found.append({"formulation": formulation, "mu": mu, "step": step} | law._asdict())
-    return pd.DataFrame(found, columns=["formulation", "mu", "step", *Law._fields])
+    return pd.DataFrame(found, columns=["formulation", "mu", "step", *BeverlooFit._fields])
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class Discharge:
 
 def discharge(
     cases: Sequence[SceneCase], formulations: Sequence[Formulation], mus: Sequence[float], steps: Sequence[float],
-    duration: float, roughness: float, seeds: int, stepper: MakeStepper, progress: Progress | None = None,
+    duration: float, roughness: float, seeds: int, stepper: MakeStepper, progress: ProgressCallback | None = None,
 ) -> Discharge:  # fmt: skip
     """The flow of every case, all with the same runs; see `flow`."""
     flows = []

@@ -18,15 +18,15 @@ from workbench.errors import DataError, WorkbenchError
 from workbench.language.formulation import Formulation
 from workbench.mechanics.case import Truth
 from workbench.mechanics.solids import Plane, Solid, slabs
+from workbench.progress import ProgressCallback
 from workbench.scenes.case import SceneCase
 from workbench.scenes.grains.measures import MEASURES, Watched, force_distribution, solid_fraction
 from workbench.scenes.grains.scene import Grains
-from workbench.scenes.run import Stepper, run
+from workbench.scenes.run import SteppingScheme, run
 from workbench.scenes.track import Track
 from workbench.step.simulation import whole_steps
 
-MakeStepper = Callable[[Grains, Formulation, float], Stepper]
-Progress = Callable[[str, int, int], None]
+MakeStepper = Callable[[Grains, Formulation, float], SteppingScheme]
 BINS = np.append(np.arange(0.0, 6.0, 0.25), 6.0)
 """Of forces beside their mean."""
 SAMPLES = 10
@@ -97,7 +97,7 @@ class Flow:
 
 def flow(
     case: SceneCase, formulations: Sequence[Formulation], mus: Sequence[float], steps: Sequence[float],
-    duration: float, roughness: float, seeds: int, stepper: MakeStepper, progress: Progress | None = None,
+    duration: float, roughness: float, seeds: int, stepper: MakeStepper, progress: ProgressCallback | None = None,
 ) -> Flow:  # fmt: skip
     """Every run; `roughness` is that of a grain beside its radius. Raises DataError for a scene without grains."""
     scene = case.scene()

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from workbench.arrays import Array
 from workbench.comparison.columns import SCENE
-from workbench.comparison.measured import SPAN, Measured, Pair
-from workbench.scenes.track import Step, Track
+from workbench.comparison.measured import SPAN, AnswerPair, Measured
+from workbench.scenes.track import ContactsByBody, Track
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class MeasuredScene(Measured):
     about = SCENE
 
     @property
-    def pairs(self) -> dict[str, Pair]:
+    def pairs(self) -> dict[str, AnswerPair]:
         parts = {
             "": (self.run, self.reference), "reference": (self.coarse, self.reference),
             "discretisation": (self.exact, self.reference), "formulation": (self.round_off, self.exact),
@@ -39,7 +39,7 @@ class MeasuredScene(Measured):
         }  # fmt: skip
         if self.run is self.round_off:
             del parts["solver"]
-        return {part: Pair(both) for part, both in parts.items() if None not in both}
+        return {part: AnswerPair(both) for part, both in parts.items() if None not in both}
 
     @property
     def span(self) -> int:
@@ -90,7 +90,7 @@ def angles(a: Array, b: Array) -> Array:
 
 def until(track: Track, k: int) -> Track:
     """The first k steps of a track, or all of a shorter one."""
-    steps = Step(*(x[:k] for x in track.steps))
+    steps = ContactsByBody(*(x[:k] for x in track.steps))
     cut = {f.name: getattr(track, f.name) for f in fields(track)} | {"steps": steps}
     for name in ("q", "v", "position", "orientation", "energy"):
         cut[name] = cut[name][: k + 1]

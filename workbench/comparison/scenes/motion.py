@@ -7,7 +7,7 @@ import numpy as np
 
 from workbench.arrays import Array
 from workbench.comparison.motion import MOMENTS, Motion, reach, reaches
-from workbench.comparison.motion import Track as Shown
+from workbench.comparison.motion import MotionTrack as Shown
 from workbench.mechanics.solids import GROUND, Plane, Solid, ball, joined, slabs
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track

@@ -10,24 +10,25 @@ from typing import Any, Protocol
 from workbench.algorithms.base import Solver
 from workbench.arrays import Array
 from workbench.comparison.failure import Failed, failed
-from workbench.comparison.jobs import Progress, processes, travels
+from workbench.comparison.jobs import processes, travels
 from workbench.engine.travel import Parcel
 from workbench.errors import WorkbenchError
 from workbench.language.formulation import Formulation
-from workbench.scenes.run import Stepper, run
+from workbench.progress import ProgressCallback
+from workbench.scenes.run import SteppingScheme, run
 from workbench.scenes.scene import Scene
 from workbench.scenes.track import Track
 from workbench.step.simulation import whole_steps
 
 FEW = 2000
 """Steps of all runs up to which they stay in one process: others take a second to start."""
-MakeStepper = Callable[[Any, Formulation, float, Solver], Stepper]
+MakeStepper = Callable[[Any, Formulation, float, Solver], SteppingScheme]
 """What steps a scene under a formulation at a step [s] by a solver; raises WorkbenchError where it cannot."""
 Report = Callable[[int], None] | None
 MakeRun = Callable[[], Track]
 
 
-class Engine(Protocol):
+class SceneEngine(Protocol):
     """A row that is no formulation: another engine's own steps of the same scene, from its start."""
 
     @property
@@ -81,7 +82,7 @@ class Runs:
         return whole_steps(self.duration, row.h)
 
     def made(
-        self, needed: Sequence[Row], wanted: Sequence[Row], progress: Progress | None = None, workers: int = 1
+        self, needed: Sequence[Row], wanted: Sequence[Row], progress: ProgressCallback | None = None, workers: int = 1
     ) -> dict[Row, Track | Failed]:
         """The run of every row, or why there is none; the same run is made once.
 
@@ -104,10 +105,10 @@ class Runs:
             assert row.solver
             stepper = self.stepper(self.scene, row.of, row.h, row.solver)
             return run(self.scene, stepper, self.steps(row), row.start, report)
-        engine: Engine = row.of
+        engine: SceneEngine = row.of
         return engine.run(row.h, self.duration, report)
 
-    def _here(self, plan: Sequence[Row], progress: Progress | None) -> Generator[tuple[Row, MakeRun]]:
+    def _here(self, plan: Sequence[Row], progress: ProgressCallback | None) -> Generator[tuple[Row, MakeRun]]:
         done, total = 0, sum(map(self.steps, plan))
         for row in plan:
 
@@ -118,7 +119,9 @@ class Runs:
             yield row, partial(self.make, row, report if progress else None)
             done += self.steps(row)
 
-    def _shared(self, plan: Sequence[Row], progress: Progress | None, workers: int) -> Generator[tuple[Row, MakeRun]]:
+    def _shared(
+        self, plan: Sequence[Row], progress: ProgressCallback | None, workers: int
+    ) -> Generator[tuple[Row, MakeRun]]:
         done, total = 0, sum(map(self.steps, plan))
         with processes(min(workers, len(plan))) as pool:
             # The longest first.

@@ -18,7 +18,7 @@ from workbench.engine.lazy import sparse
 from workbench.errors import WorkbenchError
 from workbench.mechanics.instant import Instant
 from workbench.problems.solution import Status
-from workbench.scenes.run import Stepper
+from workbench.scenes.run import SteppingScheme
 from workbench.scenes.scene import Scene
 from workbench.scenes.stepper import Stepped
 from workbench.scenes.track import Track
@@ -27,7 +27,7 @@ MOST = 40
 """Steps in a sample."""
 
 
-class Touching:
+class ZeroGapScene:
     """A scene in which nothing has gone in and nothing has come apart."""
 
     def __init__(self, scene: Scene) -> None:
@@ -36,30 +36,30 @@ class Touching:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.scene, name)
 
-    def under(self, formulation: str) -> "Touching":
-        return Touching(self.scene.under(formulation))
+    def under(self, formulation: str) -> "ZeroGapScene":
+        return ZeroGapScene(self.scene.under(formulation))
 
     def instant(self, q: Array, v: Array, t: float, h: float) -> Instant:
         given = self.scene.instant(q, v, t, h)
         return replace(given, phi=np.maximum(given.phi, 0.0), g=np.zeros_like(given.g))
 
 
-def from_exact(stepper: Stepper, exact: Track, steps: NDArray[np.int64]) -> float:
+def from_exact(stepper: SteppingScheme, exact: Track, steps: NDArray[np.int64]) -> float:
     """The error of a rigid formulation's single steps from states of exact Coulomb friction, at its step."""
     pairs = ((x.given, x.v, exact.v[k + 1]) for k, x in _answers(stepper, exact, steps))
     return _apart(pairs)
 
 
-def from_own(exact: Stepper, run: Track, steps: NDArray[np.int64]) -> float:
+def from_own(exact: SteppingScheme, run: Track, steps: NDArray[np.int64]) -> float:
     """The error of a run's own steps, held against exact Coulomb friction's from the same states.
 
-    `exact` steps the scene as `Touching`.
+    `exact` steps the scene as `ZeroGapScene`.
     """
     pairs = ((x.given, run.v[k + 1], x.v) for k, x in _answers(exact, run, steps))
     return _apart(pairs)
 
 
-def _answers(stepper: Stepper, base: Track, steps: NDArray[np.int64]) -> Iterable[tuple[int, Stepped]]:
+def _answers(stepper: SteppingScheme, base: Track, steps: NDArray[np.int64]) -> Iterable[tuple[int, Stepped]]:
     """Verified steps from states of a run, each after the one before it, which is what a formulation remembers."""
     for k in evenly(steps, MOST):
         x = None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.experiments import lift, rolling, stack, stopping
 from workbench.exams.record import Record
 
@@ -16,16 +16,16 @@ TRIALS = {
 }
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name, record in records.items():
         off = record.imbalance()
         if np.isfinite(off):
-            found.append(Measured("momentum", name, off, 0.0, 1e-3, "weights"))
+            found.append(MeasuredQuantity("momentum", name, off, 0.0, 1e-3, "weights"))
         energy = record.energy[record.pushed :]
         kinetic = sum(0.5 * body.mass * body.velocity[0] ** 2 for body in record.trial.bodies)
         gained = float((energy - energy[0]).max())
-        found.append(Measured("energy gained", name, gained, 0.0, 0.01 * kinetic + 1e-3, "J"))
+        found.append(MeasuredQuantity("energy gained", name, gained, 0.0, 0.01 * kinetic + 1e-3, "J"))
     return found
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sphere
 
@@ -23,7 +23,7 @@ def trial(e: float) -> Trial:
     return Trial(balls, 0.3, 0.4, e=e, settling=0.0)
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name, record in records.items():
         for ball, height in enumerate(HEIGHTS):
@@ -31,7 +31,7 @@ def measure(records: Mapping[str, Record]) -> list[Measured]:
             low = int(np.argmin(w))
             value = float(max(w[low:].max(), 0.0) / np.sqrt(2 * 9.81 * height))
             what = f"{name}, {height:g} m"
-            found.append(Measured("rebound over impact", what, value, record.trial.e, 0.02, "1"))
+            found.append(MeasuredQuantity("rebound over impact", what, value, record.trial.e, 0.02, "1"))
     return found
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sphere
 
@@ -30,14 +30,14 @@ LAST = {"apart, e = 1": 1.0, "touching, e = 1": HERTZ, "touching, e = 0": 1 / BA
 """The speed with which the last ball leaves [m/s]."""
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name, record in records.items():
         v = record.velocity[record.at(DURATION), :, 0]
-        found.append(Measured("speed of the last ball", name, float(v[-1]), LAST[name], 0.02, "m/s"))
-        found.append(Measured("momentum", name, float(v.sum()), 1.0, 1e-3, "N s"))
+        found.append(MeasuredQuantity("speed of the last ball", name, float(v[-1]), LAST[name], 0.02, "m/s"))
+        found.append(MeasuredQuantity("momentum", name, float(v.sum()), 1.0, 1e-3, "N s"))
         if record.trial.e == 1:
-            found.append(Measured("energy kept", name, float(np.square(v).sum()), 1.0, 0.02, "1"))
+            found.append(MeasuredQuantity("energy kept", name, float(np.square(v).sum()), 1.0, 0.02, "1"))
     return found
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.measures import CREEP
 from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sled
@@ -15,17 +15,17 @@ BREAKS = MU * 9.81 / SWING
 """When friction is used up: after 0.245 s."""
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found, truth = [], 0.5 * SWING * (DURATION - BREAKS) ** 2
     for name, record in records.items():
         creep = record.creep(0.0, 0.9 * BREAKS)
-        found.append(Measured("creep before it breaks away", name, creep, 0.0, CREEP, "m/s"))
+        found.append(MeasuredQuantity("creep before it breaks away", name, creep, 0.0, CREEP, "m/s"))
         force = np.linalg.norm(record.wrench[record.pushed :, 0, :2], axis=-1).max()
         if np.isfinite(force):
             most = MU * record.trial.bodies[0].mass * 9.81
-            found.append(Measured("largest friction", name, float(force), most, 0.01 * most, "N"))
+            found.append(MeasuredQuantity("largest friction", name, float(force), most, 0.01 * most, "N"))
         bound = 0.01 * truth + SWING * (DURATION - BREAKS) * record.h
-        found.append(Measured("speed of slip", name, float(record.speed(DURATION)[0]), truth, bound, "m/s"))
+        found.append(MeasuredQuantity("speed of slip", name, float(record.speed(DURATION)[0]), truth, bound, "m/s"))
     return found
 
 

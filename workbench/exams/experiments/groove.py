@@ -4,16 +4,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.measures import END, held_or_sliding
 from workbench.exams.record import Record
-from workbench.exams.trial import Body, Trial, tilted
+from workbench.exams.trial import Trial, TrialBody, tilted
 
 HALF, RADIUS, LENGTH = 30.0, 0.05, 0.1
 """Half the angle of the groove in degrees, and the capsule: radius, and half the distance of its end spheres [m]."""
 S, C = float(np.sin(np.radians(HALF))), float(np.cos(np.radians(HALF)))
 WALLS = tuple(((0.0, side * C, S), (0.0, 0.0, 0.0)) for side in (-1.0, 1.0))
-CAPSULE = Body(
+CAPSULE = TrialBody(
     "capsule", 1.0, (0.00125, 0.005, 0.005), ((-LENGTH, 0.0, 0.0, RADIUS), (LENGTH, 0.0, 0.0, RADIUS)), (),
     ((0.0, 0.0, 0.0, LENGTH, 0.7 * RADIUS, 0.7 * RADIUS),), (0.0, 0.0, RADIUS / S),
 )  # fmt: skip
@@ -21,7 +21,7 @@ ANGLE = 30.0
 FRICTION = {"slides, mu = 0.2": 0.2, "held, mu = 0.4": 0.4}
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name, record in records.items():
         down, _, normal = record.trial.gravity

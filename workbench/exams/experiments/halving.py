@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.experiments import lift, rest, slope, stopping
 from workbench.exams.measures import BEGIN, CREEP, END
 from workbench.exams.record import Record
@@ -17,7 +17,7 @@ TRIALS = {
 HALVED = ", half the step"
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name in TRIALS:
         if name not in records or name + HALVED not in records:
@@ -27,16 +27,16 @@ def measure(records: Mapping[str, Record]) -> list[Measured]:
             speed = whole.trial.bodies[0].velocity[0]
             far, farther = (float(x.path()[-1, 0]) for x in (whole, half))
             bound = 0.25 * whole.h * speed + 1e-3
-            found.append(Measured("change of the distance", name, farther - far, 0.0, bound, "m"))
+            found.append(MeasuredQuantity("change of the distance", name, farther - far, 0.0, bound, "m"))
         elif name == "fast block":
             high, higher = (float(x.path()[:, 2].max()) for x in (whole, half))
-            found.append(Measured("change of the lift", name, higher - high, 0.0, 1e-3, "m"))
+            found.append(MeasuredQuantity("change of the lift", name, higher - high, 0.0, 1e-3, "m"))
         elif name == "resting ball":
             deep, deeper = (rest.sunk(x) for x in (whole, half))
-            found.append(Measured("change of going in", name, deeper - deep, 0.0, 1e-5, "m"))
+            found.append(MeasuredQuantity("change of going in", name, deeper - deep, 0.0, 1e-5, "m"))
         else:
             slow, slower = (x.creep(BEGIN, END) for x in (whole, half))
-            found.append(Measured("change of creep", name, slower - slow, 0.0, CREEP, "m/s"))
+            found.append(MeasuredQuantity("change of creep", name, slower - slow, 0.0, CREEP, "m/s"))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sled, sphere
 
@@ -10,9 +10,10 @@ VELOCITY = (6.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 BALL = sphere("ball", 1.0, 0.1, position=(0.0, 0.0, 0.1), velocity=VELOCITY)
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     return [
-        Measured("lift", name, float(record.path()[:, 2].max()), 0.0, 1e-3, "m") for name, record in records.items()
+        MeasuredQuantity("lift", name, float(record.path()[:, 2].max()), 0.0, 1e-3, "m")
+        for name, record in records.items()
     ]
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.record import Record
-from workbench.exams.trial import Body, Trial
+from workbench.exams.trial import Trial, TrialBody
 
 HALF, TIP, SPEED, END = 0.5, 0.002, 3.0, 0.03
 """Half the rod, the radius of its tip [m], the speed with which it is pushed [m/s], when it is looked at [s]."""
@@ -17,7 +17,7 @@ X, Z = HALF * float(np.cos(LEAN)), HALF * float(np.sin(LEAN)) + TIP
 INERTIA = HALF**2 / 3
 """Of a thin rod of 1 kg [kg m2]."""
 SLIDES, CATCHES = "mu = 1", "mu = 2"
-ROD = Body(
+ROD = TrialBody(
     "rod", 1.0, (1e-4, INERTIA, INERTIA), ((-HALF, 0.0, 0.0, TIP),), (), ((0.0, 0.0, 0.0, HALF, 0.01, 0.01),),
     (0.0, 0.0, Z), (float(np.cos(0.5 * LEAN)), 0.0, -float(np.sin(0.5 * LEAN)), 0.0), (-SPEED, 0.0, 0.0, 0.0, 0.0, 0.0),
 )  # fmt: skip
@@ -54,14 +54,14 @@ def theory(mu: float) -> tuple[float, float]:
     return float(turning), 0.0 if caught else float(speed + turning * (HALF * np.sin(lean) + TIP))
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name, record in records.items():
         turning, slip = theory(record.trial.mu)
         v = record.speed(END)
         lean = record.position[record.at(END), 0, 2]
-        found.append(Measured("turning", name, float(-v[4]), turning, 0.05 * turning, "rad/s"))
-        found.append(Measured("speed of the tip", name, float(v[0] - v[4] * lean), slip, 0.05 * SPEED, "m/s"))
+        found.append(MeasuredQuantity("turning", name, float(-v[4]), turning, 0.05 * turning, "rad/s"))
+        found.append(MeasuredQuantity("speed of the tip", name, float(v[0] - v[4] * lean), slip, 0.05 * SPEED, "m/s"))
     return found
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.experiments import lift
 from workbench.exams.record import Record
 
@@ -18,16 +18,16 @@ def sunk(record: Record) -> float:
     return float(record.position[0, 0, 2] - record.position[record.pushed, 0, 2])
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name, record in records.items():
-        found.append(Measured("goes in", name, sunk(record), 0.0, 1e-4, "m"))
+        found.append(MeasuredQuantity("goes in", name, sunk(record), 0.0, 1e-4, "m"))
         wrench = record.wrench[record.pushed - round(MEAN / record.h) : record.pushed, 0].mean(axis=0)
         if np.isfinite(wrench).all():
             weight = record.trial.bodies[0].mass * 9.81
-            found.append(Measured("force carried", name, float(wrench[2]), weight, 0.01 * weight, "N"))
+            found.append(MeasuredQuantity("force carried", name, float(wrench[2]), weight, 0.01 * weight, "N"))
             moment = float(np.linalg.norm(wrench[3:]))
-            found.append(Measured("moment", name, moment, 0.0, 1e-3 * weight, "N m"))
+            found.append(MeasuredQuantity("moment", name, moment, 0.0, 1e-3 * weight, "N m"))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sphere
 
@@ -12,13 +12,13 @@ DURATION = 0.4
 """It rolls from 2 v / (7 mu g) = 0.19 s on."""
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found, truth = [], 5 / 7 * SPEED
     for name, record in records.items():
         v = record.speed(DURATION)
-        found.append(Measured("speed", name, float(v[0]), truth, 0.01 * truth, "m/s"))
+        found.append(MeasuredQuantity("speed", name, float(v[0]), truth, 0.01 * truth, "m/s"))
         slip = float(v[0] - RADIUS * v[4])
-        found.append(Measured("slip while rolling", name, slip, 0.0, 1e-3, "m/s"))
+        found.append(MeasuredQuantity("slip while rolling", name, slip, 0.0, 1e-3, "m/s"))
     return found
 
 

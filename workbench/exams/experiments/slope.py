@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.measures import END, held_or_sliding
 from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sled, tilted
@@ -19,7 +19,7 @@ def trials() -> dict[str, Trial]:
     }
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name, record in records.items():
         down, _, normal = record.trial.gravity

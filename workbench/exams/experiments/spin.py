@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.record import Record
-from workbench.exams.trial import FOOT, Body, Trial
+from workbench.exams.trial import FOOT, Trial, TrialBody
 
 MU, RADIUS, MASS, SPIN, HEIGHT = 0.3, 0.2, 1.0, 10.0, 0.04
 FEET = tuple((RADIUS * x, RADIUS * y, FOOT - HEIGHT, FOOT) for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1)))
 I = 0.5 * MASS * RADIUS**2
 CROSS = ((0.0, 0.0, 0.0, RADIUS, 0.03, 0.01), (0.0, 0.0, 0.0, 0.03, RADIUS, 0.01))
-DISC = Body(
+DISC = TrialBody(
     "disc", MASS, (0.5 * I, 0.5 * I, I), FEET, (), CROSS, (0.0, 0.0, HEIGHT),
     velocity=(0.0, 0.0, 0.0, 0.0, 0.0, SPIN),
 )  # fmt: skip
@@ -19,13 +19,13 @@ BEGIN, END = 0.05, 0.25
 """It stops after 10 / 29.4 = 0.34 s."""
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name, record in records.items():
         value = -record.acceleration(BEGIN, END, along=5)
-        found.append(Measured("deceleration", name, value, BRAKED, 0.02 * BRAKED, "rad/s2"))
+        found.append(MeasuredQuantity("deceleration", name, value, BRAKED, 0.02 * BRAKED, "rad/s2"))
         left = float(abs(record.speed(0.5)[5]))
-        found.append(Measured("spin left", name, left, 0.0, 1e-3, "rad/s"))
+        found.append(MeasuredQuantity("spin left", name, left, 0.0, 1e-3, "rad/s"))
     return found
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.record import Record
 from workbench.exams.trial import Trial, cube_on_feet
 
@@ -17,11 +17,11 @@ def pile(masses: tuple[float, ...]) -> Trial:
     return Trial(bodies, 0.5, 0.3)
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name, record in records.items():
         moved = np.linalg.norm(record.position - record.position[0], axis=-1)
-        found.append(Measured("displacement", name, float(moved.max()), 0.0, 1e-3, "m"))
+        found.append(MeasuredQuantity("displacement", name, float(moved.max()), 0.0, 1e-3, "m"))
     return found
 
 

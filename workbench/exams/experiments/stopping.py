@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sled
 
@@ -21,12 +21,12 @@ def trial(mass: float, speed: float) -> Trial:
     return Trial((sled(mass, velocity=(speed, 0.0, 0.0, 0.0, 0.0, 0.0)),), MU, speed / (MU * 9.81) + 0.1)
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name, record in records.items():
         speed = record.trial.bodies[0].velocity[0]
         truth, value = speed**2 / (2 * MU * 9.81), float(np.linalg.norm(record.path()[-1, :2]))
-        found.append(Measured("distance", name, value, truth, 0.01 * truth + 0.5 * record.h * speed, "m"))
+        found.append(MeasuredQuantity("distance", name, value, truth, 0.01 * truth + 0.5 * record.h * speed, "m"))
     return found
 
 

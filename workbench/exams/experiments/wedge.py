@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.measures import CREEP
 from workbench.exams.record import Record
-from workbench.exams.trial import FOOT, Body, Trial, Vector, cuboid_inertia
+from workbench.exams.trial import FOOT, Trial, TrialBody, Vector, cuboid_inertia
 
 ANGLE, MASS, WEDGE, HEIGHT = 30.0, 1.0, 2.0, 0.3
 """Of the face, in degrees; masses of block and wedge [kg]; height of the wedge's centre [m]."""
@@ -28,29 +28,33 @@ FEET = tuple((*turned(x, y, FOOT - HEIGHT), FOOT) for x, y in CORNERS)
 SLIDER = tuple((0.3 * x, 0.3 * y, FOOT - BLOCK, FOOT) for x, y in CORNERS)
 ALONG, ABOVE = -0.1, PLATE + BLOCK
 BODIES = (
-    Body("wedge", WEDGE, cuboid_inertia(WEDGE, HALF), FEET, ((0.0, 0.0, 0.0, *HALF),), (), (0.0, 0.0, HEIGHT), LEAN),
-    Body(
+    TrialBody(
+        "wedge", WEDGE, cuboid_inertia(WEDGE, HALF), FEET, ((0.0, 0.0, 0.0, *HALF),), (), (0.0, 0.0, HEIGHT), LEAN
+    ),
+    TrialBody(
         "block", MASS, cuboid_inertia(MASS, (0.1, 0.07, 0.03)), SLIDER, (), ((0.0, 0.0, 0.01, 0.1, 0.07, 0.03),),
         (C * ALONG + S * ABOVE, 0.0, HEIGHT - S * ALONG + C * ABOVE), LEAN,
     ),
 )  # fmt: skip
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     found = []
     for name, record in records.items():
         ax, az = (record.acceleration(BEGIN, END, along, body=1) for along in (0, 2))
         if record.trial.mu == 0:
             away = MASS * 9.81 * S * C / (WEDGE + MASS * S * S)
             value = -record.acceleration(BEGIN, END)
-            found.append(Measured("acceleration of the wedge", name, value, away, 0.01 * away, "m/s2"))
+            found.append(MeasuredQuantity("acceleration of the wedge", name, value, away, 0.01 * away, "m/s2"))
             truth, what = (1 + MASS / WEDGE) * 9.81 * S * S / (1 + MASS / WEDGE * S * S), "fall of the block"
-            found.append(Measured(what, name, -az, truth, 0.01 * truth, "m/s2"))
+            found.append(MeasuredQuantity(what, name, -az, truth, 0.01 * truth, "m/s2"))
         else:
             creep = record.creep(BEGIN, END)
-            found.append(Measured("creep of the wedge", name, creep, 0.0, CREEP, "m/s"))
+            found.append(MeasuredQuantity("creep of the wedge", name, creep, 0.0, CREEP, "m/s"))
             truth = 9.81 * (S - record.trial.mu * C)
-            found.append(Measured("acceleration of the block", name, C * ax - S * az, truth, 0.01 * truth, "m/s2"))
+            found.append(
+                MeasuredQuantity("acceleration of the block", name, C * ax - S * az, truth, 0.01 * truth, "m/s2")
+            )
     return found
 
 

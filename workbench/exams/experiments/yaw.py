@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.exams.experiment import Experiment, Measured
+from workbench.exams.experiment import Experiment, MeasuredQuantity
 from workbench.exams.record import Record
 from workbench.exams.trial import Trial, sled
 
@@ -18,14 +18,14 @@ def trial(yaw: float) -> Trial:
     return Trial((sled(velocity=velocity),), MU, 1.5 * SPEED / (MU * 9.81))
 
 
-def measure(records: Mapping[str, Record]) -> list[Measured]:
+def measure(records: Mapping[str, Record]) -> list[MeasuredQuantity]:
     truth, found = SPEED**2 / (2 * MU * 9.81), []
     for name, record in records.items():
         end, v = record.path()[-1], np.array(record.trial.bodies[0].velocity[:3]) / SPEED
         value, aside = float(np.hypot(*end[:2])), float(abs(end[0] * v[1] - end[1] * v[0]))
         bound = 0.01 * truth + 0.5 * record.h * SPEED
-        found.append(Measured("distance", name, value, truth, bound, "m"))
-        found.append(Measured("turned aside", name, aside, 0.0, bound, "m"))
+        found.append(MeasuredQuantity("distance", name, value, truth, bound, "m"))
+        found.append(MeasuredQuantity("turned aside", name, aside, 0.0, bound, "m"))
     return found
 
 

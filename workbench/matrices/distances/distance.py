@@ -31,7 +31,7 @@ from workbench.matrices.distances.distance_bounds import (
     low_index_set,
     stable_diagonal,
 )
-from workbench.matrices.distances.index_sets import LARGEST, Least, least_singular_value, principal
+from workbench.matrices.distances.index_sets import LARGEST, LeastOverIndexSets, least_singular_value, principal
 from workbench.matrices.distances.singular_values import (
     direction,
     least_of_rationals,
@@ -138,7 +138,7 @@ def distance(matrix: Matrix, seconds: float = 5.0) -> Distance:
     return Distance(Enclosure(lower, found.upper), found.index_set, found.x, diagonal, False)
 
 
-def _of_one_set(matrix: Matrix, a: tuple[int, ...], end: float) -> Least:
+def _of_one_set(matrix: Matrix, a: tuple[int, ...], end: float) -> LeastOverIndexSets:
     """An upper bound of sigma(M) from the index set a, with its x."""
     B = submatrix(matrix.exact, list(a))
     x = direction(matrix.values[np.ix_(a, a)])
@@ -148,4 +148,4 @@ def _of_one_set(matrix: Matrix, a: tuple[int, ...], end: float) -> Least:
         with suppress(OutOfTimeError):
             found = least_of_rationals(B, deadline=end)
             upper, x = found.upper, found.x
-    return Least(fmpq(0), upper, a, x, False)
+    return LeastOverIndexSets(fmpq(0), upper, a, x, False)

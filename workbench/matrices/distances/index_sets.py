@@ -87,7 +87,7 @@ def _doubles(M: fmpq_mat) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Least:
+class LeastOverIndexSets:
     """lower <= min over all index sets of sigma_min(B_a) <= upper, with the `index_set` of the upper bound and a vector
     x for it, |B_a x| <= upper |x|. `complete`: all index sets were seen, else nothing but the floor is below them."""
 
@@ -98,7 +98,7 @@ class Least:
     complete: bool
 
 
-def least_singular_value(family: Family, end: float, floor: fmpq) -> Least:
+def least_singular_value(family: Family, end: float, floor: fmpq) -> LeastOverIndexSets:
     """min over all index sets of sigma_min, to about `WIDTH`; wider where the moment `end` of `clock` comes first.
 
     `floor` is a lower bound that is known already, perhaps zero.
@@ -127,7 +127,7 @@ def least_singular_value(family: Family, end: float, floor: fmpq) -> Least:
     left = np.delete(lower, list(settled))
     bounds = [*settled.values(), *([fmpq(*left.min().item().as_integer_ratio())] if len(left) else [])]
     least = min(bounds) * scale if complete and upper else fmpq(0)
-    return Least(max(least, floor), upper * scale, where, x, complete)
+    return LeastOverIndexSets(max(least, floor), upper * scale, where, x, complete)
 
 
 def _scan(family: Family, end: float) -> tuple[list[Set], Array, Array, bool]:

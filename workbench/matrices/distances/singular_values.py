@@ -35,7 +35,7 @@ ROOT_BITS = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Least:
+class LeastSingularValue:
     """0 <= lower <= sigma_min(A) <= upper, and x, not zero, with |A x| <= upper |x|."""
 
     lower: fmpq
@@ -76,7 +76,7 @@ def _frobenius(A: Array) -> Array:
     return np.asarray(np.sqrt(np.einsum("cij,cij->c", A, A)))
 
 
-def least_of_rationals(A: fmpq_mat, goal: fmpq | None = None, deadline: float = math.inf) -> Least:
+def least_of_rationals(A: fmpq_mat, goal: fmpq | None = None, deadline: float = math.inf) -> LeastSingularValue:
     """Bounds on sigma_min(A) of A (k, k), to 1e-10 relative; or, sooner, a lower bound of at least `goal`. Raises
     OutOfTimeError."""
     bits = FIRST_BITS
@@ -91,9 +91,9 @@ def least_of_rationals(A: fmpq_mat, goal: fmpq | None = None, deadline: float = 
             lower, x = found
             upper = quotient(A, x)
             if upper <= lower * (1 + SHARP) or (goal is not None and lower >= goal):
-                return Least(lower, upper, x)
+                return LeastSingularValue(lower, upper, x)
         if bits == FIRST_BITS and determinant(A, deadline) == 0:
-            return Least(fmpq(0), fmpq(0), null_vector(A, deadline))
+            return LeastSingularValue(fmpq(0), fmpq(0), null_vector(A, deadline))
         bits *= 2
 
 

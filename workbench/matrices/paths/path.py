@@ -42,7 +42,7 @@ class Event:
 
 
 @dataclass(frozen=True, eq=False)
-class Critical:
+class CriticalValue:
     """A value of t at which the solutions change, all solutions there, and what happens."""
 
     t: Root
@@ -61,17 +61,17 @@ class Interval:
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class SolutionPath:
     """Intervals and, between each and the next, the critical values; the solutions at both ends of the range."""
 
     data: Parametric
     start: tuple[Root, Solutions]
     end: tuple[Root, Solutions]
     intervals: list[Interval]
-    critical: list[Critical]
+    critical: list[CriticalValue]
 
 
-def follow(data: Parametric, low: fmpq, high: fmpq, deadline: float) -> Path:
+def follow(data: Parametric, low: fmpq, high: fmpq, deadline: float) -> SolutionPath:
     """The solutions for t in [low, high]. Raises DataError beyond `LARGEST` unknowns, OutOfTimeError."""
     if data.n > LARGEST:
         raise DataError(f"the order is {data.n}; solutions are followed along a parameter up to order {LARGEST}")
@@ -86,12 +86,12 @@ def follow(data: Parametric, low: fmpq, high: fmpq, deadline: float) -> Path:
         sample = _between(lo, hi)
         intervals.append(Interval(lo, hi, sample, solutions_at(data, found, sample, deadline)))
     start, end = ((t, solutions_at(data, found, t, deadline)) for t in ends)
-    path = Path(data, start, end, intervals[:1], [])
+    path = SolutionPath(data, start, end, intervals[:1], [])
     for t, after in zip(values, intervals[1:], strict=True):
         here, last = solutions_at(data, found, t, deadline), path.intervals[-1]
         events = _events(t, here, last.solutions, after.solutions)
         if events:
-            path.critical.append(Critical(t, here, events))
+            path.critical.append(CriticalValue(t, here, events))
             path.intervals.append(after)
         else:
             path.intervals[-1] = Interval(last.lo, after.hi, last.sample, last.solutions)

@@ -13,7 +13,7 @@ from workbench.arrays import Array
 from workbench.engine.lazy import spatial
 from workbench.errors import DataError
 from workbench.scenes.grains.scene import Grains
-from workbench.scenes.run import Stepped, Stepper
+from workbench.scenes.run import Stepped, SteppingScheme
 
 PRESSES = 1e-6
 """Impulse, beside the mean grain's weight times the step, from which on a contact presses."""
@@ -49,7 +49,7 @@ MEASURES = {
 class Watched:
     """A stepper that notes what its contacts do from a time `since` [s] on."""
 
-    def __init__(self, stepper: Stepper, scene: Grains, since: float):
+    def __init__(self, stepper: SteppingScheme, scene: Grains, since: float):
         self.stepper, self.scene, self.since = stepper, scene, since
         self.label, self.solver, self.h = stepper.label, stepper.solver, stepper.h
         self._forget()

@@ -28,7 +28,7 @@ OVERLAP = 1e-3
 """The same that grains may overlap by at the start, where overlaps are pushed apart."""
 
 
-class Touching(NamedTuple):
+class SphereContacts(NamedTuple):
     """r contacts: bodies a, b (a = -1 for what does not move), friction, gap, normal and arms; see `contacts`."""
 
     a: NDArray[np.int64]
@@ -41,9 +41,9 @@ class Touching(NamedTuple):
     arm_b: Array
     moved: Array
 
-    def where(self, chosen: NDArray[np.bool_]) -> "Touching":
+    def where(self, chosen: NDArray[np.bool_]) -> "SphereContacts":
         parts: Any = (x[chosen] for x in self)
-        return Touching(*parts)
+        return SphereContacts(*parts)
 
 
 class Grains(Scene):
@@ -110,7 +110,7 @@ class Grains(Scene):
     def start(self) -> tuple[Array, Array]:
         return self.q.ravel().copy(), self.v.ravel().copy()
 
-    def _candidates(self, x: Array, speed: Array, t: float, h: float) -> Touching:
+    def _candidates(self, x: Array, speed: Array, t: float, h: float) -> SphereContacts:
         """Every pair of spheres, and of sphere and wall, that may meet at speeds (N,) of the grains, and what g h adds.
 
         A grain that is fixed comes first.
@@ -127,25 +127,25 @@ class Grains(Scene):
         arm_i, arm_j = (self.radius[k] + 0.5 * phi for k in (i, j))
         a, b = np.where(still, -1, i), np.where(still, i, j)
         normal[still] *= -1.0
-        pairs = Touching(
+        pairs = SphereContacts(
             a, b, i * (P + len(self.walls)) + j, np.full(i.size, self.mu), phi, normal, np.where(still, arm_j, arm_i),
             np.where(still, arm_i, arm_j), np.zeros((i.size, 3)),
         )  # fmt: skip
         found = [pairs, *(self._at_wall(k, x, reach, t, within) for k, wall in enumerate(self.walls) if wall.stands(t))]
-        return Touching(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        return SphereContacts(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
-    def _at_wall(self, k: int, x: Array, reach: Array, t: float, within: float) -> Touching:
+    def _at_wall(self, k: int, x: Array, reach: Array, t: float, within: float) -> SphereContacts:
         wall, P = self.walls[k], len(self.radius)
         distance, normal = wall.facing(x, t)
         moved = wall.velocity(x - distance[:, None] * normal, t)
         b = np.flatnonzero(distance <= reach[: len(x)] + within * np.linalg.norm(moved, axis=1))
         far, n = distance[b], normal[b]
-        return Touching(
+        return SphereContacts(
             np.full(b.size, -1), b, b * (P + len(self.walls)) + P + k, np.full(b.size, wall.mu), far - self.radius[b],
             n, np.zeros(b.size), far, moved[b],
         )  # fmt: skip
 
-    def _touching(self, x: Array, v: Array, t: float, h: float) -> Touching:
+    def _touching(self, x: Array, v: Array, t: float, h: float) -> SphereContacts:
         """Contacts that a step of h may close, or that friction with associated flow may push at: h |u| (1 + mu^2)^1/2.
 
         u is the relative velocity at the contact before the step, to which gravity may add h |g|; or that of another
@@ -166,7 +166,7 @@ class Grains(Scene):
         smaller = np.minimum(self.radius[near.b], np.where(near.a >= 0, self.radius[near.a], np.inf))
         return near.where(near.phi <= AHEAD * smaller + h * np.sqrt(1 + near.mu**2) * (speed + gained))
 
-    def _speeds(self, t: Touching, v: Array) -> Array:
+    def _speeds(self, t: SphereContacts, v: Array) -> Array:
         """Sizes of the relative velocities at contacts [m/s]."""
         speed = np.empty(t.b.size)
         contacts.sliding_speeds(t.a, t.b, t.normal, t.arm_a, t.arm_b, t.moved, v, speed)

@@ -15,8 +15,8 @@ from workbench.scenes.mujoco.bodies import velocities
 from workbench.scenes.mujoco.model import warnings_of_mujoco
 from workbench.scenes.mujoco.package import mujoco
 from workbench.scenes.mujoco.scene import MujocoScene
-from workbench.scenes.run import Recording
-from workbench.scenes.track import Step, Track, by_body
+from workbench.scenes.run import TrackRecorder
+from workbench.scenes.track import ContactsByBody, Track, by_body
 
 CONES = "pyramidal", "elliptic"
 
@@ -87,7 +87,7 @@ class MujocoEngine:
         """Steps of h [s] from the scene's start, controlled as the scene is, as far as MuJoCo goes."""
         mj, scene, m = mujoco(), self.scene, self._model(h)
         d, steps, seconds = self._begun(m), round(duration / h), 0.0
-        kept, status, reason = Recording(scene, *scene.start()), Status.SOLVED, ""
+        kept, status, reason = TrackRecorder(scene, *scene.start()), Status.SOLVED, ""
         with warnings_of_mujoco():
             while kept.steps < steps:
                 d.ctrl[:] = scene.controls.at(kept.steps * h)
@@ -107,7 +107,7 @@ class MujocoEngine:
         return kept.track(self.label, "mj_step", h, steps, status, reason, seconds)
 
 
-def touched(scene: MujocoScene, m: Any, d: Any, centre: Array, h: float) -> tuple[Step, int]:
+def touched(scene: MujocoScene, m: Any, d: Any, centre: Array, h: float) -> tuple[ContactsByBody, int]:
     """By body, what touched in the step of h [s] that has just been made, and how many contacts and limits there were.
 
     `d` has its velocities at the end of the step, its kinematics and contacts at the start.
