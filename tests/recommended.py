@@ -31,8 +31,8 @@ def by_paths(c):
     runs, reference = (inside[inside["role"] == role] for role in ("run", "reference"))
     errors = runs.groupby("label")["position_error"].max().to_dict()
     at = (c.motion.t >= start - 1e-9) & (c.motion.t <= end + 1e-9)
-    # A run that ends before the window has no curve there.
-    for x in (x for x in c.motion.tracks[1:] if x.label in errors and at.any()):
+    # A run that ends before the window has no curve there, and one that blows up none with numbers.
+    for x in (x for x in c.motion.tracks[1:] if np.isfinite(errors.get(x.label, np.inf)) and at.any()):
         drawn = np.linalg.norm(x.position[at] - c.motion.tracks[0].position[at], axis=-1).max()
         assert 0.8 * errors[x.label] <= drawn <= errors[x.label] * (1 + 1e-9) + 1e-12, (x.label, drawn, errors[x.label])
     return errors, errors["coulomb"], float(reference["position_error"].max())
@@ -43,8 +43,8 @@ def agrees(c):
     d, (errors, own, known) = decide(c), by_paths(c)
     assert d.own == pytest.approx(own, rel=1e-9, abs=1e-12), own
     placed = {label: x.place for x in d.entries for label in (x.label, *x.alike)}
-    # The reference's curve has every tenth of its steps, so that its uncertainty is a little more than seen there.
-    assert d.known >= known * (1 - 1e-9), known
+    # The reference's curve has every tenth of its steps, at other moments.
+    assert d.known == pytest.approx(known, rel=0.01, abs=1e-12), known
     for label, place in placed.items():
         assert (place == 1) == (errors[label] <= own + d.known + 1e-9), (label, place, errors[label], own, d.known)
     ordered = sorted(d.entries, key=lambda x: x.place)

@@ -294,3 +294,12 @@ def test_build_time_is_that_of_compiling():
     """Also where the declaration was compiled before; CVXPY's canonicalisation alone takes ten milliseconds."""
     runs = compare(Wheel(), [BY_NAME["box"]], COULOMB, settings=Settings((1e-3,), 1e-3, 0.01)).runs
     assert (runs["build_time"] > 1e-3).all()
+
+
+def test_a_run_that_blows_up_has_its_curve_and_a_reason_and_nothing_warns():
+    """Friction along the slip. Warnings are errors here, and an error would be a row without a curve."""
+    c = compare(Wheel(), [viscous.with_options(c=-0.1)], COULOMB, [], SETTINGS)
+    row = c.runs.iloc[0]
+    assert 10 < row["steps"] < 200
+    assert row["reason"]
+    assert not np.isfinite(c.trajectories.loc[c.trajectories["role"] == "run", "position_error"]).all()

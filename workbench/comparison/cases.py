@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from workbench.algorithms import find_solver, is_quadratic_program
@@ -45,6 +46,8 @@ from workbench.step.one_step import first_problem
 from workbench.step.run import Run
 
 
+# The numbers of a run that blows up end beyond the doubles.
+@np.errstate(over="ignore", invalid="ignore")
 def compare(
     case: Case, formulations: Sequence[Formulation], exact: Formulation, solvers: Sequence[str | Solver] = (),
     settings: Settings | None = None, progress: ProgressCallback | None = None, workers: int = 1,
