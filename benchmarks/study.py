@@ -3,7 +3,7 @@
 `python -m benchmarks.study` makes 20,000 runs of the wheel (5 formulations, 4 steps, 1000 friction coefficients, all of
 10 ms) in two processes, and writes their table and page; `--points 20` is a short form, and the first run compiles.
 The machinery's share is measured by the clock, which other work on the machine blurs, and by the processor's time of
-workers in `rows_of` and of the main process. With `--copied` each worker makes the rows of one point and hands them on
+workers in `run_unit` and of the main process. With `--copied` each worker makes the rows of one point and hands them on
 for all others, which measures memory without the work.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import workbench as wb
 from workbench.studies import study as machinery
-from workbench.studies.work import rows_of
+from workbench.studies.work import run_unit
 
 FORMULATIONS = ["box", "ccp", "stewart-trinkle", "mujoco", "coulomb"]
 STEPS = [1e-3, 2e-3, 2.5e-3, 5e-3]
@@ -24,16 +24,16 @@ FIRST = []
 
 
 def timed(unit):
-    """A unit's records, and seconds of its worker: by the clock and by the processor, in `rows_of`."""
+    """A unit's records, and seconds of its worker: by the clock and by the processor, in `run_unit`."""
     start, busy = time.perf_counter(), time.process_time()
-    records = rows_of(unit)
+    records = run_unit(unit)
     return records, time.perf_counter() - start, time.process_time() - busy
 
 
 def copied(unit):
     """As `timed`, with the rows of the first unit that this worker has had."""
     if not FIRST:
-        FIRST.extend(rows for _, rows in rows_of(unit))
+        FIRST.extend(rows for _, rows in run_unit(unit))
     return [(key, rows) for (key, _), rows in zip(unit.wanted, FIRST, strict=True)], 0.0, 0.0
 
 

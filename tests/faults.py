@@ -28,7 +28,7 @@ import pandas as pd
 
 from workbench.cli.main import main
 from workbench.comparison.columns import TIMES
-from workbench.studies.journal import kept
+from workbench.studies.journal import read_journals
 
 ROOT = Path(__file__).parents[1]
 RUNS = 48
@@ -162,10 +162,10 @@ def _parent(pid: int) -> int:
 def resumed(folder: Path, *words: str, command: Command = STUDY, damaged: bool = False) -> list[str]:
     """What is wrong after the same command has gone on."""
     out = folder / "out"
-    before = {key: (record.at, record.rows) for key, record in kept(out).records.items()}
+    before = {key: (record.at, record.rows) for key, record in read_journals(out).records.items()}
     status, heard = command.again(folder, *words)
     wrong = [f"resuming ended with {status}: {heard}"] if status else []
-    after = kept(out)
+    after = read_journals(out)
     now = {key: (record.at, record.rows) for key, record in after.records.items()}
     lost = [key for key, record in before.items() if now.get(key) != record]
     wrong += [f"{len(lost)} of {len(before)} records are lost or were made again"] if lost else []
@@ -192,7 +192,7 @@ def interrupted(number: int, folder: Path, records: int, seconds: float, command
     else:
         wrong += [] if status == 128 + number else [f"status {status}: {run.errors}"]
         heard = re.findall(r"^workbench: interrupted.*$", run.errors, re.MULTILINE)
-        there = len(kept(run.out).records)
+        there = len(read_journals(run.out).records)
         said = "the same command goes on" if there or command is STUDY else "nothing was written"
         wrong += [] if len(heard) == 1 and said in heard[0] else [run.errors]
         wrong += (

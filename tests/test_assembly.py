@@ -11,7 +11,7 @@ from tests.declared import frictionless, spd, system_of
 from workbench.assemble.assembly import carry_back, eliminate, stamp
 from workbench.assemble.find import compiled
 from workbench.builtin.formulations import FORMULATIONS
-from workbench.diagnostics.check import check
+from workbench.diagnostics.check import check_matrix
 from workbench.errors import DataError
 from workbench.language.formulation import ContactSymbols, Formulation, core_shapes, formulation
 from workbench.language.leaves import CoreSymbol
@@ -296,4 +296,4 @@ def test_a_sign_changes_print_matrix_and_verdict_together(law, balance):
     np.testing.assert_allclose(stepper.work.A[:5, 5:7], -balance * system.J_n.T, rtol=1e-14)
     N = system.J_n @ np.linalg.solve(system.M, system.J_n.T)
     np.testing.assert_allclose(problem.M, law * balance * N, rtol=1e-12)
-    assert check(Matrix(problem.M))["p_matrix"]["verdict"] == ("P" if law * balance > 0 else "not P")
+    assert check_matrix(Matrix(problem.M))["p_matrix"]["verdict"] == ("P" if law * balance > 0 else "not P")

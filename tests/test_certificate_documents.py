@@ -13,7 +13,7 @@ import pytest
 
 import workbench as wb
 from workbench.certificates import limits
-from workbench.certificates.documents import digest, load
+from workbench.certificates.documents import digest, read_document
 from workbench.certificates.outcomes import NOT_VERIFIED, REFUTED, VERIFIED, Finding, RefusedError, outcome, text
 from workbench.certificates.problem import Problem, common, read_problem
 from workbench.certificates.verify import verify
@@ -356,10 +356,10 @@ def test_a_mapping_is_read_as_a_file_is(tmp_path):
     assert "this is no certificate" in refusal([GOOD])
     path = tmp_path / "proof.json"
     path.write_text(json.dumps(GOOD), "utf-8")
-    assert load(path) == GOOD
+    assert read_document(path) == GOOD
     assert wb.verify(path, of=M, rhs=[-1, 1])
     path.write_text('{"a": -' + "9" * 4000 + "}", "utf-8")
-    assert load(path) == {"a": 1 - 10**4000}
+    assert read_document(path) == {"a": 1 - 10**4000}
 
 
 @pytest.mark.parametrize(
@@ -391,10 +391,10 @@ def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
     for limit, fits in ((path.stat().st_size, True), (path.stat().st_size - 1, False)):
         monkeypatch.setattr("workbench.certificates.documents.LARGEST", limit)
         if fits:
-            assert load(path) == GOOD
+            assert read_document(path) == GOOD
         else:
             with pytest.raises(RefusedError, match="more than"):
-                load(path)
+                read_document(path)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from workbench.algorithms import METHODS, find_solver
 from workbench.builtin.reports.pages.check import render
 from workbench.builtin.reports.text.check import between, to_text
-from workbench.diagnostics.check import check
+from workbench.diagnostics.check import check_matrix
 from workbench.errors import DataError
 from workbench.matrices.linear_algebra.definiteness import definiteness, proved_positive_definite
 from workbench.matrices.linear_algebra.rank import dependent_rows, rank, ranks
@@ -172,10 +172,10 @@ def test_large_matrices():
     )
     assert (definiteness(Matrix(K)).verdict, definiteness(Matrix(K)).exact) == ("indefinite", True)
     assert definiteness(Matrix(low_rank)).verdict == "undecided"
-    assert check(Matrix(definite))["p_matrix"]["verdict"] == "P"
+    assert check_matrix(Matrix(definite))["p_matrix"]["verdict"] == "P"
     larger = 3.0 * np.eye(400) + np.diag(np.ones(399), 1)
     for sign, verdict in ((1, "positive definite"), (-1, "negative definite")):
-        found = check(Matrix(sign * larger))["definiteness"]
+        found = check_matrix(Matrix(sign * larger))["definiteness"]
         assert (found["verdict"], found["exact"]) == (verdict, True)
 
 
@@ -226,7 +226,7 @@ def samples():
 
 @pytest.mark.parametrize("name", samples())
 def test_json_round_trip_and_page(name):
-    result = check(samples()[name], seconds=0.2)
+    result = check_matrix(samples()[name], seconds=0.2)
     assert json.loads(json.dumps(result, allow_nan=False)) == result
     page = to_text(result)
     assert max(map(len, page.splitlines())) <= 80
@@ -236,7 +236,7 @@ def test_json_round_trip_and_page(name):
 
 
 def test_what_a_check_says():
-    found = {name: check(matrix, seconds=0.2) for name, matrix in samples().items() if name != "large"}
+    found = {name: check_matrix(matrix, seconds=0.2) for name, matrix in samples().items() if name != "large"}
     assert found["P, definite"]["p_matrix"]["proof"].startswith("the symmetric part is positive definite")
     assert "exactly one solution for every q" in found["P, definite"]["in_words"]
     assert found["P by minors"]["definiteness"]["verdict"] == "indefinite"
@@ -273,7 +273,7 @@ NEAR = [
 @pytest.mark.parametrize(("rows", "distance", "beta_2"), NEAR)
 def test_the_distance_is_that_of_the_exact_decimals(rows, distance, beta_2):
     matrix = matrix_of([row.split() for row in rows], "M")
-    result = check(matrix, q=matrix_of([["1"], ["-1"]], "q"))
+    result = check_matrix(matrix, q=matrix_of([["1"], ["-1"]], "q"))
     text, page = to_text(result), render(result, "M", {})
     assert f"distance          {distance} to the nearest matrix that is not P" in text
     assert f"beta_2            {beta_2}: " in text
@@ -287,7 +287,7 @@ def test_the_distance_is_that_of_the_exact_decimals(rows, distance, beta_2):
 
 def test_solvers_tell_how_far_they_are_from_the_solution_of_a_p_matrix():
     M, q = Matrix(np.array([[2.0, 1], [-1, 2]])), Matrix(np.array([[-1.0], [-1.7]]))
-    result = check(M, q=q)
+    result = check_matrix(M, q=q)
     bounds = {s["name"]: s["error_bound"] for s in result["solvers"] if s["verified"]}
     exact = [float(Fraction(x)) for x in result["solutions"]["points"][0]]
     assert {"lemke", "murty", "pgs"} <= set(bounds)
@@ -298,7 +298,7 @@ def test_solvers_tell_how_far_they_are_from_the_solution_of_a_p_matrix():
     assert result["alpha_2"]["lower"] >= 1
     assert "of the solution" in " ".join(to_text(result).split())
     assert "Within … of the solution" in render(result, "M", {})
-    nothing = check(Matrix(np.array([[1.0, 2], [2, 1]])), q=q)
+    nothing = check_matrix(Matrix(np.array([[1.0, 2], [2, 1]])), q=q)
     assert nothing["alpha_2"] is nothing["beta_2"] is None
     assert {s["error_bound"] for s in nothing["solvers"]} == {None}
     assert nothing["distance_to_non_p"]["upper"] == 0.0 < nothing["distance_to_degenerate"]["lower"] <= 1.0
@@ -308,7 +308,7 @@ def test_solvers_tell_how_far_they_are_from_the_solution_of_a_p_matrix():
 def test_an_undecided_matrix_has_no_distance_to_others():
     """That of its principal minors may still be known; it is that to the non-P matrices only if it is P."""
     rng = np.random.default_rng(1)
-    result = check(Matrix(rng.normal(size=(14, 14)) + 4 * np.eye(14) + 9 * np.eye(14, k=1)), seconds=0.0)
+    result = check_matrix(Matrix(rng.normal(size=(14, 14)) + 4 * np.eye(14) + 9 * np.eye(14, k=1)), seconds=0.0)
     assert result["p_matrix"]["verdict"] == "undecided"
     assert result["distance_to_non_p"] is result["beta_2"] is None
     assert result["distance_to_degenerate"]["upper"] > 0
@@ -324,13 +324,13 @@ def test_an_enclosure_is_one_number_where_its_digits_agree():
 
 
 def test_page_shows_short_exact_numbers_and_rounds_long_ones():
-    assert "is -1/3\n" in to_text(check(Matrix(np.array([[-1 / 3]]), ("-1/3",))))
-    long = to_text(check(Matrix(np.array([[-1 / 3]]))))
+    assert "is -1/3\n" in to_text(check_matrix(Matrix(np.array([[-1 / 3]]), ("-1/3",))))
+    long = to_text(check_matrix(Matrix(np.array([[-1 / 3]]))))
     assert "is ~-0.333333\n" in long
 
 
 def test_symmetry_is_measured_relative_to_the_entries():
-    result = check(Matrix(np.array([[2.0, 1], [1 + 1e-13, 2]]) * 1e9))
+    result = check_matrix(Matrix(np.array([[2.0, 1], [1 + 1e-13, 2]]) * 1e9))
     assert result["symmetric"] is True
     assert result["asymmetry"] == pytest.approx(5e-14, rel=1e-2)
-    assert check(Matrix(np.array([[2.0, 1], [1.001, 2]])))["symmetric"] is False
+    assert check_matrix(Matrix(np.array([[2.0, 1], [1.001, 2]])))["symmetric"] is False

@@ -232,7 +232,7 @@ def test_unusable_steps_are_refused(steps):
 
 def test_changing_one_sign_changes_print_matrix_and_verdict_together():
     from workbench.assemble.find import compiled
-    from workbench.diagnostics.check import check
+    from workbench.diagnostics.check import check_matrix
     from workbench.language.notation import relation
     from workbench.readers.matrix import Matrix
     from workbench.step.one_step import first_problem
@@ -251,7 +251,7 @@ def test_changing_one_sign_changes_print_matrix_and_verdict_together():
         f = declared(sign)
         problem = first_problem(Wheel(), f, 1e-3, normal="gap")
         words = relation(compiled(f, *Wheel.size).declaration.relations[0])
-        verdict = check(Matrix(np.array(problem.M), None))["p_matrix"]["verdict"]
+        verdict = check_matrix(Matrix(np.array(problem.M), None))["p_matrix"]["verdict"]
         seen.append((words, float(problem.M[0, 0]), verdict))
     (plus_words, plus, plus_verdict), (minus_words, minus, minus_verdict) = seen
     assert "− J_nᵀ p_n" in plus_words

@@ -9,7 +9,7 @@ from scipy import sparse
 from benchmarks.packings import packing
 from tests.block_problems import FORMULATIONS, KINDS, cone, intervals, polygon, pose, random_blocks, tower
 from workbench.algorithms import contact_blocks, find_solver
-from workbench.algorithms.best import HEAD, kept, show, watch
+from workbench.algorithms.best import HEAD, last_iterate, show, watch
 from workbench.algorithms.block_newton import solve_island
 from workbench.algorithms.contact_blocks import ENOUGH
 from workbench.algorithms.coulomb_exact import CCP as CCP_EXACT
@@ -169,7 +169,7 @@ def test_the_best_iterate_and_a_limit_of_steps_are_kept():
         show(place)
         with watch(p.size):
             found = SOLVER.solve(p)
-            assert (kept(place) == found.z).all()
+            assert (last_iterate(place) == found.z).all()
     show(np.zeros(HEAD))
 
 

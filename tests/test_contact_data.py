@@ -14,7 +14,7 @@ from workbench.escalation import default_solver
 from workbench.mechanics.contact import ContactSystem
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system
-from workbench.step.sweep import sweep
+from workbench.step.sweep import sweep_steps
 
 NAMED = {f.name: f for f in FORMULATIONS}
 BLOCK = dict(M=np.eye(3), v=[0.0, 0, -1], f=np.zeros(3), h=0.01, J_n=[[0, 0, 1]], J_t=[[1, 0, 0], [0, 1, 0]], mu=0.5)
@@ -60,12 +60,12 @@ def test_gaps_without_effect_are_refused():
 
 
 def test_swept_gaps_choose_the_law_too():
-    v = sweep(NAMED["frictionless"], ContactSystem(**BLOCK), phi=[0.0, 4e-3, 1.0]).v[:, 2]
+    v = sweep_steps(NAMED["frictionless"], ContactSystem(**BLOCK), phi=[0.0, 4e-3, 1.0]).v[:, 2]
     np.testing.assert_allclose(v, [0.0, -0.4, -1.0], atol=1e-14)
     explicit = ContactSystem(**BLOCK, normal="velocity")
-    message = refusal(sweep, NAMED["frictionless"], explicit, phi=[0.0, 4e-3], error=DataError)
+    message = refusal(sweep_steps, NAMED["frictionless"], explicit, phi=[0.0, 4e-3], error=DataError)
     assert_names(message, "phi = 0.004", "normal='gap'")
-    assert (sweep(NAMED["frictionless"], explicit, phi=[0.0, 0.0]).v == 0).all()
+    assert (sweep_steps(NAMED["frictionless"], explicit, phi=[0.0, 0.0]).v == 0).all()
 
 
 def test_no_answer_is_nan():

@@ -15,7 +15,7 @@ from workbench.errors import DataError
 from workbench.matrices.linear_algebra import in_time
 from workbench.matrices.linear_algebra.in_time import bits, determinant, echelon, null_vector, rank, solution
 from workbench.readers.matrix import matrix_of
-from workbench.readers.numbers import parse_entry, parse_row, rational
+from workbench.readers.numbers import parse_entry, parse_rational, parse_row
 
 ALWAYS = float("inf")
 LONG = 1000
@@ -149,7 +149,7 @@ def test_a_row_with_what_is_no_number_is_refused_as_the_entry_is(entry):
 def test_rationals_of_text_mean_what_is_typed():
     for entry in ENTRIES:
         value = Fraction(entry)
-        assert rational(entry) == fmpq(value.numerator, value.denominator)
+        assert parse_rational(entry) == fmpq(value.numerator, value.denominator)
     M = matrix_of([["0", "1e-3"], ["4/3", "0"]], "M")
     assert M.exact.entries() == [fmpq(0), fmpq(1, 1000), fmpq(4, 3), fmpq(0)]
     assert M.values.tolist() == [[0.0, 0.001], [4 / 3, 0.0]]

@@ -21,7 +21,7 @@ from workbench.problems.classes import Equations
 from workbench.problems.solution import Status
 from workbench.step.one_step import pose, solve_system
 from workbench.step.simulation import simulate
-from workbench.step.sweep import sweep
+from workbench.step.sweep import sweep_steps
 
 H = 1e-3
 
@@ -97,7 +97,7 @@ def test_a_penalty_law_steps_a_case(case, solver):
 
 
 def test_a_sweep_of_equations():
-    found = sweep(penalty, BLOCK, h=[0.01, 0.02])
+    found = sweep_steps(penalty, BLOCK, h=[0.01, 0.02])
     np.testing.assert_array_equal(found.v[0], solve_system(penalty, BLOCK, SOLVER)[0].v)
     assert (found.solver, list(found.status), list(found.residuals)) == ("elimination", [0, 0], [0.0, 0.0])
 

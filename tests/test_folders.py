@@ -11,7 +11,6 @@ from workbench.algorithms import METHODS, ROUND_OFF, SOLVERS, find_solver
 from workbench.builtin import cases, formulations
 from workbench.builtin.cases import CASES
 from workbench.builtin.formulations import REGISTRIES
-from workbench.cli.words import find_case, find_formulation
 from workbench.errors import UnknownNameError
 from workbench.escalation import default_solver
 from workbench.language.formulation import Formulation
@@ -20,6 +19,7 @@ from workbench.problems.classes import LCP, MLCP, ConicQP, CoulombNCP, Equations
 from workbench.problems.contact_blocks import ContactBlocks
 from workbench.problems.global_problem import GlobalConicQP, GlobalCoulombNCP
 from workbench.problems.mixed import MixedNCP
+from workbench.verbs.find import find_case, find_formulation
 
 
 def modules(package):

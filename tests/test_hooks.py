@@ -18,7 +18,7 @@ from workbench.problems.solution import Status
 from workbench.recorded.throws import Subject
 from workbench.step.one_step import solve_system
 from workbench.step.simulation import simulate
-from workbench.step.sweep import sweep
+from workbench.step.sweep import sweep_steps
 
 
 def compliant(hooks_of, name="compliant") -> Declaration:
@@ -112,7 +112,7 @@ def test_the_message_says_how_far_from_settled():
 def test_sweeps_take_the_option():
     system = ContactSystem(np.eye(2), [0, -1.0], [0, 0], 0.01, [[0, 1.0]], [[1.0, 0]], 0.5)
     for passes, status in ((2, Status.NO_FIXED_POINT), (3, Status.SOLVED)):
-        found = sweep(settling_after(3), system, mu=[0.1, 0.2], passes=passes)
+        found = sweep_steps(settling_after(3), system, mu=[0.1, 0.2], passes=passes)
         assert (found.status == status).all()
         assert (found.passes == passes).all()
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import WorkbenchError
-from workbench.studies.journal import DIGITS, Journal, kept
+from workbench.studies.journal import DIGITS, Journal, read_journals
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def journal(tmp_path):
 def test_numbers_come_back_bit_for_bit(journal):
     row = {"a": 0.1 + 0.2, "b": 5e-324, "c": float("inf"), "d": np.float64(1 / 3), "e": np.True_, "f": "µ\n", "g": 7}
     journal.append([("k", [row | {"h": float("nan")}])])
-    assert kept(journal.path.parent).rows == {"k": [row]}
+    assert read_journals(journal.path.parent).rows == {"k": [row]}
 
 
 def test_a_record_is_written_whole_and_synchronised_however_the_system_parts_it(journal, monkeypatch):
@@ -27,7 +27,7 @@ def test_a_record_is_written_whole_and_synchronised_however_the_system_parts_it(
     monkeypatch.setattr(os, "write", lambda file, content: calls.append("write") or write(file, content[:7]))
     monkeypatch.setattr(os, "fdatasync", lambda file: calls.append("synchronise") or synchronise(file))
     journal.append([("k", [{"a": 1, "b": None}])])
-    assert kept(journal.path.parent).rows == {"k": [{"a": 1}]}
+    assert read_journals(journal.path.parent).rows == {"k": [{"a": 1}]}
     assert calls == [*["write"] * (len(calls) - 1), "synchronise"]
 
 
@@ -35,19 +35,19 @@ def test_how_runs_ended_is_known_without_their_rows(journal):
     ends = {"good": "SOLVED SOLVED", "half": "SOLVED REFUSED", "broken": "SOLVED FAILED", "late": "TIME_LIMIT SOLVED"}
     for key, claims in ends.items():
         journal.append([(key, [{"claimed": x, "verified": x == "SOLVED"} for x in claims.split()])])
-    found = kept(journal.path.parent)
+    found = read_journals(journal.path.parent)
     assert {key for key, record in found.records.items() if record.verified} == {"good"}
     assert {key for key, record in found.records.items() if record.failed} == {"broken", "late"}
     assert found.done(retry_failed=True) == {"good", "half"}
     assert found.done(retry_failed=False) == set(ends)
     journal.path.write_bytes(b"x\ny\n")
-    assert kept(journal.path.parent).damaged == {"journal.jsonl": 2}
+    assert read_journals(journal.path.parent).damaged == {"journal.jsonl": 2}
 
 
 def test_the_latest_record_of_a_key_counts(journal):
     journal.append([("k", [{"a": 1}]), ("l", [{"a": 2}])])
     journal.append([("k", [{"a": 3}])])
-    assert kept(journal.path.parent).rows == {"k": [{"a": 3}], "l": [{"a": 2}]}
+    assert read_journals(journal.path.parent).rows == {"k": [{"a": 3}], "l": [{"a": 2}]}
 
 
 def test_of_two_journals_the_record_that_was_written_last_counts(tmp_path, monkeypatch):
@@ -58,12 +58,12 @@ def test_of_two_journals_the_record_that_was_written_last_counts(tmp_path, monke
             monkeypatch.setattr("workbench.studies.journal.time.time", lambda seconds=seconds: seconds)
             with Journal(tmp_path / name) as journal:
                 journal.append([(key, [{"a": seconds}])])
-    assert kept(tmp_path).rows == {"k": [{"a": 7.0}], "l": [{"a": 9.0}]}
+    assert read_journals(tmp_path).rows == {"k": [{"a": 7.0}], "l": [{"a": 9.0}]}
     # A clock that was put back does not make the first line of a file the last.
     monkeypatch.setattr("workbench.studies.journal.time.time", lambda: 6.5)
     with Journal(tmp_path / "journal-1-of-2.jsonl") as journal:
         journal.append([("k", [{"a": 6.5}])])
-    assert kept(tmp_path).rows["k"] == [{"a": 6.5}]
+    assert read_journals(tmp_path).rows["k"] == [{"a": 6.5}]
 
 
 def test_of_records_of_one_moment_that_of_the_last_file_counts(tmp_path, monkeypatch):
@@ -71,12 +71,12 @@ def test_of_records_of_one_moment_that_of_the_last_file_counts(tmp_path, monkeyp
     for name in ("journal.jsonl", "journal-1-of-2.jsonl"):
         with Journal(tmp_path / name) as journal:
             journal.append([("k", [{"a": name}])])
-    assert kept(tmp_path).rows == {"k": [{"a": "journal.jsonl"}]}
+    assert read_journals(tmp_path).rows == {"k": [{"a": "journal.jsonl"}]}
 
 
 def test_a_record_that_is_gone_since_it_was_read_is_reported(journal):
     journal.append([("k", [{"a": 1}])])
-    record = kept(journal.path.parent).records["k"]
+    record = read_journals(journal.path.parent).records["k"]
     journal.path.write_bytes(b"something else\n")
     with pytest.raises(WorkbenchError, match="has been damaged since it was read; the same command goes on"):
         _ = record.rows
@@ -89,7 +89,7 @@ def test_what_is_no_record_counts_as_damage_though_its_digest_fits(tmp_path):
     contents = [b"[]", b"{}", b'["key", "at", "rows"]', b'{"key": "k", "at": 1}']
     lines = [sha256(content).hexdigest()[:DIGITS].encode() + b" " + content + b"\n" for content in contents]
     (tmp_path / "journal.jsonl").write_bytes(b"".join(lines))
-    assert (kept(tmp_path).records, kept(tmp_path).damaged) == ({}, {"journal.jsonl": len(contents)})
+    assert (read_journals(tmp_path).records, read_journals(tmp_path).damaged) == ({}, {"journal.jsonl": len(contents)})
 
 
 def test_a_journal_that_cannot_be_opened_is_reported(tmp_path):
@@ -97,7 +97,7 @@ def test_a_journal_that_cannot_be_opened_is_reported(tmp_path):
         Journal(tmp_path / "nowhere" / "journal.jsonl")
     (tmp_path / "journal.jsonl").mkdir()
     with pytest.raises(WorkbenchError, match=r"journal\.jsonl' cannot be read: Is a directory"):
-        kept(tmp_path)
+        read_journals(tmp_path)
 
 
 def test_a_record_that_was_cut_off_or_changed_is_absent_and_reported(tmp_path):
@@ -111,18 +111,18 @@ def test_a_record_that_was_cut_off_or_changed_is_absent_and_reported(tmp_path):
         changed = bytearray(whole)
         changed[place] ^= 1 << int(rng.integers(8))
         path.write_bytes(changed)
-        found = kept(tmp_path)
+        found = read_journals(tmp_path)
         lost = "k" if place < first else "l" if place < first + second else "m"
         assert lost not in found.rows or place in (first - 1, first + second - 1)
         assert sum(found.damaged.values()) >= 1
         assert len(found.rows) >= 1
     for length in (1, *rng.integers(1, len(whole), size=30)):
         path.write_bytes(whole[:length])
-        assert len(kept(tmp_path).rows) == whole[:length].count(b"\n")
+        assert len(read_journals(tmp_path).rows) == whole[:length].count(b"\n")
         # What is written later stands on a line of its own; it ends a record that misses nothing but that.
         with Journal(path) as journal:
             journal.append([("new", [{}])])
-        assert len(kept(tmp_path).rows) == (whole[:length] + b"\n").count(b"}]}\n") + 1
+        assert len(read_journals(tmp_path).rows) == (whole[:length] + b"\n").count(b"}]}\n") + 1
 
 
 def test_two_processes_do_not_write_to_one_journal(journal):
@@ -146,5 +146,5 @@ def test_a_full_disk_is_reported_and_takes_nothing_back(tmp_path, journal, monke
             journal.append([("l", [{"a": 2}])])
         monkeypatch.undo()
     journal.append([("m", [{"a": 3}])])
-    assert kept(tmp_path).rows == {"k": [{"a": 1}], "m": [{"a": 3}]}
-    assert kept(tmp_path).damaged == {}
+    assert read_journals(tmp_path).rows == {"k": [{"a": 1}], "m": [{"a": 3}]}
+    assert read_journals(tmp_path).damaged == {}

@@ -246,7 +246,7 @@ def test_round_off_in_a_redundant_delassus_operator_is_no_reason_to_refuse():
     W = gram(rng, 9, 6)
     v = np.linalg.eigh(W)[1][:, 0]
     rounded = W - 1e-12 * np.linalg.norm(W, 2) * np.outer(v, v)
-    assert quadratic.objection(ConicQP(rounded, np.ones(9), np.full(3, 0.5))) is None
+    assert quadratic.why_not_convex(ConicQP(rounded, np.ones(9), np.full(3, 0.5))) is None
 
 
 def test_unknown_name_lists_the_installed_solvers():

@@ -13,7 +13,7 @@ from workbench.builtin.formulations import FORMULATIONS
 from workbench.builtin.formulations.coulomb import coulomb
 from workbench.cli.main import main
 from workbench.diagnostics.lead_matrix import as_data, lead_matrix, text_rows
-from workbench.diagnostics.posed_problem import reduced_exactly, rows_of, solutions_of, uniqueness_entry
+from workbench.diagnostics.posed_problem import entry_rows, reduced_exactly, solutions_of, uniqueness_entry
 from workbench.errors import WorkbenchError
 from workbench.matrices.p_property.bounded import solution_on_face, solves
 from workbench.problems.classes import LCP, MLCP
@@ -46,7 +46,7 @@ def mlcp(M, q, lower, upper):
 def test_solutions_are_counted_in_the_problems_own_unknowns(problem, count, dimension, points):
     found = solutions_of(problem, False, 10.0)
     assert (found["count"], found["dimension"], sorted(found["points"])) == (count, dimension, sorted(points))
-    assert rows_of({"solutions": found})[0][0] == "for this q"
+    assert entry_rows({"solutions": found})[0][0] == "for this q"
 
 
 def test_infeasible_inequalities_have_their_farkas_vector():
@@ -71,7 +71,7 @@ def test_where_it_is_not_unique_two_solutions_are_shown():
     entry = uniqueness_entry(fmpq_mat([[-1]]), np.zeros(1), np.full(1, INF), 10.0)
     assert entry["verdict"] == "not unique"
     assert entry["two_solutions"] == {"q": ["1"], "z": ["1"], "other": ["0"]}
-    assert "some x has" in rows_of({"uniqueness": entry})[0][1]
+    assert "some x has" in entry_rows({"uniqueness": entry})[0][1]
 
 
 def test_a_steps_elimination_is_that_of_the_stepper_without_rounding():

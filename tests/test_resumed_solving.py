@@ -12,7 +12,7 @@ from workbench.algorithms.tuning import UNTUNED, Tuning
 from workbench.cli.main import main
 from workbench.comparison import solving
 from workbench.studies import problem_files
-from workbench.studies.journal import Journal, kept
+from workbench.studies.journal import Journal, read_journals
 from workbench.studies.problem_files import key_of, resumed
 from workbench.verbs.find import find_formulation
 
@@ -112,9 +112,9 @@ def test_a_row_that_broke_is_made_again_and_one_without_an_answer_is_not(problem
 @pytest.mark.parametrize(("claimed", "again"), [("CRASHED", True), ("FAILED", True), ("TIME_LIMIT", False)])
 def test_what_broke_is_made_again_and_what_was_late_is_late_at_the_same_limit(claimed, again, problems, monkeypatch):
     assert main(["solve", "problems", "--out", "out"]) == 0
-    (key, *_), folder = kept(problems.parent / "out").records, problems.parent / "out"
+    (key, *_), folder = read_journals(problems.parent / "out").records, problems.parent / "out"
     with Journal(folder / "journal.jsonl") as journal:
-        journal.append([(key, [row | {"claimed": claimed} for row in kept(folder).rows[key]])])
+        journal.append([(key, [row | {"claimed": claimed} for row in read_journals(folder).rows[key]])])
     names = made(monkeypatch)
     assert main(["solve", "problems", "--out", "out"]) == 0
     assert names == (["0.npz"] if again else [])
@@ -125,7 +125,7 @@ def test_a_row_is_kept_before_it_is_handed_out(problems):
     tasks = [(problems / f"{i}.npz", box, None, False, UNTUNED) for i in (0, 1)]
     with resumed(tasks, None, folder) as (there, rows):
         assert (there, next(rows)["file"]) == (0, str(problems / "0.npz"))
-        assert len(kept(folder).records) == 1
+        assert len(read_journals(folder).records) == 1
     with resumed(tasks, None, folder) as (there, _):
         assert there == 1
 

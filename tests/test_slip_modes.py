@@ -12,7 +12,7 @@ from workbench.builtin.cases.wheel import Wheel
 from workbench.diagnostics.contact_exact import ExactContacts, exact_contacts
 from workbench.diagnostics.critical_friction import critical_friction
 from workbench.diagnostics.painleve_contacts import alternatives
-from workbench.diagnostics.sliding_exact import rational
+from workbench.diagnostics.sliding_exact import as_rational
 from workbench.diagnostics.sliding_regime import regime
 from workbench.diagnostics.slip_directions import any_direction
 from workbench.diagnostics.slip_modes import FORWARD, REVERSE, SEPARATION, STICK, impacts, motions
@@ -23,10 +23,10 @@ from workbench.sliding.system import SlidingSystem
 
 def contacts(W, w, mu, d, u=None):
     def column(x):
-        return fmpq_mat([[rational(float(v))] for v in x])
+        return fmpq_mat([[as_rational(float(v))] for v in x])
 
-    exact = fmpq_mat([[rational(v) for v in row] for row in np.asarray(W, dtype=float).tolist()])
-    return ExactContacts(exact, column(w), column(np.zeros(len(w)) if u is None else u), tuple(map(rational, mu)), d)
+    exact = fmpq_mat([[as_rational(v) for v in row] for row in np.asarray(W, dtype=float).tolist()])
+    return ExactContacts(exact, column(w), column(np.zeros(len(w)) if u is None else u), tuple(map(as_rational, mu)), d)
 
 
 def random_contacts(rng, r, d, least=0.02):

@@ -16,7 +16,7 @@ from workbench.problems.solution import Status
 from workbench.step import stepping
 from workbench.step.one_step import pose, solve_system
 from workbench.step.simulation import simulate
-from workbench.step.sweep import sweep
+from workbench.step.sweep import sweep_steps
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 STAGGERED = BY_NAME["staggered"]
@@ -125,7 +125,7 @@ def test_strong_coupling_keeps_the_passes_from_settling_and_the_status_says_so()
     assert np.isnan(answer.v).all()
     assert solution.residual < solution.tolerance
     assert not solution.verified
-    assert np.isinf(sweep(STAGGERED, system, mu=np.ones(2)).residuals).all()
+    assert np.isinf(sweep_steps(STAGGERED, system, mu=np.ones(2)).residuals).all()
     # The problem itself has a solution, which the passes do not reach.
     whole, solution = solve_system(BY_NAME["stewart-trinkle"], system, LEMKE)
     assert solution.verified

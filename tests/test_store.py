@@ -51,9 +51,9 @@ def stored(folder):
 def test_what_is_stored_comes_back(f, folder):
     size = SIZES.get(f.symbols, (2, 1))
     c = compile_declaration(f, size)
-    assert store.load(f, size) is None
-    store.save(c)
-    back = store.load(f, size)
+    assert store.load_declaration(f, size) is None
+    store.save_declaration(c)
+    back = store.load_declaration(f, size)
     # Through text, so that nan equals nan; hooks are the same functions.
     assert repr(numbers(back)) == repr(numbers(c))
     assert [u.name() for u in back.declaration.unknowns] == [u.name() for u in c.declaration.unknowns]
@@ -75,24 +75,24 @@ def test_other_options_sizes_and_versions_are_other_files(folder, monkeypatch):
 def test_a_damaged_file_counts_as_missing_and_is_written_again(folder, damage):
     f, size = FORMULATIONS.find("box"), (6, 0, 1, 2)
     c = compile_declaration(f, size)
-    store.save(c)
+    store.save_declaration(c)
     (path,) = stored(folder)
     whole = path.read_bytes()
     flipped = bytearray(whole)
     flipped[len(whole) // 2] ^= 1
     broken = {"cut": whole[:-9], "emptied": b"", "one bit": bytes(flipped), "other": b"x" * 500, "longer": whole + b"0"}
     path.write_bytes(broken[damage])
-    assert store.load(f, size) is None
-    store.save(c)
-    assert repr(numbers(store.load(f, size))) == repr(numbers(c))
+    assert store.load_declaration(f, size) is None
+    store.save_declaration(c)
+    assert repr(numbers(store.load_declaration(f, size))) == repr(numbers(c))
 
 
 def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("CONTACT_WORKBENCH_CACHE", str(tmp_path / "file" / "cache"))
     f, size = FORMULATIONS.find("ccp"), (6, 0, 1, 2)
-    store.save(compile_declaration(f, size))
-    assert store.load(f, size) is None
+    store.save_declaration(compile_declaration(f, size))
+    assert store.load_declaration(f, size) is None
 
 
 def test_many_may_write_and_read_at_once(folder):
@@ -100,8 +100,8 @@ def test_many_may_write_and_read_at_once(folder):
     c = compile_declaration(f, size)
 
     def work(i: int) -> bool:
-        store.save(c)
-        return store.load(f, size) is not None
+        store.save_declaration(c)
+        return store.load_declaration(f, size) is not None
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(40)))
@@ -124,7 +124,7 @@ def test_what_cannot_be_found_again_by_name_is_not_stored(folder):
         v, p_n = free("v", s.n), nonneg("p_n", s.r)
         return declare(equals(s.balance(v, p_n)), complements(s.un(v, p_n), p_n), recover=dict(v=v, p_n=p_n))
 
-    store.save(compile_declaration(within, (2, 0, 1, 1)))
+    store.save_declaration(compile_declaration(within, (2, 0, 1, 1)))
     assert not folder.exists()
 
 
@@ -261,30 +261,30 @@ FORGERIES = {
 def test_a_forged_tensor_is_found_out_by_the_declaration_at_hand(folder, name, forgery):
     f, size = FORMULATIONS.find(name), (6, 0, 2, 2)
     c = compile_declaration(f, size)
-    store.save(c)
+    store.save_declaration(c)
     (path,) = stored(folder)
     forged(path)
-    assert store.load(f, size) is not None
+    assert store.load_declaration(f, size) is not None
     forged(path, **FORGERIES[forgery])
-    assert store.load(f, size) is None
+    assert store.load_declaration(f, size) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"no arrays", "empty archive"])
 def test_what_holds_no_arrays_counts_as_missing(folder, content):
     f, size = FORMULATIONS.find("ccp"), (6, 0, 1, 2)
-    store.save(compile_declaration(f, size))
+    store.save_declaration(compile_declaration(f, size))
     (path,) = stored(folder)
     file = io.BytesIO()
     np.savez(file)
     disk.write(path.name, file.getvalue() if isinstance(content, str) else content)
-    assert store.load(f, size) is None
+    assert store.load_declaration(f, size) is None
 
 
 def test_a_forged_declaration_makes_no_wrong_impulse(folder, systems):
     f, system = FORMULATIONS.find("stewart-trinkle"), systems.random_system(0, 2, 2)
     c = compile_declaration(f, system.size)
     right = solve_system(f, system, find_solver("lemke"))[0]
-    store.save(c)
+    store.save_declaration(c)
     (path,) = stored(folder)
     forged(path, val=lambda x: 2.0 * x)
     compiled.cache_clear()
@@ -292,7 +292,7 @@ def test_a_forged_declaration_makes_no_wrong_impulse(folder, systems):
     assert solution.verified
     np.testing.assert_array_equal(answer.p_n, right.p_n)
     # The forged file has given way to a good one.
-    assert store.load(f, system.size) is not None
+    assert store.load_declaration(f, system.size) is not None
 
 
 OPTIONS = [(f, {}) for registry in REGISTRIES for f in registry] + [

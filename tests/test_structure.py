@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_mat
 from tests.verdicts import WRITTEN_LATER, exact, fractions, proves, samples
 from workbench.builtin.reports.pages.check import render
 from workbench.builtin.reports.text.check import to_text
-from workbench.diagnostics.check import check
+from workbench.diagnostics.check import check_matrix
 from workbench.diagnostics.wellposedness import in_words
 from workbench.engine.timing import OutOfTimeError, clock
 from workbench.matrices.classes.matrix_classes import matrix_classes, structured_classes
@@ -145,7 +145,7 @@ def test_leading_minors_stop_at_the_deadline():
 
 @pytest.mark.parametrize("name", ["definite", "not M", "row-dominant", "semidefinite"])
 def test_without_time_a_large_matrix_has_a_page_all_the_same(large, name):
-    result = check(Matrix(large[name]), 0.0, Matrix(np.ones((300, 1))))
+    result = check_matrix(Matrix(large[name]), 0.0, Matrix(np.ones((300, 1))))
     assert result["singular_values"] is None
     assert result["definiteness"]["smallest_eigenvalue"] is None
     text = to_text(json.loads(json.dumps(result)))
@@ -156,7 +156,7 @@ def test_without_time_a_large_matrix_has_a_page_all_the_same(large, name):
 @pytest.mark.parametrize("n", [3, 300])
 def test_a_check_tells_what_it_does(n):
     said = []
-    check(Matrix(np.eye(n)), 10.0, Matrix(np.ones((n, 1))), lambda *step: said.append(step))
+    check_matrix(Matrix(np.eye(n)), 10.0, Matrix(np.ones((n, 1))), lambda *step: said.append(step))
     labels, done, total = zip(*said, strict=True)
     assert labels[0] == "the P-property"
     assert len(set(labels)) == len(labels)
@@ -168,7 +168,7 @@ def test_a_check_tells_what_it_does(n):
 @pytest.mark.thorough
 def test_the_p_verdict_of_the_classes_is_that_of_the_page(large):
     for name, verdict in (("M", "P"), ("not M", "not P"), ("nonnegative", "not P"), ("definite", "P")):
-        result = check(Matrix(large[name]), 20.0)
+        result = check_matrix(Matrix(large[name]), 20.0)
         assert result["p_matrix"]["verdict"] == verdict
         assert result["classes"]["P"]["verdict"] == ("yes" if verdict == "P" else "no")
         assert result["rank"]["exact"] == (300 if verdict == "P" else None)
@@ -176,7 +176,7 @@ def test_the_p_verdict_of_the_classes_is_that_of_the_page(large):
 
 
 def test_theory_promises_in_exact_arithmetic_and_what_happened_stands_beside_it():
-    result = check(Matrix(np.array([[2.0, 1.0], [0.0, 3.0]])), 10.0, Matrix(np.array([[-1.0], [2.0]])))
+    result = check_matrix(Matrix(np.array([[2.0, 1.0], [0.0, 3.0]])), 10.0, Matrix(np.array([[-1.0], [2.0]])))
     promise = "In exact arithmetic, theory guarantees that these methods succeed here: lemke, murty, judice-pires, "
     assert f"{promise}proximal, pgs, enumerate. In floating point all ended verified." in in_words(result)
     for entry in result["solvers"]:

@@ -15,7 +15,7 @@ from workbench.comparison.result import chosen_metrics
 from workbench.errors import WorkbenchError
 from workbench.studies import long_table
 from workbench.studies.convergence import order
-from workbench.studies.journal import Journal, is_failed, kept
+from workbench.studies.journal import Journal, is_failed, read_journals
 from workbench.studies.study import Study
 from workbench.studies.tables import by_variant, errors_of, first_window, is_option, orders, shown_columns
 
@@ -133,7 +133,7 @@ def test_a_journal_that_is_read_leaves_its_rows_in_the_file(tmp_path):
         for i in range(300):
             journal.append([(str(i), [{"a": float(i), "words": f"{i}" * 5000}])])
     tracemalloc.start()
-    found = kept(tmp_path)
+    found = read_journals(tmp_path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 500_000 < (tmp_path / "journal.jsonl").stat().st_size

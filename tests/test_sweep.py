@@ -13,7 +13,7 @@ from workbench.builtin.formulations import FORMULATIONS
 from workbench.errors import DataError, UnknownNameError
 from workbench.problems.solution import Status
 from workbench.step.one_step import solve_system
-from workbench.step.sweep import sweep
+from workbench.step.sweep import sweep_steps
 
 BY_NAME = {f.name: f for f in FORMULATIONS}
 ALL = [
@@ -48,8 +48,8 @@ def one(system, varied, k):
 def test_a_sweep_has_the_bits_of_single_steps(formulation, shape):
     system = random_system(3, **SHAPES[shape], normal="gap")
     varied = variations(system, 40, 4)
-    answer = sweep(formulation, system, **varied)
-    apart = sweep(formulation, system, **varied, threads=3)
+    answer = sweep_steps(formulation, system, **varied)
+    apart = sweep_steps(formulation, system, **varied, threads=3)
     assert answer.solved.sum() >= 30
     for name in ("v", "p_n", "p_t", "p_b", "status", "residuals", "iterations", "passes"):
         np.testing.assert_array_equal(getattr(answer, name), getattr(apart, name))
@@ -66,7 +66,7 @@ def test_a_sweep_has_the_bits_of_single_steps(formulation, shape):
 def test_a_mixed_problem_has_no_compiled_solver_and_is_refused_in_a_line():
     system = random_system(3, **SHAPES["one planar contact"])
     with pytest.raises(DataError, match="mixed-exact is not compiled; a batch needs a compiled solver"):
-        sweep(BY_NAME["mujoco-noslip"], system, mu=np.ones((2, 1)))
+        sweep_steps(BY_NAME["mujoco-noslip"], system, mu=np.ones((2, 1)))
 
 
 @pytest.mark.parametrize("name", ["stewart-trinkle", "box"])
@@ -80,7 +80,7 @@ def test_many_bodies_apart_have_the_bits_of_single_steps(name):
         **{field: np.tile(getattr(lone, field), count) for field in PER_CONTACT},
     )  # fmt: skip
     varied = dict(mu=np.linspace(0, 1, 5), v=whole.v + 0.3 * np.random.default_rng(6).normal(size=(5, whole.n)))
-    answer = sweep(BY_NAME[name], whole, **varied)
+    answer = sweep_steps(BY_NAME[name], whole, **varied)
     for k in range(5):
         single, solution = solve_system(BY_NAME[name], one(whole, varied, k), find_solver(answer.solver))
         np.testing.assert_array_equal(answer.p_t[k], single.p_t)
@@ -90,7 +90,7 @@ def test_many_bodies_apart_have_the_bits_of_single_steps(name):
 def test_friction_over_a_range_is_the_closed_form():
     """A particle of 2 kg at 1 m/s that meets the floor at 1 m/s: it slows by mu (1 m/s), and stops at mu = 1."""
     mu = np.linspace(0, 2, 101)
-    answer = sweep(BY_NAME["coulomb"], particle((0.6, 0.8)), mu=mu)
+    answer = sweep_steps(BY_NAME["coulomb"], particle((0.6, 0.8)), mu=mu)
     np.testing.assert_allclose(answer.p_t, -2.0 * np.minimum(mu, 1.0)[:, None] * [0.6, 0.8], atol=1e-12)
     np.testing.assert_allclose(answer.p_n, 2.0, atol=1e-12)
     assert answer.residuals.max() <= 1e-12
@@ -99,11 +99,11 @@ def test_friction_over_a_range_is_the_closed_form():
 def test_an_answer_that_fails_is_its_own_systems():
     formulation, system = BY_NAME["phantom-inertia"], random_system(1, r=2, d=2, m=1)
     v, J_t = np.repeat([system.v], 7, 0), np.repeat([system.J_t], 7, 0)
-    good = sweep(formulation, system, v=v, J_t=J_t)
+    good = sweep_steps(formulation, system, v=v, J_t=J_t)
     v[1, 0], v[5, 2] = np.nan, np.inf
     # Dependent tangents, which this formulation cannot eliminate.
     J_t[3, 2:] = J_t[3, :2]
-    answer = sweep(formulation, system, v=v, J_t=J_t)
+    answer = sweep_steps(formulation, system, v=v, J_t=J_t)
     assert answer.status.tolist() == [0, Status.NOT_FINITE, 0, Status.SINGULAR, 0, Status.NOT_FINITE, 0]
     for k in (1, 3, 5):
         assert np.isnan(answer.v[k]).all()
@@ -115,7 +115,7 @@ def test_an_answer_that_fails_is_its_own_systems():
 def test_axes_that_turn_refuse_tangents_of_unequal_compliance():
     formulation, system = BY_NAME["hybrid"], particle((0.6, 0.8))
     eps_t = np.array([[1e-3, 1e-3], [1e-3, 2e-3], [0.0, 0.0]])
-    answer = sweep(formulation, system, eps_t=eps_t)
+    answer = sweep_steps(formulation, system, eps_t=eps_t)
     assert answer.status.tolist() == [Status.SOLVED, Status.REFUSED, Status.SOLVED]
     with pytest.raises(DataError, match="eps_t differs"):
         solve_system(formulation, replace(system, eps_t=eps_t[1]), find_solver("proximal"))
@@ -134,7 +134,7 @@ def test_no_python_runs_between_systems():
         mu, h = np.linspace(0, 1, B), np.linspace(1e-3, 1e-2, B)
         sys.setprofile(counted)
         try:
-            sweep(BY_NAME["stewart-trinkle"], particle((0.6, 0.8)), mu=mu, h=h)
+            sweep_steps(BY_NAME["stewart-trinkle"], particle((0.6, 0.8)), mu=mu, h=h)
         finally:
             sys.setprofile(None)
         return count
@@ -144,7 +144,7 @@ def test_no_python_runs_between_systems():
 
 
 def test_no_system_at_all():
-    answer = sweep(BY_NAME["box"], particle((1.0, 0.0)), mu=np.zeros(0))
+    answer = sweep_steps(BY_NAME["box"], particle((1.0, 0.0)), mu=np.zeros(0))
     assert answer.v.shape == (0, 3)
     assert answer.status.shape == answer.residuals.shape == (0,)
 
@@ -181,5 +181,5 @@ def changed(value, *at):
 )
 def test_what_makes_no_sweep_is_refused_in_one_line(given, words):
     with pytest.raises((DataError, UnknownNameError), match=words) as error:
-        sweep(BY_NAME["stewart-trinkle"], particle((0.6, 0.8)), **given)
+        sweep_steps(BY_NAME["stewart-trinkle"], particle((0.6, 0.8)), **given)
     assert "\n" not in str(error.value)

@@ -26,7 +26,7 @@ from workbench.recorded.throws import Subject, Thrower
 from workbench.step.local_steps import local_steps
 from workbench.step.run import make_problem
 from workbench.step.simulation import simulate
-from workbench.step.sweep import sweep
+from workbench.step.sweep import sweep_steps
 
 RAY, INACCURATE = int(Status.RAY), int(Status.INACCURATE)
 
@@ -148,17 +148,17 @@ def test_local_steps_and_sweeps_are_taken_over_too(monkeypatch):
 
     block = ContactSystem(np.eye(3), [0, 0, 0], [1.0, 0, 0], 0.01, [[0, 0, 1]], [[1, 0, 0], [0, 1, 0]], mu=0.3)
     fall = np.array([[1.0, 0.0, -x] for x in (0.1, 0.9, 1.1, 3.0)])
-    expected = sweep(f, block, v=fall)
+    expected = sweep_steps(f, block, v=fall)
     assert not expected.others
     monkeypatch.setattr("workbench.step.sweep.compiled_solver", lambda name, kind: FAILING["fragile"])
     monkeypatch.setattr("workbench.escalation.default_solver", lambda kind: chain)
-    taken = sweep(f, block, v=fall)
+    taken = sweep_steps(f, block, v=fall)
     assert taken.others == {"coulomb-exact": 2}
     np.testing.assert_allclose(taken.v, expected.v, rtol=0, atol=1e-14)
     assert (taken.residuals <= EXACT).all()
     assert taken.solved.all()
     # A solver that is asked for by name is that solver alone.
-    assert (sweep(f, block, solver="coulomb-exact", v=fall).status != Status.SOLVED).sum() == 2
+    assert (sweep_steps(f, block, solver="coulomb-exact", v=fall).status != Status.SOLVED).sum() == 2
 
 
 @kernel(SOLVE)

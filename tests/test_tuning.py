@@ -153,12 +153,12 @@ def test_only_what_is_watched_is_kept(monkeypatch):
     best.offer(np.ones(3))
     best.show(place)
     best.offer(np.ones(3))
-    assert best.kept(place) is None
+    assert best.last_iterate(place) is None
     with best.watch(3):
-        assert best.kept(place) is None
+        assert best.last_iterate(place) is None
         best.offer(np.arange(3.0))
         best.offer(np.ones(2))
-        assert best.kept(place).tolist() == [0.0, 1.0, 2.0]
+        assert best.last_iterate(place).tolist() == [0.0, 1.0, 2.0]
     with best.watch(6):
         assert not best.watched(6)
 

@@ -4,7 +4,7 @@ import pytest
 
 from workbench.errors import WorkbenchError
 from workbench.studies import units
-from workbench.studies.journal import Journal, kept
+from workbench.studies.journal import Journal, read_journals
 from workbench.studies.units import kept_or_made
 
 
@@ -40,7 +40,7 @@ def test_what_was_made_before_an_error_is_kept_and_without_a_folder_nothing_is(t
     # Each is kept before it is handed out, and what others have kept there is not.
     several = kept_or_made({"b": 2, "c": 3}, fails, folder)
     assert next(several) == ("b", [{"found": 2}])
-    assert kept(folder).rows == {"a": [{"found": 1}], "b": [{"found": 2}]}
+    assert read_journals(folder).rows == {"a": [{"found": 1}], "b": [{"found": 2}]}
     several.close()
     assert dict(kept_or_made({"b": 0}, fails, folder)) == {"b": [{"found": 2}]}
     (tmp_path / "file").touch()

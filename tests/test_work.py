@@ -8,7 +8,7 @@ from workbench.comparison.failure import Failed
 from workbench.comparison.jobs import Settings
 from workbench.studies.plan import plan
 from workbench.studies.sources import digest_of
-from workbench.studies.work import Unit, lost, rows_of
+from workbench.studies.work import Unit, lost, run_unit
 
 COULOMB = wb.formulations.find("coulomb")
 BESIDE = ("case", "label", "solver", "step", "window", "window_start", "window_end", "clipped")
@@ -33,7 +33,7 @@ def unit(formulations=("box", "frictionless"), missing=(0,), metrics=(), **param
 
 def test_rows_of_a_lost_unit_are_those_that_it_would_have_made():
     work = unit(missing=(1, 2))
-    made, instead = rows_of(work), lost(work, Failed("CRASHED", "its process died"))
+    made, instead = run_unit(work), lost(work, Failed("CRASHED", "its process died"))
     assert [key for key, _ in made] == [key for key, _ in instead] == [work.point.keys[1], work.point.keys[2]]
     for (_, rows), (_, others) in zip(made, instead, strict=True):
         assert [[row[name] for name in BESIDE] for row in rows] == [[row[name] for name in BESIDE] for row in others]
@@ -45,7 +45,7 @@ def test_rows_of_a_lost_unit_are_those_that_it_would_have_made():
 
 def test_where_a_point_fails_the_missing_rows_have_the_reason_and_no_others():
     work = unit(missing=(3,), gravity=1e308)
-    ((key, rows),) = rows_of(work)
+    ((key, rows),) = run_unit(work)
     assert key == work.point.keys[3]
     assert all(not row["verified"] and "the reference run is not verified" in row["reason"] for row in rows)
 
@@ -53,7 +53,7 @@ def test_where_a_point_fails_the_missing_rows_have_the_reason_and_no_others():
 def test_a_formulation_that_cannot_be_run_costs_no_other_its_rows():
     work = unit(["box", plain(F=lambda s, v, p: p * p)], missing=(0, 1))
     (refused,) = work.point.refused.values()
-    (_, good), (_, bad) = rows_of(work)
+    (_, good), (_, bad) = run_unit(work)
     assert all(row["verified"] for row in good)
     assert {(row["claimed"], row["reason"], row["solver"]) for row in bad} == {(refused.claimed, refused.reason, "–")}
 
@@ -63,5 +63,5 @@ def test_a_unit_arrives_as_it_was_sent_with_metrics_that_cannot_be_imported():
     found = pickle.loads(pickle.dumps(work))
     assert (found.number, found.missing, found.code) == (work.number, work.missing, work.code)
     assert [key for key, _ in found.wanted] == [work.point.keys[k] for k in (0, 3)]
-    rows = [row for _, rows in rows_of(found) for row in rows]
+    rows = [row for _, rows in run_unit(found) for row in rows]
     assert all(row["half_work"] == 0.5 * row["steps"] for row in rows)

@@ -72,7 +72,7 @@ def require_drawable(n: int) -> None:
 
 
 def picture(result: dict[str, Any]) -> Picture:
-    """The picture of a check (`diagnostics.check.check`) of a square matrix; raises WorkbenchError for other orders."""
+    """The picture of a matrix that `check_matrix` has diagnosed; raises WorkbenchError unless it is of order 2 or 3."""
     require_drawable(result["n"])
     M = fmpq_mat([[fmpq(x) for x in row] for row in result["M"]])
     cones = complementary_cones(M)

@@ -44,7 +44,7 @@ LARGEST_CERTIFICATE = 2_000_000
 def render(
     result: dict[str, Any], name: str, provenance: dict[str, Any], certificate: dict[str, Any] | None = None
 ) -> str:
-    """The whole page as text, from the result of `workbench.diagnostics.check.check` and its certificate."""
+    """The whole page as text, from the result of `workbench.diagnostics.check.check_matrix` and its certificate."""
     document = "" if certificate is None else json.dumps(certificate)
     held = certificate if len(document) <= LARGEST_CERTIFICATE else None
     template = environment().get_template("check.html.j2")

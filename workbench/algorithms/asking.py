@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbench.algorithms.base import Solver, begun, measured
+from workbench.algorithms.base import Solver, begun, with_residual
 from workbench.arrays import Array
 from workbench.problems.classes import Problem
 from workbench.problems.solution import Solution, Status
@@ -25,7 +25,7 @@ def _asked(
     like: Sequence[str] = (),
 ) -> Solution:  # fmt: skip
     if problem.kind in solver.solves:
-        found = measured(solver, problem, solve())
+        found = with_residual(solver, problem, solve())
         if found.claimed is not Status.REFUSED:
             return found
     # Lazy: what is taken as it is needs no bridges.

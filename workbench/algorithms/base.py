@@ -41,7 +41,7 @@ class Solver(Protocol):
         ...
 
 
-def measured(solver: Solver, problem: Problem, found: Any) -> Solution:
+def with_residual(solver: Solver, problem: Problem, found: Any) -> Solution:
     """What a solver made of a problem, with the problem's residual, whatever it says itself.
 
     Bundled solvers ask the problem for it. From somebody else's, a residual and a proof are claims: the one is

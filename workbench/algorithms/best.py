@@ -62,7 +62,7 @@ def offer(z: Array) -> None:
         _place[1] += 1.0
 
 
-def kept(place: Array) -> Array | None:
+def last_iterate(place: Array) -> Array | None:
     """The last iterate in a place, None where none has come. A solver that was ended while it wrote leaves a mixture of
     two, which the problem's own residual judges like any other point."""
     size = int(place[0])

@@ -107,7 +107,7 @@ class ClarabelDirect:
         return replace(self, gap=tolerance or self.gap, most=max_iterations or self.most)
 
     def why_not(self, problem: Problem) -> str | None:
-        return quadratic.objection(problem)
+        return quadratic.why_not_convex(problem)
 
     def solve(self, problem: Problem) -> Solution:
         """Solve one problem (no batch axes); see `base.Solver`."""

@@ -57,7 +57,7 @@ def worse(one, other):
 
 
 @kernel(types.void(INDICES, I64, INDICES, INDICES))
-def gather(part, count, first, members):
+def members_of_parts(part, count, first, members):
     """The members of part k, members[first[k] : first[k + 1]], in ascending order; first (count + 1,)."""
     for k in range(count + 1):
         first[k] = 0
@@ -76,7 +76,7 @@ def solve_parts(solve, M, q, lower, upper, mu, d, part, count, z, info):
     """What a kernel is for, part by part (`find_parts`); z is split as a guess too, info[0] the sum of all."""
     n, r, bounded = q.shape[0], mu.shape[0], lower.shape[0] > 0
     first, members = np.empty(count + 1, dtype=np.int64), np.empty(n, dtype=np.int64)
-    gather(part, count, first, members)
+    members_of_parts(part, count, first, members)
     own, status, iterations = np.zeros(1, dtype=np.int64), SOLVED, 0
     for k in range(count):
         start, m, contacts = first[k], first[k + 1] - first[k], 0

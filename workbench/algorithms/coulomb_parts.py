@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.algorithms import best
-from workbench.algorithms.components import find_parts, gather
+from workbench.algorithms.components import find_parts, members_of_parts
 from workbench.problems.classes import Array, ConeProblem, is_sparse
 from workbench.problems.islands import parts_of
 from workbench.problems.sets import contact_of_row
@@ -72,7 +72,7 @@ def _split_dense(W: Array, r: int, d: int) -> Iterator[tuple[Indices, Array]]:
     count = find_parts(W, r, d, part)
     if count > 1:
         first, members = np.empty(count + 1, dtype=np.int64), np.empty(W.shape[0], dtype=np.int64)
-        gather(part, count, first, members)
+        members_of_parts(part, count, first, members)
         for rows in np.split(members, first[1:-1]):
             yield rows, W[np.ix_(rows, rows)]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from workbench.algorithms import best
-from workbench.algorithms.base import Solver, begun, measured, refusal
+from workbench.algorithms.base import Solver, begun, refusal, with_residual
 from workbench.algorithms.paths import BridgePath, path_to
 from workbench.arrays import Array
 from workbench.engine.timing import clock
@@ -46,7 +46,7 @@ def _crossed(solver: Any, problem: Any, path: BridgePath, start: Array | None) -
     """The answer to the end of a path, carried back and graded."""
     with best.carried_back(path.end.size, path.back):
         found = begun(solver, path.end, None if start is None else path.there(start))
-    found = measured(solver, path.end, found)
+    found = with_residual(solver, path.end, found)
     proof = found.proof if path.is_exact else ""
     z = path.back(found.z) if np.isfinite(found.z).all() else np.full(problem.size, np.nan)
     residual = float(problem.residual(z)) if np.isfinite(z).all() else np.inf

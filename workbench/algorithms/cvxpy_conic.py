@@ -127,7 +127,7 @@ class CvxpySolver:
             return f"{self.name} minimises no quadratic objectives under CVXPY"
         if not self.second_order_cones and isinstance(problem, ConeProblem) and problem.d == 2:
             return f"{self.name} has no second-order cones, which friction with two tangential directions needs"
-        return quadratic.objection(problem)
+        return quadratic.why_not_convex(problem)
 
     def adjusted(self, tolerance: float | None, max_iterations: int | None) -> "CvxpySolver":
         """Its own gap or error at which it stops, and number of iterations. Raises WorkbenchError for other solvers."""

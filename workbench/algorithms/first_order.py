@@ -136,7 +136,7 @@ def _places(first: Indices) -> tuple[Indices, Indices]:
 
 
 def blocks_of(problem: Any) -> ScaledBlocks:
-    """The blocks of a problem that `objection` has nothing against."""
+    """The blocks of a problem that `why_not_taken` has nothing against."""
     if isinstance(problem, ContactBlocks):
         sets = problem.unknown, problem.cone, problem.mu, problem.lower, problem.upper
         N, none = problem.whole[1], sparse.csr_array((problem.size, 0))
@@ -166,7 +166,7 @@ def blocks_of(problem: Any) -> ScaledBlocks:
     return in_units(J, V, own.ravel(), np.array(problem.q)[order], sets, part, order)
 
 
-def objection(problem: Any, laws: frozenset[int]) -> str | None:
+def why_not_taken(problem: Any, laws: frozenset[int]) -> str | None:
     """Why a problem cannot be taken by a method for these laws; None where it can."""
     if isinstance(problem, GlobalConeProblem) and problem.data.inertia.inverse is None:
         return "too many velocities are coupled by M and bilateral constraints to hold their inverse"
@@ -219,7 +219,7 @@ class FirstOrder:
         """The reason, in words, why it cannot take the problem; None when it can."""
         if problem.kind not in self.solves:
             return f"{self.name} solves {', '.join(sorted(self.solves))}, not {problem.kind}"
-        found = objection(problem, self.laws)
+        found = why_not_taken(problem, self.laws)
         return found and f"{self.name}: {found}"
 
     def solve(self, problem: Any) -> Solution:

@@ -55,7 +55,7 @@ I64, F64 = types.int64, types.float64
 
 
 @kernel(types.void(MATRIX, VECTOR, VECTOR, VECTOR, I64, VECTOR), **FAST)
-def sweep(M, q, lower, upper, sweeps, z):
+def projected_sweeps(M, q, lower, upper, sweeps, z):
     """Projected Gauss-Seidel sweeps of z (n,), there and back."""
     n = M.shape[0]
     for k in range(sweeps):
@@ -296,7 +296,7 @@ def by_drives(M, q, lower, upper, z, info):
         active[k] = 0
     affine(M, q, z, w)
     _, first = most_promising(M, w, lower, upper, z, active)
-    sweep(M, q, lower, upper, SWEEPS, z)
+    projected_sweeps(M, q, lower, upper, SWEEPS, z)
     m = first_factor(M, lower, upper, z, U, basis, y)
     m = settle(M, q, lower, upper, U, basis, m, z, w, y, x, info)
     while True:

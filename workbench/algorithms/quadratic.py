@@ -64,7 +64,7 @@ class ScaledQP:
     """Whether all bounds of the problem are there."""
 
     def factor(self) -> Array:
-        """F (n, n) with F F^T = P, whose negative eigenvalues, round-off by `objection`, are dropped."""
+        """F (n, n) with F F^T = P, whose negative eigenvalues, round-off by `why_not_convex`, are dropped."""
         w, V = np.linalg.eigh(self.P)
         return V * np.sqrt(np.maximum(w, 0.0))
 
@@ -83,7 +83,7 @@ class SolverOutcome:
     reason: str = ""
 
 
-def objection(problem: Problem) -> str | None:
+def why_not_convex(problem: Problem) -> str | None:
     """Why the problem is not a convex QP, with the number that says so; None when it is one."""
     if problem.kind not in CONVEX_KINDS:
         return f"a convex QP is a problem of kind {', '.join(sorted(CONVEX_KINDS))}, not {problem.kind}"
@@ -102,7 +102,7 @@ def objection(problem: Problem) -> str | None:
 
 
 def scaled(problem: Problem, leave_out_far: bool = True, guess: Array | None = None) -> ScaledQP:
-    """The scaled QP of a problem that `objection` lets pass, without its far bounds or, if asked, with all.
+    """The scaled QP of a problem that `why_not_convex` lets pass, without its far bounds or, if asked, with all.
 
     The gradient is of order one at y = 0 or, with a guess z (n,), what z makes of it is.
     """

@@ -5,7 +5,7 @@ from functools import lru_cache
 from time import perf_counter
 
 from workbench.assemble.plan import Compiled
-from workbench.assemble.store import load, made_alone, save
+from workbench.assemble.store import load_declaration, made_alone, save_declaration
 from workbench.engine.timing import standing_still
 from workbench.language.formulation import Formulation
 
@@ -15,14 +15,14 @@ def compiled(formulation: Formulation, *size: int) -> Compiled:
     """Compile a formulation for one size: for a time step n velocities, m bilateral rows, r contacts, d tangents."""
     start = perf_counter()
     with standing_still():
-        c = load(formulation, size)
+        c = load_declaration(formulation, size)
         if c is None:
             from workbench.assemble.tensor import compile_declaration
 
             with made_alone(formulation, size):
                 # Another process may have been at it.
-                c = load(formulation, size)
+                c = load_declaration(formulation, size)
                 if c is None:
                     c = compile_declaration(formulation, size)
-                    save(c)
+                    save_declaration(c)
     return replace(c, seconds=perf_counter() - start)

@@ -40,7 +40,7 @@ ARRAYS = {"at": WHOLE, "par": WHOLE, "val": REAL, "first": WHOLE, "place": WHOLE
 """What is stored: the entries of `Plan`, and those of the constant A that are not zero, with their places."""
 
 
-def load(formulation: Formulation, size: tuple[int, ...]) -> Compiled | None:
+def load_declaration(formulation: Formulation, size: tuple[int, ...]) -> Compiled | None:
     """The stored declaration; None where there is none that says the same as the declaration at hand."""
     name = _name(formulation, size)
     content = None if name is None else read(name)
@@ -91,7 +91,7 @@ def made_alone(formulation: Formulation, size: tuple[int, ...]) -> AbstractConte
     return nullcontext() if name is None else alone(name)
 
 
-def save(c: Compiled) -> None:
+def save_declaration(c: Compiled) -> None:
     """Store what has been compiled, where it can be found again; a folder that cannot be written to is no error."""
     name = _name(c.formulation, c.size)
     if name is None:

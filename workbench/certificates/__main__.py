@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from workbench.certificates.documents import load
+from workbench.certificates.documents import read_document
 from workbench.certificates.limits import SECONDS
 from workbench.certificates.outcomes import NO_CERTIFICATE, STATUS, RefusedError, outcome, printable, text
 from workbench.certificates.verify import verify
@@ -14,7 +14,7 @@ if __name__ == "__main__":
     parser.add_argument("--time-limit", type=float, metavar="S", default=SECONDS, help="for all claims together [s]")
     given = parser.parse_args()
     try:
-        findings = verify(load(given.file), seconds=given.time_limit)
+        findings = verify(read_document(given.file), seconds=given.time_limit)
     except (OSError, RefusedError) as error:
         print(printable(f"{given.file}: {error}"), file=sys.stderr)
         sys.exit(NO_CERTIFICATE)

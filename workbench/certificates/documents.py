@@ -21,7 +21,7 @@ LEFT_OUT_FIELDS = ("about", "reason")
 Document = dict[str, Any]
 
 
-def load(path: str | Path) -> Document:
+def read_document(path: str | Path) -> Document:
     """The object that a file holds as JSON. RefusedError for what is none; OSError where it cannot be read."""
     with open(path, "rb") as file:
         content = file.read(LARGEST + 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
-from workbench.cli.words import find_case, number_option, state_settings
+from workbench.cli.words import case_with_settings, number_option, state_settings
 from workbench.errors import WorkbenchError
 from workbench.output import json_text, page_path
 
@@ -92,7 +92,7 @@ def run_check(o: argparse.Namespace) -> None:
     settings, state = state_settings(o.set)
     if o.at is not None:
         state["at"] = float(exact_number(o.at, "--at"))
-    found = check(find_case(o.case, settings), o.formulation, step=h, seconds=seconds, **state)
+    found = check(case_with_settings(o.case, settings), o.formulation, step=h, seconds=seconds, **state)
     print(json_text(found.data) if o.json else found.text)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
-from workbench.cli.words import OF_MODEL, find_case, named_settings, number_option
+from workbench.cli.words import OF_MODEL, case_with_settings, named_settings, number_option
 from workbench.errors import WorkbenchError
 
 SECONDS, LEAST_SECONDS = 90.0, 5.0
@@ -152,7 +152,7 @@ def chosen(o: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     if kind == "file":
         return o.case, given | _of_file(o, rows)
     must_be_known(o.case)
-    what, settings = find_case(o.case, o.set or []), _of_case(o)
+    what, settings = case_with_settings(o.case, o.set or []), _of_case(o)
     return what, given | settings
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from workbench.cli.files import WRITTEN
 from workbench.cli.parsing import command
-from workbench.cli.words import OF_MODEL, find_case, find_formulation, named_settings, number_option
+from workbench.cli.words import OF_MODEL, case_with_settings, named_settings, number_option
 from workbench.errors import WorkbenchError
 
 
@@ -45,9 +45,10 @@ def run_export(o: argparse.Namespace) -> None:
         _of_model(o)
         return
     h = number_option(o.step or "1e-3", "--step", "seconds")
-    case = find_case(o.case, o.set)
+    case = case_with_settings(o.case, o.set)
     from workbench.comparison.solving import exported_step
     from workbench.readers.files import write_problem_file
+    from workbench.verbs.find import find_formulation
 
     write_problem_file(exported_step(case, find_formulation("coulomb"), h, o.step_number or 0), o.out)
 

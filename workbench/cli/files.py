@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import goes_on
-from workbench.cli.words import find_formulation, number_option
+from workbench.cli.words import number_option
 from workbench.errors import WorkbenchError
 from workbench.output import json_text, write_json
 
@@ -125,6 +125,7 @@ def _asked(o: argparse.Namespace, files: list[tuple[Path, bool]]) -> tuple[list[
     """Every file by every solver, seconds for each, and the file for the answer; raises WorkbenchError for mistakes."""
     from workbench.algorithms import find_solver
     from workbench.readers.answers import ENDINGS
+    from workbench.verbs.find import find_formulation
 
     seconds = None if o.time_limit is None else number_option(o.time_limit, "--time-limit", "seconds")
     if o.formulation and len(o.formulation) > 1:

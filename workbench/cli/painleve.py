@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.parsing import command
 from workbench.cli.progress import CommandProgress
-from workbench.cli.words import find_case, number_option, numbers, state_settings
+from workbench.cli.words import number_option, numbers, state_settings
 from workbench.errors import UnknownNameError, WorkbenchError
 from workbench.output import json_text, page_path
 from workbench.readers.numbers import exact_number
@@ -83,7 +83,9 @@ def run_painleve(o: argparse.Namespace) -> None:
 
 def case_with(name: str, given: dict[str, Fraction]) -> "Case":
     """The case of this name with parameters set."""
-    return find_case(name).with_parameters(**{key: float(value) for key, value in given.items()})
+    from workbench.verbs.find import find_case
+
+    return find_case(name, **{key: float(value) for key, value in given.items()})
 
 
 def exact_setting(text: str) -> tuple[str, Fraction]:

@@ -1,4 +1,4 @@
-"""What the commands share in reading their words: numbers, cases, formulations, relaxations."""
+"""What the commands share in reading their words: numbers, cases, settings."""
 
 import os
 from collections.abc import Sequence
@@ -8,7 +8,6 @@ from workbench.errors import WorkbenchError
 from workbench.readers.numbers import exact_number, parse_entry
 
 if TYPE_CHECKING:
-    from workbench.language.formulation import Formulation
     from workbench.mechanics.case import Case
 
 OF_MODEL = "NAME=VALUE, such as geom/foot.friction=0.4"
@@ -29,11 +28,11 @@ def workers_of(wanted: int | None) -> int:
     return wanted or os.cpu_count() or 1
 
 
-def find_case(name: str, settings: Sequence[str] = ()) -> "Case":
+def case_with_settings(name: str, settings: Sequence[str] = ()) -> "Case":
     """The case of this name, or at this place in somebody's own code, with NAME=VALUE parameters set."""
-    from workbench.verbs.find import find_case as find
+    from workbench.verbs.find import find_case
 
-    return find(name, **number_settings(settings))
+    return find_case(name, **number_settings(settings))
 
 
 def named_settings(settings: Sequence[str], wanted: str = "NAME=NUMBER") -> dict[str, str]:
@@ -51,13 +50,6 @@ def number_settings(settings: Sequence[str]) -> dict[str, float]:
     """The numbers behind each NAME= of --set."""
     texts = named_settings(settings)
     return {name: parse_entry(text.strip(), f"--set {name}={text}"[:66]) for name, text in texts.items()}
-
-
-def find_formulation(text: str) -> "Formulation":
-    """The formulation of this name or place, with its options."""
-    from workbench.verbs.find import find_formulation as find
-
-    return find(text)
 
 
 def state_settings(settings: Sequence[str]) -> tuple[list[str], dict[str, Any]]:

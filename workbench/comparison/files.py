@@ -32,7 +32,7 @@ from workbench.comparison.nearest import nearest
 from workbench.comparison.posing import posed
 from workbench.comparison.problem_step import MODES, ProblemStep
 from workbench.comparison.result import GENERIC_SOLVER, Comparison, chosen_metrics, mathematics
-from workbench.comparison.solving import SolverAnswer, judged, solve_problem
+from workbench.comparison.solving import SolverAnswer, judged_iterate, solve_problem
 from workbench.diagnostics.problem_facts import problem_facts
 from workbench.diagnostics.redundancy import freedom
 from workbench.engine.timing import standing_still
@@ -182,7 +182,7 @@ def _lost(waiting: tuple[FrictionProblem, Task], claimed: str, reason: str, iter
     """A task whose time is over, with the residual of the best iterate where its method has one."""
     problem, task = waiting
     if iterate is not None:
-        residual, _ = judged(problem, task.formulation, iterate)
+        residual, _ = judged_iterate(problem, task.formulation, iterate)
         reason = f"{reason}; the best iterate has residual {residual:.1e}"
     return TaskOutcome(task, None, claimed, reason)
 

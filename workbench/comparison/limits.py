@@ -59,7 +59,7 @@ def limited(
                     begun = reading(state)
                     future = pool.submit(_run, pickle.dumps((function, waiting[0])))
                     if not _done(future, state, begun + seconds):
-                        iterate = best.kept(place)
+                        iterate = best.last_iterate(place)
                         raise _OutOfTimeError
                     yield future.result()
                     del waiting[0]

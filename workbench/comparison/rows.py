@@ -62,7 +62,7 @@ def row(run: Run, window: dict[str, Any], beside: ReferenceRuns, metrics: Sequen
     # A run that fails after the window has still solved all of the window.
     claimed = Status.SOLVED if complete and run.status is not Status.INACCURATE else run.status
     found = facts(run, k, complete, claimed) | costs([run.solve_time], max(1, run.steps))
-    return found | evaluate(metrics, measured(run, k, beside)) if complete else found
+    return found | evaluate(metrics, measured_run(run, k, beside)) if complete else found
 
 
 def listed(others: Mapping[str, int]) -> str:
@@ -89,7 +89,7 @@ def facts(run: Run, k: NDArray[np.int64], complete: bool, claimed: Status) -> di
     return found
 
 
-def measured(
+def measured_run(
     run: Run, k: NDArray[np.int64], beside: ReferenceRuns, kind: type[MeasuredRun] = MeasuredRun
 ) -> MeasuredRun:
     """The steps k of a run beside what they are compared with."""

@@ -18,7 +18,7 @@ from workbench.comparison.columns import BOTH
 from workbench.comparison.jobs import Job
 from workbench.comparison.measured import AnswerPair, MeasuredRun, closed
 from workbench.comparison.metric import Metric, evaluate
-from workbench.comparison.rows import ReferenceRuns, facts, in_window, measured
+from workbench.comparison.rows import ReferenceRuns, facts, in_window, measured_run
 from workbench.errors import WorkbenchError
 from workbench.problems.classes import is_psd
 from workbench.problems.solution import Status
@@ -87,7 +87,7 @@ def _row(
     claimed = next(iter(statuses - {Status.SOLVED}), Status.SOLVED if rows.size else local.status)
     k = local.numbers[rows]
     found = facts(run, k, complete, claimed)
-    return found | evaluate(metrics, measured(run, k, beside, MeasuredSample)) if complete else found
+    return found | evaluate(metrics, measured_run(run, k, beside, MeasuredSample)) if complete else found
 
 
 def in_place(local: LocalSteps, base: Run) -> Run:

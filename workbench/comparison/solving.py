@@ -137,7 +137,7 @@ def solve_within(
         late = Solution(nothing, Status.ITERATION_LIMIT, np.inf, EXACT, 0, seconds, name, f"{reason}, and {NO_ITERATE}")
         if iterate is None:
             return SolverAnswer(late, problem.size, 0.0)
-        residual, values = judged(problem, formulation, iterate)
+        residual, values = judged_iterate(problem, formulation, iterate)
         late = replace(late, z=iterate, residual=residual, reason=f"{reason}; this is the best iterate")
         return SolverAnswer(late, iterate.size, 0.0, values.get("p"), values.get("u"))
 
@@ -264,13 +264,13 @@ def _lost(task: Task, claimed: str, reason: str, iterate: Array | None) -> Row:
     if iterate is None:
         return row | {"reason": f"{reason}, and {NO_ITERATE}"}, {}
     problem = read_problem_file(path)
-    residual, values = judged(problem, formulation, iterate)
+    residual, values = judged_iterate(problem, formulation, iterate)
     row |= _about(problem, formulation, solver) | {"claimed": claimed, "residual": _finite(residual)}
     row |= _natural_maps(problem, iterate) | {"reason": f"{reason}; the best iterate has residual {residual:.1e}"}
     return row, values
 
 
-def judged(
+def judged_iterate(
     problem: FileProblem | ConeProblem, formulation: Formulation | None, z: Array
 ) -> tuple[float, dict[str, Array]]:
     """The residual of z, unknowns of the problem itself or of a law over W, and the arrays of such an answer."""

@@ -60,7 +60,7 @@ _CONSEQUENCE = {
 }
 
 
-def check(
+def check_matrix(
     matrix: Matrix, seconds: float = 10.0, q: Matrix | None = None, progress: ProgressCallback | None = None
 ) -> dict:
     """Diagnose a matrix, and the LCP with q (n, 1) where it is given; the result is ready for JSON.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from workbench.diagnostics.sliding_exact import rational
+from workbench.diagnostics.sliding_exact import as_rational
 from workbench.errors import DataError
 from workbench.matrices.linear_algebra.rationals import nearest_double
 from workbench.mechanics.contact import Array
@@ -61,7 +61,7 @@ def exact_contacts(c: ClosedContacts) -> ExactContacts:
     load = _rationals(np.concatenate([c.f, -c.w_b])[:, None])
     w = held.transpose() * load + _rationals(bias[:, None])
     u = np.concatenate([np.zeros((r, 1)), c.u_t], axis=1).reshape(-1, 1)
-    return ExactContacts(rows * held, w, _rationals(u), tuple(map(rational, c.mu.tolist())), d)
+    return ExactContacts(rows * held, w, _rationals(u), tuple(map(as_rational, c.mu.tolist())), d)
 
 
 def with_uncertainty(e: ExactContacts, tolerance: float) -> ExactContacts:
@@ -84,4 +84,4 @@ def with_uncertainty(e: ExactContacts, tolerance: float) -> ExactContacts:
 
 
 def _rationals(x: Array) -> fmpq_mat:
-    return fmpq_mat([[rational(v) for v in row] for row in x.tolist()]) if x.size else fmpq_mat(*x.shape)
+    return fmpq_mat([[as_rational(v) for v in row] for row in x.tolist()]) if x.size else fmpq_mat(*x.shape)

@@ -17,7 +17,7 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 
 from workbench.diagnostics.friction_line import FrictionLine
 from workbench.diagnostics.proposition import balanced
-from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, index_sets, rational
+from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, as_rational, index_sets
 from workbench.engine.timing import clock
 from workbench.errors import DataError
 from workbench.matrices.distances.distance_bounds import stable_diagonal
@@ -89,7 +89,7 @@ def critical_friction(
 
 def by_polynomials(data: ExactSliding, mu_0: list[Any], mu_1: list[Any]) -> CriticalFriction:
     """mu_c and all P intervals, from the roots of the determinants."""
-    polynomials = determinants(data, [rational(x) for x in mu_0], [rational(x) for x in mu_1])
+    polynomials = determinants(data, [as_rational(x) for x in mu_0], [as_rational(x) for x in mu_1])
     method = f"roots of {len(polynomials)} determinants, polynomials in s with rational coefficients"
     if any(p == 0 for p in polynomials.values()):
         a = next(a for a, p in polynomials.items() if p == 0)

@@ -13,9 +13,9 @@ from workbench.diagnostics.phantom import lead_matrices, p_limit, pencil, singul
 from workbench.diagnostics.posed_problem import (
     LARGEST_EXACT,
     distance_entry,
+    entry_rows,
     existence_entry,
     reduced_exactly,
-    rows_of,
     solutions_of,
     uniqueness_entry,
 )
@@ -224,7 +224,7 @@ def text_rows(r: LeadMatrixReport) -> list[tuple[str, str]]:
         rows.append(("not reducible", r.refused))
     else:
         rows.append(("P-matrix", f"{r.p_verdict}: {r.p_support}"))
-    rows += rows_of(r.posed)
+    rows += entry_rows(r.posed)
     for verdict, label in (("yes", "is"), ("no", "is not"), ("undecided", "undecided")):
         names = [name.replace("_", " ") for name, found in r.classes.items() if found == verdict]
         if names:

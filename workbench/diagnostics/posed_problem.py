@@ -137,7 +137,7 @@ def reduced_exactly(system: Array, free: int, deadline: float = math.inf) -> tup
     return fmpq_mat([row[:-1] for row in rows]), [row[-1] for row in rows]
 
 
-def rows_of(entries: Entry) -> list[tuple[str, str]]:
+def entry_rows(entries: Entry) -> list[tuple[str, str]]:
     """Label and words of every entry: `distance`, `uniqueness`, `solutions`, and a list in `existence`."""
     rows = []
     if entries.get("distance"):

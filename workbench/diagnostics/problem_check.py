@@ -9,9 +9,9 @@ from workbench.diagnostics.posed_problem import (
     LARGEST_EXACT,
     Entry,
     distance_entry,
+    entry_rows,
     existence_entry,
     reduced_exactly,
-    rows_of,
     solutions_of,
     uniqueness_entry,
 )
@@ -95,7 +95,7 @@ def text_rows(name: str, entry: Entry) -> list[tuple[str, str]]:
         p = entry["p_matrix"]
         support = p["proof"] or p["reason"] or f"minor of rows {list(p['index_set'])}"
         rows.append(("P-matrix", f"{p['verdict']}: {support}"))
-    rows += rows_of(entry["problem"] or {})
+    rows += entry_rows(entry["problem"] or {})
     if entry["reason"]:
         rows.append(("not judged", entry["reason"]))
     return rows

@@ -89,7 +89,7 @@ def index_sets(m: int) -> Iterator[tuple[int, ...]]:
     return (a for k in range(m + 1) for a in itertools.combinations(range(m), k))
 
 
-def rational(x: Fraction | float | int) -> fmpq:
+def as_rational(x: Fraction | float | int) -> fmpq:
     """The number itself: a double is taken as the rational that it is."""
     return fmpq(*x.as_integer_ratio())
 
@@ -101,10 +101,10 @@ def exact_rows(
     """From nested lists of Fractions, integers or doubles, in units in which all of them are rational."""
 
     def matrix(rows: Sequence) -> fmpq_mat:
-        return fmpq_mat([[rational(x) for x in row] for row in rows])
+        return fmpq_mat([[as_rational(x) for x in row] for row in rows])
 
     bias = [[x] for x in (w_n if w_n is not None else [0] * len(mu))]
-    friction = tuple(rational(x) for x in mu)
+    friction = tuple(as_rational(x) for x in mu)
     return ExactSliding(
         matrix(M), matrix([[x] for x in f]), matrix(J_n), matrix(J_t), matrix(bias), friction, tuple(xi), m_b
     )

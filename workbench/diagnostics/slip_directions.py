@@ -24,7 +24,7 @@ from flint import arb, fmpq, fmpq_mat
 
 from workbench.diagnostics.contact_exact import ExactContacts
 from workbench.diagnostics.critical_friction import Root
-from workbench.diagnostics.sliding_exact import index_sets, rational
+from workbench.diagnostics.sliding_exact import as_rational, index_sets
 from workbench.engine.timing import clock
 from workbench.mechanics.contact import Array
 
@@ -118,7 +118,7 @@ def _several(e: ExactContacts, N: Array, B: Array, end: float) -> AnyDirection:
     if not high < HIGHEST:
         return AnyDirection(lo, math.inf)
     hi = high * (1 + MARGIN)
-    return AnyDirection(lo, hi if not _all_positive(e, [[u] for u in units], rational(hi)) else math.inf, angles)
+    return AnyDirection(lo, hi if not _all_positive(e, [[u] for u in units], as_rational(hi)) else math.inf, angles)
 
 
 def _first(d: int) -> list[Direction]:
@@ -146,7 +146,7 @@ def _meeting(a: Direction, b: Direction) -> Direction:
 def _near(x: Array) -> Direction:
     """A rational point of the unit circle in the direction of x; on the line, and for zero, x itself."""
     if len(x) == 1 or not x.any():
-        return tuple(map(rational, x.tolist()))
+        return tuple(map(as_rational, x.tolist()))
     quarter = round(math.atan2(x[1], x[0]) / (0.5 * math.pi))
     p = math.tan(0.5 * (math.atan2(x[1], x[0]) - 0.5 * math.pi * quarter))
     half = fmpq(round(p * DENOMINATOR), DENOMINATOR)
@@ -180,7 +180,7 @@ def _least(N: Array, B: Array, places: Sequence[Array]) -> tuple[float, tuple[in
 
 def _proved(e: ExactContacts, polygons: list[list[Direction]], s: float) -> float:
     """s, or what is left of it by halves until all minors are positive at all corners of the polygons."""
-    while s > 0 and not _all_positive(e, polygons, rational(s)):
+    while s > 0 and not _all_positive(e, polygons, as_rational(s)):
         s = 0.5 * s
     return s
 

@@ -12,7 +12,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 from workbench.assemble.find import compiled
-from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, rational
+from workbench.diagnostics.sliding_exact import ExactSliding, as_doubles, as_rational
 from workbench.errors import DataError
 from workbench.language.formulation import Formulation
 from workbench.matrices.paths.parametric import Parametric
@@ -103,7 +103,7 @@ def of_step(case: Case, formulation: Formulation, h: float, parameter: str, low:
         table = np.column_stack([problem.M, problem.q])
         if not np.isfinite(table).all():
             raise DataError(f"{case.name}: the LCP at {parameter} = {float(t):g} has entries that are not finite")
-        return fmpq_mat([[rational(x) for x in row] for row in table.tolist()])
+        return fmpq_mat([[as_rational(x) for x in row] for row in table.tolist()])
 
     polynomials = _fitted(rows, case, parameter, low, high, TOLERANCE)
     data = Parametric.lcp([row[:-1] for row in polynomials], [row[-1] for row in polynomials])
@@ -149,7 +149,7 @@ def _fitted(
             # The right side has a unit of its own; of the others the smaller scale counts, of row or column.
             scale = max(line[j] for line in size)
             scale = scale if j == n - 1 else min(scale, max(size[i][:-1]))
-            p = _polynomial([rational(t) for t in values], [table[i][j] for table in tables], tolerance * scale)
+            p = _polynomial([as_rational(t) for t in values], [table[i][j] for table in tables], tolerance * scale)
             if p is None:
                 raise DataError(
                     f"{case.name}: {parameter} enters the problem in no polynomial of degree {DEGREE} or less (entry "

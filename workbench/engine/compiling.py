@@ -294,7 +294,7 @@ class _OwnTree(InTreeCacheLocator):
     @classmethod
     def from_function(cls, function: Any, file: Any) -> Any:
         found = super().from_function(function, file)
-        return None if found is None or disk.refusal(Path(found.get_cache_path()).resolve()) else found
+        return None if found is None or disk.why_unsafe(Path(found.get_cache_path()).resolve()) else found
 
 
 class _Place(CompileResultCacheImpl):

@@ -5,7 +5,7 @@ content itself, and is compared before anything is made of the content: a file t
 something else counts as missing, and so does a folder that cannot be read or written.
 
 A digest says nothing of who wrote a file, so folders that others may write to are refused with a `CacheWarning`
-(`refusal`). The user's folder is `CONTACT_WORKBENCH_CACHE`, else `contact-workbench` below `XDG_CACHE_HOME` or
+(`why_unsafe`). The user's folder is `CONTACT_WORKBENCH_CACHE`, else `contact-workbench` below `XDG_CACHE_HOME` or
 `~/.cache`.
 """
 
@@ -114,7 +114,7 @@ def trusted(place: Path) -> Path | None:
         real = place.resolve(strict=True)
     except OSError:
         return None
-    reason = refusal(real)
+    reason = why_unsafe(real)
     if reason:
         _warn(f"nothing is kept in or taken from {str(place)!r}: {reason}; a folder that is yours alone would be used")
     return None if reason else real
@@ -126,7 +126,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, CacheWarning, stacklevel=3)
 
 
-def refusal(place: Path) -> str | None:
+def why_unsafe(place: Path) -> str | None:
     """Why the files in a folder, its path without links, may be somebody else's; None where they are not.
 
     The folder and all above it must belong to the user or to root, and nobody else may write to them. Above it, a

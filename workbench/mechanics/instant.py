@@ -100,7 +100,7 @@ class Instant:
         not_negative = tuple(np.ascontiguousarray(given[name]) for name in NOT_NEGATIVE)
         # What is wrong is looked for where something is.
         beside = [*self.numbers.values(), *(() if self.places is None else vars(self.places).values())]
-        sound = is_sound(signed, not_negative, np.ascontiguousarray(self.heading))
+        sound = has_valid_numbers(signed, not_negative, np.ascontiguousarray(self.heading))
         if not (sound and all(np.isfinite(x).all() for x in beside)):
             _must_be_sound(given)
 
@@ -122,7 +122,7 @@ SIGNED = "v", "f", "phi", "rate", "g", "r_b", "r_f"
 
 
 @kernel(types.boolean(types.UniTuple(VECTOR, 4 + len(SIGNED)), types.UniTuple(VECTOR, len(NOT_NEGATIVE)), MATRIX))
-def is_sound(signed, not_negative, heading):
+def has_valid_numbers(signed, not_negative, heading):
     """Whether all numbers are finite, and those not negative that must not be."""
     wrong = 0
     for x in signed:

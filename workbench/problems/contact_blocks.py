@@ -68,7 +68,7 @@ class ContactBlocks:
             # Scipy takes longer to make a matrix of a matrix than to pose a robot's contacts.
             if not (isinstance(given, sparse.csr_array) and given.dtype == float):
                 object.__setattr__(self, name, sparse.csr_array(given, dtype=float))
-        check(self)
+        validate(self)
 
     @cached_property
     def arrays(self) -> BlockArrays:
@@ -289,7 +289,7 @@ def block_diagonal(values: Array, row: Indices, column: Indices) -> Any:
     return sparse.csr_array((values, start + within, first), shape=(int(row[-1]), int(column[-1])))
 
 
-def check(p: ContactBlocks) -> None:
+def validate(p: ContactBlocks) -> None:
     """Raises DataError naming what is wrong, which is looked for where something is."""
     n, R = p.b.size, p.s.size
     flat = all(x.ndim == 1 for x in (*p.arrays, p.b))

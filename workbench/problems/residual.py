@@ -95,7 +95,7 @@ def equilibration(M, D):
 
 
 @kernel(I64(READ_ROW, READ_ROW, READ_ROW))
-def lift(D, z, q):
+def growth_exponent(D, z, q):
     """The binary exponent by which z and q (n,) may grow until the largest of z/D and D q reaches `LARGE`, or 0."""
     top, some = -5000, False
     for i in range(q.shape[0]):
@@ -390,7 +390,7 @@ def by_sets(
 
     products(x) are W x and the sizes of its terms; otherwise as `measure` and `Iterate` have them.
     """
-    k, found = lift(D, x, q), np.empty(sets.cone.size)
+    k, found = growth_exponent(D, x, q), np.empty(sets.cone.size)
     with np.errstate(over="ignore", invalid="ignore"):
         # Powers of two round nothing: small data are raised, so that nothing is lost to underflow.
         x, q, sizes = (np.ldexp(y, k) for y in (x, q, sizes))
@@ -422,7 +422,7 @@ def bounded_residual(M, q, lower, upper, z):
     w, free, terms = scratch(n), scratch(n), scratch(n)
     first, cone, part, one = scratch_indices(n + 1), scratch_indices(n), scratch_indices(n), scratch_indices(n)
     equilibration(M, D)
-    k = lift(D, z, q)
+    k = growth_exponent(D, z, q)
     for i in range(n):
         z_up[i], first[i], cone[i], one[i] = ldexp(z[i], k), i, NO_CONE, 0
     first[n] = n
@@ -477,7 +477,7 @@ def contact_residual(W, q, mu, d, associated, z):
     for k in range(n):
         diagonal[k], y[k], free[k] = W[place[k], place[k]], z[place[k]], q[place[k]]
     contact_units(m, diagonal, free, y, D)
-    up = lift(D, y, free)
+    up = growth_exponent(D, y, free)
     for k in range(n):
         z_up[k] = ldexp(z[k], up)
     coupled_parts(W, owner, part)

@@ -17,7 +17,7 @@ from workbench.engine.stored import STORED, as_stored
 from workbench.problems.block_kernels import BLOCKS, own_terms
 from workbench.problems.islands import parts_over_bodies
 from workbench.problems.mass import MASS, mass_of, solve_mass
-from workbench.problems.residual import READ_ROW, BlockSets, Iterate, block_units, lift, measure, row_product
+from workbench.problems.residual import READ_ROW, BlockSets, Iterate, block_units, growth_exponent, measure, row_product
 from workbench.problems.sets import DISC
 
 MOST_ROWS, MOST_UNKNOWNS, MOST_VELOCITIES = 200, 400, 400
@@ -152,7 +152,7 @@ def few_residuals(blocks, few, x, found):
                 found[i] = np.inf
             return
     block_units(first, cone, own, q, x, D, diagonal)
-    up = lift(D, x, q)
+    up = growth_exponent(D, x, q)
     for k in range(X):
         y[k] = ldexp(x[k], up)
     for k in range(X):

@@ -16,7 +16,7 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from workbench.errors import DataError
-from workbench.readers.numbers import parse_row, rational
+from workbench.readers.numbers import parse_rational, parse_row
 
 LARGEST_SIDE = 5000
 """Rows or columns beyond which a file is refused: a dense diagnosis would take hours."""
@@ -59,7 +59,7 @@ class Matrix:
         if self.written is None:
             entries = [fmpq(*x.as_integer_ratio()) for x in self.values.ravel().tolist()]
         else:
-            entries = [rational(entry) for row in self.written for entry in row.split()]
+            entries = [parse_rational(entry) for row in self.written for entry in row.split()]
         rows, columns = self.values.shape
         return fmpq_mat(rows, columns, entries)
 

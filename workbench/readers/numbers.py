@@ -63,7 +63,7 @@ def parse_row(entries: list[str], place: Callable[[int], str]) -> list[float]:
     return [parse_entry(entry, place(j)) for j, entry in enumerate(entries)]
 
 
-def rational(entry: str) -> fmpq:
+def parse_rational(entry: str) -> fmpq:
     """The number in text, which `parse_entry` takes for one, exactly."""
     numerator, _, denominator = entry.partition("/")
     if denominator:

@@ -1,7 +1,7 @@
 """One step of many systems that differ in their data: a parameter sweep, in compiled loops.
 
-    answer = sweep(coulomb, block, mu=np.linspace(0, 1, 1000))      # p_t (1000, 2), one row a value of mu
-    answer = sweep(box, block, v=velocities, h=steps, threads=2)    # v (B, n), h (B,): they vary together
+    answer = sweep_steps(coulomb, block, mu=np.linspace(0, 1, 1000))      # p_t (1000, 2), one row a value of mu
+    answer = sweep_steps(box, block, v=velocities, h=steps, threads=2)    # v (B, n), h (B,): they vary together
 
 A datum that varies has an axis for the systems in front, and behind it the datum's own shape or a number for all of its
 entries; the rest is the given system's. Every system takes its step as `solve_system` would let it: data, hooks with
@@ -182,7 +182,7 @@ def sweep_part(first, last, varied, buffer, core, work, track, functions, settin
         counts[STATUS], counts[ITERATIONS], counts[EFFORT] = status, iterations, passes
 
 
-def sweep(
+def sweep_steps(
     formulation: Formulation, system: ContactSystem, *, solver: str | None = None, threads: int = 1,
     passes: int = PASSES, **varied: Any,
 ) -> Sweep:  # fmt: skip

@@ -75,7 +75,7 @@ class Kept:
         return {key: record.rows for key, record in self.records.items()}
 
 
-def kept(folder: Path) -> Kept:
+def read_journals(folder: Path) -> Kept:
     """What is in the journals of a folder; raises WorkbenchError where one cannot be read."""
     found = Kept()
     for path in sorted(folder.absolute().glob(PATTERN)):

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.studies.executors import pool_of
-from workbench.studies.journal import Kept, in_use, kept
+from workbench.studies.journal import Kept, in_use, read_journals
 from workbench.studies.study import Progress, Study
 
 JOBS = ".jobs"
@@ -67,7 +67,7 @@ def run_in_jobs(
 
     def report() -> None:
         if progress:
-            seconds, found = time.monotonic() - start, kept(folder).records
+            seconds, found = time.monotonic() - start, read_journals(folder).records
             made = sum(key in found and found[key] != before.records.get(key) for key in wanted)
             progress(Progress(there, made, len(wanted), seconds, f"{len(running)} of {jobs} jobs are left"))
 
@@ -92,7 +92,7 @@ def run_in_jobs(
         for job in running:
             with suppress(Exception):
                 job.cancel()
-    return kept(folder)
+    return read_journals(folder)
 
 
 def submitter_of(executor: Any, folder: Path) -> Any:

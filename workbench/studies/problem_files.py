@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.algorithms import find_solver
 from workbench.comparison.solving import COLUMNS, Task, solve_rows
-from workbench.studies.journal import Journal, kept
+from workbench.studies.journal import Journal, read_journals
 from workbench.studies.sources import digest_of
 
 JOURNAL = "journal.jsonl"
@@ -27,7 +27,7 @@ def resumed(tasks: Sequence[Task], seconds: float | None, folder: Path) -> Itera
     folder.mkdir(exist_ok=True)
     try:
         with Journal(path) as journal:
-            before = kept(folder).rows
+            before = read_journals(folder).rows
             keys = [key_of(task, seconds) for task in tasks]
             there = {key: before[key][0] for key in keys if key in before and before[key][0]["claimed"] not in BROKEN}
             missing = [task for key, task in zip(keys, tasks, strict=True) if key not in there]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from workbench.errors import WorkbenchError
-from workbench.studies.journal import in_use, kept
+from workbench.studies.journal import in_use, read_journals
 from workbench.studies.study import PLAN
 
 RECENT = 300.0
@@ -23,7 +23,7 @@ def status(folder: Path) -> list[str]:
         raise WorkbenchError(f"'{folder}' holds no study: there is no {PLAN} in it") from error
     except (OSError, ValueError) as error:
         raise WorkbenchError(f"'{folder}' holds no study: its {PLAN} cannot be read ({error})") from error
-    found = kept(folder)
+    found = read_journals(folder)
     there = [found.records[key] for key in wanted if key in found.records]
     at_work, now = in_use(folder), time.time()
     words = [f"{len(there)} of {len(wanted)} runs are there.", _at_work(at_work)]

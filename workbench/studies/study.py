@@ -18,12 +18,12 @@ from workbench.mechanics.case import Case
 from workbench.output import replaced
 from workbench.signals import uninterrupted
 from workbench.studies.executors import ATTEMPTS, done
-from workbench.studies.journal import Journal, Kept, kept
+from workbench.studies.journal import Journal, Kept, read_journals
 from workbench.studies.long_table import LongTable
 from workbench.studies.plan import Point
 from workbench.studies.pools import Pool
 from workbench.studies.sources import digest_of
-from workbench.studies.work import OtherVersionError, Unit, lost, packed, rows_of
+from workbench.studies.work import OtherVersionError, Unit, lost, packed, run_unit
 
 PLAN = "plan.parquet"
 """The file that says which runs a study wants."""
@@ -93,7 +93,7 @@ class Study:
         i, n = self.shard
         name = "journal.jsonl" if n == 1 else f"journal-{i}-of-{n}.jsonl"
         units = workers.given(self._units(before), report)
-        with Journal(folder / name) as journal, closing(done(pool, rows_of, units)) as results:
+        with Journal(folder / name) as journal, closing(done(pool, run_unit, units)) as results:
             for unit, found in results:
                 workers.finished(unit)
                 if isinstance(found, OtherVersionError):
@@ -104,13 +104,13 @@ class Study:
                     journal.append(records)
                     made += len(records)
                     report(where(unit.point))
-        return kept(folder)
+        return read_journals(folder)
 
     def begin(self, folder: Path) -> Kept:
         """Write down what is wanted; what the journals have."""
         with replaced(folder / PLAN) as stage:
             self.plan().write(stage)
-        return kept(folder)
+        return read_journals(folder)
 
     def part(self, i: int, n: int) -> "Study":
         """The i-th of n shards of the same study, counted from 1."""

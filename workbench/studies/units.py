@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from workbench.errors import WorkbenchError
 from workbench.studies.executors import done, pool_of
-from workbench.studies.journal import Journal, Rows, kept
+from workbench.studies.journal import Journal, Rows, read_journals
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ def kept_or_made(
     has `claimed` and `reason`; what a row claims of `journal.BROKEN` is made again the next time. Without a folder
     nothing is kept. Raises WorkbenchError where the folder cannot be written.
     """
-    there = {} if folder is None else kept(folder).records
+    there = {} if folder is None else read_journals(folder).records
     there = {key: record for key, record in there.items() if key in units and not record.failed}
     for key, record in there.items():
         yield key, record.rows

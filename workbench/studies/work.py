@@ -59,7 +59,7 @@ class OtherVersionError(WorkbenchError):
     """A worker, on another machine say, would make rows by other code than their keys tell."""
 
 
-def rows_of(unit: Unit) -> Records:
+def run_unit(unit: Unit) -> Records:
     """The rows of a unit; where the point as a whole fails, each row has the reason. Raises OtherVersionError."""
     if unit.code != digest_of():
         raise OtherVersionError(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.builtin.reports.text.check import to_text
-from workbench.diagnostics.check import check as check_matrix
+from workbench.diagnostics.check import check_matrix
 from workbench.engine.interpreted import interpreting
 from workbench.engine.timing import clock
 from workbench.errors import DataError, WorkbenchError
@@ -48,7 +48,7 @@ EXACT, FLOAT = (str, Fraction, Decimal), (float, np.floating)
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Checked(Result):
-    """Verdicts on a matrix and its LCP; `data` is ready for JSON (`diagnostics.check.check`), `text` for a terminal."""
+    """Verdicts on a matrix and its LCP: `data` for JSON (`diagnostics.check.check_matrix`), `text` for a terminal."""
 
     title: str
     data: dict[str, Any] = field(repr=False)

@@ -14,8 +14,7 @@ from workbench.mechanics.contact import ContactSystem
 from workbench.problems.solution import Status
 from workbench.sliding.sweep import SlidingSweep, sweep_sliding
 from workbench.sliding.system import SlidingSystem
-from workbench.step.sweep import Sweep
-from workbench.step.sweep import sweep as sweep_steps
+from workbench.step.sweep import Sweep, sweep_steps
 from workbench.verbs.find import find_formulation
 from workbench.verbs.results import Result
 from workbench.verbs.solve import UNITS

@@ -101,10 +101,10 @@ def verdict_of_log(path: str | Path, log: str | Path) -> JudgedLog:
     import pandas as pd
 
     from workbench.scenes.mujoco.log import read_log, steps
-    from workbench.scenes.mujoco.model import load
+    from workbench.scenes.mujoco.model import load_model
     from workbench.scenes.mujoco.rows import contact_name
 
-    model = load(Path(path), {})[0]
+    model = load_model(Path(path), {})[0]
     h, contacts, judged = float(model.opt.timestep), [], []
     for x in steps(model, read_log(log, model)):
         parts = x.p_n, x.p_t, x.u_n, x.u_t

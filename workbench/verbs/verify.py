@@ -10,7 +10,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.certificates.documents import load
+from workbench.certificates.documents import read_document
 from workbench.certificates.limits import SECONDS
 from workbench.certificates.outcomes import VERIFIED, Finding, RefusedError, outcome, sentences, text
 from workbench.certificates.problem import Problem
@@ -87,7 +87,7 @@ def verify(
     given = None if of is None else _given(of, rhs)
     name = Path(certificate).name if isinstance(certificate, str | Path) else "the certificate"
     try:
-        document = load(certificate) if isinstance(certificate, str | Path) else certificate
+        document = read_document(certificate) if isinstance(certificate, str | Path) else certificate
         return Verified(name, verify_document(document, given, seconds))
     except OSError as error:
         raise WorkbenchError(f"cannot read '{certificate}': {error.strerror}") from None

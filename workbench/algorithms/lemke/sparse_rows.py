@@ -129,7 +129,7 @@ def violation(q, z, work):
 
 
 @kernel(VOID(INTEGERS, INTEGERS, I64, INTEGERS, INTEGERS, INTEGERS))
-def sweep(starts, columns, m, seeds, place, order):
+def breadth_first(starts, columns, m, seeds, place, order):
     """Breadth first through the m unknowns `seeds`, each beginning what those before have not reached.
 
     `order` (m) lists them, place (n) their positions in it, -1 outside.
@@ -152,7 +152,7 @@ def sweep(starts, columns, m, seeds, place, order):
 
 
 @kernel(VOID(I64, INTEGERS, INTEGERS, FLOATS, FLOATS, INTEGERS, INTEGERS, FLOATS, INTEGERS), **FAST)
-def gather(m, starts, columns, values, D, order, place, A, reach):
+def scaled_submatrix(m, starts, columns, values, D, order, place, A, reach):
     """A (m, m) = D M D on the unknowns `order` (m); reach (2 m): how far down columns and right rows can get.
 
     reach_k is the last row with anything up to column k, reach_(m + i) the last column with anything down to row i.
@@ -243,11 +243,11 @@ def solve_on_support(q, z, work):
             seeds[m] = i
             m += 1
     # Twice, the second time from where the first ended: the far end of a chain.
-    sweep(starts, columns, m, seeds, place, order)
+    breadth_first(starts, columns, m, seeds, place, order)
     for k in range(m):
         seeds[k] = order[m - 1 - k]
-    sweep(starts, columns, m, seeds, place, order)
-    gather(m, starts, columns, values, D, order, place, A, reach)
+    breadth_first(starts, columns, m, seeds, place, order)
+    scaled_submatrix(m, starts, columns, values, D, order, place, A, reach)
     rank = factor(m, A, reach, rows, pivots)
     found = np.inf
     for _ in range(2):

@@ -36,7 +36,7 @@ from workbench.matrices.linear_algebra.in_time import (
     product_seconds,
     solution_seconds,
 )
-from workbench.matrices.linear_algebra.rationals import as_text, exact, lift, nearest_double
+from workbench.matrices.linear_algebra.rationals import as_text, exact, extend_from_schur, nearest_double
 from workbench.readers.matrix import Matrix
 
 Array = NDArray[np.float64]
@@ -172,8 +172,8 @@ def _dominated(s: Structure) -> Iterator[Finding]:
     np.fill_diagonal(C, np.diag(s.values))
     e = np.ones(s.order)
     if (_lower(C, e) > 0).all():
-        yield "H_plus", YES, "strictly row-dominant", {"d": rational(e)}
-        yield "S", YES, "M x > 0 for x >= 0", {"x": rational(e)}
+        yield "H_plus", YES, "strictly row-dominant", {"d": exact_texts(e)}
+        yield "S", YES, "M x > 0 for x >= 0", {"x": exact_texts(e)}
         return
     if not s.affordable(SOLVE * product_seconds(s.order)):
         return
@@ -182,16 +182,16 @@ def _dominated(s: Structure) -> Iterator[Finding]:
     except np.linalg.LinAlgError:
         d = -e
     if (d > 0).all() and (_lower(C, d) > 0).all():
-        yield "H_plus", YES, "d > 0 makes the comparison matrix's rows dominant", {"d": rational(d)}
-        yield "S", YES, "M x > 0 for x >= 0", {"x": rational(d)}
+        yield "H_plus", YES, "d > 0 makes the comparison matrix's rows dominant", {"d": exact_texts(d)}
+        yield "S", YES, "M x > 0 for x >= 0", {"x": exact_texts(d)}
         return
     y = _lost_dominance(s, C.T)
     if y is None:
         return
-    yield "H_plus", NO, None, {"y": rational(y)}
+    yield "H_plus", NO, None, {"y": exact_texts(y)}
     x = _lost_dominance(s, C) if not (s.signs > np.eye(s.order)).any() else None
     if x is not None:
-        yield "P", NO, None, {"x": rational(x)}
+        yield "P", NO, None, {"x": exact_texts(x)}
 
 
 def _lost_dominance(s: Structure, C: Array) -> Array | None:
@@ -225,7 +225,7 @@ def _lower(A: Array, x: Array) -> Array:
         return A @ x - (2 * n + 8) * np.finfo(float).eps * size
 
 
-def rational(x: Array) -> list[str]:
+def exact_texts(x: Array) -> list[str]:
     """The doubles as exact numbers."""
     return as_text([exact(v) for v in x]) or []
 
@@ -242,10 +242,10 @@ def _form(s: Structure) -> Iterator[Finding]:
         return
     x = lowest_direction(S) if s.affordable(EIGENVALUES * product_seconds(n)) else None
     if x is not None and form_at(s.values, x) < 0:
-        yield "PD", NO, None, {"x": rational(x)}
-        yield "PSD", NO, None, {"x": rational(x)}
+        yield "PD", NO, None, {"x": exact_texts(x)}
+        yield "PSD", NO, None, {"x": exact_texts(x)}
         if form_at(s.values, np.abs(x)) < 0:
-            yield "copositive", NO, None, {"x": rational(np.abs(x))}
+            yield "copositive", NO, None, {"x": exact_texts(np.abs(x))}
         else:
             yield from _split(s)
         return
@@ -285,7 +285,7 @@ def _semidefinite(s: Structure, M: fmpq_mat | None) -> Iterator[Finding]:
     if s.affordable(cost) and spans(T, a, s.deadline):
         proof = "rows and columns of a positive definite principal submatrix span the symmetric part"
         yield "PSD", YES, proof, {"index_set": a}
-        yield from _null(M, lift(T, a, {next(i for i in range(n) if i not in set(a)): 1}))
+        yield from _null(M, extend_from_schur(T, a, {next(i for i in range(n) if i not in set(a)): 1}))
 
 
 def _null(M: fmpq_mat, x: list[fmpq]) -> Iterator[Finding]:
@@ -309,10 +309,10 @@ def _played(s: Structure) -> Iterator[Finding]:
             return
         x, y = game
         if (_lower(s.values, x) > 0).all():
-            yield "S", YES, "M x > 0 for x >= 0", {"x": rational(x)}
+            yield "S", YES, "M x > 0 for x >= 0", {"x": exact_texts(x)}
             return
         if (_lower(-s.values.T, y) > 0).all():
-            yield "S", NO, "y >= 0 is not zero, and y^T M <= 0", {"y": rational(y)}
+            yield "S", NO, "y >= 0 is not zero, and y^T M <= 0", {"y": exact_texts(y)}
             yield "Q", NO, "LCP(q, M) is not even feasible at q = -e", {"q": ["-1"] * s.order}
             return
 

@@ -17,7 +17,7 @@ from workbench.engine.lazy import linalg
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, check_clock
 from workbench.errors import DataError
 from workbench.matrices.linear_algebra.in_time import bits, elimination_seconds, solution
-from workbench.matrices.linear_algebra.rationals import as_text, exact, lift, nearest_double, submatrix
+from workbench.matrices.linear_algebra.rationals import as_text, exact, extend_from_schur, nearest_double, submatrix
 from workbench.readers.matrix import Matrix
 
 ELIMINATED = 16
@@ -153,15 +153,15 @@ def _eliminated_signs(S: fmpq_mat, deadline: float) -> Signs:
             i, j = pair
             same = (A[i][j] > 0) == (previous > 0)
             return Signs(
-                found[True] or lift(S, eliminated, {i: 1, j: 1 if same else -1}),
-                found[False] or lift(S, eliminated, {i: 1, j: -1 if same else 1}),
+                found[True] or extend_from_schur(S, eliminated, {i: 1, j: 1 if same else -1}),
+                found[False] or extend_from_schur(S, eliminated, {i: 1, j: -1 if same else 1}),
                 None,
             )
         check_clock(deadline)
         pivot = A[k][k]
         # Entries of A are minors of S: the Schur complement's pivot is their quotient.
         positive = (pivot > 0) == (previous > 0)
-        found[positive] = found[positive] or lift(S, eliminated, {k: 1})
+        found[positive] = found[positive] or extend_from_schur(S, eliminated, {k: 1})
         left.remove(k)
         for i in left:
             for j in left:

@@ -34,7 +34,7 @@ def submatrix(M: fmpq_mat, a: Sequence[int]) -> fmpq_mat:
     return fmpq_mat(len(a), len(a), [M[i, j] for i in a for j in a])
 
 
-def lift(M: fmpq_mat, a: list[int], y: Mapping[int, int | fmpq]) -> list[fmpq]:
+def extend_from_schur(M: fmpq_mat, a: list[int], y: Mapping[int, int | fmpq]) -> list[fmpq]:
     """The x (n) equal to y outside a, zero elsewhere, with (M x)_a = 0: x_a = -M_aa^-1 M_ay y, exactly.
 
     M_aa must be nonsingular. Then x^T M x = y^T (M/M_aa) y for symmetric M, the form of the Schur complement.

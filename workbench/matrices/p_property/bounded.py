@@ -30,7 +30,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from workbench.engine.timing import OUT_OF_TIME, OutOfTimeError, clock, seconds_left
 from workbench.errors import DataError
 from workbench.matrices.linear_algebra.in_time import echelon, solution
-from workbench.matrices.linear_algebra.rationals import as_text, exact, lift, submatrix, whole_rows
+from workbench.matrices.linear_algebra.rationals import as_text, exact, extend_from_schur, submatrix, whole_rows
 from workbench.matrices.p_property.verdict import p_verdict
 from workbench.matrices.p_property.witness import PVerdict, schur_complement
 from workbench.problems.classes import Array
@@ -121,7 +121,7 @@ def natural_test(M: fmpq_mat, kinds: Pattern, deadline: float) -> Uniqueness:
         determinant = _minor(N, (*kinds.free, *a))
         if determinant == 0 or (determinant > 0) != positive:
             # All smaller sets have the right sign: M x vanishes on one index less, and x_i (M x)_i has this one's.
-            return Uniqueness("not unique", reversal=lift(M, [*kinds.free, *a[:-1]], {a[-1]: 1}))
+            return Uniqueness("not unique", reversal=extend_from_schur(M, [*kinds.free, *a[:-1]], {a[-1]: 1}))
     faces = 2 ** len(kinds.bounded)
     return Uniqueness("unique", f"the determinants of all {faces} faces of the box are {'> 0' if positive else '< 0'}")
 
@@ -145,7 +145,7 @@ def _singular_free(M: fmpq_mat, kinds: Pattern, deadline: float) -> list[fmpq] |
 
 def _with_free(M: fmpq_mat, kinds: Pattern, x_c: list[fmpq]) -> list[fmpq]:
     """x (n) equal to x_c on the bounded unknowns, zero on the fixed ones, with (M x)_f = 0."""
-    return lift(M, list(kinds.free), dict(zip(kinds.bounded, x_c, strict=True)))
+    return extend_from_schur(M, list(kinds.free), dict(zip(kinds.bounded, x_c, strict=True)))
 
 
 def _minor(N: fmpz_mat, a: tuple[int, ...]) -> int:

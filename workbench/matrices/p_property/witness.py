@@ -13,7 +13,7 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from workbench.matrices.linear_algebra.in_time import solution
-from workbench.matrices.linear_algebra.rationals import as_text, lift, submatrix
+from workbench.matrices.linear_algebra.rationals import as_text, extend_from_schur, submatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def not_p(
     (M x)_i = det M_aa / det M_bb <= 0. This x is a positive or negative multiple of M_aa^-1 e_i where the minor is
     negative, and a null vector of M_aa where it is zero.
     """
-    x = lift(M, list(a[:-1]), {a[-1]: 1})
+    x = extend_from_schur(M, list(a[:-1]), {a[-1]: 1})
     return PVerdict(
         "not P",
         index_set=tuple(sorted(a)),

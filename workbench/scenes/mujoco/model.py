@@ -34,7 +34,7 @@ ADVICE = {
 """What to do about what MuJoCo says, by what it says."""
 
 
-def load(path: Path, sets: Mapping[str, str]) -> tuple[Any, list[str]]:
+def load_model(path: Path, sets: Mapping[str, str]) -> tuple[Any, list[str]]:
     """The compiled model of a file with some values set to others, `settings`, and what MuJoCo warns of.
 
     Raises DataError in one line.

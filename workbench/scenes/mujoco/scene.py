@@ -20,7 +20,7 @@ from workbench.scenes.mujoco.controls import Controls
 from workbench.scenes.mujoco.forces import Forces
 from workbench.scenes.mujoco.left_out import in_the_way, left_out, locked, overlaps
 from workbench.scenes.mujoco.look_ahead import LookAhead
-from workbench.scenes.mujoco.model import load, warnings_of_mujoco
+from workbench.scenes.mujoco.model import load_model, warnings_of_mujoco
 from workbench.scenes.mujoco.package import mujoco
 from workbench.scenes.scene import Scene
 
@@ -49,7 +49,7 @@ class MujocoScene(Scene):
         mj = mujoco()
         self.path, self.given = Path(path), (str(path), dict(sets or {}), key, ctrl)
         self.name = self.path.stem
-        self.model, self.notes = load(self.path, sets or {})
+        self.model, self.notes = load_model(self.path, sets or {})
         self.step = float(self.model.opt.timestep)
         self._bodies = Bodies(self.model)
         self.bodies, self.body_numbers = self._bodies.names, self._bodies.number
